@@ -1,0 +1,13 @@
+"""The shared assignment core: arrays and frozen records in, new arrays out.
+
+It imports the standard library, numpy, numba and the exact solvers, and nothing of the house but `app.errors`. It has
+no clock, log, I/O, environment or hidden randomness: every draw comes from a generator that the caller passes.
+
+    model.py      Broker, Cluster, Topic, NewTopic, Placement: what goes in and out
+    jvm.py        Java's Random, hashCode and HashMap order, where Kafka's outcome hangs on them
+    replicas/     placement of new partitions, one policy a file, one `place` verb, and its verifier
+    measures/     balance, rack safety and exposure: what every plan reports
+"""
+
+ENGINE_VERSION = 1
+"""Part of every plan's hash: raised whenever the core answers anything differently than before."""

@@ -1,0 +1,120 @@
+"""What the core works on: brokers, topics as they are, topics to place, and where they landed.
+
+Assignments are int32 arrays of broker ids, one row a partition, one column a replica; column 0 is the preferred
+leader. Rows of unequal length are padded on the right with `NO_REPLICA`.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Int32s: TypeAlias = NDArray[np.int32]
+Int64s: TypeAlias = NDArray[np.int64]
+
+INT32_MAX = 2**31 - 1
+NO_REPLICA = -1
+"""Pads the rows of a replica array on the right; Kafka's broker ids are never negative."""
+NO_LEADER = -1
+"""A partition that has no leader now (`Leader: none`)."""
+UNKNOWN_SIZE = -1
+"""A partition whose size on disk nobody reported."""
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerCapacity:
+    """What a broker can carry; None where it was not said."""
+
+    disk_bytes: int | None = None
+    nic_in_bytes_per_s: int | None = None
+    nic_out_bytes_per_s: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Broker:
+    """A broker as the cluster knows it. A fenced broker is registered but serves nobody (KRaft)."""
+
+    id: int
+    rack: str | None = None
+    fenced: bool = False
+    capacity: BrokerCapacity | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Topic:
+    """A topic as it was when the cluster was described; rows follow ascending partition ids.
+
+    Parameters
+    ----------
+    partition_ids : (partitions,) int32, ascending.
+    replicas : (partitions, widest) int32 broker ids, padded with `NO_REPLICA`. During a reassignment the target
+        replicas come first, then those being removed, as Kafka keeps them.
+    leaders : (partitions,) int32 broker ids or `NO_LEADER`.
+    isr : (partitions, widest) int32 broker ids of the in-sync replicas, padded; in Kafka's order.
+    adding, removing : (partitions, widest) int32, padded; zero columns where nothing is being reassigned.
+    size_bytes : (partitions,) int64 bytes of the largest replica on disk, or `UNKNOWN_SIZE`.
+    """
+
+    name: str
+    partition_ids: Int32s
+    replicas: Int32s
+    leaders: Int32s
+    isr: Int32s
+    adding: Int32s
+    removing: Int32s
+    size_bytes: Int64s
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cluster:
+    """A cluster as it was: its brokers by ascending id and its topics by name."""
+
+    name: str
+    brokers: tuple[Broker, ...]
+    topics: tuple[Topic, ...] = ()
+
+    def topic(self, name: str) -> Topic | None:
+        """The topic of that name, or None."""
+        return next((topic for topic in self.topics if topic.name == name), None)
+
+    def replica_holders(self) -> Int32s:
+        """Every broker id that some partition names as a replica, ascending; listed among the brokers or not."""
+        held = [topic.replicas.ravel() for topic in self.topics]
+        ids: Int32s = np.unique(np.concatenate([*held, np.empty(0, np.int32)]))
+        return ids[ids != NO_REPLICA]
+
+
+@dataclass(frozen=True, slots=True)
+class NewTopic:
+    """Partitions to place. `start_partition_id` > 0 continues a topic that has that many partitions already."""
+
+    name: str
+    partitions: int
+    replication_factor: int
+    start_partition_id: int = 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Placement:
+    """Where the partitions of one topic land: row i of `replicas` is partition `first_partition_id` + i."""
+
+    topic: str
+    first_partition_id: int
+    replicas: Int32s = field(repr=False)
+
+
+def padded(rows: Sequence[Iterable[int]]) -> Int32s:
+    """Broker id lists of unequal length as one (len(rows), widest) int32 array, padded with `NO_REPLICA`."""
+    lists = [list(row) for row in rows]
+    width = max(map(len, lists), default=0)
+    array = np.full((len(lists), width), NO_REPLICA, dtype=np.int32)
+    for row, ids in zip(array, lists, strict=True):
+        row[: len(ids)] = ids
+    return array
+
+
+def unpadded(rows: Int32s) -> list[list[int]]:
+    """The inverse of `padded`: each row's broker ids as a list, without the padding."""
+    return [[broker for broker in row if broker != NO_REPLICA] for row in rows.tolist()]
