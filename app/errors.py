@@ -100,3 +100,135 @@ class ArithmeticOverflow(KafkaRefuses):
 
     code = "arithmetic_overflow"
     title = "Kafka's 32-bit arithmetic overflows"
+
+
+# -- what is not there, or already is ----------------------------------------------------------------------------
+
+
+class SnapshotNotFound(Failure):
+    """No snapshot has this id."""
+
+    code = "snapshot_not_found"
+    title = "There is no such snapshot"
+
+
+class PlanNotFound(Failure):
+    """No plan has this id."""
+
+    code = "plan_not_found"
+    title = "There is no such plan"
+
+
+class JobNotFound(Failure):
+    """No job has this id."""
+
+    code = "job_not_found"
+    title = "There is no such job"
+
+
+class ApiKeyNotFound(Failure):
+    """No API key has this name."""
+
+    code = "api_key_not_found"
+    title = "There is no such API key"
+
+
+class ApiKeyNameTaken(Failure):
+    """Another API key has this name."""
+
+    code = "api_key_name_taken"
+    title = "The name of an API key is taken"
+
+
+# -- what the request says that cannot be ------------------------------------------------------------------------
+
+
+class DuplicateBroker(Failure):
+    """One broker id is listed more than once."""
+
+    code = "duplicate_broker"
+    title = "A broker is listed twice"
+
+
+class DuplicateTopic(Failure):
+    """One topic is asked for more than once."""
+
+    code = "duplicate_topic"
+    title = "A topic is listed twice"
+
+
+class ConflictingFields(Failure):
+    """Two fields exclude each other, or one needs another that is not there."""
+
+    code = "conflicting_fields"
+    title = "Two fields do not go together"
+
+
+class IllegalReassignment(Failure):
+    """A reassignment that Kafka refuses whole: an unknown broker or partition, or a replica named twice."""
+
+    code = "illegal_reassignment"
+    title = "Kafka would refuse this reassignment"
+
+
+class LimitExceeded(Failure):
+    """More was asked for than this service's settings allow."""
+
+    code = "limit_exceeded"
+    title = "The request is larger than this service's limit"
+
+
+class SnapshotChanged(Failure):
+    """The cluster has been seen in another state since the snapshot that If-Match names."""
+
+    code = "snapshot_changed"
+    title = "The cluster has changed since that snapshot"
+
+
+class NotExportable(Failure):
+    """The plan cannot be written in the format that was asked for."""
+
+    code = "not_exportable"
+    title = "The plan does not fit this format"
+
+
+# -- what the operator's machine says no to ----------------------------------------------------------------------
+
+
+class MachineRefuses(Failure):
+    """Base of the failures that only whoever runs the server can mend."""
+
+
+class DataFolderUnreachable(MachineRefuses):
+    """The data folder cannot be made, or the account that runs Postgres cannot get to it; names the obstacle."""
+
+    code = "data_folder_unreachable"
+    title = "The data folder cannot be reached"
+
+
+class DataFolderInUse(MachineRefuses):
+    """Another live process runs the embedded Postgres of this data folder."""
+
+    code = "data_folder_in_use"
+    title = "The data folder is in use by another process"
+
+
+class DataFolderOwnedByAnother(MachineRefuses):
+    """The data folder was first used by another account, whose files this one may not touch."""
+
+    code = "data_folder_owned_by_another"
+    title = "The data folder belongs to another account"
+
+
+class DataFolderOtherVersion(MachineRefuses):
+    """The data folder was written by another major version of Postgres than the one installed."""
+
+    code = "data_folder_other_version"
+    title = "The data folder is of another Postgres version"
+
+
+class EmbeddedPostgresFailed(MachineRefuses):
+    """The embedded Postgres is missing, cannot be started or does not answer; carries its own last words."""
+
+    code = "embedded_postgres_failed"
+    title = "The embedded Postgres does not run"

@@ -82,8 +82,8 @@ class Cluster:
     def replica_holders(self) -> Int32s:
         """Every broker id that some partition names as a replica, ascending; listed among the brokers or not."""
         held = [topic.replicas.ravel() for topic in self.topics]
-        ids: Int32s = np.unique(np.concatenate([*held, np.empty(0, np.int32)]))
-        return ids[ids != NO_REPLICA]
+        ids = np.unique(np.concatenate([*held, np.empty(0, np.int32)]))
+        return np.asarray(ids[ids != NO_REPLICA], dtype=np.int32)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,12 @@
+"""One use case a file, named as its kind. A service takes records and a unit of work, calls the core once, and says
+what was found; it knows neither HTTP nor SQL.
+
+    snapshots.py     keep a cluster as it was, and find it again
+    replicas.py      place new partitions
+    checks.py        verify an assignment that anyone made
+    plans.py         what every kind of plan shares: render, slice, compare, export
+    jobs.py          the same requests, answered later
+    conformance.py   run measured vectors against the algorithms
+    cautions.py      what the caller should know although it did not stop the answer
+    limits.py        how much one request may ask for
+"""

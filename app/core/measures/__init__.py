@@ -1,0 +1,6 @@
+"""What every plan reports about an assignment, whoever made it.
+
+tally.py         one pass over the replicas: counts per broker and rack, and what is wrong with each partition
+placement.py     the measures: leaders and replicas per broker, racks per partition, exposure to a loss
+violations.py    the verifier: every way in which an assignment is illegal or fragile
+"""

@@ -1,0 +1,157 @@
+"""What lies between two assignments: which partitions changed, how many replicas move, which leaders change."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.core.model import NO_REPLICA, Int32s, Int64s, Placement, Topic
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Assigned:
+    """One topic's assignment: `partition_ids` (partitions,) ascending, `replicas` (partitions, widest) padded."""
+
+    partition_ids: Int32s
+    replicas: Int32s
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionChange:
+    """One partition that differs. `before` is None where it is new, `after` where it is gone."""
+
+    topic: str
+    partition: int
+    before: tuple[int, ...] | None
+    after: tuple[int, ...] | None
+    adding_replicas: tuple[int, ...]
+    removing_replicas: tuple[int, ...]
+    preferred_leader_changes: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _TopicMovement:
+    """One topic on both sides, over the union of its partitions; a partition that one side lacks is all padding there.
+
+    `rows` are the indices of those that differ.
+    """
+
+    topic: str
+    partition_ids: Int32s
+    before: Int32s
+    after: Int32s
+    rows: Int64s
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Movement:
+    """What lies between two assignments, counted; `changes` says it partition by partition."""
+
+    partitions: int
+    partitions_added: int
+    partitions_removed: int
+    partitions_changed: int
+    replicas_added: int
+    """Replicas that a partition of both sides gains: what Kafka has to copy."""
+    replicas_removed: int
+    preferred_leaders_changed: int
+    _topics: tuple[_TopicMovement, ...] = field(repr=False)
+
+    @property
+    def total(self) -> int:
+        """How many partitions differ in any way."""
+        return sum(len(topic.rows) for topic in self._topics)
+
+    def changes(self, start: int, stop: int) -> list[PartitionChange]:
+        """Changes start … stop − 1, by topic name and partition id."""
+        found: list[PartitionChange] = []
+        for topic in self._topics:
+            rows = topic.rows[max(start, 0) : max(stop, 0)]
+            found.extend(_change(topic, int(row)) for row in rows)
+            start, stop = start - len(topic.rows), stop - len(topic.rows)
+        return found
+
+
+def assigned_topics(topics: Iterable[Topic]) -> dict[str, Assigned]:
+    """A described cluster's assignment by topic."""
+    return {topic.name: Assigned(topic.partition_ids, topic.replicas) for topic in topics}
+
+
+def assigned_placements(placements: Iterable[Placement]) -> dict[str, Assigned]:
+    """A plan's assignment by topic."""
+    return {
+        placement.topic: Assigned(
+            placement.first_partition_id + np.arange(len(placement.replicas), dtype=np.int32), placement.replicas
+        )
+        for placement in placements
+    }
+
+
+def movement(before: Mapping[str, Assigned], after: Mapping[str, Assigned]) -> Movement:
+    """Compare two assignments, topic by topic in the order of their names.
+
+    A replica that only changes its place in the list is not moved, but the preferred leader may change by it.
+    """
+    topics = tuple(_compare(name, before.get(name), after.get(name)) for name in sorted({*before, *after}))
+    present_before = [_present(topic.before) for topic in topics]
+    present_after = [_present(topic.after) for topic in topics]
+    both = [was & now for was, now in zip(present_before, present_after, strict=True)]
+    return Movement(
+        partitions=sum(len(topic.partition_ids) for topic in topics),
+        partitions_added=_sum(now & ~was for was, now in zip(present_before, present_after, strict=True)),
+        partitions_removed=_sum(was & ~now for was, now in zip(present_before, present_after, strict=True)),
+        partitions_changed=sum(int(kept[topic.rows].sum()) for topic, kept in zip(topics, both, strict=True)),
+        replicas_added=sum(_gained(t.before[kept], t.after[kept]) for t, kept in zip(topics, both, strict=True)),
+        replicas_removed=sum(_gained(t.after[kept], t.before[kept]) for t, kept in zip(topics, both, strict=True)),
+        preferred_leaders_changed=_sum(
+            t.before[kept, 0] != t.after[kept, 0] for t, kept in zip(topics, both, strict=True) if kept.any()
+        ),
+        _topics=topics,
+    )
+
+
+def _compare(name: str, before: Assigned | None, after: Assigned | None) -> _TopicMovement:
+    sides = [side for side in (before, after) if side is not None]
+    ids = np.unique(np.concatenate([side.partition_ids for side in sides])).astype(np.int32)
+    width = max(side.replicas.shape[1] for side in sides)
+    was, now = _spread_out(before, ids, width), _spread_out(after, ids, width)
+    return _TopicMovement(name, ids, was, now, np.flatnonzero((was != now).any(axis=1)))
+
+
+def _spread_out(side: Assigned | None, ids: Int32s, width: int) -> Int32s:
+    rows = np.full((len(ids), width), NO_REPLICA, np.int32)
+    if side is not None:
+        rows[np.searchsorted(ids, side.partition_ids), : side.replicas.shape[1]] = side.replicas
+    return rows
+
+
+def _present(rows: Int32s) -> NDArray[np.bool_]:
+    return np.asarray((rows != NO_REPLICA).any(axis=1), np.bool_)
+
+
+def _gained(before: Int32s, after: Int32s) -> int:
+    """How many replicas of `after` are not among `before`, row by row."""
+    kept = (after[:, :, None] == before[:, None, :]).any(axis=2)
+    return int(np.count_nonzero(~kept & (after != NO_REPLICA)))
+
+
+def _sum(masks: Iterable[NDArray[np.bool_]]) -> int:
+    return sum(int(np.count_nonzero(mask)) for mask in masks)
+
+
+def _change(topic: _TopicMovement, row: int) -> PartitionChange:
+    before, after = _listed(topic.before[row]), _listed(topic.after[row])
+    return PartitionChange(
+        topic=topic.topic,
+        partition=int(topic.partition_ids[row]),
+        before=tuple(before) or None,
+        after=tuple(after) or None,
+        adding_replicas=tuple(broker for broker in after if broker not in before),
+        removing_replicas=tuple(broker for broker in before if broker not in after),
+        preferred_leader_changes=bool(before and after and before[0] != after[0]),
+    )
+
+
+def _listed(row: Int32s) -> Sequence[int]:
+    return [broker for broker in row.tolist() if broker != NO_REPLICA]

@@ -1,0 +1,96 @@
+"""The measures of an assignment: how even it is, how many racks each partition spans, and what a loss would cost."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from app.core.measures.tally import Tally
+from app.core.model import Int64s
+
+
+@dataclass(frozen=True, slots=True)
+class PerBroker:
+    """A count for each broker, by ascending id; `spread` is max - min, and all are 0 where there is no broker."""
+
+    min: int
+    max: int
+    spread: int
+    per_broker: Mapping[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """What the loss of one broker or one rack costs, before anything is moved."""
+
+    leaders: int
+    """Partitions whose preferred leader is lost; another replica has to lead."""
+    partitions_reduced: int
+    """Partitions that lose at least one replica."""
+    partitions_offline: int
+    """Partitions that lose every replica."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exposure:
+    """What each loss costs: racks by name, brokers by ascending id."""
+
+    racks: Mapping[str, Loss]
+    brokers: Mapping[int, Loss]
+
+
+@dataclass(frozen=True, slots=True)
+class RacksPerPartition:
+    """How many distinct racks the partitions span; `partitions` counts them by that number."""
+
+    min: int
+    max: int
+    partitions: Mapping[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class PlacementMeasures:
+    """What every plan reports. `rack_safe_share` and `racks_per_partition` are None where no broker has a rack."""
+
+    partitions: int
+    leaders: PerBroker
+    replicas: PerBroker
+    racks_per_partition: RacksPerPartition | None
+    rack_safe_share: float | None
+    """The share of partitions that span min(replicas, racks) racks; 1.0 where there is no partition."""
+    exposure: Exposure
+
+
+def measure(counts: Tally) -> PlacementMeasures:
+    """Turn the counts of an assignment into its measures.
+
+    A broker without a rack stands in none: its replicas add to no partition's racks.
+    """
+    from app.core.measures.tally_kernel import TOO_FEW_RACKS  # noqa: PLC0415 — numba is imported late
+
+    ids = [broker.id for broker in counts.brokers]
+    partitions = int(counts.per_racks_spanned.sum())
+    crowded = sum(int(np.count_nonzero(faults & TOO_FEW_RACKS)) for faults in counts.faults)
+    spanned = {racks: int(n) for racks, n in enumerate(counts.per_racks_spanned) if n}
+    return PlacementMeasures(
+        partitions=partitions,
+        leaders=_per_broker(ids, counts.per_broker[:, 0]),
+        replicas=_per_broker(ids, counts.per_broker[:, 1]),
+        racks_per_partition=(
+            RacksPerPartition(min(spanned, default=0), max(spanned, default=0), spanned) if counts.racks else None
+        ),
+        rack_safe_share=(1 - crowded / partitions if partitions else 1.0) if counts.racks else None,
+        exposure=Exposure(
+            racks=dict(zip(counts.racks, _losses(counts.per_rack), strict=True)),
+            brokers=dict(zip(ids, _losses(counts.per_broker), strict=True)),
+        ),
+    )
+
+
+def _per_broker(ids: list[int], numbers: Int64s) -> PerBroker:
+    low, high = (int(numbers.min()), int(numbers.max())) if len(numbers) else (0, 0)
+    return PerBroker(low, high, high - low, dict(zip(ids, numbers.tolist(), strict=True)))
+
+
+def _losses(counts: Int64s) -> list[Loss]:
+    return [Loss(leaders, reduced, offline) for leaders, reduced, offline in counts.tolist()]

@@ -1,0 +1,72 @@
+"""Count an assignment once; the measures and the verifier both read the counts."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.core.model import NO_REPLICA, Broker, Int32s, Int64s, Placement
+
+LARGEST_LOOKUP = 1 << 22
+"""Up to this broker id a table of all ids (int32, 16 MiB) turns ids into positions; above, a binary search does."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tally:
+    """The counts of one assignment over some brokers.
+
+    Parameters
+    ----------
+    brokers : by ascending id. racks : their distinct racks, sorted.
+    per_broker : (brokers, 3) int64: leaders, replicas, partitions that have no other replica.
+    per_rack : (racks, 3) int64: leaders, partitions with a replica there, partitions with no replica elsewhere.
+    per_racks_spanned : (racks + 1,) int64: partitions by the number of racks they span.
+    faults : for each placement, (partitions,) uint8 bits as in `tally_kernel`.
+    """
+
+    brokers: tuple[Broker, ...]
+    racks: tuple[str, ...]
+    placements: tuple[Placement, ...]
+    per_broker: Int64s
+    per_rack: Int64s
+    per_racks_spanned: Int64s
+    faults: tuple[NDArray[np.uint8], ...] = field(repr=False)
+
+
+def tally(placements: Sequence[Placement], brokers: Sequence[Broker]) -> Tally:
+    """Count where the replicas of `placements` are, over `brokers`; of two brokers with one id the last one counts."""
+    from app.core.measures import tally_kernel as kernel  # noqa: PLC0415 — numba takes most of a second to import
+
+    known = tuple(sorted({broker.id: broker for broker in brokers}.values(), key=lambda broker: broker.id))
+    racks = tuple(sorted({broker.rack for broker in known if broker.rack is not None}))
+    index_of = {rack: index for index, rack in enumerate(racks)}
+    rack_of = np.array([-1 if b.rack is None else index_of[b.rack] for b in known], np.int32)
+    fenced = np.array([broker.fenced for broker in known], np.bool_)
+    per_broker = np.zeros((len(known), 3), np.int64)
+    per_rack = np.zeros((len(racks), 3), np.int64)
+    per_racks_spanned = np.zeros(len(racks) + 1, np.int64)
+    ids = np.array([broker.id for broker in known], np.int32)
+    faults = tuple(np.zeros(len(placement.replicas), np.uint8) for placement in placements)
+    for placement, row_faults in zip(placements, faults, strict=True):
+        positions = _positions(placement.replicas, ids)
+        kernel.count(positions, rack_of, fenced, len(racks), per_broker, per_rack, per_racks_spanned, row_faults)
+    return Tally(known, racks, tuple(placements), per_broker, per_rack, per_racks_spanned, faults)
+
+
+def _positions(replicas: Int32s, ids: Int32s) -> Int32s:
+    """Each replica's index in the ascending `ids`; len(ids) where it is not among them, -1 where there is none."""
+    if not replicas.size:
+        return replicas
+    largest = int(max(replicas.max(), ids[-1] if len(ids) else 0))
+    if largest <= LARGEST_LOOKUP:
+        lookup = np.full(largest + 2, len(ids), np.int32)
+        lookup[ids] = np.arange(len(ids), dtype=np.int32)
+        lookup[NO_REPLICA] = NO_REPLICA  # the padding is -1, which indexes the last entry
+        return lookup.take(replicas, mode="wrap")
+    found = np.searchsorted(ids, replicas).astype(np.int32)
+    is_known = found < len(ids)
+    is_known[is_known] = ids[found[is_known]] == replicas[is_known]
+    found[~is_known] = len(ids)
+    found[replicas == NO_REPLICA] = NO_REPLICA
+    return found

@@ -1,0 +1,58 @@
+"""The verifier: say every way in which an assignment, made by anyone, is illegal or fragile."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from app.core.measures.tally import Tally
+
+NAMED_PARTITIONS = 100
+"""How many partitions a violation names; it counts them all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """One way in which some partitions of one topic are illegal or fragile.
+
+    `partitions` names the first `NAMED_PARTITIONS` of them by ascending id, `count` counts all.
+    """
+
+    code: str
+    severity: str
+    """`illegal`: Kafka refuses or cannot serve it. `fragile`: legal, but a single loss costs more than it has to."""
+    topic: str
+    count: int
+    partitions: tuple[int, ...]
+    detail: str
+
+
+def violations(counts: Tally) -> list[Violation]:
+    """Say every way in which an assignment is illegal or fragile, by topic in the given order.
+
+    Returns
+    -------
+    Empty where every partition has replicas on distinct, known brokers, is led by an unfenced one and spans
+    min(replicas, racks) racks.
+
+    Source: KIP-36, "Proposed Changes".
+    """
+    from app.core.measures import tally_kernel as kernel  # noqa: PLC0415 — numba takes most of a second to import
+
+    kinds = (
+        (kernel.NO_REPLICAS, "no_replicas", "illegal", "have no replica at all"),
+        (kernel.UNKNOWN_BROKER, "unknown_broker", "illegal", "have a replica on a broker that is not in the cluster"),
+        (kernel.DUPLICATE_REPLICA, "duplicate_replica", "illegal", "name one broker twice"),
+        (kernel.FENCED_LEADER, "fenced_leader", "fragile", "are led by a fenced broker"),
+        (kernel.TOO_FEW_RACKS, "too_few_racks", "fragile", f"span fewer racks than they could ({len(counts.racks)})"),
+    )
+    found = []
+    for placement, faults in zip(counts.placements, counts.faults, strict=True):
+        if not faults.any():
+            continue
+        for bit, code, severity, what in kinds:
+            rows = np.flatnonzero(faults & bit)
+            if len(rows):
+                named = tuple((rows[:NAMED_PARTITIONS] + placement.first_partition_id).tolist())
+                detail = f"{len(rows)} of {len(faults)} partitions of {placement.topic} {what}"
+                found.append(Violation(code, severity, placement.topic, len(rows), named, detail))
+    return found

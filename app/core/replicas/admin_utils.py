@@ -1,0 +1,180 @@
+"""AdminUtils: the rack-aware assignment of KIP-36, as the Kafka tools and ZooKeeper-era controllers make it.
+
+Goals, in order
+    1. Replicas are spread evenly among brokers.
+    2. The followers of one broker's partitions are spread over the other brokers.
+    3. Where brokers have racks, a partition's replicas are on as many racks as can be.
+Constraint
+    The replicas of a partition are on distinct brokers.
+
+Algorithm
+    The brokers are listed alternating by rack. Leaders walk it from a start index. Followers walk it from one past the
+    leader, shifted by (round × racks), where the round grows with each partition id that the number of brokers
+    divides; a broker whose rack already has a replica is passed over while some rack has none.
+
+Six brokers, racks 0:rack1 1:rack3 2:rack3 3:rack2 4:rack2 5:rack1, start index 0, factor 3; the list is 0 3 1 5 4 2:
+
+    partition 0 → 0 3 1      partition 3 → 5 4 2
+    partition 1 → 3 1 5      partition 4 → 4 2 0
+    partition 2 → 1 5 4      partition 5 → 2 0 3      partition 6 → 0 4 2 (the shift has grown)
+
+The rows repeat with a period of n·(n − 1) / gcd(racks, n − 1) partitions, so that one period is computed and the rest
+copied, except where Kafka's 32-bit arithmetic overflows: there every row is computed, wrapping as Java does.
+
+Source: KIP-36, "Proposed Changes"; `org.apache.kafka.admin.AdminUtils`.
+"""
+
+from collections.abc import Callable, Sequence
+from math import gcd
+
+import numpy as np
+
+from app.core.jvm import JavaRandom
+from app.core.model import INT32_MAX, Broker, Int32s, NewTopic, Placement
+from app.core.replicas.rack_modes import brokers_without_rack
+from app.errors import ArithmeticOverflow, InvalidPartitions, InvalidReplicationFactor, KafkaError
+
+
+def place(
+    brokers: Sequence[Broker], topic: NewTopic, *, random: JavaRandom, fixed_start_index: int | None = None
+) -> Placement:
+    """Place the partitions of one topic as AdminUtils does.
+
+    Parameters
+    ----------
+    brokers : the live brokers. Their order matters where none has a rack; of two with one id the last rack counts.
+    topic : `start_partition_id` continues a topic that has that many partitions; below 0 it means 0.
+    random : draws the start index and then the shift, where no start index is given.
+    fixed_start_index : where to start, for both; None or below 0 means drawn.
+
+    Raises
+    ------
+    InvalidPartitions, InvalidReplicationFactor, BrokersWithoutRack : in Kafka's order; nothing is drawn then.
+    ArithmeticOverflow : where Kafka's code fails because an `int` overflowed.
+    """
+    _check(brokers, topic)
+    if any(broker.rack is not None for broker in brokers):
+        ids, racks, n_racks = _alternated(brokers)
+        stride, list_exception = n_racks, "IndexOutOfBoundsException"
+    else:
+        ids, racks, n_racks = np.array([broker.id for broker in brokers], np.int32), None, 0
+        stride, list_exception = 1, "ArrayIndexOutOfBoundsException"
+
+    if fixed_start_index is None or fixed_start_index < 0:
+        start, shift = random.next_int(len(ids)), random.next_int(len(ids))
+    else:
+        start = shift = fixed_start_index
+    first = max(0, topic.start_partition_id)
+
+    def compute(rows: Int32s) -> None:
+        from app.core.replicas import admin_utils_kernel as kernel  # noqa: PLC0415 — numba takes most of a second to import
+
+        if racks is None:
+            failed = kernel.fill_rack_unaware(rows, ids, start, shift, first)
+        else:
+            failed = kernel.fill_rack_aware(rows, ids, racks, n_racks, start, shift, first)
+        if failed >= 0:
+            raise _overflow(first + failed, start, list_exception if len(ids) > 1 else "ArithmeticException")
+
+    period = _period(len(ids), stride)
+    if _may_overflow(topic, len(ids), stride, start=start, shift=shift):
+        period = topic.partitions
+    return Placement(topic.name, first, _repeat(compute, topic.partitions, topic.replication_factor, period))
+
+
+def rack_alternated(brokers: Sequence[Broker]) -> list[int]:
+    """The broker ids alternating by rack: racks in Java's string order, in each the ids ascending.
+
+    Brokers of which none has a rack stand in one. Raises `BrokersWithoutRack` where only some have one.
+    """
+    ids, _, _ = _alternated(brokers)
+    return [int(broker_id) for broker_id in ids]
+
+
+def _alternated(brokers: Sequence[Broker]) -> tuple[Int32s, Int32s, int]:
+    """The rack-alternated ids, each one's rack as an index, and the number of racks."""
+    rack_of = {broker.id: broker.rack for broker in brokers}
+    names = {rack for rack in rack_of.values() if rack is not None}
+    if names and None in rack_of.values():
+        raise brokers_without_rack(brokers, "NullPointerException")
+    # Java compares strings by UTF-16 units: that is the order of their big-endian encoding, not of code points.
+    racks = sorted(names, key=lambda rack: rack.encode("utf-16-be", "surrogatepass"))
+    index_of: dict[str | None, int] = {rack: index for index, rack in enumerate(racks)} or {None: 0}
+    taken = [0] * len(index_of)
+    order = []
+    for broker_id in sorted(rack_of):
+        rack_index = index_of[rack_of[broker_id]]
+        order.append((taken[rack_index], rack_index, broker_id))
+        taken[rack_index] += 1
+    order.sort()
+    ids = np.array([broker_id for _, _, broker_id in order], np.int32)
+    return ids, np.array([rack_index for _, rack_index, _ in order], np.int32), len(index_of)
+
+
+def _check(brokers: Sequence[Broker], topic: NewTopic) -> None:
+    factor = topic.replication_factor
+    if topic.partitions <= 0:
+        raise InvalidPartitions(
+            f"a topic needs 1 partition or more; {topic.partitions} given",
+            kafka=KafkaError("InvalidPartitionsException", "Number of partitions must be larger than 0."),
+            path=("partitions",),
+            value=topic.partitions,
+            minimum=1,
+        )
+    if factor <= 0:
+        raise InvalidReplicationFactor(
+            f"a partition needs 1 replica or more; replication factor {factor} given",
+            kafka=KafkaError("InvalidReplicationFactorException", "Replication factor must be larger than 0."),
+            path=("replication_factor",),
+            value=factor,
+            minimum=1,
+        )
+    if factor > len(brokers):
+        raise InvalidReplicationFactor(
+            f"replication factor {factor} needs {factor} brokers; {len(brokers)} given",
+            kafka=KafkaError(
+                "InvalidReplicationFactorException",
+                f"Replication factor: {factor} larger than available brokers: {len(brokers)}.",
+            ),
+            path=("replication_factor",),
+            value=factor,
+            maximum=len(brokers),
+        )
+    with_rack = sum(broker.rack is not None for broker in brokers)
+    if 0 < with_rack < len(brokers):
+        raise brokers_without_rack(brokers, "AdminOperationException")
+
+
+def _overflow(partition: int, start: int, exception: str) -> ArithmeticOverflow:
+    return ArithmeticOverflow(
+        f"at partition {partition} and start index {start} a sum passes {INT32_MAX}, where Kafka's own code fails",
+        kafka=KafkaError(exception),
+        path=("fixed_start_index",),
+        value=start,
+        partition=partition,
+        maximum=INT32_MAX,
+    )
+
+
+def _period(n: int, stride: int) -> int:
+    """After how many partitions the rows repeat: leaders do after n, the followers' shift is taken modulo n − 1."""
+    return n * ((n - 1) // gcd(stride, n - 1)) if n > 1 else 1
+
+
+def _may_overflow(topic: NewTopic, n: int, stride: int, *, start: int, shift: int) -> bool:
+    """Whether any `int` of the computation could pass 2³¹ − 1; the followers look at most factor × n places ahead."""
+    last = max(0, topic.start_partition_id) + topic.partitions
+    widest_shift = (shift + topic.partitions // n + 1) * stride + topic.replication_factor * n
+    return max(last + start, widest_shift) > INT32_MAX
+
+
+def _repeat(compute: Callable[[Int32s], None], partitions: int, factor: int, period: int) -> Int32s:
+    """Compute one period of rows and copy it over the rest, doubling what is there with each copy."""
+    replicas = np.empty((partitions, factor), np.int32)
+    filled = min(period, partitions)
+    compute(replicas[:filled])
+    while filled < partitions:
+        more = min(filled, partitions - filled)
+        replicas[filled : filled + more] = replicas[:more]
+        filled += more
+    return replicas

@@ -1,0 +1,109 @@
+"""The rows of AdminUtils, computed one after another in Java's 32-bit arithmetic.
+
+Both kernels return -1, or the index of the first row at which Kafka's code would fail because an index is negative.
+"""
+
+import numpy as np
+from numba import njit
+
+from app.core.model import INT32_MAX, Int32s
+
+
+@njit(cache=True, nogil=True)
+def _int32(value: int) -> int:
+    """Wrap around as a Java `int` does."""
+    return ((value + 2**31) & 0xFFFFFFFF) - 2**31
+
+
+@njit(cache=True, nogil=True)
+def _remainder(value: int, divisor: int) -> int:
+    """Java's %: the sign of the value, where Python's takes the divisor's."""
+    return value % divisor if value >= 0 else -(-value % divisor)
+
+
+@njit(cache=True, nogil=True)
+def _offset(shift: int, step: int, n: int) -> int:
+    """How far past its leader a follower stands among n brokers: 1 … n − 1, or less where an int overflowed."""
+    return 1 + _remainder(_int32(shift + step), n - 1)
+
+
+@njit(cache=True, nogil=True)
+def _to_another_rack(racks: Int32s) -> Int32s:
+    """How far each place is from the next one of another rack, around the end; at most n."""
+    n = len(racks)
+    ahead = np.ones(n, np.int32)
+    # Twice around, backwards: the first time finds the distances but for those that pass the end.
+    for place in range(2 * n - 2, -1, -1):
+        if racks[place % n] == racks[(place + 1) % n]:
+            ahead[place % n] = min(ahead[(place + 1) % n] + 1, n)
+    return ahead
+
+
+@njit(cache=True, nogil=True)
+def fill_rack_unaware(rows: Int32s, brokers: Int32s, start: int, shift: int, first: int) -> int:
+    """Fill (partitions, factor) rows; `brokers` is the (n,) list in the caller's order."""
+    n = len(brokers)
+    factor = rows.shape[1]
+    for row in range(len(rows)):
+        partition = _int32(first + row)
+        if partition > 0 and partition % n == 0:
+            shift = _int32(shift + 1)
+        leader = _remainder(_int32(partition + start), n)
+        if leader < 0:
+            return row
+        rows[row, 0] = brokers[leader]
+        for follower in range(factor - 1):
+            position = _remainder(leader + _offset(shift, follower, n), n)
+            if position < 0:
+                return row
+            rows[row, follower + 1] = brokers[position]
+    return -1
+
+
+@njit(cache=True, nogil=True)
+def fill_rack_aware(
+    rows: Int32s, brokers: Int32s, racks: Int32s, n_racks: int, start: int, shift: int, first: int
+) -> int:
+    """Fill (partitions, factor) rows; `brokers` is the (n,) rack-alternated list, `racks` each one's rack index."""
+    n = len(brokers)
+    factor = rows.shape[1]
+    # Which row last put a replica there: cheaper than clearing a set for every row.
+    rack_used_by = np.full(n_racks, -1, np.int64)
+    broker_used_by = np.full(n, -1, np.int64)
+    to_another_rack = _to_another_rack(racks)
+    for row in range(len(rows)):
+        partition = _int32(first + row)
+        if partition > 0 and partition % n == 0:
+            shift = _int32(shift + 1)
+        leader = _remainder(_int32(partition + start), n)
+        if leader < 0 or (n == 1 and factor > 1):  # with one broker Kafka divides by n − 1 = 0
+            return row
+        rows[row, 0] = brokers[leader]
+        rack_used_by[racks[leader]] = row
+        broker_used_by[leader] = row
+        racks_used = brokers_used = 1
+        far = _int32(shift * n_racks)
+        step = 0
+        for replica in range(1, factor):
+            while True:
+                offset = _offset(far, step, n)
+                position = _remainder(leader + offset, n)
+                if position < 0:
+                    return row
+                rack_is_used = rack_used_by[racks[position]] == row
+                broker_is_used = broker_used_by[position] == row
+                if rack_is_used and racks_used < n_racks and 0 <= far <= INT32_MAX - step - n:
+                    # Kafka looks at the next place; as long as racks are the same, so is the answer. The leader's own
+                    # place, at offset n, is not among those looked at.
+                    ahead = to_another_rack[position]
+                    step += ahead if offset + ahead <= n else ahead - 1
+                    continue
+                step += 1
+                if (not rack_is_used or racks_used == n_racks) and (not broker_is_used or brokers_used == n):
+                    break
+            rows[row, replica] = brokers[position]
+            rack_used_by[racks[position]] = row
+            broker_used_by[position] = row
+            racks_used += not rack_is_used
+            brokers_used += not broker_is_used
+    return -1

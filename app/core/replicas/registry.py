@@ -1,0 +1,93 @@
+"""Every placement algorithm by its name; the API, the docs and the conformance run read this and nothing else."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Protocol
+
+from app.core.jvm import JavaRandom
+from app.core.model import Broker, NewTopic, Placement
+from app.core.replicas import admin_utils, envelope, striped
+from app.core.replicas.envelope import Envelope
+from app.core.replicas.rack_modes import RackMode
+from app.errors import KafkaRefuses
+
+_OF_A_TOPIC = ("partitions", "replication_factor", "start_partition_id")
+
+
+class Place(Protocol):
+    """The one verb: place the partitions of a topic, drawing from the caller's generator."""
+
+    def __call__(
+        self, brokers: Sequence[Broker], topic: NewTopic, *, random: JavaRandom, fixed_start_index: int | None = None
+    ) -> Placement: ...
+
+
+class EnvelopeOf(Protocol):
+    """What a topic's placement can and cannot be, over everything that may be drawn."""
+
+    def __call__(self, brokers: Sequence[Broker], topic: NewTopic) -> Envelope: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Algorithm:
+    """A placement algorithm and what goes with it."""
+
+    name: str
+    summary: str
+    place: Place
+    envelope: EnvelopeOf
+    rack_mode: RackMode | None
+    """How racks count where the caller does not say; None: the algorithm has its own way with brokers without one."""
+    takes_start_index: bool
+    leaves_out_fenced: bool
+
+
+PLACEMENTS: Mapping[str, Algorithm] = MappingProxyType(
+    {
+        algorithm.name: algorithm
+        for algorithm in (
+            Algorithm(
+                name="admin_utils",
+                summary="AdminUtils: the Kafka tools, and controllers before KRaft (KIP-36)",
+                place=admin_utils.place,
+                envelope=envelope.of_admin_utils,
+                rack_mode=RackMode.ENFORCED,
+                takes_start_index=True,
+                leaves_out_fenced=True,
+            ),
+            Algorithm(
+                name="striped",
+                summary="StripedReplicaPlacer: KRaft controllers",
+                place=striped.place,
+                envelope=envelope.of_striped,
+                rack_mode=None,
+                takes_start_index=False,
+                leaves_out_fenced=False,
+            ),
+        )
+    }
+)
+
+
+def place_topics(
+    algorithm: Algorithm,
+    brokers: Sequence[Broker],
+    topics: Sequence[NewTopic],
+    *,
+    random: JavaRandom,
+    fixed_start_index: int | None = None,
+) -> tuple[Placement, ...]:
+    """Place several topics, one after another on one generator, as a controller does.
+
+    A failure's path says which topic it is about.
+    """
+    placements = []
+    for index, topic in enumerate(topics):
+        try:
+            placements.append(algorithm.place(brokers, topic, random=random, fixed_start_index=fixed_start_index))
+        except KafkaRefuses as refusal:
+            if refusal.path and refusal.path[0] in _OF_A_TOPIC:
+                refusal.path = ("topics", index, *refusal.path)
+            raise
+    return tuple(placements)

@@ -1,0 +1,127 @@
+"""What every kind of plan shares: one record, rendered, sliced, compared and exported."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from uuid import UUID
+
+import orjson
+
+from app.core import ENGINE_VERSION
+from app.core.measures.movement import Assigned, Movement, assigned_placements, assigned_topics, movement
+from app.core.model import Placement
+from app.errors import Json, PlanNotFound, SnapshotNotFound
+from app.services import snapshots
+from app.store.database import UnitOfWork
+from app.store.plans import NewPlan, PlanHead
+
+_JSON_OPTIONS = orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_UTC_Z
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """An immutable answer: its head, and the assignments in the order they were asked for."""
+
+    head: PlanHead
+    placements: tuple[Placement, ...] = field(repr=False)
+
+
+def load(uow: UnitOfWork, plan_id: UUID) -> Plan:
+    """The plan with its assignments, or `PlanNotFound`."""
+    return Plan(uow.plans.get(plan_id), uow.plans.placements(plan_id))
+
+
+def as_json(record: object) -> Json:
+    """A record of the core as plain JSON values: dataclasses become objects, and every key a string."""
+    plain: Json = orjson.loads(orjson.dumps(record, option=_JSON_OPTIONS))
+    return plain
+
+
+def to_json(plan: Plan | NewPlan) -> bytes:
+    """The plan as the API writes it. One that was not kept has neither id nor time."""
+    head = plan.head if isinstance(plan, Plan) else plan
+    document = summary(head) | {
+        "topics": [
+            {"name": p.topic, "first_partition_id": p.first_partition_id, "replicas": p.replicas}
+            for p in plan.placements
+        ],
+        **{name: value for name, value in head.answer.items() if name not in ("prediction", "seed")},
+        "request": head.request,
+    }
+    return orjson.dumps(document, option=_JSON_OPTIONS)
+
+
+def summary(head: PlanHead | NewPlan) -> dict[str, object]:
+    """What a list of plans shows of one."""
+    is_kept = isinstance(head, PlanHead)
+    return {
+        "id": head.id if is_kept else None,
+        "kind": head.kind,
+        "hash": head.hash,
+        "engine_version": head.request.get("engine_version", ENGINE_VERSION),
+        "created_at": head.created_at if is_kept else None,
+        "cluster": head.cluster,
+        "snapshot_id": head.snapshot_id,
+        "labels": head.labels,
+        "prediction": head.answer["prediction"],
+        "seed": head.answer["seed"],
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedPartition:
+    """One partition of a plan; the first replica is the preferred leader."""
+
+    topic: str
+    partition: int
+    replicas: Sequence[int]
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionsPage:
+    """Some partitions of a plan, how many there are in all, and where the next page starts, if there is one."""
+
+    items: Sequence[PlannedPartition]
+    total: int
+    next_offset: int | None
+
+
+def partitions(uow: UnitOfWork, plan_id: UUID, *, topic: str | None, offset: int, size: int) -> PartitionsPage:
+    """A page of a plan's partitions, by topic as asked for and partition id; no more is read than the page holds."""
+    uow.plans.get(plan_id)
+    topics = [shape for shape in uow.plans.topics(plan_id) if topic is None or shape.name == topic]
+    items: list[PlannedPartition] = []
+    skipped = 0
+    for shape in topics:
+        start = max(offset - skipped, 0)
+        stop = min(offset + size - skipped, shape.partitions)
+        if start < stop:
+            rows = uow.plans.rows(plan_id, shape, start=start, stop=stop).tolist()
+            first = shape.first_partition_id + start
+            items += [PlannedPartition(shape.name, first + i, replicas) for i, replicas in enumerate(rows)]
+        skipped += shape.partitions
+    return PartitionsPage(items, skipped, offset + size if offset + size < skipped else None)
+
+
+def difference(uow: UnitOfWork, plan_id: UUID, against: UUID | None) -> Movement:
+    """What the plan changes against another plan, a snapshot, or the snapshot that it was made from.
+
+    Against a snapshot only the plan's own topics count: of the others the plan says nothing.
+
+    Raises `PlanNotFound`, and `SnapshotNotFound` where `against` is neither a plan nor a snapshot.
+    """
+    plan = load(uow, plan_id)
+    after = assigned_placements(plan.placements)
+    return movement(_before(uow, plan.head, against, after), after)
+
+
+def _before(uow: UnitOfWork, head: PlanHead, against: UUID | None, after: dict[str, Assigned]) -> dict[str, Assigned]:
+    if against is not None:
+        try:
+            return assigned_placements(load(uow, against).placements)
+        except PlanNotFound:
+            pass  # then it names a snapshot, or nothing
+    wanted = against or head.snapshot_id
+    if wanted is None:
+        raise SnapshotNotFound("the plan was made from no snapshot; name one, or another plan", path=("against",))
+    _, cluster = snapshots.load(uow, wanted)
+    return assigned_topics(topic for topic in cluster.topics if topic.name in after)

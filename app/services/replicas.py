@@ -1,0 +1,228 @@
+"""Place new partitions: what Kafka would do with these brokers and topics, and what it means."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from uuid import UUID
+
+import orjson
+
+from app.core import ENGINE_VERSION
+from app.core.jvm import JavaRandom
+from app.core.measures.placement import measure
+from app.core.measures.tally import tally
+from app.core.measures.violations import violations
+from app.core.model import INT32_MAX, Broker, Cluster, NewTopic
+from app.core.replicas.rack_modes import RackMode, applied
+from app.core.replicas.registry import PLACEMENTS, Algorithm, place_topics
+from app.errors import ConflictingFields, DuplicateTopic, InvalidPartitions, Json, KafkaError
+from app.services import snapshots
+from app.services.cautions import Caution
+from app.services.limits import Limits
+from app.services.plans import Plan, as_json
+from app.services.snapshots import check_brokers, first_repeated
+from app.store.database import UnitOfWork
+from app.store.plans import NewPlan
+
+KIND = "replicas"
+SEED_BITS = 48
+"""A drawn seed has as many bits as java.util.Random keeps of one; JSON readers hold it exactly."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReplicasRequest:
+    """Topics to place, on the brokers of a snapshot or on the given ones.
+
+    `rack_mode` None means what Kafka does: AdminUtils enforces racks, KRaft's placer takes brokers without one as a
+    rack of their own.
+    """
+
+    topics: Sequence[NewTopic]
+    snapshot_id: UUID | None = None
+    brokers: Sequence[Broker] | None = None
+    algorithm: str = "admin_utils"
+    rack_mode: RackMode | None = None
+    fixed_start_index: int | None = None
+    seed: int | None = None
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Site:
+    """Where the topics are to be placed: a cluster, and the snapshot that it was read from."""
+
+    cluster: Cluster
+    snapshot_id: UUID | None = None
+    content_hash: str | None = None
+
+
+def place(
+    uow: UnitOfWork, request: ReplicasRequest, limits: Limits, *, if_match: Sequence[str] = (), is_job: bool = False
+) -> Plan:
+    """Place the topics and keep the plan; a request that was answered before gets the same plan again.
+
+    Raises the failures of `plan`, and `SnapshotNotFound`, `SnapshotChanged`.
+    """
+    _check(request, limits, is_job=is_job)
+    site = _Site(Cluster("", tuple(request.brokers or ())))
+    if request.snapshot_id is not None:
+        snapshot, cluster = snapshots.load(uow, request.snapshot_id)
+        site = _Site(cluster, snapshot.id, snapshot.content_hash)
+        if if_match:
+            snapshots.require_unchanged(uow, snapshot.cluster, if_match)
+    new = _plan(request, site)
+    return Plan(uow.plans.keep(new), tuple(new.placements))
+
+
+def plan(request: ReplicasRequest, cluster: Cluster, limits: Limits) -> NewPlan:
+    """Place the topics on a cluster, and keep nothing.
+
+    Raises what the algorithm does, and `ConflictingFields`, `DuplicateBroker`, `DuplicateTopic`, `LimitExceeded`.
+    """
+    _check(replace(request, brokers=cluster.brokers), limits, is_job=True)
+    return _plan(request, _Site(cluster))
+
+
+def _check(request: ReplicasRequest, limits: Limits, *, is_job: bool) -> None:
+    if (request.snapshot_id is None) == (request.brokers is None):
+        raise ConflictingFields("a request names either a snapshot_id or brokers", path=("snapshot_id",))
+    check_brokers(request.brokers or (), limits)
+    limits.check_count("topics", request.topics, path=("topics",))
+    names = [topic.name for topic in request.topics]
+    if (twice := first_repeated(names)) is not None:
+        raise DuplicateTopic(
+            f"topic {names[twice]} is listed twice", path=("topics", twice, "name"), value=names[twice]
+        )
+    partitions = sum(max(topic.partitions, 0) for topic in request.topics)
+    replicas = sum(max(topic.partitions, 0) * max(topic.replication_factor, 0) for topic in request.topics)
+    limits.check_number("partitions", partitions, path=("topics",))
+    limits.check_number("replicas", replicas, path=("topics",))
+    if not is_job:
+        remedy = "; send the same request with the header `Prefer: respond-async` and it becomes a job"
+        limits.check_number("sync_partitions", partitions, path=("topics",), remedy=remedy)
+    for index, topic in enumerate(request.topics):
+        last = max(topic.start_partition_id, 0) + topic.partitions - 1
+        if topic.partitions > 0 and last > INT32_MAX:
+            raise InvalidPartitions(
+                f"the last partition id would be {last}; Kafka's partition ids end at {INT32_MAX}",
+                kafka=KafkaError("InvalidPartitionsException"),
+                path=("topics", index, "start_partition_id"),
+                value=topic.start_partition_id,
+                maximum=INT32_MAX - topic.partitions + 1,
+            )
+
+
+def _plan(request: ReplicasRequest, site: _Site) -> NewPlan:
+    algorithm = PLACEMENTS[request.algorithm]
+    if request.fixed_start_index is not None and not algorithm.takes_start_index:
+        raise ConflictingFields(
+            f"{algorithm.name} draws where it starts; fixed_start_index goes with admin_utils",
+            path=("fixed_start_index",),
+            value=request.fixed_start_index,
+        )
+    listed = request.brokers if request.brokers is not None else site.cluster.brokers
+    canonical = _canonical(request, listed, site)
+    is_drawn = request.seed is None and request.fixed_start_index is None
+    if is_drawn:
+        request = replace(request, seed=_drawn_seed(canonical))
+        canonical["seed"] = request.seed
+    brokers, warnings = _brokers_in_play(request, listed, algorithm)
+    placements = place_topics(
+        algorithm,
+        brokers,
+        request.topics,
+        random=JavaRandom(request.seed or 0),
+        fixed_start_index=request.fixed_start_index,
+    )
+    counts = tally(placements, listed)
+    answer: dict[str, Json] = {
+        "prediction": "pinned" if request.fixed_start_index is not None else "envelope" if is_drawn else "replay",
+        "seed": request.seed,
+        "envelope": as_json([algorithm.envelope(brokers, topic) for topic in request.topics]) if is_drawn else None,
+        "measures": as_json(measure(counts)),
+        "violations": as_json(violations(counts)),
+        "warnings": [warning.as_json() for warning in (*warnings, *_topic_warnings(request, site.cluster))],
+    }
+    return NewPlan(
+        kind=KIND,
+        hash=_digest(canonical).hex(),
+        cluster=site.cluster.name or None,
+        snapshot_id=site.snapshot_id,
+        labels=dict(request.labels),
+        request=canonical,
+        answer=answer,
+        placements=placements,
+    )
+
+
+def _canonical(request: ReplicasRequest, listed: Sequence[Broker], site: _Site) -> dict[str, Json]:
+    """The request with nothing left to guess: what the hash is of, and what is kept."""
+    algorithm = PLACEMENTS[request.algorithm]
+    mode = request.rack_mode or algorithm.rack_mode
+    return {
+        "kind": KIND,
+        "engine_version": ENGINE_VERSION,
+        "cluster": site.cluster.name or None,
+        "snapshot_content_hash": site.content_hash,
+        # A snapshot's brokers follow from its hash; others are named in the caller's order, which may count.
+        "brokers": None if site.content_hash else [as_json(broker) for broker in listed],
+        "algorithm": request.algorithm,
+        "rack_mode": None if mode is None else mode.value,
+        "fixed_start_index": request.fixed_start_index,
+        "seed": request.seed,
+        "topics": [as_json(topic) for topic in request.topics],
+        "labels": dict(sorted(request.labels.items())),
+    }
+
+
+def _digest(canonical: Mapping[str, Json]) -> bytes:
+    return sha256(orjson.dumps(canonical, option=orjson.OPT_SORT_KEYS)).digest()
+
+
+def _drawn_seed(canonical: Mapping[str, Json]) -> int:
+    """A seed nobody chose. It comes from the request's own hash, so that the same request gets the same answer."""
+    return int.from_bytes(_digest(canonical)[: SEED_BITS // 8])
+
+
+def _brokers_in_play(
+    request: ReplicasRequest, listed: Sequence[Broker], algorithm: Algorithm
+) -> tuple[tuple[Broker, ...], list[Caution]]:
+    """The brokers as the algorithm sees them, and what the caller should know about that."""
+    warnings = []
+    brokers = tuple(listed)
+    if algorithm.leaves_out_fenced:
+        brokers = tuple(broker for broker in listed if not broker.fenced)
+        if left_out := tuple(broker.id for broker in listed if broker.fenced):
+            detail = f"{len(left_out)} fenced brokers get no replica: {algorithm.name} places on live brokers only"
+            warnings.append(Caution("fenced_brokers_left_out", detail, left_out))
+    mode = request.rack_mode or algorithm.rack_mode
+    if mode is not None:
+        seen = applied(mode, brokers)
+        if mode is RackMode.SAFE and seen != brokers:
+            without = tuple(broker.id for broker in brokers if broker.rack is None)
+            detail = f"racks do not count: {len(without)} of {len(brokers)} brokers have none, and the mode is safe"
+            warnings.append(Caution("racks_ignored", detail, without))
+        brokers = seen
+    sizes = Counter(broker.rack for broker in brokers if broker.rack is not None)
+    if len(set(sizes.values())) > 1:
+        listed_sizes = ", ".join(f"{rack}: {size}" for rack, size in sorted(sizes.items()))
+        detail = f"racks are of unequal size ({listed_sizes}); brokers of a small rack get more replicas than others"
+        warnings.append(Caution("unequal_racks", detail))
+    return brokers, warnings
+
+
+def _topic_warnings(request: ReplicasRequest, cluster: Cluster) -> list[Caution]:
+    found = []
+    for topic in request.topics:
+        existing = cluster.topic(topic.name)
+        partitions = 0 if existing is None else len(existing.partition_ids)
+        if partitions and topic.start_partition_id <= 0:
+            detail = f"topic {topic.name} exists with {partitions} partitions; Kafka would refuse to create it"
+            found.append(Caution("topic_exists", detail))
+        elif cluster.topics and topic.start_partition_id > 0 and topic.start_partition_id != partitions:
+            detail = (
+                f"topic {topic.name} has {partitions} partitions; new ones cannot start at {topic.start_partition_id}"
+            )
+            found.append(Caution("start_partition_id_differs", detail))
+    return found

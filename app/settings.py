@@ -1,0 +1,64 @@
+"""The environment, read once when a process starts and passed on as values.
+
+Every setting is an environment variable with the prefix `RACKPLAN_`: `RACKPLAN_PORT=9090 rackplan serve`.
+"""
+
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field, field_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from app.services.limits import Limits
+
+DEFAULTS = Limits()
+
+
+class Settings(BaseSettings):
+    """Everything that can be set."""
+
+    model_config = SettingsConfigDict(env_prefix="RACKPLAN_", env_ignore_empty=True, frozen=True)
+
+    host: str = Field("127.0.0.1", description="Address to listen on. Any but a loopback one needs an API key first.")
+    port: int = Field(8080, ge=0, le=65535, description="Port to listen on; 0 takes a free one.")
+    data_dir: Path = Field(Path(".data"), description="Folder of the embedded Postgres.")
+    database_url: str | None = Field(
+        None, description="postgresql://… of a Postgres to use instead of the embedded one."
+    )
+    spark_master: str | None = Field(None, description="spark://host:port of a Spark master; readiness reports it.")
+    log_format: Literal["auto", "json", "console"] = Field("auto", description="auto: console where a person looks on.")
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        "info", description="The least level that is logged."
+    )
+    allowed_origins: Annotated[tuple[str, ...], NoDecode] = Field(
+        (), description="Origins of portals that may call from a browser, separated by commas (CORS)."
+    )
+    idempotency_hours: int = Field(24, ge=1, description="How long an answer to an Idempotency-Key is kept.")
+
+    max_body_bytes: int = Field(DEFAULTS.max_body_bytes, ge=1024, description="Bytes of a request's body.")
+    max_brokers: int = Field(DEFAULTS.max_brokers, ge=1, description="Brokers of a snapshot or a request.")
+    max_topics: int = Field(DEFAULTS.max_topics, ge=1, description="Topics of one plan.")
+    max_sync_partitions: int = Field(DEFAULTS.max_sync_partitions, ge=1, description="Partitions answered at once.")
+    max_partitions: int = Field(DEFAULTS.max_partitions, ge=1, description="Partitions of one plan.")
+    max_replicas: int = Field(DEFAULTS.max_replicas, ge=1, description="Replicas of one plan.")
+
+    @field_validator("allowed_origins", mode="before")
+    @classmethod
+    def _split(cls, value: object) -> object:
+        return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
+
+    @property
+    def limits(self) -> Limits:
+        """The limits among the settings."""
+        return Limits(**{name: getattr(self, name) for name in Limits.__slots__})
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether only this machine can reach the address."""
+        if self.host == "localhost":
+            return True
+        try:
+            return ip_address(self.host).is_loopback
+        except ValueError:
+            return False

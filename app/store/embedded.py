@@ -1,0 +1,309 @@
+"""A real Postgres in a data folder: made when new, recovered when it was killed, stopped when left.
+
+The data folder holds `postgres/` (the cluster and its password, closed to everyone but the account that runs Postgres),
+`postgres.log` and `lock`. The server listens on a free port of 127.0.0.1 only, and everybody, also the machine's other
+users, needs the password. A socket in a closed folder would do without one, but a socket's path may have no more than
+107 bytes and a data folder's may.
+"""
+
+import fcntl
+import os
+import secrets
+import shutil
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import psycopg
+from sqlalchemy.engine import URL
+
+from app.errors import (
+    DataFolderInUse,
+    DataFolderOtherVersion,
+    DataFolderOwnedByAnother,
+    EmbeddedPostgresFailed,
+)
+from app.store import account as accounts
+from app.store import postmaster as postmasters
+from app.store.account import SHELTER, Account, Programs
+from app.store.postmaster import Postmaster
+
+DATABASE = "rackplan"
+"""The name of the database, and of the role that owns it."""
+
+LOG_BYTES = 8 * 2**20
+_LOG_KEPT_BYTES = 2**20
+_START_ATTEMPTS = 6
+_ANSWER_WITHIN_S = 15.0
+
+# For one small service on a machine that does other things as well. What was committed is on the disk (`fsync`,
+# `synchronous_commit`). The log keeps to what the operator can act on: no statements, no users' values.
+_SETTINGS: dict[str, str | int] = {
+    "listen_addresses": "127.0.0.1",
+    "unix_socket_directories": "",
+    "max_connections": 50,
+    "shared_buffers": "64MB",
+    "max_wal_size": "512MB",
+    "fsync": "on",
+    "synchronous_commit": "on",
+    "timezone": "UTC",
+    "log_timezone": "UTC",
+    "log_destination": "stderr",
+    "logging_collector": "off",
+    "log_checkpoints": "off",
+    "log_error_verbosity": "terse",
+    "log_min_error_statement": "panic",
+    "cluster_name": DATABASE,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A Postgres that accepts connections."""
+
+    url: URL
+    """For SQLAlchemy; carries the password, which `str(url)` hides."""
+    data_dir: Path
+    """Where the data truly is: not the wanted folder, if it had to be relocated."""
+    log: Path
+    pid: int
+    was_found: bool
+    """Whether this server outlived the process that had started it, and was taken over."""
+
+
+@contextmanager
+def running(data_dir: Path, *, may_relocate: bool = False, shelter: Path = SHELTER) -> Iterator[Server]:
+    """Run Postgres over a data folder for as long as the context lasts.
+
+    A new folder is initialised (UTF-8, the C.UTF-8 locale that Postgres brings itself) and gets the database
+    `rackplan`. A server that outlived a killed process is taken over, one that was killed recovers: no committed row
+    is lost either way. A KeyboardInterrupt in the context stops the server, which does not get the terminal's own.
+
+    Parameters
+    ----------
+    data_dir : made if it is missing. Only what is new in it gets an owner and a mode; parents keep theirs.
+    may_relocate : whether the folder is a mere default. Root's Postgres runs as `nobody`; if that account cannot reach
+        the folder, a default is replaced by one in the shelter, and a folder that was asked for is refused.
+    shelter : where root puts what `nobody` has to reach.
+
+    Raises
+    ------
+    DataFolderUnreachable : the folder cannot be made, or not be reached by the account that runs Postgres.
+    DataFolderInUse : another process runs this folder's server.
+    DataFolderOwnedByAnother : the folder was first used by another account.
+    DataFolderOtherVersion : the folder was written by another major version of Postgres.
+    EmbeddedPostgresFailed : Postgres is not installed, does not start or does not answer.
+    """
+    account = accounts.current()
+    folder = accounts.settled_folder(data_dir, account=account, may_relocate=may_relocate, shelter=shelter)
+    _check_owner(folder, account=account)
+    with _sole_use(folder):
+        programs = accounts.programs(account=account, shelter=shelter)
+        if not (folder / "postgres").exists():
+            _initialise(folder, account=account, programs=programs)
+        _check_version(folder, programs=programs)
+        log = folder / "postgres.log"
+        _bound(log)
+        with _served(folder, account=account, programs=programs, log=log) as server, _bounded(log):
+            yield server
+
+
+@contextmanager
+def _served(folder: Path, *, account: Account, programs: Programs, log: Path) -> Iterator[Server]:
+    cluster = folder / "postgres" / "cluster"
+    for attempt in range(_START_ATTEMPTS):
+        # A start can lose a race: for the port, or against the last processes of a server that was just killed.
+        time.sleep(0.2 * attempt)
+        offset = log.stat().st_size if log.exists() else 0
+        settings = {**_SETTINGS, "port": _free_port()}
+        postmaster = postmasters.find(cluster) or postmasters.start(
+            cluster, account=account, programs=programs, settings=settings, log=log
+        )
+        try:
+            port = postmaster.port_when_ready()
+            if port is not None:
+                url = _url(port, password=(folder / "postgres" / "password").read_text(encoding="ascii"))
+                _open_database(url, postmaster=postmaster)
+                yield Server(url, folder, log, postmaster.pid, postmaster.was_found)
+                return
+        finally:
+            postmaster.stop()
+    words = log.read_bytes()[offset:][-2000:].decode(errors="replace").strip()
+    detail = f"Postgres did not start over {cluster}; its last words are in {log}: {words}"
+    raise EmbeddedPostgresFailed(detail, folder=str(folder), log=str(log))
+
+
+def _url(port: int, *, password: str) -> URL:
+    # `require_auth` keeps the password from whoever else may answer on the port: the client proves that it knows it,
+    # and the server does too. TLS and GSS would be asked for first and refused, two round trips for every connection.
+    query = {"require_auth": "scram-sha-256", "sslmode": "disable", "gssencmode": "disable"}
+    return URL.create(
+        "postgresql+psycopg",
+        username=DATABASE,
+        password=password,
+        host="127.0.0.1",
+        port=port,
+        database=DATABASE,
+        query=query,
+    )
+
+
+def _open_database(url: URL, *, postmaster: Postmaster) -> None:
+    maintenance = url.set(drivername="postgresql", database="postgres").render_as_string(hide_password=False)
+    deadline = time.monotonic() + _ANSWER_WITHIN_S
+    while True:
+        try:
+            with psycopg.connect(maintenance, autocommit=True, connect_timeout=5) as connection:
+                _check_served_folder(connection, postmaster=postmaster)
+                known = connection.execute("SELECT FROM pg_database WHERE datname = %s", [DATABASE]).fetchone()
+                if known is None:
+                    connection.execute(f'CREATE DATABASE "{DATABASE}"')
+                return
+        except psycopg.OperationalError as error:
+            # A server that lost a backend to a kill recovers for a moment without saying so in its file.
+            if time.monotonic() > deadline:
+                detail = f"the server of {postmaster.cluster} (pid {postmaster.pid}) does not answer: {error}"
+                raise EmbeddedPostgresFailed(detail, pid=postmaster.pid) from error
+            time.sleep(0.1)
+
+
+def _check_served_folder(connection: psycopg.Connection, *, postmaster: Postmaster) -> None:
+    row = connection.execute("SHOW data_directory").fetchone()
+    if row is None or not postmaster.cluster.samefile(row[0]):
+        detail = f"the server that answers for {postmaster.cluster} serves {row and row[0]}"
+        raise EmbeddedPostgresFailed(detail, folder=str(postmaster.cluster))
+
+
+def _initialise(folder: Path, *, account: Account, programs: Programs) -> None:
+    # Everything is made under another name, so that a cluster that has its name is whole.
+    new = folder / "postgres.new"
+    if new.exists():
+        shutil.rmtree(new)
+    new.mkdir(mode=0o700)
+    password = new / "password"
+    with password.open("x", encoding="ascii", opener=_open_private) as file:
+        file.write(secrets.token_urlsafe(32))
+        file.flush()
+        os.fsync(file.fileno())
+    if account.borrowed:
+        for path in (password, new):  # the folder last: from then on the account can change what is in it
+            os.chown(path, account.uid, account.gid)
+    answer = account.run([
+        programs.initdb,
+        f"--pgdata={new / 'cluster'}",
+        f"--username={DATABASE}",
+        f"--pwfile={password}",
+        "--auth=scram-sha-256",
+        "--encoding=UTF8",
+        "--locale=C",
+        "--locale-provider=builtin",
+        "--builtin-locale=C.UTF-8",
+        "--no-instructions",
+    ])
+    if answer.returncode != 0:
+        words = answer.stdout.decode(errors="replace").strip()[-2000:]
+        raise EmbeddedPostgresFailed(f"initdb could not make a cluster in {folder}: {words}", folder=str(folder))
+    _sync_folder(new)
+    new.rename(folder / "postgres")
+    _sync_folder(folder)
+
+
+def _check_owner(folder: Path, *, account: Account) -> None:
+    for path, owner in ((folder / "postgres", account.uid), (folder / "lock", os.geteuid())):
+        found = path.stat().st_uid if path.exists() else owner
+        if found != owner:
+            detail = (
+                f"{path} belongs to {accounts.name_of(found)} (uid {found}) and would be used as "
+                f"{accounts.name_of(owner)} (uid {owner}); start as the account that first used {folder}"
+                f"{', root' if found == 0 else ''}, or name another data folder"
+            )
+            raise DataFolderOwnedByAnother(detail, folder=str(folder), owner=found, account=owner)
+
+
+def _check_version(folder: Path, *, programs: Programs) -> None:
+    written = (folder / "postgres" / "cluster" / "PG_VERSION").read_text(encoding="ascii").strip()
+    if written != str(programs.major_version):
+        detail = (
+            f"{folder} was written by Postgres {written} and Postgres {programs.major_version} is installed, which "
+            f"cannot read it; move the data over with pg_dump of version {written}, or name another data folder"
+        )
+        raise DataFolderOtherVersion(
+            detail, folder=str(folder), written_by=written, installed=str(programs.major_version)
+        )
+
+
+@contextmanager
+def _sole_use(folder: Path) -> Iterator[None]:
+    # The lock is the kernel's: it goes when its holder does, however it dies, and no child inherits it.
+    try:
+        lock = (folder / "lock").open("a+", encoding="ascii", opener=_open_private)
+    except PermissionError as error:
+        owner = folder.stat().st_uid
+        detail = (
+            f"{folder} belongs to {accounts.name_of(owner)} (uid {owner}) and {accounts.name_of(os.geteuid())} may "
+            f"not write to it; start as that account or name another data folder"
+        )
+        raise DataFolderOwnedByAnother(detail, folder=str(folder), owner=owner, account=os.geteuid()) from error
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            lock.seek(0)
+            holder = lock.read().strip()
+            detail = f"{folder} is used by process {holder or '?'}; stop that one or name another data folder"
+            raise DataFolderInUse(detail, folder=str(folder), pid=holder) from error
+        lock.truncate(0)
+        lock.write(str(os.getpid()))
+        lock.flush()
+        yield
+
+
+@contextmanager
+def _bounded(log: Path) -> Iterator[None]:
+    # Postgres' own collector starts new files by size but truncates old ones by time only, so it bounds nothing.
+    left = threading.Event()
+
+    def watch() -> None:
+        while not left.wait(60):
+            _bound(log)
+
+    watcher = threading.Thread(target=watch, name="postgres-log", daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        left.set()
+        watcher.join()
+
+
+def _bound(log: Path) -> None:
+    """Cut a log that is longer than `LOG_BYTES` down to its last part; servers append, so they go on behind it."""
+    with log.open("ab+", opener=_open_private) as file:
+        if file.seek(0, os.SEEK_END) > LOG_BYTES:
+            file.seek(-_LOG_KEPT_BYTES, os.SEEK_END)
+            last = file.read()
+            file.truncate(0)
+            file.write(last)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+    return port
+
+
+def _open_private(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_CLOEXEC, 0o600)
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,90 @@
+"""Jobs: what was asked for with `Prefer: respond-async`, and how far it is."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+import orjson
+import sqlalchemy as sa
+
+from app.errors import JobNotFound, Json
+from app.store.ids import uuid7
+from app.store.tables import jobs
+
+RUN_JOB = "run_job"
+"""The name of the queue's one task: it is given the id of a row here."""
+
+_COLUMNS = (
+    jobs.c.id,
+    jobs.c.kind,
+    jobs.c.state,
+    jobs.c.request,
+    jobs.c.plan_id,
+    jobs.c.error,
+    jobs.c.created_at,
+    jobs.c.started_at,
+    jobs.c.finished_at,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A job: queued, running, succeeded, failed or cancelled. A failed one says why, a succeeded one names its plan."""
+
+    id: UUID
+    kind: str
+    state: str
+    request: Mapping[str, Json]
+    plan_id: UUID | None
+    error: Mapping[str, Json] | None
+    created_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+
+
+class Jobs:
+    """The jobs that a transaction sees."""
+
+    def __init__(self, connection: sa.Connection) -> None:
+        self._connection = connection
+
+    def enqueue(self, kind: str, request: Mapping[str, Json]) -> Job:
+        """Store a job and put it on the queue, both or neither: the queue's rows are of the same transaction."""
+        new = jobs.insert().values(id=uuid7(), kind=kind, state="queued", request=request).returning(*_COLUMNS)
+        job = Job(*self._connection.execute(new).one())
+        defer = sa.text(
+            "SELECT procrastinate_defer_jobs_v1(ARRAY[ROW('default', :task, 0, NULL, NULL, CAST(:args AS jsonb), NULL)"
+            "::procrastinate_job_to_defer_v1])"
+        )
+        self._connection.execute(defer, {"task": RUN_JOB, "args": orjson.dumps({"job_id": str(job.id)}).decode()})
+        return job
+
+    def get(self, job_id: UUID) -> Job:
+        """The job, or `JobNotFound`."""
+        row = self._connection.execute(sa.select(*_COLUMNS).where(jobs.c.id == job_id)).one_or_none()
+        if row is None:
+            raise JobNotFound(f"there is no job {job_id}", job_id=str(job_id))
+        return Job(*row)
+
+    def start(self, job_id: UUID) -> Job | None:
+        """Mark a queued or stalled job as running; None where it has ended already, so that it is not run twice."""
+        started = (
+            jobs.update()
+            .where(jobs.c.id == job_id, jobs.c.state.in_(("queued", "running")))
+            .values(state="running", started_at=sa.func.coalesce(jobs.c.started_at, sa.func.now()))
+            .returning(*_COLUMNS)
+        )
+        row = self._connection.execute(started).one_or_none()
+        return None if row is None else Job(*row)
+
+    def succeed(self, job_id: UUID, plan_id: UUID) -> None:
+        """End a job with its plan."""
+        self._end(job_id, state="succeeded", plan_id=plan_id)
+
+    def fail(self, job_id: UUID, error: Mapping[str, Json]) -> None:
+        """End a job with the problem that it met."""
+        self._end(job_id, state="failed", error=error)
+
+    def _end(self, job_id: UUID, **values: object) -> None:
+        self._connection.execute(jobs.update().where(jobs.c.id == job_id).values(finished_at=sa.func.now(), **values))

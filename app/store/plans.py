@@ -1,0 +1,196 @@
+"""Plans: immutable answers, kept once by the hash of what was asked."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from uuid import UUID
+
+import numpy as np
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import insert
+
+from app.core.model import Int32s, Placement
+from app.errors import Json, PlanNotFound
+from app.store.ids import uuid7
+from app.store.pages import Page, newest_first
+from app.store.tables import plan_topics, plans
+
+_HEAD = (
+    plans.c.id,
+    plans.c.kind,
+    plans.c.hash,
+    plans.c.cluster,
+    plans.c.snapshot_id,
+    plans.c.labels,
+    plans.c.request,
+    plans.c.answer,
+    plans.c.created_at,
+)
+INT32_BYTES = 4
+
+
+@dataclass(frozen=True, slots=True)
+class PlanHead:
+    """A plan without its assignments."""
+
+    id: UUID
+    kind: str
+    hash: str
+    cluster: str | None
+    snapshot_id: UUID | None
+    labels: Mapping[str, str]
+    request: Mapping[str, Json]
+    answer: Mapping[str, Json]
+    """What was found, but for the assignments: prediction, seed, measures, violations, warnings."""
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class PlanTopic:
+    """The shape of one topic of a plan."""
+
+    ordinal: int
+    name: str
+    first_partition_id: int
+    partitions: int
+    replication_factor: int
+
+
+@dataclass(frozen=True, slots=True)
+class NewPlan:
+    """A plan that is ready to be kept."""
+
+    kind: str
+    hash: str
+    cluster: str | None
+    snapshot_id: UUID | None
+    labels: Mapping[str, str]
+    request: Mapping[str, Json]
+    answer: Mapping[str, Json]
+    placements: Sequence[Placement] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class PlanFilter:
+    """Which plans a list shows; what is None or empty does not narrow it."""
+
+    kind: str | None = None
+    cluster: str | None = None
+    topic: str | None = None
+    labels: Mapping[str, str] = field(default_factory=dict)
+    created_after: datetime | None = None
+    created_before: datetime | None = None
+
+
+class Plans:
+    """The plans that a transaction sees."""
+
+    def __init__(self, connection: sa.Connection) -> None:
+        self._connection = connection
+
+    def keep(self, plan: NewPlan) -> PlanHead:
+        """Keep a plan, or find the one that was kept for the same hash before."""
+        row = insert(plans).values(
+            id=uuid7(),
+            kind=plan.kind,
+            hash=plan.hash,
+            cluster=plan.cluster,
+            snapshot_id=plan.snapshot_id,
+            labels=plan.labels,
+            request=plan.request,
+            answer=plan.answer,
+        )
+        created = self._connection.execute(
+            row.on_conflict_do_nothing(index_elements=[plans.c.hash]).returning(*_HEAD)
+        ).one_or_none()
+        if created is None:
+            found = self.find(plan.hash)
+            if found is None:  # deleted between the two statements: then it is ours to keep
+                return self.keep(plan)
+            return found
+        head = PlanHead(*created)
+        self._connection.execute(
+            plan_topics.insert(),
+            [
+                {
+                    "plan_id": head.id,
+                    "ordinal": ordinal,
+                    "name": placement.topic,
+                    "first_partition_id": placement.first_partition_id,
+                    "partitions": placement.replicas.shape[0],
+                    "replication_factor": placement.replicas.shape[1],
+                    "replicas": np.ascontiguousarray(placement.replicas, "<i4").data,
+                }
+                for ordinal, placement in enumerate(plan.placements)
+            ],
+        )
+        return head
+
+    def find(self, plan_hash: str) -> PlanHead | None:
+        """The plan of that hash, or None."""
+        row = self._connection.execute(sa.select(*_HEAD).where(plans.c.hash == plan_hash)).one_or_none()
+        return None if row is None else PlanHead(*row)
+
+    def get(self, plan_id: UUID) -> PlanHead:
+        """The plan, or `PlanNotFound`."""
+        row = self._connection.execute(sa.select(*_HEAD).where(plans.c.id == plan_id)).one_or_none()
+        if row is None:
+            raise _not_found(plan_id)
+        return PlanHead(*row)
+
+    def topics(self, plan_id: UUID) -> list[PlanTopic]:
+        """The plan's topics in the order they were asked for, without their assignments."""
+        c = plan_topics.c
+        query = sa.select(c.ordinal, c.name, c.first_partition_id, c.partitions, c.replication_factor)
+        rows = self._connection.execute(query.where(c.plan_id == plan_id).order_by(c.ordinal))
+        return [PlanTopic(*row) for row in rows]
+
+    def placements(self, plan_id: UUID) -> tuple[Placement, ...]:
+        """The plan's assignments in the order they were asked for; the arrays are read-only."""
+        c = plan_topics.c
+        query = sa.select(c.name, c.first_partition_id, c.replication_factor, c.replicas)
+        rows = self._connection.execute(query.where(c.plan_id == plan_id).order_by(c.ordinal))
+        return tuple(Placement(name, first, _rows(replicas, factor)) for name, first, factor, replicas in rows)
+
+    def rows(self, plan_id: UUID, topic: PlanTopic, *, start: int, stop: int) -> Int32s:
+        """Rows start … stop − 1 of one topic's assignment; no more of it is read than that."""
+        c = plan_topics.c
+        width = topic.replication_factor * INT32_BYTES
+        piece = sa.func.substring(c.replicas, start * width + 1, (stop - start) * width)
+        query = sa.select(piece).where(c.plan_id == plan_id, c.ordinal == topic.ordinal)
+        return _rows(self._connection.scalars(query).one(), topic.replication_factor)
+
+    def page(self, wanted: PlanFilter, *, before: UUID | None, size: int) -> Page[PlanHead]:
+        """Plans, newest first; `before` is the last id of the page before."""
+        query = sa.select(*_HEAD).where(*_conditions(wanted))
+        rows = self._connection.execute(newest_first(query, plans.c.id, before=before, size=size))
+        return Page.of([PlanHead(*row) for row in rows], size)
+
+    def delete(self, plan_id: UUID) -> None:
+        """Forget a plan and its assignments, or raise `PlanNotFound`."""
+        if self._connection.execute(plans.delete().where(plans.c.id == plan_id)).rowcount == 0:
+            raise _not_found(plan_id)
+
+
+def _conditions(wanted: PlanFilter) -> Iterable[sa.ColumnElement[bool]]:
+    if wanted.kind is not None:
+        yield plans.c.kind == wanted.kind
+    if wanted.cluster is not None:
+        yield plans.c.cluster == wanted.cluster
+    if wanted.topic is not None:
+        named = sa.select(plan_topics.c.plan_id).where(plan_topics.c.name == wanted.topic)
+        yield plans.c.id.in_(named)
+    if wanted.labels:
+        yield plans.c.labels.contains(dict(wanted.labels))
+    if wanted.created_after is not None:
+        yield plans.c.created_at >= wanted.created_after
+    if wanted.created_before is not None:
+        yield plans.c.created_at < wanted.created_before
+
+
+def _rows(replicas: bytes, factor: int) -> Int32s:
+    return np.frombuffer(replicas, "<i4").reshape(-1, factor)
+
+
+def _not_found(plan_id: UUID) -> PlanNotFound:
+    return PlanNotFound(f"there is no plan {plan_id}", plan_id=str(plan_id))

@@ -1,0 +1,155 @@
+"""One Postgres server process over one cluster folder: found or started, awaited, stopped."""
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from app.errors import EmbeddedPostgresFailed
+from app.store.account import Account, Programs
+
+READY_WITHIN_S = 600.0
+"""Recovery of a large write-ahead log takes minutes; giving up sooner would only interrupt it."""
+
+# Fast shutdown writes a checkpoint, so it gets the time that a slow disk needs. The next two lose no committed row
+# either, but the next start has to recover.
+_STOP_SIGNALS = ((signal.SIGINT, 60.0), (signal.SIGQUIT, 10.0), (signal.SIGKILL, 10.0))
+_POLL_S = 0.02
+
+
+@dataclass(frozen=True, slots=True)
+class PidFile:
+    """What a running server says of itself in `postmaster.pid`."""
+
+    pid: int
+    port: int | None
+    """None while the server is still writing the file."""
+    ready: bool
+
+
+class Postmaster:
+    """A server process of one cluster.
+
+    Parameters
+    ----------
+    cluster : the cluster folder, absolute.
+    pid : the server process.
+    child : the same process where this process started it; None where it was found running.
+    """
+
+    def __init__(self, cluster: Path, pid: int, child: subprocess.Popen[bytes] | None) -> None:
+        self.cluster = cluster
+        self.pid = pid
+        self._child = child
+
+    @property
+    def was_found(self) -> bool:
+        """Whether the server outlived the process that had started it."""
+        return self._child is None
+
+    def port_when_ready(self) -> int | None:
+        """Wait until the server accepts connections and say on which port; None if it ended instead.
+
+        Raises
+        ------
+        EmbeddedPostgresFailed : neither happened within `READY_WITHIN_S` seconds.
+        """
+        deadline = time.monotonic() + READY_WITHIN_S
+        while time.monotonic() < deadline:
+            # In this order: a server that ends between the two questions has taken its file with it.
+            file = read_pid_file(self.cluster)
+            if self.has_ended():
+                return None
+            if file is not None and file.pid == self.pid and file.ready:
+                return file.port
+            time.sleep(_POLL_S)
+        detail = f"the server of {self.cluster} (pid {self.pid}) was not ready after {READY_WITHIN_S:g} s"
+        raise EmbeddedPostgresFailed(detail, folder=str(self.cluster), pid=self.pid)
+
+    def has_ended(self) -> bool:
+        """Say whether the process is gone."""
+        if self._child is not None:
+            return self._child.poll() is not None
+        return not _serves(self.pid, self.cluster)
+
+    def stop(self) -> None:
+        """Stop the server and wait: by a fast shutdown, by force only if that takes longer than a minute."""
+        for number, patience_s in _STOP_SIGNALS:
+            # A found process is looked at again each time: its number could have passed to another one meanwhile.
+            if self.has_ended():
+                return
+            try:
+                os.kill(self.pid, number)
+            except ProcessLookupError:
+                continue
+            deadline = time.monotonic() + patience_s
+            while not self.has_ended() and time.monotonic() < deadline:
+                time.sleep(_POLL_S)
+
+
+def find(cluster: Path) -> Postmaster | None:
+    """Find the server that runs over a cluster; the caller must hold the data folder's lock.
+
+    What a dead server left in `postmaster.pid` is removed. Postgres copes with most of it, but not with an empty file
+    after a power cut, nor with a number that now belongs to another process of the same user. Removing the file risks
+    nothing: a server that is alive after all still owns the shared memory that is keyed by the folder, and a second
+    one refuses to start over that.
+    """
+    file = read_pid_file(cluster)
+    if file is not None and _serves(file.pid, cluster):
+        return Postmaster(cluster, file.pid, None)
+    (cluster / "postmaster.pid").unlink(missing_ok=True)
+    return None
+
+
+def start(
+    cluster: Path, *, account: Account, programs: Programs, settings: Mapping[str, str | int], log: Path
+) -> Postmaster:
+    """Start a server over a cluster, its output appended to `log`; it is not ready yet when this returns.
+
+    Raises
+    ------
+    EmbeddedPostgresFailed : the program cannot be executed.
+    """
+    command: list[str | Path] = [programs.postgres, "-D", cluster]
+    for name, value in settings.items():
+        command += ["-c", f"{name}={value}"]
+    # Opened here and handed over, so that the log can lie in the caller's folder, where the account may not write.
+    with log.open("ab") as output:
+        child = account.start(command, output=output)
+    return Postmaster(cluster, child.pid, child)
+
+
+def read_pid_file(cluster: Path) -> PidFile | None:
+    """Read a cluster's `postmaster.pid`; None where there is none, or nothing that names a process.
+
+    Source: Postgres' `miscadmin.h`, LOCK_FILE_LINE_*: line 1 the process, line 4 the port, line 8 the state.
+    """
+    try:
+        lines = (cluster / "postmaster.pid").read_text(encoding="utf-8", errors="replace").splitlines()
+    except FileNotFoundError:
+        return None
+    if not lines or not lines[0].isdecimal():
+        return None
+    port = int(lines[3]) if len(lines) > 3 and lines[3].isdecimal() else None
+    return PidFile(int(lines[0]), port, ready=port is not None and len(lines) > 7 and lines[7].strip() == "ready")
+
+
+def _serves(pid: int, cluster: Path) -> bool:
+    # A server works in its cluster folder. A process that ended but was not reaped has no working directory any more,
+    # and a process of another user, which would not be this folder's server, does not let itself be asked.
+    if Path("/proc/self/cwd").exists():
+        try:
+            return Path(f"/proc/{pid}/cwd").samefile(cluster)
+        except OSError:
+            return False
+    # Elsewhere than on Linux all that is known is whether the process exists; the connection that follows asks it
+    # which folder it serves.
+    try:
+        os.kill(pid, 0)
+    except OSError:
+        return False
+    return True

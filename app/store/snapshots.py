@@ -1,0 +1,79 @@
+"""Clusters as they were, each kept once by its content."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import insert
+
+from app.errors import Json, SnapshotNotFound
+from app.store.ids import uuid7
+from app.store.pages import Page, newest_first
+from app.store.tables import snapshots
+
+_HEAD = (snapshots.c.id, snapshots.c.cluster, snapshots.c.content_hash, snapshots.c.summary, snapshots.c.created_at)
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A cluster as it was, without its document. `summary` is what a list shows: counts and warnings."""
+
+    id: UUID
+    cluster: str
+    content_hash: str
+    summary: Mapping[str, Json]
+    created_at: datetime
+
+
+class Snapshots:
+    """The snapshots that a transaction sees."""
+
+    def __init__(self, connection: sa.Connection) -> None:
+        self._connection = connection
+
+    def keep(self, *, cluster: str, content_hash: str, document: bytes, summary: Mapping[str, Json]) -> Snapshot:
+        """Keep a snapshot; where the cluster was in this very state before, that snapshot is the newest again."""
+        row = insert(snapshots).values(
+            id=uuid7(), cluster=cluster, content_hash=content_hash, document=document, summary=summary
+        )
+        kept = row.on_conflict_do_update(
+            index_elements=[snapshots.c.cluster, snapshots.c.content_hash],
+            set_={"last_seen_at": sa.func.clock_timestamp()},
+        ).returning(*_HEAD)
+        return Snapshot(*self._connection.execute(kept).one())
+
+    def get(self, snapshot_id: UUID) -> Snapshot:
+        """The snapshot, or `SnapshotNotFound`."""
+        row = self._connection.execute(sa.select(*_HEAD).where(snapshots.c.id == snapshot_id)).one_or_none()
+        if row is None:
+            raise _not_found(snapshot_id)
+        return Snapshot(*row)
+
+    def document(self, snapshot_id: UUID) -> bytes:
+        """The canonical document that the content hash is of, or `SnapshotNotFound`."""
+        document: bytes | None = self._connection.scalar(
+            sa.select(snapshots.c.document).where(snapshots.c.id == snapshot_id)
+        )
+        if document is None:
+            raise _not_found(snapshot_id)
+        return document
+
+    def newest(self, cluster: str) -> Snapshot | None:
+        """The state the cluster was last seen in, or None."""
+        query = sa.select(*_HEAD).where(snapshots.c.cluster == cluster).order_by(snapshots.c.last_seen_at.desc())
+        row = self._connection.execute(query.limit(1)).one_or_none()
+        return None if row is None else Snapshot(*row)
+
+    def page(self, *, cluster: str | None, before: UUID | None, size: int) -> Page[Snapshot]:
+        """Snapshots, newest first; `before` is the last id of the page before."""
+        query = sa.select(*_HEAD)
+        if cluster is not None:
+            query = query.where(snapshots.c.cluster == cluster)
+        rows = self._connection.execute(newest_first(query, snapshots.c.id, before=before, size=size))
+        return Page.of([Snapshot(*row) for row in rows], size)
+
+
+def _not_found(snapshot_id: UUID) -> SnapshotNotFound:
+    return SnapshotNotFound(f"there is no snapshot {snapshot_id}", path=("snapshot_id",), snapshot_id=str(snapshot_id))

@@ -1,0 +1,128 @@
+"""Every table. The migrations create the same; a test compares them."""
+
+from sqlalchemy import (
+    ARRAY,
+    JSON,
+    CheckConstraint,
+    Column,
+    DateTime,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Table,
+    Text,
+    UniqueConstraint,
+    Uuid,
+    func,
+)
+from sqlalchemy.dialects.postgresql import JSONB
+
+metadata = MetaData(
+    naming_convention={
+        "pk": "pk_%(table_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "ck": "ck_%(table_name)s_%(constraint_name)s",
+    }
+)
+
+
+def _created_at() -> Column[object]:
+    return Column("created_at", DateTime(timezone=True), nullable=False, server_default=func.now())
+
+
+snapshots = Table(
+    "snapshots",
+    metadata,
+    Column("id", Uuid, primary_key=True),
+    Column("cluster", Text, nullable=False),
+    Column("content_hash", Text, nullable=False),
+    # The canonical document that the hash is of; what a plan is made from.
+    Column("document", LargeBinary, nullable=False),
+    # What a list shows, so that listing parses no document: counts and warnings.
+    Column("summary", JSON, nullable=False),
+    _created_at(),
+    # A cluster may come back to a state it was in before: the newest snapshot is the one last seen, not last created.
+    Column("last_seen_at", DateTime(timezone=True), nullable=False, server_default=func.clock_timestamp()),
+    UniqueConstraint("cluster", "content_hash"),
+    Index(None, "cluster", "last_seen_at"),
+)
+
+plans = Table(
+    "plans",
+    metadata,
+    Column("id", Uuid, primary_key=True),
+    Column("kind", Text, nullable=False),
+    # SHA-256 of the canonical request and the engine's version: the same hash is the same plan.
+    Column("hash", Text, nullable=False, unique=True),
+    Column("cluster", Text),
+    Column("snapshot_id", Uuid, ForeignKey("snapshots.id")),
+    Column("labels", JSONB, nullable=False),
+    # JSON, not JSONB: the text is kept as it was written, so that a plan is the same bytes each time it is read.
+    Column("request", JSON, nullable=False),
+    Column("answer", JSON, nullable=False),
+    _created_at(),
+    Index(None, "cluster"),
+    Index(None, "kind"),
+    Index("ix_plans_labels", "labels", postgresql_using="gin", postgresql_ops={"labels": "jsonb_path_ops"}),
+)
+
+plan_topics = Table(
+    "plan_topics",
+    metadata,
+    Column("plan_id", Uuid, ForeignKey("plans.id", ondelete="CASCADE"), primary_key=True),
+    Column("ordinal", Integer, primary_key=True),
+    Column("name", Text, nullable=False),
+    Column("first_partition_id", Integer, nullable=False),
+    Column("partitions", Integer, nullable=False),
+    Column("replication_factor", Integer, nullable=False),
+    # (partitions × replication_factor) little-endian int32 broker ids, row by row. Stored out of line and uncompressed
+    # (the migration says so), so that a page of partitions is a slice.
+    Column("replicas", LargeBinary, nullable=False),
+    Index(None, "name"),
+)
+
+jobs = Table(
+    "jobs",
+    metadata,
+    Column("id", Uuid, primary_key=True),
+    Column("kind", Text, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("request", JSON, nullable=False),
+    Column("plan_id", Uuid, ForeignKey("plans.id", ondelete="SET NULL")),
+    # The problem that a failed job ended with, as its code, detail and context.
+    Column("error", JSON),
+    _created_at(),
+    Column("started_at", DateTime(timezone=True)),
+    Column("finished_at", DateTime(timezone=True)),
+    CheckConstraint("state IN ('queued', 'running', 'succeeded', 'failed', 'cancelled')", name="state"),
+)
+
+api_keys = Table(
+    "api_keys",
+    metadata,
+    Column("id", Uuid, primary_key=True),
+    Column("name", Text, nullable=False, unique=True),
+    # SHA-256: the key has 256 bits of its own, so that nothing slower makes it harder to guess.
+    Column("key_hash", Text, nullable=False, unique=True),
+    Column("scopes", ARRAY(Text), nullable=False),
+    _created_at(),
+    Column("revoked_at", DateTime(timezone=True)),
+)
+
+answers = Table(
+    "answers",
+    metadata,
+    Column("principal", Text, primary_key=True),
+    Column("idempotency_key", Text, primary_key=True),
+    # SHA-256 of the request: method, path, content type and body.
+    Column("fingerprint", Text, nullable=False),
+    Column("status", Integer, nullable=False),
+    Column("headers", JSON, nullable=False),
+    Column("body", LargeBinary, nullable=False),
+    _created_at(),
+    Index(None, "created_at"),
+)
