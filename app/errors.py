@@ -157,6 +157,13 @@ class DuplicateTopic(Failure):
     title = "A topic is listed twice"
 
 
+class DuplicatePartition(Failure):
+    """One partition is listed more than once, or names one replica twice."""
+
+    code = "duplicate_partition"
+    title = "A partition or one of its replicas is listed twice"
+
+
 class ConflictingFields(Failure):
     """Two fields exclude each other, or one needs another that is not there."""
 
@@ -232,3 +239,62 @@ class EmbeddedPostgresFailed(MachineRefuses):
 
     code = "embedded_postgres_failed"
     title = "The embedded Postgres does not run"
+
+
+class ApiKeyNeeded(MachineRefuses):
+    """Other machines can reach the address, and there is no API key that would keep them out."""
+
+    code = "api_key_needed"
+    title = "An open service listens on this machine only"
+
+
+# -- who asks, and how often -------------------------------------------------------------------------------------
+
+
+class Unauthenticated(Failure):
+    """No API key, or one that is not valid."""
+
+    code = "unauthenticated"
+    title = "A valid API key is needed"
+
+
+class Forbidden(Failure):
+    """The API key lacks the scope that the operation needs, or a page of another origin sent the request."""
+
+    code = "forbidden"
+    title = "Not allowed"
+
+
+class IdempotencyKeyReused(Failure):
+    """The Idempotency-Key was used for another request before."""
+
+    code = "idempotency_key_reused"
+    title = "The Idempotency-Key belongs to another request"
+
+
+class IdempotencyKeyInFlight(Failure):
+    """The request with this Idempotency-Key is being answered right now."""
+
+    code = "idempotency_key_in_flight"
+    title = "The request with this Idempotency-Key is still being answered"
+
+
+class NotAcceptable(Failure):
+    """None of the media types that the caller accepts can be given."""
+
+    code = "not_acceptable"
+    title = "No acceptable representation"
+
+
+class UnsupportedMediaType(Failure):
+    """The body is of a media type that the operation does not take."""
+
+    code = "unsupported_media_type"
+    title = "The body's media type is not supported"
+
+
+class InvalidPageToken(Failure):
+    """The page token is not one that a page of this list gave."""
+
+    code = "invalid_page_token"
+    title = "The page token is not valid"

@@ -1,0 +1,19 @@
+"""HTTP, and nothing else: an operation parses, calls one service and renders what it says.
+
+One router a resource, each with the shapes that it takes and gives:
+
+    snapshots.py  replicas.py  checks.py  plans.py  jobs.py  health.py
+
+What they share:
+
+    fields.py        the scalar fields of requests
+    dependencies.py  the unit of work, the limits
+    auth.py          who asks, and what they may do
+    idempotency.py   the same key, the same answer
+    pagination.py    pages of a list
+    negotiation.py   representations and entity tags
+    problems.py      every failure as an RFC 9457 problem, and its status
+    middleware.py    request ids, the log, the body limit, same origin
+    examples.py      the documentation's examples, and seeding.py keeps what they name
+    document.py      the OpenAPI document
+"""

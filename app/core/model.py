@@ -43,6 +43,20 @@ class Broker:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Assignment:
+    """One topic's replicas, whoever placed them: what measures and verifiers look at.
+
+    Parameters
+    ----------
+    partition_ids : (partitions,) int32, ascending.
+    replicas : (partitions, widest) int32 broker ids, padded with `NO_REPLICA`.
+    """
+
+    partition_ids: Int32s
+    replicas: Int32s
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Topic:
     """A topic as it was when the cluster was described; rows follow ascending partition ids.
 
@@ -65,6 +79,11 @@ class Topic:
     adding: Int32s
     removing: Int32s
     size_bytes: Int64s
+
+    @property
+    def assignment(self) -> Assignment:
+        """Where its replicas are."""
+        return Assignment(self.partition_ids, self.replicas)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -103,6 +122,12 @@ class Placement:
     topic: str
     first_partition_id: int
     replicas: Int32s = field(repr=False)
+
+    @property
+    def assignment(self) -> Assignment:
+        """Where its replicas are."""
+        last = self.first_partition_id + len(self.replicas)
+        return Assignment(np.arange(self.first_partition_id, last, dtype=np.int32), self.replicas)
 
 
 def padded(rows: Sequence[Iterable[int]]) -> Int32s:

@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 from uuid import UUID
 
 import orjson
 
 from app.core import ENGINE_VERSION
-from app.core.measures.movement import Assigned, Movement, assigned_placements, assigned_topics, movement
-from app.core.model import Placement
+from app.core.measures.movement import Movement, movement
+from app.core.model import Assignment, Broker, Placement
 from app.errors import Json, PlanNotFound, SnapshotNotFound
 from app.services import snapshots
 from app.store.database import UnitOfWork
@@ -30,20 +31,20 @@ def load(uow: UnitOfWork, plan_id: UUID) -> Plan:
     return Plan(uow.plans.get(plan_id), uow.plans.placements(plan_id))
 
 
-def as_json(record: object) -> Json:
+def as_json(record: object) -> Any:
     """A record of the core as plain JSON values: dataclasses become objects, and every key a string."""
-    plain: Json = orjson.loads(orjson.dumps(record, option=_JSON_OPTIONS))
-    return plain
+    return orjson.loads(orjson.dumps(record, option=_JSON_OPTIONS))
 
 
 def to_json(plan: Plan | NewPlan) -> bytes:
     """The plan as the API writes it. One that was not kept has neither id nor time."""
     head = plan.head if isinstance(plan, Plan) else plan
+    topics = [
+        {"name": placed.topic, "first_partition_id": placed.first_partition_id, "replicas": placed.replicas}
+        for placed in plan.placements
+    ]
     document = summary(head) | {
-        "topics": [
-            {"name": p.topic, "first_partition_id": p.first_partition_id, "replicas": p.replicas}
-            for p in plan.placements
-        ],
+        "topics": topics,
         **{name: value for name, value in head.answer.items() if name not in ("prediction", "seed")},
         "request": head.request,
     }
@@ -52,13 +53,12 @@ def to_json(plan: Plan | NewPlan) -> bytes:
 
 def summary(head: PlanHead | NewPlan) -> dict[str, object]:
     """What a list of plans shows of one."""
-    is_kept = isinstance(head, PlanHead)
     return {
-        "id": head.id if is_kept else None,
+        "id": head.id if isinstance(head, PlanHead) else None,
         "kind": head.kind,
         "hash": head.hash,
         "engine_version": head.request.get("engine_version", ENGINE_VERSION),
-        "created_at": head.created_at if is_kept else None,
+        "created_at": head.created_at if isinstance(head, PlanHead) else None,
         "cluster": head.cluster,
         "snapshot_id": head.snapshot_id,
         "labels": head.labels,
@@ -110,18 +110,37 @@ def difference(uow: UnitOfWork, plan_id: UUID, against: UUID | None) -> Movement
     Raises `PlanNotFound`, and `SnapshotNotFound` where `against` is neither a plan nor a snapshot.
     """
     plan = load(uow, plan_id)
-    after = assigned_placements(plan.placements)
+    after = _assignments(plan.placements)
     return movement(_before(uow, plan.head, against, after), after)
 
 
-def _before(uow: UnitOfWork, head: PlanHead, against: UUID | None, after: dict[str, Assigned]) -> dict[str, Assigned]:
+def brokers(uow: UnitOfWork, head: PlanHead) -> tuple[Broker, ...]:
+    """The brokers that the plan was made on: its snapshot's, or those of its request."""
+    if head.snapshot_id is not None:
+        return snapshots.load(uow, head.snapshot_id)[1].brokers
+    listed: Any = head.request["brokers"]
+    return tuple(Broker(broker["id"], broker["rack"], broker["fenced"]) for broker in listed)
+
+
+def movement_summary(found: Movement) -> dict[str, Json]:
+    """What lies between two assignments, counted."""
+    return {name: getattr(found, name) for name in Movement.COUNTS}
+
+
+def _before(
+    uow: UnitOfWork, head: PlanHead, against: UUID | None, after: dict[str, Assignment]
+) -> dict[str, Assignment]:
     if against is not None:
         try:
-            return assigned_placements(load(uow, against).placements)
+            return _assignments(load(uow, against).placements)
         except PlanNotFound:
             pass  # then it names a snapshot, or nothing
     wanted = against or head.snapshot_id
     if wanted is None:
         raise SnapshotNotFound("the plan was made from no snapshot; name one, or another plan", path=("against",))
     _, cluster = snapshots.load(uow, wanted)
-    return assigned_topics(topic for topic in cluster.topics if topic.name in after)
+    return {topic.name: topic.assignment for topic in cluster.topics if topic.name in after}
+
+
+def _assignments(placements: Sequence[Placement]) -> dict[str, Assignment]:
+    return {placement.topic: placement.assignment for placement in placements}

@@ -4,8 +4,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
+from typing import Any
 from uuid import UUID
 
+import numpy as np
 import orjson
 
 from app.core import ENGINE_VERSION
@@ -14,6 +16,7 @@ from app.core.measures.placement import measure
 from app.core.measures.tally import tally
 from app.core.measures.violations import violations
 from app.core.model import INT32_MAX, Broker, Cluster, NewTopic
+from app.core.replicas.envelope import Envelope, Share
 from app.core.replicas.rack_modes import RackMode, applied
 from app.core.replicas.registry import PLACEMENTS, Algorithm, place_topics
 from app.errors import ConflictingFields, DuplicateTopic, InvalidPartitions, Json, KafkaError
@@ -48,6 +51,27 @@ class ReplicasRequest:
     labels: Mapping[str, str] = field(default_factory=dict)
 
 
+def stored(request: ReplicasRequest) -> Mapping[str, Json]:
+    """A request as a job keeps it; `run` reads it again."""
+    plain: dict[str, Json] = as_json(request)
+    return plain
+
+
+def run(uow: UnitOfWork, request: Mapping[str, Any], limits: Limits) -> Plan:
+    """Answer a request that `stored` kept: what a job of this kind does."""
+    brokers, snapshot_id, mode = request["brokers"], request["snapshot_id"], request["rack_mode"]
+    again = ReplicasRequest(
+        **{
+            **request,
+            "topics": [NewTopic(**topic) for topic in request["topics"]],
+            "brokers": None if brokers is None else [Broker(**broker) for broker in brokers],
+            "snapshot_id": None if snapshot_id is None else UUID(snapshot_id),
+            "rack_mode": None if mode is None else RackMode(mode),
+        }
+    )
+    return place(uow, again, limits, is_job=True)
+
+
 @dataclass(frozen=True, slots=True)
 class _Site:
     """Where the topics are to be placed: a cluster, and the snapshot that it was read from."""
@@ -58,13 +82,19 @@ class _Site:
 
 
 def place(
-    uow: UnitOfWork, request: ReplicasRequest, limits: Limits, *, if_match: Sequence[str] = (), is_job: bool = False
+    uow: UnitOfWork,
+    request: ReplicasRequest,
+    limits: Limits,
+    *,
+    if_match: Sequence[str] = (),
+    is_job: bool = False,
+    plan_id: UUID | None = None,
 ) -> Plan:
     """Place the topics and keep the plan; a request that was answered before gets the same plan again.
 
     Raises the failures of `plan`, and `SnapshotNotFound`, `SnapshotChanged`.
     """
-    _check(request, limits, is_job=is_job)
+    check(request, limits, is_job=is_job)
     site = _Site(Cluster("", tuple(request.brokers or ())))
     if request.snapshot_id is not None:
         snapshot, cluster = snapshots.load(uow, request.snapshot_id)
@@ -72,7 +102,16 @@ def place(
         if if_match:
             snapshots.require_unchanged(uow, snapshot.cluster, if_match)
     new = _plan(request, site)
-    return Plan(uow.plans.keep(new), tuple(new.placements))
+    return Plan(uow.plans.keep(new, plan_id=plan_id), tuple(new.placements))
+
+
+def warm_up() -> None:
+    """Load the compiled loops, so that no caller waits for them."""
+    brokers = tuple(Broker(broker, f"rack-{broker % 2}") for broker in range(4))
+    for algorithm in PLACEMENTS:
+        for rack_mode in (RackMode.ENFORCED, RackMode.DISABLED):
+            request = ReplicasRequest([NewTopic("warm-up", 8, 2)], algorithm=algorithm, seed=0, rack_mode=rack_mode)
+            plan(request, Cluster("", brokers), Limits())
 
 
 def plan(request: ReplicasRequest, cluster: Cluster, limits: Limits) -> NewPlan:
@@ -80,11 +119,12 @@ def plan(request: ReplicasRequest, cluster: Cluster, limits: Limits) -> NewPlan:
 
     Raises what the algorithm does, and `ConflictingFields`, `DuplicateBroker`, `DuplicateTopic`, `LimitExceeded`.
     """
-    _check(replace(request, brokers=cluster.brokers), limits, is_job=True)
+    check(replace(request, brokers=cluster.brokers), limits, is_job=True)
     return _plan(request, _Site(cluster))
 
 
-def _check(request: ReplicasRequest, limits: Limits, *, is_job: bool) -> None:
+def check(request: ReplicasRequest, limits: Limits, *, is_job: bool) -> None:
+    """Raise what is wrong with a request before anything is looked up: conflicts, duplicates, limits."""
     if (request.snapshot_id is None) == (request.brokers is None):
         raise ConflictingFields("a request names either a snapshot_id or brokers", path=("snapshot_id",))
     check_brokers(request.brokers or (), limits)
@@ -135,11 +175,13 @@ def _plan(request: ReplicasRequest, site: _Site) -> NewPlan:
         random=JavaRandom(request.seed or 0),
         fixed_start_index=request.fixed_start_index,
     )
-    counts = tally(placements, listed)
+    counts = tally({placement.topic: placement.assignment for placement in placements}, listed)
     answer: dict[str, Json] = {
         "prediction": "pinned" if request.fixed_start_index is not None else "envelope" if is_drawn else "replay",
         "seed": request.seed,
-        "envelope": as_json([algorithm.envelope(brokers, topic) for topic in request.topics]) if is_drawn else None,
+        "envelope": [_envelope(topic, algorithm.envelope(brokers, topic)) for topic in request.topics]
+        if is_drawn
+        else None,
         "measures": as_json(measure(counts)),
         "violations": as_json(violations(counts)),
         "warnings": [warning.as_json() for warning in (*warnings, *_topic_warnings(request, site.cluster))],
@@ -183,6 +225,31 @@ def _digest(canonical: Mapping[str, Json]) -> bytes:
 def _drawn_seed(canonical: Mapping[str, Json]) -> int:
     """A seed nobody chose. It comes from the request's own hash, so that the same request gets the same answer."""
     return int.from_bytes(_digest(canonical)[: SEED_BITS // 8])
+
+
+def _envelope(topic: NewTopic, found: Envelope) -> dict[str, Json]:
+    """An envelope as a plan says it: by broker, not by array."""
+
+    def share(of: Share) -> dict[str, Json]:
+        numbers = np.stack([of.lowest, of.highest, of.seen_lowest, of.seen_highest], axis=1).tolist()
+        names = ("lowest", "highest", "seen_lowest", "seen_highest")
+        brokers = map(str, found.broker_ids.tolist())
+        return {
+            "guaranteed_spread": of.guaranteed_spread,
+            "worst_case_spread": of.worst_case_spread,
+            "seen_least_spread": of.seen_least_spread,
+            "seen_widest_spread": of.seen_widest_spread,
+            "per_broker": {b: dict(zip(names, row, strict=True)) for b, row in zip(brokers, numbers, strict=True)},
+        }
+
+    return {
+        "topic": topic.name,
+        "method": found.method,
+        "outcomes": found.outcomes,
+        "seeds": found.seeds,
+        "leaders": share(found.leaders),
+        "replicas": share(found.replicas),
+    }
 
 
 def _brokers_in_play(

@@ -13,7 +13,14 @@ from app.store.database import UnitOfWork
 from app.store.snapshots import Snapshot
 
 
-def keep(uow: UnitOfWork, cluster: Cluster, limits: Limits, *, warnings: Sequence[Caution] = ()) -> Snapshot:
+def keep(
+    uow: UnitOfWork,
+    cluster: Cluster,
+    limits: Limits,
+    *,
+    cautions: Sequence[Caution] = (),
+    snapshot_id: UUID | None = None,
+) -> Snapshot:
     """Keep a cluster as it was. The same state of the same cluster is one snapshot, however often it is seen.
 
     Raises `DuplicateBroker`, `DuplicateTopic`, `LimitExceeded`.
@@ -26,6 +33,7 @@ def keep(uow: UnitOfWork, cluster: Cluster, limits: Limits, *, warnings: Sequenc
         )
     document = snapshot_json.write(cluster)
     return uow.snapshots.keep(
+        snapshot_id=snapshot_id,
         cluster=cluster.name,
         content_hash=sha256(document).hexdigest(),
         document=document,
@@ -34,7 +42,7 @@ def keep(uow: UnitOfWork, cluster: Cluster, limits: Limits, *, warnings: Sequenc
             "racks": len({broker.rack for broker in cluster.brokers if broker.rack is not None}),
             "topics": len(cluster.topics),
             "partitions": sum(len(topic.partition_ids) for topic in cluster.topics),
-            "warnings": [warning.as_json() for warning in (*_warnings(cluster), *warnings)],
+            "warnings": [caution.as_json() for caution in (*_cautions(cluster), *cautions)],
         },
     )
 
@@ -80,7 +88,7 @@ def first_repeated(values: Sequence[int] | Sequence[str]) -> int | None:
     return None
 
 
-def _warnings(cluster: Cluster) -> list[Caution]:
+def _cautions(cluster: Cluster) -> list[Caution]:
     listed = {broker.id for broker in cluster.brokers}
     without_rack = tuple(broker.id for broker in cluster.brokers if broker.rack is None)
     unlisted = tuple(broker for broker in cluster.replica_holders().tolist() if broker not in listed)

@@ -40,7 +40,7 @@ class Database:
             pool_pre_ping=True,
             json_serializer=lambda value: orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS).decode(),
             json_deserializer=orjson.loads,
-            connect_args={"connect_timeout": 10, "application_name": "rackplan"},
+            connect_args={"connect_timeout": 10, "application_name": "rackplan", "options": "-c timezone=UTC"},
         )
 
     @contextmanager

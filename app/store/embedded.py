@@ -6,31 +6,24 @@ users, needs the password. A socket in a closed folder would do without one, but
 107 bytes and a data folder's may.
 """
 
-import fcntl
 import os
 import secrets
 import shutil
-import socket
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import psycopg
 from sqlalchemy.engine import URL
 
-from app.errors import (
-    DataFolderInUse,
-    DataFolderOtherVersion,
-    DataFolderOwnedByAnother,
-    EmbeddedPostgresFailed,
-)
-from app.store import account as accounts
+from app.errors import DataFolderOtherVersion, EmbeddedPostgresFailed
+from app.store import data_folder, server_account
 from app.store import postmaster as postmasters
-from app.store.account import SHELTER, Account, Programs
 from app.store.postmaster import Postmaster
+from app.store.server_account import SHELTER, Account, Programs
 
 DATABASE = "rackplan"
 """The name of the database, and of the role that owns it."""
@@ -43,7 +36,6 @@ _ANSWER_WITHIN_S = 15.0
 # For one small service on a machine that does other things as well. What was committed is on the disk (`fsync`,
 # `synchronous_commit`). The log keeps to what the operator can act on: no statements, no users' values.
 _SETTINGS: dict[str, str | int] = {
-    "listen_addresses": "127.0.0.1",
     "unix_socket_directories": "",
     "max_connections": 50,
     "shared_buffers": "64MB",
@@ -65,8 +57,8 @@ _SETTINGS: dict[str, str | int] = {
 class Server:
     """A Postgres that accepts connections."""
 
-    url: URL
-    """For SQLAlchemy; carries the password, which `str(url)` hides."""
+    url: str = field(repr=False)
+    """For SQLAlchemy; carries the password, so it is left out of what is printed."""
     data_dir: Path
     """Where the data truly is: not the wanted folder, if it had to be relocated."""
     log: Path
@@ -98,11 +90,10 @@ def running(data_dir: Path, *, may_relocate: bool = False, shelter: Path = SHELT
     DataFolderOtherVersion : the folder was written by another major version of Postgres.
     EmbeddedPostgresFailed : Postgres is not installed, does not start or does not answer.
     """
-    account = accounts.current()
-    folder = accounts.settled_folder(data_dir, account=account, may_relocate=may_relocate, shelter=shelter)
-    _check_owner(folder, account=account)
-    with _sole_use(folder):
-        programs = accounts.programs(account=account, shelter=shelter)
+    account = server_account.current()
+    folder = data_folder.settled(data_dir, account=account, may_relocate=may_relocate, shelter=shelter)
+    with data_folder.sole_use(folder):
+        programs = server_account.programs(account=account, shelter=shelter)
         if not (folder / "postgres").exists():
             _initialise(folder, account=account, programs=programs)
         _check_version(folder, programs=programs)
@@ -115,26 +106,39 @@ def running(data_dir: Path, *, may_relocate: bool = False, shelter: Path = SHELT
 @contextmanager
 def _served(folder: Path, *, account: Account, programs: Programs, log: Path) -> Iterator[Server]:
     cluster = folder / "postgres" / "cluster"
+    offset = log.stat().st_size
     for attempt in range(_START_ATTEMPTS):
         # A start can lose a race: for the port, or against the last processes of a server that was just killed.
         time.sleep(0.2 * attempt)
-        offset = log.stat().st_size if log.exists() else 0
-        settings = {**_SETTINGS, "port": _free_port()}
         postmaster = postmasters.find(cluster) or postmasters.start(
-            cluster, account=account, programs=programs, settings=settings, log=log
+            cluster, account=account, programs=programs, settings=_SETTINGS, log=log
         )
         try:
-            port = postmaster.port_when_ready()
-            if port is not None:
-                url = _url(port, password=(folder / "postgres" / "password").read_text(encoding="ascii"))
-                _open_database(url, postmaster=postmaster)
-                yield Server(url, folder, log, postmaster.pid, postmaster.was_found)
+            url = _answering_url(folder, postmaster=postmaster)
+            if url is not None:
+                rendered = url.render_as_string(hide_password=False)
+                yield Server(rendered, folder, log, postmaster.pid, postmaster.was_found)
                 return
         finally:
             postmaster.stop()
     words = log.read_bytes()[offset:][-2000:].decode(errors="replace").strip()
     detail = f"Postgres did not start over {cluster}; its last words are in {log}: {words}"
     raise EmbeddedPostgresFailed(detail, folder=str(folder), log=str(log))
+
+
+def _answering_url(folder: Path, *, postmaster: Postmaster) -> URL | None:
+    """Wait for the server and make sure of its database; None where another start is worth trying."""
+    port = postmaster.port_when_ready()
+    if port is None:
+        return None
+    url = _url(port, password=_read(folder / "postgres" / "password"))
+    try:
+        _open_database(url, postmaster=postmaster)
+    except EmbeddedPostgresFailed:
+        if postmaster.was_found:
+            return None  # it outlived its starter, but not in a state to be taken over
+        raise
+    return url
 
 
 def _url(port: int, *, password: str) -> URL:
@@ -185,25 +189,28 @@ def _initialise(folder: Path, *, account: Account, programs: Programs) -> None:
         shutil.rmtree(new)
     new.mkdir(mode=0o700)
     password = new / "password"
-    with password.open("x", encoding="ascii", opener=_open_private) as file:
+    password.touch(mode=0o600)
+    with password.open("w", encoding="ascii") as file:
         file.write(secrets.token_urlsafe(32))
         file.flush()
         os.fsync(file.fileno())
     if account.borrowed:
         for path in (password, new):  # the folder last: from then on the account can change what is in it
             os.chown(path, account.uid, account.gid)
-    answer = account.run([
-        programs.initdb,
-        f"--pgdata={new / 'cluster'}",
-        f"--username={DATABASE}",
-        f"--pwfile={password}",
-        "--auth=scram-sha-256",
-        "--encoding=UTF8",
-        "--locale=C",
-        "--locale-provider=builtin",
-        "--builtin-locale=C.UTF-8",
-        "--no-instructions",
-    ])
+    answer = account.run(
+        [
+            programs.initdb,
+            f"--pgdata={new / 'cluster'}",
+            f"--username={DATABASE}",
+            f"--pwfile={password}",
+            "--auth=scram-sha-256",
+            "--encoding=UTF8",
+            "--locale=C",
+            "--locale-provider=builtin",
+            "--builtin-locale=C.UTF-8",
+            "--no-instructions",
+        ]
+    )
     if answer.returncode != 0:
         words = answer.stdout.decode(errors="replace").strip()[-2000:]
         raise EmbeddedPostgresFailed(f"initdb could not make a cluster in {folder}: {words}", folder=str(folder))
@@ -212,20 +219,8 @@ def _initialise(folder: Path, *, account: Account, programs: Programs) -> None:
     _sync_folder(folder)
 
 
-def _check_owner(folder: Path, *, account: Account) -> None:
-    for path, owner in ((folder / "postgres", account.uid), (folder / "lock", os.geteuid())):
-        found = path.stat().st_uid if path.exists() else owner
-        if found != owner:
-            detail = (
-                f"{path} belongs to {accounts.name_of(found)} (uid {found}) and would be used as "
-                f"{accounts.name_of(owner)} (uid {owner}); start as the account that first used {folder}"
-                f"{', root' if found == 0 else ''}, or name another data folder"
-            )
-            raise DataFolderOwnedByAnother(detail, folder=str(folder), owner=found, account=owner)
-
-
 def _check_version(folder: Path, *, programs: Programs) -> None:
-    written = (folder / "postgres" / "cluster" / "PG_VERSION").read_text(encoding="ascii").strip()
+    written = _read(folder / "postgres" / "cluster" / "PG_VERSION")
     if written != str(programs.major_version):
         detail = (
             f"{folder} was written by Postgres {written} and Postgres {programs.major_version} is installed, which "
@@ -237,39 +232,14 @@ def _check_version(folder: Path, *, programs: Programs) -> None:
 
 
 @contextmanager
-def _sole_use(folder: Path) -> Iterator[None]:
-    # The lock is the kernel's: it goes when its holder does, however it dies, and no child inherits it.
-    try:
-        lock = (folder / "lock").open("a+", encoding="ascii", opener=_open_private)
-    except PermissionError as error:
-        owner = folder.stat().st_uid
-        detail = (
-            f"{folder} belongs to {accounts.name_of(owner)} (uid {owner}) and {accounts.name_of(os.geteuid())} may "
-            f"not write to it; start as that account or name another data folder"
-        )
-        raise DataFolderOwnedByAnother(detail, folder=str(folder), owner=owner, account=os.geteuid()) from error
-    with lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            lock.seek(0)
-            holder = lock.read().strip()
-            detail = f"{folder} is used by process {holder or '?'}; stop that one or name another data folder"
-            raise DataFolderInUse(detail, folder=str(folder), pid=holder) from error
-        lock.truncate(0)
-        lock.write(str(os.getpid()))
-        lock.flush()
-        yield
-
-
-@contextmanager
 def _bounded(log: Path) -> Iterator[None]:
     # Postgres' own collector starts new files by size but truncates old ones by time only, so it bounds nothing.
     left = threading.Event()
 
     def watch() -> None:
         while not left.wait(60):
-            _bound(log)
+            with suppress(OSError):  # a full disk, say: the next minute is another try
+                _bound(log)
 
     watcher = threading.Thread(target=watch, name="postgres-log", daemon=True)
     watcher.start()
@@ -282,7 +252,8 @@ def _bounded(log: Path) -> Iterator[None]:
 
 def _bound(log: Path) -> None:
     """Cut a log that is longer than `LOG_BYTES` down to its last part; servers append, so they go on behind it."""
-    with log.open("ab+", opener=_open_private) as file:
+    log.touch(mode=0o600)
+    with log.open("ab+") as file:
         if file.seek(0, os.SEEK_END) > LOG_BYTES:
             file.seek(-_LOG_KEPT_BYTES, os.SEEK_END)
             last = file.read()
@@ -290,15 +261,12 @@ def _bound(log: Path) -> None:
             file.write(last)
 
 
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-    return port
-
-
-def _open_private(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_CLOEXEC, 0o600)
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="ascii").strip()
+    except (OSError, UnicodeError) as error:
+        detail = f"the data folder is damaged: {path} cannot be read ({error}); restore it from a backup"
+        raise EmbeddedPostgresFailed(detail, file=str(path)) from error
 
 
 def _sync_folder(folder: Path) -> None:

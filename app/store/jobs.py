@@ -49,9 +49,9 @@ class Jobs:
     def __init__(self, connection: sa.Connection) -> None:
         self._connection = connection
 
-    def enqueue(self, kind: str, request: Mapping[str, Json]) -> Job:
+    def enqueue(self, kind: str, request: Mapping[str, Json], *, job_id: UUID | None = None) -> Job:
         """Store a job and put it on the queue, both or neither: the queue's rows are of the same transaction."""
-        new = jobs.insert().values(id=uuid7(), kind=kind, state="queued", request=request).returning(*_COLUMNS)
+        new = jobs.insert().values(id=job_id or uuid7(), kind=kind, state="queued", request=request).returning(*_COLUMNS)
         job = Job(*self._connection.execute(new).one())
         defer = sa.text(
             "SELECT procrastinate_defer_jobs_v1(ARRAY[ROW('default', :task, 0, NULL, NULL, CAST(:args AS jsonb), NULL)"

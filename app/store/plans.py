@@ -88,10 +88,10 @@ class Plans:
     def __init__(self, connection: sa.Connection) -> None:
         self._connection = connection
 
-    def keep(self, plan: NewPlan) -> PlanHead:
+    def keep(self, plan: NewPlan, *, plan_id: UUID | None = None) -> PlanHead:
         """Keep a plan, or find the one that was kept for the same hash before."""
         row = insert(plans).values(
-            id=uuid7(),
+            id=plan_id or uuid7(),
             kind=plan.kind,
             hash=plan.hash,
             cluster=plan.cluster,
@@ -106,7 +106,7 @@ class Plans:
         if created is None:
             found = self.find(plan.hash)
             if found is None:  # deleted between the two statements: then it is ours to keep
-                return self.keep(plan)
+                return self.keep(plan, plan_id=plan_id)
             return found
         head = PlanHead(*created)
         self._connection.execute(

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import subprocess
 import time
 from collections.abc import Mapping
@@ -9,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from app.errors import EmbeddedPostgresFailed
-from app.store.account import Account, Programs
+from app.store.server_account import Account, Programs
 
 READY_WITHIN_S = 600.0
 """Recovery of a large write-ahead log takes minutes; giving up sooner would only interrupt it."""
@@ -108,14 +109,16 @@ def find(cluster: Path) -> Postmaster | None:
 def start(
     cluster: Path, *, account: Account, programs: Programs, settings: Mapping[str, str | int], log: Path
 ) -> Postmaster:
-    """Start a server over a cluster, its output appended to `log`; it is not ready yet when this returns.
+    """Start a server over a cluster on a free port of 127.0.0.1; it is not ready yet when this returns.
+
+    Its output is appended to `log`. Nothing keeps the port free until the server has it; if it then ends, try again.
 
     Raises
     ------
     EmbeddedPostgresFailed : the program cannot be executed.
     """
     command: list[str | Path] = [programs.postgres, "-D", cluster]
-    for name, value in settings.items():
+    for name, value in {**settings, "listen_addresses": "127.0.0.1", "port": _free_port()}.items():
         command += ["-c", f"{name}={value}"]
     # Opened here and handed over, so that the log can lie in the caller's folder, where the account may not write.
     with log.open("ab") as output:
@@ -146,10 +149,14 @@ def _serves(pid: int, cluster: Path) -> bool:
             return Path(f"/proc/{pid}/cwd").samefile(cluster)
         except OSError:
             return False
-    # Elsewhere than on Linux all that is known is whether the process exists; the connection that follows asks it
-    # which folder it serves.
-    try:
-        os.kill(pid, 0)
-    except OSError:
-        return False
-    return True
+    # Elsewhere than on Linux the command line names the folder, as `start` wrote it.
+    question = ["/bin/ps", "-ww", "-o", "command=", "-p", str(pid)]
+    answer = subprocess.run(question, capture_output=True, check=False)  # noqa: S603 -- a number, and no shell
+    return f"-D {cluster} ".encode() in answer.stdout
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+    return port

@@ -33,10 +33,18 @@ class Snapshots:
     def __init__(self, connection: sa.Connection) -> None:
         self._connection = connection
 
-    def keep(self, *, cluster: str, content_hash: str, document: bytes, summary: Mapping[str, Json]) -> Snapshot:
+    def keep(
+        self,
+        *,
+        cluster: str,
+        content_hash: str,
+        document: bytes,
+        summary: Mapping[str, Json],
+        snapshot_id: UUID | None = None,
+    ) -> Snapshot:
         """Keep a snapshot; where the cluster was in this very state before, that snapshot is the newest again."""
         row = insert(snapshots).values(
-            id=uuid7(), cluster=cluster, content_hash=content_hash, document=document, summary=summary
+            id=snapshot_id or uuid7(), cluster=cluster, content_hash=content_hash, document=document, summary=summary
         )
         kept = row.on_conflict_do_update(
             index_elements=[snapshots.c.cluster, snapshots.c.content_hash],

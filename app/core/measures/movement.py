@@ -2,19 +2,12 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from app.core.model import NO_REPLICA, Int32s, Int64s, Placement, Topic
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Assigned:
-    """One topic's assignment: `partition_ids` (partitions,) ascending, `replicas` (partitions, widest) padded."""
-
-    partition_ids: Int32s
-    replicas: Int32s
+from app.core.model import NO_REPLICA, Assignment, Int32s, Int64s
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +49,15 @@ class Movement:
     """Replicas that a partition of both sides gains: what Kafka has to copy."""
     replicas_removed: int
     preferred_leaders_changed: int
+    COUNTS: ClassVar = (
+        "partitions",
+        "partitions_added",
+        "partitions_removed",
+        "partitions_changed",
+        "replicas_added",
+        "replicas_removed",
+        "preferred_leaders_changed",
+    )
     _topics: tuple[_TopicMovement, ...] = field(repr=False)
 
     @property
@@ -73,22 +75,7 @@ class Movement:
         return found
 
 
-def assigned_topics(topics: Iterable[Topic]) -> dict[str, Assigned]:
-    """A described cluster's assignment by topic."""
-    return {topic.name: Assigned(topic.partition_ids, topic.replicas) for topic in topics}
-
-
-def assigned_placements(placements: Iterable[Placement]) -> dict[str, Assigned]:
-    """A plan's assignment by topic."""
-    return {
-        placement.topic: Assigned(
-            placement.first_partition_id + np.arange(len(placement.replicas), dtype=np.int32), placement.replicas
-        )
-        for placement in placements
-    }
-
-
-def movement(before: Mapping[str, Assigned], after: Mapping[str, Assigned]) -> Movement:
+def movement(before: Mapping[str, Assignment], after: Mapping[str, Assignment]) -> Movement:
     """Compare two assignments, topic by topic in the order of their names.
 
     A replica that only changes its place in the list is not moved, but the preferred leader may change by it.
@@ -111,7 +98,7 @@ def movement(before: Mapping[str, Assigned], after: Mapping[str, Assigned]) -> M
     )
 
 
-def _compare(name: str, before: Assigned | None, after: Assigned | None) -> _TopicMovement:
+def _compare(name: str, before: Assignment | None, after: Assignment | None) -> _TopicMovement:
     sides = [side for side in (before, after) if side is not None]
     ids = np.unique(np.concatenate([side.partition_ids for side in sides])).astype(np.int32)
     width = max(side.replicas.shape[1] for side in sides)
@@ -119,7 +106,7 @@ def _compare(name: str, before: Assigned | None, after: Assigned | None) -> _Top
     return _TopicMovement(name, ids, was, now, np.flatnonzero((was != now).any(axis=1)))
 
 
-def _spread_out(side: Assigned | None, ids: Int32s, width: int) -> Int32s:
+def _spread_out(side: Assignment | None, ids: Int32s, width: int) -> Int32s:
     rows = np.full((len(ids), width), NO_REPLICA, np.int32)
     if side is not None:
         rows[np.searchsorted(ids, side.partition_ids), : side.replicas.shape[1]] = side.replicas

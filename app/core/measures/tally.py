@@ -1,12 +1,12 @@
 """Count an assignment once; the measures and the verifier both read the counts."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-from app.core.model import NO_REPLICA, Broker, Int32s, Int64s, Placement
+from app.core.model import NO_REPLICA, Assignment, Broker, Int32s, Int64s
 
 LARGEST_LOOKUP = 1 << 22
 """Up to this broker id a table of all ids (int32, 16 MiB) turns ids into positions; above, a binary search does."""
@@ -22,20 +22,20 @@ class Tally:
     per_broker : (brokers, 3) int64: leaders, replicas, partitions that have no other replica.
     per_rack : (racks, 3) int64: leaders, partitions with a replica there, partitions with no replica elsewhere.
     per_racks_spanned : (racks + 1,) int64: partitions by the number of racks they span.
-    faults : for each placement, (partitions,) uint8 bits as in `tally_kernel`.
+    faults : for each topic of `assignments`, (partitions,) uint8 bits as in `tally_kernel`.
     """
 
     brokers: tuple[Broker, ...]
     racks: tuple[str, ...]
-    placements: tuple[Placement, ...]
+    assignments: Mapping[str, Assignment]
     per_broker: Int64s
     per_rack: Int64s
     per_racks_spanned: Int64s
     faults: tuple[NDArray[np.uint8], ...] = field(repr=False)
 
 
-def tally(placements: Sequence[Placement], brokers: Sequence[Broker]) -> Tally:
-    """Count where the replicas of `placements` are, over `brokers`; of two brokers with one id the last one counts."""
+def tally(assignments: Mapping[str, Assignment], brokers: Sequence[Broker]) -> Tally:
+    """Count where the topics' replicas are, over `brokers`; of two brokers with one id the last one counts."""
     from app.core.measures import tally_kernel as kernel  # noqa: PLC0415 — numba takes most of a second to import
 
     known = tuple(sorted({broker.id: broker for broker in brokers}.values(), key=lambda broker: broker.id))
@@ -47,11 +47,11 @@ def tally(placements: Sequence[Placement], brokers: Sequence[Broker]) -> Tally:
     per_rack = np.zeros((len(racks), 3), np.int64)
     per_racks_spanned = np.zeros(len(racks) + 1, np.int64)
     ids = np.array([broker.id for broker in known], np.int32)
-    faults = tuple(np.zeros(len(placement.replicas), np.uint8) for placement in placements)
-    for placement, row_faults in zip(placements, faults, strict=True):
-        positions = _positions(placement.replicas, ids)
+    faults = tuple(np.zeros(len(assignment.replicas), np.uint8) for assignment in assignments.values())
+    for assignment, row_faults in zip(assignments.values(), faults, strict=True):
+        positions = _positions(assignment.replicas, ids)
         kernel.count(positions, rack_of, fenced, len(racks), per_broker, per_rack, per_racks_spanned, row_faults)
-    return Tally(known, racks, tuple(placements), per_broker, per_rack, per_racks_spanned, faults)
+    return Tally(known, racks, assignments, per_broker, per_rack, per_racks_spanned, faults)
 
 
 def _positions(replicas: Int32s, ids: Int32s) -> Int32s:

@@ -46,13 +46,13 @@ def violations(counts: Tally) -> list[Violation]:
         (kernel.TOO_FEW_RACKS, "too_few_racks", "fragile", f"span fewer racks than they could ({len(counts.racks)})"),
     )
     found = []
-    for placement, faults in zip(counts.placements, counts.faults, strict=True):
+    for (topic, assignment), faults in zip(counts.assignments.items(), counts.faults, strict=True):
         if not faults.any():
             continue
         for bit, code, severity, what in kinds:
             rows = np.flatnonzero(faults & bit)
             if len(rows):
-                named = tuple((rows[:NAMED_PARTITIONS] + placement.first_partition_id).tolist())
-                detail = f"{len(rows)} of {len(faults)} partitions of {placement.topic} {what}"
-                found.append(Violation(code, severity, placement.topic, len(rows), named, detail))
+                named = tuple(assignment.partition_ids[rows[:NAMED_PARTITIONS]].tolist())
+                detail = f"{len(rows)} of {len(faults)} partitions of {topic} {what}"
+                found.append(Violation(code, severity, topic, len(rows), named, detail))
     return found

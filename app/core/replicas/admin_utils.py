@@ -25,7 +25,9 @@ Source: KIP-36, "Proposed Changes"; `org.apache.kafka.admin.AdminUtils`.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from math import gcd
+from typing import Self
 
 import numpy as np
 
@@ -52,34 +54,69 @@ def place(
     InvalidPartitions, InvalidReplicationFactor, BrokersWithoutRack : in Kafka's order; nothing is drawn then.
     ArithmeticOverflow : where Kafka's code fails because an `int` overflowed.
     """
-    _check(brokers, topic)
-    if any(broker.rack is not None for broker in brokers):
-        ids, racks, n_racks = _alternated(brokers)
-        stride, list_exception = n_racks, "IndexOutOfBoundsException"
-    else:
-        ids, racks, n_racks = np.array([broker.id for broker in brokers], np.int32), None, 0
-        stride, list_exception = 1, "ArrayIndexOutOfBoundsException"
-
+    check(brokers, topic)
+    line = Line.of(brokers)
     if fixed_start_index is None or fixed_start_index < 0:
-        start, shift = random.next_int(len(ids)), random.next_int(len(ids))
+        start, shift = random.next_int(len(line.ids)), random.next_int(len(line.ids))
     else:
         start = shift = fixed_start_index
     first = max(0, topic.start_partition_id)
+    rows = line.rows(topic.partitions, topic.replication_factor, first=first, start=start, shift=shift)
+    return Placement(topic.name, first, rows)
 
-    def compute(rows: Int32s) -> None:
-        from app.core.replicas import admin_utils_kernel as kernel  # noqa: PLC0415 — numba takes most of a second to import
 
-        if racks is None:
-            failed = kernel.fill_rack_unaware(rows, ids, start, shift, first)
-        else:
-            failed = kernel.fill_rack_aware(rows, ids, racks, n_racks, start, shift, first)
-        if failed >= 0:
-            raise _overflow(first + failed, start, list_exception if len(ids) > 1 else "ArithmeticException")
+@dataclass(frozen=True, slots=True, eq=False)
+class Line:
+    """The brokers in the order in which leaders walk them.
 
-    period = _period(len(ids), stride)
-    if _may_overflow(topic, len(ids), stride, start=start, shift=shift):
-        period = topic.partitions
-    return Placement(topic.name, first, _repeat(compute, topic.partitions, topic.replication_factor, period))
+    Parameters
+    ----------
+    ids : (n,) int32. racks : (n,) int32, each one's rack as an index; None where racks do not count.
+    n_racks : how many racks there are; 0 where they do not count.
+    """
+
+    ids: Int32s
+    racks: Int32s | None
+    n_racks: int
+
+    @classmethod
+    def of(cls, brokers: Sequence[Broker]) -> Self:
+        """Alternating by rack where brokers have racks, else in the caller's order."""
+        if any(broker.rack is not None for broker in brokers):
+            return cls(*_alternated(brokers))
+        return cls(np.array([broker.id for broker in brokers], np.int32), None, 0)
+
+    def rows(self, partitions: int, factor: int, *, first: int, start: int, shift: int) -> Int32s:
+        """(partitions, factor) int32 broker ids of the partitions from `first` on; raises `ArithmeticOverflow`."""
+        n, stride = len(self.ids), self.n_racks or 1
+        period = _period(n, stride)
+        # The followers look at most factor × n places ahead.
+        furthest = (shift + partitions // n + 1) * stride + factor * n
+        if max(first + partitions + start, furthest) > INT32_MAX:
+            period = partitions
+
+        def compute(rows: Int32s) -> None:
+            from app.core.replicas import admin_utils_kernel as kernel  # noqa: PLC0415 — numba takes long to import
+
+            if self.racks is None:
+                failed = kernel.fill_rack_unaware(rows, self.ids, start, shift, first)
+            else:
+                failed = kernel.fill_rack_aware(rows, self.ids, self.racks, self.n_racks, start, shift, first)
+            if failed >= 0:
+                raise self._overflow(first + failed, start)
+
+        return _repeat(compute, partitions, factor, period)
+
+    def _overflow(self, partition: int, start: int) -> ArithmeticOverflow:
+        exception = "ArrayIndexOutOfBoundsException" if self.racks is None else "IndexOutOfBoundsException"
+        return ArithmeticOverflow(
+            f"at partition {partition} and start index {start} a sum passes {INT32_MAX}, where Kafka's own code fails",
+            kafka=KafkaError(exception if len(self.ids) > 1 else "ArithmeticException"),
+            path=("fixed_start_index",),
+            value=start,
+            partition=partition,
+            maximum=INT32_MAX,
+        )
 
 
 def rack_alternated(brokers: Sequence[Broker]) -> list[int]:
@@ -111,7 +148,8 @@ def _alternated(brokers: Sequence[Broker]) -> tuple[Int32s, Int32s, int]:
     return ids, np.array([rack_index for _, rack_index, _ in order], np.int32), len(index_of)
 
 
-def _check(brokers: Sequence[Broker], topic: NewTopic) -> None:
+def check(brokers: Sequence[Broker], topic: NewTopic) -> None:
+    """Raise what `place` does before it draws anything, in Kafka's order."""
     factor = topic.replication_factor
     if topic.partitions <= 0:
         raise InvalidPartitions(
@@ -145,27 +183,9 @@ def _check(brokers: Sequence[Broker], topic: NewTopic) -> None:
         raise brokers_without_rack(brokers, "AdminOperationException")
 
 
-def _overflow(partition: int, start: int, exception: str) -> ArithmeticOverflow:
-    return ArithmeticOverflow(
-        f"at partition {partition} and start index {start} a sum passes {INT32_MAX}, where Kafka's own code fails",
-        kafka=KafkaError(exception),
-        path=("fixed_start_index",),
-        value=start,
-        partition=partition,
-        maximum=INT32_MAX,
-    )
-
-
 def _period(n: int, stride: int) -> int:
     """After how many partitions the rows repeat: leaders do after n, the followers' shift is taken modulo n − 1."""
     return n * ((n - 1) // gcd(stride, n - 1)) if n > 1 else 1
-
-
-def _may_overflow(topic: NewTopic, n: int, stride: int, *, start: int, shift: int) -> bool:
-    """Whether any `int` of the computation could pass 2³¹ − 1; the followers look at most factor × n places ahead."""
-    last = max(0, topic.start_partition_id) + topic.partitions
-    widest_shift = (shift + topic.partitions // n + 1) * stride + topic.replication_factor * n
-    return max(last + start, widest_shift) > INT32_MAX
 
 
 def _repeat(compute: Callable[[Int32s], None], partitions: int, factor: int, period: int) -> Int32s:

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from app.core.jvm import JavaRandom
 from app.core.model import Broker, NewTopic, Placement
-from app.core.replicas import admin_utils, envelope, striped
+from app.core.replicas import admin_utils, admin_utils_envelope, striped, striped_envelope
 from app.core.replicas.envelope import Envelope
 from app.core.replicas.rack_modes import RackMode
 from app.errors import KafkaRefuses
@@ -43,6 +43,12 @@ class Algorithm:
     leaves_out_fenced: bool
 
 
+def _striped(
+    brokers: Sequence[Broker], topic: NewTopic, *, random: JavaRandom, fixed_start_index: int | None = None
+) -> Placement:
+    return striped.place_topic(brokers, topic, random)
+
+
 PLACEMENTS: Mapping[str, Algorithm] = MappingProxyType(
     {
         algorithm.name: algorithm
@@ -51,7 +57,7 @@ PLACEMENTS: Mapping[str, Algorithm] = MappingProxyType(
                 name="admin_utils",
                 summary="AdminUtils: the Kafka tools, and controllers before KRaft (KIP-36)",
                 place=admin_utils.place,
-                envelope=envelope.of_admin_utils,
+                envelope=admin_utils_envelope.envelope,
                 rack_mode=RackMode.ENFORCED,
                 takes_start_index=True,
                 leaves_out_fenced=True,
@@ -59,8 +65,8 @@ PLACEMENTS: Mapping[str, Algorithm] = MappingProxyType(
             Algorithm(
                 name="striped",
                 summary="StripedReplicaPlacer: KRaft controllers",
-                place=striped.place,
-                envelope=envelope.of_striped,
+                place=_striped,
+                envelope=striped_envelope.envelope,
                 rack_mode=None,
                 takes_start_index=False,
                 leaves_out_fenced=False,

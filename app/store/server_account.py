@@ -7,7 +7,6 @@ it in; what it needs is put in a shelter that it can reach, and what the caller 
 """
 
 import fcntl
-import hashlib
 import os
 import pwd
 import re
@@ -20,7 +19,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import IO
 
-from app.errors import DataFolderUnreachable, EmbeddedPostgresFailed
+from app.errors import EmbeddedPostgresFailed
 
 SHELTER = Path("/var/lib/rackplan")
 """Where root's Postgres finds its programs and data when it cannot reach the caller's own."""
@@ -134,38 +133,15 @@ def name_of(uid: int) -> str:
         return str(uid)
 
 
-def settled_folder(wanted: Path, *, account: Account, may_relocate: bool, shelter: Path) -> Path:
-    """Decide where the data lives, and make the folder.
+def make_open_folder(folder: Path) -> None:
+    """Make a folder, as root, that every account can pass, whatever root's umask says.
 
-    The wanted folder, where the account can reach it. Otherwise, if `may_relocate`, a folder of the shelter that is
-    always the same for the same wanted folder; a shelter once used stays in use, so that opening a parent later does
-    not hide the data. Data that is already in the wanted folder is never left behind for an empty shelter.
-
-    Raises
-    ------
-    DataFolderUnreachable : the account cannot reach the folder, or the caller cannot make it.
+    Only folders that are new get a mode; those that were there keep theirs.
     """
-    wanted = wanted.resolve()
-    digest = hashlib.sha256(os.fsencode(wanted)).hexdigest()[:12]
-    sheltered = shelter / "data" / digest
-    try:
-        closed = account.first_closed(wanted)
-        settled_before = account.borrowed and sheltered.exists()
-        relocate = may_relocate and (closed or settled_before) and not (wanted / "postgres").exists()
-        folder = sheltered if relocate else wanted
-        _make_folder(folder, account=account)
-    except OSError as error:
-        detail = f"the data folder {wanted} cannot be made: {error.strerror} ({error.filename}); name another one"
-        raise DataFolderUnreachable(detail, folder=str(wanted)) from error
-    closed = account.first_closed(folder)
-    if closed is not None:
-        detail = (
-            f"Postgres cannot run as root and runs as {account.name} (uid {account.uid}), which may not pass {closed} "
-            f"on the way to {folder}; name a data folder outside of it (such as {SHELTER}), start as an ordinary "
-            f"user, or let others pass it (chmod o+x {closed})"
-        )
-        raise DataFolderUnreachable(detail, folder=str(folder), closed=str(closed), account=account.name)
-    return folder
+    for missing in [part for part in (*reversed(folder.parents), folder) if not part.exists()]:
+        missing.mkdir()
+        missing.chmod(0o755)
+    folder.mkdir(exist_ok=True)  # a file of that name is found out here
 
 
 def programs(*, account: Account, shelter: Path) -> Programs:
@@ -210,8 +186,10 @@ def _sheltered_copy(package: Path, *, shelter: Path) -> Path:
     if copy.exists():
         return inside
     try:
-        _make_open_folder(shelter)
-        with (shelter / "programs.lock").open("ab") as lock:
+        make_open_folder(shelter)
+        lock_path = shelter / "programs.lock"
+        lock_path.touch(mode=0o600)  # only root may hold it
+        with lock_path.open("ab") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             if not copy.exists():
                 _copy_programs(package, copy)
@@ -234,20 +212,6 @@ def _copy_programs(package: Path, copy: Path) -> None:
         path.chmod(0o755 if path.is_dir() or path.stat().st_mode & 0o100 else 0o644)
     os.sync()  # the name below promises a whole copy, also after a power cut
     unfinished.rename(copy)
-
-
-def _make_folder(folder: Path, *, account: Account) -> None:
-    if account.borrowed:
-        _make_open_folder(folder)
-    else:
-        folder.mkdir(parents=True, exist_ok=True)
-
-
-def _make_open_folder(folder: Path) -> None:
-    # Only folders that are new get a mode, since root's umask may close them to the account; the others keep theirs.
-    for missing in [part for part in (*reversed(folder.parents), folder) if not part.exists()]:
-        missing.mkdir(exist_ok=True)
-        missing.chmod(0o755)
 
 
 def _environment() -> dict[str, str]:

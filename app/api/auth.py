@@ -1,0 +1,54 @@
+"""Who asks, and what they may do.
+
+Where no API key exists the service is open, and `rackplan serve` sees to it that it then listens on a loopback address
+only. From the first key on every request needs one: as a bearer token, or as the password of HTTP Basic, which browsers
+know how to ask for.
+"""
+
+from enum import StrEnum
+from typing import Annotated
+
+from fastapi import Depends
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBasic, HTTPBasicCredentials, HTTPBearer, SecurityScopes
+
+from app.api.dependencies import Uow
+from app.errors import Forbidden, Unauthenticated
+
+_BEARER = HTTPBearer(auto_error=False, scheme_name="API key", description="`rackplan keys create` makes one.")
+_BASIC = HTTPBasic(auto_error=False, scheme_name="API key as password", description="For browsers; any user name.")
+
+ANYONE = "anyone"
+"""The principal where no key exists."""
+
+
+class Scope(StrEnum):
+    """What a key may do; each scope includes those before it."""
+
+    READ = "read"
+    PLAN = "plan"
+    ADMIN = "admin"
+
+
+def principal(
+    uow: Uow,
+    needed: SecurityScopes,
+    bearer: Annotated[HTTPAuthorizationCredentials | None, Depends(_BEARER)],
+    basic: Annotated[HTTPBasicCredentials | None, Depends(_BASIC)],
+) -> str:
+    """The name of the key that asks. Raises `Unauthenticated` or `Forbidden`."""
+    secret = bearer.credentials if bearer else basic.password if basic else None
+    if secret is None:
+        if uow.api_keys.any_valid():
+            raise Unauthenticated("send an API key as `Authorization: Bearer …`, or as the password of HTTP Basic")
+        return ANYONE
+    key = uow.api_keys.authenticate(secret)
+    if key is None:
+        if not uow.api_keys.any_valid():
+            return ANYONE
+        raise Unauthenticated("the API key is not valid; it may have been revoked")
+    order = list(Scope)
+    held = max((order.index(Scope(scope)) for scope in key.scopes), default=-1)
+    for scope in needed.scopes:
+        if order.index(Scope(scope)) > held:
+            raise Forbidden(f"key {key.name} lacks the scope {scope}", scope=scope, scopes=list(key.scopes))
+    return key.name

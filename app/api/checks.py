@@ -1,0 +1,94 @@
+"""`/v1/checks`: is this assignment, made by anyone, legal, rack-safe and still fresh?"""
+
+from typing import Annotated, Literal
+
+import orjson
+from fastapi import APIRouter, Body, Depends, Response
+from pydantic import BaseModel, Field
+
+from app import errors
+from app.api import examples
+from app.api.dependencies import RequestLimits, Uow, json_only
+from app.api.fields import Id, Int32, TopicName
+from app.api.fields import Request as RequestModel
+from app.api.idempotency import OnceOnly
+from app.api.plans import DiffSummary
+from app.api.problems import responses
+from app.api.snapshots import WarningDocument
+from app.core.measures.placement import PlacementMeasures
+from app.core.measures.violations import Violation
+from app.formats.reassignment import PartitionReassignment, Reassignment
+from app.services import checks
+
+router = APIRouter(prefix="/v1/checks", tags=["checks"])
+
+
+class ReassignedPartition(RequestModel):
+    """One partition of a reassignment, as `kafka-reassign-partitions` writes it."""
+
+    topic: TopicName
+    partition: Int32
+    replicas: list[Int32]
+    log_dirs: list[str] | None = None
+
+
+class ReassignmentRequest(RequestModel):
+    """The JSON file that `kafka-reassign-partitions` takes."""
+
+    version: Literal[1] = 1
+    partitions: Annotated[list[ReassignedPartition], Field(min_length=1)]
+
+
+class CheckRequest(RequestModel):
+    """A reassignment, and the cluster that it is for."""
+
+    snapshot_id: Id
+    reassignment: ReassignmentRequest
+
+
+class CheckDocument(BaseModel):
+    """What there is to say about the cluster once the reassignment is done.
+
+    `violations` and `measures` are of the reassigned partitions; `movement` says what has to be copied; `fresh` whether
+    the cluster was last seen in the state of this snapshot.
+    """
+
+    violations: list[Violation]
+    measures: PlacementMeasures
+    movement: DiffSummary
+    fresh: bool
+    warnings: list[WarningDocument]
+
+
+@router.post(
+    "",
+    summary="Verify a reassignment that anyone made",
+    dependencies=[Depends(json_only)],
+    response_model=CheckDocument,
+    responses=responses(
+        errors.SnapshotNotFound, errors.IllegalReassignment, errors.UnsupportedMediaType, errors.IdempotencyKeyInFlight
+    ),
+)
+def check(
+    uow: Uow,
+    once: OnceOnly,
+    limits: RequestLimits,
+    body: Annotated[CheckRequest, Body(openapi_examples=examples.CHECK_REQUEST)],
+) -> Response:
+    """Say every way in which a reassignment is fragile, how even it is, how much it copies, and whether the cluster is
+    still as it was. One that Kafka would refuse whole (an unknown broker or partition, a replica named twice) gets a
+    problem that names each place.
+    """
+
+    def answer() -> Response:
+        partitions = tuple(
+            PartitionReassignment(
+                p.topic, p.partition, tuple(p.replicas), None if p.log_dirs is None else tuple(p.log_dirs)
+            )
+            for p in body.reassignment.partitions
+        )
+        found = checks.check(uow, body.snapshot_id, Reassignment(partitions), limits)
+        document = orjson.dumps(found.as_json(), option=orjson.OPT_NON_STR_KEYS)
+        return Response(document, media_type="application/json")
+
+    return once(answer)

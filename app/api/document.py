@@ -1,0 +1,76 @@
+"""The OpenAPI document: what FastAPI derives, and what it cannot know."""
+
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+from pydantic.json_schema import models_json_schema
+
+from app.api.problems import MEDIA_TYPE, Problem
+from app.api.snapshots import SnapshotRequest
+from app.services.limits import Limits
+
+TITLE = "Rackplan"
+DESCRIPTION = """\
+Where every Kafka replica will land, before Kafka does it.
+
+Post a **snapshot** of a cluster, place topics on it as a **plan**, read the plan as JSON, a Kafka file, a table or a
+picture. The same request gets the same plan, byte for byte. Every failure is a problem document (RFC 9457) whose
+`errors` point at the fields; `code` is stable.
+
+Limits are settings of the service; a request beyond one gets a problem that names it:
+"""
+
+
+def install(app: FastAPI, limits: Limits) -> None:
+    """Make the app describe itself, with its limits."""
+
+    def openapi() -> dict[str, Any]:
+        if app.openapi_schema is None:
+            app.openapi_schema = _document(app, limits)
+        return app.openapi_schema
+
+    app.openapi = openapi  # type: ignore[method-assign] # FastAPI's documented way
+
+
+def _document(app: FastAPI, limits: Limits) -> dict[str, Any]:
+    named = {name: getattr(limits, name) for name in Limits.__slots__}
+    table = "\n".join(f"- `{name}`: {limit:,}" for name, limit in named.items())
+    document = get_openapi(
+        title=TITLE,
+        version=app.version,
+        description=DESCRIPTION + table,
+        routes=app.routes,
+        tags=[
+            {"name": "snapshots", "description": "Clusters as they were."},
+            {"name": "plans", "description": "Immutable answers: what Kafka would do, or what is better."},
+            {"name": "checks", "description": "Verify what somebody else planned."},
+            {"name": "jobs", "description": "Large requests, answered later."},
+            {"name": "health", "description": "For whoever runs the service."},
+        ],
+        license_info={"name": "Apache-2.0", "identifier": "Apache-2.0"},
+    )
+    document["info"]["x-limits"] = named
+    schemas = document["components"]["schemas"]
+    # These are named by reference only: the body of a snapshot is of three media types, problems of none of FastAPI's.
+    _, extra = models_json_schema(
+        [(Problem, "validation"), (SnapshotRequest, "validation")], ref_template="#/components/schemas/{model}"
+    )
+    schemas |= extra["$defs"]
+    schemas.pop("HTTPValidationError", None)
+    schemas.pop("ValidationError", None)
+    for path in document["paths"].values():
+        for operation in path.values():
+            _tidy(operation)
+    return document
+
+
+def _tidy(operation: dict[str, Any]) -> None:
+    """FastAPI documents its own 422 and a JSON body for every problem; ours are problem documents."""
+    for status, response in operation["responses"].items():
+        content = response.get("content", {})
+        if status[0] in "45" and MEDIA_TYPE in content:
+            content.pop("application/json", None)
+    if "security" in operation:
+        # Open while there is no key: then no credentials are needed, and the document says so.
+        operation["security"] = [{}, *({name: []} for requirement in operation["security"] for name in requirement)]

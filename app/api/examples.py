@@ -1,0 +1,124 @@
+"""The examples of the documentation. They run as they stand: the service keeps the snapshot, plan and job they name."""
+
+from typing import Any
+from uuid import UUID
+
+from fastapi import Path
+
+EXAMPLE_SNAPSHOT_ID = UUID("01890a5d-ac96-774b-bcce-b302099a8057")
+EXAMPLE_PLAN_ID = UUID("01890a5d-ac97-7f2e-9c41-5d1f3a2b6c70")
+EXAMPLE_JOB_ID = UUID("01890a5d-ac98-7b1a-8e3d-0f4c2d9a7e51")
+
+SNAPSHOT: dict[str, Any] = {
+    "cluster": "example",
+    "brokers": [
+        {"id": 101, "rack": "use1-az1"},
+        {"id": 102, "rack": "use1-az1"},
+        {"id": 103, "rack": "use1-az2"},
+        {"id": 104, "rack": "use1-az2"},
+        {"id": 105, "rack": "use1-az4"},
+        {"id": 106, "rack": "use1-az4"},
+    ],
+    "topics": [
+        {
+            "name": "orders",
+            "partitions": [
+                {
+                    "partition": 0,
+                    "replicas": [101, 103, 105],
+                    "isr": [101, 103, 105],
+                    "leader": 101,
+                    "size_bytes": 1048576,
+                },
+                {
+                    "partition": 1,
+                    "replicas": [104, 106, 102],
+                    "isr": [104, 106, 102],
+                    "leader": 104,
+                    "size_bytes": 2097152,
+                },
+            ],
+        }
+    ],
+}
+BROKERS_TEXT = """\
+10.0.0.1:9092 (id: 101 rack: use1-az1 isFenced: false) -> (
+10.0.0.2:9092 (id: 103 rack: use1-az2 isFenced: false) -> (
+10.0.0.3:9092 (id: 105 rack: use1-az4 isFenced: false) -> (
+"""
+TOPICS_TEXT = (
+    "Topic: orders\tTopicId: qZugq_NJRUyvZZHyC6trPg\tPartitionCount: 1\tReplicationFactor: 3\tConfigs: \n"
+    "\tTopic: orders\tPartition: 0\tLeader: 101\tReplicas: 101,103,105\tIsr: 101,103,105\tElr: \tLastKnownElr: \n"
+)
+
+SNAPSHOT_BODY: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "application/json": {
+                "schema": {"$ref": "#/components/schemas/SnapshotRequest"},
+                "examples": {"json": {"summary": "Six brokers in three racks", "value": SNAPSHOT}},
+            },
+            "multipart/form-data": {
+                "schema": {
+                    "type": "object",
+                    "required": ["cluster"],
+                    "additionalProperties": False,
+                    "properties": {
+                        "cluster": {"type": "string", "minLength": 1, "maxLength": 249},
+                        "brokers": {"type": "string", "description": "What kafka-broker-api-versions prints."},
+                        "topics": {"type": "string", "description": "What kafka-topics --describe prints."},
+                        "log_dirs": {"type": "string", "description": "What kafka-log-dirs --describe prints."},
+                    },
+                },
+                "examples": {
+                    "texts": {
+                        "summary": "What the Kafka tools print",
+                        "value": {"cluster": "example-texts", "brokers": BROKERS_TEXT, "topics": TOPICS_TEXT},
+                    }
+                },
+            },
+            "text/plain": {
+                "schema": {"type": "string"},
+                "examples": {
+                    "texts": {"summary": "The same, pasted one after another", "value": BROKERS_TEXT + TOPICS_TEXT}
+                },
+            },
+        },
+    }
+}
+
+_TOPICS = [{"name": "orders-v2", "partitions": 12, "replication_factor": 3}]
+PLACE: dict[str, Any] = {"snapshot_id": str(EXAMPLE_SNAPSHOT_ID), "algorithm": "striped", "seed": 42, "topics": _TOPICS}
+PLACE_REQUEST: dict[str, Any] = {
+    "replay": {"summary": "What a KRaft controller with this seed does", "value": PLACE},
+    "envelope": {
+        "summary": "What any KRaft controller may do",
+        "value": {"snapshot_id": str(EXAMPLE_SNAPSHOT_ID), "algorithm": "striped", "topics": _TOPICS},
+    },
+    "pinned": {
+        "summary": "KIP-36 from a fixed start, on brokers listed here",
+        "value": {
+            "brokers": [{"id": 1, "rack": "a"}, {"id": 2, "rack": "b"}, {"id": 3, "rack": "c"}],
+            "fixed_start_index": 0,
+            "topics": [{"name": "payments", "partitions": 6, "replication_factor": 2}],
+            "labels": {"team": "payments"},
+        },
+    },
+}
+CHECK_REQUEST: dict[str, Any] = {
+    "check": {
+        "summary": "One partition moved",
+        "value": {
+            "snapshot_id": str(EXAMPLE_SNAPSHOT_ID),
+            "reassignment": {
+                "version": 1,
+                "partitions": [{"topic": "orders", "partition": 0, "replicas": [102, 103, 105]}],
+            },
+        },
+    }
+}
+
+SNAPSHOT_ID = Path(examples=[str(EXAMPLE_SNAPSHOT_ID)])
+PLAN_ID = Path(examples=[str(EXAMPLE_PLAN_ID)])
+JOB_ID = Path(examples=[str(EXAMPLE_JOB_ID)])

@@ -1,0 +1,46 @@
+"""The scalar fields that several requests share, with the bounds that Kafka sets them."""
+
+from typing import Annotated
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from app.core.model import INT32_MAX
+
+INT32_MIN = -(2**31)
+INT64_MAX = 2**63 - 1
+
+Int32 = Annotated[int, Field(ge=INT32_MIN, le=INT32_MAX)]
+BrokerId = Annotated[int, Field(ge=0, le=INT32_MAX)]
+PartitionId = Annotated[int, Field(ge=0, le=INT32_MAX)]
+Bytes = Annotated[int, Field(ge=0, le=INT64_MAX)]
+Seed = Annotated[int, Field(ge=-(2**63), le=INT64_MAX, description="Seed of java.util.Random; a signed 64-bit number.")]
+
+# No control characters: Postgres stores no NUL, and none of the others belongs into a name that people read.
+_PRINTABLE = r"^[^\x00-\x1f\x7f]*$"
+Name = Annotated[str, Field(min_length=1, max_length=249, pattern=_PRINTABLE)]
+Rack = Annotated[str, Field(max_length=249, pattern=_PRINTABLE)]
+Labels = Annotated[
+    dict[
+        Annotated[str, Field(min_length=1, max_length=63, pattern=_PRINTABLE)],
+        Annotated[str, Field(max_length=255, pattern=_PRINTABLE)],
+    ],
+    Field(max_length=64, description="Yours to find the plan by."),
+]
+TopicName = Annotated[
+    str,
+    Field(
+        min_length=1,
+        max_length=249,
+        pattern=r"^(\.{0,2}[a-zA-Z0-9_-][a-zA-Z0-9._-]*|\.{3,}[a-zA-Z0-9._-]*)$",
+        description="A legal topic name: letters, digits, `.`, `_` and `-`; not `.` or `..`.",
+    ),
+]
+# A UUID comes as a string, which the strict models would not take for one.
+Id = Annotated[UUID, Field(strict=False)]
+
+
+class Request(BaseModel):
+    """A request's object: unknown fields are refused, and a string is not a number."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)

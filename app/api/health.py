@@ -1,0 +1,95 @@
+"""Is the process alive, can it serve, and how has it been doing."""
+
+import socket
+from collections.abc import Callable
+from urllib.parse import urlsplit
+
+import orjson
+import sqlalchemy as sa
+from fastapi import APIRouter, Request, Response
+from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from pydantic import BaseModel
+
+from app.store import migrations
+from app.store.database import Database
+
+router = APIRouter(tags=["health"])
+
+_TIMEOUT_SECONDS = 2.0
+
+
+class Alive(BaseModel):
+    """The process answers."""
+
+    status: str
+
+
+class Ready(BaseModel):
+    """Whether each thing that a request needs can be had; `ok`, or what is wrong."""
+
+    status: str
+    checks: dict[str, str]
+
+
+@router.get("/healthz", summary="Is the process alive?", response_model=Alive)
+def healthz() -> Response:
+    """200 as long as the process answers at all."""
+    return Response(orjson.dumps({"status": "ok"}), media_type="application/json")
+
+
+@router.get(
+    "/readyz",
+    summary="Can it serve?",
+    response_model=Ready,
+    responses={503: {"model": Ready, "description": "Not now; `checks` says why"}},
+)
+def readyz(request: Request) -> Response:
+    """Whether the database answers with the schema that this version needs, its queue is there, and Spark can be
+    reached where one is configured.
+    """
+    database: Database = request.app.state.database
+    checks: dict[str, Callable[[], str]] = {
+        "database": lambda: _database(database),
+        "queue": lambda: _queue(database),
+        "spark": lambda: _spark(request.app.state.spark_master),
+    }
+    found = {name: check() for name, check in checks.items()}
+    is_ready = all(said in {"ok", "not configured"} for said in found.values())
+    document = {"status": "ok" if is_ready else "unavailable", "checks": found}
+    return Response(orjson.dumps(document), 200 if is_ready else 503, media_type="application/json")
+
+
+@router.get("/metrics", summary="How it has been doing", response_class=Response)
+def metrics() -> Response:
+    """Prometheus' text format."""
+    return Response(generate_latest(), headers={"Content-Type": CONTENT_TYPE_LATEST})
+
+
+def _database(database: Database) -> str:
+    try:
+        with database.engine.connect() as connection:
+            revision = migrations.current(connection)
+    except sa.exc.SQLAlchemyError as failure:
+        return f"cannot be reached: {type(failure).__name__}"
+    wanted = migrations.newest()
+    return "ok" if revision == wanted else f"the schema is at {revision}; `rackplan migrate` brings it to {wanted}"
+
+
+def _queue(database: Database) -> str:
+    try:
+        with database.engine.connect() as connection:
+            connection.execute(sa.text("SELECT 1 FROM procrastinate_jobs LIMIT 1"))
+    except sa.exc.SQLAlchemyError as failure:
+        return f"cannot be read: {type(failure).__name__}"
+    return "ok"
+
+
+def _spark(master: str | None) -> str:
+    where = urlsplit(master or "local")
+    if where.scheme != "spark" or where.hostname is None:
+        return "not configured"
+    try:
+        socket.create_connection((where.hostname, where.port or 7077), timeout=_TIMEOUT_SECONDS).close()
+    except OSError as failure:
+        return f"{master} cannot be reached: {failure.strerror or failure}"
+    return "ok"

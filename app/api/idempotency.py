@@ -1,0 +1,81 @@
+"""`Idempotency-Key`: the same key and the same request get the same answer, however often they are sent."""
+
+from collections.abc import Callable
+from hashlib import sha256
+from typing import Annotated
+
+from fastapi import Depends, Header, Request, Response, Security
+
+from app.api.auth import principal
+from app.api.dependencies import RawBody, Uow
+from app.errors import IdempotencyKeyInFlight, IdempotencyKeyReused
+from app.store.answers import Answer
+from app.store.database import UnitOfWork
+
+_KEPT_HEADERS = ("content-type", "location", "etag", "retry-after", "preference-applied")
+
+
+class Once:
+    """Answers one request once. Without an Idempotency-Key it just answers."""
+
+    def __init__(self, uow: UnitOfWork, *, asked_by: str, key: str | None, fingerprint: str) -> None:
+        self._uow = uow
+        self._asked_by = asked_by
+        self._key = key
+        self._fingerprint = fingerprint
+
+    def __call__(self, answer: Callable[[], Response]) -> Response:
+        """Give the answer of before, or make it now and keep it, in the transaction that it is made in.
+
+        Raises `IdempotencyKeyReused`, `IdempotencyKeyInFlight`, and what `answer` does: a failure is not kept.
+        """
+        if self._key is None:
+            return answer()
+        answers = self._uow.answers
+        if not answers.claim(self._asked_by, self._key):
+            raise IdempotencyKeyInFlight(f"a request with the Idempotency-Key {self._key} is being answered")
+        given = answers.find(self._asked_by, self._key)
+        if given is None:
+            response = answer()
+            headers = {name: response.headers[name] for name in _KEPT_HEADERS if name in response.headers}
+            kept = Answer(self._fingerprint, response.status_code, headers, bytes(response.body))
+            answers.keep(self._asked_by, self._key, kept)
+            return response
+        if given.fingerprint != self._fingerprint:
+            raise IdempotencyKeyReused(f"the Idempotency-Key {self._key} was sent with another request before")
+        return Response(given.body, given.status, headers=dict(given.headers) | {"Idempotency-Replayed": "true"})
+
+
+def _once(
+    request: Request,
+    uow: Uow,
+    body: RawBody,
+    asked_by: Annotated[str, Security(principal, scopes=["plan"])],
+    idempotency_key: Annotated[
+        str | None,
+        Header(
+            min_length=1,
+            max_length=255,
+            pattern=r"^[!-~]+$",
+            description="Any text of your own. The same key and request get the same answer again; another request "
+            "with the key gets a 422, and one that comes while the first is being answered a 409.",
+        ),
+    ] = None,
+) -> Once:
+    fingerprint = _fingerprint(request, body)
+    return Once(uow, asked_by=asked_by, key=idempotency_key, fingerprint=fingerprint)
+
+
+def _fingerprint(request: Request, body: bytes) -> str:
+    digest = sha256(f"{request.method} {request.url.path}?{request.url.query}\n".encode())
+    media_type, _, parameters = request.headers.get("content-type", "").partition(";")
+    _, is_multipart, boundary = parameters.partition("boundary=")
+    if is_multipart:  # the boundary is drawn anew for every sending of the same form
+        body = body.replace(boundary.split(";")[0].strip('" ').encode(), b"")
+    for header in ("accept", "prefer", "if-match"):
+        digest.update(f"{header}: {request.headers.get(header, '')}\n".encode())
+    digest.update(media_type.encode() + b"\n" + body)
+    return digest.hexdigest()
+
+
+OnceOnly = Annotated[Once, Depends(_once, scope="function")]

@@ -1,0 +1,75 @@
+"""`/v1/jobs`: what was asked for with `Prefer: respond-async`."""
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+import orjson
+from fastapi import APIRouter, Response, Security
+from pydantic import BaseModel
+
+from app import errors
+from app.api import examples
+from app.api.auth import principal
+from app.api.dependencies import Uow
+from app.api.fields import Id
+from app.api.problems import responses
+from app.store.jobs import Job
+
+router = APIRouter(prefix="/v1/jobs", tags=["jobs"])
+
+RETRY_AFTER_SECONDS = 1
+
+
+class JobDocument(BaseModel):
+    """A job. `state` is all that has to be read: `plan` is there once it has succeeded, `error` once it has failed."""
+
+    id: UUID
+    kind: str
+    state: Literal["queued", "running", "succeeded", "failed", "cancelled"]
+    plan: str | None
+    error: dict[str, Any] | None
+    created_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+
+
+@router.get(
+    "/{job_id}",
+    summary="See how far a job is",
+    response_model=JobDocument,
+    responses=responses(errors.JobNotFound),
+    dependencies=[Security(principal, scopes=["read"])],
+)
+def get(uow: Uow, job_id: Annotated[Id, examples.JOB_ID]) -> Response:
+    """While the job is queued or running, `Retry-After` says when to ask again; a job that has succeeded names its
+    plan, one that has failed says why.
+    """
+    job = uow.jobs.get(job_id)
+    has_ended = job.finished_at is not None
+    return _response(job, status=200, headers={} if has_ended else {"Retry-After": str(RETRY_AFTER_SECONDS)})
+
+
+def accepted(job: Job) -> Response:
+    """202: where to ask for the job, and when."""
+    headers = {
+        "Location": f"/v1/jobs/{job.id}",
+        "Retry-After": str(RETRY_AFTER_SECONDS),
+        "Preference-Applied": "respond-async",
+    }
+    return _response(job, status=202, headers=headers)
+
+
+def _response(job: Job, *, status: int, headers: dict[str, str]) -> Response:
+    document = {
+        "id": job.id,
+        "kind": job.kind,
+        "state": job.state,
+        "plan": None if job.plan_id is None else f"/v1/plans/{job.plan_id}",
+        "error": job.error,
+        "created_at": job.created_at,
+        "started_at": job.started_at,
+        "finished_at": job.finished_at,
+    }
+    body = orjson.dumps(document, option=orjson.OPT_UTC_Z)
+    return Response(body, status, headers=headers, media_type="application/json")

@@ -1,0 +1,120 @@
+"""What happens to every request before it reaches its operation, and to every response after."""
+
+import time
+from secrets import token_hex
+from urllib.parse import urlsplit
+
+import structlog
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import Request
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from app.api.problems import of_failure
+from app.errors import Forbidden, LimitExceeded
+
+_LONGEST_REQUEST_ID = 64
+_SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+_QUIET_PATHS = frozenset({"/healthz", "/readyz", "/metrics"})
+
+
+class RequestLog:
+    """Give every request an id, and log it once when it has been answered.
+
+    An `X-Request-ID` that the caller sent is kept where it is short and printable. Neither bodies nor headers are
+    logged: they may hold keys.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        request_id = _given_id(Headers(scope=scope)) or token_hex(16)
+        scope.setdefault("state", {})["request_id"] = request_id
+        structlog.contextvars.bind_contextvars(request_id=request_id)
+        started = time.perf_counter()
+        status = 500
+
+        async def send_with_id(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                headers = MutableHeaders(scope=message)
+                headers["X-Request-ID"] = request_id
+                headers.setdefault("X-Content-Type-Options", "nosniff")
+            await send(message)
+
+        try:
+            await self._app(scope, receive, send_with_id)
+        finally:
+            log = structlog.get_logger()
+            (log.debug if scope["path"] in _QUIET_PATHS else log.info)(
+                "request.answered",
+                method=scope["method"],
+                path=scope["path"],
+                status=status,
+                seconds=round(time.perf_counter() - started, 4),
+            )
+            structlog.contextvars.unbind_contextvars("request_id")
+
+
+class BodyLimit:
+    """Refuse a body that is longer than the limit: at once where its length is announced, else as soon as it is."""
+
+    def __init__(self, app: ASGIApp, *, max_body_bytes: int) -> None:
+        self._app = app
+        self._limit = max_body_bytes
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        announced = Headers(scope=scope).get("content-length", "0")
+        if announced.isdigit() and int(announced) > self._limit:
+            await of_failure(Request(scope), self._failure(f"{announced} bytes"))(scope, receive, send)
+            return
+        received = 0
+
+        async def receive_within_limit() -> Message:
+            nonlocal received
+            message = await receive()
+            received += len(message.get("body", b""))
+            if received > self._limit:
+                raise self._failure(f"{received} bytes or more")
+            return message
+
+        await self._app(scope, receive_within_limit, send)
+
+    def _failure(self, length: str) -> LimitExceeded:
+        return LimitExceeded(
+            f"the body has {length}; the limit is {self._limit} bytes", limit_name="max_body_bytes", limit=self._limit
+        )
+
+
+class SameOrigin:
+    """Refuse what a page of another origin sends to change something.
+
+    A browser adds a stored password, and reaches a loopback address, on behalf of any page; it also says which page.
+    Origins that the operator allowed are let through; CORS decides what they may read.
+    """
+
+    def __init__(self, app: ASGIApp, *, allowed_origins: tuple[str, ...]) -> None:
+        self._app = app
+        self._allowed = frozenset(allowed_origins)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope["method"] not in _SAFE_METHODS:
+            headers = Headers(scope=scope)
+            origin = headers.get("origin")
+            if origin is not None and origin not in self._allowed and urlsplit(origin).netloc != headers.get("host"):
+                failure = Forbidden(f"origin {origin[:200]} may not change anything here", origin=origin[:200])
+                await of_failure(Request(scope), failure)(scope, receive, send)
+                return
+        await self._app(scope, receive, send)
+
+
+def _given_id(headers: Headers) -> str | None:
+    given = headers.get("x-request-id", "")
+    return given if 0 < len(given) <= _LONGEST_REQUEST_ID and given.isascii() and given.isprintable() else None

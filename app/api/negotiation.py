@@ -1,0 +1,74 @@
+"""Which representation the caller wants, and whether it has the newest one already."""
+
+from collections.abc import Sequence
+from hashlib import sha256
+
+from fastapi import Request, Response
+from fastapi.responses import Response as PlainResponse
+
+from app.errors import NotAcceptable
+
+
+def chosen(request: Request, offered: Sequence[str]) -> str:
+    """The media type of `offered` that the Accept header likes best; the first where it has no preference.
+
+    Raises `NotAcceptable`. Source: RFC 9110, section 12.5.1.
+    """
+    accept = request.headers.get("accept", "").strip() or "*/*"
+    ranges = [_range(part) for part in accept.split(",") if part.strip()]
+    best, best_quality = None, 0.0
+    for media_type in offered:
+        fitting = [(specificity, q) for name, q in ranges if (specificity := _specificity(name, media_type)) >= 0]
+        quality = max(fitting)[1] if fitting else 0.0
+        if quality > best_quality:
+            best, best_quality = media_type, quality
+    if best is None:
+        raise NotAcceptable(f"Accept is {accept[:200]}; there is {', '.join(offered)}", offered=list(offered))
+    return best
+
+
+def with_etag(request: Request, etag: str, response: Response) -> Response:
+    """The response with its ETag, or 304 without a body where the caller holds it already."""
+    quoted = f'"{etag}"'
+    response.headers["ETag"] = quoted
+    response.headers.setdefault("Cache-Control", "no-cache")
+    response.headers.setdefault("Vary", "Accept")
+    if quoted in tags(request.headers.get("if-none-match")):
+        headers = {name: response.headers[name] for name in ("ETag", "Cache-Control", "Vary")}
+        return PlainResponse(status_code=304, headers=headers)
+    return response
+
+
+def tags(header: str | None) -> list[str]:
+    """The entity tags of an If-Match or If-None-Match header, each in its quotes; a weak one counts as strong."""
+    return [tag.strip().removeprefix("W/") for tag in (header or "").split(",") if tag.strip()]
+
+
+def matched_hashes(header: str | None) -> list[str]:
+    """The content hashes that an If-Match header names; `*` matches any and so names none."""
+    return [tag.strip('"') for tag in tags(header) if tag != "*"]
+
+
+def digest_of(body: bytes) -> str:
+    """An ETag for a body that has no hash of its own."""
+    return sha256(body).hexdigest()
+
+
+def _range(part: str) -> tuple[str, float]:
+    name, *parameters = (piece.strip() for piece in part.split(";"))
+    for parameter in parameters:
+        key, _, value = parameter.partition("=")
+        if key.strip().lower() == "q":
+            try:
+                return name.lower(), min(max(float(value), 0.0), 1.0)
+            except ValueError:
+                return name.lower(), 1.0
+    return name.lower(), 1.0
+
+
+def _specificity(media_range: str, media_type: str) -> int:
+    if media_range == media_type:
+        return 2
+    if media_range == media_type.split("/", 1)[0] + "/*":
+        return 1
+    return 0 if media_range == "*/*" else -1

@@ -1,0 +1,56 @@
+"""Pages of a list: `page_size`, and an opaque `page_token` that says where the next one starts."""
+
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from binascii import Error as Base64Error
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import Query
+
+from app.errors import InvalidPageToken
+
+PageSize = Annotated[int, Query(ge=1, le=1000, description="How many items a page holds at most.")]
+PageToken = Annotated[
+    str | None, Query(max_length=200, description="`next_page_token` of the page before; none for the first page.")
+]
+
+
+def token_of_id(last: UUID) -> str:
+    """A token for the items that are older than this one."""
+    return urlsafe_b64encode(last.bytes).decode().rstrip("=")
+
+
+def id_of_token(token: str | None) -> UUID | None:
+    """The id that a token was made of; raises `InvalidPageToken`."""
+    return None if token is None else UUID(bytes=_decoded(token, length=16))
+
+
+def token_of_offset(offset: int) -> str:
+    """A token for the items from this offset on."""
+    return urlsafe_b64encode(offset.to_bytes(8)).decode().rstrip("=")
+
+
+def offset_of_token(token: str | None) -> int:
+    """The offset that a token was made of, 0 without one; raises `InvalidPageToken`."""
+    offset = 0 if token is None else int.from_bytes(_decoded(token, length=8))
+    if offset > 2**62:
+        raise _invalid(token)
+    return offset
+
+
+def _decoded(token: str, *, length: int) -> bytes:
+    try:
+        decoded = urlsafe_b64decode(token + "=" * (-len(token) % 4))
+    except (Base64Error, ValueError):
+        raise _invalid(token) from None
+    if len(decoded) != length:
+        raise _invalid(token)
+    return decoded
+
+
+def _invalid(token: str | None) -> InvalidPageToken:
+    return InvalidPageToken(
+        "the page token is none that a page of this list gave",
+        path=(),
+        errors=[{"pointer": "#query/page_token", "detail": "not a page token", "value": token}],
+    )

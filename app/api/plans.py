@@ -1,0 +1,352 @@
+"""`/v1/plans`: find, read, slice, compare, hand over, look at."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+import orjson
+from fastapi import APIRouter, Header, Query, Request, Response, Security
+from pydantic import AwareDatetime, BaseModel, Field
+
+from app import errors
+from app.api import examples
+from app.api.auth import principal
+from app.api.dependencies import Uow
+from app.api.fields import Id, Name, TopicName
+from app.api.negotiation import chosen, digest_of, matched_hashes, with_etag
+from app.api.pagination import PageSize, PageToken, id_of_token, offset_of_token, token_of_id, token_of_offset
+from app.api.problems import responses
+from app.api.snapshots import WarningDocument
+from app.core.measures.movement import PartitionChange
+from app.core.measures.placement import PlacementMeasures
+from app.core.measures.violations import Violation
+from app.core.model import Broker, Cluster
+from app.errors import NotExportable
+from app.services import plans, snapshots
+from app.services.exports import EXPORTS
+from app.services.plans import Plan
+from app.store.database import UnitOfWork
+from app.store.plans import PlanFilter
+
+router = APIRouter(prefix="/v1/plans", tags=["plans"])
+
+JSON = "application/json"
+SVG = "image/svg+xml"
+FILES: dict[str, Any] = {export.media_type: {} for export in EXPORTS.values()}
+NOT_MODIFIED = {"description": "The caller has it already"}
+Picture = Callable[[Plan, tuple[Broker, ...]], bytes]
+"""Draws a plan; the composition root puts the one that the pages use on the app."""
+
+PlanId = Annotated[Id, examples.PLAN_ID]
+IfMatch = Annotated[
+    str | None, Header(description="The content hash of a snapshot: 412 if the plan's cluster has changed since.")
+]
+
+
+class PlacedTopic(BaseModel):
+    """Where one topic landed: row i of `replicas` is partition `first_partition_id` + i, its preferred leader first."""
+
+    name: str
+    first_partition_id: int
+    replicas: list[list[int]]
+
+
+class PlanSummary(BaseModel):
+    """A plan without its assignments."""
+
+    id: UUID
+    kind: str
+    hash: str
+    engine_version: int
+    created_at: datetime
+    cluster: str | None
+    snapshot_id: UUID | None
+    labels: dict[str, str]
+    prediction: Literal["replay", "envelope", "pinned"]
+    seed: int | None
+
+
+class BrokerShare(BaseModel):
+    """No draw gives the broker less than `lowest` or more than `highest`; the others are what looked-at draws gave."""
+
+    lowest: int
+    highest: int
+    seen_lowest: int
+    seen_highest: int
+
+
+class ShareDocument(BaseModel):
+    """How many leaders, or replicas, each broker can get. A spread is the largest count minus the smallest."""
+
+    guaranteed_spread: int
+    worst_case_spread: int
+    seen_least_spread: int
+    seen_widest_spread: int
+    per_broker: dict[str, BrokerShare]
+
+
+class EnvelopeDocument(BaseModel):
+    """What the placement of one topic can come to, over all that a controller may draw.
+
+    `enumerated`: all `outcomes` were looked at, and each bound is reached. `bounded_and_sampled`: no draw passes the
+    bounds; what is `seen` was seen on that many `seeds`.
+    """
+
+    topic: str
+    method: Literal["enumerated", "bounded_and_sampled"]
+    outcomes: int
+    seeds: int
+    leaders: ShareDocument
+    replicas: ShareDocument
+
+
+class PlanDocument(PlanSummary):
+    """An immutable answer, with the request that it answers."""
+
+    topics: list[PlacedTopic]
+    envelope: list[EnvelopeDocument] | None
+    measures: PlacementMeasures
+    violations: list[Violation]
+    warnings: list[WarningDocument]
+    request: dict[str, Any]
+
+
+class PlansPage(BaseModel):
+    """Plans, newest first."""
+
+    items: list[PlanSummary]
+    next_page_token: str | None
+
+
+class PartitionDocument(BaseModel):
+    """One partition of a plan."""
+
+    topic: str
+    partition: int
+    leader: int
+    replicas: list[int]
+
+
+class PartitionsDocument(BaseModel):
+    """Some partitions of a plan, by topic as asked for and partition id."""
+
+    items: list[PartitionDocument]
+    total: int
+    next_page_token: str | None
+
+
+class DiffSummary(BaseModel):
+    """What lies between two assignments, counted. `replicas_added` is what Kafka would have to copy."""
+
+    partitions: int
+    partitions_added: int
+    partitions_removed: int
+    partitions_changed: int
+    replicas_added: int
+    replicas_removed: int
+    preferred_leaders_changed: int
+
+
+class DiffDocument(BaseModel):
+    """The partitions that differ, by topic and partition id."""
+
+    summary: DiffSummary
+    items: list[PartitionChange]
+    next_page_token: str | None
+
+
+@router.get(
+    "",
+    summary="List plans, newest first",
+    response_model=PlansPage,
+    responses=responses(errors.InvalidPageToken),
+    dependencies=[Security(principal, scopes=["read"])],
+)
+def list_plans(
+    uow: Uow,
+    kind: Annotated[Literal["replicas"] | None, Query(description="Plans of this kind.")] = None,
+    cluster: Annotated[Name | None, Query(description="Plans made from a snapshot of this cluster.")] = None,
+    topic: Annotated[TopicName | None, Query(description="Plans that place this topic.")] = None,
+    label: Annotated[
+        list[Annotated[str, Field(max_length=320, pattern=r"^[^\x00-\x1f\x7f=]+=[^\x00-\x1f\x7f]*$")]] | None,
+        Query(description="`name=value`; plans that have all of them.", max_length=16),
+    ] = None,
+    created_after: Annotated[AwareDatetime | None, Query(description="RFC 3339; this moment or later.")] = None,
+    created_before: Annotated[AwareDatetime | None, Query(description="RFC 3339; before this moment.")] = None,
+    page_size: PageSize = 50,
+    page_token: PageToken = None,
+) -> Response:
+    """Page through the plans. Filters narrow the list together."""
+    wanted = PlanFilter(
+        kind=kind,
+        cluster=cluster,
+        topic=topic,
+        labels=dict(pair.split("=", 1) for pair in label or ()),
+        created_after=created_after,
+        created_before=created_before,
+    )
+    page = uow.plans.page(wanted, before=id_of_token(page_token), size=page_size)
+    token = token_of_id(page.items[-1].id) if page.has_more else None
+    return _json({"items": [plans.summary(head) for head in page.items], "next_page_token": token})
+
+
+@router.get(
+    "/{plan_id}",
+    summary="Read a plan",
+    response_model=PlanDocument,
+    responses=responses(
+        errors.PlanNotFound,
+        errors.NotAcceptable,
+        others={200: {"content": FILES | {SVG: {}}, "description": "The plan"}, 304: NOT_MODIFIED},
+    ),
+    dependencies=[Security(principal, scopes=["read"])],
+)
+def get(request: Request, uow: Uow, plan_id: PlanId) -> Response:
+    """Read a plan as JSON, or in whichever representation the Accept header asks for. It never changes."""
+    by_media_type = {
+        export.media_type.split(";")[0]: name for name, export in EXPORTS.items() if name != "replica_assignment"
+    }
+    media_type = chosen(request, [JSON, *by_media_type, SVG])
+    plan = plans.load(uow, plan_id)
+    if media_type == JSON:
+        response = Response(plans.to_json(plan), media_type=JSON)
+    elif media_type == SVG:
+        response = _drawn(request, uow, plan)
+    else:
+        response = _exported(uow, plan, by_media_type[media_type])
+    return with_etag(request, f"{plan.head.hash}-{plan.head.id}-{media_type}", response)
+
+
+@router.get(
+    "/{plan_id}/partitions",
+    summary="Read some partitions of a plan",
+    response_model=PartitionsDocument,
+    responses=responses(errors.PlanNotFound, errors.InvalidPageToken),
+    dependencies=[Security(principal, scopes=["read"])],
+)
+def partitions(
+    uow: Uow, plan_id: PlanId, topic: TopicName | None = None, page_size: PageSize = 100, page_token: PageToken = None
+) -> Response:
+    """Page through the partitions, of one topic if you name it. No more is read than the page shows."""
+    page = plans.partitions(uow, plan_id, topic=topic, offset=offset_of_token(page_token), size=page_size)
+    token = None if page.next_offset is None else token_of_offset(page.next_offset)
+    items = [
+        {"topic": p.topic, "partition": p.partition, "leader": p.replicas[0], "replicas": p.replicas}
+        for p in page.items
+    ]
+    return _json({"items": items, "total": page.total, "next_page_token": token})
+
+
+@router.get(
+    "/{plan_id}/diff",
+    summary="Compare a plan with another, or with a snapshot",
+    response_model=DiffDocument,
+    responses=responses(errors.PlanNotFound, errors.SnapshotNotFound, errors.InvalidPageToken),
+    dependencies=[Security(principal, scopes=["read"])],
+)
+def diff(
+    uow: Uow,
+    plan_id: PlanId,
+    against: Annotated[
+        Id | None, Query(description="A plan or a snapshot; the plan's own snapshot where it is left out.")
+    ] = None,
+    page_size: PageSize = 100,
+    page_token: PageToken = None,
+) -> Response:
+    """Say what the plan changes: partitions that are new or gone, replicas to copy, preferred leaders that change."""
+    found = plans.difference(uow, plan_id, against)
+    start = offset_of_token(page_token)
+    token = token_of_offset(start + page_size) if start + page_size < found.total else None
+    items = found.changes(start, start + page_size)
+    return _json({"summary": plans.movement_summary(found), "items": items, "next_page_token": token})
+
+
+@router.get(
+    "/{plan_id}/export",
+    summary="Write a plan as a file",
+    response_class=Response,
+    responses=responses(
+        errors.PlanNotFound,
+        errors.NotExportable,
+        errors.SnapshotChanged,
+        others={200: {"content": FILES, "description": "The file"}, 304: NOT_MODIFIED},
+    ),
+    dependencies=[Security(principal, scopes=["read"])],
+)
+def export(
+    request: Request,
+    uow: Uow,
+    plan_id: PlanId,
+    format: Annotated[Literal[tuple(EXPORTS)], Query(description="What to write.")] = "reassignment",  # type: ignore[valid-type] # noqa: A002 — the contract's word; the registry decides
+    topic: Annotated[TopicName | None, Query(description="Only this topic of the plan.")] = None,
+    if_match: IfMatch = None,
+) -> Response:
+    """The file for `kafka-reassign-partitions --reassignment-json-file`, the string for `kafka-topics
+    --replica-assignment` (of one topic), or a table as CSV, Markdown or an Arrow stream.
+    """
+    plan = plans.load(uow, plan_id)
+    hashes = matched_hashes(if_match)
+    if hashes and plan.head.cluster is not None:
+        snapshots.require_unchanged(uow, plan.head.cluster, hashes)
+    if topic is not None:
+        placements = tuple(placement for placement in plan.placements if placement.topic == topic)
+        if not placements:
+            raise NotExportable(f"the plan has no topic {topic}", topic=topic)
+        plan = replace(plan, placements=placements)
+    response = _exported(uow, plan, format)
+    name = f"{topic or 'plan'}-{plan_id}.{EXPORTS[format].suffix}"
+    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
+    return with_etag(request, digest_of(bytes(response.body)), response)
+
+
+@router.get(
+    "/{plan_id}/picture.svg",
+    summary="See a plan",
+    response_class=Response,
+    responses=responses(
+        errors.PlanNotFound, others={200: {"content": {SVG: {}}, "description": "Racks × brokers"}, 304: NOT_MODIFIED}
+    ),
+    dependencies=[Security(principal, scopes=["read"])],
+)
+def picture(request: Request, uow: Uow, plan_id: PlanId) -> Response:
+    """The plan as a picture of racks and brokers, to look at or to put into a page."""
+    response = _drawn(request, uow, plans.load(uow, plan_id))
+    return with_etag(request, digest_of(bytes(response.body)), response)
+
+
+@router.delete(
+    "/{plan_id}",
+    status_code=204,
+    summary="Delete a plan",
+    responses=responses(errors.PlanNotFound),
+    dependencies=[Security(principal, scopes=["admin"])],
+)
+def delete(uow: Uow, plan_id: PlanId) -> Response:
+    """Forget a plan and its assignments. Asking for the same again makes the same plan under another id."""
+    uow.plans.delete(plan_id)
+    return Response(status_code=204)
+
+
+def created(plan: Plan) -> Response:
+    """201: the plan, and where it is."""
+    headers = {"Location": f"/v1/plans/{plan.head.id}"}
+    return Response(plans.to_json(plan), 201, headers=headers, media_type=JSON)
+
+
+def _exported(uow: UnitOfWork, plan: Plan, name: str) -> Response:
+    wanted = EXPORTS[name]
+    cluster: Cluster | None = None
+    if plan.head.snapshot_id is not None and any(placement.first_partition_id for placement in plan.placements):
+        _, cluster = snapshots.load(uow, plan.head.snapshot_id)
+    return Response(wanted.write(plan.placements, cluster), headers={"Content-Type": wanted.media_type})
+
+
+def _drawn(request: Request, uow: UnitOfWork, plan: Plan) -> Response:
+    draw: Picture = request.app.state.picture
+    return Response(draw(plan, plans.brokers(uow, plan.head)), media_type=SVG)
+
+
+def _json(document: object) -> Response:
+    return Response(orjson.dumps(document, option=orjson.OPT_UTC_Z), media_type=JSON)

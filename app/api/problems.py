@@ -1,0 +1,237 @@
+"""Every failure as an RFC 9457 problem. The one place where a failure gets its HTTP status."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from http import HTTPStatus
+from types import MappingProxyType
+from typing import Any
+
+import orjson
+import structlog
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel, ConfigDict
+from starlette.exceptions import HTTPException
+
+from app import errors
+from app.errors import Failure, FieldPath, Json
+
+MEDIA_TYPE = "application/problem+json"
+
+STATUS: Mapping[type[Failure], HTTPStatus] = MappingProxyType(
+    {
+        errors.MalformedText: HTTPStatus.UNPROCESSABLE_ENTITY,
+        errors.InvalidPartitions: HTTPStatus.UNPROCESSABLE_ENTITY,
+        errors.InvalidReplicationFactor: HTTPStatus.UNPROCESSABLE_ENTITY,
+        errors.BrokersWithoutRack: HTTPStatus.UNPROCESSABLE_ENTITY,
+        errors.ArithmeticOverflow: HTTPStatus.UNPROCESSABLE_ENTITY,
+        errors.DuplicateBroker: HTTPStatus.UNPROCESSABLE_ENTITY,
+        errors.DuplicateTopic: HTTPStatus.UNPROCESSABLE_ENTITY,
+        errors.DuplicatePartition: HTTPStatus.UNPROCESSABLE_ENTITY,
+        errors.ConflictingFields: HTTPStatus.UNPROCESSABLE_ENTITY,
+        errors.IllegalReassignment: HTTPStatus.UNPROCESSABLE_ENTITY,
+        errors.NotExportable: HTTPStatus.UNPROCESSABLE_ENTITY,
+        errors.IdempotencyKeyReused: HTTPStatus.UNPROCESSABLE_ENTITY,
+        errors.InvalidPageToken: HTTPStatus.UNPROCESSABLE_ENTITY,
+        errors.SnapshotNotFound: HTTPStatus.NOT_FOUND,
+        errors.PlanNotFound: HTTPStatus.NOT_FOUND,
+        errors.JobNotFound: HTTPStatus.NOT_FOUND,
+        errors.ApiKeyNotFound: HTTPStatus.NOT_FOUND,
+        errors.ApiKeyNameTaken: HTTPStatus.CONFLICT,
+        errors.IdempotencyKeyInFlight: HTTPStatus.CONFLICT,
+        errors.SnapshotChanged: HTTPStatus.PRECONDITION_FAILED,
+        errors.LimitExceeded: HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+        errors.UnsupportedMediaType: HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
+        errors.NotAcceptable: HTTPStatus.NOT_ACCEPTABLE,
+        errors.Unauthenticated: HTTPStatus.UNAUTHORIZED,
+        errors.Forbidden: HTTPStatus.FORBIDDEN,
+    }
+)
+"""What only the process that starts the service meets (`errors.MachineRefuses`) has no status."""
+
+HEADERS: Mapping[type[Failure], Mapping[str, str]] = MappingProxyType(
+    {
+        errors.Unauthenticated: {
+            "WWW-Authenticate": 'Bearer realm="rackplan", Basic realm="rackplan", charset="UTF-8"'
+        },
+        errors.IdempotencyKeyInFlight: {"Retry-After": "1"},
+    }
+)
+
+
+class FieldError(BaseModel):
+    """What is wrong with one field of the request."""
+
+    model_config = ConfigDict(extra="allow")
+
+    pointer: str
+    """JSON pointer into the body; for a query parameter or header `#query/…`, `#header/…`."""
+    detail: str
+
+
+class Problem(BaseModel):
+    """RFC 9457: what went wrong, for a person and for a program."""
+
+    model_config = ConfigDict(extra="allow")
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    code: str
+    instance: str
+    request_id: str
+    errors: list[FieldError]
+
+
+def responses(
+    *failures: type[Failure], others: Mapping[int, Mapping[str, Any]] | None = None
+) -> dict[int | str, dict[str, Any]]:
+    """The problems that an operation can answer, as its documentation says them; the general ones are added.
+
+    `others` are the operation's answers that are no problems.
+    """
+    general: tuple[type[Failure], ...] = (errors.Unauthenticated, errors.Forbidden)
+    by_status: dict[int, list[str]] = {
+        HTTPStatus.BAD_REQUEST.value: ["The request cannot be parsed"],
+        HTTPStatus.INTERNAL_SERVER_ERROR.value: ["The service failed"],
+        HTTPStatus.UNPROCESSABLE_ENTITY.value: ["A field is not what it has to be"],
+    }
+    for failure in (*general, *failures):
+        by_status.setdefault(STATUS[failure].value, []).append(failure.title)
+    schema = {"schema": {"$ref": "#/components/schemas/Problem"}}
+    documented: dict[int | str, dict[str, Any]] = {status: dict(said) for status, said in (others or {}).items()}
+    for status, titles in sorted(by_status.items()):
+        documented[status] = {"description": "; ".join(dict.fromkeys(titles)), "content": {MEDIA_TYPE: schema}}
+    return documented
+
+
+def problem(
+    request: Request,
+    status: int,
+    *,
+    code: str,
+    title: str,
+    detail: str,
+    field_errors: Iterable[Mapping[str, object]] = (),
+    context: Mapping[str, Json] | None = None,
+    headers: Mapping[str, str] | None = None,
+) -> Response:
+    """The response that states a problem."""
+    document = {
+        "type": f"urn:rackplan:problem:{code}",
+        "title": title,
+        "status": status,
+        "detail": detail,
+        "code": code,
+        "instance": request.url.path,
+        "request_id": request_id(request),
+        "errors": list(field_errors),
+    }
+    # What the problem carries besides never hides what every problem says.
+    document = document | {name: value for name, value in (context or {}).items() if name not in document}
+    body = orjson.dumps(document, option=orjson.OPT_NON_STR_KEYS, default=repr)
+    return Response(body, status, headers=dict(headers or {}), media_type=MEDIA_TYPE)
+
+
+def request_id(request: Request) -> str:
+    """The id that the log lines of this request carry."""
+    found: str = request.scope.get("state", {}).get("request_id", "")
+    return found
+
+
+def pointer(path: FieldPath) -> str:
+    """A path as a JSON pointer (RFC 6901)."""
+    return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in path)
+
+
+def of_failure(request: Request, failure: Failure) -> Response:
+    """A failure of the domain as its problem."""
+    named = failure.context.get("errors")
+    field_errors = named if isinstance(named, Sequence) else ()
+    if failure.path:
+        extra = {name: value for name, value in failure.context.items() if name not in ("errors", "detail", "pointer")}
+        field_errors = ({"pointer": pointer(failure.path), "detail": failure.detail, **extra},)
+    return problem(
+        request,
+        STATUS[type(failure)],
+        code=failure.code,
+        title=failure.title,
+        detail=failure.detail,
+        field_errors=field_errors,  # type: ignore[arg-type] # the context is JSON; `errors` in it a list of objects
+        context=failure.context,
+        headers=HEADERS.get(type(failure)),
+    )
+
+
+def install(app: FastAPI) -> None:
+    """Answer every failure of the app with a problem."""
+
+    @app.exception_handler(Failure)
+    def _failure(request: Request, failure: Failure) -> Response:
+        return of_failure(request, failure)
+
+    @app.exception_handler(RequestValidationError)
+    def _validation(request: Request, invalid: RequestValidationError) -> Response:
+        return _of_validation(request, invalid)
+
+    @app.exception_handler(HTTPException)
+    def _http(request: Request, raised: HTTPException) -> Response:
+        if isinstance(raised.__cause__, Failure):  # what stopped the body from being read
+            return of_failure(request, raised.__cause__)
+        status = HTTPStatus(raised.status_code)
+        detail = str(raised.detail)
+        if isinstance(raised.__cause__, UnicodeDecodeError):
+            detail = f"the body is not valid UTF-8 at byte {raised.__cause__.start}"
+        elif status is HTTPStatus.NOT_FOUND:
+            detail = f"there is nothing at {request.url.path}"
+        elif status is HTTPStatus.METHOD_NOT_ALLOWED:
+            detail = f"{request.url.path} does not take {request.method}"
+        code = "malformed_body" if status is HTTPStatus.BAD_REQUEST else status.phrase.lower().replace(" ", "_")
+        return problem(request, status, code=code, title=status.phrase, detail=detail, headers=raised.headers)
+
+    @app.exception_handler(Exception)
+    def _unexpected(request: Request, unexpected: Exception) -> Response:
+        structlog.get_logger().error("request.failed", exc_info=unexpected, request_id=request_id(request))
+        return problem(
+            request,
+            HTTPStatus.INTERNAL_SERVER_ERROR,
+            code="internal_error",
+            title="The service failed",
+            detail="This is a fault of the service; its log has the details under this request_id.",
+        )
+
+
+def _of_validation(request: Request, invalid: RequestValidationError) -> Response:
+    found = list(invalid.errors())
+    if found and found[0]["type"] == "json_invalid":
+        reason, position = found[0].get("ctx", {}).get("error", ""), found[0]["loc"][-1]
+        detail = f"the body is not JSON: {reason} at character {position}"
+        return problem(
+            request, HTTPStatus.BAD_REQUEST, code="malformed_body", title="The body cannot be parsed", detail=detail
+        )
+    field_errors = [_field_error(error) for error in found]
+    first = field_errors[0] if field_errors else {"pointer": "", "detail": "the request is not valid"}
+    more = f" (and {len(field_errors) - 1} more)" if len(field_errors) > 1 else ""
+    return problem(
+        request,
+        HTTPStatus.UNPROCESSABLE_ENTITY,
+        code="validation",
+        title="A field is not what it has to be",
+        detail=f"{first['pointer']}: {first['detail']}{more}",
+        field_errors=field_errors,
+    )
+
+
+def _field_error(error: Mapping[str, Any]) -> dict[str, object]:
+    """One of pydantic's errors: where, what, the value as it came and the limit that it passes."""
+    where, *path = error["loc"]
+    place = pointer(tuple(path)) if where == "body" else f"#{where}{pointer(tuple(path))}"
+    value = error.get("input")
+    told: dict[str, object] = {"pointer": place, "detail": error["msg"]}
+    if isinstance(value, bool | int | float | str) and len(str(value)) <= 200:
+        told["value"] = value
+        told["detail"] = f"{error['msg']}; {value!r} given"
+    limits = {
+        name: limit for name, limit in error.get("ctx", {}).items() if isinstance(limit, bool | int | float | str)
+    }
+    return told | ({"limits": limits} if limits else {})

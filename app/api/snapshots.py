@@ -1,0 +1,303 @@
+"""`/v1/snapshots`: clusters as they were."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Any
+from uuid import UUID
+
+import numpy as np
+import orjson
+from fastapi import APIRouter, Depends, Query, Request, Response, Security
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel, Field, ValidationError
+from starlette.datastructures import UploadFile
+
+from app import errors
+from app.api import examples
+from app.api.auth import principal
+from app.api.dependencies import RawBody, RequestLimits, Uow
+from app.api.fields import BrokerId, Bytes, Id, Name, PartitionId, Rack, TopicName
+from app.api.fields import Request as RequestModel
+from app.api.idempotency import OnceOnly
+from app.api.negotiation import with_etag
+from app.api.pagination import PageSize, PageToken, id_of_token, token_of_id
+from app.api.problems import responses
+from app.core.model import NO_LEADER, UNKNOWN_SIZE, Broker, BrokerCapacity, Cluster, Topic, padded
+from app.errors import DuplicatePartition, UnsupportedMediaType
+from app.formats import assembly, pasted
+from app.formats.lines import decode
+from app.services import snapshots
+from app.services.cautions import Caution
+from app.store.snapshots import Snapshot
+
+router = APIRouter(prefix="/v1/snapshots", tags=["snapshots"])
+
+TEXT_PARTS = ("brokers", "topics", "log_dirs")
+
+
+class CapacityRequest(RequestModel):
+    """What a broker can carry."""
+
+    disk_bytes: Bytes | None = None
+    nic_in_bytes_per_s: Bytes | None = None
+    nic_out_bytes_per_s: Bytes | None = None
+
+
+class BrokerRequest(RequestModel):
+    """A broker. Without a `rack` it has none, which is not the same as `""`."""
+
+    id: BrokerId
+    rack: Rack | None = None
+    fenced: bool = False
+    capacity: CapacityRequest | None = None
+
+    def broker(self) -> Broker:
+        """As the core knows it."""
+        capacity = None if self.capacity is None else BrokerCapacity(**self.capacity.model_dump())
+        return Broker(self.id, self.rack, self.fenced, capacity)
+
+
+class PartitionRequest(RequestModel):
+    """A partition as it is; `replicas` names the preferred leader first."""
+
+    partition: PartitionId
+    replicas: Annotated[list[BrokerId], Field(min_length=1)]
+    isr: list[BrokerId] | None = Field(None, description="In-sync replicas; all of them where it is left out.")
+    leader: BrokerId | None = Field(None, description="None while the partition has no leader.")
+    size_bytes: Bytes | None = None
+    adding_replicas: list[BrokerId] = Field(default_factory=list)
+    removing_replicas: list[BrokerId] = Field(default_factory=list)
+
+
+class TopicRequest(RequestModel):
+    """A topic as it is."""
+
+    name: TopicName
+    partitions: list[PartitionRequest]
+
+
+class SnapshotRequest(RequestModel):
+    """A cluster as it is."""
+
+    cluster: Name
+    brokers: list[BrokerRequest]
+    topics: list[TopicRequest] = Field(default_factory=list)
+
+    def core(self) -> Cluster:
+        """As the core knows it. Raises `DuplicatePartition`."""
+        brokers = tuple(broker.broker() for broker in self.brokers)
+        return Cluster(self.cluster, brokers, tuple(_topic(i, topic) for i, topic in enumerate(self.topics)))
+
+
+class WarningDocument(BaseModel):
+    """Something to know that did not stop the answer."""
+
+    code: str
+    detail: str
+    brokers: list[int] | None = None
+
+
+class SnapshotDocument(BaseModel):
+    """A snapshot without the cluster itself: counts and warnings."""
+
+    id: UUID
+    cluster: str
+    content_hash: str
+    brokers: int
+    racks: int
+    topics: int
+    partitions: int
+    warnings: list[WarningDocument]
+    created_at: datetime
+
+
+class SnapshotWithCluster(SnapshotDocument):
+    """A snapshot and the cluster that it holds."""
+
+    document: dict[str, Any]
+
+
+class SnapshotsPage(BaseModel):
+    """Snapshots, newest first."""
+
+    items: list[SnapshotDocument]
+    next_page_token: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Upload:
+    """A body, by its media type: JSON, one text, or the parts of a form."""
+
+    media_type: str
+    body: bytes
+    parts: Mapping[str, bytes]
+
+
+async def _upload(request: Request, body: RawBody) -> _Upload:
+    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    parts: dict[str, bytes] = {}
+    if media_type == "multipart/form-data":
+        async with request.form(max_files=8, max_fields=8, max_part_size=len(body) + 1) as form:
+            for name, part in form.multi_items():
+                if name in parts:
+                    raise errors.ConflictingFields(f"the part {name} is there twice", path=(name,))
+                parts[name] = await part.read() if isinstance(part, UploadFile) else part.encode()
+    elif media_type not in ("application/json", "text/plain"):
+        raise UnsupportedMediaType(
+            f"the body is {media_type or 'of no type'}; it has to be JSON, a form (multipart/form-data) or text/plain",
+            offered=["application/json", "multipart/form-data", "text/plain"],
+        )
+    return _Upload(media_type, body, parts)
+
+
+@router.post(
+    "",
+    status_code=201,
+    summary="Keep a cluster as it is now",
+    response_model=SnapshotDocument,
+    responses=responses(
+        errors.MalformedText,
+        errors.DuplicateBroker,
+        errors.LimitExceeded,
+        errors.UnsupportedMediaType,
+        errors.IdempotencyKeyInFlight,
+    ),
+    openapi_extra=examples.SNAPSHOT_BODY,
+)
+def create(
+    uow: Uow,
+    once: OnceOnly,
+    limits: RequestLimits,
+    upload: Annotated[_Upload, Depends(_upload)],
+    cluster: Annotated[Name | None, Query(description="The cluster's name, for a `text/plain` body.")] = None,
+) -> Response:
+    """Post JSON, or what the Kafka tools print: as parts of a form (`brokers`, `topics`, `log_dirs`, each the verbatim
+    text of one tool, and `cluster`), or pasted one after another as `text/plain`.
+
+    The same state of the same cluster is one snapshot, however often it is posted. The warnings name the brokers that
+    have no rack.
+    """
+
+    def answer() -> Response:
+        found, cautions = _cluster(upload, cluster)
+        return _created(snapshots.keep(uow, found, limits, cautions=cautions))
+
+    return once(answer)
+
+
+@router.get(
+    "",
+    summary="List snapshots, newest first",
+    response_model=SnapshotsPage,
+    responses=responses(errors.InvalidPageToken),
+    dependencies=[Security(principal, scopes=["read"])],
+)
+def list_snapshots(
+    uow: Uow, cluster: Name | None = None, page_size: PageSize = 50, page_token: PageToken = None
+) -> Response:
+    """Page through the snapshots, of one cluster if you name it."""
+    page = uow.snapshots.page(cluster=cluster, before=id_of_token(page_token), size=page_size)
+    token = token_of_id(page.items[-1].id) if page.has_more else None
+    return _json({"items": [_document(snapshot) for snapshot in page.items], "next_page_token": token})
+
+
+@router.get(
+    "/{snapshot_id}",
+    summary="Read a snapshot",
+    response_model=SnapshotWithCluster,
+    responses=responses(errors.SnapshotNotFound, others={304: {"description": "The caller has it already"}}),
+    dependencies=[Security(principal, scopes=["read"])],
+)
+def get(request: Request, uow: Uow, snapshot_id: Annotated[Id, examples.SNAPSHOT_ID]) -> Response:
+    """Read a snapshot with the cluster that it holds. Its ETag is its content hash."""
+    snapshot = uow.snapshots.get(snapshot_id)
+    document = orjson.Fragment(uow.snapshots.document(snapshot_id))
+    return with_etag(request, snapshot.content_hash, _json(_document(snapshot) | {"document": document}))
+
+
+def _cluster(upload: _Upload, cluster: str | None) -> tuple[Cluster, list[Caution]]:
+    if upload.media_type == "application/json":
+        try:
+            return SnapshotRequest.model_validate_json(upload.body).core(), []
+        except ValidationError as invalid:
+            raise _as_request_error(invalid) from None
+    if upload.media_type == "text/plain":
+        texts = pasted.read(decode(upload.body, "body"))
+        return _assembled(cluster, brokers=texts.brokers, topics=texts.topics, log_dirs=texts.log_dirs)
+    unknown = sorted(set(upload.parts) - {*TEXT_PARTS, "cluster"})
+    if unknown:
+        raise errors.ConflictingFields(
+            f"there is no part {unknown[0]}; a form has cluster and {', '.join(TEXT_PARTS)}", path=(unknown[0],)
+        )
+    texts_by_part = {part: decode(upload.parts[part], part) for part in TEXT_PARTS if part in upload.parts}
+    named = decode(upload.parts["cluster"], "cluster") if "cluster" in upload.parts else cluster
+    return _assembled(named, **texts_by_part)
+
+
+def _assembled(cluster: str | None, **texts: str | None) -> tuple[Cluster, list[Caution]]:
+    try:
+        name = SnapshotRequest(cluster=cluster, brokers=[]).cluster  # type: ignore[arg-type] # None is what it refuses
+    except ValidationError as invalid:
+        raise _as_request_error(invalid) from None
+    found = assembly.assemble(name, **{f"{part}_text": text for part, text in texts.items()})
+    return found.cluster, [
+        Caution(
+            "partitions_without_topic",
+            f"{len(found.partitions_without_topic)} partitions are on disk and in no topic text, "
+            f"{found.partitions_without_topic[0][0]}-{found.partitions_without_topic[0][1]} first; they do not count",
+        )
+    ] if found.partitions_without_topic else []
+
+
+def _topic(index: int, topic: TopicRequest) -> Topic:
+    partitions = sorted(topic.partitions, key=lambda partition: partition.partition)
+    ids = np.array([partition.partition for partition in partitions], np.int32)
+    path: errors.FieldPath = ("topics", index, "partitions")
+    if len(repeated := ids[1:][ids[1:] == ids[:-1]]):
+        raise DuplicatePartition(
+            f"partition {topic.name}-{repeated[0]} is listed twice", path=path, value=int(repeated[0])
+        )
+    for partition in partitions:
+        if len(set(partition.replicas)) < len(partition.replicas):
+            raise DuplicatePartition(
+                f"partition {topic.name}-{partition.partition} names a replica twice: {partition.replicas}",
+                path=path,
+                value=partition.replicas,
+            )
+    return Topic(
+        name=topic.name,
+        partition_ids=ids,
+        replicas=padded([partition.replicas for partition in partitions]),
+        leaders=np.array([NO_LEADER if p.leader is None else p.leader for p in partitions], np.int32),
+        isr=padded([partition.replicas if partition.isr is None else partition.isr for partition in partitions]),
+        adding=padded([partition.adding_replicas for partition in partitions]),
+        removing=padded([partition.removing_replicas for partition in partitions]),
+        size_bytes=np.array([UNKNOWN_SIZE if p.size_bytes is None else p.size_bytes for p in partitions], np.int64),
+    )
+
+
+def _as_request_error(invalid: ValidationError) -> RequestValidationError:
+    found = [dict(error, loc=("body", *error["loc"])) for error in invalid.errors(include_url=False)]
+    return RequestValidationError(found)
+
+
+def _document(snapshot: Snapshot) -> dict[str, object]:
+    return {
+        "id": snapshot.id,
+        "cluster": snapshot.cluster,
+        "content_hash": snapshot.content_hash,
+        **snapshot.summary,
+        "created_at": snapshot.created_at,
+    }
+
+
+def _created(snapshot: Snapshot) -> Response:
+    response = _json(_document(snapshot), status=201)
+    response.headers["Location"] = f"/v1/snapshots/{snapshot.id}"
+    response.headers["ETag"] = f'"{snapshot.content_hash}"'
+    return response
+
+
+def _json(document: object, *, status: int = 200) -> Response:
+    return Response(orjson.dumps(document, option=orjson.OPT_UTC_Z), status, media_type="application/json")

@@ -1,0 +1,170 @@
+"""The `rackplan` command.
+
+What a command needs is imported when it runs, so that `rackplan --help` answers at once.
+"""
+
+import sys
+from pathlib import Path
+from typing import Annotated, NoReturn
+
+import typer
+
+from app import __version__
+from app.errors import Failure
+
+app = typer.Typer(
+    name="rackplan",
+    help="Where every Kafka replica will land, before Kafka does it.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+keys = typer.Typer(help="API keys: who may ask.", no_args_is_help=True)
+plan = typer.Typer(help="Plans made here, without a service.", no_args_is_help=True)
+app.add_typer(keys, name="keys")
+app.add_typer(plan, name="plan")
+
+
+def main() -> None:
+    """Run the command; a failure is one line on standard error and exit code 1."""
+    try:
+        app()
+    except Failure as failure:
+        _fail(f"{failure.title}: {failure.detail}")
+
+
+@app.callback(invoke_without_command=True)
+def _root(version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False) -> None:
+    if version:
+        typer.echo(f"rackplan {__version__}")
+        raise typer.Exit
+
+
+@app.command()
+def serve(
+    worker: Annotated[bool, typer.Option(help="Run a worker for jobs beside the API.")] = True,
+) -> None:
+    """Serve the API and the pages, with a Postgres of its own where RACKPLAN_DATABASE_URL is not set."""
+    from app.cli import serving  # noqa: PLC0415 — see the module's docstring
+
+    serving.serve(with_worker=worker)
+
+
+@app.command()
+def worker() -> None:
+    """Run jobs from the queue of the Postgres at RACKPLAN_DATABASE_URL."""
+    from runpy import run_module  # noqa: PLC0415 — see the module's docstring
+
+    run_module("app.worker", run_name="__main__")
+
+
+@app.command()
+def migrate(
+    revision: Annotated[str, typer.Option("--to", help="A revision; `base` drops everything.")] = "head",
+) -> None:
+    """Bring the database's schema up to date."""
+    from app.cli import serving  # noqa: PLC0415 — see the module's docstring
+    from app.store import migrations  # noqa: PLC0415 — as above
+
+    with serving.database() as database:
+        with database.engine.connect() as connection:
+            before = migrations.current(connection)
+        if revision == "base":
+            migrations.downgrade(database.engine, revision)
+        else:
+            migrations.upgrade(database.engine, revision)
+        with database.engine.connect() as connection:
+            typer.echo(f"schema: {before or 'none'} → {migrations.current(connection) or 'none'}")
+
+
+@keys.command("create")
+def create_key(
+    name: Annotated[str, typer.Argument(help="Yours to know the key by.")],
+    scope: Annotated[
+        list[str] | None, typer.Option(help="read, plan or admin; each includes those before it. Default: plan.")
+    ] = None,
+) -> None:
+    """Make a key and print it. It cannot be shown again; only its hash is kept."""
+    scopes = scope or ["plan"]
+    if unknown := set(scopes) - {"read", "plan", "admin"}:
+        _fail(f"there is no scope {', '.join(sorted(unknown))}; scopes are read, plan and admin")
+    from app.cli import serving  # noqa: PLC0415 — see the module's docstring
+
+    with serving.database(migrated=True) as database, database.begin() as uow:
+        _, secret = uow.api_keys.create(name, scopes)
+    typer.echo(secret)
+
+
+@keys.command("list")
+def list_keys() -> None:
+    """List the keys, revoked ones too; never their secrets."""
+    from app.cli import serving  # noqa: PLC0415 — see the module's docstring
+
+    with serving.database(migrated=True) as database, database.begin() as uow:
+        for key in uow.api_keys.all():
+            state = "valid" if key.revoked_at is None else f"revoked {key.revoked_at:%Y-%m-%d %H:%M}"
+            typer.echo(f"{key.name}\t{','.join(key.scopes)}\t{key.created_at:%Y-%m-%d %H:%M}\t{state}")
+
+
+@keys.command("revoke")
+def revoke_key(name: Annotated[str, typer.Argument(help="The name of the key.")]) -> None:
+    """Make a key invalid for good."""
+    from app.cli import serving  # noqa: PLC0415 — see the module's docstring
+
+    with serving.database(migrated=True) as database, database.begin() as uow:
+        uow.api_keys.revoke(name)
+    typer.echo(f"{name} is revoked")
+
+
+@app.command()
+def conformance(
+    vectors: Annotated[Path, typer.Option(help="A folder of vectors.", exists=True, file_okay=False)] = Path(
+        "tests/vectors"
+    ),
+) -> None:
+    """Run measured cases against the algorithms; exit 1 where one answers differently from Kafka."""
+    from app.services.conformance import run  # noqa: PLC0415 — see the module's docstring
+
+    has_mismatch = False
+    for report in run(vectors):
+        typer.echo(report.text())
+        has_mismatch = has_mismatch or bool(report.mismatches)
+    if has_mismatch:
+        raise typer.Exit(1)
+
+
+@plan.command("replicas")
+def plan_replicas(
+    topic: Annotated[
+        list[str], typer.Option(help="name:partitions:replication_factor[:start_partition_id]; repeatable.")
+    ],
+    brokers: Annotated[Path | None, typer.Option(help="What kafka-broker-api-versions printed.", exists=True)] = None,
+    topics: Annotated[Path | None, typer.Option(help="What kafka-topics --describe printed.", exists=True)] = None,
+    log_dirs: Annotated[Path | None, typer.Option(help="What kafka-log-dirs --describe printed.", exists=True)] = None,
+    cluster: Annotated[str, typer.Option(help="The cluster's name.")] = "offline",
+    algorithm: Annotated[str, typer.Option(help="admin_utils or striped.")] = "admin_utils",
+    rack_mode: Annotated[str | None, typer.Option(help="enforced, safe or disabled.")] = None,
+    fixed_start_index: Annotated[int | None, typer.Option(help="Where admin_utils starts.", min=0)] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of the generator.")] = None,
+    export: Annotated[str | None, typer.Option(help="Print this format instead of the plan's JSON.")] = None,
+) -> None:
+    """Place topics from files, without a service: the same core, the same JSON."""
+    from app.cli import offline  # noqa: PLC0415 — see the module's docstring
+
+    written = offline.place(
+        topic,
+        texts=offline.Texts(brokers=brokers, topics=topics, log_dirs=log_dirs),
+        cluster=cluster,
+        algorithm=algorithm,
+        rack_mode=rack_mode,
+        fixed_start_index=fixed_start_index,
+        seed=seed,
+        export=export,
+    )
+    sys.stdout.buffer.write(written)
+
+
+def _fail(reason: str) -> NoReturn:
+    typer.echo(f"rackplan: {reason}", err=True)
+    raise SystemExit(1)

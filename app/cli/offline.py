@@ -1,0 +1,75 @@
+"""`rackplan plan …`: the service's own plans, from files and without a service."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import orjson
+
+from app.core.model import NewTopic
+from app.core.replicas.rack_modes import RackMode
+from app.core.replicas.registry import PLACEMENTS
+from app.errors import ConflictingFields
+from app.formats.assembly import assemble
+from app.formats.lines import decode
+from app.services import plans, replicas
+from app.services.exports import EXPORTS
+from app.services.replicas import ReplicasRequest
+from app.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """The files that hold what the Kafka tools printed."""
+
+    brokers: Path | None
+    topics: Path | None
+    log_dirs: Path | None
+
+    def read(self, part: str) -> str | None:
+        """The text of one file, or None where there is no such file."""
+        path: Path | None = getattr(self, part)
+        return None if path is None else decode(path.read_bytes(), part)
+
+
+def place(
+    topics: list[str],
+    *,
+    texts: Texts,
+    cluster: str,
+    algorithm: str,
+    rack_mode: str | None,
+    fixed_start_index: int | None,
+    seed: int | None,
+    export: str | None,
+) -> bytes:
+    """Place topics on the cluster that the files describe; the plan as the API writes it, or one of the exports.
+
+    Raises what the service does, and `ConflictingFields` where an option is none of those there are.
+    """
+    _require("algorithm", algorithm, tuple(PLACEMENTS))
+    _require("rack-mode", rack_mode, tuple(RackMode))
+    _require("export", export, tuple(EXPORTS))
+    found = assemble(cluster, **{f"{part}_text": texts.read(part) for part in ("brokers", "topics", "log_dirs")})
+    request = ReplicasRequest(
+        topics=[_topic(text) for text in topics],
+        algorithm=algorithm,
+        rack_mode=None if rack_mode is None else RackMode(rack_mode),
+        fixed_start_index=fixed_start_index,
+        seed=seed,
+    )
+    plan = replicas.plan(request, found.cluster, Settings().limits)
+    if export is not None:
+        return EXPORTS[export].write(plan.placements, found.cluster)
+    return orjson.dumps(orjson.loads(plans.to_json(plan)), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+
+
+def _require(option: str, value: str | None, known: tuple[str, ...]) -> None:
+    if value is not None and value not in known:
+        raise ConflictingFields(f"--{option} is {value}; it has to be one of {', '.join(known)}", path=(option,))
+
+
+def _topic(text: str) -> NewTopic:
+    name, *numbers = text.split(":")
+    if not name or len(numbers) not in (2, 3) or not all(part.lstrip("-").isdigit() for part in numbers):
+        raise ConflictingFields(f"--topic is {text}; it has to be name:partitions:replication_factor", path=("topic",))
+    return NewTopic(name, *map(int, numbers))

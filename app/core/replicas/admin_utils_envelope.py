@@ -1,0 +1,153 @@
+"""The envelope of AdminUtils: what placing one topic can come to, over the drawn start index and shift.
+
+The followers' shift is constant over a block of n partition ids, in which every broker of the list leads once. Whatever
+the start index is, a whole block gives a broker a number of replicas that depends on the shift alone. So the blocks are
+counted once for each shift, and their sum is a window over those counts; only the partitions before the first and after
+the last whole block are looked at draw by draw.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.core.jvm import JavaRandom
+from app.core.model import Broker, Int32s, Int64s, NewTopic
+from app.core.replicas import admin_utils
+from app.core.replicas.envelope import Bounds, Envelope, Seen, bounded_and_sampled, enumerated
+
+TABULATED_REPLICAS = 1_000_000
+"""A table of all rows with so many replicas takes some tens of milliseconds; without one the bounds are crude."""
+ENUMERATED_COUNTS = 4_000_000
+"""As long takes looking at so many counts and replicas, over all draws."""
+SAMPLED_REPLICAS = 1_000_000
+SEEDS = 200
+
+
+def envelope(brokers: Sequence[Broker], topic: NewTopic) -> Envelope:
+    """Find what placing one topic can come to, over all draws of `admin_utils.place`.
+
+    Every pair of a start index and a shift is an outcome, n² in all. They are all looked at where the incomplete blocks
+    are few enough; else the bounds count each of their replicas as one that any broker may get.
+
+    Raises what `admin_utils.place` does before it draws. Draws nothing.
+    """
+    admin_utils.check(brokers, topic)
+    line = admin_utils.Line.of(brokers)
+    n, factor = len(line.ids), topic.replication_factor
+    blocks = _Blocks.of(n, first=max(0, topic.start_partition_id), partitions=topic.partitions)
+    seen = Seen(np.ones(n, np.bool_))
+    if n == 1:
+        seen.add(np.full((1, 2, 1), topic.partitions, np.int64))
+        return enumerated(line.ids, seen)
+    if n * (n - 1) * factor > TABULATED_REPLICAS:
+        for counts in _placed_outcomes(brokers, line, topic):
+            seen.add(counts)
+        nothing_known = replace(blocks, head=topic.partitions, whole=0, tail=0)
+        return bounded_and_sampled(line.ids, _bounds(np.zeros((1, n), np.int64), nothing_known, topic), seen)
+    placed = _positions(line, factor)
+    whole = _whole(placed, blocks)
+    starts = np.arange(n) if blocks.incomplete else np.zeros(1, np.int64)
+    if n * len(starts) * (2 * n + blocks.incomplete * factor) <= ENUMERATED_COUNTS:
+        for shift in range(n):
+            seen.add(_outcomes(placed, whole, blocks, starts=starts, shift=shift))
+        return enumerated(line.ids, seen)
+    for seed in range(_affordable(blocks.incomplete * factor + n)):
+        random = JavaRandom(seed)
+        start, shift = random.next_int(n), random.next_int(n)
+        seen.add(_outcomes(placed, whole, blocks, starts=np.array([start]), shift=shift))
+    return bounded_and_sampled(line.ids, _bounds(whole, blocks, topic), seen)
+
+
+@dataclass(frozen=True, slots=True)
+class _Blocks:
+    """How partitions fall into blocks of n ids: `head` ids before the first whole block, `tail` after the last one.
+
+    `steps` is by how much the shift has grown at the first whole block.
+    """
+
+    n: int
+    first: int
+    head: int
+    whole: int
+    tail: int
+    steps: int
+
+    @classmethod
+    def of(cls, n: int, *, first: int, partitions: int) -> Self:
+        begin, end = -(-first // n), (first + partitions) // n
+        steps = int(first > 0)
+        if end < begin:
+            return cls(n, first, partitions, 0, 0, steps)
+        return cls(n, first, begin * n - first, end - begin, first + partitions - end * n, steps)
+
+    @property
+    def incomplete(self) -> int:
+        return self.head + self.tail
+
+
+def _positions(line: admin_utils.Line, factor: int) -> Int32s:
+    """(n − 1, n, factor) places in the line: by shift, then by the leader's place. Shifts repeat after n − 1."""
+    n = len(line.ids)
+    rows = line.rows(n * (n - 1), factor, first=0, start=0, shift=0)
+    by_id = np.argsort(line.ids, kind="stable").astype(np.int32)
+    return by_id[np.searchsorted(line.ids[by_id], rows)].reshape(n - 1, n, factor)
+
+
+def _whole(placed: Int32s, blocks: _Blocks) -> Int64s:
+    """(n, n) replicas that the whole blocks give each broker, by drawn shift."""
+    shifts, n, _ = placed.shape
+    cells = placed.reshape(shifts, -1) + n * np.arange(shifts)[:, None]
+    per_block = np.bincount(cells.ravel(), minlength=shifts * n).reshape(shifts, n)
+    rounds, rest = divmod(blocks.whole, shifts)
+    # A window of `rest` blocks from each shift on, around the end.
+    sums = np.concatenate([np.zeros((1, n), np.int64), np.cumsum(np.concatenate([per_block, per_block]), axis=0)])
+    begin = (np.arange(n) + blocks.steps) % shifts
+    return np.asarray(rounds * sums[shifts] + sums[begin + rest] - sums[begin], np.int64)
+
+
+def _outcomes(placed: Int32s, whole: Int64s, blocks: _Blocks, *, starts: Int64s, shift: int) -> Int64s:
+    """(starts, 2, n): by start index the leaders and the replicas of each broker, for one drawn shift."""
+    shifts, n, _ = placed.shape
+    head = (starts[:, None] + blocks.first + np.arange(blocks.head)) % n
+    tail = (starts[:, None] + np.arange(blocks.tail)) % n
+    leaders = blocks.whole + _counted(head, n) + _counted(tail, n)
+    of_head = placed[shift % shifts][head].reshape(len(starts), -1)
+    of_tail = placed[(shift + blocks.steps + blocks.whole) % shifts][tail].reshape(len(starts), -1)
+    return np.stack([leaders, whole[shift] + _counted(of_head, n) + _counted(of_tail, n)], axis=1)
+
+
+def _counted(places: NDArray[np.integer[Any]], n: int) -> Int64s:
+    """How often each of n places is named in each row."""
+    cells = places + n * np.arange(len(places))[:, None]
+    return np.bincount(cells.ravel(), minlength=len(places) * n).reshape(len(places), n)
+
+
+def _bounds(whole: Int64s, blocks: _Blocks, topic: NewTopic) -> Bounds:
+    """Leaders are exact: P partitions in a row lead ⌊P/n⌋ or ⌈P/n⌉ times on each broker."""
+    n, partitions = whole.shape[1], topic.partitions
+    fewest, most = partitions // n, -(-partitions // n)
+    spreads = np.ptp(whole, axis=1)
+    return Bounds(
+        lowest=np.stack([np.full(n, fewest), np.maximum(whole.min(axis=0), fewest)]),
+        highest=np.stack([np.full(n, most), np.minimum(whole.max(axis=0) + blocks.incomplete, partitions)]),
+        guaranteed_spread=np.array([most - fewest, max(0, int(spreads.min()) - blocks.incomplete)]),
+        worst_case_spread=np.array([most - fewest, min(int(spreads.max()) + blocks.incomplete, partitions)]),
+    )
+
+
+def _affordable(replicas: int) -> int:
+    """How many seeds are looked at where each takes looking at so many replicas."""
+    return max(4, min(SEEDS, SAMPLED_REPLICAS // replicas))
+
+
+def _placed_outcomes(brokers: Sequence[Broker], line: admin_utils.Line, topic: NewTopic) -> Iterator[Int64s]:
+    """(1, 2, n) counts of the placements of seeds 0, 1, …"""
+    n = len(line.ids)
+    by_id = np.argsort(line.ids, kind="stable")
+    for seed in range(_affordable(topic.partitions * topic.replication_factor)):
+        rows = admin_utils.place(brokers, topic, random=JavaRandom(seed)).replicas
+        places = by_id[np.searchsorted(line.ids[by_id], rows)]
+        yield np.stack([np.bincount(which.ravel(), minlength=n) for which in (places[:, 0], places)])[None]

@@ -1,0 +1,161 @@
+"""The envelope of a placement: over all draws of the placer, which brokers can get which share.
+
+Every draw is taken as independent and uniform, so that whatever the draws can name can happen. `exact` says which of
+two ways an envelope was found:
+
+    enumerated            every outcome was looked at: each bound is reached by some draw.
+    bounded_and_sampled   no draw passes the bounds, which is proven; what some draws reach was seen on sampled seeds.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.core.model import Int32s, Int64s
+
+Method: TypeAlias = Literal["enumerated", "bounded_and_sampled"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Share:
+    """How many leaders, or how many replicas, each broker can get.
+
+    The spread of an outcome is the largest count of an unfenced broker minus the smallest.
+
+    Parameters
+    ----------
+    lowest, highest : (brokers,) int64: no draw gives a broker less or more.
+    seen_lowest, seen_highest : (brokers,) int64: the least and the most that looked-at draws gave.
+    guaranteed_spread, worst_case_spread : no draw gives a smaller or a larger spread.
+    seen_least_spread, seen_widest_spread : of the draws that were looked at.
+    """
+
+    lowest: Int64s = field(repr=False)
+    highest: Int64s = field(repr=False)
+    seen_lowest: Int64s = field(repr=False)
+    seen_highest: Int64s = field(repr=False)
+    guaranteed_spread: int
+    worst_case_spread: int
+    seen_least_spread: int
+    seen_widest_spread: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Envelope:
+    """What the placement of one topic can come to.
+
+    Parameters
+    ----------
+    broker_ids : (brokers,) int32, ascending; the order of the shares' arrays.
+    method : how it was found, see above.
+    outcomes : where enumerated, how many outcomes were told apart; else 0.
+    seeds : where sampled, how many seeds were looked at; else 0.
+    """
+
+    broker_ids: Int32s = field(repr=False)
+    leaders: Share
+    replicas: Share
+    method: Method
+    outcomes: int
+    seeds: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Bounds:
+    """What no draw passes, for leaders (row 0) and replicas (row 1).
+
+    Parameters
+    ----------
+    lowest, highest : (2, brokers) int64. guaranteed_spread, worst_case_spread : (2,) int64.
+    """
+
+    lowest: Int64s
+    highest: Int64s
+    guaranteed_spread: Int64s
+    worst_case_spread: Int64s
+
+
+class Seen:
+    """The range of what outcomes came to, taken in one after another.
+
+    Parameters
+    ----------
+    is_unfenced : (brokers,) bool: over which brokers the spread is taken; at least one.
+    """
+
+    def __init__(self, is_unfenced: NDArray[np.bool_]) -> None:
+        brokers = len(is_unfenced)
+        self._is_unfenced = is_unfenced
+        self.outcomes = 0
+        largest = np.iinfo(np.int64).max
+        self.lowest: Int64s = np.full((2, brokers), largest)
+        self.highest: Int64s = np.zeros((2, brokers), np.int64)
+        self.least_spread: Int64s = np.full(2, largest)
+        self.widest_spread: Int64s = np.zeros(2, np.int64)
+
+    def add(self, counts: Int64s) -> None:
+        """Take in (outcomes, 2, brokers) int64 counts: of leaders, then of replicas."""
+        if not len(counts):
+            return
+        spreads = np.ptp(counts[:, :, self._is_unfenced], axis=2)
+        self.outcomes += len(counts)
+        np.minimum(self.lowest, counts.min(axis=0), out=self.lowest)
+        np.maximum(self.highest, counts.max(axis=0), out=self.highest)
+        np.minimum(self.least_spread, spreads.min(axis=0), out=self.least_spread)
+        np.maximum(self.widest_spread, spreads.max(axis=0), out=self.widest_spread)
+
+
+def from_outcomes(
+    broker_ids: Int32s, outcomes: Iterable[tuple[Int64s, Int64s]], *, is_unfenced: NDArray[np.bool_] | None = None
+) -> Envelope:
+    """The enumerated envelope of a placer all of whose outcomes are given.
+
+    Parameters
+    ----------
+    broker_ids : (brokers,) int32, in any order.
+    outcomes : arrays of any number of outcomes at a time, so that not all of them have to be held at once:
+        (outcomes, brokers) counts of leaders and as many of replicas, in the order of `broker_ids`.
+    is_unfenced : (brokers,) bool: over which brokers spreads are taken; all if not given.
+
+    Raises ValueError where there is no outcome.
+    """
+    seen = Seen(np.ones(len(broker_ids), np.bool_) if is_unfenced is None else is_unfenced)
+    for leaders, replicas in outcomes:
+        seen.add(np.stack([leaders, replicas], axis=1).astype(np.int64))
+    return enumerated(broker_ids, seen)
+
+
+def enumerated(broker_ids: Int32s, seen: Seen) -> Envelope:
+    """The envelope of `seen`, which has taken in every outcome. Raises ValueError where there was none."""
+    if seen.outcomes == 0:
+        raise ValueError("an envelope needs at least one outcome")
+    bounds = Bounds(seen.lowest, seen.highest, seen.least_spread, seen.widest_spread)
+    leaders, replicas = _shares(broker_ids, bounds, seen)
+    return Envelope(np.sort(broker_ids), leaders, replicas, "enumerated", seen.outcomes, 0)
+
+
+def bounded_and_sampled(broker_ids: Int32s, bounds: Bounds, seen: Seen) -> Envelope:
+    """The envelope of proven `bounds` and of `seen`, which has taken in one outcome for each of some seeds."""
+    leaders, replicas = _shares(broker_ids, bounds, seen)
+    return Envelope(np.sort(broker_ids), leaders, replicas, "bounded_and_sampled", 0, seen.outcomes)
+
+
+def _shares(broker_ids: Int32s, bounds: Bounds, seen: Seen) -> tuple[Share, Share]:
+    by_id = np.argsort(broker_ids, kind="stable")
+    leaders, replicas = (
+        Share(
+            lowest=bounds.lowest[which, by_id],
+            highest=bounds.highest[which, by_id],
+            seen_lowest=seen.lowest[which, by_id],
+            seen_highest=seen.highest[which, by_id],
+            guaranteed_spread=int(bounds.guaranteed_spread[which]),
+            worst_case_spread=int(bounds.worst_case_spread[which]),
+            seen_least_spread=int(seen.least_spread[which]),
+            seen_widest_spread=int(seen.widest_spread[which]),
+        )
+        for which in (0, 1)
+    )
+    return leaders, replicas

@@ -1,0 +1,221 @@
+"""The striped placer: the placement that a KRaft controller makes for a new topic.
+
+Hard constraints
+    The replicas of a partition are on distinct brokers. Its leader is not fenced.
+Goals, in order
+    1. Each partition is spread over as many racks as it can be.
+    2. Fenced brokers are used only where a rack has no unfenced one left.
+    3. Leaders and replicas are spread evenly over brokers; not where racks differ in size, which gives way to goal 1.
+
+Algorithm
+    Racks stand in order of their names (none first), and so do the brokers of a rack: the unfenced in one list, the
+    fenced in another. Each list and the racks begin at a drawn offset. A partition's replicas come from the racks one
+    after another, the leader from the first that has an unfenced broker. With each partition the racks begin one
+    further, and so does each list that is used. After as many partitions as there are unfenced brokers (if more than
+    one) the racks and the lists are shuffled.
+
+Racks A with brokers 0 1, B with 2 3, C with 4 5; all offsets 0, factor 3:
+
+    partition 0 → 0 2 4      partition 1 → 3 1 5 (B first; each list one further)      partition 2 → 4 0 2
+
+Draws
+    In the order in which Java's HashMap iterates over the racks, for each the offset of its fenced and of its unfenced
+    list, where not empty; then the racks' offset, where there is a broker. For a reshuffle first the racks, then in the
+    same HashMap order each rack's fenced and unfenced list. A placement that fails has drawn its offsets all the same.
+
+Source: `org.apache.kafka.metadata.placement.StripedReplicaPlacer` of Apache Kafka 4.0.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.core.jvm.hash_map import JavaHashMap
+from app.core.jvm.hashes import OPTIONAL_STRING, utf16_order
+from app.core.jvm.random import JavaRandom
+from app.core.model import Broker, Int32s, Int64s, NewTopic, Placement
+from app.errors import InvalidPartitions, InvalidReplicationFactor, KafkaError
+
+
+def place(brokers: Sequence[Broker], topics: Sequence[NewTopic], random: JavaRandom) -> tuple[Placement, ...]:
+    """Place topics one after another, all with one generator, as a controller does.
+
+    Raises what `place_topic` does, with the topic's index before its path; the topics before it have been drawn.
+    """
+    placements = []
+    for index, topic in enumerate(topics):
+        try:
+            placements.append(place_topic(brokers, topic, random))
+        except (InvalidPartitions, InvalidReplicationFactor) as failure:
+            failure.path = (index, *failure.path)
+            raise
+    return tuple(placements)
+
+
+def place_topic(brokers: Sequence[Broker], topic: NewTopic, random: JavaRandom) -> Placement:
+    """Place one topic.
+
+    Parameters
+    ----------
+    brokers : in any order, but that racks whose hashes collide are drawn for in the order in which they first come.
+        Of an id that comes twice both are used, as Kafka would.
+    topic : of the factor the low 16 bits count, as a signed number. `start_partition_id` only says what the first
+        partition is called; Kafka's placer does not look at it.
+    random : makes the draws; after a failure it has made those that Kafka would have made.
+
+    Raises
+    ------
+    InvalidReplicationFactor : not positive; no unfenced broker; more than there are brokers. In this order.
+    InvalidPartitions : negative. 0 partitions are placed as nothing.
+    """
+    racks = Racks.of(brokers)
+    offsets = racks.draw_offsets(random)
+    rows = np.empty((max(0, topic.partitions), check(racks, topic)), np.int32)
+    fill(rows, racks, offsets, random, members=racks.members)
+    return Placement(topic.name, topic.start_partition_id, rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Offsets:
+    """Where the lists, two a rack, and the racks begin."""
+
+    lists: tuple[int, ...]
+    rack: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Racks:
+    """The brokers by rack, in the arrays of `striped_kernel`, before anything is drawn.
+
+    Parameters
+    ----------
+    members : (brokers,) int32 ids. bounds : (2·racks + 1,) int64.
+    hash_order : (racks,) int64: in which order Java's HashMap iterates over the racks.
+    """
+
+    members: Int32s
+    bounds: Int64s
+    hash_order: Int64s
+
+    @classmethod
+    def of(cls, brokers: Sequence[Broker]) -> "Racks":
+        """Sort brokers into racks."""
+        by_rack: JavaHashMap[str | None, tuple[list[int], list[int]]] = JavaHashMap(OPTIONAL_STRING)
+        for broker in brokers:
+            if broker.rack not in by_rack:
+                by_rack[broker.rack] = [], []
+            by_rack[broker.rack][broker.fenced].append(broker.id)
+        names = sorted(by_rack, key=lambda rack: (rack is not None, utf16_order(rack or "")))
+        index_of = {name: index for index, name in enumerate(names)}
+        lists = [sorted(ids) for name in names for ids in by_rack[name]]
+        return cls(
+            members=np.array([broker_id for ids in lists for broker_id in ids], np.int32),
+            bounds=np.cumsum([0, *map(len, lists)], dtype=np.int64),
+            hash_order=np.array([index_of[name] for name in by_rack], np.int64),
+        )
+
+    @property
+    def count(self) -> int:
+        """How many racks there are."""
+        return len(self.hash_order)
+
+    @property
+    def sizes(self) -> Int64s:
+        """(2·racks,) int64: how many brokers each list has."""
+        return np.diff(self.bounds)
+
+    @property
+    def unfenced(self) -> int:
+        """How many brokers are not fenced."""
+        return int(self.sizes[::2].sum())
+
+    @property
+    def is_unfenced(self) -> NDArray[np.bool_]:
+        """(brokers,) bool: which of `members` are not fenced."""
+        return np.repeat(np.arange(len(self.sizes)) % 2 == 0, self.sizes)
+
+    def epoch_length(self, partitions: int) -> int:
+        """After how many partitions everything is shuffled; with one unfenced broker Kafka never does."""
+        return self.unfenced if self.unfenced > 1 else max(1, partitions)
+
+    def draw_offsets(self, random: JavaRandom) -> Offsets:
+        """Draw where the lists and the racks begin."""
+        lists = [0] * len(self.sizes)
+        for rack in self.hash_order.tolist():
+            for which in (2 * rack + 1, 2 * rack):
+                if self.sizes[which]:
+                    lists[which] = random.next_int(int(self.sizes[which]))
+        return Offsets(tuple(lists), random.next_int(self.count) if self.count else 0)
+
+    def cursors(self, offsets: Sequence[int]) -> Int64s:
+        """The kernel's `cursors` before the first partition."""
+        cursors = np.zeros((len(self.sizes), 3), np.int64)
+        cursors[:, 1] = offsets
+        return cursors
+
+
+def fill(rows: Int32s, racks: Racks, offsets: Offsets, random: JavaRandom, *, members: Int32s) -> None:
+    """Fill (partitions, factor) rows with what stands for the brokers in (brokers,) `members`, reshuffles drawn."""
+    from app.core.replicas import striped_kernel as kernel  # noqa: PLC0415 — numba takes most of a second to import
+
+    state = kernel.fill(
+        rows,
+        members.copy(),
+        racks.bounds,
+        racks.cursors(offsets.lists),
+        np.arange(racks.count),
+        offsets.rack,
+        racks.hash_order,
+        racks.epoch_length(len(rows)),
+        np.uint64(random.state),
+    )
+    random.state = int(state)
+
+
+def check(racks: Racks, topic: NewTopic) -> int:
+    """Check in Kafka's order whether a topic can be placed; gives the replication factor that Kafka sees."""
+    factor = (topic.replication_factor + 2**15) % 2**16 - 2**15
+    brokers = len(racks.members)
+    if factor <= 0:
+        raise _refused(
+            topic,
+            f"a partition needs 1 replica or more; replication factor {topic.replication_factor} given",
+            f"Invalid replication factor {factor}: the replication factor must be positive.",
+            minimum=1,
+        )
+    if racks.unfenced == 0:
+        raise _refused(
+            topic,
+            f"a leader needs an unfenced broker; {brokers} brokers given, 0 of them unfenced",
+            "All brokers are currently fenced.",
+            maximum=0,
+        )
+    if factor > brokers:
+        raise _refused(
+            topic,
+            f"replication factor {factor} needs {factor} brokers; {brokers} given",
+            f"The target replication factor of {factor} cannot be reached because only {brokers} broker(s) are "
+            "registered.",
+            maximum=brokers,
+        )
+    if topic.partitions < 0:
+        raise InvalidPartitions(
+            f"the number of partitions is not negative; {topic.partitions} given",
+            kafka=KafkaError("IllegalArgumentException"),
+            path=("partitions",),
+            value=topic.partitions,
+            minimum=0,
+        )
+    return factor
+
+
+def _refused(topic: NewTopic, detail: str, message: str, **limit: int) -> InvalidReplicationFactor:
+    return InvalidReplicationFactor(
+        detail,
+        kafka=KafkaError("InvalidReplicationFactorException", message),
+        path=("replication_factor",),
+        value=topic.replication_factor,
+        **limit,
+    )

@@ -1,0 +1,212 @@
+"""Bounds that no outcome of the striped placer passes, for topics with too many outcomes to walk through.
+
+Proof. An outcome is the sum of its epochs. What one epoch gives a broker is what it gives some place of the broker's
+list, for some order of the racks and something carried (`striped_epochs`). So the smallest and the largest count of the
+list's places, over all orders and all that can be carried, bound each epoch, and their sums the outcome.
+
+    First epoch: every offset of the sorted racks is looked at.
+    Later ones, where each partition takes a fixed number of unfenced brokers of a rack, whatever the other racks are,
+        and nothing is ever carried: a rack's counts then hang on its place after the offset alone, and the offsets of
+        the first epoch have put it in every place.
+    Later ones otherwise: every order of the racks and everything that can be carried is looked at, racks of equal lists
+        being one. Where those are too many, an epoch of n partitions gives a broker 0 to n of either.
+
+Spread. The widest is at most the largest highest count less the smallest lowest one. The least: of the unfenced brokers
+of a list that gets at least T one has at least ⌈T/n⌉, of one that gets at most T one has at most ⌊T/n⌋, and the same
+holds of all unfenced brokers as one list.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from app.core.model import Int64s
+from app.core.replicas.envelope import Bounds
+from app.core.replicas.striped import Racks
+from app.core.replicas.striped_epochs import Carried, Epoch, nothing_carried, run_epoch
+
+_Way: TypeAlias = tuple[tuple[int, ...], Carried, int]
+"""The order of the racks, what is carried, the offset of the racks."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Range:
+    """What epochs give: leaders (row 0) and replicas (row 1) at the least and at the most.
+
+    places : (2, lists, 2) int64, of a place of each list: [:, :, 0] least, [:, :, 1] most.
+    totals : (2, lists, 2) int64, of each list as a whole.
+    """
+
+    places: Int64s
+    totals: Int64s
+
+    def __add__(self, other: "_Range") -> "_Range":
+        return _Range(self.places + other.places, self.totals + other.totals)
+
+    def __mul__(self, epochs: int) -> "_Range":
+        return _Range(self.places * epochs, self.totals * epochs)
+
+
+def bound_outcomes(racks: Racks, *, factor: int, partitions: int, limit: int) -> Bounds:
+    """Bound every outcome, brokers in the order of `racks.members`; about `limit` replicas may be placed for it."""
+    length = racks.epoch_length(partitions)
+    survey = _Survey(racks, factor, length, limit)
+    full, last = divmod(partitions, length)
+    total = survey.first(min(partitions, length))
+    if full > 1:
+        total += survey.later(length) * (full - 1)
+    if full and last:
+        total += survey.later(last)
+    return _bounds(racks, total, partitions * np.array([1, factor]))
+
+
+class _Survey:
+    """Runs epochs for all that they hang on, and keeps the range of what they come to."""
+
+    def __init__(self, racks: Racks, factor: int, length: int, limit: int) -> None:
+        self._racks = racks
+        self._factor = factor
+        self._length = length
+        self._ways: list[_Way] | None = None
+        self._replicas_left = limit
+        # Racks with lists of equal sizes can stand for each other.
+        self._kinds: list[tuple[int, ...]] = [tuple(sizes) for sizes in racks.sizes.reshape(-1, 2).tolist()]
+
+    def first(self, partitions: int) -> _Range:
+        """The first epoch, of as many partitions."""
+        epochs = self._first_epochs(partitions)
+        return self._range(epochs) if epochs else self._anything(partitions)
+
+    def later(self, partitions: int) -> _Range:
+        """The first so many partitions of any later epoch."""
+        if self._ways is None:
+            self._ways = self._find_ways()
+        epochs = [self._run(order, carried, partitions, offset) for order, carried, offset in self._ways]
+        found = [epoch for epoch in epochs if epoch is not None]
+        if not found or len(found) < len(epochs):
+            return self._anything(partitions)
+        return self._over_kinds(self._range(found))
+
+    def _find_ways(self) -> list[_Way]:
+        """All that a later epoch can start from, as far as it makes a difference; nothing where that is too much."""
+        before = self._first_epochs(self._length)
+        carried = {self._by_kind(epoch.carried) for epoch in before}
+        order, nothing = tuple(range(self._racks.count)), nothing_carried(self._racks)
+        # Whether each partition takes ⌊factor/racks⌋ or ⌈factor/racks⌉ unfenced brokers of each rack.
+        independent = bool(self._racks.sizes[::2].min() * self._racks.count >= self._factor)
+        if independent and carried == {nothing}:
+            return [(order, nothing, offset) for offset in order]
+        ways: list[_Way] = []
+        pending = list(carried)
+        while pending:
+            start = pending.pop()
+            for order in self._orders(start):
+                epoch = self._run(order, start, self._length, 0)
+                if epoch is None:
+                    return []
+                ways.append((order, start, 0))
+                carried_on = self._by_kind(epoch.carried)
+                if carried_on not in carried:
+                    carried.add(carried_on)
+                    pending.append(carried_on)
+        return ways
+
+    def _first_epochs(self, partitions: int) -> list[Epoch]:
+        """One for each offset of the sorted racks; none where those are too many."""
+        order, nothing = tuple(range(self._racks.count)), nothing_carried(self._racks)
+        epochs = [self._run(order, nothing, partitions, offset) for offset in order]
+        found = [epoch for epoch in epochs if epoch is not None]
+        return found if len(found) == len(epochs) else []
+
+    def _orders(self, carried: Carried) -> Iterator[tuple[int, ...]]:
+        """Every order of the racks, one for all that differ only in racks of equal lists of which equal is carried."""
+        alike = defaultdict(list)
+        for rack, kind in enumerate(self._kinds):
+            alike[kind, carried[2 * rack], carried[2 * rack + 1]].append(rack)
+        return _distinct_orders(tuple(tuple(racks) for racks in alike.values()))
+
+    def _run(self, order: tuple[int, ...], carried: Carried, partitions: int, offset: int) -> Epoch | None:
+        """One epoch, or None where the limit is reached."""
+        # It takes as long as some 4,000 replicas to set up.
+        self._replicas_left -= partitions * self._factor + 4_000
+        if self._replicas_left < 0:
+            return None
+        return run_epoch(
+            self._racks, factor=self._factor, partitions=partitions, order=order, offset=offset, carried=carried
+        )
+
+    def _by_kind(self, carried: Carried) -> Carried:
+        """What is carried, the racks of equal lists put in order."""
+        pairs = [carried[index : index + 2] for index in range(0, len(carried), 2)]
+        ordered = {
+            kind: iter(sorted(p for p, k in zip(pairs, self._kinds, strict=True) if k == kind)) for kind in self._kinds
+        }
+        return tuple(value for kind in self._kinds for value in next(ordered[kind]))
+
+    def _range(self, epochs: list[Epoch]) -> _Range:
+        counts = np.stack([epoch.counts for epoch in epochs])
+        lists = len(self._racks.sizes)
+        places, totals = np.zeros((2, lists, 2), np.int64), np.zeros((2, lists, 2), np.int64)
+        for which, (begin, end) in enumerate(zip(self._racks.bounds[:-1], self._racks.bounds[1:], strict=True)):
+            if begin < end:
+                of_list = counts[:, :, begin:end]
+                places[:, which] = np.stack([of_list.min(axis=(0, 2)), of_list.max(axis=(0, 2))], axis=1)
+                sums = of_list.sum(axis=2)
+                totals[:, which] = np.stack([sums.min(axis=0), sums.max(axis=0)], axis=1)
+        return _Range(places, totals)
+
+    def _over_kinds(self, found: _Range) -> _Range:
+        """Give every rack what any rack of equal lists was found to get."""
+        merged = _Range(found.places.copy(), found.totals.copy())
+        for kind in set(self._kinds):
+            racks = [rack for rack, its_kind in enumerate(self._kinds) if its_kind == kind]
+            for side in (0, 1):
+                lists = [2 * rack + side for rack in racks]
+                for array in (merged.places, merged.totals):
+                    array[:, lists, 0] = array[:, lists, 0].min(axis=1, keepdims=True)
+                    array[:, lists, 1] = array[:, lists, 1].max(axis=1, keepdims=True)
+        return merged
+
+    def _anything(self, partitions: int) -> _Range:
+        """What holds of any epoch: no partition is twice on a broker, and none is led by a fenced one."""
+        sizes = self._racks.sizes
+        places, totals = np.zeros((2, len(sizes), 2), np.int64), np.zeros((2, len(sizes), 2), np.int64)
+        places[:, :, 1] = partitions * (sizes > 0)
+        totals[0, :, 1] = places[0, :, 1]
+        totals[1, :, 1] = partitions * np.minimum(sizes, self._factor)
+        places[0, 1::2, 1] = totals[0, 1::2, 1] = 0
+        return _Range(places, totals)
+
+
+def _distinct_orders(alike: tuple[tuple[int, ...], ...]) -> Iterator[tuple[int, ...]]:
+    """Every order of things of several kinds, things of one kind staying in their own order."""
+    if not alike:
+        yield ()
+    for index, (chosen, *rest) in enumerate(alike):
+        left = (*alike[:index], *([tuple(rest)] if rest else []), *alike[index + 1 :])
+        for further in _distinct_orders(left):
+            yield chosen, *further
+
+
+def _bounds(racks: Racks, total: _Range, placed: Int64s) -> Bounds:
+    """placed : (2,) int64: how many leaders and how many replicas there are."""
+    lowest, highest = (np.repeat(total.places[:, :, side], racks.sizes, axis=1) for side in (0, 1))
+    unfenced = racks.is_unfenced
+    sizes = racks.sizes[::2]
+    least, most = (total.totals[:, ::2, side][:, sizes > 0] for side in (0, 1))
+    sizes = sizes[sizes > 0]
+    # All unfenced brokers as one list: they get whatever the fenced ones do not.
+    fenced_totals = total.totals[:, 1::2]
+    least = np.column_stack([least, placed - fenced_totals[:, :, 1].sum(axis=1)])
+    most = np.column_stack([most, placed - fenced_totals[:, :, 0].sum(axis=1)])
+    sizes = np.append(sizes, sizes.sum())
+    spread = np.max(-(-least // sizes), axis=1) - np.min(most // sizes, axis=1)
+    return Bounds(
+        lowest=lowest,
+        highest=highest,
+        guaranteed_spread=np.maximum(spread, 0),
+        worst_case_spread=highest[:, unfenced].max(axis=1) - lowest[:, unfenced].min(axis=1),
+    )

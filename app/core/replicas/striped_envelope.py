@@ -1,0 +1,76 @@
+"""The envelope of the striped placer: what the placement of one topic can come to, over all of its draws."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from app.core.jvm.random import JavaRandom
+from app.core.model import Broker, NewTopic
+from app.core.replicas.envelope import Envelope, Seen, bounded_and_sampled, enumerated
+from app.core.replicas.striped import Racks, check, fill
+from app.core.replicas.striped_bounds import bound_outcomes
+from app.core.replicas.striped_outcomes import enumerate_outcomes
+
+ENUMERATION_STEPS = 4_000
+BOUND_REPLICAS = 4_000_000
+SAMPLED_REPLICAS = 5_000_000
+"""Each is some 50 ms of work."""
+FEWEST_SEEDS = 4
+
+
+def envelope(brokers: Sequence[Broker], topic: NewTopic, *, seeds: int = 1000, first_seed: int = 0) -> Envelope:
+    """Find what placing one topic can come to, over all draws of `striped.place_topic`.
+
+    Parameters
+    ----------
+    seeds : how many seeds are sampled where the outcomes are too many to enumerate; fewer, but no fewer than 4, where
+        placing the topic so often would take long. The result says how many it were.
+    first_seed : sampled are `sample_seeds(first_seed)`, so that any of them can be replayed.
+
+    Returns
+    -------
+    Enumerated where the outcomes are few: where the topic has no more partitions than there are unfenced brokers (in
+    up to some thousand racks), and for a few reshuffles of small clusters; else proven bounds and sampled ranges.
+
+    Raises what `striped.place_topic` does. Draws nothing.
+    """
+    racks = Racks.of(brokers)
+    factor = check(racks, topic)
+    seen = enumerate_outcomes(racks, factor=factor, partitions=topic.partitions, limit=ENUMERATION_STEPS)
+    if seen is not None:
+        return enumerated(racks.members, seen)
+    bounds = bound_outcomes(racks, factor=factor, partitions=topic.partitions, limit=BOUND_REPLICAS)
+    # Drawing the offsets of a rack takes as long as placing some 200 replicas, and starting as some 4,000.
+    affordable = SAMPLED_REPLICAS // (topic.partitions * factor + 200 * racks.count + 4_000)
+    sampled = _sample(racks, factor, topic.partitions, max(FEWEST_SEEDS, min(seeds, affordable)), first_seed)
+    return bounded_and_sampled(racks.members, bounds, sampled)
+
+
+def sample_seeds(first_seed: int) -> Iterator[int]:
+    """Seeds that have nothing to do with each other: SplitMix64 of first_seed, first_seed + 1, …
+
+    Java's first draws from neighbouring seeds are nearly equal, so that those would show little of what can happen.
+    """
+    mask = (1 << 64) - 1
+    while True:
+        first_seed += 1
+        mixed = (first_seed * 0x9E3779B97F4A7C15) & mask
+        mixed = ((mixed ^ (mixed >> 30)) * 0xBF58476D1CE4E5B9) & mask
+        mixed = ((mixed ^ (mixed >> 27)) * 0x94D049BB133111EB) & mask
+        mixed ^= mixed >> 31
+        yield mixed - (1 << 64) if mixed >> 63 else mixed
+
+
+def _sample(racks: Racks, factor: int, partitions: int, seeds: int, first_seed: int) -> Seen:
+    from app.core.replicas import striped_kernel as kernel  # noqa: PLC0415 — numba takes most of a second to import
+
+    seen = Seen(racks.is_unfenced)
+    places = np.arange(len(racks.members), dtype=np.int32)
+    rows = np.empty((partitions, factor), np.int32)
+    counts = np.zeros((seeds, 2, len(places)), np.int64)
+    for of_seed, seed in zip(counts, sample_seeds(first_seed), strict=False):
+        random = JavaRandom(seed)
+        fill(rows, racks, racks.draw_offsets(random), random, members=places)
+        kernel.count(rows, of_seed)
+    seen.add(counts)
+    return seen

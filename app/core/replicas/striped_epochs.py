@@ -1,0 +1,72 @@
+"""What the striped placer can do in one epoch: between two of its reshuffles.
+
+How many replicas each rack's lists give, and for which partitions, hangs on the order of the racks alone; which broker
+of a list gives them hangs on the list's own order and offset alone. So one epoch, computed with the places of a list
+instead of brokers, stands for all orders and offsets of its lists:
+
+    In the first epoch a list is sorted and its offset is any: the places' counts are turned around among its brokers.
+    In a later one the list's order is any: the places' counts go to its brokers in any way, whatever went before.
+    There the racks' order is any, too, so that the offset of the racks, which turns that order around, is nothing new.
+
+One thing does pass from an epoch to the next. A list forgets how many of its brokers were taken when the number that
+the partition has in its epoch is another than at the last time. Where an epoch first takes from a list in the partition
+of the same number as the epoch before last did, the list goes on with what is left. That is `carried`; it matters only
+up to the number by which every list that is used at all has been used:
+
+    An unfenced list is looked at when the racks begin with its own, and by max(1, factor - 1) racks before: after
+    r = racks - max(1, factor - 1) partitions at the latest.
+    From 2·racks on, partitions look at the lists that those `racks` partitions before did, or at fewer: the racks begin
+    where they did then, and what an unfenced list carried, which makes a partition look further, has been used up.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from app.core.model import Int64s
+from app.core.replicas.striped import Racks
+
+Carried: TypeAlias = tuple[tuple[int, int], ...]
+"""For each list how many of its brokers the last partition that used it took, and its number; (0, 0) if no matter."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Epoch:
+    """What an epoch came to.
+
+    Parameters
+    ----------
+    counts : (2, brokers) int64: how often each place of each list led, and how often it was a replica at all.
+    carried : what the next epoch finds.
+    """
+
+    counts: Int64s
+    carried: Carried
+
+
+def nothing_carried(racks: Racks) -> Carried:
+    """What the first epoch finds."""
+    return ((0, 0),) * len(racks.sizes)
+
+
+def run_epoch(
+    racks: Racks, *, factor: int, partitions: int, order: Sequence[int], offset: int = 0, carried: Carried
+) -> Epoch:
+    """Place an epoch's partitions, at most `racks.epoch_length`, for one order and one offset of the racks."""
+    from app.core.replicas import striped_kernel as kernel  # noqa: PLC0415 — numba takes most of a second to import
+
+    brokers = len(racks.members)
+    rows = np.empty((partitions, factor), np.int32)
+    cursors = racks.cursors([0] * len(carried))
+    cursors[:, (kernel.TAKEN, kernel.EPOCH)] = carried
+    places = np.arange(brokers, dtype=np.int32)
+    kernel.fill_epoch(rows, 0, partitions, places, racks.bounds, cursors, np.array(order, np.int64), offset)
+    counts = np.zeros((2, brokers), np.int64)
+    kernel.count(rows, counts)
+    used = cursors[:, (kernel.TAKEN, kernel.EPOCH)]
+    used[::2][used[::2, 1] > max(0, racks.count - max(1, factor - 1))] = 0
+    used[used[:, 1] >= 2 * racks.count] = 0
+    used[used[:, 0] == 0] = 0
+    return Epoch(counts, tuple((taken, number) for taken, number in used.tolist()))

@@ -1,0 +1,150 @@
+"""The rows of the striped placer, one after another, and its reshuffles; draws as `app.core.jvm.JavaRandom` does.
+
+The brokers of all lists stand in one array: list 2r holds the unfenced brokers of rack r, list 2r + 1 the fenced ones.
+
+    members : (brokers,) int32 ids.
+    bounds : (lists + 1,) int64; list l is members[bounds[l] : bounds[l + 1]].
+    cursors : (lists, 3) int64: how many of the list this partition has taken, where in the list it began, and the
+        epoch of the partition that last took from it.
+    rack_order : (racks,) int64 permutation, in which the racks are visited.
+"""
+
+import numpy as np
+from numba import njit
+
+from app.core.jvm.random import INCREMENT, MULTIPLIER, STATE_MASK
+from app.core.model import Int32s, Int64s
+
+_MULTIPLIER = np.uint64(MULTIPLIER)
+_INCREMENT = np.uint64(INCREMENT)
+_STATE_MASK = np.uint64(STATE_MASK)
+_TO_31_BITS = np.uint64(17)
+TAKEN, BEGIN, EPOCH = 0, 1, 2
+
+
+@njit(cache=True, nogil=True)
+def _next(bounds: Int64s, cursors: Int64s, which: int, epoch: int) -> int:
+    """The place in `members` of a list's next broker, or -1 where the partition has taken all of them."""
+    size = bounds[which + 1] - bounds[which]
+    if size == 0:
+        return -1
+    begin = cursors[which, BEGIN]
+    if cursors[which, EPOCH] != epoch:
+        cursors[which, EPOCH] = epoch
+        cursors[which, TAKEN] = 0
+        begin += 1
+        if begin == size:
+            begin = 0
+        cursors[which, BEGIN] = begin
+    taken = cursors[which, TAKEN]
+    if taken >= size:
+        return -1
+    cursors[which, TAKEN] = taken + 1
+    place = begin + taken
+    if place >= size:
+        place -= size
+    return int(bounds[which] + place)
+
+
+@njit(cache=True, nogil=True)
+def fill_epoch(
+    rows: Int32s,
+    begin: int,
+    end: int,
+    members: Int32s,
+    bounds: Int64s,
+    cursors: Int64s,
+    rack_order: Int64s,
+    rack_offset: int,
+) -> int:
+    """Fill rows begin … end - 1 of (partitions, factor), as epochs 0 on; gives the next row's rack offset."""
+    racks = len(rack_order)
+    factor = rows.shape[1]
+    for row in range(begin, end):
+        epoch = row - begin
+        if rack_offset == racks:
+            rack_offset = 0
+        leader_rack = rack_offset
+        while True:
+            place = _next(bounds, cursors, 2 * rack_order[leader_rack], epoch)
+            if place >= 0:
+                break
+            leader_rack += 1
+            if leader_rack == racks:
+                leader_rack = 0
+        rows[row, 0] = members[place]
+        rack = rack_offset
+        for column in range(1, factor):
+            place = -1
+            while place < 0:
+                if rack == leader_rack:
+                    leader_rack = -1  # the leader's rack is passed over the first time only
+                else:
+                    place = _next(bounds, cursors, 2 * rack_order[rack], epoch)
+                    if place < 0:
+                        place = _next(bounds, cursors, 2 * rack_order[rack] + 1, epoch)
+                rack += 1
+                if rack == racks:
+                    rack = 0
+            rows[row, column] = members[place]
+        rack_offset += 1
+    return rack_offset
+
+
+@njit(cache=True, nogil=True)
+def _next_int(state: np.uint64, bound: int) -> tuple[np.uint64, np.int64]:
+    """JavaRandom.next_int: the new state and what was drawn."""
+    while True:
+        state = (state * _MULTIPLIER + _INCREMENT) & _STATE_MASK
+        bits = np.int64(state >> _TO_31_BITS)
+        if bound & (bound - 1) == 0:
+            return state, (bound * bits) >> 31
+        drawn = np.int64(np.uint32(bits) % np.uint32(bound))
+        if bits - drawn + bound <= 2**31:
+            return state, drawn
+
+
+@njit(cache=True, nogil=True)
+def _shuffle(items: Int64s | Int32s, begin: int, end: int, state: np.uint64) -> np.uint64:
+    """Collections.shuffle of items begin … end - 1, in place; gives the new state."""
+    for size in range(end - begin, 1, -1):
+        state, drawn = _next_int(state, size)
+        last, other = begin + size - 1, begin + drawn
+        items[last], items[other] = items[other], items[last]
+    return state
+
+
+@njit(cache=True, nogil=True)
+def fill(
+    rows: Int32s,
+    members: Int32s,
+    bounds: Int64s,
+    cursors: Int64s,
+    rack_order: Int64s,
+    rack_offset: int,
+    hash_order: Int64s,
+    epoch_length: int,
+    state: np.uint64,
+) -> np.uint64:
+    """Fill (partitions, factor) rows, with a reshuffle after each `epoch_length`; gives the generator's new state.
+
+    hash_order : (racks,) int64: in which order the racks' lists are reshuffled.
+    """
+    for begin in range(0, len(rows), epoch_length):
+        if begin > 0:
+            state = _shuffle(rack_order, 0, len(rack_order), state)
+            for rack in hash_order:
+                state = _shuffle(members, bounds[2 * rack + 1], bounds[2 * rack + 2], state)
+                state = _shuffle(members, bounds[2 * rack], bounds[2 * rack + 1], state)
+        end = min(begin + epoch_length, len(rows))
+        rack_offset = fill_epoch(rows, begin, end, members, bounds, cursors, rack_order, rack_offset)
+    return state
+
+
+@njit(cache=True, nogil=True)
+def count(rows: Int32s, counts: Int64s) -> None:
+    """Add to (2, brokers) `counts` how often each broker leads and how often it is a replica at all."""
+    for row in range(len(rows)):
+        counts[0, rows[row, 0]] += 1
+        for column in range(rows.shape[1]):
+            counts[1, rows[row, column]] += 1

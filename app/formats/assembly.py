@@ -1,0 +1,86 @@
+"""A cluster from what the Kafka tools print about it: brokers, topics and sizes joined.
+
+Each text is what one tool printed; whichever are there are used.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from app.core.model import NO_REPLICA, UNKNOWN_SIZE, Broker, Cluster, Topic
+from app.errors import MalformedText
+from app.formats import broker_api_versions, log_dirs, topic_describe
+from app.formats.lines import refusal
+from app.formats.log_dirs import LogDirs
+
+
+@dataclass(frozen=True, slots=True)
+class Assembled:
+    """A cluster, and what the log directories hold beyond it.
+
+    Parameters
+    ----------
+    partitions_without_topic : topic and partition, ascending, of replicas on disk that no topic text describes:
+        of topics that are being deleted, or that the describe command left out.
+    """
+
+    cluster: Cluster
+    partitions_without_topic: tuple[tuple[str, int], ...] = ()
+
+
+def assemble(
+    name: str, *, brokers_text: str | None = None, topics_text: str | None = None, log_dirs_text: str | None = None
+) -> Assembled:
+    """Join the texts into one cluster.
+
+    Parameters
+    ----------
+    name : the cluster's.
+    brokers_text : printed by `kafka-broker-api-versions`. Without it the brokers are those that hold a replica,
+        are in sync or answered about their disks, all without a rack.
+    topics_text : printed by `kafka-topics --describe`. Without it the cluster has no topics.
+    log_dirs_text : printed by `kafka-log-dirs --describe`. A partition that is not in it has an unknown size.
+
+    Raises
+    ------
+    MalformedText
+        A text cannot be read, or there is none; names the line, and in its context the `part`: `brokers`, `topics`
+        or `log_dirs`.
+    """
+    if brokers_text is None and topics_text is None and log_dirs_text is None:
+        raise refusal(None, expected="the text of at least one Kafka tool", found="none")
+    with _named("topics"):
+        described = topic_describe.topics(topic_describe.read(topics_text)) if topics_text is not None else ()
+    with _named("log_dirs"):
+        disks = log_dirs.read(log_dirs_text) if log_dirs_text is not None else LogDirs(())
+    with _named("brokers"):
+        listed = broker_api_versions.read(brokers_text) if brokers_text is not None else None
+    brokers = _seen(described, disks) if listed is None else broker_api_versions.brokers(listed)
+    sizes = dict(log_dirs.sizes(disks))
+    topics = tuple([_sized(topic, sizes) for topic in described])
+    return Assembled(Cluster(name, brokers, topics), tuple(sorted(sizes)))
+
+
+@contextmanager
+def _named(part: str) -> Iterator[None]:
+    """Say in the context of a refusal which of the texts it is about."""
+    try:
+        yield
+    except MalformedText as refused:
+        refused.context = {**refused.context, "part": part}
+        raise
+
+
+def _seen(topics: Sequence[Topic], disks: LogDirs) -> tuple[Broker, ...]:
+    ids = {broker.broker for broker in disks.brokers}
+    for topic in topics:
+        ids.update(np.unique(topic.replicas).tolist(), np.unique(topic.isr).tolist())
+    return tuple([Broker(broker) for broker in sorted(ids - {NO_REPLICA})])
+
+
+def _sized(topic: Topic, sizes: dict[tuple[str, int], int]) -> Topic:
+    """The topic with its partitions' sizes, which are taken out of `sizes`."""
+    found = [sizes.pop((topic.name, partition), UNKNOWN_SIZE) for partition in topic.partition_ids.tolist()]
+    return replace(topic, size_bytes=np.array(found, dtype=np.int64))

@@ -1,0 +1,93 @@
+"""What every reader of a Kafka tool's text shares: decoding, numbered lines, numbers, topic names, and refusals.
+
+The tools print lines that are no part of their answer, and people paste them along: log lines that open with a
+timestamp in brackets (`[2025-01-27 19:50:51,936] WARN …`) and lines that open with `WARN`, `WARNING` or `Warning:`.
+Readers skip those and blank lines; every other line must be one that they know.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+
+from app.core.model import INT32_MAX
+from app.errors import Json, MalformedText
+
+LOG_LINE = re.compile(r"\[\d{4}-\d\d-\d\d[ T]|WARN(?:ING)?\b|Warning:")
+_NUMBERS = re.compile(r"[0-9]{1,10}(?:,[0-9]{1,10})*")
+_TOPIC_NAME = re.compile(r"[a-zA-Z0-9._-]{1,249}")
+_SHOWN_CHARACTERS = 80
+
+
+def decode(content: bytes, name: str) -> str:
+    """An uploaded text's bytes as text; a byte order mark at the start is dropped.
+
+    Parameters
+    ----------
+    name : what the upload is called, for the refusal: `topics`, `brokers` …
+
+    Raises
+    ------
+    MalformedText
+        The bytes are not UTF-8; names the line, the byte offset and the upload.
+    """
+    try:
+        return content.decode("utf-8").removeprefix("\ufeff")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        found = f"byte 0x{content[error.start]:02x} at offset {error.start} of {name}"
+        raise refusal(line, expected="text in UTF-8", found=found, byte=error.start, part=name) from None
+
+
+def numbered(text: str) -> Iterator[tuple[int, str]]:
+    """The lines that say something, each with its number from 1 and without its end (`\\n` or `\\r\\n`)."""
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line and not line.isspace() and not LOG_LINE.match(line):
+            yield number, line.removesuffix("\r")
+
+
+def last_line(text: str) -> int:
+    """The number of the last line that is not blank, or 1."""
+    return text.rstrip().count("\n") + 1
+
+
+def refusal(line: int | None, *, expected: str, found: str, **context: Json) -> MalformedText:
+    """The failure that says what was expected and what was found instead, in its detail as in its context."""
+    return MalformedText(f"expected {expected}, found {found}", line=line, expected=expected, **context)
+
+
+def shown(text: str) -> str:
+    """Some characters of a text as a refusal quotes them."""
+    return repr(text if len(text) <= _SHOWN_CHARACTERS else text[:_SHOWN_CHARACTERS] + "…")
+
+
+def whole_number(text: str) -> int | None:
+    """The number that the text's ASCII digits write, or None where it is none, negative or more than 32 bits hold."""
+    # Ten digits are enough for 2³¹ − 1, and int() refuses very long texts with an error of its own.
+    if not text.isascii() or not text.isdigit() or len(text) > 10:
+        return None
+    number = int(text)
+    return number if number <= INT32_MAX else None
+
+
+def whole_numbers(text: str) -> tuple[int, ...] | None:
+    """The numbers of a list such as `101,105,108`; empty for an empty text, None where one of them is none."""
+    if not text:
+        return ()
+    if not _NUMBERS.fullmatch(text):
+        return None
+    numbers = tuple(map(int, text.split(",")))
+    return numbers if max(numbers) <= INT32_MAX else None
+
+
+def first_repeated(ids: Iterable[int]) -> int | None:
+    """The first id that has come before, or None."""
+    seen: set[int] = set()
+    for number in ids:
+        if number in seen:
+            return number
+        seen.add(number)
+    return None
+
+
+def is_topic_name(name: str) -> bool:
+    """Whether Kafka takes the name: 1–249 of `a-z A-Z 0-9 . _ -`, but neither `.` nor `..`."""
+    return name not in (".", "..") and _TOPIC_NAME.fullmatch(name) is not None

@@ -1,0 +1,205 @@
+"""What `kafka-log-dirs --describe` prints: two lines of prose, then one JSON document; or that document alone.
+
+    Querying brokers for log directories information
+    Received log directory information from brokers 101,102
+    {"brokers":[{"broker":101,"logDirs":[{"partitions":[{"partition":"orders-0","size":1,"offsetLag":0,
+    "isFuture":false}],"error":null,"logDir":"/var/lib/kafka"}]}],"version":1}
+
+The keys are written in the order in which Kafka 4.0 prints them; keys that are not known are dropped on reading,
+since a newer tool may print more. A future replica (`isFuture`) is one that is being copied into another directory of
+the same broker.
+
+Source: `LogDirsCommand` of Apache Kafka.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import orjson
+
+from app.errors import FieldPath
+from app.formats.documents import Document
+from app.formats.lines import LOG_LINE, is_topic_name, refusal, shown, whole_number, whole_numbers
+
+_QUERYING = "Querying brokers for log directories information"
+_RECEIVED = "Received log directory information from brokers"
+_PROSE = re.compile(rf"{_QUERYING}|{_RECEIVED}(?P<brokers>.*)")
+_INT64_MAX = 2**63 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class LogDirReplica:
+    """A replica in a log directory. `offset_lag`: how far it is behind its leader, in records; −1 if unknown."""
+
+    topic: str
+    partition: int
+    size_bytes: int
+    offset_lag: int = 0
+    is_future: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LogDir:
+    """A log directory of a broker. `error`: the class name of what is wrong with it, as an offline disk has one."""
+
+    path: str
+    replicas: tuple[LogDirReplica, ...]
+    error: str | None = None
+
+    @property
+    def used_bytes(self) -> int:
+        """Bytes of all replicas in it, future ones included."""
+        return sum(replica.size_bytes for replica in self.replicas)
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerLogDirs:
+    """A broker's log directories in printed order."""
+
+    broker: int
+    log_dirs: tuple[LogDir, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LogDirs:
+    """The tool's answer. `asked`: the broker ids of the prose in their order; None for the JSON document alone."""
+
+    brokers: tuple[BrokerLogDirs, ...]
+    asked: tuple[int, ...] | None = None
+
+
+def read(text: str) -> LogDirs:
+    """Read the tool's answer.
+
+    Raises
+    ------
+    MalformedText
+        The text holds no JSON document, another version of it or a broken one, a broker twice, a replica twice on a
+        broker, a negative size, a partition without number.
+    """
+    document_text, asked = _without_prose(text)
+    document = Document.parse(document_text, "the log directories")
+    members = _known(document, document.root, (), ("brokers",))
+    document.version_one(members)
+    listed = document.array(members["brokers"], ("brokers",))
+    brokers = tuple([_broker(document, value, ("brokers", i)) for i, value in enumerate(listed)])
+    seen: set[int] = set()
+    for i, broker in enumerate(brokers):
+        if broker.broker in seen:
+            path = ("brokers", i, "broker")
+            raise document.refuse(path, expected="each broker once", found=f"broker {broker.broker} again")
+        seen.add(broker.broker)
+    return LogDirs(brokers, asked)
+
+
+def write(log_dirs: LogDirs) -> str:
+    """Print the answer as the tool does, with its prose where it had some."""
+    document = orjson.dumps({"brokers": [_broker_members(broker) for broker in log_dirs.brokers], "version": 1})
+    prose = ""
+    if log_dirs.asked is not None:
+        prose = f"{_QUERYING}\n{_RECEIVED} {','.join(map(str, log_dirs.asked))}\n"
+    return f"{prose}{document.decode()}\n"
+
+
+def sizes(log_dirs: LogDirs) -> Mapping[tuple[str, int], int]:
+    """Bytes on disk of each partition's largest replica, future replicas left out, by topic and partition."""
+    largest: dict[tuple[str, int], int] = {}
+    for broker in log_dirs.brokers:
+        for replica in (replica for log_dir in broker.log_dirs for replica in log_dir.replicas):
+            partition = (replica.topic, replica.partition)
+            if not replica.is_future and replica.size_bytes >= largest.get(partition, 0):
+                largest[partition] = replica.size_bytes
+    return largest
+
+
+def disks(log_dirs: LogDirs) -> Mapping[int, tuple[LogDir, ...]]:
+    """Each broker's log directories by broker id."""
+    return {broker.broker: broker.log_dirs for broker in log_dirs.brokers}
+
+
+def _without_prose(text: str) -> tuple[str, tuple[int, ...] | None]:
+    """The text with its lines of prose blanked, so that the JSON keeps its line numbers, and the brokers they name."""
+    kept: list[str] = []
+    asked: tuple[int, ...] | None = None
+    for line, content in enumerate(text.split("\n"), start=1):
+        prose = _PROSE.fullmatch(content.rstrip())
+        if prose and prose["brokers"] is not None:
+            asked = whole_numbers(prose["brokers"].strip())
+            if asked is None:
+                raise refusal(line, expected="broker ids with commas between them", found=shown(prose["brokers"]))
+        kept.append("" if prose or LOG_LINE.match(content) else content)
+    return "\n".join(kept), asked
+
+
+def _known(document: Document, value: object, path: FieldPath, required: tuple[str, ...]) -> dict[str, object]:
+    found = document.mapping(value, path)
+    return document.members(found, path, required=required, optional=found.keys())
+
+
+def _broker(document: Document, value: object, path: FieldPath) -> BrokerLogDirs:
+    members = _known(document, value, path, ("broker", "logDirs"))
+    broker = document.integer(members["broker"], (*path, "broker"))
+    listed = document.array(members["logDirs"], (*path, "logDirs"))
+    seen: set[tuple[str, int, bool]] = set()
+    log_dirs = [_log_dir(document, log_dir, (*path, "logDirs", i), seen) for i, log_dir in enumerate(listed)]
+    return BrokerLogDirs(broker, tuple(log_dirs))
+
+
+def _log_dir(document: Document, value: object, path: FieldPath, seen: set[tuple[str, int, bool]]) -> LogDir:
+    members = _known(document, value, path, ("logDir", "partitions"))
+    error = members.get("error")
+    replicas: list[LogDirReplica] = []
+    for i, item in enumerate(document.array(members["partitions"], (*path, "partitions"))):
+        place = (*path, "partitions", i)
+        replica = _replica(document, item, place)
+        key = (replica.topic, replica.partition, replica.is_future)
+        if key in seen:
+            raise document.refuse(place, expected="each replica of a broker once", found=f"{key[0]}-{key[1]} again")
+        seen.add(key)
+        replicas.append(replica)
+    return LogDir(
+        path=document.string(members["logDir"], (*path, "logDir")),
+        replicas=tuple(replicas),
+        error=None if error is None else document.string(error, (*path, "error")),
+    )
+
+
+def _replica(document: Document, value: object, path: FieldPath) -> LogDirReplica:
+    members = _known(document, value, path, ("partition", "size"))
+    text = document.string(members["partition"], (*path, "partition"))
+    # Topic names may hold dashes themselves, partition numbers never do.
+    topic, _, number = text.rpartition("-")
+    partition = whole_number(number)
+    if partition is None or not is_topic_name(topic):
+        expected = "a topic and its partition (`orders-0`)"
+        raise document.refuse((*path, "partition"), expected=expected, found=shown(text))
+    lag = members.get("offsetLag", 0)
+    return LogDirReplica(
+        topic=topic,
+        partition=partition,
+        size_bytes=document.integer(members["size"], (*path, "size"), most=_INT64_MAX),
+        offset_lag=document.integer(lag, (*path, "offsetLag"), least=-1, most=_INT64_MAX),
+        is_future=document.boolean(members.get("isFuture", False), (*path, "isFuture")),
+    )
+
+
+def _broker_members(broker: BrokerLogDirs) -> dict[str, object]:
+    return {"broker": broker.broker, "logDirs": [_log_dir_members(log_dir) for log_dir in broker.log_dirs]}
+
+
+def _log_dir_members(log_dir: LogDir) -> dict[str, object]:
+    return {
+        "partitions": [_replica_members(replica) for replica in log_dir.replicas],
+        "error": log_dir.error,
+        "logDir": log_dir.path,
+    }
+
+
+def _replica_members(replica: LogDirReplica) -> dict[str, object]:
+    return {
+        "partition": f"{replica.topic}-{replica.partition}",
+        "size": replica.size_bytes,
+        "offsetLag": replica.offset_lag,
+        "isFuture": replica.is_future,
+    }

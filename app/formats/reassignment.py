@@ -1,0 +1,178 @@
+"""The JSON that `kafka-reassign-partitions` executes, and what `--generate` and `--execute` print around it.
+
+    {"version":1,"partitions":[{"topic":"orders","partition":0,"replicas":[101,105],"log_dirs":["any","any"]}]}
+
+`log_dirs` may be missing; the tool itself prints `"any"` for each replica. `--generate` prints
+
+    Current partition replica assignment
+    {…}
+
+    Proposed partition reassignment configuration
+    {…}
+
+and `--execute` the first of these between blank lines, then `Save this to use as the --reassignment-json-file option
+during rollback` and what it started. Kafka ignores keys that it does not know; a misspelt one is refused here.
+
+Source: `ReassignPartitionsCommand` of Apache Kafka, `parsePartitionReassignmentData`.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import orjson
+
+from app.core.model import Placement
+from app.errors import FieldPath
+from app.formats.documents import Document
+from app.formats.lines import LOG_LINE, last_line, refusal
+from app.formats.row_text import format_rows, literal, with_partition_ids
+
+ANY_LOG_DIR = "any"
+_CURRENT = "Current partition replica assignment"
+_PROPOSED = "Proposed partition reassignment configuration"
+_SAVE = "Save this to use as the --reassignment-json-file option during rollback"
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionReassignment:
+    """Where a partition's replicas shall be, the preferred leader first.
+
+    Parameters
+    ----------
+    log_dirs : a directory or `any` for each replica; None where the document leaves them out.
+    """
+
+    topic: str
+    partition: int
+    replicas: tuple[int, ...]
+    log_dirs: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reassignment:
+    """A reassignment document. Kafka executes none without partitions; it can be read and written all the same."""
+
+    partitions: tuple[PartitionReassignment, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Generated:
+    """What `--generate` prints: how it is, to roll back to, and what it proposes."""
+
+    current: Reassignment
+    proposed: Reassignment
+
+
+def read(text: str) -> Reassignment:
+    """Read a reassignment document.
+
+    Raises
+    ------
+    MalformedText
+        The text is no JSON, of another version or shape, has unknown keys, no replicas, a replica twice, a negative
+        id, a partition twice or another number of `log_dirs` than replicas; names the place, `partitions/3/replicas`.
+    """
+    document = Document.parse(text, "a reassignment")
+    members = document.members(document.root, (), required=("partitions",), optional=("version",))
+    document.version_one(members)
+    partitions: list[PartitionReassignment] = []
+    seen: set[tuple[str, int]] = set()
+    for i, value in enumerate(document.array(members["partitions"], ("partitions",))):
+        partition = _partition(document, value, ("partitions", i))
+        key = (partition.topic, partition.partition)
+        if key in seen:
+            found = f"{partition.topic}-{partition.partition} again"
+            raise document.refuse(("partitions", i), expected="each partition once", found=found)
+        seen.add(key)
+        partitions.append(partition)
+    return Reassignment(tuple(partitions))
+
+
+def write(reassignment: Reassignment) -> str:
+    """Print the document as the tool does: one compact line, keys in its order."""
+    partitions = [_members(partition) for partition in reassignment.partitions]
+    return orjson.dumps({"version": 1, "partitions": partitions}).decode() + "\n"
+
+
+def write_placements(placements: Iterable[Placement]) -> bytes:
+    """The document that makes the placements, without `log_dirs`, as the tool executes it.
+
+    A million partitions take well under two seconds: partitions are not made into records.
+    """
+    topics = [_placement_text(placement) for placement in placements if len(placement.replicas)]
+    return b"".join([b'{"version":1,"partitions":[', ",".join(topics).encode(), b"]}\n"])
+
+
+def read_generated(text: str) -> Generated:
+    """Read what `--generate` prints; raises `MalformedText` as `read` does, or where one of the two is missing."""
+    return Generated(
+        current=read(_between(text, after=_CURRENT, until=_PROPOSED)),
+        proposed=read(_between(text, after=_PROPOSED, until=None)),
+    )
+
+
+def write_generated(generated: Generated) -> str:
+    """Print both documents as `--generate` does."""
+    return f"{_CURRENT}\n{write(generated.current)}\n{_PROPOSED}\n{write(generated.proposed)}"
+
+
+def read_executed(text: str) -> Reassignment:
+    """Read the assignment that `--execute` prints for a rollback; raises `MalformedText` as `read` does."""
+    return read(_between(text, after=_CURRENT, until=_SAVE))
+
+
+def _partition(document: Document, value: object, path: FieldPath) -> PartitionReassignment:
+    members = document.members(value, path, required=("topic", "partition", "replicas"), optional=("log_dirs",))
+    replicas = document.replicas(members["replicas"], (*path, "replicas"))
+    return PartitionReassignment(
+        topic=document.topic_name(members["topic"], (*path, "topic")),
+        partition=document.integer(members["partition"], (*path, "partition")),
+        replicas=replicas,
+        log_dirs=_log_dirs(document, members, (*path, "log_dirs"), replicas) if "log_dirs" in members else None,
+    )
+
+
+def _log_dirs(
+    document: Document, members: dict[str, object], path: FieldPath, replicas: Sequence[int]
+) -> tuple[str, ...]:
+    values = document.array(members["log_dirs"], path)
+    if len(values) != len(replicas):
+        expected = f"a directory for each of {len(replicas)} replicas"
+        raise document.refuse(path, expected=expected, found=f"{len(values)} directories")
+    return tuple([document.string(value, (*path, i)) for i, value in enumerate(values)])
+
+
+def _members(partition: PartitionReassignment) -> dict[str, object]:
+    members: dict[str, object] = {
+        "topic": partition.topic,
+        "partition": partition.partition,
+        "replicas": partition.replicas,
+    }
+    if partition.log_dirs is not None:
+        members["log_dirs"] = partition.log_dirs
+    return members
+
+
+def _placement_text(placement: Placement) -> str:
+    start = f'{{"topic":{literal(orjson.dumps(placement.topic).decode())},"partition":%d,"replicas":['
+
+    def template(width: int) -> str:
+        return start + ",".join(["%d"] * (width - 1)) + "]}"
+
+    return format_rows(with_partition_ids(placement, placement.replicas), template, separator=",")
+
+
+def _between(text: str, *, after: str, until: str | None) -> str:
+    """The lines between two headings, the others blanked so that those keep their numbers."""
+    lines = text.split("\n")
+    stripped = [line.strip() for line in lines]
+    if after not in stripped:
+        raise refusal(1, expected=f"the line {after!r}", found="none such")
+    start = stripped.index(after) + 1
+    end = len(lines)
+    if until is not None:
+        if until not in stripped[start:]:
+            raise refusal(last_line(text), expected=f"the line {until!r}", found="the end of the text")
+        end = stripped.index(until, start)
+    kept = ["" if LOG_LINE.match(line) else line for line in lines[start:end]]
+    return "\n".join([""] * start + kept)

@@ -1,0 +1,112 @@
+"""A cluster as the canonical JSON that is stored and hashed: equal clusters give equal bytes.
+
+    {"brokers":[{"id":101,"rack":"use1-az1"}],"cluster":"prod-eu","topics":[{"name":"orders","partitions":[
+    {"isr":[101],"leader":101,"partition":0,"replicas":[101],"size_bytes":1}]}]}
+
+Keys are sorted, brokers stand by id, topics by name, partitions by id. Left out is what says nothing: no rack, not
+fenced, no capacity, no leader, an unknown size, no replica being added or removed. How wide an array was padded
+leaves no trace.
+"""
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+import orjson
+
+from app.core.model import (
+    NO_LEADER,
+    NO_REPLICA,
+    UNKNOWN_SIZE,
+    Broker,
+    BrokerCapacity,
+    Cluster,
+    Int32s,
+    Topic,
+    padded,
+)
+
+
+def write(cluster: Cluster) -> bytes:
+    """The cluster's canonical document."""
+    document = {
+        "cluster": cluster.name,
+        "brokers": [_broker_members(broker) for broker in sorted(cluster.brokers, key=lambda broker: broker.id)],
+        "topics": [_topic_members(topic) for topic in sorted(cluster.topics, key=lambda topic: topic.name)],
+    }
+    return orjson.dumps(document, option=orjson.OPT_SORT_KEYS)
+
+
+def read(document: bytes) -> Cluster:
+    """Read what `write` wrote. The shape is trusted: what others send is checked before it becomes a cluster."""
+    members = orjson.loads(document)
+    return Cluster(
+        name=members["cluster"],
+        brokers=tuple([_broker(broker) for broker in members["brokers"]]),
+        topics=tuple([_topic(topic["name"], topic["partitions"]) for topic in members["topics"]]),
+    )
+
+
+def _broker_members(broker: Broker) -> dict[str, object]:
+    members: dict[str, object] = {"id": broker.id}
+    if broker.rack is not None:
+        members["rack"] = broker.rack
+    if broker.fenced:
+        members["fenced"] = True
+    if broker.capacity is not None and broker.capacity != BrokerCapacity():
+        members["capacity"] = {key: value for key, value in asdict(broker.capacity).items() if value is not None}
+    return members
+
+
+def _topic_members(topic: Topic) -> dict[str, object]:
+    order = np.argsort(topic.partition_ids, kind="stable")
+    partitions: list[dict[str, object]] = [
+        {"partition": partition, "replicas": replicas, "isr": isr}
+        for partition, replicas, isr in zip(
+            topic.partition_ids[order].tolist(), _rows(topic.replicas[order]), _rows(topic.isr[order]), strict=True
+        )
+    ]
+    for partition, leader in zip(partitions, topic.leaders[order].tolist(), strict=True):
+        if leader != NO_LEADER:
+            partition["leader"] = leader
+    for partition, size in zip(partitions, topic.size_bytes[order].tolist(), strict=True):
+        if size != UNKNOWN_SIZE:
+            partition["size_bytes"] = size
+    for key, moving in (("adding_replicas", topic.adding), ("removing_replicas", topic.removing)):
+        if moving.size:
+            for partition, replicas in zip(partitions, _rows(moving[order]), strict=True):
+                if replicas:
+                    partition[key] = replicas
+    return {"name": topic.name, "partitions": partitions}
+
+
+def _rows(rows: Int32s) -> Iterator[list[int]]:
+    """Each row's broker ids without the padding."""
+    lists: list[list[int]] = rows.tolist()
+    if not (rows == NO_REPLICA).any():
+        return iter(lists)
+    return ([broker for broker in row if broker != NO_REPLICA] for row in lists)
+
+
+def _broker(members: dict[str, Any]) -> Broker:
+    capacity = members.get("capacity")
+    return Broker(
+        id=members["id"],
+        rack=members.get("rack"),
+        fenced=members.get("fenced", False),
+        capacity=None if capacity is None else BrokerCapacity(**capacity),
+    )
+
+
+def _topic(name: str, partitions: list[dict[str, Any]]) -> Topic:
+    return Topic(
+        name=name,
+        partition_ids=np.array([partition["partition"] for partition in partitions], dtype=np.int32),
+        replicas=padded([partition["replicas"] for partition in partitions]),
+        leaders=np.array([partition.get("leader", NO_LEADER) for partition in partitions], dtype=np.int32),
+        isr=padded([partition["isr"] for partition in partitions]),
+        adding=padded([partition.get("adding_replicas", ()) for partition in partitions]),
+        removing=padded([partition.get("removing_replicas", ()) for partition in partitions]),
+        size_bytes=np.array([partition.get("size_bytes", UNKNOWN_SIZE) for partition in partitions], dtype=np.int64),
+    )

@@ -1,0 +1,70 @@
+"""Take jobs from the queue and run them. A worker that dies over one leaves it to another."""
+
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+import procrastinate
+import structlog
+
+from app.services import jobs
+from app.services.limits import Limits
+from app.store.database import Database
+from app.store.jobs import RUN_JOB
+
+HEARTBEAT_SECONDS = 2.0
+STALLED_SECONDS = 10.0
+"""A worker that was not heard of for so long is dead, and what it was doing is done again."""
+MAX_ATTEMPTS = 3
+
+
+def run_job(context: procrastinate.JobContext, *, job_id: str) -> None:
+    """Run one stored job. What is not a failure of the domain is tried again, and in the end is the job's error."""
+    database: Database = context.additional_context["database"]
+    limits: Limits = context.additional_context["limits"]
+    try:
+        jobs.run(database, UUID(job_id), limits)
+    except Exception as unexpected:
+        if context.job.attempts + 1 >= MAX_ATTEMPTS:
+            jobs.give_up(database, UUID(job_id), f"{type(unexpected).__name__} after {MAX_ATTEMPTS} attempts")
+        raise
+
+
+async def retry_stalled_jobs(context: procrastinate.JobContext, timestamp: int) -> None:  # noqa: ARG001 — given to every periodic task
+    """Put the jobs of dead workers back on the queue."""
+    manager = context.app.job_manager
+    for job in await manager.get_stalled_jobs(seconds_since_heartbeat=STALLED_SECONDS):
+        structlog.get_logger().warning("job.stalled", queue_id=job.id, task=job.task_name)
+        await manager.retry_job(job)
+
+
+def forget_answers(context: procrastinate.JobContext, timestamp: int) -> None:  # noqa: ARG001 — as above
+    """Forget what was answered to Idempotency-Keys long ago."""
+    database: Database = context.additional_context["database"]
+    with database.begin() as uow:
+        uow.answers.forget(older_than=context.additional_context["idempotency_age"])
+
+
+async def run(database: Database, limits: Limits, *, idempotency_age: timedelta) -> None:
+    """Run jobs until the process is told to stop; the job at hand is finished first."""
+    dsn = database.url.set(drivername="postgresql").render_as_string(hide_password=False)
+    app = _app(procrastinate.PsycopgConnector(conninfo=dsn, min_size=1, max_size=4))
+    given: dict[str, Any] = {"database": database, "limits": limits, "idempotency_age": idempotency_age}
+    async with app.open_async():
+        await app.run_worker_async(
+            additional_context=given,
+            update_heartbeat_interval=HEARTBEAT_SECONDS,
+            stalled_worker_timeout=STALLED_SECONDS,
+            delete_jobs="always",
+        )
+
+
+def _app(connector: procrastinate.PsycopgConnector) -> procrastinate.App:
+    app = procrastinate.App(connector=connector)
+    # Whatever a task raises is tried again: what the caller could mend has ended the job before.
+    retry = procrastinate.RetryStrategy(max_attempts=MAX_ATTEMPTS, exponential_wait=2, retry_exceptions=[Exception])
+    app.task(name=RUN_JOB, pass_context=True, retry=retry)(run_job)
+    for function, cron in ((retry_stalled_jobs, "* * * * * */5"), (forget_answers, "17 * * * *")):
+        name = function.__name__
+        app.periodic(cron=cron)(app.task(name=name, pass_context=True, queueing_lock=name)(function))
+    return app

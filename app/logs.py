@@ -1,0 +1,43 @@
+"""How a process logs: structured lines on standard error, each with the id of the request that it is about."""
+
+import logging
+import sys
+from typing import Literal
+
+import structlog
+
+
+def configure(log_format: Literal["auto", "json", "console"], level: str) -> None:
+    """Send structlog's and the standard library's lines through one renderer.
+
+    `auto` is for people where standard error is a terminal, and JSON everywhere else.
+    """
+    for_people = log_format == "console" or (log_format == "auto" and sys.stderr.isatty())
+    shared: list[structlog.typing.Processor] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.processors.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+    ]
+    renderers: list[structlog.typing.Processor] = (
+        [structlog.dev.ConsoleRenderer()]
+        if for_people
+        else [structlog.processors.dict_tracebacks, structlog.processors.JSONRenderer()]
+    )
+    structlog.configure(
+        processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        wrapper_class=structlog.make_filtering_bound_logger(getattr(logging, level.upper())),
+        cache_logger_on_first_use=True,
+    )
+    handler = logging.StreamHandler()
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=shared,
+            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *renderers],
+        )
+    )
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    root.setLevel(level.upper())
+    # Every request is logged once, by the middleware, with its id.
+    logging.getLogger("uvicorn.access").disabled = True

@@ -1,0 +1,65 @@
+"""The API, put together: settings → database → services → routers.
+
+`uvicorn app.main:create_app --factory` serves it; `rackplan serve` does, once it has started what that needs.
+"""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from threading import Thread
+
+from fastapi import FastAPI
+from fastapi.middleware.cors import CORSMiddleware
+from fastapi_offline import FastAPIOffline
+
+from app import __version__, logs
+from app.api import checks, document, health, jobs, plans, problems, replicas, seeding, snapshots
+from app.api.middleware import BodyLimit, RequestLog, SameOrigin
+from app.services.replicas import warm_up
+from app.settings import Settings
+from app.store.database import Database
+
+
+def create_app(settings: Settings | None = None) -> FastAPI:
+    """The service as an ASGI application, over a database that is migrated already.
+
+    Parameters
+    ----------
+    settings : read from the environment where they are not given; `database_url` has to be set.
+    """
+    settings = settings or Settings()
+    logs.configure(settings.log_format, settings.log_level)
+    if settings.database_url is None:
+        raise ValueError("RACKPLAN_DATABASE_URL is not set; `rackplan serve` starts a Postgres of its own")
+    database = Database(settings.database_url)
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        seeding.keep_examples(database, settings.limits)
+        # Compiled loops take a second to load; the first caller need not wait for that, nor does the start.
+        Thread(target=warm_up, name="warm-up", daemon=True).start()
+        yield
+        database.close()
+
+    app: FastAPI = FastAPIOffline(
+        title=document.TITLE, version=__version__, lifespan=lifespan, swagger_ui_parameters={"tryItOutEnabled": True}
+    )
+    app.state.database = database
+    app.state.limits = settings.limits
+    app.state.spark_master = settings.spark_master
+    for resource in (snapshots, replicas, plans, checks, jobs, health):
+        app.include_router(resource.router)
+    document.install(app, settings.limits)
+    problems.install(app)
+    # The last one added is the outermost: every answer is logged, a refused body or origin too.
+    app.add_middleware(BodyLimit, max_body_bytes=settings.max_body_bytes)
+    if settings.allowed_origins:
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=settings.allowed_origins,
+            allow_methods=["GET", "POST", "DELETE"],
+            allow_headers=["Authorization", "Content-Type", "Idempotency-Key", "If-Match", "If-None-Match", "Prefer"],
+            expose_headers=["ETag", "Location", "Retry-After", "X-Request-ID"],
+        )
+    app.add_middleware(SameOrigin, allowed_origins=settings.allowed_origins)
+    app.add_middleware(RequestLog)
+    return app

@@ -1,0 +1,104 @@
+"""Which folder holds the embedded Postgres's data, and whose turn it is to use it."""
+
+import fcntl
+import hashlib
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from app.errors import DataFolderInUse, DataFolderOwnedByAnother, DataFolderUnreachable
+from app.store.server_account import SHELTER, Account, make_open_folder, name_of
+
+
+def settled(wanted: Path, *, account: Account, may_relocate: bool, shelter: Path) -> Path:
+    """Decide where the data lives, and make the folder.
+
+    The wanted folder, where the account can reach it. Otherwise, if `may_relocate`, a folder of the shelter that is
+    always the same for the same wanted folder; a shelter once used stays in use, so that opening a parent later does
+    not hide the data. Data that is already in the wanted folder is never left behind for an empty shelter.
+
+    Raises
+    ------
+    DataFolderUnreachable : the account cannot reach the folder, or the caller cannot make it.
+    DataFolderOwnedByAnother : the folder was first used by another account.
+    """
+    wanted = wanted.resolve()
+    digest = hashlib.sha256(os.fsencode(wanted)).hexdigest()[:12]
+    sheltered = shelter / "data" / digest
+    try:
+        closed = account.first_closed(wanted)
+        settled_before = account.borrowed and sheltered.exists()
+        if may_relocate and (closed or settled_before) and not (wanted / "postgres").exists():
+            folder, closed = sheltered, account.first_closed(sheltered)
+        else:
+            folder = wanted
+        _check_owner(folder, account=account)
+        if closed is None:
+            _make_folder(folder, account=account)
+            return folder
+    except OSError as error:
+        detail = f"the data folder {wanted} cannot be made: {error.strerror} ({error.filename}); name another one"
+        raise DataFolderUnreachable(detail, folder=str(wanted)) from error
+    detail = (
+        f"Postgres cannot run as root and runs as {account.name} (uid {account.uid}), which may not pass {closed} "
+        f"on the way to {folder}; name a data folder outside of it (such as {SHELTER}), start as an ordinary "
+        f"user, or let others pass it (chmod o+x {closed})"
+    )
+    raise DataFolderUnreachable(detail, folder=str(folder), closed=str(closed), account=account.name)
+
+
+@contextmanager
+def sole_use(folder: Path) -> Iterator[None]:
+    """Hold the folder's lock for as long as the context lasts.
+
+    The lock is the kernel's: it goes when its holder does, however it dies, and no program it starts inherits it.
+
+    Raises
+    ------
+    DataFolderInUse : another live process holds it.
+    DataFolderOwnedByAnother : the caller may not write to the folder.
+    """
+    path = folder / "lock"
+    try:
+        path.touch(mode=0o600)
+        lock = path.open("a+", encoding="ascii")
+    except PermissionError as error:
+        raise _owned_by_another(folder, owner=folder.stat().st_uid, user=os.geteuid()) from error
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            lock.seek(0)
+            holder = lock.read().strip()
+            detail = f"{folder} is used by process {holder or '?'}; stop that one or name another data folder"
+            raise DataFolderInUse(detail, folder=str(folder), pid=holder) from error
+        lock.truncate(0)
+        lock.write(str(os.getpid()))
+        lock.flush()
+        yield
+
+
+def _check_owner(folder: Path, *, account: Account) -> None:
+    try:
+        for path, user in ((folder / "postgres", account.uid), (folder / "lock", os.geteuid())):
+            owner = path.stat().st_uid if path.exists() else user
+            if owner != user:
+                raise _owned_by_another(folder, owner=owner, user=user)
+    except PermissionError as error:
+        raise _owned_by_another(folder, owner=folder.stat().st_uid, user=os.geteuid()) from error
+
+
+def _owned_by_another(folder: Path, *, owner: int, user: int) -> DataFolderOwnedByAnother:
+    detail = (
+        f"the data in {folder} belongs to {name_of(owner)} (uid {owner}), and {name_of(user)} (uid {user}) may not use "
+        f"it (root's Postgres runs as `nobody`); start as whoever used it first, or name another data folder"
+    )
+    return DataFolderOwnedByAnother(detail, folder=str(folder), owner=owner, user=user)
+
+
+def _make_folder(folder: Path, *, account: Account) -> None:
+    if account.borrowed:
+        make_open_folder(folder)
+    else:
+        folder.mkdir(parents=True, exist_ok=True)

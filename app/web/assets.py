@@ -1,0 +1,48 @@
+"""The files that the pages need, served from the package; there is nothing that a page gets from elsewhere."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from importlib.resources import files
+from types import MappingProxyType
+
+from fastapi import APIRouter, HTTPException, Request, Response
+
+FOLDER = "/static"
+_MEDIA_TYPES = {"css": "text/css; charset=utf-8", "svg": "image/svg+xml"}
+_FOREVER = "public, max-age=31536000, immutable"
+
+
+@dataclass(frozen=True, slots=True)
+class Asset:
+    """A file's bytes, and the address that changes with them."""
+
+    content: bytes
+    media_type: str
+    version: str
+    address: str
+
+
+def _read(name: str) -> Asset:
+    content = files("app.web").joinpath("static", name).read_bytes()
+    version = sha256(content).hexdigest()[:12]
+    return Asset(content, _MEDIA_TYPES[name.rpartition(".")[2]], version, f"{FOLDER}/{name}?v={version}")
+
+
+ASSETS: Mapping[str, Asset] = MappingProxyType({name: _read(name) for name in ("style.css", "picture.css", "icon.svg")})
+
+
+def router() -> APIRouter:
+    """`/static/{name}`. Whoever asks by an asset's address may keep it for ever; without its version, ask again."""
+    routes = APIRouter(include_in_schema=False)
+
+    @routes.get(FOLDER + "/{name}")
+    def asset(request: Request, name: str) -> Response:
+        found = ASSETS.get(name)
+        if found is None:
+            raise HTTPException(404)
+        is_current = request.query_params.get("v") == found.version
+        headers = {"Cache-Control": _FOREVER if is_current else "no-cache", "ETag": f'"{found.version}"'}
+        return Response(found.content, media_type=found.media_type, headers=headers)
+
+    return routes

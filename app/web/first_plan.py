@@ -1,0 +1,157 @@
+"""The form that makes the first plan: what was typed, what is wrong with it and where, and what it asks for."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from app.core.model import Cluster, NewTopic
+from app.core.replicas.rack_modes import RackMode
+from app.core.replicas.registry import PLACEMENTS
+from app.errors import BrokersWithoutRack, DuplicateTopic, Failure, MalformedText
+from app.formats import assembly
+from app.formats.lines import is_topic_name, whole_number
+from app.services import replicas, snapshots
+from app.services.limits import Limits
+from app.services.plans import Plan
+from app.services.replicas import ReplicasRequest
+from app.store.database import UnitOfWork
+
+EMPTY: Mapping[str, str] = {
+    "cluster": "",
+    "brokers_text": "",
+    "topics_text": "",
+    "log_dirs_text": "",
+    "topic": "",
+    "partitions": "12",
+    "replication_factor": "3",
+    "algorithm": next(iter(PLACEMENTS)),
+    "rack_mode": "",
+    "seed": "",
+}
+"""The fields and what they hold at first."""
+
+LABELS: Mapping[str, str] = {
+    "cluster": "Name of the cluster",
+    "brokers_text": "Brokers and racks",
+    "topics_text": "Topics",
+    "log_dirs_text": "Log directories",
+    "topic": "Topic",
+    "partitions": "Partitions",
+    "replication_factor": "Replication factor",
+    "algorithm": "Who places it",
+    "rack_mode": "Racks",
+    "seed": "Seed",
+}
+"""What the fields are called, in the order of the form."""
+
+FORM = ""
+"""Where a problem is told that is of no single field."""
+
+_LONGEST_NAME = 249
+_TEXTS = {"brokers": "brokers_text", "topics": "topics_text", "log_dirs": "log_dirs_text"}
+_FIELDS = {
+    "brokers": "brokers_text",
+    "name": "topic",
+    "partitions": "partitions",
+    "start_partition_id": "partitions",
+    "replication_factor": "replication_factor",
+    "rack_mode": "rack_mode",
+    "seed": "seed",
+    # Of the limits it is the number of partitions that a person can lower.
+    "topics": "partitions",
+}
+
+
+class Unusable(Exception):
+    """What was typed cannot be planned; says why, field by field in the order of the form."""
+
+    def __init__(self, problems: Mapping[str, str]) -> None:
+        super().__init__(problems)
+        self.problems = {field: problems[field] for field in (FORM, *LABELS) if field in problems}
+
+
+@dataclass(frozen=True, slots=True)
+class FirstPlan:
+    """A cluster as it was pasted, and a topic to place on it."""
+
+    cluster: Cluster
+    request: ReplicasRequest
+
+
+def read(typed: Mapping[str, str]) -> FirstPlan:
+    """Understand what was typed, or raise `Unusable` with everything that is wrong with it."""
+    problems: dict[str, str] = {}
+    partitions = _count(typed, "partitions", problems)
+    replication_factor = _count(typed, "replication_factor", problems)
+    seed = _seed(typed["seed"].strip(), problems)
+    topic, name = typed["topic"].strip(), typed["cluster"].strip()
+    if not is_topic_name(topic):
+        problems["topic"] = "A topic's name has 1 to 249 letters, digits, dots, underscores and hyphens."
+    if not 0 < len(name) <= _LONGEST_NAME or not name.isprintable():
+        problems["cluster"] = f"A cluster's name has 1 to {_LONGEST_NAME} printable characters."
+    if typed["algorithm"] not in PLACEMENTS:
+        problems["algorithm"] = f"The algorithms are {', '.join(PLACEMENTS)}."
+    if typed["rack_mode"] not in ("", *RackMode):
+        problems["rack_mode"] = f"The modes are {', '.join(RackMode)}."
+    cluster = _cluster(name, typed, problems)
+    if problems:
+        raise Unusable(problems)
+    request = ReplicasRequest(
+        topics=[NewTopic(topic, partitions, replication_factor)],
+        algorithm=typed["algorithm"],
+        rack_mode=RackMode(typed["rack_mode"]) if typed["rack_mode"] else None,
+        seed=seed,
+    )
+    return FirstPlan(cluster, request)
+
+
+def carry_out(uow: UnitOfWork, wanted: FirstPlan, limits: Limits) -> Plan:
+    """Keep the cluster as a snapshot and place the topic on it, or raise `Unusable`."""
+    try:
+        snapshot = snapshots.keep(uow, wanted.cluster, limits)
+        return replicas.place(uow, replace(wanted.request, snapshot_id=snapshot.id), limits)
+    except Failure as failure:
+        raise Unusable({_field(failure): _sentence(failure.detail)}) from failure
+
+
+def _cluster(name: str, typed: Mapping[str, str], problems: dict[str, str]) -> Cluster:
+    texts = {field: typed[field] if typed[field].strip() else None for field in _TEXTS.values()}
+    if texts["brokers_text"] is None:
+        problems["brokers_text"] = "Paste what kafka-broker-api-versions prints: it says which broker is in which rack."
+        return Cluster(name, ())
+    try:
+        return assembly.assemble(name, **texts).cluster
+    except MalformedText as refused:
+        problems[_field(refused)] = _sentence(refused.detail)
+        return Cluster(name, ())
+
+
+def _count(typed: Mapping[str, str], field: str, problems: dict[str, str]) -> int:
+    number = whole_number(typed[field].strip())
+    if number is None:
+        problems[field] = "This is a whole number from 1 to 2147483647."
+    return number or 0
+
+
+def _seed(text: str, problems: dict[str, str]) -> int | None:
+    if not text:
+        return None
+    digits = text.removeprefix("-")
+    seed = int(text) if digits.isascii() and digits.isdigit() and len(digits) <= 19 else None
+    if seed is None or not -(2**63) <= seed < 2**63:
+        problems["seed"] = "A seed is a whole number of 64 bits, or nothing."
+    return seed
+
+
+def _field(failure: Failure) -> str:
+    if isinstance(failure, MalformedText):
+        return _TEXTS.get(str(failure.context.get("part")), FORM)
+    if isinstance(failure, BrokersWithoutRack):
+        return "rack_mode"  # the text is what it is; the mode is what can be chosen
+    if isinstance(failure, DuplicateTopic):
+        return "topics_text"
+    named = [part for part in failure.path if isinstance(part, str)]
+    return next((_FIELDS[part] for part in reversed(named) if part in _FIELDS), FORM)
+
+
+def _sentence(detail: str) -> str:
+    return detail[:1].upper() + detail[1:] + ("" if detail.endswith(".") else ".")

@@ -1,0 +1,52 @@
+"""The little of SVG that the pictures need: elements, text that is escaped, and text that fits."""
+
+import html
+import re
+import unicodedata
+
+NAMESPACE = "http://www.w3.org/2000/svg"
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def element(name: str, *children: str, **attributes: str | float) -> str:
+    """An element with children that are markup already.
+
+    An attribute's `_` becomes `-`, and one at its end is dropped: `class_`, `text_anchor`. Numbers keep two decimal
+    places, so that the same picture has the same bytes on every machine.
+    """
+    written = "".join([f' {_attribute(key)}="{_value(value)}"' for key, value in attributes.items()])
+    content = "".join(children)
+    return f"<{name}{written}>{content}</{name}>" if content else f"<{name}{written}/>"
+
+
+def escaped(content: str) -> str:
+    """Text as markup; a character that XML cannot hold becomes U+FFFD."""
+    return html.escape(_NOT_XML.sub("\ufffd", content))
+
+
+def label(content: str, x: float, y: float, *, width: float, size: float = 12, **attributes: str | float) -> str:
+    """A text that takes about `width` pixels at most; where it is cut, the whole of it is its tooltip."""
+    shown = shortened(content, int(width / (size * 0.6)))
+    tooltip = element("title", escaped(content)) if shown != content else ""
+    return element("text", tooltip, escaped(shown), x=x, y=y, **attributes)
+
+
+def shortened(content: str, columns: int) -> str:
+    """A text in that many columns, where East Asian characters take two; what was cut shows as `…`."""
+    taken = 0
+    for index, character in enumerate(content):
+        taken += 2 if unicodedata.east_asian_width(character) in "WF" else 1
+        if taken > columns:
+            kept = content[: max(index - 1, 0)]
+            return f"{kept}…"
+    return content
+
+
+def _attribute(key: str) -> str:
+    return key.rstrip("_").replace("_", "-")
+
+
+def _value(value: str | float) -> str:
+    if isinstance(value, str):
+        return escaped(value)
+    return f"{value:.2f}".rstrip("0").rstrip(".")

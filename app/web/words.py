@@ -1,0 +1,32 @@
+"""Numbers and moments as people read them, in pictures and on pages alike."""
+
+from datetime import datetime
+
+_UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
+
+
+def number(value: float) -> str:
+    """`1,000,000`; what is not whole gets one decimal place."""
+    return f"{value:,.0f}" if value == int(value) else f"{value:,.1f}"
+
+
+def counted(value: int, noun: str) -> str:
+    """`1 broker`, `2 brokers`."""
+    return f"{value:,} {noun}" + ("" if value == 1 else "s")
+
+
+def share(value: float) -> str:
+    """`100 %` only where it is all of it, and `0 %` only where it is none: the tenths are cut, not rounded."""
+    if value in (0, 1):
+        return f"{value * 100:.0f} %"
+    # 1 - 11 / 20 is a little less than 0.45: what a float loses must not cost a tenth.
+    return f"{min(max(int(value * 1000 + 1e-6), 1), 999) / 10:.1f} %"
+
+
+def since(moment: datetime, now: datetime) -> str:
+    """How long ago a moment was, in its largest unit."""
+    seconds = int((now - moment).total_seconds())
+    for length, unit in _UNITS:
+        if seconds >= length:
+            return f"{counted(seconds // length, unit)} ago"
+    return "just now"

@@ -1,0 +1,38 @@
+"""The job loop, put together: settings → database → queue.
+
+`python -m app.worker` runs it; `rackplan worker` does the same.
+"""
+
+import asyncio
+import os
+import signal
+import sys
+from datetime import timedelta
+from threading import Thread
+
+from app import logs
+from app.jobs import queue
+from app.settings import Settings
+from app.store.database import Database
+
+
+def main() -> None:
+    """Run jobs until the process is told to stop; the job at hand is finished first."""
+    settings = Settings()
+    logs.configure(settings.log_format, settings.log_level)
+    if settings.database_url is None:
+        raise SystemExit("RACKPLAN_DATABASE_URL is not set; `rackplan serve` runs a worker beside its own Postgres")
+    if "--until-stdin-closes" in sys.argv:
+        Thread(target=_stop_when_stdin_closes, daemon=True).start()
+    with Database(settings.database_url) as database:
+        asyncio.run(queue.run(database, settings.limits, idempotency_age=timedelta(hours=settings.idempotency_hours)))
+
+
+def _stop_when_stdin_closes() -> None:
+    """End with the process that started this one: its end of the pipe closes even when it is killed."""
+    sys.stdin.buffer.read()
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+if __name__ == "__main__":
+    main()

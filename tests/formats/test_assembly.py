@@ -1,0 +1,75 @@
+"""The three texts as one cluster."""
+
+import pytest
+
+from app.core.model import UNKNOWN_SIZE, Broker
+from app.errors import MalformedText
+from app.formats import log_dirs
+from app.formats.assembly import assemble
+from tests.formats.strategies import sample
+
+BROKERS = sample("kafka-broker-api-versions.txt")
+TOPICS = sample("kafka-topics-describe.txt")
+LOG_DIRS = sample("kafka-log-dirs-describe.txt")
+
+
+def test_the_real_cluster() -> None:
+    found = assemble("prod", brokers_text=BROKERS, topics_text=TOPICS, log_dirs_text=LOG_DIRS)
+    cluster = found.cluster
+    assert cluster.name == "prod"
+    assert [broker.id for broker in cluster.brokers] == list(range(101, 110))
+    assert {broker.rack for broker in cluster.brokers} == {"use1-az1", "use1-az2", "use1-az4"}
+    names = ["audit-log", "clicks", "inventory.changes", "orders", "payments", "sessions"]
+    assert [topic.name for topic in cluster.topics] == names
+    assert sum(topic.replicas.size for topic in cluster.topics) == 285
+    sizes = log_dirs.sizes(log_dirs.read(LOG_DIRS))
+    described = set()
+    for topic in cluster.topics:
+        assert topic.partition_ids.tolist() == list(range(len(topic.replicas)))
+        for partition, size in enumerate(topic.size_bytes.tolist()):
+            described.add((topic.name, partition))
+            assert size == sizes[topic.name, partition]
+    assert found.partitions_without_topic == tuple(sorted(set(sizes) - described))
+
+
+def test_brokers_that_nobody_listed_are_those_that_are_seen() -> None:
+    topics = TOPICS.replace("Replicas: 107,108,102\tIsr: 107,108,102", "Replicas: 107,108,999\tIsr: 107,108,999")
+    cluster = assemble("c", topics_text=topics).cluster
+    assert cluster.brokers == tuple(Broker(broker) for broker in (*range(101, 110), 999))
+    assert set(cluster.topics[0].size_bytes.tolist()) == {UNKNOWN_SIZE}
+    alone = '{"brokers":[{"broker":7,"logDirs":[]}]}'
+    assert assemble("c", log_dirs_text=alone).cluster.brokers == (Broker(7),)
+
+
+def test_brokers_alone_are_a_cluster_without_topics() -> None:
+    cluster = assemble("c", brokers_text=BROKERS).cluster
+    assert (len(cluster.brokers), cluster.topics) == (9, ())
+
+
+def test_partitions_on_disk_that_no_topic_describes_are_told() -> None:
+    text = (
+        '{"brokers":[{"broker":1,"logDirs":[{"logDir":"/d","partitions":['
+        '{"partition":"gone-1","size":3},{"partition":"gone-0","size":3},{"partition":"t-0","size":5}]}]}]}'
+    )
+    topics = (
+        "Topic: t\tPartitionCount: 2\tReplicationFactor: 1\tConfigs: \n"
+        "\tTopic: t\tPartition: 0\tLeader: 1\tReplicas: 1\tIsr: 1\n"
+        "\tTopic: t\tPartition: 1\tLeader: 1\tReplicas: 1\tIsr: 1\n"
+    )
+    found = assemble("c", topics_text=topics, log_dirs_text=text)
+    assert found.cluster.topics[0].size_bytes.tolist() == [5, UNKNOWN_SIZE]
+    assert found.partitions_without_topic == (("gone", 0), ("gone", 1))
+
+
+@pytest.mark.parametrize("part", ["brokers", "topics", "log_dirs"])
+def test_a_refusal_names_the_text_it_is_about(part: str) -> None:
+    texts = {"brokers_text": BROKERS, "topics_text": TOPICS, "log_dirs_text": LOG_DIRS, f"{part}_text": "\nhello"}
+    with pytest.raises(MalformedText) as caught:
+        assemble("c", **texts)
+    assert caught.value.context["part"] == part
+    assert caught.value.line == 2
+
+
+def test_no_text_at_all_is_refused() -> None:
+    with pytest.raises(MalformedText, match="the text of at least one Kafka tool"):
+        assemble("c")

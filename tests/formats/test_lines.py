@@ -1,0 +1,77 @@
+"""Decoding and the small readings that every text format shares."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.core.model import INT32_MAX
+from app.errors import MalformedText
+from app.formats.lines import decode, is_topic_name, numbered, whole_number, whole_numbers
+from tests.formats.strategies import refusal_of
+
+
+@given(st.text())
+def test_text_survives_encoding_and_decoding(text: str) -> None:
+    text = text.removeprefix("\ufeff")
+    assert decode(text.encode(), "topics") == text
+
+
+def test_a_byte_order_mark_is_dropped() -> None:
+    assert decode(b"\xef\xbb\xbfTopic: a", "topics") == "Topic: a"
+
+
+def test_bytes_that_are_not_utf8_are_named_by_line_and_offset() -> None:
+    with pytest.raises(MalformedText) as caught:
+        decode(b"one\ntwo\nthr\xffee", "log_dirs")
+    assert caught.value.line == 3
+    assert caught.value.context["byte"] == 11
+    assert caught.value.context["part"] == "log_dirs"
+    assert "0xff" in caught.value.detail
+
+
+@given(st.binary())
+def test_any_bytes_decode_or_are_refused(content: bytes) -> None:
+    refusal = refusal_of(lambda left: decode(left, "topics"), content)
+    if refusal is None:
+        assert decode(content, "topics") == content.decode().removeprefix("\ufeff")
+    else:
+        byte = refusal.context["byte"]
+        assert isinstance(byte, int)
+        assert refusal.line == content.count(b"\n", 0, byte) + 1
+
+
+def test_log_lines_and_blank_lines_are_skipped_and_still_counted() -> None:
+    text = "[2025-01-27 19:50:51,936] WARN [AdminClient] …\nWarning: --zookeeper is deprecated\n\nTopic: a\r\n \t\r\nb"
+    assert list(numbered(text)) == [(4, "Topic: a"), (6, "b")]
+
+
+@pytest.mark.parametrize("line", ["[1,2,3]", "[orders]", "Warnings", "WARNED", " WARN x"])
+def test_other_lines_are_not_taken_for_log_lines(line: str) -> None:
+    assert list(numbered(line)) == [(1, line)]
+
+
+@given(st.integers(0, INT32_MAX))
+def test_a_number_reads_back(number: int) -> None:
+    assert whole_number(str(number)) == number
+
+
+@pytest.mark.parametrize("text", ["", "-1", "+1", " 1", "1_0", "1.0", "٣", "²", "2147483648", "9" * 5000, "0x1"])
+def test_what_is_no_broker_id_is_none(text: str) -> None:
+    assert whole_number(text) is None
+    assert whole_numbers(f"1,{text}") is None
+
+
+@given(st.lists(st.integers(0, INT32_MAX)))
+def test_a_list_of_numbers_reads_back(numbers: list[int]) -> None:
+    assert whole_numbers(",".join(map(str, numbers))) == tuple(numbers)
+
+
+@pytest.mark.parametrize(
+    ("name", "legal"),
+    [
+        *((name, True) for name in ("a", "a.b_c-1", "x" * 249, "...")),
+        *((name, False) for name in ("", ".", "..", "x" * 250, "a b", "ä", "a\n")),
+    ],
+)
+def test_topic_names_are_those_that_kafka_takes(name: str, legal: bool) -> None:
+    assert is_topic_name(name) is legal

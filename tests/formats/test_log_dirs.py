@@ -1,0 +1,155 @@
+"""`kafka-log-dirs --describe`: the real answer, sizes and disks, and what is wrong with a broken one."""
+
+import orjson
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from app.core.model import INT32_MAX
+from app.formats.log_dirs import BrokerLogDirs, LogDir, LogDirReplica, LogDirs, disks, read, sizes, write
+from tests.formats.strategies import broken, broker_ids, reads_or_refuses, refused, sample, topic_names
+
+CAPTURE = "kafka-log-dirs-describe.txt"
+
+replicas = st.builds(
+    LogDirReplica,
+    topic=topic_names,
+    partition=st.integers(0, INT32_MAX),
+    size_bytes=st.integers(0, 2**63 - 1),
+    offset_lag=st.integers(-1, 2**63 - 1),
+    is_future=st.booleans(),
+)
+
+
+@st.composite
+def brokers(draw: st.DrawFn) -> BrokerLogDirs:
+    held = draw(st.lists(replicas, max_size=6, unique_by=lambda one: (one.topic, one.partition, one.is_future)))
+    split = draw(st.integers(0, len(held)))
+    error = st.none() | st.just("org.apache.kafka.common.errors.KafkaStorageException")
+    return BrokerLogDirs(
+        draw(broker_ids),
+        tuple(LogDir(draw(st.text(max_size=9)), tuple(part), draw(error)) for part in (held[:split], held[split:])),
+    )
+
+
+answers = st.builds(
+    LogDirs,
+    st.lists(brokers(), max_size=3, unique_by=lambda broker: broker.broker).map(tuple),
+    st.none() | st.lists(broker_ids).map(tuple),
+)
+
+
+@given(answers)
+def test_what_is_written_reads_back(answer: LogDirs) -> None:
+    assert read(write(answer)) == answer
+
+
+def test_the_real_capture_comes_back_verbatim() -> None:
+    assert write(read(sample(CAPTURE))) == sample(CAPTURE)
+    alone = sample(CAPTURE).split("\n", 2)[2]
+    assert write(read(alone)) == alone
+
+
+def test_line_ends_log_lines_and_indentation_do_not_matter() -> None:
+    prose, document = sample(CAPTURE).rsplit("\n", 2)[:2]
+    pretty = orjson.dumps(orjson.loads(document), option=orjson.OPT_INDENT_2).decode()
+    text = f"[2025-01-27 19:50:51,936] WARN x\n{prose}\n\n{pretty}\n\n".replace("\n", "\r\n")
+    assert read(text) == read(sample(CAPTURE))
+
+
+def test_a_broken_disk_keeps_its_error_and_unknown_keys_are_dropped() -> None:
+    text = '{"version":1,"brokers":[{"broker":1,"x":1,"logDirs":[{"logDir":"/d","error":"E","partitions":[],"y":{}}]}]}'
+    assert read(text) == LogDirs((BrokerLogDirs(1, (LogDir("/d", (), "E"),)),))
+
+
+def test_sizes_are_those_of_the_largest_replica_that_is_not_a_future_one() -> None:
+    first = LogDir("/a", (LogDirReplica("a-b-12", 0, 7), LogDirReplica("t", 1, 0)))
+    second = LogDir("/b", (LogDirReplica("a-b-12", 0, 99, is_future=True),))
+    third = LogDir("/a", (LogDirReplica("a-b-12", 0, 9), LogDirReplica("f", 0, 5, is_future=True)))
+    answer = LogDirs((BrokerLogDirs(1, (first, second)), BrokerLogDirs(2, (third,))))
+    assert sizes(answer) == {("a-b-12", 0): 9, ("t", 1): 0}
+    assert disks(answer) == {1: (first, second), 2: (third,)}
+    assert [disk.used_bytes for disk in disks(answer)[1]] == [7, 99]
+
+
+def test_the_partition_number_follows_the_last_dash() -> None:
+    text = (
+        '{"brokers":[{"broker":1,"logDirs":[{"logDir":"/d","partitions":[{"partition":"topic-with-12-3","size":1}]}]}]}'
+    )
+    assert sizes(read(text)) == {("topic-with-12", 3): 1}
+
+
+def _answer(partition: str) -> str:
+    lines = [
+        "Querying brokers for log directories information",
+        '{"version":1,"brokers":[{"broker":1,"logDirs":[{"logDir":"/d","error":null,"partitions":[',
+        '{"partition":"t-0","size":1},',
+        partition + "]}]}]}",
+    ]
+    return "\n".join(lines)
+
+
+PLACE = "brokers/0/logDirs/0/partitions/1"
+
+
+@pytest.mark.parametrize(
+    ("partition", "says"),
+    [
+        ('{"partition":"t-0","size":2}', f"{PLACE}: expected each replica of a broker once, found t-0 again"),
+        ('{"partition":"t","size":2}', f"{PLACE}/partition: expected a topic and its partition"),
+        ('{"partition":"t-x","size":2}', f"{PLACE}/partition: expected a topic and its partition"),
+        ('{"partition":"-1","size":2}', f"{PLACE}/partition: expected a topic and its partition"),
+        ('{"partition":"t-2147483648","size":2}', f"{PLACE}/partition: expected a topic and its partition"),
+        ('{"partition":"a b-1","size":2}', f"{PLACE}/partition: expected a topic and its partition"),
+        ('{"partition":"t-1","size":-2}', f"{PLACE}/size: expected a whole number"),
+        ('{"partition":"t-1","size":9223372036854775808}', f"{PLACE}/size: expected a whole number"),
+        ('{"partition":"t-1","size":1,"isFuture":0}', f"{PLACE}/isFuture: expected true or false"),
+        ('{"partition":"t-1"}', f"{PLACE}: expected the key 'size'"),
+        ("7", f"{PLACE}: expected an object"),
+    ],
+)
+def test_a_replica_is_refused_by_its_place_and_line(partition: str, says: str) -> None:
+    refusal = refused(read, _answer(partition))
+    assert says in refusal.detail
+    assert refusal.line == 4
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "says"),
+    [
+        ("", 1, "the log directories as JSON"),
+        (sample(CAPTURE)[:-40], 3, "the log directories as JSON"),
+        (sample(CAPTURE) + "{}", 4, "the log directories as JSON"),
+        ("Received log directory information from brokers 1,x\n{}", 1, "broker ids"),
+        ('{"version":2,"brokers":[]}', 1, "version: expected version 1"),
+        ('{"brokers":[{"broker":1,"logDirs":[]},\n{"broker":1,"logDirs":[]}]}', 2, "brokers/1/broker: expected each"),
+        ('{"brokers":[{"broker":-1,"logDirs":[]}]}', 1, "brokers/0/broker: expected a whole number"),
+        ('{"brokers":[{"broker":1}]}', 1, "brokers/0: expected the key 'logDirs'"),
+        (
+            '{"brokers":[{"broker":1,"logDirs":[{"logDir":1,"partitions":[]}]}]}',
+            1,
+            "logDirs/0/logDir: expected a string",
+        ),
+        (
+            '{"brokers":[{"broker":1,"logDirs":[{"logDir":"","error":1,"partitions":[]}]}]}',
+            1,
+            "logDirs/0/error: expected a string",
+        ),
+    ],
+)
+def test_a_malformed_text_is_named_by_line_and_expectation(text: str, line: int, says: str) -> None:
+    refusal = refused(read, text)
+    assert says in refusal.detail
+    assert refusal.line == line
+
+
+@given(st.text())
+def test_any_text_reads_or_is_refused(text: str) -> None:
+    reads_or_refuses(read, text)
+
+
+@settings(max_examples=200)
+@given(st.data())
+def test_any_broken_capture_reads_or_is_refused(data: st.DataObject) -> None:
+    reads_or_refuses(read, data.draw(broken(sample(CAPTURE))))
+    reads_or_refuses(read, data.draw(broken(_answer('{"partition":"t-1","size":2}'))))

@@ -1,0 +1,97 @@
+"""Several tools' texts in one paste."""
+
+import itertools
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from app.formats import broker_api_versions, log_dirs, topic_describe
+from app.formats.pasted import Pasted, read
+from tests.formats.strategies import broken, reads_or_refuses, refused, sample
+
+TEXTS = {
+    "brokers": sample("kafka-broker-api-versions.txt"),
+    "topics": sample("kafka-topics-describe.txt"),
+    "log_dirs": sample("kafka-log-dirs-describe.txt"),
+}
+READERS = {"brokers": broker_api_versions.read, "topics": topic_describe.read, "log_dirs": log_dirs.read}
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_each_tool_gets_its_lines_in_any_order(count: int, end: str) -> None:
+    for order in itertools.permutations(TEXTS, count):
+        found = read("\n\n".join(TEXTS[tool] for tool in order).replace("\n", end))
+        for tool, text in TEXTS.items():
+            part = getattr(found, tool)
+            assert (part is None) is (tool not in order)
+            if part is not None:
+                assert READERS[tool](part) == READERS[tool](text)
+
+
+def test_command_lines_and_log_lines_belong_to_no_text() -> None:
+    text = (
+        "[appuser@kafka-1 ~]$ /opt/kafka/bin/kafka-topics.sh --bootstrap-server kafka-1:9092 --describe\n"
+        "[2025-01-27 19:50:51,936] WARN [AdminClient clientId=adminclient-1] x\n"
+        f"{TEXTS['topics']}"
+        "$ kafka-broker-api-versions --bootstrap-server kafka-1:9092\n"
+        f"{TEXTS['brokers']}"
+        "C:\\kafka>bin\\windows\\kafka-log-dirs.bat --describe\n"
+        f"{TEXTS['log_dirs']}"
+    )
+    found = read(text)
+    for tool, reader in READERS.items():
+        assert reader(getattr(found, tool)) == reader(TEXTS[tool])
+
+
+def test_refusals_name_the_line_of_the_paste() -> None:
+    """A text's other lines are blank, not gone."""
+    broken_topics = TEXTS["topics"].replace("Isr: 109,103,104", "Isr: 109,103,10", 1)
+    text = TEXTS["log_dirs"] + TEXTS["brokers"] + broken_topics
+    topics = read(text).topics
+    assert topics is not None
+    line = text[: text.index("Isr: 109,103,10\t")].count("\n") + 1
+    assert refused(topic_describe.read, topics).line == line == 15
+
+
+def test_lines_that_no_tool_prints_are_left_to_the_reader_of_the_text_they_stand_in() -> None:
+    topics = read(TEXTS["topics"] + "what is this\n").topics
+    assert topics is not None
+    assert refused(topic_describe.read, topics).line == 124
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "found"),
+    [
+        ("", 1, "found ''"),
+        ("\n\nhello\n", 1, "found 'hello'"),
+        ("$ kafka-topics.sh --describe\n", 1, "kafka-topics.sh"),
+        ("\nhello\n" + TEXTS["topics"], 2, "found 'hello'"),
+    ],
+)
+def test_what_is_not_recognised_is_refused(text: str, line: int, found: str) -> None:
+    refusal = refused(read, text)
+    assert refusal.line == line
+    assert "what kafka-topics --describe" in refusal.detail
+    assert found in refusal.detail
+
+
+@given(st.text())
+def test_any_text_reads_or_is_refused(text: str) -> None:
+    reads_or_refuses(read, text)
+
+
+@settings(max_examples=200)
+@given(st.permutations(list(TEXTS.values())).flatmap(lambda texts: broken("".join(texts))))
+def test_any_broken_paste_reads_or_is_refused(text: str) -> None:
+    def through(left: str) -> None:
+        found = read(left)
+        assert found != Pasted()
+        for tool, reader in READERS.items():
+            part = getattr(found, tool)
+            if part is not None:
+                assert part.count("\n") == left.count("\n")
+                reader(part)
+
+    reads_or_refuses(through, text)

@@ -1,0 +1,149 @@
+"""The canonical document of a cluster."""
+
+from random import Random
+
+import numpy as np
+import orjson
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.core.model import NO_LEADER, NO_REPLICA, UNKNOWN_SIZE, Broker, BrokerCapacity, Cluster, Int32s, Topic, padded
+from app.formats.assembly import assemble
+from app.formats.snapshot_json import read, write
+from tests.formats.strategies import broker_ids, replica_lists, sample, topic_names
+
+amounts = st.none() | st.integers(0, 2**53)
+capacities = st.none() | st.builds(BrokerCapacity, amounts, amounts, amounts)
+brokers = st.builds(Broker, broker_ids, st.none() | st.text(max_size=5), st.booleans(), capacities)
+
+
+@st.composite
+def topics(draw: st.DrawFn, name: str) -> Topic:
+    ids = sorted(draw(st.lists(st.integers(0, 5000), unique=True, max_size=5)))
+    count = len(ids)
+    some = st.lists(st.just(()) | replica_lists, min_size=count, max_size=count)
+    return Topic(
+        name=name,
+        partition_ids=np.array(ids, dtype=np.int32),
+        replicas=padded(draw(st.lists(replica_lists, min_size=count, max_size=count))),
+        leaders=np.array([draw(st.just(NO_LEADER) | broker_ids) for _ in ids], dtype=np.int32),
+        isr=padded(draw(some)),
+        adding=padded(draw(some)),
+        removing=padded(draw(some)),
+        size_bytes=np.array([draw(st.integers(UNKNOWN_SIZE, 2**63 - 1)) for _ in ids], dtype=np.int64),
+    )
+
+
+@st.composite
+def clusters(draw: st.DrawFn) -> Cluster:
+    listed = draw(st.lists(brokers, unique_by=lambda broker: broker.id, max_size=4))
+    names = sorted(draw(st.lists(topic_names, unique=True, max_size=3)))
+    ordered = tuple(sorted(listed, key=lambda broker: broker.id))
+    return Cluster(draw(st.text(max_size=8)), ordered, tuple(draw(topics(name)) for name in names))
+
+
+def _trimmed(rows: Int32s) -> list[list[int]]:
+    return [[broker for broker in row if broker != NO_REPLICA] for row in rows.tolist()]
+
+
+def assert_same(found: Cluster, expected: Cluster) -> None:
+    """Equal in everything but how wide the arrays are padded; no capacity and an empty one say the same."""
+    assert found.name == expected.name
+    assert [(broker.id, broker.rack, broker.fenced) for broker in found.brokers] == [
+        (broker.id, broker.rack, broker.fenced) for broker in expected.brokers
+    ]
+    assert [broker.capacity or BrokerCapacity() for broker in found.brokers] == [
+        broker.capacity or BrokerCapacity() for broker in expected.brokers
+    ]
+    assert [topic.name for topic in found.topics] == [topic.name for topic in expected.topics]
+    for topic, other in zip(found.topics, expected.topics, strict=True):
+        for name in ("partition_ids", "leaders", "size_bytes"):
+            assert getattr(topic, name).tolist() == getattr(other, name).tolist()
+            assert getattr(topic, name).dtype == getattr(other, name).dtype
+        for name in ("replicas", "isr", "adding", "removing"):
+            assert _trimmed(getattr(topic, name)) == _trimmed(getattr(other, name))
+            assert getattr(topic, name).dtype == np.int32
+
+
+@given(clusters())
+def test_what_is_written_reads_back(cluster: Cluster) -> None:
+    assert_same(read(write(cluster)), cluster)
+
+
+@given(clusters())
+def test_what_is_read_is_written_again_byte_for_byte(cluster: Cluster) -> None:
+    assert write(read(write(cluster))) == write(cluster)
+
+
+@given(clusters(), st.integers(1, 3), st.randoms())
+def test_order_and_padding_leave_no_trace(cluster: Cluster, extra: int, random: Random) -> None:
+    """The same cluster told in another order, its arrays padded wider, gives the same bytes, hence the same hash."""
+
+    def wider(rows: Int32s) -> Int32s:
+        return np.pad(rows, ((0, 0), (0, extra)), constant_values=NO_REPLICA)
+
+    retold = []
+    for topic in cluster.topics:
+        order = list(range(len(topic.partition_ids)))
+        random.shuffle(order)
+        retold.append(
+            Topic(
+                name=topic.name,
+                partition_ids=topic.partition_ids[order],
+                replicas=wider(topic.replicas)[order],
+                leaders=topic.leaders[order],
+                isr=wider(topic.isr)[order],
+                adding=wider(topic.adding)[order],
+                removing=wider(topic.removing)[order],
+                size_bytes=topic.size_bytes[order],
+            )
+        )
+    other = Cluster(cluster.name, cluster.brokers[::-1], tuple(retold[::-1]))
+    assert write(other) == write(cluster)
+
+
+def test_a_worked_document_leaves_out_what_says_nothing() -> None:
+    topic = Topic(
+        name="t",
+        partition_ids=np.array([0, 1], dtype=np.int32),
+        replicas=padded([[3, 1, 2], [2, 1]]),
+        leaders=np.array([1, NO_LEADER], dtype=np.int32),
+        isr=padded([[1, 2], []]),
+        adding=padded([[3], []]),
+        removing=padded([[], []]),
+        size_bytes=np.array([5, UNKNOWN_SIZE], dtype=np.int64),
+    )
+    capacity = BrokerCapacity(disk_bytes=9)
+    cluster = Cluster(
+        "c", (Broker(2, "b", fenced=True, capacity=capacity), Broker(1, None, capacity=BrokerCapacity())), (topic,)
+    )
+    assert orjson.loads(write(cluster)) == {
+        "cluster": "c",
+        "brokers": [{"id": 1}, {"id": 2, "rack": "b", "fenced": True, "capacity": {"disk_bytes": 9}}],
+        "topics": [
+            {
+                "name": "t",
+                "partitions": [
+                    {
+                        "partition": 0,
+                        "replicas": [3, 1, 2],
+                        "isr": [1, 2],
+                        "leader": 1,
+                        "size_bytes": 5,
+                        "adding_replicas": [3],
+                    },
+                    {"partition": 1, "replicas": [2, 1], "isr": []},
+                ],
+            }
+        ],
+    }
+
+
+def test_the_real_cluster_survives() -> None:
+    cluster = assemble(
+        "prod",
+        brokers_text=sample("kafka-broker-api-versions.txt"),
+        topics_text=sample("kafka-topics-describe-reassigning.txt"),
+        log_dirs_text=sample("kafka-log-dirs-describe.txt"),
+    ).cluster
+    assert_same(read(write(cluster)), cluster)

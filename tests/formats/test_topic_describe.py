@@ -1,0 +1,263 @@
+"""`kafka-topics --describe` of every generation, and what is wrong with a broken one."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from app.core.model import NO_LEADER, UNKNOWN_SIZE, unpadded
+from app.formats import topic_describe
+from app.formats.topic_describe import (
+    ELR_COLUMNS,
+    HEADER_COLUMNS,
+    REASSIGNMENT_COLUMNS,
+    ROW_COLUMNS,
+    PartitionDescription,
+    TopicDescription,
+    read,
+    topics,
+    write,
+)
+from tests.formats.strategies import (
+    broken,
+    broker_ids,
+    line_texts,
+    reads_or_refuses,
+    refused,
+    replica_lists,
+    sample,
+    topic_names,
+)
+
+CAPTURES = [
+    "kafka-topics-describe.txt",
+    "kafka-topics-describe-reassigning.txt",
+    "kafka-topics-describe-two-brokers-down.txt",
+]
+KRAFT_4 = (
+    "Topic: orders\tTopicId: 2axB58VyTMemnegrC2eNlQ\tPartitionCount: 2\tReplicationFactor: 2\tConfigs: a=b,c=d:e,f\n"
+    "\tTopic: orders\tPartition: 0\tLeader: 1\tReplicas: 1,2\tIsr: 1,2\tElr: \tLastKnownElr: \n"
+    "\tTopic: orders\tPartition: 1\tLeader: none\tReplicas: 2,1\tIsr: \tElr: 2\tLastKnownElr: 1\n"
+)
+KRAFT_3_9 = KRAFT_4.replace("Elr: 2", "Elr: N/A").replace("Elr: 1", "Elr: N/A").replace("Elr: \t", "Elr: N/A\t")
+KAFKA_2_2 = (
+    "Topic: test\tPartitionCount: 1\tReplicationFactor: 1\tConfigs: segment.bytes=1073741824\tMarkedForDeletion: true\n"
+    "\tTopic: test\tPartition: 0\tLeader: 0\tReplicas: 0\tIsr: 0\tMarkedForDeletion: true\n"
+)
+KAFKA_0_10 = (
+    "Topic:test\tPartitionCount:2\tReplicationFactor:1\tConfigs:\n"
+    "\tTopic: test\tPartition: 0\tLeader: 0\tReplicas: 0\tIsr: 0\n"
+    "\tTopic: test\tPartition: 1\tLeader: none\tReplicas: 1\tIsr: \n"
+)
+WITH_OFFLINE = (
+    "Topic: t\tPartitionCount: 1\tReplicationFactor: 2\tConfigs: \n"
+    "\tTopic: t\tPartition: 0\tLeader: 1\tReplicas: 1,2\tIsr: 1\tOffline: 2\tElr: \tLastKnownElr: \n"
+)
+
+
+@st.composite
+def partitions(draw: st.DrawFn, partition: int, with_elr: bool) -> PartitionDescription:
+    replicas = draw(replica_lists)
+    reassigning = draw(st.booleans())
+    others = draw(st.dictionaries(st.sampled_from(["Offline", "LiveObservers"]), line_texts, max_size=2))
+    columns = [*ROW_COLUMNS, *others, *(REASSIGNMENT_COLUMNS if reassigning else ())]
+    eligible = st.none() | st.lists(broker_ids, max_size=3, unique=True).map(tuple) if with_elr else st.none()
+    return PartitionDescription(
+        partition=partition,
+        leader=draw(st.none() | broker_ids),
+        replicas=replicas,
+        isr=tuple(draw(st.permutations(replicas)))[: draw(st.integers(0, len(replicas)))],
+        adding=draw(replica_lists) if reassigning else (),
+        removing=draw(replica_lists) if reassigning else (),
+        elr=draw(eligible),
+        last_known_elr=draw(eligible),
+        others=tuple(others.items()),
+        columns=(*columns, *(ELR_COLUMNS if with_elr else ())),
+    )
+
+
+@st.composite
+def descriptions(draw: st.DrawFn) -> tuple[TopicDescription, ...]:
+    with_elr = draw(st.booleans())
+    described = []
+    for name in draw(st.lists(topic_names, unique=True, max_size=3)):
+        ids = draw(st.lists(st.integers(0, 2000), unique=True, max_size=4))
+        topic_id = draw(st.none() | st.from_regex(r"[A-Za-z0-9_-]{22}", fullmatch=True))
+        marked = draw(st.booleans())
+        columns = HEADER_COLUMNS if topic_id else HEADER_COLUMNS[1:]
+        described.append(
+            TopicDescription(
+                name=name,
+                replication_factor=draw(st.integers(1, 5)),
+                partitions=tuple(draw(partitions(partition, with_elr)) for partition in ids),
+                configs=draw(line_texts),
+                topic_id=topic_id,
+                others=(("MarkedForDeletion", "true"),) if marked else (),
+                columns=(*columns, "MarkedForDeletion") if marked else columns,
+                separator=draw(st.sampled_from([": ", ":"])),
+            )
+        )
+    return tuple(described)
+
+
+class TestReadAndWrite:
+    @given(descriptions())
+    def test_what_is_written_reads_back(self, described: tuple[TopicDescription, ...]) -> None:
+        assert read(write(described)) == described
+
+    @pytest.mark.parametrize("name", CAPTURES)
+    def test_real_captures_come_back_verbatim(self, name: str) -> None:
+        assert write(read(sample(name))) == sample(name)
+
+    @pytest.mark.parametrize("text", [KRAFT_4, KRAFT_3_9, KAFKA_2_2, KAFKA_0_10, WITH_OFFLINE])
+    def test_every_generation_comes_back_verbatim(self, text: str) -> None:
+        assert write(read(text)) == text
+
+    def test_nothing_is_the_answer_of_a_cluster_without_topics(self) -> None:
+        assert read("\n") == ()
+
+    def test_a_row_is_read_into_its_fields(self) -> None:
+        text = sample("kafka-topics-describe-reassigning.txt")
+        row = read(text)[0].partitions[0]
+        assert (row.leader, row.replicas, row.isr) == (107, (109, 105, 103, 102, 107, 108), (107, 108, 102))
+        assert (row.adding, row.removing) == ((103, 105, 109), (102, 107, 108))
+        assert (row.elr, row.last_known_elr) == ((), ())
+
+    def test_columns_of_other_names_are_kept_in_their_place(self) -> None:
+        row = read(WITH_OFFLINE)[0].partitions[0]
+        assert row.others == (("Offline", "2"),)
+        assert row.columns[4] == "Offline"
+
+    def test_configs_keep_their_commas_colons_and_equals_signs(self) -> None:
+        assert read(KRAFT_4)[0].configs == "a=b,c=d:e,f"
+
+    def test_a_leader_of_minus_one_is_none(self) -> None:
+        described = read(KAFKA_0_10.replace("Leader: none", "Leader: -1"))
+        assert described == read(KAFKA_0_10)
+
+    @pytest.mark.parametrize("name", CAPTURES)
+    @pytest.mark.parametrize("end", ["\r\n", "\n\n", "\n \n"])
+    def test_line_ends_and_blank_lines_do_not_matter(self, name: str, end: str) -> None:
+        assert read(sample(name).replace("\n", end)) == read(sample(name))
+
+    @pytest.mark.parametrize("name", CAPTURES)
+    def test_log_lines_do_not_matter(self, name: str) -> None:
+        log = "[2025-01-27 19:50:51,936] WARN [AdminClient clientId=adminclient-1] Topic: x (org.apache.kafka)\n"
+        assert read(log + "WARNING: deprecated\n" + sample(name)) == read(sample(name))
+
+    @pytest.mark.parametrize("text", [*map(sample, CAPTURES), KRAFT_3_9, KAFKA_2_2, KAFKA_0_10, WITH_OFFLINE])
+    def test_tabs_that_a_terminal_made_blanks_are_found_again(self, text: str) -> None:
+        """`expandtabs` is what a terminal does: a long value leaves one blank before the next column."""
+        assert write(read(text.expandtabs())) == text
+
+
+class TestTopics:
+    def test_topics_come_by_name_with_rows_by_partition(self) -> None:
+        b = TopicDescription(
+            "b", 1, (PartitionDescription(1, None, (3,), ()), PartitionDescription(0, 2, (2, 1), (2,)))
+        )
+        found = topics((b, replace(b, name="a", partitions=())))
+        assert [topic.name for topic in found] == ["a", "b"]
+        assert found[0].replicas.shape == (0, 0)
+        assert found[1].partition_ids.tolist() == [0, 1]
+        assert unpadded(found[1].replicas) == [[2, 1], [3]]
+        assert unpadded(found[1].isr) == [[2], []]
+        assert found[1].leaders.tolist() == [2, NO_LEADER]
+        assert found[1].size_bytes.tolist() == [UNKNOWN_SIZE, UNKNOWN_SIZE]
+        assert found[1].adding.shape == found[1].removing.shape == (2, 0)
+
+    def test_a_reassignment_shows_in_the_arrays(self) -> None:
+        found = {topic.name: topic for topic in topics(read(sample(CAPTURES[1])))}
+        inventory = found["inventory.changes"]
+        assert inventory.adding[0].tolist() == [103, 105, 109]
+        assert inventory.removing[1].tolist() == [104, -1, -1]
+
+
+HEADER = "Topic: t\tPartitionCount: 2\tReplicationFactor: 2\tConfigs: \n"
+ROW_0 = "\tTopic: t\tPartition: 0\tLeader: 1\tReplicas: 1,2\tIsr: 1,2\n"
+ROW_1 = "\tTopic: t\tPartition: 1\tLeader: 2\tReplicas: 2,1\tIsr: 1\n"
+
+
+class TestRefusals:
+    def test_the_text_they_start_from_is_read(self) -> None:
+        assert len(read(HEADER + ROW_0 + ROW_1)[0].partitions) == 2
+
+    @pytest.mark.parametrize(
+        ("text", "line", "says"),
+        [
+            ("hello", 1, "a topic's header"),
+            ("\n\nTopic t does not exist", 3, "a topic's header"),
+            (ROW_0, 1, "before its rows"),
+            (HEADER + ROW_0, 2, "rows for 2 partitions of topic 't', found 1: the text is cut off"),
+            (HEADER, 1, "found 0: the text is cut off"),
+            (HEADER + ROW_0 + HEADER.replace("t\t", "u\t", 1) + ROW_1, 2, "rows for 2 partitions of topic 't'"),
+            (HEADER + ROW_0 + ROW_1 + ROW_1.replace("1\tL", "2\tL"), 4, "no more than 2 partitions"),
+            (HEADER + ROW_0 + ROW_0, 3, "partition 0 again"),
+            (HEADER + ROW_0 + ROW_1 + HEADER + ROW_0 + ROW_1, 4, "topic 't' again"),
+            (HEADER + ROW_0 + ROW_1.replace("Topic: t", "Topic: u"), 3, "a row of topic 't'"),
+            (HEADER + ROW_0.replace("Replicas: 1,2", "Replicas: 1,2,1"), 2, "broker 1 twice"),
+            (HEADER + ROW_0.replace("Isr: 1,2", "Isr: 1,1"), 2, "broker 1 twice"),
+            (HEADER + ROW_0.replace("Isr: 1,2", "Isr: 1,3"), 2, "3, which is none"),
+            (HEADER + ROW_0.replace("Replicas: 1,2", "Replicas: 2147483648"), 2, "after `Replicas:`"),
+            (HEADER + ROW_0.replace("Replicas: 1,2", "Replicas: "), 2, "at least one broker id"),
+            (HEADER + ROW_0.replace("Replicas: 1,2", "Replicas: 1,-2"), 2, "after `Replicas:`"),
+            (HEADER + ROW_0.replace("Leader: 1", "Leader: 2147483648"), 2, "after `Leader:`"),
+            (HEADER + ROW_0.replace("Leader: 1", "Leader: "), 2, "after `Leader:`"),
+            (HEADER + ROW_0.replace("Partition: 0", "Partition: x"), 2, "after `Partition:`"),
+            (HEADER + ROW_0.replace("\tIsr: 1,2", ""), 2, "the column `Isr`"),
+            (HEADER + ROW_0.replace("\tIsr: 1,2", "\tIs"), 2, "a column"),
+            (HEADER + ROW_0.replace("\tLeader", "\tTopic: t\tLeader"), 2, "again"),
+            (HEADER + ROW_0.replace("\n", "\tAdding Replicas: 3\n"), 2, "the column `Removing Replicas`"),
+            (HEADER + ROW_0.replace("\n", "\tElr: \n"), 2, "the column `LastKnownElr`"),
+            (HEADER + ROW_0.replace("\n", "\tElr: \tLastKnownElr: \n") + ROW_1, 3, "the column `Elr`"),
+            (HEADER.replace("PartitionCount: 2", "PartitionCount: 1e3"), 1, "after `PartitionCount:`"),
+            (HEADER.replace("ReplicationFactor: 2", "ReplicationFactor: -2"), 1, "after `ReplicationFactor:`"),
+            (HEADER.replace("\tConfigs: ", ""), 1, "the column `Configs`"),
+            (HEADER.replace("Topic: t", "Topic: t t"), 1, "a topic name"),
+            (HEADER.replace("Topic: t", "Topic: .."), 1, "a topic name"),
+            (HEADER.replace("Topic: t", "Topic: " + "t" * 250), 1, "a topic name"),
+            (HEADER + "…\n" + ROW_0 + ROW_1, 2, "a column"),
+            (HEADER + ROW_0.replace(": 0", ": " + "0" * 5000), 2, "after `Partition:`"),
+        ],
+    )
+    def test_a_malformed_text_is_named_by_line_and_expectation(self, text: str, line: int, says: str) -> None:
+        refusal = refused(read, text)
+        assert refusal.line == line
+        assert says in refusal.detail
+
+    @settings(max_examples=300)
+    @given(st.data())
+    @pytest.mark.parametrize("name", CAPTURES)
+    def test_a_cut_in_the_middle_of_a_line_never_passes(self, name: str, data: st.DataObject) -> None:
+        """Wherever a real text is cut within a line, the refusal names the last line that is left."""
+        text = sample(name)
+        cut = data.draw(st.integers(1, len(text) - 1))
+        left = text[:cut]
+        if left.endswith("\n") or not text[cut : text.index("\n", cut)].strip():
+            return
+        assert refused(read, left).line == left.rstrip().count("\n") + 1
+
+    @pytest.mark.parametrize("name", CAPTURES)
+    def test_a_cut_between_lines_passes_only_between_topics(self, name: str) -> None:
+        lines = sample(name).splitlines(keepends=True)
+        for count in range(1, len(lines)):
+            left = "".join(lines[:count])
+            if lines[count].startswith("Topic:"):
+                assert write(read(left)) == left
+            else:
+                refusal = refused(read, left)
+                assert refusal.line == count
+                assert "cut off" in refusal.detail
+
+
+class TestFuzz:
+    @given(st.text())
+    def test_any_text_reads_or_is_refused(self, text: str) -> None:
+        reads_or_refuses(read, text)
+
+    @settings(max_examples=200)
+    @given(st.data())
+    @pytest.mark.parametrize("text", [KRAFT_4, KAFKA_2_2, KAFKA_0_10, WITH_OFFLINE, *map(sample, CAPTURES)])
+    def test_any_broken_capture_reads_or_is_refused(self, text: str, data: st.DataObject) -> None:
+        reads_or_refuses(lambda left: topic_describe.topics(read(left)), data.draw(broken(text)))
