@@ -45,9 +45,11 @@ class MalformedText(Failure):
     code = "malformed_text"
     title = "The text is not what the Kafka tool prints"
 
-    def __init__(self, detail: str, *, line: int | None = None, expected: str = "", **context: Json) -> None:
+    def __init__(
+        self, detail: str, *, line: int | None = None, expected: str = "", path: FieldPath = (), **context: Json
+    ) -> None:
         where = f"line {line}: " if line is not None else ""
-        super().__init__(where + detail)
+        super().__init__(where + detail, path=path)
         self.context = {"line": line, "expected": expected, **context}
         self.line = line
         self.expected = expected

@@ -39,5 +39,8 @@ def configure(log_format: Literal["auto", "json", "console"], level: str) -> Non
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level.upper())
+    # The queue tells of every look it takes; what a worker does is in the jobs.
+    for chatty in ("procrastinate", "alembic"):
+        logging.getLogger(chatty).setLevel(max(logging.WARNING, root.level))
     # Every request is logged once, by the middleware, with its id.
     logging.getLogger("uvicorn.access").disabled = True

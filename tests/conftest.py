@@ -33,7 +33,7 @@ def postgres() -> Iterator[embedded.Server]:
     """A Postgres for the whole run, in a folder that its account can reach."""
     with tempfile.TemporaryDirectory(prefix="rackplan-tests-") as folder:
         Path(folder).chmod(0o755)
-        with embedded.running(Path(folder)) as server:
+        with embedded.running(Path(folder, "data"), shelter=Path(folder, "shelter")) as server:
             yield server
 
 

@@ -46,8 +46,8 @@ def assemble(
     Raises
     ------
     MalformedText
-        A text cannot be read, or there is none; names the line, and in its context the `part`: `brokers`, `topics`
-        or `log_dirs`.
+        A text cannot be read, or there is none; names the line, and as its path the part: `brokers`, `topics` or
+        `log_dirs`.
     """
     if brokers_text is None and topics_text is None and log_dirs_text is None:
         raise refusal(None, expected="the text of at least one Kafka tool", found="none")
@@ -65,11 +65,11 @@ def assemble(
 
 @contextmanager
 def _named(part: str) -> Iterator[None]:
-    """Say in the context of a refusal which of the texts it is about."""
+    """Say of a refusal which of the texts it is about."""
     try:
         yield
     except MalformedText as refused:
-        refused.context = {**refused.context, "part": part}
+        refused.path = (part,)
         raise
 
 

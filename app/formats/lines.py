@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from app.core.model import INT32_MAX
-from app.errors import Json, MalformedText
+from app.errors import FieldPath, Json, MalformedText
 
 LOG_LINE = re.compile(r"\[\d{4}-\d\d-\d\d[ T]|WARN(?:ING)?\b|Warning:")
 _NUMBERS = re.compile(r"[0-9]{1,10}(?:,[0-9]{1,10})*")
@@ -34,7 +34,7 @@ def decode(content: bytes, name: str) -> str:
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         found = f"byte 0x{content[error.start]:02x} at offset {error.start} of {name}"
-        raise refusal(line, expected="text in UTF-8", found=found, byte=error.start, part=name) from None
+        raise refusal(line, expected="text in UTF-8", found=found, path=(name,), byte=error.start) from None
 
 
 def numbered(text: str) -> Iterator[tuple[int, str]]:
@@ -49,9 +49,9 @@ def last_line(text: str) -> int:
     return text.rstrip().count("\n") + 1
 
 
-def refusal(line: int | None, *, expected: str, found: str, **context: Json) -> MalformedText:
+def refusal(line: int | None, *, expected: str, found: str, path: FieldPath = (), **context: Json) -> MalformedText:
     """The failure that says what was expected and what was found instead, in its detail as in its context."""
-    return MalformedText(f"expected {expected}, found {found}", line=line, expected=expected, **context)
+    return MalformedText(f"expected {expected}, found {found}", line=line, expected=expected, path=path, **context)
 
 
 def shown(text: str) -> str:

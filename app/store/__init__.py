@@ -10,5 +10,13 @@ Rows never leave this package: it takes and gives frozen records. Nothing in it 
     api_keys.py     who may ask; only hashes
     answers.py      what was answered to an Idempotency-Key
     migrations.py   brings a database's schema up to date
-    embedded.py     the Postgres that `rackplan serve` starts when it is given none
+    pages.py        lists, newest first, a page at a time
+    ids.py          ids that sort by time
+
+The Postgres that `rackplan serve` starts when it is given none:
+
+    embedded.py        runs it over a data folder, for as long as a context lasts
+    data_folder.py     where the data is, and who may use it now
+    server_account.py  which account runs Postgres, and where it finds the programs
+    postmaster.py      the server's main process: start, find, stop
 """

@@ -11,6 +11,12 @@ from app.errors import DataFolderInUse, DataFolderOwnedByAnother, DataFolderUnre
 from app.store.server_account import SHELTER, Account, make_open_folder, name_of
 
 
+def candidates(wanted: Path, *, shelter: Path) -> tuple[Path, Path]:
+    """Say where the data of a wanted folder can be: there, or in a folder of the shelter that is its alone."""
+    wanted = wanted.resolve()
+    return wanted, shelter / "data" / hashlib.sha256(os.fsencode(wanted)).hexdigest()[:12]
+
+
 def settled(wanted: Path, *, account: Account, may_relocate: bool, shelter: Path) -> Path:
     """Decide where the data lives, and make the folder.
 
@@ -23,9 +29,7 @@ def settled(wanted: Path, *, account: Account, may_relocate: bool, shelter: Path
     DataFolderUnreachable : the account cannot reach the folder, or the caller cannot make it.
     DataFolderOwnedByAnother : the folder was first used by another account.
     """
-    wanted = wanted.resolve()
-    digest = hashlib.sha256(os.fsencode(wanted)).hexdigest()[:12]
-    sheltered = shelter / "data" / digest
+    wanted, sheltered = candidates(wanted, shelter=shelter)
     try:
         closed = account.first_closed(wanted)
         settled_before = account.borrowed and sheltered.exists()

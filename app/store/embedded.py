@@ -103,6 +103,22 @@ def running(data_dir: Path, *, may_relocate: bool = False, shelter: Path = SHELT
             yield server
 
 
+def url_of_running(data_dir: Path, *, shelter: Path = SHELTER) -> str | None:
+    """Say the URL of the server that already runs for a data folder; it is not looked after, nor stopped.
+
+    None where none runs or accepts connections, or the caller may not look; `running` then says what is the matter.
+    """
+    for folder in data_folder.candidates(data_dir, shelter=shelter):
+        try:
+            file = postmasters.serving(folder / "postgres" / "cluster")
+            if file is not None and file.ready and file.port is not None:
+                password = (folder / "postgres" / "password").read_text(encoding="ascii")
+                return _url(file.port, password=password).render_as_string(hide_password=False)
+        except OSError:
+            continue
+    return None
+
+
 @contextmanager
 def _served(folder: Path, *, account: Account, programs: Programs, log: Path) -> Iterator[Server]:
     cluster = folder / "postgres" / "cluster"

@@ -99,11 +99,17 @@ def find(cluster: Path) -> Postmaster | None:
     nothing: a server that is alive after all still owns the shared memory that is keyed by the folder, and a second
     one refuses to start over that.
     """
-    file = read_pid_file(cluster)
-    if file is not None and _serves(file.pid, cluster):
+    file = serving(cluster)
+    if file is not None:
         return Postmaster(cluster, file.pid, None)
     (cluster / "postmaster.pid").unlink(missing_ok=True)
     return None
+
+
+def serving(cluster: Path) -> PidFile | None:
+    """Say what the server that runs over a cluster says of itself; None where none runs. Changes nothing."""
+    file = read_pid_file(cluster)
+    return file if file is not None and _serves(file.pid, cluster) else None
 
 
 def start(

@@ -66,7 +66,7 @@ def test_a_refusal_names_the_text_it_is_about(part: str) -> None:
     texts = {"brokers_text": BROKERS, "topics_text": TOPICS, "log_dirs_text": LOG_DIRS, f"{part}_text": "\nhello"}
     with pytest.raises(MalformedText) as caught:
         assemble("c", **texts)
-    assert caught.value.context["part"] == part
+    assert caught.value.path == (part,)
     assert caught.value.line == 2
 
 

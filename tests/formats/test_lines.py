@@ -25,7 +25,7 @@ def test_bytes_that_are_not_utf8_are_named_by_line_and_offset() -> None:
         decode(b"one\ntwo\nthr\xffee", "log_dirs")
     assert caught.value.line == 3
     assert caught.value.context["byte"] == 11
-    assert caught.value.context["part"] == "log_dirs"
+    assert caught.value.path == ("log_dirs",)
     assert "0xff" in caught.value.detail
 
 

@@ -29,7 +29,7 @@ from app.errors import (
     EmbeddedPostgresFailed,
 )
 from app.store import embedded, postmaster, server_account
-from app.store.embedded import Server, running
+from app.store.embedded import Server, running, url_of_running
 
 REPOSITORY = Path(__file__).parents[2]
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root's Postgres runs as another account than root's")
@@ -71,7 +71,7 @@ FORMER_ROOT = """
 import os, sys
 from pathlib import Path
 from app.errors import DataFolderOwnedByAnother
-from app.store.embedded import running
+from app.store.embedded import running, url_of_running
 
 roots, own, shelter, uid = Path(sys.argv[1]), Path(sys.argv[2]), Path(sys.argv[3]), int(sys.argv[4])
 with running(roots, shelter=shelter):
@@ -84,6 +84,7 @@ try:
         pass
 except DataFolderOwnedByAnother as failure:
     print(failure.detail)
+assert url_of_running(roots, shelter=shelter) is None
 with running(own, shelter=shelter) as server:
     print(Path(f"/proc/{server.pid}").stat().st_uid, os.getuid())
 """
@@ -369,6 +370,19 @@ class TestUsedFolder:
         with running(used, shelter=shelter) as server:
             assert server.was_found
 
+    def test_its_server_can_be_used_meanwhile(self, used: Path, shelter: Path) -> None:
+        assert url_of_running(used, shelter=shelter) is None
+        with child(DRAINER, used, shelter) as process:
+            pid = next_number(process)
+            url = url_of_running(used, shelter=shelter)
+            assert url is not None
+            with psycopg.connect(url.replace("+psycopg", "")) as connection:
+                assert connection.execute("SELECT number FROM kept").fetchone() == (7,)
+            assert psutil.pid_exists(pid)
+            process.send_signal(signal.SIGINT)
+            process.wait(30)
+        assert url_of_running(used, shelter=shelter) is None
+
     def test_written_by_another_major_version(self, used: Path, shelter: Path) -> None:
         with (
             replaced(used / "postgres/cluster/PG_VERSION", "9\n"),
@@ -533,6 +547,7 @@ class TestRoot:
         with running(clone / "data", may_relocate=True, shelter=shelter) as server:
             do(server, "CREATE TABLE kept AS SELECT 7 AS number")
             assert server.data_dir.is_relative_to(shelter)
+            assert url_of_running(clone / "data", shelter=shelter) == server.url
             assert Path(f"/proc/{server.pid}/exe").readlink().is_relative_to(shelter)
             assert ask(server, "SELECT lower('Ä')") == ["ä"]
         with running(clone / "data", may_relocate=True, shelter=shelter) as server:

@@ -142,11 +142,12 @@ class Racks:
 
     def draw_offsets(self, random: JavaRandom) -> Offsets:
         """Draw where the lists and the racks begin."""
-        lists = [0] * len(self.sizes)
+        sizes = self.sizes.tolist()
+        lists = [0] * len(sizes)
         for rack in self.hash_order.tolist():
             for which in (2 * rack + 1, 2 * rack):
-                if self.sizes[which]:
-                    lists[which] = random.next_int(int(self.sizes[which]))
+                if sizes[which]:
+                    lists[which] = random.next_int(sizes[which])
         return Offsets(tuple(lists), random.next_int(self.count) if self.count else 0)
 
     def cursors(self, offsets: Sequence[int]) -> Int64s:

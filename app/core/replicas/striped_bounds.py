@@ -130,8 +130,8 @@ class _Survey:
 
     def _run(self, order: tuple[int, ...], carried: Carried, partitions: int, offset: int) -> Epoch | None:
         """One epoch, or None where the limit is reached."""
-        # It takes as long as some 4,000 replicas to set up.
-        self._replicas_left -= partitions * self._factor + 4_000
+        # Setting it up takes as long as placing some 4,000 replicas, and 400 more for each rack.
+        self._replicas_left -= partitions * self._factor + 4_000 + 400 * len(order)
         if self._replicas_left < 0:
             return None
         return run_epoch(
@@ -139,12 +139,12 @@ class _Survey:
         )
 
     def _by_kind(self, carried: Carried) -> Carried:
-        """What is carried, the racks of equal lists put in order."""
+        """What is carried, put in order among racks of equal lists."""
         pairs = [carried[index : index + 2] for index in range(0, len(carried), 2)]
-        ordered = {
-            kind: iter(sorted(p for p, k in zip(pairs, self._kinds, strict=True) if k == kind)) for kind in self._kinds
-        }
-        return tuple(value for kind in self._kinds for value in next(ordered[kind]))
+        of_kind: defaultdict[tuple[int, ...], list[Carried]] = defaultdict(list)
+        for kind, pair in sorted(zip(self._kinds, pairs, strict=True), reverse=True):
+            of_kind[kind].append(pair)
+        return tuple(of_list for kind in self._kinds for of_list in of_kind[kind].pop())
 
     def _range(self, epochs: list[Epoch]) -> _Range:
         counts = np.stack([epoch.counts for epoch in epochs])

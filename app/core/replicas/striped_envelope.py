@@ -30,7 +30,7 @@ def envelope(brokers: Sequence[Broker], topic: NewTopic, *, seeds: int = 1000, f
     Returns
     -------
     Enumerated where the outcomes are few: where the topic has no more partitions than there are unfenced brokers (in
-    up to some thousand racks), and for a few reshuffles of small clusters; else proven bounds and sampled ranges.
+    up to some 200 racks), and for a few reshuffles of small clusters; else proven bounds and sampled ranges.
 
     Raises what `striped.place_topic` does. Draws nothing.
     """

@@ -37,8 +37,8 @@ def enumerate_outcomes(racks: Racks, *, factor: int, partitions: int, limit: int
     """
     length = racks.epoch_length(partitions)
     later_epochs = max(0, -(-partitions // length) - 1)
-    # Placing 2,000 replicas takes about as long as a step.
-    first_steps = racks.count * (1 + min(partitions, length) * factor // 2_000)
+    # A step takes about as long as placing 2,000 replicas, or as counting those of 10 racks.
+    first_steps = racks.count * (1 + min(partitions, length) * factor // 2_000 + racks.count // 10)
     if first_steps + later_epochs * factorial(min(racks.count, 20)) > limit:
         return None
     walk = _Walk(racks, factor, limit)

@@ -1,0 +1,111 @@
+# Rackplan's images: one file, three targets.
+#
+#   docker build --tag rackplan .                            api: the service; what a bare build gives
+#   docker build --target worker --tag rackplan-worker .     runs the queued jobs of a database that others serve
+#   docker build --target spark --tag rackplan-spark .       a Spark master or a Spark worker
+#
+# docker-compose.yml puts them together. The first image is enough on its own too, with a Postgres inside it that keeps
+# its data in a volume. It listens on every address, so it refuses to start until there is a key:
+#
+#   docker run --rm --volume rackplan:/var/lib/rackplan rackplan rackplan keys create first --scope admin
+#   docker run --volume rackplan:/var/lib/rackplan --publish 127.0.0.1:8080:8080 rackplan
+#
+# tests/test_deployment.py holds every variable, port, path, target and command here against the code.
+
+# Debian 12, because it has the Java 17 that Spark runs on; named, because "slim" alone moves to the next Debian one day.
+ARG PYTHON_IMAGE=python:3.11-slim-bookworm
+
+
+# The runtime's libraries, from wheels whose hashes are locked: nothing is compiled and nothing unlocked is fetched.
+FROM ${PYTHON_IMAGE} AS libraries
+ENV PATH=/opt/rackplan/bin:$PATH PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1
+WORKDIR /srv/rackplan
+RUN python -m venv /opt/rackplan
+COPY requirements.lock ./
+RUN pip install --require-hashes --only-binary=:all: --requirement requirements.lock
+
+
+# The package is linked, not copied, into the environment: `rackplan migrate` looks for its migrations beside `app`.
+FROM libraries AS build
+COPY LICENSE README.md pyproject.toml ./
+COPY app app/
+COPY migrations migrations/
+RUN pip install --no-index --no-deps --no-build-isolation --editable . \
+    && python -m compileall -q app migrations
+
+
+# PySpark comes as a source archive only. What builds it is locked with it, and has to be there before pip looks at it.
+FROM libraries AS spark-libraries
+COPY requirements-spark.lock ./
+RUN sed -n '/^setuptools==/,/# via/p' requirements-spark.lock > requirements-setuptools.lock \
+    && pip install --require-hashes --only-binary=:all: --requirement requirements-setuptools.lock \
+    && pip install --require-hashes --no-build-isolation --requirement requirements-spark.lock
+
+
+# The account that everything runs as, and the three folders it may write to. Its number is fixed, and USER names the
+# number, so that an orchestrator can see that it is not root and a volume keeps its owner.
+FROM ${PYTHON_IMAGE} AS base
+RUN groupadd --gid 10001 rackplan \
+    && useradd --no-log-init --uid 10001 --gid 10001 --no-create-home --home-dir /var/lib/rackplan \
+        --shell /usr/sbin/nologin rackplan \
+    && install --directory --owner=10001 --group=10001 --mode=0700 \
+        /var/lib/rackplan /var/lib/spark /var/cache/rackplan
+# Compiled loops are kept in the cache folder. They are not compiled while building: they hang on the processor's model,
+# and the machine that builds is seldom the one that runs.
+ENV PATH=/opt/rackplan/bin:$PATH \
+    PYTHONDONTWRITEBYTECODE=1 \
+    PYTHONUNBUFFERED=1 \
+    NUMBA_CACHE_DIR=/var/cache/rackplan
+WORKDIR /var/lib/rackplan
+USER 10001:10001
+
+
+# Spark itself, with the libraries and the code that its executors need: the same Python and the same versions as the
+# driver's, as Spark demands.
+FROM base AS spark
+USER 0:0
+# Slim images lack the folder of manual pages, and the Java package fails to install without it. Its version is not
+# pinned: Debian's mirrors drop a version on the day that its security fix comes out.
+# hadolint ignore=DL3008
+RUN mkdir --parents /usr/share/man/man1 \
+    && apt-get update \
+    && apt-get install --yes --no-install-recommends openjdk-17-jre-headless \
+    && rm -rf /var/lib/apt/lists/*
+COPY --from=spark-libraries /opt/rackplan /opt/rackplan
+COPY --from=build /srv/rackplan /srv/rackplan
+# The master's second way to submit applications, over REST, asks nobody for a password: it stays closed.
+ENV PYSPARK_PYTHON=/opt/rackplan/bin/python \
+    PYTHONPATH=/srv/rackplan \
+    NUMBA_CACHE_DIR=/var/lib/spark/numba \
+    SPARK_LOCAL_DIRS=/var/lib/spark/scratch \
+    SPARK_MASTER_OPTS=-Dspark.master.rest.enabled=false
+WORKDIR /var/lib/spark
+USER 10001:10001
+EXPOSE 7077 8080 8081
+CMD ["spark-class", "org.apache.spark.deploy.master.Master", "--port", "7077", "--webui-port", "8080"]
+
+
+FROM base AS runtime
+COPY --from=build /opt/rackplan /opt/rackplan
+COPY --from=build /srv/rackplan /srv/rackplan
+ENV RACKPLAN_DATA_DIR=/var/lib/rackplan \
+    RACKPLAN_LOG_FORMAT=json
+# As process 1 a program only gets the signals that it handles, and Python handles this one from its first moment.
+STOPSIGNAL SIGINT
+
+
+FROM runtime AS worker
+CMD ["rackplan", "worker"]
+
+
+FROM runtime AS api
+ENV RACKPLAN_HOST=0.0.0.0 \
+    RACKPLAN_PORT=8080
+EXPOSE 8080
+# http.client, since urllib would send even this request to a proxy that the environment names.
+HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
+    CMD ["python", "-c", "import http.client, os, sys; \
+        c = http.client.HTTPConnection('127.0.0.1', int(os.environ['RACKPLAN_PORT']), timeout=3); \
+        c.request('GET', '/healthz'); \
+        sys.exit(c.getresponse().status != 200)"]
+CMD ["rackplan", "serve"]

@@ -1,0 +1,80 @@
+# Rackplan. `make` alone lists the targets; all they need is Python 3.11 or newer and make.
+
+PYTHON  ?= python3
+VECTORS ?= tests/vectors
+TESTS   ?= tests
+
+VENV := .venv
+BIN  := $(VENV)/bin
+PIP  := $(BIN)/python -m pip --disable-pip-version-check --no-input --quiet
+
+.DEFAULT_GOAL := help
+.PHONY: help run test test-fast check format conformance bench openapi lock browser clean
+
+help: ## list the targets
+	@echo "Rackplan: where every Kafka replica will land, before Kafka does it."; echo
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@echo; echo "Settings are environment variables, RACKPLAN_PORT=9090 make run; README.md lists them."
+
+run: $(VENV)/runtime ## serve on 127.0.0.1:8080 with a Postgres of its own; Ctrl-C stops all of it
+	@exec $(BIN)/rackplan serve
+
+test: $(VENV)/development browser ## run every test (TESTS=tests/core for some of them)
+	$(BIN)/python -m pytest $(TESTS)
+
+test-fast: $(VENV)/development ## run the tests that take less than some seconds
+	$(BIN)/python -m pytest -m "not slow" $(TESTS)
+
+check: $(VENV)/development ## lint, types, imports, dependencies
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+	$(BIN)/deptry .
+
+format: $(VENV)/development ## format the code and mend what a machine can
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+conformance: $(VENV)/runtime ## compare every algorithm with Kafka's own answers (VECTORS=folder for others)
+	@$(BIN)/rackplan conformance --vectors $(VECTORS)
+
+bench: $(VENV)/development ## measure; a JSON object a line
+	@$(BIN)/python -m benchmarks
+
+openapi: $(VENV)/development ## write openapi/openapi.json anew
+	RACKPLAN_DATABASE_URL=postgresql:// $(BIN)/python -c 'import json; from app.main import create_app; \
+	  print(json.dumps(create_app().openapi(), indent=2, ensure_ascii=False))' > openapi/openapi.json
+
+lock: ## resolve the dependencies anew (needs uv)
+	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
+	  --no-header --quiet --extra kafka --group dev pyproject.toml -o requirements-dev.lock
+	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
+	  --no-header --quiet --group build pyproject.toml -c requirements-dev.lock -o requirements.lock
+
+# The tests in a real browser use the system's Chromium. Root on Debian gets it; elsewhere they say that they were left out.
+browser:
+	@command -v chromium chromium-browser google-chrome >/dev/null || [ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null \
+	  || { apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends chromium >/dev/null; } \
+	  || echo "chromium could not be installed; the tests in a browser are left out"
+
+clean: ## remove the environment and caches; data stays in .data
+	rm -rf $(VENV) .hypothesis .mypy_cache .pytest_cache .ruff_cache .schemathesis
+	find app migrations tests benchmarks -name __pycache__ -prune -exec rm -rf {} +
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit("Rackplan needs Python 3.11 or newer; this is " + sys.version.split()[0]) if sys.version_info < (3, 11) else None'
+	@echo "making $(VENV) …"
+	@$(PYTHON) -m venv $(VENV)
+
+$(VENV)/runtime: $(VENV)/bin/python requirements.lock pyproject.toml
+	@echo "installing what Rackplan needs …"
+	@$(PIP) install --require-hashes -r requirements.lock
+	@$(PIP) install --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(VENV)/development: $(VENV)/bin/python requirements-dev.lock pyproject.toml
+	@echo "installing what developing Rackplan needs …"
+	@$(PIP) install --require-hashes -r requirements-dev.lock
+	@$(PIP) install --no-deps --no-build-isolation -e .
+	@touch $@ $(VENV)/runtime

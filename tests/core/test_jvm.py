@@ -1,0 +1,274 @@
+"""Java's Random, hash codes and HashMap order: laws, orders measured on OpenJDK, then the vectors.
+
+The orders written out below were printed by OpenJDK 17 and 25 alike, but where the JDK is named.
+"""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.core.jvm import JavaHashMap, JavaHashSet, JavaRandom, KeyType, hash_order, hashes
+from app.core.jvm.hash_map import capacity_for, table_size
+
+VECTORS = Path(__file__).parents[1] / "vectors"
+INT32 = st.integers(-(2**31), 2**31 - 1)
+
+
+def vectors(name: str) -> list[dict[str, Any]]:
+    lines = (VECTORS / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def mapped(keys: list[int], *, initial_capacity: int | None = None) -> JavaHashMap[int, int]:
+    built: JavaHashMap[int, int] = JavaHashMap(hashes.INTEGER, initial_capacity=initial_capacity)
+    for key in keys:
+        built[key] = 1
+    return built
+
+
+class TestRandom:
+    @given(seed=st.integers(-(2**63), 2**63 - 1), bound=st.integers(1, 2**31 - 1))
+    def test_draws_stay_below_the_bound(self, seed: int, bound: int) -> None:
+        assert 0 <= JavaRandom(seed).next_int(bound) < bound
+
+    @given(seed=st.integers(-(2**63), 2**63 - 1), items=st.lists(st.integers()))
+    def test_shuffling_keeps_the_items(self, seed: int, items: list[int]) -> None:
+        shuffled = list(items)
+        JavaRandom(seed).shuffle(shuffled)
+        assert sorted(shuffled) == sorted(items)
+
+    def test_only_the_low_48_bits_of_a_seed_count(self) -> None:
+        assert JavaRandom(5).next_int32() == JavaRandom(5 + 2**48).next_int32()
+
+    def test_the_state_is_all_there_is(self) -> None:
+        """Whoever is handed the state goes on as the generator would have."""
+        random, other = JavaRandom(42), JavaRandom(0)
+        random.next_int(1000)
+        other.state = random.state
+        assert [other.next_int32() for _ in range(9)] == [random.next_int32() for _ in range(9)]
+
+    @pytest.mark.parametrize("bound", [0, -1, -(2**31), 2**31])
+    def test_refuses_bounds_that_java_refuses(self, bound: int) -> None:
+        with pytest.raises(ValueError, match=str(bound)):
+            JavaRandom(0).next_int(bound)
+
+    @pytest.mark.parametrize("seed", [2**63, -(2**63) - 1])
+    def test_refuses_seeds_that_are_no_long(self, seed: int) -> None:
+        with pytest.raises(ValueError, match="64-bit"):
+            JavaRandom(seed)
+
+    def test_vectors(self) -> None:
+        for case in vectors("java_random"):
+            random = JavaRandom(case["input"]["seed"])
+            assert [drawn(random, call) for call in case["input"]["calls"]] == case["expected"]["values"], case["name"]
+
+
+def drawn(random: JavaRandom, call: list[Any]) -> int | list[int]:
+    if call[0] == "next_int":
+        return random.next_int(call[1])
+    if call[0] == "next_int32":
+        return random.next_int32()
+    items = list(range(call[1]))
+    random.shuffle(items)
+    return items
+
+
+class TestHashCodes:
+    @given(texts=st.lists(st.text(st.characters(codec=None)), max_size=20))
+    def test_many_strings_hash_as_each_does(self, texts: list[str]) -> None:
+        """Lone surrogates and characters beyond U+FFFF included."""
+        assert hashes.string_hash_codes(texts).tolist() == [hashes.string_hash_code(text) for text in texts]
+
+    @given(keys=st.lists(st.tuples(st.text(), INT32), min_size=1))
+    def test_many_topic_partitions_hash_as_each_does(self, keys: list[tuple[str, int]]) -> None:
+        topics = hashes.string_hash_codes([topic for topic, _ in keys])
+        codes = hashes.topic_partition_hash_codes(topics, np.array([partition for _, partition in keys], np.int32))
+        assert codes.tolist() == [hashes.topic_partition_hash_code(key) for key in keys]
+
+    @given(texts=st.lists(st.text(), min_size=2, max_size=2))
+    def test_strings_are_compared_by_utf16_units(self, texts: list[str]) -> None:
+        units = [list(text.encode("utf-16-be", "surrogatepass")) for text in texts]
+        assert (hashes.utf16_order(texts[0]) < hashes.utf16_order(texts[1])) == (units[0] < units[1])
+
+    def test_a_surrogate_pair_sorts_before_the_last_units(self) -> None:
+        """By code point U+1F600 would come after U+FF5E; its first unit, U+D83D, comes before."""
+        assert sorted(["\uff5e", "\U0001f600"], key=hashes.utf16_order) == ["\U0001f600", "\uff5e"]
+
+    def test_uuids_of_java_and_kafka_are_compared_differently(self) -> None:
+        """Java's halves are signed, Kafka's are not."""
+        negative, positive = UUID(int=1 << 127), UUID(int=1)
+        assert hashes.JAVA_UUID.order is not None
+        assert hashes.KAFKA_UUID.order is not None
+        assert hashes.JAVA_UUID.order(negative) < hashes.JAVA_UUID.order(positive)
+        assert hashes.KAFKA_UUID.order(negative) > hashes.KAFKA_UUID.order(positive)
+
+    def test_a_java_uuid_may_have_short_fields(self) -> None:
+        assert hashes.java_uuid("1-2-3-4-5") == UUID("00000001-0002-0003-0004-000000000005")
+
+    @pytest.mark.parametrize("text", ["", "1-2-3-4", "1-2-3-4-5-6", "1--3-4-5"])
+    def test_refuses_what_is_no_java_uuid(self, text: str) -> None:
+        with pytest.raises(ValueError, match="UUID"):
+            hashes.java_uuid(text)
+
+
+class TestHashMap:
+    @given(keys=st.lists(INT32, unique=True), initial_capacity=st.none() | st.integers(0, 300))
+    def test_the_order_of_arrays_is_that_of_the_map(self, keys: list[int], initial_capacity: int | None) -> None:
+        order = hash_order(np.array(keys, np.int32), initial_capacity=initial_capacity, order=keys)
+        assert [keys[index] for index in order] == list(mapped(keys, initial_capacity=initial_capacity))
+
+    @given(multiples=st.lists(st.integers(0, 200), unique=True, min_size=9), bits=st.integers(4, 16))
+    def test_so_it_is_where_keys_share_bins(self, multiples: list[int], bits: int) -> None:
+        keys = [multiple << bits for multiple in multiples]
+        order = hash_order(np.array(keys, np.int32), order=keys)
+        assert [keys[index] for index in order] == list(mapped(keys))
+
+    def test_large_tables_are_sorted_by_all_bits_of_the_bin(self) -> None:
+        """200,000 scattered keys, in a table of 2¹⁹ bins: more than 16 bits, and never nine keys in one of them."""
+        keys = np.random.default_rng(0).permutation(200_000).astype(np.int32) * 7919
+        order = hash_order(keys)
+        bins = (keys ^ (keys.view(np.uint32) >> 16).view(np.int32)) & (2**19 - 1)
+        assert (np.diff(bins[order]) >= 0).all()
+        assert sorted(order.tolist()) == list(range(len(keys)))
+
+    @given(
+        keys=st.lists(st.integers(0, 60).map(lambda n: n * 64), unique=True, min_size=1),
+        removed=st.lists(st.integers(0, 60).map(lambda n: n * 64)),
+    )
+    def test_behaves_as_a_mapping(self, keys: list[int], removed: list[int]) -> None:
+        """Whatever its bins have become, it holds what a dict with the same history does."""
+        built, plain = mapped(keys, initial_capacity=64), dict.fromkeys(keys, 1)
+        for key in removed:
+            built.pop(key, None)
+            plain.pop(key, None)
+        assert len(built) == len(plain)
+        assert sorted(built) == sorted(plain)
+        assert all(key in built for key in plain)
+        with pytest.raises(KeyError):
+            del built[-1]
+
+    def test_a_small_table_grows_where_a_ninth_key_shares_a_bin(self) -> None:
+        assert list(mapped([16 * i for i in range(9)])) == [0, 32, 64, 96, 128, 16, 48, 80, 112]
+
+    def test_a_crowded_bin_becomes_a_tree_whose_root_comes_first(self) -> None:
+        keys = [1024 * (i * 7 % 12) for i in range(11, -1, -1)]
+        crowded = mapped(keys)
+        assert list(crowded) == [5120, 10240, 3072, 8192, 1024, 0, 6144, 11264, 4096, 9216, 2048, 7168]
+        for i in range(8):
+            del crowded[1024 * i]
+        assert list(crowded) == [10240, 8192, 11264, 9216]
+
+    def test_a_tree_is_split_when_the_table_grows(self) -> None:
+        crowded = mapped([64 * i for i in range(20)], initial_capacity=64)
+        assert list(crowded)[:5] == [448, 192, 0, 64, 128]
+        for key in range(1, 41):
+            crowded[key] = 1
+        order = list(crowded)
+        assert order[:10] == [384, 0, 128, 256, 512, 640, 768, 896, 1024, 1152]
+        assert order[10:50] == list(range(1, 41))
+        assert order[50:] == [448, 192, 64, 320, 576, 704, 832, 960, 1088, 1216]
+
+    def test_removing_moves_the_new_root_to_the_front_but_not_through_an_iterator(self) -> None:
+        by_key, by_iterator = (mapped([64 * i for i in range(14)], initial_capacity=64) for _ in range(2))
+        for i in range(0, 14, 3):
+            del by_key[64 * i]
+        for key in [key for key in by_iterator if key % 192 == 0]:
+            by_iterator.remove_by_iterator(key)
+        assert list(by_key) == [448, 64, 128, 256, 320, 512, 640, 704, 832]
+        assert list(by_iterator) == [64, 128, 256, 320, 448, 512, 640, 704, 832]
+
+    def test_keys_of_one_hash_stand_by_their_order(self) -> None:
+        """32 strings of one hash code; the map asks for `compareTo`."""
+        texts = [
+            "".join("Aa" if (i * 11 % 32) >> bit & 1 == 0 else "BB" for bit in range(4, -1, -1)) for i in range(32)
+        ]
+        built = JavaHashSet(hashes.STRING)
+        for text in texts:
+            built.add(text)
+        assert {hashes.string_hash_code(text) for text in texts} == {hashes.string_hash_code("AaAaAaAaAa")}
+        assert list(built)[:8] == [
+            "AaBBAaBBBB",
+            "AaAaAaAaAa",
+            "BBAaBBBBAa",
+            "AaAaAaAaBB",
+            "AaBBBBAaAa",
+            "BBAaBBBBBB",
+            "AaAaAaBBAa",
+            "AaBBBBAaBB",
+        ]
+        assert list(built)[-4:] == ["BBAaAaBBAa", "BBAaAaBBBB", "BBAaBBAaAa", "BBAaBBAaBB"]
+
+    def test_what_is_computed_or_merged_goes_to_the_front_of_its_bin(self) -> None:
+        computed: JavaHashMap[int, int] = JavaHashMap(hashes.INTEGER)
+        for i in range(14):
+            computed.compute_if_absent(i * 5 % 14 * 32, lambda: 1)
+        assert list(computed) == [128, 256, 384, 64, 192, 320, 0, 288, 416, 96, 224, 352, 32, 160]
+        merged: JavaHashMap[int, int] = JavaHashMap(hashes.INTEGER)
+        for i in range(13):
+            merged.merge(i * 32, 1, int.__add__)
+        assert list(merged) == [384, 320, 256, 192, 128, 64, 0, 352, 288, 224, 160, 96, 32]
+        assert merged.merge(0, 1, lambda _old, _new: None) is None
+        assert 0 not in merged
+        assert merged.merge(32, 1, int.__add__) == merged[32] == 2
+
+    @pytest.mark.parametrize(
+        ("jdk", "order"),
+        [
+            (17, [165, 135, 105, 75, 45, 15, 180, 150, 120, 90, 60, 30]),
+            (25, [180, 165, 150, 135, 120, 105, 90, 75, 60, 45, 30, 15]),
+        ],
+    )
+    def test_copies_of_three_quarters_of_a_power_of_two_hang_on_the_jdk(self, jdk: int, order: list[int]) -> None:
+        keys = [16 * i + 15 - i for i in range(12)]
+        assert list(JavaHashSet.copy_of(keys, hashes.INTEGER, jdk=jdk)) == order
+        assert list(JavaHashMap.copy_of(dict.fromkeys(keys, 0), hashes.INTEGER, jdk=jdk)) == order
+
+    def test_put_all_makes_room_first(self) -> None:
+        built = mapped([1000])
+        built.put_all(dict.fromkeys([16 * i + 15 - i for i in range(12)], 1))
+        assert list(built) == [165, 135, 1000, 105, 75, 45, 15, 180, 150, 120, 90, 60, 30]
+
+    @given(count=st.integers(0, 10**6), jdk=st.sampled_from([17, 21]))
+    def test_a_copy_never_grows_while_it_is_filled(self, count: int, jdk: int) -> None:
+        assert table_size(capacity_for(count, jdk=jdk)) * 3 // 4 >= count or count < 2
+
+    @pytest.mark.parametrize(
+        ("capacity", "size"), [(0, 1), (1, 1), (2, 2), (3, 4), (16, 16), (17, 32), (2**31 - 1, 2**30)]
+    )
+    def test_tables_are_powers_of_two(self, capacity: int, size: int) -> None:
+        assert table_size(capacity) == size
+
+    def test_refuses_a_negative_capacity(self) -> None:
+        with pytest.raises(ValueError, match="-1"):
+            JavaHashMap(hashes.INTEGER, initial_capacity=-1)
+
+    def test_vectors(self) -> None:
+        for case in vectors("java_hash_order"):
+            given_, expected = case["input"], case["expected"]
+            key_type, read = KEYS[given_["key_type"]]
+            keys = [read(key) for key in given_["keys"]]
+            assert [key_type.hash_code(key) for key in keys] == expected["hash_codes"], case["name"]
+            built: JavaHashMap[Any, int] = JavaHashMap(key_type, initial_capacity=given_["initial_capacity"])
+            for index, key in enumerate(keys):
+                built.setdefault(key, index)
+            for index in given_.get("remove_indices", []):
+                built.pop(keys[index], None)
+            assert list(built.values()) == expected["iteration_order"], case["name"]
+
+
+KEYS: dict[str, tuple[KeyType[Any], Callable[[Any], Any]]] = {
+    "string": (hashes.STRING, str),
+    "int": (hashes.INTEGER, int),
+    "topic_partition": (hashes.TOPIC_PARTITION, tuple),
+    "kafka_uuid": (hashes.KAFKA_UUID, hashes.kafka_uuid),
+    "java_uuid": (hashes.JAVA_UUID, hashes.java_uuid),
+    "task_id": (hashes.TASK_ID, hashes.task_id),
+    "optional_string": (hashes.OPTIONAL_STRING, lambda text: text),
+}
