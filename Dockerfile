@@ -39,7 +39,7 @@ FROM libraries AS spark-libraries
 COPY requirements-spark.lock ./
 RUN sed -n '/^setuptools==/,/# via/p' requirements-spark.lock > requirements-setuptools.lock \
     && pip install --require-hashes --only-binary=:all: --requirement requirements-setuptools.lock \
-    && pip install --require-hashes --no-build-isolation --requirement requirements-spark.lock
+    && pip install --require-hashes --no-build-isolation --use-pep517 --requirement requirements-spark.lock
 
 
 # The account that everything runs as, and the three folders it may write to. Its number is fixed, and USER names the

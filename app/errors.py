@@ -243,6 +243,27 @@ class EmbeddedPostgresFailed(MachineRefuses):
     title = "The embedded Postgres does not run"
 
 
+class ExtraNotInstalled(MachineRefuses):
+    """What was asked for needs an optional part of Rackplan that is not installed; names it."""
+
+    code = "extra_not_installed"
+    title = "An optional part of Rackplan is not installed"
+
+
+class ClusterUnreachable(MachineRefuses):
+    """A running Kafka cluster does not answer, not in time, or refuses the client; says which server and why."""
+
+    code = "cluster_unreachable"
+    title = "The Kafka cluster cannot be read"
+
+
+class OutputNotWritable(MachineRefuses):
+    """The file that the answer was to be written to cannot be written."""
+
+    code = "output_not_writable"
+    title = "The file cannot be written"
+
+
 class ApiKeyNeeded(MachineRefuses):
     """Other machines can reach the address, and there is no API key that would keep them out."""
 

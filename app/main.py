@@ -7,16 +7,19 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from threading import Thread
 
-from fastapi import FastAPI
+from fastapi import FastAPI, Security
 from fastapi.middleware.cors import CORSMiddleware
 from fastapi_offline import FastAPIOffline
 
 from app import __version__, logs
 from app.api import checks, document, health, jobs, plans, problems, replicas, seeding, snapshots
+from app.api.auth import principal
 from app.api.middleware import BodyLimit, RequestLog, SameOrigin
 from app.services.replicas import warm_up
 from app.settings import Settings
 from app.store.database import Database
+from app.web import assets, home
+from app.web import plans as pages
 
 
 def create_app(settings: Settings | None = None) -> FastAPI:
@@ -48,6 +51,11 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.state.spark_master = settings.spark_master
     for resource in (snapshots, replicas, plans, checks, jobs, health):
         app.include_router(resource.router)
+    app.state.picture = pages.plan_picture
+    may_read, may_plan = Security(principal, scopes=["read"]), Security(principal, scopes=["plan"])
+    app.include_router(assets.router())
+    app.include_router(home.router(database, settings.limits, dependencies=[may_read], form_dependencies=[may_plan]))
+    app.include_router(pages.router(database, dependencies=[may_read]))
     document.install(app, settings.limits)
     problems.install(app)
     # The last one added is the outermost: every answer is logged, a refused body or origin too.

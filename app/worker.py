@@ -30,7 +30,8 @@ def main() -> None:
 
 def _stop_when_stdin_closes() -> None:
     """End with the process that started this one: its end of the pipe closes even when it is killed."""
-    sys.stdin.buffer.read()
+    while os.read(0, 4096):  # not sys.stdin: a thread that waits in it keeps the interpreter from ending
+        pass
     os.kill(os.getpid(), signal.SIGTERM)
 
 

@@ -62,6 +62,7 @@ class CheckDocument(BaseModel):
 
 @router.post(
     "",
+    operation_id="check_reassignment",
     summary="Verify a reassignment that anyone made",
     dependencies=[Depends(json_only)],
     response_model=CheckDocument,

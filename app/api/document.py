@@ -6,6 +6,7 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from pydantic.json_schema import models_json_schema
 
+from app.api.fields import INT64_MAX
 from app.api.problems import MEDIA_TYPE, Problem
 from app.api.snapshots import SnapshotRequest
 from app.services.limits import Limits
@@ -62,7 +63,22 @@ def _document(app: FastAPI, limits: Limits) -> dict[str, Any]:
     for path in document["paths"].values():
         for operation in path.values():
             _tidy(operation)
-    return document
+    whole: dict[str, Any] = _with_whole_bounds(document)
+    return whole
+
+
+def _with_whole_bounds(schema: Any) -> Any:
+    """FastAPI writes every bound as a float, which says 2³¹ − 1 oddly and 2⁶³ − 1 wrong."""
+    if isinstance(schema, list):
+        return [_with_whole_bounds(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    bounds = {
+        name: min(int(bound), INT64_MAX)
+        for name, bound in schema.items()
+        if name in {"minimum", "maximum"} and isinstance(bound, float) and bound.is_integer()
+    }
+    return {name: _with_whole_bounds(member) for name, member in schema.items()} | bounds
 
 
 def _tidy(operation: dict[str, Any]) -> None:

@@ -1,9 +1,11 @@
 """The scalar fields that several requests share, with the bounds that Kafka sets them."""
 
+import re
 from typing import Annotated
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic_core import PydanticCustomError
 
 from app.core.model import INT32_MAX
 
@@ -38,6 +40,17 @@ TopicName = Annotated[
 ]
 # A UUID comes as a string, which the strict models would not take for one.
 Id = Annotated[UUID, Field(strict=False)]
+
+
+def _rfc3339(value: object) -> object:
+    # Left to itself pydantic takes a number for seconds since 1970, and a date for its midnight.
+    if isinstance(value, str) and not _RFC_3339.fullmatch(value):
+        raise PydanticCustomError("moment", "A moment is written as RFC 3339 says, such as 2026-01-31T12:00:00Z")
+    return value
+
+
+_RFC_3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)", re.ASCII)
+Moment = Annotated[AwareDatetime, BeforeValidator(_rfc3339)]
 
 
 class Request(BaseModel):

@@ -31,7 +31,7 @@ class Ready(BaseModel):
     checks: dict[str, str]
 
 
-@router.get("/healthz", summary="Is the process alive?", response_model=Alive)
+@router.get("/healthz", operation_id="healthz", summary="Is the process alive?", response_model=Alive)
 def healthz() -> Response:
     """200 as long as the process answers at all."""
     return Response(orjson.dumps({"status": "ok"}), media_type="application/json")
@@ -39,6 +39,7 @@ def healthz() -> Response:
 
 @router.get(
     "/readyz",
+    operation_id="readyz",
     summary="Can it serve?",
     response_model=Ready,
     responses={503: {"model": Ready, "description": "Not now; `checks` says why"}},
@@ -59,7 +60,7 @@ def readyz(request: Request) -> Response:
     return Response(orjson.dumps(document), 200 if is_ready else 503, media_type="application/json")
 
 
-@router.get("/metrics", summary="How it has been doing", response_class=Response)
+@router.get("/metrics", operation_id="metrics", summary="How it has been doing", response_class=Response)
 def metrics() -> Response:
     """Prometheus' text format."""
     return Response(generate_latest(), headers={"Content-Type": CONTENT_TYPE_LATEST})

@@ -36,6 +36,7 @@ class JobDocument(BaseModel):
 
 @router.get(
     "/{job_id}",
+    operation_id="get_job",
     summary="See how far a job is",
     response_model=JobDocument,
     responses=responses(errors.JobNotFound),

@@ -8,13 +8,13 @@ from uuid import UUID
 
 import orjson
 from fastapi import APIRouter, Header, Query, Request, Response, Security
-from pydantic import AwareDatetime, BaseModel, Field
+from pydantic import BaseModel, Field
 
 from app import errors
 from app.api import examples
 from app.api.auth import principal
 from app.api.dependencies import Uow
-from app.api.fields import Id, Name, TopicName
+from app.api.fields import Id, Moment, Name, TopicName
 from app.api.negotiation import chosen, digest_of, matched_hashes, with_etag
 from app.api.pagination import PageSize, PageToken, id_of_token, offset_of_token, token_of_id, token_of_offset
 from app.api.problems import responses
@@ -159,6 +159,7 @@ class DiffDocument(BaseModel):
 
 @router.get(
     "",
+    operation_id="list_plans",
     summary="List plans, newest first",
     response_model=PlansPage,
     responses=responses(errors.InvalidPageToken),
@@ -173,8 +174,8 @@ def list_plans(
         list[Annotated[str, Field(max_length=320, pattern=r"^[^\x00-\x1f\x7f=]+=[^\x00-\x1f\x7f]*$")]] | None,
         Query(description="`name=value`; plans that have all of them.", max_length=16),
     ] = None,
-    created_after: Annotated[AwareDatetime | None, Query(description="RFC 3339; this moment or later.")] = None,
-    created_before: Annotated[AwareDatetime | None, Query(description="RFC 3339; before this moment.")] = None,
+    created_after: Annotated[Moment | None, Query(description="RFC 3339; this moment or later.")] = None,
+    created_before: Annotated[Moment | None, Query(description="RFC 3339; before this moment.")] = None,
     page_size: PageSize = 50,
     page_token: PageToken = None,
 ) -> Response:
@@ -193,7 +194,8 @@ def list_plans(
 
 
 @router.get(
-    "/{plan_id}",
+    "/{plan_id:uuid}",
+    operation_id="get_plan",
     summary="Read a plan",
     response_model=PlanDocument,
     responses=responses(
@@ -220,7 +222,8 @@ def get(request: Request, uow: Uow, plan_id: PlanId) -> Response:
 
 
 @router.get(
-    "/{plan_id}/partitions",
+    "/{plan_id:uuid}/partitions",
+    operation_id="list_plan_partitions",
     summary="Read some partitions of a plan",
     response_model=PartitionsDocument,
     responses=responses(errors.PlanNotFound, errors.InvalidPageToken),
@@ -240,7 +243,8 @@ def partitions(
 
 
 @router.get(
-    "/{plan_id}/diff",
+    "/{plan_id:uuid}/diff",
+    operation_id="diff_plan",
     summary="Compare a plan with another, or with a snapshot",
     response_model=DiffDocument,
     responses=responses(errors.PlanNotFound, errors.SnapshotNotFound, errors.InvalidPageToken),
@@ -264,7 +268,8 @@ def diff(
 
 
 @router.get(
-    "/{plan_id}/export",
+    "/{plan_id:uuid}/export",
+    operation_id="export_plan",
     summary="Write a plan as a file",
     response_class=Response,
     responses=responses(
@@ -302,7 +307,8 @@ def export(
 
 
 @router.get(
-    "/{plan_id}/picture.svg",
+    "/{plan_id:uuid}/picture.svg",
+    operation_id="draw_plan",
     summary="See a plan",
     response_class=Response,
     responses=responses(
@@ -317,8 +323,9 @@ def picture(request: Request, uow: Uow, plan_id: PlanId) -> Response:
 
 
 @router.delete(
-    "/{plan_id}",
+    "/{plan_id:uuid}",
     status_code=204,
+    operation_id="delete_plan",
     summary="Delete a plan",
     responses=responses(errors.PlanNotFound),
     dependencies=[Security(principal, scopes=["admin"])],

@@ -1,7 +1,9 @@
 """Every failure as an RFC 9457 problem. The one place where a failure gets its HTTP status."""
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from http import HTTPStatus
+from math import isfinite
 from types import MappingProxyType
 from typing import Any
 
@@ -11,11 +13,14 @@ from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ConfigDict
 from starlette.exceptions import HTTPException
+from starlette.routing import Match
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app import errors
 from app.errors import Failure, FieldPath, Json
 
 MEDIA_TYPE = "application/problem+json"
+_METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 
 STATUS: Mapping[type[Failure], HTTPStatus] = MappingProxyType(
     {
@@ -129,8 +134,7 @@ def problem(
     }
     # What the problem carries besides never hides what every problem says.
     document = document | {name: value for name, value in (context or {}).items() if name not in document}
-    body = orjson.dumps(document, option=orjson.OPT_NON_STR_KEYS, default=repr)
-    return Response(body, status, headers=dict(headers or {}), media_type=MEDIA_TYPE)
+    return Response(_rendered(document), status, headers=dict(headers or {}), media_type=MEDIA_TYPE)
 
 
 def request_id(request: Request) -> str:
@@ -186,26 +190,80 @@ def install(app: FastAPI) -> None:
             detail = f"there is nothing at {request.url.path}"
         elif status is HTTPStatus.METHOD_NOT_ALLOWED:
             detail = f"{request.url.path} does not take {request.method}"
+        headers = dict(raised.headers or {})
+        if status is HTTPStatus.METHOD_NOT_ALLOWED:
+            headers["Allow"] = ", ".join(_allowed(request))
         code = "malformed_body" if status is HTTPStatus.BAD_REQUEST else status.phrase.lower().replace(" ", "_")
-        return problem(request, status, code=code, title=status.phrase, detail=detail, headers=raised.headers)
+        return problem(request, status, code=code, title=status.phrase, detail=detail, headers=headers)
 
-    @app.exception_handler(Exception)
-    def _unexpected(request: Request, unexpected: Exception) -> Response:
-        structlog.get_logger().error("request.failed", exc_info=unexpected, request_id=request_id(request))
-        return problem(
-            request,
-            HTTPStatus.INTERNAL_SERVER_ERROR,
-            code="internal_error",
-            title="The service failed",
-            detail="This is a fault of the service; its log has the details under this request_id.",
-        )
+    app.exception_handler(Exception)(_of_unexpected)
+    # The first one added is the innermost: what it answers passes through all the others, as any answer does.
+    app.add_middleware(_LastResort)
+
+
+class _LastResort:
+    """Answer what nobody foresaw.
+
+    Starlette's own last resort stands outside of every middleware, so that its answers lack their headers, and it
+    raises on: the server then drops the connection, unannounced, on which the caller's next request may be under way.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        has_started = False
+
+        async def send_noting(message: Message) -> None:
+            nonlocal has_started
+            has_started = True
+            await send(message)
+
+        try:
+            await self._app(scope, receive, send_noting)
+        except Exception as unexpected:
+            if scope["type"] != "http" or has_started:
+                raise
+            await _of_unexpected(Request(scope), unexpected)(scope, receive, send)
+
+
+def _of_unexpected(request: Request, unexpected: Exception) -> Response:
+    structlog.get_logger().error("request.failed", exc_info=unexpected, request_id=request_id(request))
+    return problem(
+        request,
+        HTTPStatus.INTERNAL_SERVER_ERROR,
+        code="internal_error",
+        title="The service failed",
+        detail="This is a fault of the service; its log has the details under this request_id.",
+    )
+
+
+def _rendered(document: Mapping[str, object]) -> bytes:
+    try:
+        return orjson.dumps(document, option=orjson.OPT_NON_STR_KEYS, default=repr)
+    except TypeError:
+        # A request's own value can be JSON that orjson does not write: a lone surrogate, an integer past 64 bits.
+        return json.dumps(document, default=repr).encode()
+
+
+def _allowed(request: Request) -> list[str]:
+    """Every method that the path takes. Starlette names those of the first operation that it finds there."""
+    # What matched in part has left its mark on the scope; a route is to see what came in.
+    scope = {name: request.scope[name] for name in ("type", "path", "headers", "root_path")}
+    return [
+        method
+        for method in _METHODS
+        if any(route.matches(scope | {"method": method})[0] is Match.FULL for route in request.app.routes)
+    ]
 
 
 def _of_validation(request: Request, invalid: RequestValidationError) -> Response:
     found = list(invalid.errors())
     if found and found[0]["type"] == "json_invalid":
         reason, position = found[0].get("ctx", {}).get("error", ""), found[0]["loc"][-1]
-        detail = f"the body is not JSON: {reason} at character {position}"
+        # pydantic's own parser puts the place into the reason, Python's into the location.
+        where = f" at character {position}" if isinstance(position, int) else ""
+        detail = f"the body is not JSON: {reason}{where}"
         return problem(
             request, HTTPStatus.BAD_REQUEST, code="malformed_body", title="The body cannot be parsed", detail=detail
         )
@@ -217,7 +275,7 @@ def _of_validation(request: Request, invalid: RequestValidationError) -> Respons
         HTTPStatus.UNPROCESSABLE_ENTITY,
         code="validation",
         title="A field is not what it has to be",
-        detail=f"{first['pointer']}: {first['detail']}{more}",
+        detail=f"{first['pointer'] or 'the body'}: {first['detail']}{more}",
         field_errors=field_errors,
     )
 
@@ -228,10 +286,14 @@ def _field_error(error: Mapping[str, Any]) -> dict[str, object]:
     place = pointer(tuple(path)) if where == "body" else f"#{where}{pointer(tuple(path))}"
     value = error.get("input")
     told: dict[str, object] = {"pointer": place, "detail": error["msg"]}
-    if isinstance(value, bool | int | float | str) and len(str(value)) <= 200:
+    # JSON has no word for NaN and the infinities, which Python's parser takes all the same.
+    is_json = isinstance(value, bool | int | str) or (isinstance(value, float) and isfinite(value))
+    if is_json and len(str(value)) <= 200:
         told["value"] = value
         told["detail"] = f"{error['msg']}; {value!r} given"
     limits = {
-        name: limit for name, limit in error.get("ctx", {}).items() if isinstance(limit, bool | int | float | str)
+        name: limit
+        for name, limit in error.get("ctx", {}).items()
+        if isinstance(limit, bool | int | float | str) and name != "error"  # the detail says that one
     }
     return told | ({"limits": limits} if limits else {})

@@ -19,7 +19,7 @@ from app.api.snapshots import BrokerRequest
 from app.core.model import NewTopic
 from app.core.replicas.rack_modes import RackMode
 from app.core.replicas.registry import PLACEMENTS
-from app.services import replicas
+from app.services import replicas, snapshots
 from app.services.replicas import ReplicasRequest
 
 router = APIRouter(prefix="/v1/plans", tags=["plans"])
@@ -84,6 +84,7 @@ class PlaceRequest(RequestModel):
 @router.post(
     "/replicas",
     status_code=201,
+    operation_id="plan_replicas",
     summary="Place new topics as Kafka would",
     dependencies=[Depends(json_only)],
     response_model=PlanDocument,
@@ -121,10 +122,13 @@ def plan_replicas(
     """
 
     def answer() -> Response:
-        wanted = body.service()
-        if "respond-async" in (prefer or "").replace(" ", "").split(","):
+        wanted, hashes = body.service(), matched_hashes(if_match)
+        if "respond-async" in (prefer or "").lower().replace(" ", "").split(","):
             replicas.check(wanted, limits, is_job=True)
+            if hashes and wanted.snapshot_id is not None:
+                # The cluster is looked at now, when the caller asks, and not when a worker comes to it.
+                snapshots.require_unchanged(uow, uow.snapshots.get(wanted.snapshot_id).cluster, hashes)
             return accepted(uow.jobs.enqueue(replicas.KIND, replicas.stored(wanted)))
-        return created(replicas.place(uow, wanted, limits, if_match=matched_hashes(if_match)))
+        return created(replicas.place(uow, wanted, limits, if_match=hashes))
 
     return once(answer)

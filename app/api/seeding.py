@@ -3,7 +3,7 @@
 from app.api.examples import EXAMPLE_JOB_ID, EXAMPLE_PLAN_ID, EXAMPLE_SNAPSHOT_ID, PLACE, SNAPSHOT
 from app.api.replicas import PlaceRequest
 from app.api.snapshots import SnapshotRequest
-from app.errors import JobNotFound
+from app.errors import JobNotFound, PlanNotFound, SnapshotNotFound
 from app.services import replicas, snapshots
 from app.services.limits import Limits
 from app.store.database import Database
@@ -11,11 +11,17 @@ from app.store.database import Database
 
 def keep_examples(database: Database, limits: Limits) -> None:
     """Keep the example snapshot, plan and job where they are missing; what is there stays as it is."""
-    wanted = PlaceRequest.model_validate_json(PlaceRequest(**PLACE | {"seed": 42}).model_dump_json()).service()
+    wanted = PlaceRequest.model_validate(PLACE).service()
     with database.begin() as uow:
-        cluster = SnapshotRequest.model_validate(SNAPSHOT).core()
-        snapshots.keep(uow, cluster, limits, snapshot_id=EXAMPLE_SNAPSHOT_ID)
-        replicas.place(uow, wanted, limits, plan_id=EXAMPLE_PLAN_ID)
+        try:
+            uow.snapshots.get(EXAMPLE_SNAPSHOT_ID)
+        except SnapshotNotFound:
+            example = SnapshotRequest.model_validate(SNAPSHOT).core()
+            snapshots.keep(uow, example, limits, snapshot_id=EXAMPLE_SNAPSHOT_ID)
+        try:
+            uow.plans.get(EXAMPLE_PLAN_ID)
+        except PlanNotFound:
+            replicas.place(uow, wanted, limits, plan_id=EXAMPLE_PLAN_ID)
         try:
             uow.jobs.get(EXAMPLE_JOB_ID)
         except JobNotFound:

@@ -154,6 +154,7 @@ async def _upload(request: Request, body: RawBody) -> _Upload:
 @router.post(
     "",
     status_code=201,
+    operation_id="create_snapshot",
     summary="Keep a cluster as it is now",
     response_model=SnapshotDocument,
     responses=responses(
@@ -170,7 +171,9 @@ def create(
     once: OnceOnly,
     limits: RequestLimits,
     upload: Annotated[_Upload, Depends(_upload)],
-    cluster: Annotated[Name | None, Query(description="The cluster's name, for a `text/plain` body.")] = None,
+    cluster: Annotated[
+        Name | None, Query(description="The cluster's name, for a `text/plain` body.", examples=["example-texts"])
+    ] = None,
 ) -> Response:
     """Post JSON, or what the Kafka tools print: as parts of a form (`brokers`, `topics`, `log_dirs`, each the verbatim
     text of one tool, and `cluster`), or pasted one after another as `text/plain`.
@@ -188,6 +191,7 @@ def create(
 
 @router.get(
     "",
+    operation_id="list_snapshots",
     summary="List snapshots, newest first",
     response_model=SnapshotsPage,
     responses=responses(errors.InvalidPageToken),
@@ -204,6 +208,7 @@ def list_snapshots(
 
 @router.get(
     "/{snapshot_id}",
+    operation_id="get_snapshot",
     summary="Read a snapshot",
     response_model=SnapshotWithCluster,
     responses=responses(errors.SnapshotNotFound, others={304: {"description": "The caller has it already"}}),

@@ -10,7 +10,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from app import __version__
-from app.errors import Failure
+from app.errors import ExtraNotInstalled, Failure, OutputNotWritable
 
 app = typer.Typer(
     name="rackplan",
@@ -132,6 +132,48 @@ def conformance(
         has_mismatch = has_mismatch or bool(report.mismatches)
     if has_mismatch:
         raise typer.Exit(1)
+
+
+@app.command()
+def snapshot(
+    bootstrap: Annotated[str, typer.Option(help="host:port of a broker; several with commas between them.")],
+    cluster: Annotated[str | None, typer.Option(help="The cluster's name. Default: Kafka's own cluster id.")] = None,
+    properties: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--property", help="key=value for the client, as security_protocol=SSL; repeatable. Others may see it."
+        ),
+    ] = None,
+    properties_file: Annotated[
+        Path | None, typer.Option(help="A file of such lines: the place for passwords.", exists=True, dir_okay=False)
+    ] = None,
+    output: Annotated[Path | None, typer.Option(help="Write to this file.", dir_okay=False)] = None,
+    timeout: Annotated[float, typer.Option(help="Seconds that all of it may take.", min=1, max=86400)] = 60,
+) -> None:
+    """Read a running cluster, changing nothing, and write what POST /v1/snapshots takes.
+
+    With a service: rackplan snapshot --bootstrap HOST:PORT | curl --json @- http://127.0.0.1:8080/v1/snapshots
+    """
+    try:
+        from app.cli import live, live_client  # noqa: PLC0415 — see the module's docstring
+    except ModuleNotFoundError as missing:
+        if missing.name != "kafka":
+            raise
+        raise ExtraNotInstalled("reading a running cluster needs it: pip install 'rackplan[kafka]'") from None
+    from app.formats import snapshot_json  # noqa: PLC0415 — as above
+
+    configured = live_client.properties(properties or (), properties_file)
+    taken = live.take(bootstrap, name=cluster, properties=configured, timeout_s=timeout)
+    document = snapshot_json.write(taken.cluster) + b"\n"
+    for caution in taken.cautions:
+        typer.echo(f"rackplan: {caution}", err=True)
+    if output is None:
+        sys.stdout.buffer.write(document)
+        return
+    try:
+        output.write_bytes(document)
+    except OSError as refused:
+        raise OutputNotWritable(str(refused)) from None
 
 
 @plan.command("replicas")

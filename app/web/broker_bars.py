@@ -123,8 +123,7 @@ def _bar_numbers(column: Column, base: float, pitch: float, count: Count, *, ful
 
 
 def _ids_height(columns: Columns) -> float:
-    longest = _longest_id(columns)
-    return 16 if _is_level(columns) or columns.pitch < 10 else longest * _DIGIT + 8
+    return 16 if _is_level(columns) or columns.pitch < 10 else columns.id_digits * _DIGIT + 8
 
 
 def _ids(panel: Panel, base: float, columns: Columns) -> list[str]:
@@ -149,12 +148,7 @@ def _ids(panel: Panel, base: float, columns: Columns) -> list[str]:
 
 
 def _is_level(columns: Columns) -> bool:
-    return _longest_id(columns) * _DIGIT <= columns.pitch - 3
-
-
-def _longest_id(columns: Columns) -> int:
-    brokers = [column.broker for panels in columns.lines for panel in panels for column in panel.columns]
-    return max([len(str(broker.id)) for broker in brokers], default=1)
+    return columns.id_digits * _DIGIT <= columns.pitch - 3
 
 
 def _even_line(what: str, even: float, base: float, right: float, bars: Bars) -> list[str]:

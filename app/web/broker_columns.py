@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import floor
 
 from app.core.model import Broker
 
@@ -46,11 +47,20 @@ class Panel:
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """The lines of panels, the pixels from one broker to the next, and the pixels of the widest line with margins."""
+    """Every broker's column.
+
+    Parameters
+    ----------
+    lines : the panels, line by line.
+    pitch : pixels from one broker to the next.
+    width : pixels of the widest line, margins included.
+    id_digits : of the longest broker id.
+    """
 
     lines: tuple[tuple[Panel, ...], ...]
     pitch: float
     width: float
+    id_digits: int
 
 
 def lay_out(racks: Sequence[Rack]) -> Columns:
@@ -72,7 +82,8 @@ def lay_out(racks: Sequence[Rack]) -> Columns:
             lines[-1].append(Panel(rack.name, x, width, columns))
             x += width + PANEL_GAP
     right = max([panel.x + panel.width for line in lines for panel in line], default=LEFT)
-    return Columns(tuple(map(tuple, lines)), pitch, right + RIGHT)
+    digits = max([len(str(broker.id)) for rack in racks for broker in rack.brokers], default=1)
+    return Columns(tuple(map(tuple, lines)), pitch, right + RIGHT, digits)
 
 
 def _pitch(racks: Sequence[Rack], narrowest: float) -> float:
@@ -81,8 +92,10 @@ def _pitch(racks: Sequence[Rack], narrowest: float) -> float:
         widths = [_width(size, pitch, narrowest) for size in sizes]
         if sum(widths) + PANEL_GAP * (len(sizes) - 1) <= _LINE:
             return pitch
-    # The racks need several lines; the largest one should still fit on one of them.
-    return min(max((_LINE - 2 * PANEL_PADDING) / max(sizes), _NARROWEST_PITCH), _READABLE_PITCH)
+    # The racks need several lines; the largest one should still fit on one of them. Cut to a hundredth, as the picture
+    # is written, so that the sum of the columns never is a hair wider than the line.
+    widest = floor((_LINE - 2 * PANEL_PADDING) / max(sizes) * 100) / 100
+    return min(max(widest, _NARROWEST_PITCH), _READABLE_PITCH)
 
 
 def _width(brokers: int, pitch: float, narrowest: float) -> float:

@@ -144,7 +144,7 @@ def _seed(text: str, problems: dict[str, str]) -> int | None:
 
 def _field(failure: Failure) -> str:
     if isinstance(failure, MalformedText):
-        return _TEXTS.get(str(failure.context.get("part")), FORM)
+        return _TEXTS.get(str(failure.path[0]), FORM) if failure.path else FORM
     if isinstance(failure, BrokersWithoutRack):
         return "rack_mode"  # the text is what it is; the mode is what can be chosen
     if isinstance(failure, DuplicateTopic):

@@ -4,6 +4,7 @@ The picture is one SVG document without script, font or outside reference. It sa
 reader's light or dark colours, and has the same bytes whenever it is drawn.
 """
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
@@ -119,10 +120,13 @@ def _unlisted(counts: Tally) -> tuple[Broker, ...]:
 
 
 def _racks(brokers: Sequence[Broker], unlisted: tuple[Broker, ...]) -> list[Rack]:
-    named = sorted({broker.rack for broker in brokers if broker.rack is not None})
-    racks = [Rack(rack or "“”", tuple([broker for broker in brokers if broker.rack == rack])) for rack in named]
-    if without := tuple([broker for broker in brokers if broker.rack is None]):
-        racks.append(Rack("no rack", without))
+    by_rack: dict[str, list[Broker]] = defaultdict(list)
+    without: list[Broker] = []
+    for broker in brokers:
+        (without if broker.rack is None else by_rack[broker.rack]).append(broker)
+    racks = [Rack(rack or "“”", tuple(by_rack[rack])) for rack in sorted(by_rack)]
+    if without:
+        racks.append(Rack("no rack", tuple(without)))
     if unlisted:
         racks.append(Rack("unlisted", unlisted))
     return racks

@@ -219,6 +219,46 @@ class TestHashMap:
         assert merged.merge(32, 1, int.__add__) == merged[32] == 2
 
     @pytest.mark.parametrize(
+        ("key_type", "key_of", "measured"),
+        [
+            # One bin, all hashes distinct; all hashes equal; sixteen bins.
+            (
+                hashes.INTEGER,
+                lambda n: n << 16,
+                [1026149697, 833497921, 350635201, -398854241, 1650526081, 1497256799, 1061497217, -1980099169],
+            ),
+            (
+                hashes.STRING,
+                lambda n: "".join("Aa" if n >> bit & 1 == 0 else "BB" for bit in range(7, -1, -1)),
+                [-799503039, 931261249, 1752073409, -1792738913, 913672065, 597988703, -124999295, 200284063],
+            ),
+            (
+                hashes.INTEGER,
+                lambda n: (n >> 4 << 12) | (n & 15),
+                [374507655, 1455468460, -1628367476, 1067483977, -2004635671, 2096284102, -535227190, -1406159992],
+            ),
+        ],
+    )
+    def test_long_histories_of_crowded_bins(
+        self, key_type: KeyType[Any], key_of: Callable[[int], Any], measured: list[int]
+    ) -> None:
+        """2,000 drawn changes a seed; measured is the hash code of the list of keys, in the order of the map."""
+        for seed, expected in enumerate(measured):
+            random = JavaRandom(seed)
+            built: JavaHashMap[Any, int] = JavaHashMap(key_type)
+            for _ in range(2000):
+                key, kind = key_of(random.next_int(256)), random.next_int(8)
+                if kind < 3:
+                    built[key] = 1
+                elif kind == 3:
+                    built.compute_if_absent(key, lambda: 1)
+                elif kind < 7:
+                    built.pop(key, None)
+                elif key in built:
+                    built.remove_by_iterator(key)
+            assert hashes.objects_hash(*map(key_type.hash_code, built)) == expected, seed
+
+    @pytest.mark.parametrize(
         ("jdk", "order"),
         [
             (17, [165, 135, 105, 75, 45, 15, 180, 150, 120, 90, 60, 30]),

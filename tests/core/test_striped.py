@@ -131,15 +131,14 @@ class TestLaws:
 
     @given(brokers=clusters(), seed=SEEDS, partitions=st.lists(st.integers(0, 30), max_size=4))
     def test_topics_share_one_generator(self, brokers: list[Broker], seed: int, partitions: list[int]) -> None:
-        topics = [NewTopic(f"t{i}", count, 1 + i % len(brokers), i) for i, count in enumerate(partitions)]
-        together, one_by_one = JavaRandom(seed), JavaRandom(seed)
-        placements = striped.place(brokers, topics, together)
-        for placement, topic in zip(placements, topics, strict=True):
-            alone = striped.place_topic(brokers, topic, one_by_one)
-            assert placement.topic == topic.name
-            assert placement.first_partition_id == topic.start_partition_id
-            assert placement.replicas.tolist() == alone.replicas.tolist()
-        assert together.state == one_by_one.state
+        """Each topic begins with lists and racks of its own; the number of its first partition changes nothing."""
+        random, model_random = JavaRandom(seed), JavaRandom(seed)
+        for index, count in enumerate(partitions):
+            topic = NewTopic(f"t{index}", count, 1 + index % len(brokers), index)
+            placed = striped.place_topic(brokers, topic, random)
+            model = Modelled(brokers, model_random)
+            assert (placed.topic, placed.first_partition_id) == (topic.name, index)
+            assert placed.replicas.tolist() == [model.row(topic.replication_factor) for _ in range(count)]
 
 
 class TestExamples:
@@ -216,16 +215,15 @@ class TestRefusals:
         assert caught.value.kafka.exception == "IllegalArgumentException"
         assert caught.value.path == ("partitions",)
 
-    def test_a_failure_has_drawn_the_offsets_and_names_its_topic(self) -> None:
+    @pytest.mark.parametrize(("partitions", "factor"), [(1, 0), (1, 4), (-1, 1)])
+    def test_a_failure_has_drawn_the_offsets(self, partitions: int, factor: int) -> None:
         """Three racks of one broker: nextInt(1) three times, then nextInt(3)."""
         random, expected = JavaRandom(5), JavaRandom(5)
-        topics = [NewTopic("t", 1, 3), NewTopic("u", 1, 4), NewTopic("v", 1, 1)]
-        with pytest.raises(InvalidReplicationFactor) as caught:
-            striped.place(self.BROKERS, topics, random)
-        for bound in (1, 1, 1, 3) * 2:
+        with pytest.raises(KafkaRefuses):
+            striped.place_topic(self.BROKERS, NewTopic("t", partitions, factor), random)
+        for bound in (1, 1, 1, 3):
             expected.next_int(bound)
         assert random.state == expected.state
-        assert caught.value.path == (1, "replication_factor")
 
     def test_an_empty_cluster_draws_nothing(self) -> None:
         random = JavaRandom(5)

@@ -210,7 +210,6 @@ class TreeBin(Generic[Key, Value]):
                 node = parent
                 continue
             if not far_is_red and near is not None:
-                near.is_red = False
                 sibling.is_red = True
                 self._rotate(sibling, 1 - side)
                 sibling, far = near, sibling

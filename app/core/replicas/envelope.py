@@ -1,7 +1,7 @@
 """The envelope of a placement: over all draws of the placer, which brokers can get which share.
 
-Every draw is taken as independent and uniform, so that whatever the draws can name can happen. `exact` says which of
-two ways an envelope was found:
+Every draw is taken as independent and uniform, so that whatever the draws can name can happen. `method` says which
+of two ways an envelope was found:
 
     enumerated            every outcome was looked at: each bound is reached by some draw.
     bounded_and_sampled   no draw passes the bounds, which is proven; what some draws reach was seen on sampled seeds.

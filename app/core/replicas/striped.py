@@ -39,23 +39,8 @@ from app.core.model import Broker, Int32s, Int64s, NewTopic, Placement
 from app.errors import InvalidPartitions, InvalidReplicationFactor, KafkaError
 
 
-def place(brokers: Sequence[Broker], topics: Sequence[NewTopic], random: JavaRandom) -> tuple[Placement, ...]:
-    """Place topics one after another, all with one generator, as a controller does.
-
-    Raises what `place_topic` does, with the topic's index before its path; the topics before it have been drawn.
-    """
-    placements = []
-    for index, topic in enumerate(topics):
-        try:
-            placements.append(place_topic(brokers, topic, random))
-        except (InvalidPartitions, InvalidReplicationFactor) as failure:
-            failure.path = (index, *failure.path)
-            raise
-    return tuple(placements)
-
-
 def place_topic(brokers: Sequence[Broker], topic: NewTopic, random: JavaRandom) -> Placement:
-    """Place one topic.
+    """Place one topic; several are placed one after another with one generator, as a controller does.
 
     Parameters
     ----------

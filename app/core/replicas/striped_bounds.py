@@ -71,6 +71,7 @@ class _Survey:
         self._factor = factor
         self._length = length
         self._ways: list[_Way] | None = None
+        self._epochs: dict[tuple[tuple[int, ...], Carried, int, int], Epoch] = {}
         self._replicas_left = limit
         # Racks with lists of equal sizes can stand for each other.
         self._kinds: list[tuple[int, ...]] = [tuple(sizes) for sizes in racks.sizes.reshape(-1, 2).tolist()]
@@ -130,13 +131,16 @@ class _Survey:
 
     def _run(self, order: tuple[int, ...], carried: Carried, partitions: int, offset: int) -> Epoch | None:
         """One epoch, or None where the limit is reached."""
-        # Setting it up takes as long as placing some 4,000 replicas, and 400 more for each rack.
-        self._replicas_left -= partitions * self._factor + 4_000 + 400 * len(order)
-        if self._replicas_left < 0:
-            return None
-        return run_epoch(
-            self._racks, factor=self._factor, partitions=partitions, order=order, offset=offset, carried=carried
-        )
+        key = order, carried, partitions, offset
+        if key not in self._epochs:
+            # Setting it up takes as long as placing some 4,000 replicas, and 400 more for each rack.
+            self._replicas_left -= partitions * self._factor + 4_000 + 400 * len(order)
+            if self._replicas_left < 0:
+                return None
+            self._epochs[key] = run_epoch(
+                self._racks, factor=self._factor, partitions=partitions, order=order, offset=offset, carried=carried
+            )
+        return self._epochs[key]
 
     def _by_kind(self, carried: Carried) -> Carried:
         """What is carried, put in order among racks of equal lists."""

@@ -8,15 +8,16 @@ instead of brokers, stands for all orders and offsets of its lists:
     In a later one the list's order is any: the places' counts go to its brokers in any way, whatever went before.
     There the racks' order is any, too, so that the offset of the racks, which turns that order around, is nothing new.
 
-One thing does pass from an epoch to the next. A list forgets how many of its brokers were taken when the number that
-the partition has in its epoch is another than at the last time. Where an epoch first takes from a list in the partition
-of the same number as the epoch before last did, the list goes on with what is left. That is `carried`; it matters only
-up to the number by which every list that is used at all has been used:
+One thing does pass from an epoch to the next. Partitions are numbered anew in each epoch, and a list forgets how many
+of its brokers were taken when it is used by a partition of another number than the last time. So where the first
+partition to use a list in an epoch has the number of the last one that used it in the epoch before, the list goes on
+with what was left. That is `carried`. It matters only up to the number by which every list that is
+used at all has been used:
 
-    An unfenced list is looked at when the racks begin with its own, and by max(1, factor - 1) racks before: after
-    r = racks - max(1, factor - 1) partitions at the latest.
-    From 2·racks on, partitions look at the lists that those `racks` partitions before did, or at fewer: the racks begin
-    where they did then, and what an unfenced list carried, which makes a partition look further, has been used up.
+    An unfenced list is looked at when the racks begin with its own, and where they begin up to max(1, factor - 1) - 1
+    racks before: by partition number racks - max(1, factor - 1) at the latest.
+    From number 2·racks on, a partition looks at no list that the one `racks` before it did not look at: the racks begin
+    with the same one then, and what lists carried made the earlier one look further, if anything.
 """
 
 from collections.abc import Sequence

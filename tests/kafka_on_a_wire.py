@@ -1,0 +1,397 @@
+"""Brokers that speak Kafka's wire protocol on loopback, one listener each, and tell what a capture holds.
+
+Nothing here is a Kafka broker: it answers the requests by which a client reads a cluster, from a `Cluster` and its
+log directories, and closes the connection on any other. The bytes are written as Kafka's protocol guide says, field
+by field; no client library is used for them.
+
+Source: kafka.apache.org/protocol, messages ApiVersions, Metadata, DescribeCluster, ListPartitionReassignments,
+DescribeLogDirs, SaslHandshake, SaslAuthenticate; KIP-482 for the flexible versions, KIP-511 for a version of
+ApiVersions that the broker does not know.
+"""
+
+import socketserver
+import struct
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from threading import Thread
+from types import MappingProxyType
+from typing import TypeVar
+from uuid import NAMESPACE_DNS, uuid5
+
+from app.core.model import NO_LEADER, Broker, Cluster, Topic, unpadded
+from app.formats.log_dirs import LogDir, LogDirs, disks
+
+T = TypeVar("T")
+
+METADATA, SASL_HANDSHAKE, API_VERSIONS, LOG_DIRS, SASL_AUTHENTICATE, REASSIGNMENTS, DESCRIBE_CLUSTER = (
+    3, 17, 18, 35, 36, 46, 60,
+)  # fmt: skip
+READING = frozenset(
+    {METADATA, SASL_HANDSHAKE, API_VERSIONS, LOG_DIRS, SASL_AUTHENTICATE, REASSIGNMENTS, DESCRIBE_CLUSTER}
+)
+FLEXIBLE_FROM = {METADATA: 9, API_VERSIONS: 3, LOG_DIRS: 2, SASL_AUTHENTICATE: 2, REASSIGNMENTS: 0, DESCRIBE_CLUSTER: 0}
+
+Versions = Mapping[int, tuple[int, int]]
+KAFKA_4_0: Versions = MappingProxyType(
+    {
+        METADATA: (0, 13), SASL_HANDSHAKE: (0, 1), API_VERSIONS: (0, 4), LOG_DIRS: (1, 4), SASL_AUTHENTICATE: (0, 2),
+        REASSIGNMENTS: (0, 0), DESCRIBE_CLUSTER: (0, 2),
+    }
+)  # fmt: skip
+"""What a broker of Kafka 4.0 offers of these messages, first and last version."""
+KAFKA_2_3: Versions = MappingProxyType(
+    {METADATA: (0, 8), SASL_HANDSHAKE: (0, 1), API_VERSIONS: (0, 2), LOG_DIRS: (0, 1), SASL_AUTHENTICATE: (0, 1)}
+)
+"""As above, of Kafka 2.3: no flexible version, no DescribeCluster, no ListPartitionReassignments."""
+
+UNSUPPORTED_VERSION, LEADER_NOT_AVAILABLE, SASL_AUTHENTICATION_FAILED, CLUSTER_AUTHORIZATION_FAILED = 35, 5, 58, 31
+NO_OPERATIONS = -(2**31)
+CLUSTER_ID = "rEkO8ZGqSnm5vFcaSeHw0A"
+
+
+class Written:
+    """A message being written; `flexible` versions have compact lengths and tagged fields."""
+
+    def __init__(self, *, flexible: bool) -> None:
+        self.data = bytearray()
+        self.flexible = flexible
+
+    def numbers(self, layout: str, *values: int) -> "Written":
+        """Big-endian integers: `b` int8 or boolean, `h` int16, `i` int32, `q` int64."""
+        self.data += struct.pack(f">{layout}", *values)
+        return self
+
+    def length(self, count: int | None, layout: str) -> None:
+        """Of a string, of bytes (`h`, `i`) or of an array (`i`); None for null."""
+        if self.flexible:
+            self.data += _varint(0 if count is None else count + 1)
+        else:
+            self.numbers(layout, -1 if count is None else count)
+
+    def string(self, text: str | None) -> "Written":
+        """A string, or null."""
+        self.length(None if text is None else len(text.encode()), "h")
+        self.data += (text or "").encode()
+        return self
+
+    def array(self, items: Sequence[T], write: Callable[[T], object]) -> "Written":
+        """An array of anything."""
+        self.length(len(items), "i")
+        for item in items:
+            write(item)
+        return self
+
+    def int32s(self, values: Sequence[int]) -> "Written":
+        """An array of int32."""
+        return self.array(values, lambda value: self.numbers("i", value))
+
+    def tags(self) -> "Written":
+        """No tagged fields, where there could be some."""
+        if self.flexible:
+            self.data += b"\0"
+        return self
+
+
+class Read:
+    """A request being read."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+        self.at = 0
+        self.api, self.version, self.correlation_id = self.numbers("hhi")
+        self.flexible = False
+        self.string()  # the client's id is never compact
+        self.flexible = self.version >= FLEXIBLE_FROM.get(self.api, 2**15)
+        self.tags()
+
+    def numbers(self, layout: str) -> tuple[int, ...]:
+        """As `Written.numbers`."""
+        values: tuple[int, ...] = struct.unpack_from(f">{layout}", self.data, self.at)
+        self.at += struct.calcsize(f">{layout}")
+        return values
+
+    def length(self, layout: str) -> int | None:
+        """As `Written.length`."""
+        if not self.flexible:
+            (count,) = self.numbers(layout)
+            return None if count < 0 else count
+        value = shift = 0
+        while True:
+            byte = self.data[self.at]
+            self.at += 1
+            value |= (byte & 0x7F) << shift
+            shift += 7
+            if byte < 0x80:
+                return value - 1 if value else None
+
+    def octets(self, layout: str) -> bytes | None:
+        """Bytes of a string or of a byte array."""
+        count = self.length(layout)
+        if count is None:
+            return None
+        self.at += count
+        return self.data[self.at - count : self.at]
+
+    def string(self) -> str | None:
+        """As `Written.string`."""
+        found = self.octets("h")
+        return None if found is None else found.decode()
+
+    def array(self, read: Callable[[], T]) -> list[T] | None:
+        """As `Written.array`; None for null."""
+        count = self.length("i")
+        return None if count is None else [read() for _ in range(count)]
+
+    def tags(self) -> None:
+        """Require that there are no tagged fields."""
+        if self.flexible:
+            assert self.data[self.at] == 0
+            self.at += 1
+
+
+def _varint(value: int) -> bytes:
+    written = bytearray()
+    while value > 0x7F:
+        written.append(value & 0x7F | 0x80)
+        value >>= 7
+    return bytes([*written, value])
+
+
+@dataclass
+class LiveCluster:
+    """What the brokers tell.
+
+    Parameters
+    ----------
+    refuses : messages that the principal may not send: answered with CLUSTER_AUTHORIZATION_FAILED.
+    password : of the user `rackplan`; None where a listener is PLAINTEXT.
+    asked : every request that came, as message and version.
+    """
+
+    cluster: Cluster
+    log_dirs: LogDirs
+    versions: Versions = field(default_factory=lambda: KAFKA_4_0)
+    refuses: frozenset[int] = frozenset()
+    password: str | None = None
+    ports: dict[int, int] = field(default_factory=dict)
+    asked: list[tuple[int, int]] = field(default_factory=list)
+
+    @property
+    def alive(self) -> tuple[Broker, ...]:
+        """The brokers that are not fenced, as Metadata names them."""
+        return tuple([broker for broker in self.cluster.brokers if not broker.fenced])
+
+    @contextmanager
+    def listening(self, *, but: Iterable[int] = ()) -> Iterator[str]:
+        """Serve on loopback, one port a broker; the brokers of `but` are advertised and refuse connections."""
+        with ExitStack() as started:
+            for broker in self.alive:
+                port = started.enter_context(_listener(self, broker.id))
+                self.ports[broker.id] = port
+            for broker_id in but:
+                # Ports are given out in turn, so that of a listener just closed is free for a while.
+                with _listener(self, broker_id) as port:
+                    self.ports[broker_id] = port
+            yield ",".join(f"127.0.0.1:{self.ports[broker.id]}" for broker in self.alive)
+
+    def answer(self, request: Read, broker: int) -> Written:
+        """What `broker` answers."""
+        body = Written(flexible=request.flexible)
+        write = {
+            API_VERSIONS: self._api_versions,
+            METADATA: self._metadata,
+            DESCRIBE_CLUSTER: self._describe_cluster,
+            REASSIGNMENTS: self._reassignments,
+            LOG_DIRS: self._log_dirs,
+            SASL_HANDSHAKE: self._sasl_handshake,
+            SASL_AUTHENTICATE: self._sasl_authenticate,
+        }[request.api]
+        write(request, body, broker)
+        return body.tags()
+
+    def _api_versions(self, request: Read, body: Written, _: int) -> None:
+        known = request.version <= self.versions[API_VERSIONS][1]
+        if not known:
+            body.flexible = False
+        body.numbers("h", 0 if known else UNSUPPORTED_VERSION)
+        offered = [(api, *span) for api, span in self.versions.items()]
+        body.array(offered, lambda span: body.numbers("hhh", *span).tags())
+        if known and request.version >= 1:
+            body.numbers("i", 0)
+
+    def _metadata(self, request: Read, body: Written, _: int) -> None:
+        asked = request.array(lambda: _asked_topic(request))
+        assert asked is None or asked == [], "a client that reads a cluster names no topic that it could make"
+        topics = self.cluster.topics if asked is None else ()
+        version = request.version
+        body.numbers("i", 0)
+        body.array(self.alive, lambda broker: self._broker(body, broker).tags())
+        body.string(CLUSTER_ID).numbers("i", self.alive[0].id)
+        body.array(topics, lambda topic: self._topic(body, topic, version))
+        if 8 <= version <= 10:
+            body.numbers("i", NO_OPERATIONS)
+        if version >= 13:
+            body.numbers("h", 0)
+
+    def _broker(self, body: Written, broker: Broker) -> Written:
+        body.numbers("i", broker.id).string("127.0.0.1")
+        return body.numbers("i", self.ports.get(broker.id, 1)).string(broker.rack)
+
+    def _topic(self, body: Written, topic: Topic, version: int) -> None:
+        body.numbers("h", 0).string(topic.name)
+        if version >= 10:
+            body.data += uuid5(NAMESPACE_DNS, topic.name).bytes
+        body.numbers("b", topic.name.startswith("__"))
+        partitions = list(
+            zip(
+                topic.partition_ids.tolist(),
+                topic.leaders.tolist(),
+                unpadded(topic.replicas),
+                unpadded(topic.isr),
+                strict=True,
+            )
+        )
+        # Kafka names no order, and clients have to cope with any.
+        body.array(partitions[::-1], lambda partition: self._partition(body, *partition))
+        if version >= 8:
+            body.numbers("i", NO_OPERATIONS)
+        body.tags()
+
+    def _partition(self, body: Written, partition: int, leader: int, replicas: list[int], isr: list[int]) -> None:
+        error = LEADER_NOT_AVAILABLE if leader == NO_LEADER else 0
+        alive = {broker.id for broker in self.alive}
+        body.numbers("hiii", error, partition, leader, 7)
+        body.int32s(replicas).int32s(isr).int32s([broker for broker in replicas if broker not in alive]).tags()
+
+    def _describe_cluster(self, request: Read, body: Written, _: int) -> None:
+        body.numbers("ih", 0, 0).string(None)
+        if request.version >= 1:
+            body.numbers("b", 1)
+        body.string(CLUSTER_ID).numbers("i", self.alive[0].id)
+        brokers = self.cluster.brokers if request.version >= 2 else self.alive
+
+        def write(broker: Broker) -> None:
+            self._broker(body, broker)
+            if request.version >= 2:
+                body.numbers("b", broker.fenced)
+            body.tags()
+
+        body.array(brokers, write).numbers("i", NO_OPERATIONS)
+
+    def _reassignments(self, _: Read, body: Written, __: int) -> None:
+        refused = REASSIGNMENTS in self.refuses
+        body.numbers("ih", 0, CLUSTER_AUTHORIZATION_FAILED if refused else 0).string("no" if refused else None)
+        moving = [] if refused else [topic for topic in self.cluster.topics if topic.adding.size or topic.removing.size]
+
+        def write_topic(topic: Topic) -> None:
+            rows = zip(
+                topic.partition_ids.tolist(),
+                *(unpadded(ids) for ids in (topic.replicas, topic.adding, topic.removing)),
+                strict=True,
+            )
+            partitions = [row for row in rows if row[2] or row[3]]
+            body.string(topic.name).array(partitions, lambda row: write_partition(*row)).tags()
+
+        def write_partition(partition: int, *ids: list[int]) -> None:
+            body.numbers("i", partition)
+            for listed in ids:
+                body.int32s(listed)
+            body.tags()
+
+        body.array(moving, write_topic)
+
+    def _log_dirs(self, request: Read, body: Written, broker: int) -> None:
+        wanted = request.array(lambda: _asked_partitions(request))
+        refused = LOG_DIRS in self.refuses
+        found = () if refused else disks(self.log_dirs)[broker]
+        body.numbers("i", 0)
+        if request.version >= 3:
+            body.numbers("h", CLUSTER_AUTHORIZATION_FAILED if refused else 0)
+        asked = None if wanted is None else {(name, partition) for name, ids in wanted for partition in ids}
+
+        def write_log_dir(log_dir: LogDir) -> None:
+            body.numbers("h", 0).string(log_dir.path)
+            by_topic: dict[str, list[tuple[int, int, int, int]]] = {}
+            for replica in log_dir.replicas:
+                if asked is None or (replica.topic, replica.partition) in asked:
+                    row = (replica.partition, replica.size_bytes, replica.offset_lag, replica.is_future)
+                    by_topic.setdefault(replica.topic, []).append(row)
+            body.array(list(by_topic.items()), lambda topic: write_topic(*topic))
+            if request.version >= 4:
+                body.numbers("qq", 2**40, 2**39)
+            body.tags()
+
+        def write_topic(name: str, rows: list[tuple[int, int, int, int]]) -> None:
+            body.string(name).array(rows, lambda row: body.numbers("iqqb", *row).tags()).tags()
+
+        body.array(found, write_log_dir)
+
+    def _sasl_handshake(self, request: Read, body: Written, _: int) -> None:
+        assert request.string() == "PLAIN"
+        body.numbers("h", 0).array(["PLAIN"], body.string)
+
+    def _sasl_authenticate(self, request: Read, body: Written, _: int) -> None:
+        is_valid = request.octets("i") == f"\0rackplan\0{self.password}".encode()
+        message = None if is_valid else "Authentication failed: Invalid username or password"
+        body.numbers("h", 0 if is_valid else SASL_AUTHENTICATION_FAILED).string(message)
+        body.length(0, "i")
+        if request.version >= 1:
+            body.numbers("q", 0)
+
+
+def _asked_topic(request: Read) -> str | None:
+    if request.version >= 10:
+        request.at += 16
+    name = request.string()
+    request.tags()
+    return name
+
+
+def _asked_partitions(request: Read) -> tuple[str | None, list[int]]:
+    name = request.string()
+    partitions = request.array(lambda: request.numbers("i")[0])
+    request.tags()
+    return name, partitions or []
+
+
+class _Handler(socketserver.StreamRequestHandler):
+    """Answers the requests of one connection in their order."""
+
+    server: "_Listener"
+
+    def handle(self) -> None:
+        """Answer until the client hangs up, or asks for what is not served here."""
+        live, is_known = self.server.live, self.server.live.password is None
+        while len(size := self.rfile.read(4)) == 4:
+            request = Read(self.rfile.read(int.from_bytes(size)))
+            live.asked.append((request.api, request.version))
+            is_sasl = request.api in (API_VERSIONS, SASL_HANDSHAKE, SASL_AUTHENTICATE)
+            if request.api not in READING or not (is_known or is_sasl):
+                return
+            body = live.answer(request, self.server.broker)
+            # Of ApiVersions alone the header is never flexible.
+            header = Written(flexible=body.flexible and request.api != API_VERSIONS)
+            message = header.numbers("i", request.correlation_id).tags().data + body.data
+            self.wfile.write(len(message).to_bytes(4) + message)
+            if request.api == SASL_AUTHENTICATE:
+                is_known = int.from_bytes(body.data[:2]) == 0
+
+
+class _Listener(socketserver.ThreadingTCPServer):
+    def __init__(self, live: LiveCluster, broker: int) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.live = live
+        self.broker = broker
+
+
+@contextmanager
+def _listener(live: LiveCluster, broker: int) -> Iterator[int]:
+    with _Listener(live, broker) as server:
+        thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+        thread.start()
+        try:
+            yield server.server_address[1]
+        finally:
+            server.shutdown()
+            thread.join()

@@ -1,0 +1,214 @@
+"""The `rackplan` command, as its users run it: a process of its own over a data folder of its own."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import psutil
+import pytest
+
+from tests.conftest import SAMPLES
+
+RACKPLAN = Path(sys.executable).parent / "rackplan"
+TOPIC = {"name": "orders-v2", "partitions": 48, "replication_factor": 3}
+START_WITHIN_S = 60
+
+
+@pytest.fixture
+def data_dir() -> Iterator[Path]:
+    """A folder that Postgres' account can reach, which pytest's own folders are not for root."""
+    with tempfile.TemporaryDirectory(prefix="rackplan-cli-") as folder:
+        Path(folder).chmod(0o755)
+        yield Path(folder, "data")
+
+
+def environment(data_dir: Path, **settings: str) -> dict[str, str]:
+    """What the command is started with; nothing of the tests' own settings."""
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("RACKPLAN_")}
+    return inherited | {"RACKPLAN_DATA_DIR": str(data_dir), "RACKPLAN_PORT": "0"} | settings
+
+
+def rackplan(*arguments: str, env: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
+    """The command run to its end."""
+    return subprocess.run([RACKPLAN, *arguments], env=env, capture_output=True, text=True, timeout=90, check=False)
+
+
+class Serving:
+    """A `rackplan serve` that says where it listens."""
+
+    def __init__(self, data_dir: Path, *arguments: str) -> None:
+        command = [RACKPLAN, "serve", *arguments]
+        # Its own group, as a terminal's foreground job has: a Ctrl-C goes to all of it.
+        self.process = subprocess.Popen(
+            command, env=environment(data_dir), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+            start_new_session=True,
+        )  # fmt: skip
+        assert self.process.stdout is not None
+        self.said = [self.process.stdout.readline()]
+        listens = re.match(r"Rackplan listens on (http://127\.0\.0\.1:\d+)$", self.said[0])
+        assert listens, f"it said {self.said[0]!r} and ended with {self.process.poll()}"
+        self.client = httpx.Client(base_url=listens[1], timeout=START_WITHIN_S)
+
+    @property
+    def family(self) -> list[psutil.Process]:
+        """The process and all that it started, Postgres' own processes included."""
+        parent = psutil.Process(self.process.pid)
+        return [parent, *parent.children(recursive=True)]
+
+    def ctrl_c(self) -> int:
+        """What a terminal does."""
+        os.killpg(self.process.pid, signal.SIGINT)
+        return self.process.wait(30)
+
+
+@contextmanager
+def serving(data_dir: Path, *arguments: str) -> Iterator[Serving]:
+    """A service for the length of a test, whatever the test does to it."""
+    service = Serving(data_dir, *arguments)
+    family = service.family
+    try:
+        yield service
+    finally:
+        service.client.close()
+        assert service.process.stdout is not None
+        service.process.stdout.close()
+        for process in family:
+            if process.is_running() and process.status() != psutil.STATUS_ZOMBIE:
+                process.kill()
+        service.process.wait(30)
+
+
+def ended(processes: Sequence[psutil.Process]) -> bool:
+    """Whether none of them is left, after a while at most."""
+    return not psutil.wait_procs(processes, timeout=20)[1]
+
+
+@pytest.mark.slow
+class TestServe:
+    """Start, stop, be killed, come back."""
+
+    def test_it_says_where_it_is_and_what_to_try_and_ctrl_c_ends_all_of_it(self, data_dir: Path) -> None:
+        with serving(data_dir) as service:
+            assert service.process.stdout is not None
+            said = [service.process.stdout.readline() for _ in range(4)]
+            assert "/docs" in said[1]
+            assert subprocess.run(
+                ["bash", "-c", said[2].split("first try", 1)[1]], check=True, capture_output=True
+            ).stdout
+            family = service.family
+            assert len(family) > 3, "the API, a worker and a Postgres"
+            assert service.ctrl_c() == 0
+            assert ended(family)
+
+    def test_sigterm_ends_all_of_it(self, data_dir: Path) -> None:
+        with serving(data_dir) as service:
+            family = service.family
+            service.process.terminate()
+            service.process.wait(30)
+            assert ended(family)
+
+    def test_kill_9_and_starting_again_loses_nothing(self, data_dir: Path) -> None:
+        with serving(data_dir) as service:
+            texts = {
+                part: (SAMPLES / f"kafka-{name}.txt").read_bytes()
+                for part, name in (("brokers", "broker-api-versions"), ("topics", "topics-describe"))
+            }
+            kept = service.client.post("/v1/snapshots", data={"cluster": "prod-eu"}, files=texts)
+            body = {"snapshot_id": kept.json()["id"], "topics": [TOPIC]}
+            plan = service.client.post("/v1/plans/replicas", json=body)
+            assert plan.status_code == 201
+            worker = [p for p in service.family if "app.worker" in p.cmdline()]
+            service.process.kill()
+            service.process.wait(30)
+            assert ended(worker), "a worker ends with what started it"
+        began = time.monotonic()
+        with serving(data_dir) as service:
+            sys.stderr.write(f"started again in {time.monotonic() - began:.1f} s\n")
+            again = service.client.get(plan.headers["Location"])
+            assert again.content == plan.content
+            export = service.client.get(f"{plan.headers['Location']}/export?format=replica_assignment")
+            assert export.text.count(",") == 47
+            assert service.ctrl_c() == 0
+
+    def test_keys_are_made_and_revoked_beside_a_running_service(self, data_dir: Path) -> None:
+        with serving(data_dir, "--no-worker") as service:
+            assert service.client.get("/v1/plans").status_code == 200
+            made = rackplan("keys", "create", "first", "--scope", "read", env=environment(data_dir))
+            assert made.returncode == 0, made.stderr
+            assert service.client.get("/v1/plans").status_code == 401
+            service.client.headers["Authorization"] = f"Bearer {made.stdout.strip()}"
+            assert service.client.get("/v1/plans").status_code == 200
+            assert "first\tread" in rackplan("keys", "list", env=environment(data_dir)).stdout
+            assert made.stdout.strip() not in rackplan("keys", "list", env=environment(data_dir)).stdout
+            assert rackplan("keys", "revoke", "first", env=environment(data_dir)).returncode == 0
+            del service.client.headers["Authorization"]
+            assert service.client.get("/v1/plans").status_code == 200, "no valid key is left: open again"
+
+    def test_an_address_that_others_reach_needs_a_key_first(self, data_dir: Path) -> None:
+        refused = rackplan("serve", env=environment(data_dir, RACKPLAN_HOST="0.0.0.0"))  # noqa: S104 — refused is the point
+        assert refused.returncode == 1
+        assert "RACKPLAN_HOST is 0.0.0.0" in refused.stderr
+        assert "rackplan keys create" in refused.stderr
+
+    def test_migrate_up_and_down(self, data_dir: Path) -> None:
+        env = environment(data_dir)
+        assert rackplan("migrate", env=env).stdout == "schema: none → 0002\n"
+        assert rackplan("migrate", "--to", "base", env=env).stdout == "schema: 0002 → none\n"
+
+
+class TestPlanReplicas:
+    """Offline, from files: the same core and the same JSON."""
+
+    BROKERS = ("--brokers", str(SAMPLES / "kafka-broker-api-versions.txt"))
+
+    def plan(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """A topic placed on the captured cluster."""
+        return rackplan("plan", "replicas", *self.BROKERS, *arguments, env=dict(os.environ))
+
+    @pytest.mark.parametrize("algorithm", ["admin_utils", "striped"])
+    def test_it_is_what_the_service_answers(self, client: httpx.Client, algorithm: str) -> None:
+        done = self.plan("--topic", "orders-v2:48:3", "--seed", "7", "--algorithm", algorithm, "--cluster", "c")
+        texts = {"brokers": (SAMPLES / "kafka-broker-api-versions.txt").read_bytes()}
+        snapshot = client.post("/v1/snapshots", data={"cluster": "c"}, files=texts).json()
+        body = {"snapshot_id": snapshot["id"], "algorithm": algorithm, "seed": 7, "topics": [TOPIC]}
+        online = client.post("/v1/plans/replicas", json=body).json()
+        offline = httpx.Response(200, text=done.stdout).json()
+        for name in ("topics", "measures", "violations", "warnings", "prediction", "seed", "kind", "engine_version"):
+            assert offline[name] == online[name], name
+        assert offline.keys() == online.keys()
+
+    def test_exports(self) -> None:
+        done = self.plan("--topic", "t:2:3", "--fixed-start-index", "0", "--export", "replica_assignment")
+        assert done.stdout == "101:104:108,104:108:102\n"
+
+    @pytest.mark.parametrize(
+        ("arguments", "reason"),
+        [
+            (("--topic", "t:2:10"), "replication factor 10 needs 10 brokers; 9 given"),
+            (("--topic", "t:0:1"), "a topic needs 1 partition or more; 0 given"),
+            (("--topic", "t"), "--topic is t; it has to be name:partitions:replication_factor"),
+            (("--topic", "t:1:1", "--algorithm", "magic"), "--algorithm is magic; it has to be one of"),
+            (("--topic", "t:1:1", "--export", "pdf"), "--export is pdf; it has to be one of"),
+        ],
+    )
+    def test_a_refusal_is_one_line(self, arguments: tuple[str, ...], reason: str) -> None:
+        done = self.plan(*arguments)
+        assert done.returncode == 1
+        assert reason in done.stderr
+        assert done.stderr.count("\n") == 1
+        assert done.stdout == ""
+
+    def test_a_malformed_text_names_its_line(self, tmp_path: Path) -> None:
+        text = tmp_path / "brokers.txt"
+        text.write_text("127.0.0.1:9092 (id: 1 rack: a) -> (\n127.0.0.1:9093 (id: two rack: a) -> (\n")
+        done = rackplan("plan", "replicas", "--brokers", str(text), "--topic", "t:1:1", env=dict(os.environ))
+        assert done.returncode == 1
+        assert "line 2" in done.stderr

@@ -1,0 +1,117 @@
+"""As much of a browser as the pages need: ask, read the page that comes, and send its form as it stands."""
+
+import asyncio
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+from typing import Any
+
+import httpx
+from fastapi import FastAPI
+
+CONTROLS = ("input", "select", "textarea")
+
+
+@dataclass
+class Element:
+    """An element with its attributes and the text inside it."""
+
+    tag: str
+    attributes: dict[str, str]
+    text: str = ""
+
+
+@dataclass
+class Page(HTMLParser):
+    """A page's elements in the order of the document."""
+
+    status: int
+    headers: Mapping[str, str]
+    source: str
+    elements: list[Element] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self._open: list[Element] = []
+        self.feed(self.source)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag in ("td", "th", "dt", "dd"):
+            self.handle_data(" ")  # what stands in cells side by side is not one word
+        element = Element(tag, {name: value or "" for name, value in attrs})
+        self.elements.append(element)
+        if tag not in ("input", "link", "meta", "img", "br"):
+            self._open.append(element)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append(Element(tag, {name: value or "" for name, value in attrs}))
+
+    def handle_endtag(self, tag: str) -> None:
+        while self._open and self._open.pop().tag != tag:
+            pass
+
+    def handle_data(self, data: str) -> None:
+        for element in self._open:
+            element.text += data
+
+    def all(self, tag: str) -> Iterator[Element]:
+        """Every element of that tag."""
+        return (element for element in self.elements if element.tag == tag)
+
+    def by_id(self, wanted: str) -> Element:
+        """The one element with that id."""
+        [found] = [element for element in self.elements if element.attributes.get("id") == wanted]
+        return found
+
+    @property
+    def text(self) -> str:
+        """Everything that is read on the page, its blanks made one."""
+        return " ".join(next(self.all("body")).text.split())
+
+    def form(self) -> dict[str, str]:
+        """What the page's form would send."""
+        sent: dict[str, str] = {}
+        selected = ""
+        for element in self.elements:
+            name = element.attributes.get("name", "")
+            if element.tag == "select":
+                selected = name
+            elif element.tag == "option":
+                if "selected" in element.attributes or selected not in sent:
+                    sent[selected] = element.attributes["value"]
+            elif element.tag == "textarea":
+                # The line break right after the tag is not part of the text.
+                sent[name] = element.text.removeprefix("\n")
+            elif element.tag == "input":
+                sent[name] = element.attributes.get("value", "")
+        return sent
+
+
+@dataclass(frozen=True)
+class Browser:
+    """Asks an app, without a socket."""
+
+    app: FastAPI
+
+    def get(self, path: str) -> Page:
+        """A page."""
+        return _page(self.ask("GET", path))
+
+    def post(self, path: str, typed: Mapping[str, str]) -> Page:
+        """The page that answers a form."""
+        return _page(self.ask("POST", path, data=dict(typed)))
+
+    def ask(self, method: str, path: str, **request: Any) -> httpx.Response:
+        """The bare response; redirects are not followed."""
+
+        async def asked() -> httpx.Response:
+            transport = httpx.ASGITransport(self.app)
+            async with httpx.AsyncClient(transport=transport, base_url="http://rackplan.test") as client:
+                return await client.request(method, path, **request)
+
+        return asyncio.run(asked())
+
+
+def _page(response: httpx.Response) -> Page:
+    return Page(response.status_code, response.headers, response.text)

@@ -1,0 +1,79 @@
+"""What every page keeps to: nothing from elsewhere, nothing that runs, and assets that may be kept for ever."""
+
+import re
+
+import pytest
+
+from app.web.assets import ASSETS
+from app.web.example import EXAMPLE
+from app.web.pages import HEADERS
+from tests.web.browser import Browser, Page
+
+POLICY = (
+    "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; frame-ancestors 'none'; "
+    "base-uri 'none'"
+)
+
+
+@pytest.fixture
+def pages(browser: Browser) -> list[Page]:
+    """Each kind of page once."""
+    plan = browser.ask("POST", "/", data=dict(EXAMPLE)).headers["location"]
+    return [browser.get("/"), browser.post("/", {}), browser.get(plan), browser.get("/plans/none")]
+
+
+def test_pages_load_and_run_nothing_but_what_is_ours(browser: Browser, pages: list[Page]) -> None:
+    """What a page refers to is on this service and there; the policy that says so would block anything else, inline
+    styles included.
+    """
+    assert [page.status for page in pages] == [200, 422, 200, 404]
+    for page in pages:
+        assert page.headers["content-security-policy"] == POLICY
+        assert page.headers["x-content-type-options"] == "nosniff"
+        for element in page.elements:
+            assert element.tag not in ("script", "style", "iframe", "object", "embed", "base")
+            assert not [name for name in element.attributes if name.startswith("on") or name == "style"]
+            for name in ("href", "src", "action"):
+                assert re.match(r"[/#](?!/)|$", element.attributes.get(name, ""))
+            if element.tag in ("img", "link"):
+                address = element.attributes.get("src") or element.attributes["href"]
+                assert browser.ask("GET", address).status_code == 200
+
+
+def test_pages_read_in_order_and_in_any_width(pages: list[Page]) -> None:
+    for page in pages:
+        assert [heading.tag for heading in page.elements if heading.tag == "h1"] == ["h1"]
+        assert next(page.all("html")).attributes["lang"] == "en"
+        assert next(page.all("title")).text
+        [viewport] = [meta for meta in page.all("meta") if meta.attributes.get("name") == "viewport"]
+        assert viewport.attributes["content"] == "width=device-width, initial-scale=1"
+        ids = [element.attributes["id"] for element in page.elements if "id" in element.attributes]
+        assert len(ids) == len(set(ids))
+        for link in page.all("a"):
+            target = link.attributes["href"].partition("#")[2]
+            assert not target or link.attributes["href"].startswith("/") or target in ids
+
+
+def test_forms_name_their_origin() -> None:
+    """With `no-referrer` a browser sends a form with `Origin: null`, which the service refuses as another's page."""
+    assert HEADERS["Referrer-Policy"] == "same-origin"
+
+
+@pytest.mark.parametrize("name", ASSETS)
+def test_an_asset_is_kept_for_ever_by_its_address_and_asked_for_again_without(browser: Browser, name: str) -> None:
+    answer = browser.ask("GET", ASSETS[name].address)
+    assert answer.content == ASSETS[name].content
+    assert answer.headers["content-type"] == ASSETS[name].media_type
+    assert answer.headers["cache-control"] == "public, max-age=31536000, immutable"
+    for other in (f"/static/{name}", f"/static/{name}?v=0"):
+        assert browser.ask("GET", other).headers["cache-control"] == "no-cache"
+
+
+def test_there_are_no_other_assets(browser: Browser) -> None:
+    for name in ("pages.py", "..%2Fpages.py", "%2Fetc%2Fpasswd"):
+        assert browser.ask("GET", f"/static/{name}").status_code == 404
+
+
+def test_style_sheets_take_nothing_from_elsewhere() -> None:
+    for name in ("style.css", "picture.css"):
+        assert not re.search(rb"@import|url\(|https?:", ASSETS[name].content)

@@ -1,0 +1,159 @@
+"""The page of a plan: what it says is what the plan holds, and what it tells to run makes exactly this plan."""
+
+import re
+import shlex
+from collections.abc import Sequence
+from typing import Any
+from uuid import uuid4
+from xml.etree import ElementTree as ET
+
+import pytest
+from fastapi import Depends, FastAPI, HTTPException
+
+from app.core.model import Broker, NewTopic
+from app.core.replicas.rack_modes import RackMode
+from app.formats import replica_assignment
+from app.services import plans as services
+from app.services.limits import Limits
+from app.services.plans import Plan
+from app.services.replicas import ReplicasRequest, place
+from app.store.database import Database
+from app.web import plans
+from tests.web.browser import Browser, Page
+
+BROKERS = [Broker(100 + i, f"az-{'abc'[i % 3]}") for i in range(6)]
+
+
+def keep(database: Database, request: ReplicasRequest) -> Plan:
+    with database.begin() as uow:
+        return place(uow, request, Limits())
+
+
+def ordered(topics: Sequence[NewTopic], *, seed: int | None = None, start: int | None = None) -> ReplicasRequest:
+    return ReplicasRequest(topics, brokers=BROKERS, seed=seed, fixed_start_index=start)
+
+
+def page_of(browser: Browser, plan: Plan) -> Page:
+    page = browser.get(f"/plans/{plan.head.id}")
+    assert page.status == 200
+    return page
+
+
+def commands(page: Page) -> list[list[str]]:
+    """The commands as a shell would take them apart."""
+    return [shlex.split(block.text.replace("\\\n", "")) for block in page.all("pre")]
+
+
+@pytest.mark.parametrize(
+    ("seed", "start", "prediction"),
+    [(7, None, "replay"), (None, None, "envelope"), (None, 2, "pinned")],
+)
+def test_it_says_which_kind_of_prediction_it_is(
+    browser: Browser, database: Database, seed: int | None, start: int | None, prediction: str
+) -> None:
+    page = page_of(browser, keep(database, ordered([NewTopic("orders", 12, 3)], seed=seed, start=start)))
+    [tag] = [element.text for element in page.elements if element.attributes.get("class") == "tag"]
+    assert tag == prediction
+    assert ("Over all draws" in page.text) == (prediction == "envelope")
+    if seed is not None:
+        assert f"Seed {seed} " in page.text
+
+
+def test_the_command_makes_exactly_this_plan(browser: Browser, database: Database) -> None:
+    """The argument, read as Kafka reads it, is the assignment."""
+    plan = keep(database, ordered([NewTopic("orders", 12, 3)], seed=1))
+    create, reassign = commands(page_of(browser, plan))
+    assert create[:6] == ["kafka-topics.sh", "--bootstrap-server", "localhost:9092", "--create", "--topic", "orders"]
+    assert create[6] == "--replica-assignment"
+    assert replica_assignment.read(create[7]).tolist() == plan.placements[0].replicas.tolist()
+    assert reassign[0] == "kafka-reassign-partitions.sh"
+    assert reassign[3:] == ["--reassignment-json-file", f"plan-{plan.head.id}.json", "--execute"]
+
+
+@pytest.mark.parametrize(
+    "topics",
+    [
+        [NewTopic("a", 3, 2), NewTopic("b", 3, 3)],
+        [NewTopic("a", 20_000, 3)],
+        [NewTopic("a", 3, 2, start_partition_id=5)],
+    ],
+    ids=["two topics", "too long to copy", "more partitions of a topic"],
+)
+def test_no_command_is_offered_that_would_not_make_this_plan(
+    browser: Browser, database: Database, topics: Sequence[NewTopic]
+) -> None:
+    page = page_of(browser, keep(database, ordered(topics, seed=1)))
+    assert [command[0] for command in commands(page)] == ["kafka-reassign-partitions.sh"]
+
+
+def test_the_exports_are_linked(browser: Browser, database: Database) -> None:
+    plan = keep(database, ordered([NewTopic("orders", 12, 3)]))
+    here = f"/v1/plans/{plan.head.id}"
+    links = {link.attributes["href"] for link in page_of(browser, plan).all("a")}
+    formats = {f"{here}/export?format={name}" for name in ("reassignment", "replica_assignment", "csv", "markdown")}
+    assert formats | {here, f"{here}/picture.svg"} <= links
+    two = keep(database, ordered([NewTopic("a", 3, 2), NewTopic("b", 3, 3)]))
+    links = {link.attributes["href"] for link in page_of(browser, two).all("a")}
+    assert f"/v1/plans/{two.head.id}/export?format=replica_assignment" not in links
+
+
+def test_the_first_partitions_are_listed_as_they_are_planned(browser: Browser, database: Database) -> None:
+    plan = keep(database, ordered([NewTopic("a", 40, 2), NewTopic("b", 40, 3)], seed=3))
+    page = page_of(browser, plan)
+    rows = [" ".join(row.text.split()) for row in page.all("tr")]
+    expected = [
+        f"{placement.topic} {partition} {replicas[0]} {', '.join(map(str, replicas))}"
+        for placement in plan.placements
+        for partition, replicas in enumerate(placement.replicas.tolist())
+    ]
+    assert [row for row in rows if re.fullmatch(r"[ab] \d+ \d+ [\d, ]+", row)] == expected[: plans.SHOWN_PARTITIONS]
+    assert f"These are the first {plans.SHOWN_PARTITIONS} of 80." in page.text
+
+
+def test_measures_and_losses_are_those_of_the_plan(browser: Browser, database: Database) -> None:
+    plan = keep(database, ordered([NewTopic("orders", 12, 3)], seed=1))
+    text = page_of(browser, plan).text
+    assert "Leaders 2 2 0 Replicas 6 6 0" in text
+    assert "3 racks 12 Rack-safe 100 %" in text
+    assert "az-a 4 12 0 az-b 4 12 0 az-c 4 12 0" in text
+
+
+def test_what_is_wrong_with_a_plan_stands_on_its_page(browser: Browser, database: Database) -> None:
+    brokers = [Broker(1, "a"), Broker(2, "a"), Broker(3, "a"), Broker(4, "b"), Broker(5, None)]
+    request = ReplicasRequest([NewTopic("orders", 20, 2)], brokers=brokers, rack_mode=RackMode.SAFE, seed=1)
+    plan = keep(database, request)
+    answer: Any = services.as_json(plan.head.answer)
+    assert answer["violations"]
+    assert answer["warnings"]
+    text = page_of(browser, plan).text
+    for found in (*answer["violations"], *answer["warnings"]):
+        assert found["detail"] in text
+
+
+def test_a_plan_that_is_not_there_is_a_friendly_404(browser: Browser) -> None:
+    for wanted in (str(uuid4()), "no-id", "%3Cscript%3E"):
+        page = browser.get(f"/plans/{wanted}")
+        assert page.status == 404
+        assert "There is no such plan" in page.text
+        assert not list(page.all("script"))
+
+
+def test_the_picture_is_a_document_of_its_own_and_the_same_one_each_time(database: Database) -> None:
+    plan = keep(database, ordered([NewTopic("orders", 12, 3)], seed=1))
+    with database.begin() as uow:
+        again = services.load(uow, plan.head.id)
+        brokers = services.brokers(uow, again.head)
+    drawn = plans.plan_picture(again, brokers)
+    assert drawn == plans.plan_picture(plan, BROKERS)
+    root = ET.fromstring(drawn)  # noqa: S314 — it is what was drawn just now
+    assert root.findtext("{http://www.w3.org/2000/svg}title") == "orders: 12 partitions × 3 replicas on 6 brokers"
+    assert root.find("{http://www.w3.org/2000/svg}style") is not None
+
+
+def test_what_has_to_hold_for_a_request_is_asked_first(database: Database) -> None:
+    def refuse() -> None:
+        raise HTTPException(403)
+
+    app = FastAPI()
+    app.include_router(plans.router(database, dependencies=[Depends(refuse)]))
+    assert Browser(app).get(f"/plans/{uuid4()}").status == 403
