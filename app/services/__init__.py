@@ -6,7 +6,8 @@ what was found; it knows neither HTTP nor SQL.
     checks.py        verify an assignment that anyone made
     plans.py         what every kind of plan shares: render, slice, compare, export
     jobs.py          the same requests, answered later
-    conformance.py   run measured vectors against the algorithms
+    exports.py       a plan as a file to hand over
+    conformance.py   run measured cases against the algorithms; vectors/ reads their inputs
     cautions.py      what the caller should know although it did not stop the answer
     limits.py        how much one request may ask for
 """

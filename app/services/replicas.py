@@ -155,12 +155,6 @@ def check(request: ReplicasRequest, limits: Limits, *, is_job: bool) -> None:
 
 def _plan(request: ReplicasRequest, site: _Site) -> NewPlan:
     algorithm = PLACEMENTS[request.algorithm]
-    if request.fixed_start_index is not None and not algorithm.takes_start_index:
-        raise ConflictingFields(
-            f"{algorithm.name} draws where it starts; fixed_start_index goes with admin_utils",
-            path=("fixed_start_index",),
-            value=request.fixed_start_index,
-        )
     listed = request.brokers if request.brokers is not None else site.cluster.brokers
     canonical = _canonical(request, listed, site)
     is_drawn = request.seed is None and request.fixed_start_index is None

@@ -36,7 +36,7 @@ def drawn(brokers: Sequence[Broker], topic: NewTopic, seeds: int) -> Int64s:
     """(seeds, 2, brokers) how many leaders and replicas each broker gets, brokers by id, which are 0, 1, 2, …"""
     counts = np.empty((seeds, 2, len(brokers)), np.int64)
     for of_seed, seed in zip(counts, sample_seeds(12345), strict=False):
-        replicas = striped.place_topic(brokers, topic, JavaRandom(seed)).replicas
+        replicas = striped.place(brokers, topic, random=JavaRandom(seed)).replicas
         of_seed[0] = np.bincount(replicas[:, 0], minlength=len(brokers))
         of_seed[1] = np.bincount(replicas.ravel(), minlength=len(brokers))
     return counts

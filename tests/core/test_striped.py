@@ -96,7 +96,7 @@ class TestLaws:
         """Row by row, and the generator is left where the description leaves it."""
         topic = NewTopic("t", data.draw(st.integers(0, 60)), data.draw(st.integers(1, len(brokers))))
         random, model_random = JavaRandom(seed), JavaRandom(seed)
-        placed = striped.place_topic(brokers, topic, random)
+        placed = striped.place(brokers, topic, random=random)
         model = Modelled(brokers, model_random)
         assert placed.replicas.tolist() == [model.row(topic.replication_factor) for _ in range(topic.partitions)]
         assert random.state == model_random.state
@@ -106,7 +106,7 @@ class TestLaws:
         self, brokers: list[Broker], seed: int, data: st.DataObject
     ) -> None:
         topic = NewTopic("t", data.draw(st.integers(0, 60)), data.draw(st.integers(1, len(brokers))))
-        placed = striped.place_topic(brokers, topic, JavaRandom(seed))
+        placed = striped.place(brokers, topic, random=JavaRandom(seed))
         fenced = {broker.id for broker in brokers if broker.fenced}
         assert placed.replicas.shape == (topic.partitions, topic.replication_factor)
         assert placed.replicas.dtype == np.int32
@@ -118,14 +118,16 @@ class TestLaws:
         """Racks of one size, a replica in each: every broker gets as many, whatever is drawn."""
         brokers = [Broker(i, f"rack{i % racks}") for i in range(racks * a_rack)]
         topic = NewTopic("t", rounds * len(brokers), racks)
-        placed = striped.place_topic(brokers, topic, JavaRandom(seed))
+        placed = striped.place(brokers, topic, random=JavaRandom(seed))
         assert all(len({replica % racks for replica in row}) == racks for row in placed.replicas.tolist())
         assert set(np.bincount(placed.replicas.ravel(), minlength=len(brokers)).tolist()) == {rounds * racks}
 
     @given(brokers=st.integers(1, 8), factor=st.integers(1, 8), seed=SEEDS)
     def test_without_racks_every_broker_leads_as_often(self, brokers: int, factor: int, seed: int) -> None:
-        placed = striped.place_topic(
-            [Broker(i) for i in range(brokers)], NewTopic("t", 5 * brokers, min(factor, brokers)), JavaRandom(seed)
+        placed = striped.place(
+            [Broker(i) for i in range(brokers)],
+            NewTopic("t", 5 * brokers, min(factor, brokers)),
+            random=JavaRandom(seed),
         )
         assert Counter(placed.replicas[:, 0].tolist()) == dict.fromkeys(range(brokers), 5)
 
@@ -135,7 +137,7 @@ class TestLaws:
         random, model_random = JavaRandom(seed), JavaRandom(seed)
         for index, count in enumerate(partitions):
             topic = NewTopic(f"t{index}", count, 1 + index % len(brokers), index)
-            placed = striped.place_topic(brokers, topic, random)
+            placed = striped.place(brokers, topic, random=random)
             model = Modelled(brokers, model_random)
             assert (placed.topic, placed.first_partition_id) == (topic.name, index)
             assert placed.replicas.tolist() == [model.row(topic.replication_factor) for _ in range(count)]
@@ -149,20 +151,20 @@ class TestExamples:
         rows = [[0, 2, 4], [3, 5, 1], [4, 0, 2]]
         topic = NewTopic("t", 3, 3)
         assert any(
-            striped.place_topic(self.BROKERS, topic, JavaRandom(seed * 2**40)).replicas.tolist() == rows
+            striped.place(self.BROKERS, topic, random=JavaRandom(seed * 2**40)).replicas.tolist() == rows
             for seed in range(1000)
         )
 
     def test_a_fenced_broker_is_used_only_where_its_rack_has_no_other(self) -> None:
         brokers = [Broker(0, "a"), Broker(1, "a", fenced=True), Broker(2, "b", fenced=True), Broker(3, "c")]
-        placed = striped.place_topic(brokers, NewTopic("t", 100, 3), JavaRandom(1)).replicas
+        placed = striped.place(brokers, NewTopic("t", 100, 3), random=JavaRandom(1)).replicas
         assert set(placed[:, 0].tolist()) == {0, 3}
         assert (np.sort(placed, axis=1) == [0, 2, 3]).all()
 
     def test_one_unfenced_broker_leads_all_and_nothing_is_reshuffled(self) -> None:
         brokers = [Broker(0, "a", fenced=True), Broker(1, "b")]
         random, untouched = JavaRandom(1), JavaRandom(1)
-        assert striped.place_topic(brokers, NewTopic("t", 9, 2), random).replicas.tolist() == [[1, 0]] * 9
+        assert striped.place(brokers, NewTopic("t", 9, 2), random=random).replicas.tolist() == [[1, 0]] * 9
         # One offset for each rack's list, and one for the racks.
         for bound in (1, 1, 2):
             untouched.next_int(bound)
@@ -173,7 +175,7 @@ class TestExamples:
         assert racks.members.tolist() == [0, 1, 3, 2]
 
     def test_an_id_that_comes_twice_is_used_twice(self) -> None:
-        assert striped.place_topic([Broker(7), Broker(7)], NewTopic("t", 1, 2), JavaRandom(0)).replicas.tolist() == [
+        assert striped.place([Broker(7), Broker(7)], NewTopic("t", 1, 2), random=JavaRandom(0)).replicas.tolist() == [
             [7, 7]
         ]
 
@@ -199,19 +201,19 @@ class TestRefusals:
     )
     def test_replication_factor(self, brokers: tuple[Broker, ...], factor: int, message: str) -> None:
         with pytest.raises(InvalidReplicationFactor) as caught:
-            striped.place_topic(brokers, NewTopic("t", -1, factor), JavaRandom(0))
+            striped.place(brokers, NewTopic("t", -1, factor), random=JavaRandom(0))
         assert caught.value.kafka.exception == "InvalidReplicationFactorException"
         assert caught.value.kafka.message == message
         assert caught.value.path == ("replication_factor",)
         assert caught.value.context["value"] == factor
 
     def test_a_factor_has_16_bits(self) -> None:
-        placed = striped.place_topic(self.BROKERS, NewTopic("t", 4, 2**16 + 3), JavaRandom(0))
+        placed = striped.place(self.BROKERS, NewTopic("t", 4, 2**16 + 3), random=JavaRandom(0))
         assert placed.replicas.shape == (4, 3)
 
     def test_negative_partitions(self) -> None:
         with pytest.raises(InvalidPartitions) as caught:
-            striped.place_topic(self.BROKERS, NewTopic("t", -1, 1), JavaRandom(0))
+            striped.place(self.BROKERS, NewTopic("t", -1, 1), random=JavaRandom(0))
         assert caught.value.kafka.exception == "IllegalArgumentException"
         assert caught.value.path == ("partitions",)
 
@@ -220,7 +222,7 @@ class TestRefusals:
         """Three racks of one broker: nextInt(1) three times, then nextInt(3)."""
         random, expected = JavaRandom(5), JavaRandom(5)
         with pytest.raises(KafkaRefuses):
-            striped.place_topic(self.BROKERS, NewTopic("t", partitions, factor), random)
+            striped.place(self.BROKERS, NewTopic("t", partitions, factor), random=random)
         for bound in (1, 1, 1, 3):
             expected.next_int(bound)
         assert random.state == expected.state
@@ -228,13 +230,13 @@ class TestRefusals:
     def test_an_empty_cluster_draws_nothing(self) -> None:
         random = JavaRandom(5)
         with pytest.raises(InvalidReplicationFactor):
-            striped.place_topic([], NewTopic("t", 1, 1), random)
+            striped.place([], NewTopic("t", 1, 1), random=random)
         assert random.state == JavaRandom(5).state
 
 
 def test_a_million_partitions_keep_the_constraints() -> None:
     brokers = [Broker(i, f"rack{min(2, i // 5)}", fenced=i % 6 == 5) for i in range(30)]
-    placed = striped.place_topic(brokers, NewTopic("t", 1_000_000, 3), JavaRandom(1)).replicas
+    placed = striped.place(brokers, NewTopic("t", 1_000_000, 3), random=JavaRandom(1)).replicas
     assert not np.isin(placed[:, 0], [i for i in range(30) if i % 6 == 5]).any()
     assert (np.sort(np.minimum(2, placed // 5), axis=1) == [0, 1, 2]).all()
 
@@ -254,6 +256,6 @@ def test_vectors() -> None:
 def answer(brokers: list[Broker], placement: dict[str, int], random: JavaRandom) -> dict[str, Any]:
     topic = NewTopic("t", placement["num_partitions"], placement["replication_factor"], placement["start_partition"])
     try:
-        return {"replicas": striped.place_topic(brokers, topic, random).replicas.tolist()}
+        return {"replicas": striped.place(brokers, topic, random=random).replicas.tolist()}
     except KafkaRefuses as refusal:
         return {"error": refusal.kafka.exception, "message": refusal.kafka.message}

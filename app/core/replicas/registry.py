@@ -39,14 +39,7 @@ class Algorithm:
     envelope: EnvelopeOf
     rack_mode: RackMode | None
     """How racks count where the caller does not say; None: the algorithm has its own way with brokers without one."""
-    takes_start_index: bool
     leaves_out_fenced: bool
-
-
-def _striped(
-    brokers: Sequence[Broker], topic: NewTopic, *, random: JavaRandom, fixed_start_index: int | None = None
-) -> Placement:
-    return striped.place_topic(brokers, topic, random)
 
 
 PLACEMENTS: Mapping[str, Algorithm] = MappingProxyType(
@@ -59,16 +52,14 @@ PLACEMENTS: Mapping[str, Algorithm] = MappingProxyType(
                 place=admin_utils.place,
                 envelope=admin_utils_envelope.envelope,
                 rack_mode=RackMode.ENFORCED,
-                takes_start_index=True,
                 leaves_out_fenced=True,
             ),
             Algorithm(
                 name="striped",
                 summary="StripedReplicaPlacer: KRaft controllers",
-                place=_striped,
+                place=striped.place,
                 envelope=striped_envelope.envelope,
                 rack_mode=None,
-                takes_start_index=False,
                 leaves_out_fenced=False,
             ),
         )

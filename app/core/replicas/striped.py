@@ -36,10 +36,12 @@ from app.core.jvm.hash_map import JavaHashMap
 from app.core.jvm.hashes import OPTIONAL_STRING, utf16_order
 from app.core.jvm.random import JavaRandom
 from app.core.model import Broker, Int32s, Int64s, NewTopic, Placement
-from app.errors import InvalidPartitions, InvalidReplicationFactor, KafkaError
+from app.errors import ConflictingFields, InvalidPartitions, InvalidReplicationFactor, KafkaError
 
 
-def place_topic(brokers: Sequence[Broker], topic: NewTopic, random: JavaRandom) -> Placement:
+def place(
+    brokers: Sequence[Broker], topic: NewTopic, *, random: JavaRandom, fixed_start_index: int | None = None
+) -> Placement:
     """Place one topic; several are placed one after another with one generator, as a controller does.
 
     Parameters
@@ -54,7 +56,14 @@ def place_topic(brokers: Sequence[Broker], topic: NewTopic, random: JavaRandom) 
     ------
     InvalidReplicationFactor : not positive; no unfenced broker; more than there are brokers. In this order.
     InvalidPartitions : negative. 0 partitions are placed as nothing.
+    ConflictingFields : a start index is given, which this placer has no use for.
     """
+    if fixed_start_index is not None:
+        raise ConflictingFields(
+            f"the striped placer draws where it starts; start index {fixed_start_index} given",
+            path=("fixed_start_index",),
+            value=fixed_start_index,
+        )
     racks = Racks.of(brokers)
     offsets = racks.draw_offsets(random)
     rows = np.empty((max(0, topic.partitions), check(racks, topic)), np.int32)

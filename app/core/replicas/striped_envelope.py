@@ -19,7 +19,7 @@ FEWEST_SEEDS = 4
 
 
 def envelope(brokers: Sequence[Broker], topic: NewTopic, *, seeds: int = 1000, first_seed: int = 0) -> Envelope:
-    """Find what placing one topic can come to, over all draws of `striped.place_topic`.
+    """Find what placing one topic can come to, over all draws of `striped.place`.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ def envelope(brokers: Sequence[Broker], topic: NewTopic, *, seeds: int = 1000, f
     Enumerated where the outcomes are few: where the topic has no more partitions than there are unfenced brokers (in
     up to some 200 racks), and for a few reshuffles of small clusters; else proven bounds and sampled ranges.
 
-    Raises what `striped.place_topic` does. Draws nothing.
+    Raises what `striped.place` does. Draws nothing.
     """
     racks = Racks.of(brokers)
     factor = check(racks, topic)

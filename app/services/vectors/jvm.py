@@ -1,0 +1,50 @@
+"""Cases of Java's generator and hash order."""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+from app.core.jvm import JavaHashMap, JavaRandom, KeyType
+from app.core.jvm import hashes as java
+
+
+def _java_random(given: Mapping[str, Any]) -> Any:
+    random = JavaRandom(given["seed"])
+    values: list[Any] = []
+    for call, *arguments in given["calls"]:
+        if call == "next_int":
+            values.append(random.next_int(*arguments))
+        elif call == "next_int32":
+            values.append(random.next_int32())
+        else:
+            items = list(range(*arguments))
+            random.shuffle(items)
+            values.append(items)
+    return {"values": values}
+
+
+KEY_TYPES: Mapping[str, tuple[KeyType[Any], Callable[[Any], Any]]] = MappingProxyType(
+    {
+        "string": (java.STRING, str),
+        "int": (java.INTEGER, int),
+        "topic_partition": (java.TOPIC_PARTITION, tuple),
+        "kafka_uuid": (java.KAFKA_UUID, java.kafka_uuid),
+        "java_uuid": (java.JAVA_UUID, java.java_uuid),
+        "task_id": (java.TASK_ID, java.task_id),
+        "optional_string": (java.OPTIONAL_STRING, lambda text: text),
+    }
+)
+
+
+def _java_hash_order(given: Mapping[str, Any]) -> Any:
+    key_type, parse = KEY_TYPES[given["key_type"]]
+    keys = [parse(key) for key in given["keys"]]
+    hash_map: JavaHashMap[Any, int] = JavaHashMap(key_type, initial_capacity=given["initial_capacity"])
+    for index, key in enumerate(keys):
+        hash_map.setdefault(key, index)
+    for index in given.get("remove_indices") or ():
+        hash_map.pop(keys[index], None)
+    return {"hash_codes": [key_type.hash_code(key) for key in keys], "iteration_order": list(hash_map.values())}
+
+
+ANSWERS = {"java_random": _java_random, "java_hash_order": _java_hash_order}

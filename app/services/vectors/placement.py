@@ -1,0 +1,41 @@
+"""Cases of the replica placers."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from app.core.jvm import JavaRandom
+from app.core.model import Broker, NewTopic
+from app.core.replicas import admin_utils, striped
+from app.services.vectors.refusals import attempt
+
+
+def _brokers(given: Mapping[str, Any]) -> list[Broker]:
+    return [Broker(broker["id"], broker["rack"], broker.get("fenced", False)) for broker in given["brokers"]]
+
+
+def _admin_utils(given: Mapping[str, Any]) -> Any:
+    topic = NewTopic("topic", given["n_partitions"], given["replication_factor"], given["start_partition_id"])
+    placement = admin_utils.place(
+        _brokers(given),
+        topic,
+        random=JavaRandom(given.get("random_seed", 0)),
+        fixed_start_index=given["fixed_start_index"],
+    )
+    return {"first_partition_id": placement.first_partition_id, "replicas": placement.replicas.tolist()}
+
+
+def _rack_alternated(given: Mapping[str, Any]) -> Any:
+    return {"broker_ids": admin_utils.rack_alternated(_brokers(given))}
+
+
+def _striped_placer(given: Mapping[str, Any]) -> Any:
+    random = JavaRandom(given["random_seed"])
+
+    def answer(wanted: Mapping[str, Any]) -> Any:
+        topic = NewTopic("topic", wanted["num_partitions"], wanted["replication_factor"])
+        return {"replicas": striped.place(_brokers(given), topic, random=random).replicas.tolist()}
+
+    return {"results": [attempt(answer, wanted) for wanted in given["placements"]]}
+
+
+ANSWERS = {"admin_utils": _admin_utils, "rack_alternated": _rack_alternated, "striped_placer": _striped_placer}

@@ -1,0 +1,14 @@
+"""A refusal as the vectors write it."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from app.errors import KafkaRefuses
+
+
+def attempt(answer: Callable[[Mapping[str, Any]], Any], given: Mapping[str, Any]) -> Any:
+    """What is answered, or the exception that Kafka would throw as `{"error", "message"}`."""
+    try:
+        return answer(given)
+    except KafkaRefuses as refusal:
+        return {"error": refusal.kafka.exception, "message": refusal.kafka.message}
