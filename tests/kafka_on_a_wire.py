@@ -11,7 +11,7 @@ ApiVersions that the broker does not know.
 
 import socketserver
 import struct
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from threading import Thread
@@ -165,6 +165,7 @@ class LiveCluster:
     Parameters
     ----------
     refuses : messages that the principal may not send: answered with CLUSTER_AUTHORIZATION_FAILED.
+    stalls_at : a message that is never answered.
     password : of the user `rackplan`; None where a listener is PLAINTEXT.
     asked : every request that came, as message and version.
     """
@@ -173,6 +174,7 @@ class LiveCluster:
     log_dirs: LogDirs
     versions: Versions = field(default_factory=lambda: KAFKA_4_0)
     refuses: frozenset[int] = frozenset()
+    stalls_at: int | None = None
     password: str | None = None
     ports: dict[int, int] = field(default_factory=dict)
     asked: list[tuple[int, int]] = field(default_factory=list)
@@ -183,16 +185,17 @@ class LiveCluster:
         return tuple([broker for broker in self.cluster.brokers if not broker.fenced])
 
     @contextmanager
-    def listening(self, *, but: Iterable[int] = ()) -> Iterator[str]:
+    def listening(self, *, but: Collection[int] = ()) -> Iterator[str]:
         """Serve on loopback, one port a broker; the brokers of `but` are advertised and refuse connections."""
         with ExitStack() as started:
             for broker in self.alive:
-                port = started.enter_context(_listener(self, broker.id))
-                self.ports[broker.id] = port
-            for broker_id in but:
-                # Ports are given out in turn, so that of a listener just closed is free for a while.
-                with _listener(self, broker_id) as port:
-                    self.ports[broker_id] = port
+                listener = _listener(self, broker.id)
+                if broker.id in but:
+                    # The system gives out free ports in turn, so that of a closed listener stays free for a while.
+                    with listener as port:
+                        self.ports[broker.id] = port
+                else:
+                    self.ports[broker.id] = started.enter_context(listener)
             yield ",".join(f"127.0.0.1:{self.ports[broker.id]}" for broker in self.alive)
 
     def answer(self, request: Read, broker: int) -> Written:
@@ -368,6 +371,9 @@ class _Handler(socketserver.StreamRequestHandler):
             live.asked.append((request.api, request.version))
             is_sasl = request.api in (API_VERSIONS, SASL_HANDSHAKE, SASL_AUTHENTICATE)
             if request.api not in READING or not (is_known or is_sasl):
+                return
+            if request.api == live.stalls_at:
+                self.rfile.read()
                 return
             body = live.answer(request, self.server.broker)
             # Of ApiVersions alone the header is never flexible.

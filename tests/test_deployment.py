@@ -216,7 +216,7 @@ def wiring(found: Deployment) -> Iterator[str]:
         for wanted, how in each.given.get("depends_on", {}).items():
             other = found.services.get(wanted, Service(Image("nowhere", []), {}))
             possible = "service_completed_successfully" if other.given.get("restart") == "no" else "service_healthy"
-            if how["condition"] != possible or not (other.argv or other.probe):
+            if how["condition"] != possible or not (other.probe or "completed" in possible):
                 yield f"{name} waits for {wanted} in vain"
         for host in re.findall(r"(?:@|spark://)([\w-]+):\d+", str([*each.environment.values(), *each.argv])):
             if host not in found.services or not each.networks & found.services[host].networks:
@@ -263,6 +263,7 @@ MISTAKES: list[tuple[Check, str, str]] = [
     (spark, "spark-master:7077\n      RACKPLAN_HOST", "spark-master:7078\n      RACKPLAN_HOST"),
     (spark, '"--host", "spark-worker-2"', '"--host", "spark-worker-1"'),
     (wiring, "spark-master: {condition", "master: {condition"),
+    (wiring, "spark-master: {condition", "worker: {condition"),
     (wiring, "postgres: {condition: service_healthy}", "postgres: {condition: service_completed_successfully}"),
     (wiring, "networks: [edge, database, spark]", "networks: [edge, spark]"),
     (wiring, "networks: [edge, database, spark]", "networks: [database, spark]"),

@@ -35,7 +35,7 @@ class Member:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TopicMetadata:
-    """A topic that the metadata knows. `replicas` is (partitions, widest) int32 broker ids, padded with `NO_REPLICA`."""
+    """A topic that the metadata knows; `replicas` is (partitions, widest) int32 broker ids, padded."""
 
     name: str
     replicas: Int32s

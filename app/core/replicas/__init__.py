@@ -6,7 +6,7 @@
     striped.py       KRaft's placer
     envelope.py      what can and cannot happen over all the draws that a controller may make
 
-Each algorithm's envelope is found by its `…_envelope.py`; the striped placer's with `striped_outcomes.py` (every outcome,
-where they are few), `striped_bounds.py` and `striped_epochs.py` (what no outcome passes, where they are many).
+Each algorithm's envelope is found by its `…_envelope.py`; the striped placer's with `striped_outcomes.py` (every
+outcome, where they are few), `striped_bounds.py` and `striped_epochs.py` (what no outcome passes, where they are many).
 The `…_kernel.py` files are the compiled loops; they are imported when they are first needed.
 """
