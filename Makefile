@@ -51,6 +51,8 @@ lock: ## resolve the dependencies anew (needs uv)
 	  --no-header --quiet --extra kafka --group dev pyproject.toml -o requirements-dev.lock
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
 	  --no-header --quiet --group build pyproject.toml -c requirements-dev.lock -o requirements.lock
+	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
+	  --no-header --quiet --group pyproject.toml:spark -c requirements.lock -o requirements-spark.lock
 
 # The tests in a real browser use the system's Chromium. Root on Debian gets it; elsewhere they say that they were left out.
 browser:

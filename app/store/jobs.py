@@ -51,8 +51,8 @@ class Jobs:
 
     def enqueue(self, kind: str, request: Mapping[str, Json], *, job_id: UUID | None = None) -> Job:
         """Store a job and put it on the queue, both or neither: the queue's rows are of the same transaction."""
-        new = jobs.insert().values(id=job_id or uuid7(), kind=kind, state="queued", request=request).returning(*_COLUMNS)
-        job = Job(*self._connection.execute(new).one())
+        new = jobs.insert().values(id=job_id or uuid7(), kind=kind, state="queued", request=request)
+        job = Job(*self._connection.execute(new.returning(*_COLUMNS)).one())
         defer = sa.text(
             "SELECT procrastinate_defer_jobs_v1(ARRAY[ROW('default', :task, 0, NULL, NULL, CAST(:args AS jsonb), NULL)"
             "::procrastinate_job_to_defer_v1])"
