@@ -110,7 +110,7 @@ def warm_up() -> None:
     brokers = tuple(Broker(broker, f"rack-{broker % 2}") for broker in range(4))
     for algorithm in PLACEMENTS:
         for rack_mode in (RackMode.ENFORCED, RackMode.DISABLED):
-            request = ReplicasRequest([NewTopic("warm-up", 8, 2)], algorithm=algorithm, seed=0, rack_mode=rack_mode)
+            request = ReplicasRequest([NewTopic("warm-up", 7, 2)], algorithm=algorithm, rack_mode=rack_mode)
             plan(request, Cluster("", brokers), Limits())
 
 

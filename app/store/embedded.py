@@ -38,7 +38,8 @@ _ANSWER_WITHIN_S = 15.0
 _SETTINGS: dict[str, str | int] = {
     "unix_socket_directories": "",
     "max_connections": 50,
-    "shared_buffers": "64MB",
+    "shared_buffers": "128MB",
+    "wal_buffers": "16MB",
     "max_wal_size": "512MB",
     "fsync": "on",
     "synchronous_commit": "on",

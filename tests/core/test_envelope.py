@@ -13,7 +13,7 @@ from app.core.model import Broker, Int64s, NewTopic
 from app.core.replicas import striped
 from app.core.replicas.envelope import Envelope, Share, from_outcomes
 from app.core.replicas.striped_bounds import bound_outcomes
-from app.core.replicas.striped_envelope import envelope, sample_seeds
+from app.core.replicas.striped_envelope import FEWEST_SEEDS, envelope, sample_seeds
 from app.core.replicas.striped_outcomes import enumerate_outcomes
 from app.errors import InvalidPartitions, InvalidReplicationFactor
 
@@ -190,7 +190,7 @@ class TestBoundedAndSampled:
         assert found.replicas.seen_widest_spread == spreads(counts, self.BROKERS)[:, 1].max()
 
     def test_looks_at_fewer_seeds_where_the_topic_is_large(self) -> None:
-        assert 4 <= envelope(self.BROKERS, NewTopic("t", 100_000, 3)).seeds < 100
+        assert FEWEST_SEEDS <= envelope(self.BROKERS, NewTopic("t", 100_000, 3)).seeds < 100
 
     def test_uneven_racks_are_uneven_for_every_draw(self) -> None:
         """Racks of 5, 5 and 20, a replica in each: a broker of the first has four times as many as one of the last."""
@@ -211,7 +211,7 @@ class TestBoundedAndSampled:
         found = envelope([Broker(i, f"rack{i % 3}") for i in range(12)], NewTopic("t", 1_000_000, 3))
         assert (found.replicas.guaranteed_spread, found.replicas.worst_case_spread) == (0, 0)
         assert (found.leaders.guaranteed_spread, found.leaders.worst_case_spread) == (1, 1)
-        assert found.seeds == 4
+        assert found.seeds == FEWEST_SEEDS
 
 
 class TestRefusals:

@@ -8,10 +8,9 @@ the last whole block are looked at draw by draw.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.core.jvm import JavaRandom
 from app.core.model import Broker, Int32s, Int64s, NewTopic
@@ -20,8 +19,8 @@ from app.core.replicas.envelope import Bounds, Envelope, Seen, bounded_and_sampl
 
 TABULATED_REPLICAS = 1_000_000
 """A table of all rows with so many replicas takes some tens of milliseconds; without one the bounds are crude."""
-ENUMERATED_COUNTS = 4_000_000
-"""As long takes looking at so many counts and replicas, over all draws."""
+ENUMERATED_COUNTS = 30_000_000
+"""As long takes looking at so many counts, over all draws: those of some 300 brokers."""
 SAMPLED_REPLICAS = 1_000_000
 SEEDS = 200
 
@@ -49,15 +48,13 @@ def envelope(brokers: Sequence[Broker], topic: NewTopic) -> Envelope:
         return bounded_and_sampled(line.ids, _bounds(np.zeros((1, n), np.int64), nothing_known, topic), seen)
     placed = _positions(line, factor)
     whole = _whole(placed, blocks)
-    starts = np.arange(n) if blocks.incomplete else np.zeros(1, np.int64)
-    if n * len(starts) * (2 * n + blocks.incomplete * factor) <= ENUMERATED_COUNTS:
-        for shift in range(n):
-            seen.add(_outcomes(placed, whole, blocks, starts=starts, shift=shift))
+    starts = n if blocks.incomplete else 1
+    if n * starts * (n + 2 * factor) <= ENUMERATED_COUNTS:
+        _see_all(seen, placed, whole, blocks, starts=starts)
         return enumerated(line.ids, seen)
     for seed in range(_affordable(blocks.incomplete * factor + n)):
         random = JavaRandom(seed)
-        start, shift = random.next_int(n), random.next_int(n)
-        seen.add(_outcomes(placed, whole, blocks, starts=np.array([start]), shift=shift))
+        seen.add(_outcome(placed, whole, blocks, start=random.next_int(n), shift=random.next_int(n)))
     return bounded_and_sampled(line.ids, _bounds(whole, blocks, topic), seen)
 
 
@@ -108,21 +105,27 @@ def _whole(placed: Int32s, blocks: _Blocks) -> Int64s:
     return np.asarray(rounds * sums[shifts] + sums[begin + rest] - sums[begin], np.int64)
 
 
-def _outcomes(placed: Int32s, whole: Int64s, blocks: _Blocks, *, starts: Int64s, shift: int) -> Int64s:
-    """(starts, 2, n): by start index the leaders and the replicas of each broker, for one drawn shift."""
+def _see_all(seen: Seen, placed: Int32s, whole: Int64s, blocks: _Blocks, *, starts: int) -> None:
+    """Take in every draw: each of n shifts with each of `starts` start indices, 1 where that makes no difference."""
+    from app.core.replicas import admin_utils_envelope_kernel as kernel  # noqa: PLC0415 — numba takes long to import
+
+    numbers = blocks.first, blocks.head, blocks.whole, blocks.tail, blocks.steps
+    spreads = np.stack([seen.least_spread, seen.widest_spread], axis=1)
+    kernel.widen(placed, whole, numbers, starts, seen.lowest, seen.highest, spreads)
+    seen.least_spread, seen.widest_spread = spreads.T.copy()
+    seen.outcomes += len(whole) * starts
+
+
+def _outcome(placed: Int32s, whole: Int64s, blocks: _Blocks, *, start: int, shift: int) -> Int64s:
+    """(1, 2, n) leaders and replicas of each broker, for one draw."""
     shifts, n, _ = placed.shape
-    head = (starts[:, None] + blocks.first + np.arange(blocks.head)) % n
-    tail = (starts[:, None] + np.arange(blocks.tail)) % n
-    leaders = blocks.whole + _counted(head, n) + _counted(tail, n)
-    of_head = placed[shift % shifts][head].reshape(len(starts), -1)
-    of_tail = placed[(shift + blocks.steps + blocks.whole) % shifts][tail].reshape(len(starts), -1)
-    return np.stack([leaders, whole[shift] + _counted(of_head, n) + _counted(of_tail, n)], axis=1)
-
-
-def _counted(places: NDArray[np.integer[Any]], n: int) -> Int64s:
-    """How often each of n places is named in each row."""
-    cells = places + n * np.arange(len(places))[:, None]
-    return np.bincount(cells.ravel(), minlength=len(places) * n).reshape(len(places), n)
+    head = (start + blocks.first + np.arange(blocks.head)) % n
+    tail = (start + np.arange(blocks.tail)) % n
+    replicas = np.concatenate(
+        [placed[shift % shifts][head].ravel(), placed[(shift + blocks.steps + blocks.whole) % shifts][tail].ravel()]
+    )
+    leaders = blocks.whole + np.bincount(np.concatenate([head, tail]), minlength=n)
+    return np.stack([leaders, whole[shift] + np.bincount(replicas, minlength=n)])[None]
 
 
 def _bounds(whole: Int64s, blocks: _Blocks, topic: NewTopic) -> Bounds:

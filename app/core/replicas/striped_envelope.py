@@ -11,11 +11,11 @@ from app.core.replicas.striped import Racks, check, fill
 from app.core.replicas.striped_bounds import bound_outcomes
 from app.core.replicas.striped_outcomes import enumerate_outcomes
 
-ENUMERATION_STEPS = 4_000
-BOUND_REPLICAS = 4_000_000
-SAMPLED_REPLICAS = 5_000_000
-"""Each is some 50 ms of work."""
-FEWEST_SEEDS = 4
+ENUMERATION_STEPS = 1_000
+BOUND_REPLICAS = 1_000_000
+SAMPLED_REPLICAS = 1_000_000
+"""Each is some 10 ms of work."""
+FEWEST_SEEDS = 2
 
 
 def envelope(brokers: Sequence[Broker], topic: NewTopic, *, seeds: int = 1000, first_seed: int = 0) -> Envelope:
@@ -23,7 +23,7 @@ def envelope(brokers: Sequence[Broker], topic: NewTopic, *, seeds: int = 1000, f
 
     Parameters
     ----------
-    seeds : how many seeds are sampled where the outcomes are too many to enumerate; fewer, but no fewer than 4, where
+    seeds : how many seeds are sampled where the outcomes are too many to enumerate; fewer, but no fewer than 2, where
         placing the topic so often would take long. The result says how many it were.
     first_seed : sampled are `sample_seeds(first_seed)`, so that any of them can be replayed.
 

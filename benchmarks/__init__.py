@@ -1,0 +1,21 @@
+"""What `make bench` runs: how long things take, beside the least that they could take on the same machine.
+
+A subject a file; each yields its results one by one, printed as a JSON object a line. Times are warm, in milliseconds:
+the median, the fastest and the slowest of `runs`. `floor` names what cannot be left out (copying the result, bare SQL,
+serialising the answer …); it is measured in the same run, turn and turn about, so that a busy machine slows both.
+
+    measure.py       timing and what a result says
+    clusters.py      the clusters that everything is measured on
+    request.py       the request that is measured over HTTP and without
+    service.py       a real Postgres, and the real service in a process of its own
+    baseline.py      what that process serves: the service, and the same INSERT without planning
+
+    placement.py     a million partitions placed
+    envelopes.py     what a controller's draws can come to
+    counting.py      a million partitions counted
+    texts.py         Kafka's texts read and written
+    keeping.py       a plan stored, without HTTP
+    small_plans.py   a thousand partitions over HTTP
+    large_plans.py   a million partitions over HTTP
+    command.py       the command and the imports
+"""

@@ -1,0 +1,34 @@
+"""`python -m benchmarks [subject …]`: measure the named subjects, or all of them."""
+
+import argparse
+from collections.abc import Callable, Iterator, Mapping
+
+from benchmarks import command, counting, envelopes, keeping, large_plans, placement, small_plans, texts
+from benchmarks.measure import Result
+
+SUBJECTS: Mapping[str, Callable[[], Iterator[Result]]] = {
+    "placement": placement.run,
+    "envelopes": envelopes.run,
+    "counting": counting.run,
+    "texts": texts.run,
+    "keeping": keeping.run,
+    "small_plans": small_plans.run,
+    "large_plans": large_plans.run,
+    "command": command.run,
+}
+
+
+def main() -> None:
+    """Print a JSON line for each result as soon as there is one."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measure; a JSON object a line.")
+    parser.add_argument("subjects", nargs="*", metavar="subject", help=f"of {', '.join(SUBJECTS)}; default: all")
+    wanted = parser.parse_args().subjects
+    if unknown := set(wanted) - SUBJECTS.keys():
+        parser.error(f"there is no subject {', '.join(sorted(unknown))}; there are {', '.join(SUBJECTS)}")
+    for name in wanted or SUBJECTS:
+        for result in SUBJECTS[name]():
+            print(result.line(), flush=True)
+
+
+if __name__ == "__main__":
+    main()

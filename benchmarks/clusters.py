@@ -1,0 +1,36 @@
+"""The clusters that everything is measured on."""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from app.core.model import Broker
+
+FIRST_ID = 101
+
+
+def _none(_index: int, _brokers: int) -> str | None:
+    return None
+
+
+def _even(index: int, _brokers: int) -> str | None:
+    return f"rack-{index % 3}"
+
+
+def _uneven(index: int, brokers: int) -> str | None:
+    return f"rack-{min(6 * index // brokers, 2)}"
+
+
+RACKS: Mapping[str, Callable[[int, int], str | None]] = MappingProxyType(
+    {"none": _none, "even": _even, "uneven": _uneven}
+)
+"""How the brokers stand in racks.
+
+none : no broker has one. even : three racks of n/3 brokers. uneven : three racks of n/6, n/6 and 4n/6 brokers, where
+AdminUtils passes over many brokers of the large rack before it finds one of another.
+"""
+
+
+def brokers(count: int, *, racks: str) -> tuple[Broker, ...]:
+    """So many brokers, with racks as `RACKS` says; their ids begin at `FIRST_ID`."""
+    rack_of = RACKS[racks]
+    return tuple(Broker(FIRST_ID + index, rack_of(index, count)) for index in range(count))
