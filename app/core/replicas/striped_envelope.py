@@ -11,8 +11,9 @@ from app.core.replicas.striped import Racks, check, fill
 from app.core.replicas.striped_bounds import bound_outcomes
 from app.core.replicas.striped_outcomes import enumerate_outcomes
 
+BOUND_REPLICAS = 4_000_000
+"""Some 50 ms of work at most, and commonly less than one: the bounds are what a plan promises."""
 ENUMERATION_STEPS = 1_000
-BOUND_REPLICAS = 1_000_000
 SAMPLED_REPLICAS = 1_000_000
 """Each is some 10 ms of work."""
 FEWEST_SEEDS = 2
