@@ -6,6 +6,9 @@ from typing import Literal
 
 import structlog
 
+# The local variables of a request's frames hold its headers, and so its key.
+_WITHOUT_LOCALS = structlog.tracebacks.ExceptionDictTransformer(show_locals=False)
+
 
 def configure(log_format: Literal["auto", "json", "console"], level: str) -> None:
     """Send structlog's and the standard library's lines through one renderer.
@@ -19,9 +22,9 @@ def configure(log_format: Literal["auto", "json", "console"], level: str) -> Non
         structlog.processors.TimeStamper(fmt="iso", utc=True),
     ]
     renderers: list[structlog.typing.Processor] = (
-        [structlog.dev.ConsoleRenderer()]
+        [structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)]
         if for_people
-        else [structlog.processors.dict_tracebacks, structlog.processors.JSONRenderer()]
+        else [structlog.processors.ExceptionRenderer(_WITHOUT_LOCALS), structlog.processors.JSONRenderer()]
     )
     structlog.configure(
         processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],

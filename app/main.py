@@ -37,7 +37,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        seeding.keep_examples(database, settings.limits)
+        seeding.keep_examples(database)
         # Compiled loops take a second to load; the first caller need not wait for that, nor does the start.
         Thread(target=warm_up, name="warm-up", daemon=True).start()
         yield

@@ -13,7 +13,6 @@ from hypothesis import HealthCheck, settings
 
 from app.api.seeding import keep_examples
 from app.main import create_app
-from app.services.limits import Limits
 from app.settings import Settings
 from app.store import embedded, migrations
 from app.store.database import Database
@@ -73,6 +72,6 @@ def address(migrated: Database) -> Iterator[str]:
 @pytest.fixture
 def client(address: str, database: Database) -> Iterator[httpx.Client]:
     """A client of the service, over a database that holds the documentation's examples and nothing else."""
-    keep_examples(database, Limits())
+    keep_examples(database)
     with httpx.Client(base_url=address, timeout=60) as client:
         yield client

@@ -47,6 +47,7 @@ KAFKA_2_3: Versions = MappingProxyType(
 
 UNSUPPORTED_VERSION, LEADER_NOT_AVAILABLE, SASL_AUTHENTICATION_FAILED, CLUSTER_AUTHORIZATION_FAILED = 35, 5, 58, 31
 NO_OPERATIONS = -(2**31)
+_LARGEST_REQUEST_BYTES = 100 * 2**20  # Kafka's socket.request.max.bytes; what says more is no request of Kafka's
 CLUSTER_ID = "rEkO8ZGqSnm5vFcaSeHw0A"
 
 
@@ -165,6 +166,7 @@ class LiveCluster:
     Parameters
     ----------
     refuses : messages that the principal may not send: answered with CLUSTER_AUTHORIZATION_FAILED.
+    becomes : what the cluster is as soon as it has told once what is being reassigned.
     stalls_at : a message that is never answered.
     password : of the user `rackplan`; None where a listener is PLAINTEXT.
     asked : every request that came, as message and version.
@@ -174,6 +176,7 @@ class LiveCluster:
     log_dirs: LogDirs
     versions: Versions = field(default_factory=lambda: KAFKA_4_0)
     refuses: frozenset[int] = frozenset()
+    becomes: Cluster | None = None
     stalls_at: int | None = None
     password: str | None = None
     ports: dict[int, int] = field(default_factory=dict)
@@ -303,6 +306,7 @@ class LiveCluster:
             body.tags()
 
         body.array(moving, write_topic)
+        self.cluster = self.becomes or self.cluster
 
     def _log_dirs(self, request: Read, body: Written, broker: int) -> None:
         wanted = request.array(lambda: _asked_partitions(request))
@@ -335,7 +339,9 @@ class LiveCluster:
         body.numbers("h", 0).array(["PLAIN"], body.string)
 
     def _sasl_authenticate(self, request: Read, body: Written, _: int) -> None:
-        is_valid = request.octets("i") == f"\0rackplan\0{self.password}".encode()
+        # RFC 4616: whom to act as, which may be left out, then who asks, then the password.
+        token = request.octets("i") or b""
+        is_valid = token.split(b"\0")[1:] == [b"rackplan", str(self.password).encode()]
         message = None if is_valid else "Authentication failed: Invalid username or password"
         body.numbers("h", 0 if is_valid else SASL_AUTHENTICATION_FAILED).string(message)
         body.length(0, "i")
@@ -366,7 +372,7 @@ class _Handler(socketserver.StreamRequestHandler):
     def handle(self) -> None:
         """Answer until the client hangs up, or asks for what is not served here."""
         live, is_known = self.server.live, self.server.live.password is None
-        while len(size := self.rfile.read(4)) == 4:
+        while len(size := self.rfile.read(4)) == 4 and int.from_bytes(size) < _LARGEST_REQUEST_BYTES:
             request = Read(self.rfile.read(int.from_bytes(size)))
             live.asked.append((request.api, request.version))
             is_sasl = request.api in (API_VERSIONS, SASL_HANDSHAKE, SASL_AUTHENTICATE)

@@ -45,7 +45,7 @@ class Serving:
     """A `rackplan serve` that says where it listens."""
 
     def __init__(self, data_dir: Path, *arguments: str) -> None:
-        command = [RACKPLAN, "serve", *arguments]
+        command = [str(RACKPLAN), "serve", *arguments]
         # Its own group, as a terminal's foreground job has: a Ctrl-C goes to all of it.
         self.process = subprocess.Popen(
             command, env=environment(data_dir), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,

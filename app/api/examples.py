@@ -90,6 +90,8 @@ SNAPSHOT_BODY: dict[str, Any] = {
 
 _TOPICS = [{"name": "orders-v2", "partitions": 12, "replication_factor": 3}]
 PLACE: dict[str, Any] = {"snapshot_id": str(EXAMPLE_SNAPSHOT_ID), "algorithm": "striped", "seed": 42, "topics": _TOPICS}
+KEPT_PLAN = PLACE | {"labels": {"example": "documentation"}}
+"""What the kept plan answers; the label keeps it apart from what anyone gets for the same request, and may delete."""
 PLACE_REQUEST: dict[str, Any] = {
     "replay": {"summary": "What a KRaft controller with this seed does", "value": PLACE},
     "envelope": {

@@ -2,9 +2,9 @@
 
 import time
 from secrets import token_hex
-from urllib.parse import urlsplit
 
 import structlog
+from prometheus_client import Histogram
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -14,11 +14,15 @@ from app.errors import Forbidden, LimitExceeded
 
 _LONGEST_REQUEST_ID = 64
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+_METHODS = _SAFE_METHODS | {"POST", "PUT", "PATCH", "DELETE"}
+REQUESTS = Histogram(
+    "rackplan_request_seconds", "Seconds that requests took, by operation and status.", ("method", "route", "status")
+)
 _QUIET_PATHS = frozenset({"/healthz", "/readyz", "/metrics"})
 
 
 class RequestLog:
-    """Give every request an id, and log it once when it has been answered.
+    """Give every request an id; log it once when it has been answered, and measure it.
 
     An `X-Request-ID` that the caller sent is kept where it is short and printable. Neither bodies nor headers are
     logged: they may hold keys.
@@ -49,13 +53,18 @@ class RequestLog:
         try:
             await self._app(scope, receive, send_with_id)
         finally:
+            seconds = time.perf_counter() - started
+            # The operation's path, not the request's: ids would make every request a series of its own.
+            route = getattr(scope.get("route"), "path", "none")
+            method = scope["method"] if scope["method"] in _METHODS else "other"
+            REQUESTS.labels(method, route, status).observe(seconds)
             log = structlog.get_logger()
             (log.debug if scope["path"] in _QUIET_PATHS else log.info)(
                 "request.answered",
                 method=scope["method"],
                 path=scope["path"],
                 status=status,
-                seconds=round(time.perf_counter() - started, 4),
+                seconds=round(seconds, 4),
             )
             structlog.contextvars.unbind_contextvars("request_id")
 
@@ -108,7 +117,8 @@ class SameOrigin:
         if scope["type"] == "http" and scope["method"] not in _SAFE_METHODS:
             headers = Headers(scope=scope)
             origin = headers.get("origin")
-            if origin is not None and origin not in self._allowed and urlsplit(origin).netloc != headers.get("host"):
+            # An origin is a scheme, a host and a port, as `Host` has them; what is none names nobody's host.
+            if origin is not None and origin not in self._allowed and origin.partition("://")[2] != headers.get("host"):
                 failure = Forbidden(f"origin {origin[:200]} may not change anything here", origin=origin[:200])
                 await of_failure(Request(scope), failure)(scope, receive, send)
                 return

@@ -33,7 +33,7 @@ def with_etag(request: Request, etag: str, response: Response) -> Response:
     response.headers["ETag"] = quoted
     response.headers.setdefault("Cache-Control", "no-cache")
     response.headers.setdefault("Vary", "Accept")
-    if quoted in tags(request.headers.get("if-none-match")):
+    if {quoted, "*"}.intersection(tags(request.headers.get("if-none-match"))):  # "*" is whatever there is
         headers = {name: response.headers[name] for name in ("ETag", "Cache-Control", "Vary")}
         return PlainResponse(status_code=304, headers=headers)
     return response

@@ -55,9 +55,7 @@ STATUS: Mapping[type[Failure], HTTPStatus] = MappingProxyType(
 
 HEADERS: Mapping[type[Failure], Mapping[str, str]] = MappingProxyType(
     {
-        errors.Unauthenticated: {
-            "WWW-Authenticate": 'Bearer realm="rackplan", Basic realm="rackplan", charset="UTF-8"'
-        },
+        errors.Unauthenticated: {"WWW-Authenticate": 'Bearer realm="rackplan", Basic realm="rackplan"'},
         errors.IdempotencyKeyInFlight: {"Retry-After": "1"},
     }
 )

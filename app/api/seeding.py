@@ -1,6 +1,6 @@
 """Keep what the documentation's examples name, so that each of them works on a new service."""
 
-from app.api.examples import EXAMPLE_JOB_ID, EXAMPLE_PLAN_ID, EXAMPLE_SNAPSHOT_ID, PLACE, SNAPSHOT
+from app.api.examples import EXAMPLE_JOB_ID, EXAMPLE_PLAN_ID, EXAMPLE_SNAPSHOT_ID, KEPT_PLAN, SNAPSHOT
 from app.api.replicas import PlaceRequest
 from app.api.snapshots import SnapshotRequest
 from app.errors import JobNotFound, PlanNotFound, SnapshotNotFound
@@ -9,9 +9,10 @@ from app.services.limits import Limits
 from app.store.database import Database
 
 
-def keep_examples(database: Database, limits: Limits) -> None:
+def keep_examples(database: Database) -> None:
     """Keep the example snapshot, plan and job where they are missing; what is there stays as it is."""
-    wanted = PlaceRequest.model_validate(PLACE).service()
+    limits = Limits()  # not the operator's, which may be too narrow for an example
+    wanted = PlaceRequest.model_validate(KEPT_PLAN).service()
     with database.begin() as uow:
         try:
             uow.snapshots.get(EXAMPLE_SNAPSHOT_ID)

@@ -157,7 +157,7 @@ def snapshot(
     try:
         from app.cli import live, live_client  # noqa: PLC0415 — see the module's docstring
     except ModuleNotFoundError as missing:
-        if missing.name != "kafka":
+        if (missing.name or "").partition(".")[0] != "kafka":
             raise
         raise ExtraNotInstalled("reading a running cluster needs it: pip install 'rackplan[kafka]'") from None
     from app.formats import snapshot_json  # noqa: PLC0415 — as above

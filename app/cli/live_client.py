@@ -72,7 +72,7 @@ def connected(bootstrap: str, configured: Mapping[str, object], *, timeout_s: fl
         for host, port in servers:
             heard.clear()
             try:
-                # The client tries again until its time is over. A plain connection says at once what is wrong.
+                # The client lets its time go by before it fails. A plain connection says at once what is wrong.
                 socket.create_connection((host, port), connects_within_s).close()
                 admin = _admin(host, port, configured, connects_within_s=connects_within_s, timeout_s=timeout_s)
             except CLIENT_ERRORS as failed:
@@ -187,6 +187,8 @@ def _admin(
             bootstrap_servers=[f"[{host}]:{port}" if ":" in host else f"{host}:{port}"],
             bootstrap_timeout_ms=int(connects_within_s * 1000),
             request_timeout_ms=int(timeout_s * 1000),
+            # Once a server: it would go on with a wrong password too, until an account is locked.
+            reconnect_backoff_ms=int(connects_within_s * 2000),
             kafka_client=network,
         )
     except BaseException:
@@ -200,8 +202,9 @@ def _admin(
 def _heard() -> Iterator[list[BaseException]]:
     """The errors that the client tells nobody but its log, oldest first."""
     logger = logging.getLogger("kafka")
-    # For good: that log names the client's properties, its last lines may come from a thread that was left behind,
-    # and what went wrong is to be one line.
+    # For good, since its last lines may come from a thread that was left behind. Below a warning it tells the client's
+    # properties, passwords too; and of the warnings one is to be printed, not all.
+    logger.setLevel(logging.WARNING)
     logger.propagate = False
     listener = _Errors(logging.WARNING)
     logger.addHandler(listener)

@@ -17,7 +17,7 @@ from app.core.measures.tally import tally
 from app.core.measures.violations import violations
 from app.core.model import INT32_MAX, Broker, Cluster, NewTopic
 from app.core.replicas.envelope import Envelope, Share
-from app.core.replicas.rack_modes import RackMode, applied
+from app.core.replicas.rack_modes import RackMode, applied, require_racks
 from app.core.replicas.registry import PLACEMENTS, Algorithm, place_topics
 from app.errors import ConflictingFields, DuplicateTopic, InvalidPartitions, Json, KafkaError
 from app.services import snapshots
@@ -157,6 +157,8 @@ def _plan(request: ReplicasRequest, site: _Site) -> NewPlan:
     algorithm = PLACEMENTS[request.algorithm]
     listed = request.brokers if request.brokers is not None else site.cluster.brokers
     canonical = _canonical(request, listed, site)
+    # Taken before a seed is drawn: who sends that seed asks for a replay, which is another plan than the envelope.
+    plan_hash = _digest(canonical).hex()
     is_drawn = request.seed is None and request.fixed_start_index is None
     if is_drawn:
         request = replace(request, seed=_drawn_seed(canonical))
@@ -169,6 +171,8 @@ def _plan(request: ReplicasRequest, site: _Site) -> NewPlan:
         random=JavaRandom(request.seed or 0),
         fixed_start_index=request.fixed_start_index,
     )
+    _require_partitions(request.topics)
+    require_racks(request.rack_mode or algorithm.rack_mode, brokers)
     counts = tally({placement.topic: placement.assignment for placement in placements}, listed)
     answer: dict[str, Json] = {
         "prediction": "pinned" if request.fixed_start_index is not None else "envelope" if is_drawn else "replay",
@@ -182,7 +186,7 @@ def _plan(request: ReplicasRequest, site: _Site) -> NewPlan:
     }
     return NewPlan(
         kind=KIND,
-        hash=_digest(canonical).hex(),
+        hash=plan_hash,
         cluster=site.cluster.name or None,
         snapshot_id=site.snapshot_id,
         labels=dict(request.labels),
@@ -190,6 +194,19 @@ def _plan(request: ReplicasRequest, site: _Site) -> NewPlan:
         answer=answer,
         placements=placements,
     )
+
+
+def _require_partitions(topics: Sequence[NewTopic]) -> None:
+    """KRaft's placer itself would place nothing; it is the controller that refuses a topic without partitions."""
+    for index, topic in enumerate(topics):
+        if topic.partitions == 0:
+            raise InvalidPartitions(
+                "a topic needs 1 partition or more; 0 given",
+                kafka=KafkaError("InvalidPartitionsException"),
+                path=("topics", index, "partitions"),
+                value=0,
+                minimum=1,
+            )
 
 
 def _canonical(request: ReplicasRequest, listed: Sequence[Broker], site: _Site) -> dict[str, Json]:

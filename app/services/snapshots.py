@@ -90,7 +90,7 @@ def first_repeated(values: Sequence[int] | Sequence[str]) -> int | None:
 
 def _cautions(cluster: Cluster) -> list[Caution]:
     listed = {broker.id for broker in cluster.brokers}
-    without_rack = tuple(broker.id for broker in cluster.brokers if broker.rack is None)
+    without_rack = tuple(sorted(broker.id for broker in cluster.brokers if broker.rack is None))
     unlisted = tuple(broker for broker in cluster.replica_holders().tolist() if broker not in listed)
     found = []
     if without_rack:

@@ -20,17 +20,23 @@ class RackMode(StrEnum):
 
 
 def applied(mode: RackMode, brokers: Sequence[Broker]) -> tuple[Broker, ...]:
-    """The brokers as the mode sees them, in the same order.
-
-    Raises `BrokersWithoutRack`, naming them, where racks are enforced and only some brokers have one.
-    """
-    without = [broker.id for broker in brokers if broker.rack is None]
-    is_partial = 0 < len(without) < len(brokers)
-    if mode is RackMode.ENFORCED and is_partial:
-        raise brokers_without_rack(brokers, "AdminOperationException")
-    if mode is RackMode.DISABLED or (mode is RackMode.SAFE and is_partial):
+    """The brokers as the mode sees them, in the same order."""
+    if mode is RackMode.DISABLED or (mode is RackMode.SAFE and _is_partial(brokers)):
         return tuple(replace(broker, rack=None) for broker in brokers)
     return tuple(brokers)
+
+
+def require_racks(mode: RackMode | None, brokers: Sequence[Broker]) -> None:
+    """Raise `BrokersWithoutRack`, naming them, where racks are enforced and only some brokers have one.
+
+    To be asked once the algorithm has had its say: AdminUtils looks at partitions and factor before it looks at racks.
+    """
+    if mode is RackMode.ENFORCED and _is_partial(brokers):
+        raise brokers_without_rack(brokers, "AdminOperationException")
+
+
+def _is_partial(brokers: Sequence[Broker]) -> bool:
+    return 0 < sum(broker.rack is None for broker in brokers) < len(brokers)
 
 
 def brokers_without_rack(brokers: Sequence[Broker], exception: str) -> BrokersWithoutRack:

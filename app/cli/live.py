@@ -1,0 +1,193 @@
+"""`rackplan snapshot`: a running cluster as it is now, read with an admin client.
+
+It reads and never changes anything: which brokers there are, the partitions of every topic, what is being reassigned,
+what is on the brokers' disks. It sees what its principal may see: `Describe` on the cluster and on the topics.
+
+This module needs the extra `kafka`.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias, TypeVar
+
+import numpy as np
+from kafka.admin import KafkaAdminClient
+from kafka.errors import ClusterAuthorizationFailedError, IncompatibleBrokerVersion, RetriableError, for_code
+
+from app.cli.live_client import CLIENT_ERRORS, connected, one_line, within
+from app.core.model import NO_REPLICA, UNKNOWN_SIZE, Broker, Cluster, Topic, padded
+from app.errors import ClusterUnreachable
+from app.formats.log_dirs import BrokerLogDirs, LogDir, LogDirReplica, LogDirs, sizes
+
+Members: TypeAlias = Mapping[str, Any]
+Moves: TypeAlias = Mapping[tuple[str, int], Members]
+"""What is being reassigned, by topic and partition: `replicas`, `adding_replicas` and `removing_replicas`."""
+
+T = TypeVar("T")
+
+_BROKERS_ASKED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A cluster as it is now. `cautions`: what could not be read of it, a sentence each."""
+
+    cluster: Cluster
+    cautions: tuple[str, ...] = ()
+
+
+def take(bootstrap: str, *, name: str | None, properties: Mapping[str, object], timeout_s: float) -> Taken:
+    """Read a running cluster.
+
+    Parameters
+    ----------
+    bootstrap : `host:port`, several with commas between them; they are tried in this order.
+    name : the cluster's; Kafka's own cluster id where it is None.
+    properties : of the client, as `live_client.properties` gives them.
+    timeout_s : how long all of it may take, in seconds.
+
+    Raises
+    ------
+    ClusterUnreachable
+        No server answers as a Kafka broker does, the cluster refuses the client, or the time is over; says why.
+    ConflictingFields
+        `bootstrap` is not `host:port`.
+    """
+
+    def read() -> Taken:
+        with connected(bootstrap, properties, timeout_s=timeout_s) as admin:
+            return _read(admin, name)
+
+    return within(timeout_s, read)
+
+
+def _read(admin: KafkaAdminClient, name: str | None) -> Taken:
+    cautions: list[str] = []
+    described: Members = _asked("the brokers", admin.describe_cluster)
+    brokers = sorted(map(_broker, described["brokers"]), key=lambda broker: broker.id)
+    # Topics and reassignments come in two answers. A reassignment that ends or begins between them would leave
+    # replicas that look settled and are not, so the reassignments are read on both sides.
+    before = _moves(admin, cautions)
+    listed: list[Members] = _asked("the topics", admin.describe_topics)
+    moves = {**before, **_moves(admin, cautions)}
+    told = [topic for topic in listed if topic["partitions"] or not topic["error_code"]]
+    cautions += [_left_out(topic) for topic in listed if topic["error_code"] and not topic["partitions"]]
+    topics = [_topic(topic, moves) for topic in sorted(told, key=lambda topic: str(topic["name"]))]
+    disks = _log_dirs(admin, [broker.id for broker in brokers if not broker.fenced], topics, cautions)
+    cluster = Cluster(
+        name=name or described["cluster_id"] or "live",
+        brokers=tuple(brokers),
+        topics=tuple(_sized(topics, disks)),
+    )
+    return Taken(cluster, tuple(dict.fromkeys(cautions)))
+
+
+def _asked(what: str, ask: Callable[[], T], *, brokers: int = _BROKERS_ASKED) -> T:
+    """What any broker answers. The client draws one, and no second time one that does not answer."""
+    try:
+        return ask()
+    except CLIENT_ERRORS as failed:
+        if brokers > 1 and isinstance(failed, RetriableError):
+            return _asked(what, ask, brokers=brokers - 1)
+        raise ClusterUnreachable(f"{what} could not be read: {one_line(failed)}") from None
+
+
+def _broker(members: Members) -> Broker:
+    # Only Kafka 4.0 and later say who is fenced; an older one leaves fenced brokers out.
+    return Broker(members["broker_id"], members["rack"], bool(members.get("is_fenced")))
+
+
+def _left_out(topic: Members) -> str:
+    return (
+        f"topic {topic['name']} is left out, its partitions could not be read: {for_code(topic['error_code']).__name__}"
+    )
+
+
+def _moves(admin: KafkaAdminClient, cautions: list[str]) -> Moves:
+    """What is being reassigned now; a caution where the cluster does not tell."""
+    try:
+        listed: Mapping[tuple[str, int], Members] = admin.list_partition_reassignments()
+    except (IncompatibleBrokerVersion, ClusterAuthorizationFailedError) as refused:
+        cautions.append(f"the cluster does not tell what is being reassigned: {type(refused).__name__}")
+        return {}
+    except CLIENT_ERRORS as failed:
+        raise ClusterUnreachable(f"what is being reassigned could not be read: {one_line(failed)}") from None
+    return {(topic, partition): members for (topic, partition), members in listed.items()}
+
+
+def _topic(members: Members, moves: Moves) -> Topic:
+    """The topic, without sizes. Where a partition is being reassigned, its replicas are those that answer names."""
+    name = members["name"]
+    partitions = sorted(members["partitions"], key=lambda partition: int(partition["partition_index"]))
+    moving = [moves.get((name, partition["partition_index"]), {}) for partition in partitions]
+    return Topic(
+        name=name,
+        partition_ids=np.array([partition["partition_index"] for partition in partitions], np.int32),
+        replicas=padded([m.get("replicas", p["replica_nodes"]) for p, m in zip(partitions, moving, strict=True)]),
+        leaders=np.array([partition["leader_id"] for partition in partitions], np.int32),
+        isr=padded([partition["isr_nodes"] for partition in partitions]),
+        adding=padded([move.get("adding_replicas", ()) for move in moving]),
+        removing=padded([move.get("removing_replicas", ()) for move in moving]),
+        size_bytes=np.full(len(partitions), UNKNOWN_SIZE, np.int64),
+    )
+
+
+def _log_dirs(admin: KafkaAdminClient, brokers: Iterable[int], topics: Sequence[Topic], cautions: list[str]) -> LogDirs:
+    """What each broker has of the partitions it holds; a caution names the brokers that did not say."""
+    held = _held(topics)
+    told: list[BrokerLogDirs] = []
+    silent: list[str] = []
+    for broker in brokers:
+        if broker not in held:
+            continue
+        try:
+            answer: list[Members] = admin.describe_log_dirs(held[broker], brokers=[broker])
+        except CLIENT_ERRORS as failed:
+            silent.append(f"{broker} ({one_line(failed)})")
+            continue
+        log_dirs = answer[0]["log_dirs"]
+        if not log_dirs:
+            # Every broker has a log directory. None is the answer to a principal that may not see them.
+            silent.append(f"{broker} (it names no log directory)")
+        told.append(BrokerLogDirs(broker, tuple(map(_log_dir, log_dirs))))
+    if silent:
+        cautions.append(f"sizes are without those brokers that did not say what is on their disks: {', '.join(silent)}")
+    return LogDirs(tuple(told))
+
+
+def _held(topics: Sequence[Topic]) -> Mapping[int, Mapping[str, list[int]]]:
+    """Partitions by topic and by the broker that holds them, so that a broker is not asked about those of others."""
+    held: dict[int, dict[str, list[int]]] = defaultdict(dict)
+    for topic in topics:
+        for broker in np.unique(topic.replicas).tolist():
+            if broker != NO_REPLICA:
+                held[broker][topic.name] = topic.partition_ids[(topic.replicas == broker).any(axis=1)].tolist()
+    return held
+
+
+def _log_dir(members: Members) -> LogDir:
+    return LogDir(
+        path=members["log_dir"],
+        replicas=tuple(
+            [
+                LogDirReplica(
+                    topic=topic["name"],
+                    partition=partition["partition_index"],
+                    size_bytes=partition["partition_size"],
+                    offset_lag=partition["offset_lag"],
+                    is_future=partition["is_future_key"],
+                )
+                for topic in members["topics"]
+                for partition in topic["partitions"]
+            ]
+        ),
+        error=for_code(members["error_code"]).__name__ if members["error_code"] else None,
+    )
+
+
+def _sized(topics: Iterable[Topic], disks: LogDirs) -> Iterable[Topic]:
+    largest = sizes(disks)
+    for topic in topics:
+        found = [largest.get((topic.name, partition), UNKNOWN_SIZE) for partition in topic.partition_ids.tolist()]
+        yield replace(topic, size_bytes=np.array(found, np.int64))

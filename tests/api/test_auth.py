@@ -1,0 +1,160 @@
+"""Who may ask: open while there is no key, and from the first key on only with one."""
+
+import httpx
+import pytest
+import sqlalchemy as sa
+
+from app.api.auth import Scope
+from app.api.examples import CHECK_REQUEST, EXAMPLE_JOB_ID, EXAMPLE_PLAN_ID, PLACE, SNAPSHOT
+from app.store.database import Database
+from app.store.tables import metadata
+from tests.api.conftest import RunService
+from tests.api.contract import SNAPSHOT_ID, problem
+
+PLAN = f"/v1/plans/{EXAMPLE_PLAN_ID}"
+OPERATIONS = {
+    Scope.READ: [
+        ("GET", "/v1/snapshots", None),
+        ("GET", f"/v1/snapshots/{SNAPSHOT_ID}", None),
+        ("GET", "/v1/plans", None),
+        ("GET", PLAN, None),
+        ("GET", f"{PLAN}/partitions", None),
+        ("GET", f"{PLAN}/diff", None),
+        ("GET", f"{PLAN}/export", None),
+        ("GET", f"{PLAN}/picture.svg", None),
+        ("GET", f"/v1/jobs/{EXAMPLE_JOB_ID}", None),
+    ],
+    Scope.PLAN: [
+        ("POST", "/v1/snapshots", SNAPSHOT),
+        ("POST", "/v1/plans/replicas", PLACE),
+        ("POST", "/v1/checks", CHECK_REQUEST["check"]["value"]),
+    ],
+    Scope.ADMIN: [("DELETE", PLAN, None)],
+}
+EVERY = [(scope, *operation) for scope, operations in OPERATIONS.items() for operation in operations]
+
+
+def _key(database: Database, *scopes: str, name: str = "") -> str:
+    with database.begin() as uow:
+        _, secret = uow.api_keys.create(name or "-".join(scopes), scopes)
+    return secret
+
+
+def _bearer(secret: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {secret}"}
+
+
+class TestOpen:
+    """No key exists."""
+
+    @pytest.mark.parametrize(("scope", "method", "path", "body"), EVERY)
+    def test_anyone_may(self, client: httpx.Client, scope: Scope, method: str, path: str, body: object) -> None:
+        assert client.request(method, path, json=body).is_success, scope
+
+    def test_credentials_that_nobody_needs_do_no_harm(self, client: httpx.Client) -> None:
+        assert client.get("/v1/plans", headers=_bearer("anything")).status_code == 200
+        assert client.get("/v1/plans", auth=("user", "password")).status_code == 200
+
+
+class TestFirstKey:
+    """From the first key on."""
+
+    @pytest.mark.parametrize(("scope", "method", "path", "body"), EVERY)
+    def test_anonymous(
+        self, client: httpx.Client, database: Database, scope: Scope, method: str, path: str, body: object
+    ) -> None:
+        _key(database, scope)
+        response = client.request(method, path, json=body)
+        problem(response, 401, "unauthenticated")
+        challenges = response.headers["www-authenticate"]
+        assert 'Bearer realm="rackplan"' in challenges
+        assert 'Basic realm="rackplan"' in challenges
+
+    @pytest.mark.parametrize(("scope", "method", "path", "body"), EVERY)
+    def test_each_scope(
+        self, client: httpx.Client, database: Database, scope: Scope, method: str, path: str, body: object
+    ) -> None:
+        """A scope includes those before it; the one before the needed one is not enough."""
+        order = list(Scope)
+        for held in order:
+            response = client.request(method, path, json=body, headers=_bearer(_key(database, held)))
+            if order.index(held) < order.index(scope):
+                found = problem(response, 403, "forbidden")
+                assert (found["scope"], found["scopes"]) == (scope, [held])
+            else:
+                assert response.is_success
+                break
+
+    @pytest.mark.parametrize("path", ["/healthz", "/readyz", "/metrics", "/openapi.json", "/docs", "/redoc"])
+    def test_what_stays_open(self, client: httpx.Client, database: Database, path: str) -> None:
+        """Probes have no key, and the document says nothing of anybody's plans."""
+        _key(database, "admin")
+        assert client.get(path).status_code == 200
+
+    def test_basic(self, client: httpx.Client, database: Database) -> None:
+        """Browsers ask for a name and a password; the key is the password, whatever the name."""
+        secret = _key(database, "read")
+        for user in ("", "me", "some one"):
+            assert client.get("/v1/plans", auth=(user, secret)).status_code == 200
+        problem(client.get("/v1/plans", auth=(secret, "")), 401, "unauthenticated")
+        problem(client.get("/v1/plans", auth=("me", "wrong")), 401, "unauthenticated")
+
+    @pytest.mark.parametrize(
+        "value", ["Bearer", "Bearer wrong", "Basic !!!", "Basic =", "Token x", "x", "Bearer \xff\xfe"]
+    )
+    def test_credentials_that_are_none(self, client: httpx.Client, database: Database, value: str) -> None:
+        _key(database, "read")
+        response = client.get("/v1/plans", headers={b"Authorization": value.encode("latin-1")})
+        assert "www-authenticate" in response.headers
+        problem(response, 401, response.json()["code"])
+
+    def test_a_revoked_key(self, client: httpx.Client, database: Database) -> None:
+        secret, other = _key(database, "read", name="a"), _key(database, "read", name="b")
+        assert client.get("/v1/plans", headers=_bearer(secret)).status_code == 200
+        with database.begin() as uow:
+            uow.api_keys.revoke("a")
+        problem(client.get("/v1/plans", headers=_bearer(secret)), 401, "unauthenticated")
+        assert client.get("/v1/plans", headers=_bearer(other)).status_code == 200
+
+    def test_it_is_known_who_asks_before_the_body_is_judged(self, client: httpx.Client, database: Database) -> None:
+        """Or what is wrong with a body would tell a stranger what is right."""
+        _key(database, "read")
+        problem(client.post("/v1/plans/replicas", json={"topics": 7}), 401, "unauthenticated")
+        problem(client.get("/v1/plans/01890a5d-0000-7000-8000-000000000000"), 401, "unauthenticated")
+
+    def test_keys_do_not_share_idempotency_keys(self, client: httpx.Client, database: Database) -> None:
+        for name in ("a", "b"):
+            headers = _bearer(_key(database, "plan", name=name)) | {"Idempotency-Key": "same"}
+            response = client.post("/v1/plans/replicas", json=PLACE | {"labels": {"by": name}}, headers=headers)
+            assert response.status_code == 201
+
+
+class TestSecrets:
+    """A secret is shown once, to whoever made the key."""
+
+    def test_nowhere_in_the_database(self, client: httpx.Client, database: Database) -> None:
+        secret = _key(database, "admin")
+        headers = _bearer(secret) | {"Idempotency-Key": "k"}
+        assert client.post("/v1/plans/replicas", json=PLACE, headers=headers).status_code == 201
+        assert client.get("/v1/plans", auth=("me", secret)).status_code == 200
+        with database.engine.connect() as connection:
+            for table in metadata.sorted_tables:
+                rows = connection.scalars(sa.text(f"SELECT t::text FROM {table.name} t")).all()  # noqa: S608 — ours
+                assert not any(secret in row or secret.encode().hex() in row for row in rows), table.name
+                assert table.name != "api_keys" or len(rows) == 1
+
+    def test_nowhere_in_the_log(self, scratch: Database, run_service: RunService) -> None:
+        """Neither of a request that is answered, nor of one that is refused, nor of one that fails."""
+        secret, wrong = _key(scratch, "admin"), "rackplan_not-a-key-at-all"
+        with run_service(scratch, RACKPLAN_LOG_LEVEL="debug") as service:
+            assert service.client.get("/v1/plans", headers=_bearer(secret)).status_code == 200
+            assert service.client.get("/v1/plans", auth=("me", secret)).status_code == 200
+            assert service.client.get("/v1/plans", headers=_bearer(wrong)).status_code == 401
+            with scratch.engine.begin() as connection:
+                connection.execute(sa.text("DROP TABLE plans CASCADE"))
+            failed = problem(service.client.get("/v1/plans", headers=_bearer(secret)), 500, "internal_error")
+            log = service.log.read_text()
+        assert failed["request_id"] in log, "the log has the details under this id"
+        assert "UndefinedTable" in log
+        assert secret not in log
+        assert wrong not in log

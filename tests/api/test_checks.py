@@ -1,0 +1,167 @@
+"""`/v1/checks`: a reassignment that anyone made, against the cluster as it was."""
+
+import json
+from typing import Any
+
+import httpx
+import pytest
+
+from app.api.examples import SNAPSHOT
+from tests.api.contract import SNAPSHOT_ID, UNKNOWN_ID, only_error, problem
+from tests.conftest import SAMPLES
+
+CURRENT = json.loads((SAMPLES / "reassignment-current.json").read_text())
+PROPOSED = json.loads((SAMPLES / "reassignment-proposed.json").read_text())
+
+
+def _moved(*replicas: int, partition: int = 0, **fields: Any) -> dict[str, Any]:
+    return {"topic": "orders", "partition": partition, "replicas": list(replicas), **fields}
+
+
+def _check(client: httpx.Client, *partitions: dict[str, Any], snapshot_id: str = SNAPSHOT_ID) -> httpx.Response:
+    reassignment = {"version": 1, "partitions": list(partitions)}
+    return client.post("/v1/checks", json={"snapshot_id": snapshot_id, "reassignment": reassignment})
+
+
+@pytest.fixture
+def real(client: httpx.Client) -> str:
+    """The snapshot of the real cluster that the captures are of."""
+    names = {"brokers": "kafka-broker-api-versions.txt", "topics": "kafka-topics-describe.txt"}
+    files = {part: (SAMPLES / name).read_bytes() for part, name in names.items()}
+    snapshot_id: str = client.post("/v1/snapshots", data={"cluster": "prod"}, files=files).json()["id"]
+    return snapshot_id
+
+
+class TestRealCaptures:
+    """What `kafka-reassign-partitions --generate` printed, against the cluster that it ran on."""
+
+    def _post(self, client: httpx.Client, snapshot_id: str, reassignment: dict[str, Any]) -> dict[str, Any]:
+        response = client.post("/v1/checks", json={"snapshot_id": snapshot_id, "reassignment": reassignment})
+        assert response.status_code == 200, response.text
+        document: dict[str, Any] = response.json()
+        return document
+
+    def test_as_it_is_nothing_moves(self, client: httpx.Client, real: str) -> None:
+        found = self._post(client, real, CURRENT)
+        assert list(found) == ["violations", "measures", "movement", "fresh", "warnings"]
+        assert {count for name, count in found["movement"].items() if name != "partitions"} == {0}
+        assert found["measures"]["partitions"] == len(CURRENT["partitions"])
+        assert found["fresh"] is True
+
+    def test_what_the_tool_proposes(self, client: httpx.Client, real: str) -> None:
+        """Its own documents say how much moves, although nothing had changed."""
+        found = self._post(client, real, PROPOSED)
+        before = {(p["topic"], p["partition"]): p["replicas"] for p in CURRENT["partitions"]}
+        after = {(p["topic"], p["partition"]): p["replicas"] for p in PROPOSED["partitions"]}
+        assert found["movement"] == {
+            "partitions": len(after),
+            "partitions_added": 0,
+            "partitions_removed": 0,
+            "partitions_changed": sum(before[key] != after[key] for key in after),
+            "replicas_added": sum(len({*after[key]} - {*before[key]}) for key in after),
+            "replicas_removed": sum(len({*before[key]} - {*after[key]}) for key in after),
+            "preferred_leaders_changed": sum(before[key][0] != after[key][0] for key in after),
+        }
+        assert found["movement"]["replicas_added"] == 195
+
+    def test_while_it_is_being_reassigned(self, client: httpx.Client) -> None:
+        files = {"topics": (SAMPLES / "kafka-topics-describe-reassigning.txt").read_bytes()}
+        moving = client.post("/v1/snapshots", data={"cluster": "moving"}, files=files).json()["id"]
+        assert [w["code"] for w in self._post(client, moving, PROPOSED)["warnings"]] == ["already_reassigning"]
+
+    def test_onto_brokers_that_are_down(self, client: httpx.Client) -> None:
+        """They are not listed, and Kafka knows them all the same: legal, and told as a violation."""
+        names = {
+            "brokers": "kafka-broker-api-versions-two-brokers-down.txt",
+            "topics": "kafka-topics-describe-two-brokers-down.txt",
+        }
+        files = {part: (SAMPLES / name).read_bytes() for part, name in names.items()}
+        down = client.post("/v1/snapshots", data={"cluster": "down"}, files=files).json()["id"]
+        violations = self._post(client, down, CURRENT)["violations"]
+        assert {v["severity"] for v in violations if v["code"] == "unknown_broker"} == {"illegal"}
+
+
+class TestFresh:
+    """Whether the cluster was last seen in the state of the snapshot."""
+
+    def test_changed_and_back_again(self, client: httpx.Client) -> None:
+        assert _check(client, _moved(102, 103, 105)).json()["fresh"] is True
+        client.post("/v1/snapshots", json=SNAPSHOT | {"cluster": "other", "topics": []})
+        assert _check(client, _moved(102, 103, 105)).json()["fresh"] is True
+        client.post("/v1/snapshots", json=SNAPSHOT | {"topics": []})
+        assert _check(client, _moved(102, 103, 105)).json()["fresh"] is False
+        client.post("/v1/snapshots", json=SNAPSHOT)
+        assert _check(client, _moved(102, 103, 105)).json()["fresh"] is True
+
+
+class TestWhatIsFragile:
+    """Legal, and worth knowing."""
+
+    def test_a_rack_twice(self, client: httpx.Client) -> None:
+        (violation,) = _check(client, _moved(101, 102, 103)).json()["violations"]
+        said = {name: violation[name] for name in ("code", "severity", "topic", "count", "partitions")}
+        assert said == {
+            "code": "too_few_racks",
+            "severity": "fragile",
+            "topic": "orders",
+            "count": 1,
+            "partitions": [0],
+        }
+
+    def test_the_order_of_partitions_is_no_matter(self, client: httpx.Client) -> None:
+        both = [_moved(102, 103, 105), _moved(103, 106, 102, partition=1)]
+        assert _check(client, *both).content == _check(client, *reversed(both)).content
+
+
+class TestBadInput:
+    """A reassignment that Kafka would refuse whole; each place is named."""
+
+    @pytest.mark.parametrize(
+        ("partition", "code", "pointer", "value"),
+        [
+            (_moved(101, 999), "unknown_broker", "/replicas/1", 999),
+            (_moved(-1), "unknown_broker", "/replicas/0", -1),
+            (_moved(101, 103, 101), "duplicate_replica", "/replicas/2", 101),
+            (_moved(), "no_replicas", "/replicas", []),
+            (_moved(101, partition=2), "unknown_partition", "", "orders-2"),
+            (_moved(101, partition=-1), "unknown_partition", "", "orders--1"),
+            (_moved(101) | {"topic": "none"}, "unknown_partition", "", "none-0"),
+            (_moved(101, 103, log_dirs=["any"]), "log_dirs_differ", "/log_dirs", 1),
+        ],
+    )
+    def test_each_fault(
+        self, client: httpx.Client, partition: dict[str, Any], code: str, pointer: str, value: object
+    ) -> None:
+        found = problem(_check(client, _moved(102, 103, 105, partition=1), partition), 422, "illegal_reassignment")
+        error = only_error(found, f"/reassignment/partitions/1{pointer}")
+        assert (error["code"], error["value"]) == (code, value)
+
+    def test_a_partition_twice(self, client: httpx.Client) -> None:
+        found = problem(_check(client, _moved(101), _moved(102)), 422, "illegal_reassignment")
+        assert only_error(found, "/reassignment/partitions/1")["code"] == "duplicate_partition"
+
+    def test_all_are_counted_and_some_are_named(self, client: httpx.Client) -> None:
+        found = problem(_check(client, *(_moved(999, partition=i) for i in range(2, 152))), 422, "illegal_reassignment")
+        assert (found["count"], len(found["errors"])) == (300, 100)
+        assert "and 299 more" in found["detail"]
+
+    def test_an_unknown_snapshot(self, client: httpx.Client) -> None:
+        response = _check(client, _moved(101), snapshot_id=UNKNOWN_ID)
+        only_error(problem(response, 404, "snapshot_not_found"), "/snapshot_id")
+
+    @pytest.mark.parametrize(
+        ("reassignment", "pointer"),
+        [
+            ({"version": 2, "partitions": [_moved(101)]}, "/reassignment/version"),
+            ({"version": 1, "partitions": []}, "/reassignment/partitions"),
+            ({"version": 1}, "/reassignment/partitions"),
+            ({"partitions": [_moved(2**31)]}, "/reassignment/partitions/0/replicas/0"),
+            ({"partitions": [_moved(101, throttle=1)]}, "/reassignment/partitions/0/throttle"),
+            ({"partitions": [_moved(101, partition=2**31)]}, "/reassignment/partitions/0/partition"),
+            ({"partitions": [_moved(101) | {"topic": "a b"}]}, "/reassignment/partitions/0/topic"),
+            ("{}", "/reassignment"),
+        ],
+    )
+    def test_fields(self, client: httpx.Client, reassignment: object, pointer: str) -> None:
+        response = client.post("/v1/checks", json={"snapshot_id": SNAPSHOT_ID, "reassignment": reassignment})
+        only_error(problem(response, 422, "validation"), pointer)

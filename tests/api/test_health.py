@@ -1,0 +1,81 @@
+"""`/healthz`, `/readyz`, `/metrics`: for whoever runs the service."""
+
+import socket
+
+import httpx
+import sqlalchemy as sa
+
+from app.store.database import Database
+from tests.api.conftest import Serve
+
+
+class TestHealthz:
+    """`GET /healthz`."""
+
+    def test_alive(self, client: httpx.Client) -> None:
+        response = client.get("/healthz")
+        assert (response.status_code, response.json()) == (200, {"status": "ok"})
+
+
+class TestReadyz:
+    """`GET /readyz`."""
+
+    def test_ready(self, client: httpx.Client) -> None:
+        response = client.get("/readyz")
+        checks = {"database": "ok", "queue": "ok", "spark": "not configured"}
+        assert (response.status_code, response.json()) == (200, {"status": "ok", "checks": checks})
+
+    def test_the_database_is_gone(self, scratch: Database, serve: Serve) -> None:
+        client = serve(scratch)
+        assert client.get("/readyz").status_code == 200
+        server = sa.create_engine(scratch.url.set(database="postgres"), isolation_level="AUTOCOMMIT")
+        with server.connect() as connection:
+            connection.execute(sa.text(f"DROP DATABASE {scratch.url.database} WITH (FORCE)"))
+        server.dispose()
+        response = client.get("/readyz")
+        found = response.json()
+        assert (response.status_code, found["status"]) == (503, "unavailable")
+        assert found["checks"]["database"].startswith("cannot be reached")
+        assert found["checks"]["queue"].startswith("cannot be read")
+        assert client.get("/healthz").status_code == 200, "a restart would mend nothing"
+
+    def test_the_schema_is_another_versions(self, scratch: Database, serve: Serve) -> None:
+        client = serve(scratch)
+        with scratch.engine.begin() as connection:
+            connection.execute(sa.text("UPDATE alembic_version SET version_num = 'before'"))
+        response = client.get("/readyz")
+        assert response.status_code == 503
+        assert "rackplan migrate" in response.json()["checks"]["database"]
+        assert response.json()["checks"]["queue"] == "ok"
+
+    def test_the_queue_is_gone(self, scratch: Database, serve: Serve) -> None:
+        client = serve(scratch)
+        with scratch.engine.begin() as connection:
+            connection.execute(sa.text("DROP TABLE procrastinate_jobs CASCADE"))
+        checks = client.get("/readyz").json()["checks"]
+        assert checks["queue"].startswith("cannot be read")
+        assert checks["database"] == "ok"
+
+    def test_a_spark_master_that_answers_and_then_does_not(self, scratch: Database, serve: Serve) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as master:
+            port = master.getsockname()[1]
+            client = serve(scratch, spark_master=f"spark://127.0.0.1:{port}")
+            response = client.get("/readyz")
+            assert (response.status_code, response.json()["checks"]["spark"]) == (200, "ok")
+        response = client.get("/readyz")
+        assert response.status_code == 503
+        assert f"spark://127.0.0.1:{port} cannot be reached" in response.json()["checks"]["spark"]
+
+    def test_spark_in_the_process_needs_no_master(self, scratch: Database, serve: Serve) -> None:
+        response = serve(scratch, spark_master="local[*]").get("/readyz")
+        assert (response.status_code, response.json()["checks"]["spark"]) == (200, "not configured")
+
+
+class TestMetrics:
+    """`GET /metrics`."""
+
+    def test_prometheus_text(self, client: httpx.Client) -> None:
+        response = client.get("/metrics")
+        assert response.status_code == 200
+        assert response.headers["content-type"].startswith("text/plain; version=")
+        assert "process_resident_memory_bytes" in response.text

@@ -1,0 +1,126 @@
+"""What happens to every request: its id, its log line, and where it may come from."""
+
+import json
+import logging
+
+import httpx
+import pytest
+import sqlalchemy as sa
+
+from app.api.examples import PLACE
+from app.store.database import Database
+from tests.api.conftest import RunService, Serve
+from tests.api.contract import problem
+
+PORTAL = "https://portal.example"
+
+
+class TestRequestId:
+    """`X-Request-ID`: the caller's, or one of ours."""
+
+    def test_one_of_ours(self, client: httpx.Client) -> None:
+        ids = {client.get("/healthz").headers["x-request-id"] for _ in range(20)}
+        assert len(ids) == 20
+        assert all(len(bytes.fromhex(given)) == 16 for given in ids)
+
+    @pytest.mark.parametrize("given", ["a", "req-1/2:3 4", "x" * 64])
+    def test_the_callers(self, client: httpx.Client, given: str) -> None:
+        response = client.get("/v1/nothing", headers={"X-Request-ID": given})
+        assert response.headers["x-request-id"] == given
+        assert problem(response, 404, "not_found")["request_id"] == given
+
+    @pytest.mark.parametrize("given", [b"", b"x" * 65, b"\xc3\xa9"])
+    def test_one_that_does_not_go_into_a_log(self, client: httpx.Client, given: bytes) -> None:
+        response = client.get("/healthz", headers={b"X-Request-ID": given})
+        assert len(bytes.fromhex(response.headers["x-request-id"])) == 16
+
+    def test_content_is_not_sniffed(self, client: httpx.Client) -> None:
+        for path in ("/healthz", "/v1/nothing", "/docs"):
+            assert client.get(path).headers["x-content-type-options"] == "nosniff"
+
+
+class TestLog:
+    """Each request is one line of JSON, under its id."""
+
+    def test_one_line_a_request(self, scratch: Database, run_service: RunService) -> None:
+        with run_service(scratch, RACKPLAN_LOG_LEVEL="info", RACKPLAN_LOG_FORMAT="json") as service:
+            service.client.get("/v1/plans?label=private%3Dyes", headers={"X-Request-ID": "mine"})
+            service.client.get("/healthz", headers={"X-Request-ID": "probe"})
+            lines = [json.loads(line) for line in service.log.read_text().splitlines()]
+        (line,) = [line for line in lines if line.get("request_id") == "mine"]
+        said = {name: line[name] for name in ("event", "method", "path", "status", "level")}
+        wanted = {"event": "request.answered", "method": "GET", "path": "/v1/plans", "status": 200, "level": "info"}
+        assert said == wanted
+        assert 0 <= line["seconds"] < 60
+        assert "private" not in json.dumps(line)
+        assert not [line for line in lines if line.get("request_id") == "probe"], "probes say nothing at this level"
+        assert logging.getLogger("uvicorn.access").disabled
+
+
+class TestSameOrigin:
+    """A page of another origin may not make a browser change something here."""
+
+    @pytest.mark.parametrize(
+        "origin", ["https://evil.example", "http://127.0.0.1", "http://127.0.0.1:1", "null", "x", "http://[", ""]
+    )
+    def test_another_origin(self, client: httpx.Client, origin: str) -> None:
+        response = client.post("/v1/plans/replicas", json=PLACE, headers={"Origin": origin})
+        problem(response, 403, "forbidden")
+        assert "access-control-allow-origin" not in response.headers
+
+    def test_its_own(self, client: httpx.Client) -> None:
+        origin = str(client.base_url).rstrip("/")
+        assert client.post("/v1/plans/replicas", json=PLACE, headers={"Origin": origin}).status_code == 201
+
+    def test_reading_changes_nothing(self, client: httpx.Client) -> None:
+        response = client.get("/v1/plans", headers={"Origin": "https://evil.example"})
+        assert response.status_code == 200
+        assert "access-control-allow-origin" not in response.headers, "so that the page cannot read it"
+
+
+class TestCors:
+    """Origins that the operator allowed."""
+
+    @pytest.fixture
+    def portal(self, scratch: Database, serve: Serve) -> httpx.Client:
+        return serve(scratch, allowed_origins=(PORTAL,))
+
+    def test_preflight(self, portal: httpx.Client) -> None:
+        asked = {
+            "Origin": PORTAL,
+            "Access-Control-Request-Method": "POST",
+            "Access-Control-Request-Headers": "authorization, content-type, idempotency-key, if-match, prefer",
+        }
+        response = portal.options("/v1/plans/replicas", headers=asked)
+        assert response.status_code == 200
+        assert response.headers["access-control-allow-origin"] == PORTAL
+        assert {"GET", "POST", "DELETE"} <= set(response.headers["access-control-allow-methods"].split(", "))
+
+    def test_it_may_read_and_write(self, portal: httpx.Client) -> None:
+        headers = {"Origin": PORTAL}
+        for response in (
+            portal.get("/v1/plans", headers=headers),
+            portal.post("/v1/plans/replicas", json=PLACE, headers=headers),
+            portal.post("/v1/plans/replicas", json={}, headers=headers),
+        ):
+            assert response.headers["access-control-allow-origin"] == PORTAL
+            exposed = {name.strip() for name in response.headers["access-control-expose-headers"].split(",")}
+            assert {"ETag", "Location", "Retry-After", "X-Request-ID"} <= exposed
+
+    def test_it_may_read_why_the_service_failed(self, portal: httpx.Client, scratch: Database) -> None:
+        with scratch.engine.begin() as connection:
+            connection.execute(sa.text("DROP TABLE plans CASCADE"))
+        response = portal.get("/v1/plans", headers={"Origin": PORTAL})
+        problem(response, 500, "internal_error")
+        assert response.headers["access-control-allow-origin"] == PORTAL
+
+    def test_others_may_not(self, portal: httpx.Client) -> None:
+        headers = {"Origin": "https://evil.example"}
+        assert "access-control-allow-origin" not in portal.get("/v1/plans", headers=headers).headers
+        problem(portal.post("/v1/plans/replicas", json=PLACE, headers=headers), 403, "forbidden")
+        asked = headers | {"Access-Control-Request-Method": "POST"}
+        assert "access-control-allow-origin" not in portal.options("/v1/plans/replicas", headers=asked).headers
+
+    def test_nobody_is_allowed_unless_the_operator_says_so(self, client: httpx.Client) -> None:
+        asked = {"Origin": PORTAL, "Access-Control-Request-Method": "POST"}
+        problem(client.options("/v1/plans/replicas", headers=asked), 405, "method_not_allowed")

@@ -1,0 +1,276 @@
+"""Every failure is a problem document (RFC 9457): the domain's, the framework's and the machine's."""
+
+import pickle
+import socket
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+import sqlalchemy as sa
+
+from app import errors
+from app.api.problems import STATUS
+from app.errors import Failure, MachineRefuses
+from app.store.database import Database
+from tests.api.conftest import Serve
+from tests.api.contract import SNAPSHOT_ID, UNKNOWN_ID, only_error, place, problem, topic
+
+JSON = {"Content-Type": "application/json"}
+ELEVEN_MB = 11 * 1024 * 1024
+
+
+def _concrete(base: type[Failure]) -> Iterator[type[Failure]]:
+    for subclass in base.__subclasses__():
+        yield from _concrete(subclass)
+        if hasattr(subclass, "code"):
+            yield subclass
+
+
+FAILURES = sorted(_concrete(Failure), key=lambda failure: str(failure.code))
+
+
+class TestStatuses:
+    """The one table that gives a failure its status."""
+
+    def test_every_failure_has_one_unless_only_the_machine_meets_it(self) -> None:
+        without = {failure for failure in _concrete(Failure) if failure not in STATUS}
+        assert without == set(_concrete(MachineRefuses))
+        assert all(status >= 400 for status in STATUS.values())
+
+    def test_codes_are_unique_and_titles_are_there(self) -> None:
+        assert len({failure.code for failure in FAILURES}) == len(FAILURES)
+        assert all(failure.title for failure in FAILURES)
+
+    @pytest.mark.parametrize("failure", FAILURES)
+    def test_a_failure_survives_a_process_border(self, failure: type[Failure]) -> None:
+        """Executors raise them: what is pickled comes back with its type, detail, path and context."""
+        more: dict[str, Any] = {"limit": 3}
+        if issubclass(failure, errors.KafkaRefuses):
+            more["kafka"] = errors.KafkaError("E")
+        raised = failure("why", path=("topics", 0), **more)
+        again = pickle.loads(pickle.dumps(raised))  # noqa: S301 — our own bytes
+        assert type(again) is failure
+        assert (str(again), again.__dict__) == (str(raised), raised.__dict__)
+
+
+class TestFramework:
+    """What goes wrong before an operation is reached."""
+
+    def test_404(self, client: httpx.Client) -> None:
+        assert "/v2/plans" in problem(client.get("/v2/plans"), 404, "not_found")["detail"]
+        problem(client.get("/v1/plans/none-of-ours"), 404, "not_found")
+
+    @pytest.mark.parametrize(
+        ("method", "path", "allowed"),
+        [
+            ("PUT", "/v1/snapshots", {"GET", "POST"}),
+            ("PATCH", f"/v1/plans/{UNKNOWN_ID}", {"GET", "DELETE"}),
+            ("GET", "/v1/plans/replicas", {"POST"}),
+            ("DELETE", "/v1/plans", {"GET"}),
+            ("POST", f"/v1/plans/{UNKNOWN_ID}/export", {"GET"}),
+            ("GET", "/v1/checks", {"POST"}),
+            ("DELETE", f"/v1/jobs/{UNKNOWN_ID}", {"GET"}),
+        ],
+    )
+    def test_405_says_what_the_path_takes(
+        self, client: httpx.Client, method: str, path: str, allowed: set[str]
+    ) -> None:
+        response = client.request(method, path)
+        assert method in problem(response, 405, "method_not_allowed")["detail"]
+        assert set(response.headers["allow"].split(", ")) == allowed
+
+    @pytest.mark.parametrize("path", ["/v1/plans/replicas", "/v1/checks", "/v1/snapshots"])
+    @pytest.mark.parametrize("media_type", ["application/xml", "application/jsonx", ""])
+    def test_415_says_what_is_taken(self, client: httpx.Client, path: str, media_type: str) -> None:
+        response = client.post(path, content=b"{}", headers={"Content-Type": media_type})
+        assert "application/json" in problem(response, 415, "unsupported_media_type")["offered"]
+
+    def test_a_charset_beside_json_is_no_other_media_type(self, client: httpx.Client) -> None:
+        response = client.post("/v1/checks", content=b"{}", headers={"Content-Type": "Application/JSON; charset=utf-8"})
+        problem(response, 422, "validation")
+
+
+class TestUnreadableBodies:
+    """A body that cannot be parsed is the caller's fault, and never a 500."""
+
+    @pytest.mark.parametrize("path", ["/v1/plans/replicas", "/v1/checks", "/v1/snapshots"])
+    @pytest.mark.parametrize("body", [b"", b"{", b'{"a":}', b"\x00", b"[" * 100_000, b'{"a":' + b"9" * 5_000 + b"}"])
+    def test_no_json(self, client: httpx.Client, path: str, body: bytes) -> None:
+        response = client.post(path, content=body, headers=JSON)
+        assert response.json()["code"] in {"malformed_body", "validation"}
+        assert response.status_code in {400, 422}
+        problem(response, response.status_code, response.json()["code"])
+
+    @pytest.mark.parametrize("path", ["/v1/plans/replicas", "/v1/checks"])
+    def test_json_that_breaks_off_says_where(self, client: httpx.Client, path: str) -> None:
+        response = client.post(path, content=b'{"snapshot_id": ', headers=JSON)
+        assert "at character 16" in problem(response, 400, "malformed_body")["detail"]
+
+    def test_a_snapshot_that_breaks_off_says_where(self, client: httpx.Client) -> None:
+        response = client.post("/v1/snapshots", content=b'{"cluster": ', headers=JSON)
+        assert "at line 1 column 12" in problem(response, 400, "malformed_body")["detail"]
+
+    @pytest.mark.parametrize("path", ["/v1/plans/replicas", "/v1/checks"])
+    def test_invalid_utf8_says_at_which_byte(self, client: httpx.Client, path: str) -> None:
+        response = client.post(path, content=b'{"a": "\xff"}', headers=JSON)
+        assert "UTF-8 at byte 7" in problem(response, 400, "malformed_body")["detail"]
+
+    def test_invalid_utf8_in_a_snapshot(self, client: httpx.Client) -> None:
+        response = client.post("/v1/snapshots", content=b'{"cluster": "\xff", "brokers": []}', headers=JSON)
+        assert "unicode" in problem(response, 400, "malformed_body")["detail"]
+
+    @pytest.mark.parametrize("path", ["/v1/plans/replicas", "/v1/checks", "/v1/snapshots"])
+    @pytest.mark.parametrize("body", [b"[]", b"1", b"null", b'"text"'])
+    def test_json_that_is_no_object(self, client: httpx.Client, path: str, body: bytes) -> None:
+        only_error(problem(client.post(path, content=body, headers=JSON), 422, "validation"), "")
+
+
+class TestFields:
+    """A field that is not what it has to be: where it stands, its value and the limit that it passes."""
+
+    def test_every_fault_is_named_at_once(self, client: httpx.Client) -> None:
+        found = problem(place(client, topic(name="a b"), seed="x", rack_mode="strict"), 422, "validation")
+        assert {error["pointer"] for error in found["errors"]} == {"/topics/0/name", "/seed", "/rack_mode"}
+        assert "(and 2 more)" in found["detail"]
+
+    def test_value_and_limit(self, client: httpx.Client) -> None:
+        error = only_error(problem(place(client, topic(partitions=2**31)), 422, "validation"), "/topics/0/partitions")
+        assert (error["value"], error["limits"]) == (2**31, {"le": 2**31 - 1})
+
+    @pytest.mark.parametrize("value", [2**63, -(2**63) - 1, 10**40])
+    def test_numbers_past_64_bits(self, client: httpx.Client, value: int) -> None:
+        error = only_error(problem(place(client, seed=value), 422, "validation"), "/seed")
+        assert error["value"] == value
+
+    def test_a_lone_surrogate(self, client: httpx.Client) -> None:
+        """JSON can write it and UTF-8 cannot, so neither the fields nor the problem about them may stumble on it."""
+        body = b'{"snapshot_id":"%s","topics":[{"name":"\\ud800","partitions":1,"replication_factor":1}]}'
+        response = client.post("/v1/plans/replicas", content=body % SNAPSHOT_ID.encode(), headers=JSON)
+        only_error(problem(response, 422, "validation"), "/topics/0/name")
+        body = b'{"snapshot_id":"%s","labels":{"\\udfff":"x"},"topics":[]}'
+        problem(client.post("/v1/plans/replicas", content=body % SNAPSHOT_ID.encode(), headers=JSON), 422, "validation")
+
+    @pytest.mark.parametrize("number", [b"NaN", b"Infinity", b"-Infinity", b"1e400"])
+    def test_what_is_no_number(self, client: httpx.Client, number: bytes) -> None:
+        body = b'{"brokers":[{"id":1}],"topics":[{"name":"t","partitions":%s,"replication_factor":1}]}' % number
+        response = client.post("/v1/plans/replicas", content=body, headers=JSON)
+        only_error(problem(response, 422, "validation"), "/topics/0/partitions")
+
+    def test_unknown_fields_are_refused_at_every_depth(self, client: httpx.Client) -> None:
+        found = problem(
+            place(client, topic(factor=3), brokers=[{"id": 1, "zone": "a"}], snapshots=1), 422, "validation"
+        )
+        pointers = {error["pointer"] for error in found["errors"]}
+        assert pointers == {"/topics/0/factor", "/brokers/0/zone", "/snapshots"}
+
+    def test_a_pointer_escapes_what_json_pointers_escape(self, client: httpx.Client) -> None:
+        only_error(problem(place(client, **{"a/b~c": 1}), 422, "validation"), "/a~1b~0c")
+
+    def test_query_and_header(self, client: httpx.Client) -> None:
+        found = problem(client.get("/v1/plans", params={"page_size": 0}), 422, "validation")
+        error = only_error(found, "#query/page_size")
+        assert (error["value"], error["limits"]) == ("0", {"ge": 1})
+        response = client.post("/v1/checks", json={}, headers={"Idempotency-Key": "a key"})
+        found = problem(response, 422, "validation")
+        assert "#header/idempotency-key" in {error["pointer"] for error in found["errors"]}
+
+
+class TestLargeBodies:
+    """The body limit is a setting; a body beyond it is refused as early as it is known."""
+
+    @pytest.mark.parametrize("path", ["/v1/snapshots", "/v1/plans/replicas", "/v1/checks"])
+    def test_chunked(self, client: httpx.Client, path: str) -> None:
+        """No length is announced, so the service counts."""
+        chunks = (b" " * 65_536 for _ in range(ELEVEN_MB // 65_536))
+        found = problem(client.post(path, content=chunks, headers=JSON), 413, "limit_exceeded")
+        assert (found["limit_name"], found["limit"]) == ("max_body_bytes", 10 * 1024 * 1024)
+
+    @pytest.mark.parametrize("media_type", ["text/plain", "multipart/form-data; boundary=b"])
+    def test_chunked_text(self, client: httpx.Client, media_type: str) -> None:
+        chunks = (b" " * 65_536 for _ in range(ELEVEN_MB // 65_536))
+        response = client.post("/v1/snapshots", content=chunks, headers={"Content-Type": media_type})
+        problem(response, 413, "limit_exceeded")
+
+    @pytest.mark.parametrize("path", ["/v1/snapshots", "/v1/plans/replicas", "/v1/nothing"])
+    def test_announced(self, client: httpx.Client, path: str) -> None:
+        """The announcement is enough: the answer comes although not one byte of the body was sent."""
+        where = urlsplit(str(client.base_url))
+        assert where.hostname is not None
+        assert where.port is not None
+        with socket.create_connection((where.hostname, where.port), timeout=20) as connection:
+            head = (
+                f"POST {path} HTTP/1.1",
+                "Host: x",
+                "Content-Type: application/json",
+                f"Content-Length: {ELEVEN_MB}",
+            )
+            connection.sendall("\r\n".join((*head, "", "")).encode())
+            answered = connection.recv(65_536)
+        assert answered.startswith(b"HTTP/1.1 413 ")
+        assert f'"detail":"the body has {ELEVEN_MB} bytes; the limit is 10485760 bytes"'.encode() in answered
+
+    def test_the_limit_is_a_setting(self, scratch: Database, serve: Serve) -> None:
+        client = serve(scratch, max_body_bytes=2048)
+        problem(client.post("/v1/checks", content=b" " * 2049, headers=JSON), 413, "limit_exceeded")
+        problem(client.post("/v1/checks", content=b" " * 2048, headers=JSON), 400, "malformed_body")
+
+
+class TestBrokenDatabase:
+    """What is the machine's fault is a 500 problem without a word of what it was."""
+
+    @pytest.fixture
+    def broken(self, scratch: Database, serve: Serve) -> httpx.Client:
+        client = serve(scratch)
+        self._execute(scratch, "DROP TABLE plan_topics, jobs, plans CASCADE")
+        return client
+
+    @staticmethod
+    def _execute(database: Database, *statements: str) -> None:
+        with database.engine.begin() as connection:
+            for statement in statements:
+                connection.execute(sa.text(statement))
+
+    def test_a_missing_table(self, broken: httpx.Client) -> None:
+        for response in (broken.get("/v1/plans"), broken.get(f"/v1/jobs/{UNKNOWN_ID}"), place(broken)):
+            found = problem(response, 500, "internal_error")
+            assert found["errors"] == []
+            assert "plans" not in found["detail"]
+            assert "sqlalchemy" not in response.text.lower()
+
+    def test_the_others_go_on(self, broken: httpx.Client) -> None:
+        problem(broken.get("/v1/plans"), 500, "internal_error")
+        assert broken.get("/v1/snapshots").status_code == 200
+
+    def test_a_connection_that_was_cut_is_replaced(self, scratch: Database, serve: Serve) -> None:
+        client = serve(scratch)
+        assert client.get("/v1/plans").status_code == 200
+        with scratch.engine.begin() as connection:
+            cut = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity "
+            where = "WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'"
+            assert connection.scalar(sa.text(cut + where))
+        assert client.get("/v1/plans").status_code == 200
+
+    @pytest.mark.parametrize("table", ["plans", "snapshots", "jobs", "answers"])
+    def test_a_commit_that_fails_is_no_201(self, scratch: Database, serve: Serve, table: str) -> None:
+        """A deferred constraint speaks up when the transaction commits, after the operation has made its answer."""
+        client = serve(scratch)
+        self._execute(
+            scratch,
+            "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS "
+            "$$ BEGIN RAISE EXCEPTION 'not this one'; END $$",
+            f"CREATE CONSTRAINT TRIGGER refuse AFTER INSERT ON {table} DEFERRABLE INITIALLY DEFERRED "
+            "FOR EACH ROW EXECUTE FUNCTION refuse()",
+        )
+        if table == "snapshots":
+            response = client.post("/v1/snapshots", json={"cluster": "c", "brokers": []})
+        else:
+            body = {"snapshot_id": SNAPSHOT_ID, "topics": [topic()]}
+            headers = {"plans": {}, "jobs": {"Prefer": "respond-async"}, "answers": {"Idempotency-Key": "k"}}[table]
+            response = client.post("/v1/plans/replicas", json=body, headers=headers)
+        problem(response, 500, "internal_error")
+        assert "location" not in response.headers
+        assert "not this one" not in response.text
+        listed = client.get("/v1/snapshots" if table == "snapshots" else "/v1/plans").json()["items"]
+        assert len(listed) == 1, "nothing but the example is kept"
