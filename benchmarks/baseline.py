@@ -17,7 +17,8 @@ from fastapi import APIRouter, Body, Depends, FastAPI, Response
 
 from app.api.dependencies import RequestLimits, Uow, json_only
 from app.api.idempotency import OnceOnly
-from app.api.plans import PlanDocument, created
+from app.api.plan_documents import PlanDocument
+from app.api.plans import created
 from app.api.replicas import PlaceRequest
 from app.core.model import Cluster
 from app.main import create_app as create_service

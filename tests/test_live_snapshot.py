@@ -20,7 +20,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.api.snapshots import SnapshotRequest
+from app.api.clusters import SnapshotRequest
 from app.core.model import NO_LEADER, UNKNOWN_SIZE, Broker, Cluster, Topic, padded, unpadded
 from app.errors import ClusterUnreachable, ConflictingFields
 from app.formats import log_dirs, snapshot_json

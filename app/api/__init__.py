@@ -7,6 +7,7 @@ One router a resource, each with the shapes that it takes and gives:
 What they share:
 
     fields.py        the scalar fields of requests
+    clusters.py      a cluster as requests write it
     dependencies.py  the unit of work, the limits
     auth.py          who asks, and what they may do
     idempotency.py   the same key, the same answer
@@ -15,5 +16,5 @@ What they share:
     problems.py      every failure as an RFC 9457 problem, and its status
     middleware.py    request ids, the log, the body limit, same origin
     examples.py      the documentation's examples, and seeding.py keeps what they name
-    document.py      the OpenAPI document
+    plan_documents.py, document.py  what plans look like as JSON; the OpenAPI document
 """

@@ -12,7 +12,7 @@ from app.api.dependencies import RequestLimits, Uow, json_only
 from app.api.fields import Id, Int32, TopicName
 from app.api.fields import Request as RequestModel
 from app.api.idempotency import OnceOnly
-from app.api.plans import DiffSummary
+from app.api.plan_documents import DiffSummary
 from app.api.problems import responses
 from app.api.snapshots import WarningDocument
 from app.core.measures.placement import PlacementMeasures

@@ -6,9 +6,9 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from pydantic.json_schema import models_json_schema
 
+from app.api.clusters import SnapshotRequest
 from app.api.fields import INT64_MAX
 from app.api.problems import MEDIA_TYPE, Problem
-from app.api.snapshots import SnapshotRequest
 from app.services.limits import Limits
 
 TITLE = "Rackplan"

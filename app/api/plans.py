@@ -2,13 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import datetime
 from typing import Annotated, Any, Literal
-from uuid import UUID
 
 import orjson
 from fastapi import APIRouter, Header, Query, Request, Response, Security
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from app import errors
 from app.api import examples
@@ -17,11 +15,8 @@ from app.api.dependencies import Uow
 from app.api.fields import Id, Moment, Name, TopicName
 from app.api.negotiation import chosen, digest_of, matched_hashes, with_etag
 from app.api.pagination import PageSize, PageToken, id_of_token, offset_of_token, token_of_id, token_of_offset
+from app.api.plan_documents import DiffDocument, PartitionsDocument, PlanDocument, PlansPage
 from app.api.problems import responses
-from app.api.snapshots import WarningDocument
-from app.core.measures.movement import PartitionChange
-from app.core.measures.placement import PlacementMeasures
-from app.core.measures.violations import Violation
 from app.core.model import Broker, Cluster
 from app.errors import NotExportable
 from app.services import plans, snapshots
@@ -43,118 +38,6 @@ PlanId = Annotated[Id, examples.PLAN_ID]
 IfMatch = Annotated[
     str | None, Header(description="The content hash of a snapshot: 412 if the plan's cluster has changed since.")
 ]
-
-
-class PlacedTopic(BaseModel):
-    """Where one topic landed: row i of `replicas` is partition `first_partition_id` + i, its preferred leader first."""
-
-    name: str
-    first_partition_id: int
-    replicas: list[list[int]]
-
-
-class PlanSummary(BaseModel):
-    """A plan without its assignments."""
-
-    id: UUID
-    kind: str
-    hash: str
-    engine_version: int
-    created_at: datetime
-    cluster: str | None
-    snapshot_id: UUID | None
-    labels: dict[str, str]
-    prediction: Literal["replay", "envelope", "pinned"]
-    seed: int | None
-
-
-class BrokerShare(BaseModel):
-    """No draw gives the broker less than `lowest` or more than `highest`; the others are what looked-at draws gave."""
-
-    lowest: int
-    highest: int
-    seen_lowest: int
-    seen_highest: int
-
-
-class ShareDocument(BaseModel):
-    """How many leaders, or replicas, each broker can get. A spread is the largest count minus the smallest."""
-
-    guaranteed_spread: int
-    worst_case_spread: int
-    seen_least_spread: int
-    seen_widest_spread: int
-    per_broker: dict[str, BrokerShare]
-
-
-class EnvelopeDocument(BaseModel):
-    """What the placement of one topic can come to, over all that a controller may draw.
-
-    `enumerated`: all `outcomes` were looked at, and each bound is reached. `bounded_and_sampled`: no draw passes the
-    bounds; what is `seen` was seen on that many `seeds`.
-    """
-
-    topic: str
-    method: Literal["enumerated", "bounded_and_sampled"]
-    outcomes: int
-    seeds: int
-    leaders: ShareDocument
-    replicas: ShareDocument
-
-
-class PlanDocument(PlanSummary):
-    """An immutable answer, with the request that it answers."""
-
-    topics: list[PlacedTopic]
-    envelope: list[EnvelopeDocument] | None
-    measures: PlacementMeasures
-    violations: list[Violation]
-    warnings: list[WarningDocument]
-    request: dict[str, Any]
-
-
-class PlansPage(BaseModel):
-    """Plans, newest first."""
-
-    items: list[PlanSummary]
-    next_page_token: str | None
-
-
-class PartitionDocument(BaseModel):
-    """One partition of a plan."""
-
-    topic: str
-    partition: int
-    leader: int
-    replicas: list[int]
-
-
-class PartitionsDocument(BaseModel):
-    """Some partitions of a plan, by topic as asked for and partition id."""
-
-    items: list[PartitionDocument]
-    total: int
-    next_page_token: str | None
-
-
-class DiffSummary(BaseModel):
-    """What lies between two assignments, counted. `replicas_added` is what Kafka would have to copy."""
-
-    partitions: int
-    partitions_added: int
-    partitions_removed: int
-    partitions_changed: int
-    replicas_added: int
-    replicas_removed: int
-    preferred_leaders_changed: int
-
-
-class DiffDocument(BaseModel):
-    """The partitions that differ, by topic and partition id."""
-
-    summary: DiffSummary
-    items: list[PartitionChange]
-    next_page_token: str | None
 
 
 @router.get(

@@ -7,15 +7,16 @@ from pydantic import Field
 
 from app import errors
 from app.api import examples
+from app.api.clusters import BrokerRequest
 from app.api.dependencies import RequestLimits, Uow, json_only
 from app.api.fields import Id, Int32, Labels, PartitionId, Seed, TopicName
 from app.api.fields import Request as RequestModel
 from app.api.idempotency import OnceOnly
 from app.api.jobs import JobDocument, accepted
 from app.api.negotiation import matched_hashes
-from app.api.plans import PlanDocument, created
+from app.api.plan_documents import PlanDocument
+from app.api.plans import created
 from app.api.problems import responses
-from app.api.snapshots import BrokerRequest
 from app.core.model import NewTopic
 from app.core.replicas.rack_modes import RackMode
 from app.core.replicas.registry import PLACEMENTS

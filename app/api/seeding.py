@@ -1,8 +1,8 @@
 """Keep what the documentation's examples name, so that each of them works on a new service."""
 
+from app.api.clusters import SnapshotRequest
 from app.api.examples import EXAMPLE_JOB_ID, EXAMPLE_PLAN_ID, EXAMPLE_SNAPSHOT_ID, KEPT_PLAN, SNAPSHOT
 from app.api.replicas import PlaceRequest
-from app.api.snapshots import SnapshotRequest
 from app.errors import JobNotFound, PlanNotFound, SnapshotNotFound
 from app.services import replicas, snapshots
 from app.services.limits import Limits

@@ -6,25 +6,24 @@ from datetime import datetime
 from typing import Annotated, Any
 from uuid import UUID
 
-import numpy as np
 import orjson
 from fastapi import APIRouter, Depends, Query, Request, Response, Security
 from fastapi.exceptions import RequestValidationError
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, ValidationError
 from starlette.datastructures import UploadFile
 
 from app import errors
 from app.api import examples
 from app.api.auth import principal
+from app.api.clusters import SnapshotRequest
 from app.api.dependencies import RawBody, RequestLimits, Uow
-from app.api.fields import BrokerId, Bytes, Id, Name, PartitionId, Rack, TopicName
-from app.api.fields import Request as RequestModel
+from app.api.fields import Id, Name
 from app.api.idempotency import OnceOnly
 from app.api.negotiation import with_etag
 from app.api.pagination import PageSize, PageToken, id_of_token, token_of_id
 from app.api.problems import responses
-from app.core.model import NO_LEADER, UNKNOWN_SIZE, Broker, BrokerCapacity, Cluster, Topic, padded
-from app.errors import DuplicatePartition, UnsupportedMediaType
+from app.core.model import Cluster
+from app.errors import UnsupportedMediaType
 from app.formats import assembly, pasted
 from app.formats.lines import decode
 from app.services import snapshots
@@ -34,60 +33,6 @@ from app.store.snapshots import Snapshot
 router = APIRouter(prefix="/v1/snapshots", tags=["snapshots"])
 
 TEXT_PARTS = ("brokers", "topics", "log_dirs")
-
-
-class CapacityRequest(RequestModel):
-    """What a broker can carry."""
-
-    disk_bytes: Bytes | None = None
-    nic_in_bytes_per_s: Bytes | None = None
-    nic_out_bytes_per_s: Bytes | None = None
-
-
-class BrokerRequest(RequestModel):
-    """A broker. Without a `rack` it has none, which is not the same as `""`."""
-
-    id: BrokerId
-    rack: Rack | None = None
-    fenced: bool = False
-    capacity: CapacityRequest | None = None
-
-    def broker(self) -> Broker:
-        """As the core knows it."""
-        capacity = None if self.capacity is None else BrokerCapacity(**self.capacity.model_dump())
-        return Broker(self.id, self.rack, self.fenced, capacity)
-
-
-class PartitionRequest(RequestModel):
-    """A partition as it is; `replicas` names the preferred leader first."""
-
-    partition: PartitionId
-    replicas: Annotated[list[BrokerId], Field(min_length=1)]
-    isr: list[BrokerId] | None = Field(None, description="In-sync replicas; all of them where it is left out.")
-    leader: BrokerId | None = Field(None, description="None while the partition has no leader.")
-    size_bytes: Bytes | None = None
-    adding_replicas: list[BrokerId] = Field(default_factory=list)
-    removing_replicas: list[BrokerId] = Field(default_factory=list)
-
-
-class TopicRequest(RequestModel):
-    """A topic as it is."""
-
-    name: TopicName
-    partitions: list[PartitionRequest]
-
-
-class SnapshotRequest(RequestModel):
-    """A cluster as it is."""
-
-    cluster: Name
-    brokers: list[BrokerRequest]
-    topics: list[TopicRequest] = Field(default_factory=list)
-
-    def core(self) -> Cluster:
-        """As the core knows it. Raises `DuplicatePartition`."""
-        brokers = tuple(broker.broker() for broker in self.brokers)
-        return Cluster(self.cluster, brokers, tuple(_topic(i, topic) for i, topic in enumerate(self.topics)))
 
 
 class WarningDocument(BaseModel):
@@ -253,33 +198,6 @@ def _assembled(cluster: str | None, **texts: str | None) -> tuple[Cluster, list[
             f"{found.partitions_without_topic[0][0]}-{found.partitions_without_topic[0][1]} first; they do not count",
         )
     ] if found.partitions_without_topic else []
-
-
-def _topic(index: int, topic: TopicRequest) -> Topic:
-    partitions = sorted(topic.partitions, key=lambda partition: partition.partition)
-    ids = np.array([partition.partition for partition in partitions], np.int32)
-    path: errors.FieldPath = ("topics", index, "partitions")
-    if len(repeated := ids[1:][ids[1:] == ids[:-1]]):
-        raise DuplicatePartition(
-            f"partition {topic.name}-{repeated[0]} is listed twice", path=path, value=int(repeated[0])
-        )
-    for partition in partitions:
-        if len(set(partition.replicas)) < len(partition.replicas):
-            raise DuplicatePartition(
-                f"partition {topic.name}-{partition.partition} names a replica twice: {partition.replicas}",
-                path=path,
-                value=partition.replicas,
-            )
-    return Topic(
-        name=topic.name,
-        partition_ids=ids,
-        replicas=padded([partition.replicas for partition in partitions]),
-        leaders=np.array([NO_LEADER if p.leader is None else p.leader for p in partitions], np.int32),
-        isr=padded([partition.replicas if partition.isr is None else partition.isr for partition in partitions]),
-        adding=padded([partition.adding_replicas for partition in partitions]),
-        removing=padded([partition.removing_replicas for partition in partitions]),
-        size_bytes=np.array([UNKNOWN_SIZE if p.size_bytes is None else p.size_bytes for p in partitions], np.int64),
-    )
 
 
 def _as_request_error(invalid: ValidationError) -> RequestValidationError:

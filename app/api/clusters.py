@@ -1,0 +1,93 @@
+"""A cluster as requests write it."""
+
+from typing import Annotated
+
+import numpy as np
+from pydantic import Field
+
+from app import errors
+from app.api.fields import BrokerId, Bytes, Name, PartitionId, Rack, TopicName
+from app.api.fields import Request as RequestModel
+from app.core.model import NO_LEADER, UNKNOWN_SIZE, Broker, BrokerCapacity, Cluster, Topic, padded
+from app.errors import DuplicatePartition
+
+
+class CapacityRequest(RequestModel):
+    """What a broker can carry."""
+
+    disk_bytes: Bytes | None = None
+    nic_in_bytes_per_s: Bytes | None = None
+    nic_out_bytes_per_s: Bytes | None = None
+
+
+class BrokerRequest(RequestModel):
+    """A broker. Without a `rack` it has none, which is not the same as `""`."""
+
+    id: BrokerId
+    rack: Rack | None = None
+    fenced: bool = False
+    capacity: CapacityRequest | None = None
+
+    def broker(self) -> Broker:
+        """As the core knows it."""
+        capacity = None if self.capacity is None else BrokerCapacity(**self.capacity.model_dump())
+        return Broker(self.id, self.rack, self.fenced, capacity)
+
+
+class PartitionRequest(RequestModel):
+    """A partition as it is; `replicas` names the preferred leader first."""
+
+    partition: PartitionId
+    replicas: Annotated[list[BrokerId], Field(min_length=1)]
+    isr: list[BrokerId] | None = Field(None, description="In-sync replicas; all of them where it is left out.")
+    leader: BrokerId | None = Field(None, description="None while the partition has no leader.")
+    size_bytes: Bytes | None = None
+    adding_replicas: list[BrokerId] = Field(default_factory=list)
+    removing_replicas: list[BrokerId] = Field(default_factory=list)
+
+
+class TopicRequest(RequestModel):
+    """A topic as it is."""
+
+    name: TopicName
+    partitions: list[PartitionRequest]
+
+
+class SnapshotRequest(RequestModel):
+    """A cluster as it is."""
+
+    cluster: Name
+    brokers: list[BrokerRequest]
+    topics: list[TopicRequest] = Field(default_factory=list)
+
+    def core(self) -> Cluster:
+        """As the core knows it. Raises `DuplicatePartition`."""
+        brokers = tuple(broker.broker() for broker in self.brokers)
+        return Cluster(self.cluster, brokers, tuple(_topic(i, topic) for i, topic in enumerate(self.topics)))
+
+
+def _topic(index: int, topic: TopicRequest) -> Topic:
+    partitions = sorted(topic.partitions, key=lambda partition: partition.partition)
+    ids = np.array([partition.partition for partition in partitions], np.int32)
+    path: errors.FieldPath = ("topics", index, "partitions")
+    if len(repeated := ids[1:][ids[1:] == ids[:-1]]):
+        raise DuplicatePartition(
+            f"partition {topic.name}-{repeated[0]} is listed twice", path=path, value=int(repeated[0])
+        )
+    for partition in partitions:
+        if len(set(partition.replicas)) < len(partition.replicas):
+            raise DuplicatePartition(
+                f"partition {topic.name}-{partition.partition} names a replica twice: {partition.replicas}",
+                path=path,
+                value=partition.replicas,
+            )
+    return Topic(
+        name=topic.name,
+        partition_ids=ids,
+        replicas=padded([partition.replicas for partition in partitions]),
+        leaders=np.array([NO_LEADER if p.leader is None else p.leader for p in partitions], np.int32),
+        isr=padded([partition.replicas if partition.isr is None else partition.isr for partition in partitions]),
+        adding=padded([partition.adding_replicas for partition in partitions]),
+        removing=padded([partition.removing_replicas for partition in partitions]),
+        size_bytes=np.array([UNKNOWN_SIZE if p.size_bytes is None else p.size_bytes for p in partitions], np.int64),
+    )

@@ -1,0 +1,124 @@
+"""What plans look like as JSON."""
+
+from datetime import datetime
+from typing import Any, Literal
+from uuid import UUID
+
+from pydantic import BaseModel
+
+from app.api.snapshots import WarningDocument
+from app.core.measures.movement import PartitionChange
+from app.core.measures.placement import PlacementMeasures
+from app.core.measures.violations import Violation
+
+
+class PlacedTopic(BaseModel):
+    """Where one topic landed: row i of `replicas` is partition `first_partition_id` + i, its preferred leader first."""
+
+    name: str
+    first_partition_id: int
+    replicas: list[list[int]]
+
+
+class PlanSummary(BaseModel):
+    """A plan without its assignments."""
+
+    id: UUID
+    kind: str
+    hash: str
+    engine_version: int
+    created_at: datetime
+    cluster: str | None
+    snapshot_id: UUID | None
+    labels: dict[str, str]
+    prediction: Literal["replay", "envelope", "pinned"]
+    seed: int | None
+
+
+class BrokerShare(BaseModel):
+    """No draw gives the broker less than `lowest` or more than `highest`; the others are what looked-at draws gave."""
+
+    lowest: int
+    highest: int
+    seen_lowest: int
+    seen_highest: int
+
+
+class ShareDocument(BaseModel):
+    """How many leaders, or replicas, each broker can get. A spread is the largest count minus the smallest."""
+
+    guaranteed_spread: int
+    worst_case_spread: int
+    seen_least_spread: int
+    seen_widest_spread: int
+    per_broker: dict[str, BrokerShare]
+
+
+class EnvelopeDocument(BaseModel):
+    """What the placement of one topic can come to, over all that a controller may draw.
+
+    `enumerated`: all `outcomes` were looked at, and each bound is reached. `bounded_and_sampled`: no draw passes the
+    bounds; what is `seen` was seen on that many `seeds`.
+    """
+
+    topic: str
+    method: Literal["enumerated", "bounded_and_sampled"]
+    outcomes: int
+    seeds: int
+    leaders: ShareDocument
+    replicas: ShareDocument
+
+
+class PlanDocument(PlanSummary):
+    """An immutable answer, with the request that it answers."""
+
+    topics: list[PlacedTopic]
+    envelope: list[EnvelopeDocument] | None
+    measures: PlacementMeasures
+    violations: list[Violation]
+    warnings: list[WarningDocument]
+    request: dict[str, Any]
+
+
+class PlansPage(BaseModel):
+    """Plans, newest first."""
+
+    items: list[PlanSummary]
+    next_page_token: str | None
+
+
+class PartitionDocument(BaseModel):
+    """One partition of a plan."""
+
+    topic: str
+    partition: int
+    leader: int
+    replicas: list[int]
+
+
+class PartitionsDocument(BaseModel):
+    """Some partitions of a plan, by topic as asked for and partition id."""
+
+    items: list[PartitionDocument]
+    total: int
+    next_page_token: str | None
+
+
+class DiffSummary(BaseModel):
+    """What lies between two assignments, counted. `replicas_added` is what Kafka would have to copy."""
+
+    partitions: int
+    partitions_added: int
+    partitions_removed: int
+    partitions_changed: int
+    replicas_added: int
+    replicas_removed: int
+    preferred_leaders_changed: int
+
+
+class DiffDocument(BaseModel):
+    """The partitions that differ, by topic and partition id."""
+
+    summary: DiffSummary
+    items: list[PartitionChange]
+    next_page_token: str | None
