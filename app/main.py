@@ -68,6 +68,6 @@ def create_app(settings: Settings | None = None) -> FastAPI:
             allow_headers=["Authorization", "Content-Type", "Idempotency-Key", "If-Match", "If-None-Match", "Prefer"],
             expose_headers=["ETag", "Location", "Retry-After", "X-Request-ID"],
         )
-    app.add_middleware(SameOrigin, allowed_origins=settings.allowed_origins)
+    app.add_middleware(SameOrigin, allowed_origins=settings.allowed_origins, hosts=settings.hosts)
     app.add_middleware(RequestLog)
     return app

@@ -34,6 +34,9 @@ class Settings(BaseSettings):
     allowed_origins: Annotated[tuple[str, ...], NoDecode] = Field(
         (), description="Origins of portals that may call from a browser, separated by commas (CORS)."
     )
+    allowed_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
+        (), description="Names that a service on a loopback address goes by besides localhost, as behind a proxy."
+    )
     idempotency_hours: int = Field(24, ge=1, description="How long an answer to an Idempotency-Key is kept.")
 
     max_body_bytes: int = Field(DEFAULTS.max_body_bytes, ge=1024, description="Bytes of a request's body.")
@@ -43,7 +46,7 @@ class Settings(BaseSettings):
     max_partitions: int = Field(DEFAULTS.max_partitions, ge=1, description="Partitions of one plan.")
     max_replicas: int = Field(DEFAULTS.max_replicas, ge=1, description="Replicas of one plan.")
 
-    @field_validator("allowed_origins", mode="before")
+    @field_validator("allowed_origins", "allowed_hosts", mode="before")
     @classmethod
     def _split(cls, value: object) -> object:
         return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
@@ -52,6 +55,13 @@ class Settings(BaseSettings):
     def limits(self) -> Limits:
         """The limits among the settings."""
         return Limits(**{name: getattr(self, name) for name in Limits.__slots__})
+
+    @property
+    def hosts(self) -> frozenset[str] | None:
+        """The names that the service answers to; None, which is any, where other machines can reach it."""
+        if not self.is_loopback:
+            return None
+        return frozenset({"localhost", "127.0.0.1", "[::1]", self.host, *map(str.lower, self.allowed_hosts)})
 
     @property
     def is_loopback(self) -> bool:

@@ -107,13 +107,23 @@ class SameOrigin:
 
     A browser adds a stored password, and reaches a loopback address, on behalf of any page; it also says which page.
     Origins that the operator allowed are let through; CORS decides what they may read.
+
+    A service that only this machine can reach is asked for by a name of this machine. Any other name is that of a page
+    whose owner made it point here, so as to be of the same origin; `hosts` None lets all of them through.
     """
 
-    def __init__(self, app: ASGIApp, *, allowed_origins: tuple[str, ...]) -> None:
+    def __init__(self, app: ASGIApp, *, allowed_origins: tuple[str, ...], hosts: frozenset[str] | None) -> None:
         self._app = app
         self._allowed = frozenset(allowed_origins)
+        self._hosts = hosts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and self._hosts is not None:
+            host = Headers(scope=scope).get("host", "")
+            if host.rsplit(":", 1)[0].lower() not in self._hosts and host.lower() not in self._hosts:
+                detail = f"this service does not go by the name {host[:200]}; RACKPLAN_ALLOWED_HOSTS lets it"
+                await of_failure(Request(scope), Forbidden(detail, host=host[:200]))(scope, receive, send)
+                return
         if scope["type"] == "http" and scope["method"] not in _SAFE_METHODS:
             headers = Headers(scope=scope)
             origin = headers.get("origin")

@@ -78,6 +78,26 @@ class TestSameOrigin:
         assert "access-control-allow-origin" not in response.headers, "so that the page cannot read it"
 
 
+class TestHost:
+    """A service on a loopback address goes by this machine's names, so that no page can be of its origin."""
+
+    @pytest.mark.parametrize("host", ["evil.example", "evil.example:8080", "127.0.0.1.evil.example", ""])
+    def test_another_name(self, client: httpx.Client, host: str) -> None:
+        """What a page sends whose owner made its name point to this machine: origin and host agree."""
+        headers = {"Host": host, "Origin": f"http://{host}"}
+        problem(client.get("/v1/plans", headers=headers), 403, "forbidden")
+        problem(client.post("/v1/plans/replicas", json=PLACE, headers=headers), 403, "forbidden")
+
+    @pytest.mark.parametrize("host", ["localhost", "LOCALHOST:8080", "127.0.0.1", "[::1]:8080"])
+    def test_this_machines_names(self, client: httpx.Client, host: str) -> None:
+        assert client.get("/v1/plans", headers={"Host": host}).status_code == 200
+
+    def test_a_name_that_the_operator_allowed(self, scratch: Database, serve: Serve) -> None:
+        behind_a_proxy = serve(scratch, allowed_hosts=("Rackplan.example",))
+        assert behind_a_proxy.get("/v1/plans", headers={"Host": "rackplan.example"}).status_code == 200
+        assert behind_a_proxy.get("/v1/plans", headers={"Host": "evil.example"}).status_code == 403
+
+
 class TestCors:
     """Origins that the operator allowed."""
 
