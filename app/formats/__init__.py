@@ -1,0 +1,28 @@
+"""Kafka's own texts and bytes ⇄ the core's model. One format a file, which reads it and writes it.
+
+What the tools print:
+
+    topic_describe.py       kafka-topics --describe
+    broker_api_versions.py  kafka-broker-api-versions: the brokers, and the one place where a tool prints racks
+    log_dirs.py             kafka-log-dirs --describe
+    pasted.py               several of them in one text
+    assembly.py             a cluster out of those three
+
+What the tools take, too:
+
+    reassignment.py  topics_to_move.py  replica_assignment.py
+
+What brokers say of themselves:
+
+    broker_registration.py  ZooKeeper's JSON, versions 1–5
+    broker_binary.py        UpdateMetadata's broker lists
+    topic_metadata.py       TopicMetadataResponse's broker lists
+
+Ours:
+
+    snapshot_json.py        a cluster as the canonical document that is stored and hashed
+    placement_tables.py     a placement as CSV, Markdown and Arrow
+
+What readers and writers share: lines.py (texts), documents.py (JSON), wire.py (bytes), row_text.py (many rows at once).
+Every reader answers what it cannot read with `MalformedText`: the line or byte, what was expected, what was found.
+"""
