@@ -202,7 +202,7 @@ class TestLargeBodies:
         with socket.create_connection((where.hostname, where.port), timeout=20) as connection:
             head = (
                 f"POST {path} HTTP/1.1",
-                "Host: x",
+                "Host: localhost",
                 "Content-Type: application/json",
                 f"Content-Length: {ELEVEN_MB}",
             )
