@@ -1,7 +1,7 @@
 """The domain's failures: what can go wrong, as facts that a caller can act on.
 
 Every failure has a stable `code`, a title, a detail that carries the numbers and a JSON-safe context. What HTTP status
-it becomes is decided at the edge (`app.api.problems`). Failures survive pickling, since they cross process borders.
+it becomes is decided at the edge (`app.api.statuses`). Failures survive pickling, since they cross process borders.
 """
 
 from collections.abc import Mapping, Sequence
@@ -104,6 +104,62 @@ class ArithmeticOverflow(KafkaRefuses):
     title = "Kafka's 32-bit arithmetic overflows"
 
 
+class NoMembers(KafkaRefuses):
+    """The group has no members, where Kafka's assignor needs one."""
+
+    code = "no_members"
+    title = "The group has no members"
+
+
+class SubscribedTopicMissing(KafkaRefuses):
+    """A member subscribes to a topic that the coordinator does not know."""
+
+    code = "subscribed_topic_missing"
+    title = "A member subscribes to a topic that does not exist"
+
+
+class OwnedPartitionMissing(KafkaRefuses):
+    """A member owns a partition beyond its topic's last, and Kafka's assignor fails on it."""
+
+    code = "owned_partition_missing"
+    title = "A member owns a partition that does not exist"
+
+
+class AssignorLosesCount(KafkaRefuses):
+    """Kafka's sticky assignor looks up a member that it has set aside, or finds that its counts do not add up."""
+
+    code = "assignor_loses_count"
+    title = "Kafka's sticky assignor loses count"
+
+
+class AssignorNeverEnds(Failure):
+    """Kafka's own code would move partitions to and fro for ever, so that there is no answer to predict."""
+
+    code = "assignor_never_ends"
+    title = "Kafka's sticky assignor does not come to an end"
+
+
+class PartitionsLeftUnassigned(KafkaRefuses):
+    """What members own leaves no room for all partitions, and Kafka's assignor gives up."""
+
+    code = "partitions_left_unassigned"
+    title = "Partitions would be left without a member"
+
+
+class CorruptProtocolBytes(KafkaRefuses, MalformedText):
+    """Bytes of the consumer protocol that end too early or count what cannot be there; names the byte."""
+
+    code = "corrupt_protocol_bytes"
+    title = "The bytes are not of the consumer protocol"
+
+
+class NotSerializable(KafkaRefuses):
+    """What Kafka's own code does not write: a negative version, a string longer than its length can say."""
+
+    code = "not_serializable"
+    title = "Kafka cannot write this"
+
+
 # -- what is not there, or already is ----------------------------------------------------------------------------
 
 
@@ -164,6 +220,13 @@ class DuplicatePartition(Failure):
 
     code = "duplicate_partition"
     title = "A partition or one of its replicas is listed twice"
+
+
+class MalformedKey(Failure):
+    """A record's key is not what its encoding says."""
+
+    code = "malformed_key"
+    title = "A key is not what its encoding says"
 
 
 class ConflictingFields(Failure):

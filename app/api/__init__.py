@@ -2,7 +2,7 @@
 
 One router a resource, each with the shapes that it takes and gives:
 
-    snapshots.py  replicas.py  checks.py  plans.py  jobs.py  health.py
+    snapshots.py  replicas.py  checks.py  plans.py  keys.py  jobs.py  health.py
 
 What they share:
 
@@ -13,7 +13,7 @@ What they share:
     idempotency.py   the same key, the same answer
     pagination.py    pages of a list
     negotiation.py   representations and entity tags
-    problems.py      every failure as an RFC 9457 problem, and its status
+    problems.py      every failure as an RFC 9457 problem; statuses.py says which status
     middleware.py    request ids, the log, the body limit, same origin
     examples.py      the documentation's examples, and seeding.py keeps what they name
     plan_documents.py, document.py  what plans look like as JSON; the OpenAPI document

@@ -46,6 +46,7 @@ def _document(app: FastAPI, limits: Limits) -> dict[str, Any]:
             {"name": "snapshots", "description": "Clusters as they were."},
             {"name": "plans", "description": "Immutable answers: what Kafka would do, or what is better."},
             {"name": "checks", "description": "Verify what somebody else planned."},
+            {"name": "keys", "description": "Which partition a key goes to, in which client."},
             {"name": "jobs", "description": "Large requests, answered later."},
             {"name": "health", "description": "For whoever runs the service."},
         ],

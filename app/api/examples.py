@@ -121,6 +121,22 @@ CHECK_REQUEST: dict[str, Any] = {
     }
 }
 
+KEYS_REQUEST: dict[str, Any] = {
+    "clients": {
+        "summary": "Two clients, and twice the partitions",
+        "value": {
+            "keys": ["alice", "bob", "carol", "alice", None],
+            "partitioner": ["murmur2_adaptive", "consistent_random"],
+            "partitions": 12,
+            "compare_partitions": [24],
+        },
+    },
+    "numbers": {
+        "summary": "Numbers as LongSerializer writes them",
+        "value": {"keys": [1, 2, 3], "encoding": "int64", "partitioner": "murmur2", "partitions": 6},
+    },
+}
+
 SNAPSHOT_ID = Path(examples=[str(EXAMPLE_SNAPSHOT_ID)])
 PLAN_ID = Path(examples=[str(EXAMPLE_PLAN_ID)])
 JOB_ID = Path(examples=[str(EXAMPLE_JOB_ID)])

@@ -4,7 +4,6 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from http import HTTPStatus
 from math import isfinite
-from types import MappingProxyType
 from typing import Any
 
 import orjson
@@ -17,48 +16,11 @@ from starlette.routing import Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app import errors
+from app.api.statuses import HEADERS, STATUS
 from app.errors import Failure, FieldPath, Json
 
 MEDIA_TYPE = "application/problem+json"
 _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
-
-STATUS: Mapping[type[Failure], HTTPStatus] = MappingProxyType(
-    {
-        errors.MalformedText: HTTPStatus.UNPROCESSABLE_ENTITY,
-        errors.InvalidPartitions: HTTPStatus.UNPROCESSABLE_ENTITY,
-        errors.InvalidReplicationFactor: HTTPStatus.UNPROCESSABLE_ENTITY,
-        errors.BrokersWithoutRack: HTTPStatus.UNPROCESSABLE_ENTITY,
-        errors.ArithmeticOverflow: HTTPStatus.UNPROCESSABLE_ENTITY,
-        errors.DuplicateBroker: HTTPStatus.UNPROCESSABLE_ENTITY,
-        errors.DuplicateTopic: HTTPStatus.UNPROCESSABLE_ENTITY,
-        errors.DuplicatePartition: HTTPStatus.UNPROCESSABLE_ENTITY,
-        errors.ConflictingFields: HTTPStatus.UNPROCESSABLE_ENTITY,
-        errors.IllegalReassignment: HTTPStatus.UNPROCESSABLE_ENTITY,
-        errors.NotExportable: HTTPStatus.UNPROCESSABLE_ENTITY,
-        errors.IdempotencyKeyReused: HTTPStatus.UNPROCESSABLE_ENTITY,
-        errors.InvalidPageToken: HTTPStatus.UNPROCESSABLE_ENTITY,
-        errors.SnapshotNotFound: HTTPStatus.NOT_FOUND,
-        errors.PlanNotFound: HTTPStatus.NOT_FOUND,
-        errors.JobNotFound: HTTPStatus.NOT_FOUND,
-        errors.ApiKeyNotFound: HTTPStatus.NOT_FOUND,
-        errors.ApiKeyNameTaken: HTTPStatus.CONFLICT,
-        errors.IdempotencyKeyInFlight: HTTPStatus.CONFLICT,
-        errors.SnapshotChanged: HTTPStatus.PRECONDITION_FAILED,
-        errors.LimitExceeded: HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
-        errors.UnsupportedMediaType: HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
-        errors.NotAcceptable: HTTPStatus.NOT_ACCEPTABLE,
-        errors.Unauthenticated: HTTPStatus.UNAUTHORIZED,
-        errors.Forbidden: HTTPStatus.FORBIDDEN,
-    }
-)
-"""What only the process that starts the service meets (`errors.MachineRefuses`) has no status."""
-
-HEADERS: Mapping[type[Failure], Mapping[str, str]] = MappingProxyType(
-    {
-        errors.Unauthenticated: {"WWW-Authenticate": 'Bearer realm="rackplan", Basic realm="rackplan"'},
-        errors.IdempotencyKeyInFlight: {"Retry-After": "1"},
-    }
-)
 
 
 class FieldError(BaseModel):

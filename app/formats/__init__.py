@@ -18,11 +18,19 @@ What brokers say of themselves:
     broker_binary.py        UpdateMetadata's broker lists
     topic_metadata.py       TopicMetadataResponse's broker lists
 
+What groups say of themselves:
+
+    consumer_groups.py      kafka-consumer-groups --describe, --members --verbose, --state
+    described_groups.py     an admin call's answer, decoded to JSON
+    consumer_protocol.py    subscriptions and assignments as members send them
+    assignor_user_data.py   what sticky members add to them
+
 Ours:
 
     snapshot_json.py        a cluster as the canonical document that is stored and hashed
     placement_tables.py     a placement as CSV, Markdown and Arrow
 
-What readers and writers share: lines.py (texts), documents.py (JSON), wire.py (bytes), row_text.py (many rows at once).
+What readers and writers share: lines.py (texts), group_tables.py and group_cells.py (tables), documents.py (JSON),
+wire.py (bytes), generated_bytes.py (bytes as lenient as Kafka's own), row_text.py (many rows at once).
 Every reader answers what it cannot read with `MalformedText`: the line or byte, what was expected, what was found.
 """

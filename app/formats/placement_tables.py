@@ -55,7 +55,7 @@ def write_arrow(placements: Iterable[Placement]) -> bytes:
     batch's replicas are the placement's own array, not a copy; the stream's bytes are then written once.
     """
     # Loaded here, since it takes longer than most requests and few ask for Arrow.
-    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow as pa  # noqa: PLC0415 — it takes long to import, and only this format needs it
 
     listed = list(placements)
     names = pa.array([placement.topic for placement in listed], type=pa.string())

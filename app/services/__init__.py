@@ -3,6 +3,7 @@ what was found; it knows neither HTTP nor SQL.
 
     snapshots.py     keep a cluster as it was, and find it again
     replicas.py      place new partitions
+    keys.py          which partition a key goes to
     checks.py        verify an assignment that anyone made
     plans.py         what every kind of plan shares: render, slice, compare, export
     jobs.py          the same requests, answered later

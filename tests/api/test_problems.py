@@ -11,7 +11,7 @@ import pytest
 import sqlalchemy as sa
 
 from app import errors
-from app.api.problems import STATUS
+from app.api.statuses import STATUS
 from app.errors import Failure, MachineRefuses
 from app.store.database import Database
 from tests.api.conftest import Serve
@@ -28,7 +28,7 @@ def _concrete(base: type[Failure]) -> Iterator[type[Failure]]:
             yield subclass
 
 
-FAILURES = sorted(_concrete(Failure), key=lambda failure: str(failure.code))
+FAILURES = sorted(set(_concrete(Failure)), key=lambda failure: str(failure.code))
 
 
 class TestStatuses:

@@ -29,7 +29,7 @@ class Member:
     topics: tuple[str, ...]
     rack_id: str | None = None
     group_instance_id: str | None = None
-    owned: tuple[Owned, ...] = ()
+    owned: Sequence[Owned] = ()
     generation_id: int | None = None
 
 
@@ -60,6 +60,8 @@ class GroupAssignment:
     members : ids. A member that Kafka's answer leaves out is not among them.
     topics : names; `topic_index` points into them.
     offsets : (members + 1,) int64. topic_index, partitions : (assigned,) int32.
+    without_partitions : (member, topic) indices where the answer names a topic for a member and gives it no partition
+        of it, which the coordinator's assignors do here and there. It means nothing to the member.
     """
 
     members: Sequence[str]
@@ -67,3 +69,4 @@ class GroupAssignment:
     offsets: Int64s = field(repr=False)
     topic_index: Int32s = field(repr=False)
     partitions: Int32s = field(repr=False)
+    without_partitions: Sequence[tuple[int, int]] = ()

@@ -142,7 +142,7 @@ def _utf16(text: str) -> bytes:
 
 
 def _signed_halves(uuid: UUID) -> tuple[int, int]:
-    """java.util.UUID compares its halves as signed 64-bit integers; Kafka's Uuid compares all bits unsigned."""
+    """java.util.UUID and, as of Kafka 4.0, Kafka's Uuid compare their halves as signed 64-bit integers."""
     high, low = divmod(uuid.int, 1 << 64)
     return high ^ (1 << 63), low ^ (1 << 63)
 
@@ -150,7 +150,7 @@ def _signed_halves(uuid: UUID) -> tuple[int, int]:
 STRING = KeyType("string", string_hash_code, utf16_order)
 INTEGER: KeyType[int] = KeyType("int", int32, int32)
 TOPIC_PARTITION = KeyType("topic_partition", topic_partition_hash_code)
-KAFKA_UUID = KeyType("kafka_uuid", uuid_hash_code, lambda uuid: uuid.int)
+KAFKA_UUID = KeyType("kafka_uuid", uuid_hash_code, _signed_halves)
 JAVA_UUID = KeyType("java_uuid", uuid_hash_code, _signed_halves)
 TASK_ID: KeyType[TaskId] = KeyType("task_id", task_id_hash_code, lambda task: task)
 OPTIONAL_STRING = KeyType("optional_string", optional_string_hash_code)

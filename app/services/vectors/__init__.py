@@ -1,16 +1,28 @@
 """The measured cases' inputs, each read for its algorithm: what the conformance run feeds to the core.
 
-placement.py   admin_utils, rack_alternated, striped_placer
-jvm.py         java_random, java_hash_order
+placement.py       admin_utils, rack_alternated, striped_placer
+groups_classic.py  consumer_range, consumer_roundrobin
+groups_sticky.py   consumer_sticky, consumer_cooperative_sticky
+groups_server.py   server_range, server_uniform, server_simple
+protocol.py        consumer_protocol
+keys.py            murmur2
+jvm.py             java_random, java_hash_order
+refusals.py        a refusal as the vectors write it
 """
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from app.services.vectors import jvm, placement
+from app.services.vectors import groups_classic, groups_server, groups_sticky, jvm, keys, placement, protocol
 
 Answer = Callable[[Mapping[str, Any]], Any]
 
-ANSWERS: Mapping[str, Answer] = MappingProxyType({**placement.ANSWERS, **jvm.ANSWERS})
+ANSWERS: Mapping[str, Answer] = MappingProxyType(
+    {
+        name: answer
+        for reader in (placement, groups_classic, groups_sticky, groups_server, protocol, keys, jvm)
+        for name, answer in reader.ANSWERS.items()
+    }
+)
 """Every implemented algorithm by the name of its vector file; given a case's input, what the core says to it."""

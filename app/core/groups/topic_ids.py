@@ -1,0 +1,83 @@
+"""Topic ids as the coordinator's assignors see them: many at once, with hash codes and order of Kafka's Uuid."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.core.jvm import hash_order
+from app.core.model import Int32s, Int64s
+
+ID_LENGTH = 22
+_DIGITS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+_NO_DIGIT = 64
+_DIGIT_OF = np.full(256, _NO_DIGIT, np.uint64)
+_DIGIT_OF[np.frombuffer(_DIGITS, np.uint8)] = np.arange(64)
+# 22 digits of 6 bits: the first 64 bits end 4 bits into the eleventh digit, the next 64 leave 4 of the last unused.
+_WEIGHTS = np.uint64(1) << np.arange(54, -1, -6, dtype=np.uint64)
+
+
+def id_bits(ids: Sequence[str]) -> NDArray[np.uint64]:
+    """The 128 bits of each id, which is 16 bytes in URL-safe base64 without padding: (ids, 2) uint64.
+
+    Raises ValueError where one is not.
+    """
+    characters = np.frombuffer("".join(ids).encode("latin-1", "replace"), np.uint8)
+    digits = _DIGIT_OF[characters]
+    if any(len(topic_id) != ID_LENGTH for topic_id in ids) or (digits == _NO_DIGIT).any():
+        wrong = next(topic_id for topic_id in ids if not _is_id(topic_id))
+        raise ValueError(f"a topic id is 16 bytes in URL-safe base64, 22 characters; {wrong!r} given")
+    digits = digits.reshape(-1, ID_LENGTH)
+    two, four, six = np.uint64(2), np.uint64(4), np.uint64(62)
+    high = (digits[:, :10] @ _WEIGHTS << four) | (digits[:, 10] >> two)
+    low = (digits[:, 10] << six) | (digits[:, 11:21] @ _WEIGHTS << two) | (digits[:, 21] >> four)
+    return np.stack([high, low], axis=1)
+
+
+def signed_halves(bits: NDArray[np.uint64]) -> Int64s:
+    """What `Uuid.compareTo` of Kafka 4.0 compares, the first half first: (ids, 2) int64, signed.
+
+    It was measured: an id whose first byte is 0x80 or more comes before one whose first byte is smaller.
+    """
+    return bits.view(np.int64)
+
+
+def _is_id(text: str) -> bool:
+    return len(text) == ID_LENGTH and all(character in _DIGITS.decode() for character in text)
+
+
+def set_order(ids: Sequence[str]) -> Int64s:
+    """How a HashSet iterates over distinct ids that were added as listed: (ids,) indices."""
+    return _order(id_bits(ids), initial_capacity=None)
+
+
+def set_copy_order(ids: Sequence[str], initial_capacity: int) -> Int64s:
+    """How a HashSet of a given capacity does, when the ids are taken from a set to which they were added as listed."""
+    bits = id_bits(ids)
+    first = _order(bits, initial_capacity=None)
+    return first[_order(bits[first], initial_capacity=initial_capacity)]
+
+
+def _order(bits: NDArray[np.uint64], *, initial_capacity: int | None) -> Int64s:
+    return hash_order(_hash_codes(bits), initial_capacity=initial_capacity, order=_Signed(bits))
+
+
+def _hash_codes(bits: NDArray[np.uint64]) -> Int32s:
+    """`Uuid.hashCode`: (ids,) int32."""
+    halves = bits[:, 0] ^ bits[:, 1]
+    codes: Int32s = ((halves >> np.uint64(32)) ^ halves).astype(np.uint32).view(np.int32)
+    return codes
+
+
+class _Signed(Sequence[tuple[int, int]]):
+    """Sort keys in the order of `Uuid.compareTo`, made only when asked for."""
+
+    def __init__(self, bits: NDArray[np.uint64]) -> None:
+        self._halves = signed_halves(bits)
+
+    def __len__(self) -> int:
+        return len(self._halves)
+
+    def __getitem__(self, index: int) -> tuple[int, int]:  # type: ignore[override]  # nobody slices it
+        high, low = self._halves[index].tolist()
+        return high, low

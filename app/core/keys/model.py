@@ -1,0 +1,78 @@
+"""Many keys as two buffers: their bytes one after another, and where each begins. What Arrow's binary arrays are."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Bytes: TypeAlias = NDArray[np.uint8]
+Flags: TypeAlias = NDArray[np.bool_]
+Offsets: TypeAlias = NDArray[np.int32] | NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Keys:
+    """Key i is bytes offsets[i] … offsets[i + 1] − 1 of `data`.
+
+    The buffers of an Arrow binary or string array are this already (`array.buffers()[1:]`, `array.offset` entries
+    into the offsets), so keys by the million are looked at where they lie.
+
+    Parameters
+    ----------
+    data : (bytes,) uint8, contiguous.
+    offsets : (keys + 1,) int32 or int64, ascending from 0 or more to at most len(data).
+    is_null : (keys,) bool: records that have no key at all, which an empty key is not; None where all have one.
+
+    Raises
+    ------
+    ValueError
+        The offsets are none, descend or point outside the data, or `is_null` has another length.
+    """
+
+    data: Bytes
+    offsets: Offsets
+    is_null: Flags | None = None
+
+    def __post_init__(self) -> None:
+        if self.data.dtype != np.uint8 or self.data.ndim != 1 or not self.data.flags.c_contiguous:
+            raise ValueError("the keys' bytes are one contiguous array of uint8")
+        if self.offsets.dtype not in (np.int32, np.int64) or self.offsets.ndim != 1 or not len(self.offsets):
+            raise ValueError("offsets are int32 or int64, one more than there are keys")
+        # The loops read without looking, so what they are given has to be true.
+        first, last = int(self.offsets[0]), int(self.offsets[-1])
+        if first < 0 or last > len(self.data) or (self.offsets[1:] < self.offsets[:-1]).any():
+            raise ValueError(f"offsets ascend from 0 to at most {len(self.data)}; {first} to {last} given")
+        if self.is_null is not None and len(self.is_null) != len(self):
+            raise ValueError(f"{len(self)} keys have {len(self)} null flags; {len(self.is_null)} given")
+        # Read-only whatever was given: one kind of array, so that each loop is compiled once for it.
+        data, offsets = self.data.view(), self.offsets.view()
+        data.flags.writeable = offsets.flags.writeable = False
+        object.__setattr__(self, "data", data)
+        object.__setattr__(self, "offsets", offsets)
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __getitem__(self, index: int) -> bytes | None:
+        """One key's bytes; None for a record without key."""
+        if self.is_null is not None and self.is_null[index]:
+            return None
+        return self.data[self.offsets[index] : self.offsets[index + 1]].tobytes()
+
+    @property
+    def lengths(self) -> Offsets:
+        """(keys,) bytes of each."""
+        lengths: Offsets = np.diff(self.offsets)
+        return lengths
+
+
+def keys_of(values: Sequence[bytes | None] | Iterable[bytes | None]) -> Keys:
+    """Keys given one by one; None is a record without key."""
+    listed = list(values)
+    present = [value or b"" for value in listed]
+    offsets = np.fromiter(accumulate(map(len, present), initial=0), np.int64, len(present) + 1)
+    is_null = np.fromiter((value is None for value in listed), np.bool_, len(listed))
+    return Keys(np.frombuffer(b"".join(present), np.uint8), offsets, is_null if is_null.any() else None)

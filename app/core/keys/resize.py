@@ -1,0 +1,63 @@
+"""What a change of the partition count does: the keys that go elsewhere, next to what a uniform hash expects.
+
+A key that changes partition has its older records in one partition and its newer ones in another: their order is
+lost, a compacted topic keeps both, and state that was built from the old partition does not see the new records.
+"""
+
+from dataclasses import dataclass
+from math import gcd
+
+import numpy as np
+
+from app.core.model import Int32s, Int64s
+
+
+@dataclass(frozen=True, slots=True)
+class Resize:
+    """Keys under two partition counts; shares are of the keys that have a partition under both."""
+
+    partitions_before: int
+    partitions_after: int
+    keys: int
+    moved_keys: int
+    moved_share: float
+    expected_moved_share: float
+    moved_weight_share: float
+    """Of the weights; of the keys where none were given."""
+
+
+def expected_moved_share(before: int, after: int) -> float:
+    """The share of keys that change partition from one count to another where the hash is uniform.
+
+    A key stays where h mod a = h mod b. Over lcm(a, b) consecutive hashes that happens once for each partition that
+    both counts have, so min(a, b) / lcm(a, b) = gcd(a, b) / max(a, b) of the keys stay.
+    """
+    return 1.0 - gcd(before, after) / max(before, after)
+
+
+def resize(
+    placed_before: Int32s,
+    placed_after: Int32s,
+    *,
+    partitions_before: int,
+    partitions_after: int,
+    weights: Int64s | None = None,
+) -> Resize:
+    """Compare the (keys,) int32 partitions under both counts; negative ones (without key, refused) are left out."""
+    compared = (placed_before >= 0) & (placed_after >= 0)
+    moved = compared & (placed_before != placed_after)
+    keys, moved_keys = int(np.count_nonzero(compared)), int(np.count_nonzero(moved))
+    moved_share = moved_keys / keys if keys else 0.0
+    moved_weight_share = moved_share
+    if weights is not None:
+        total = int(weights[compared].sum())
+        moved_weight_share = int(weights[moved].sum()) / total if total else 0.0
+    return Resize(
+        partitions_before=partitions_before,
+        partitions_after=partitions_after,
+        keys=keys,
+        moved_keys=moved_keys,
+        moved_share=moved_share,
+        expected_moved_share=expected_moved_share(partitions_before, partitions_after),
+        moved_weight_share=moved_weight_share,
+    )

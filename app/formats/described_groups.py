@@ -1,0 +1,174 @@
+"""Groups as a client's admin call describes them, decoded to JSON: each member with what it told the coordinator.
+
+    {"billing": {"group_id": "billing", "group_state": "Stable", "protocol_type": "consumer", "protocol_data": "range",
+      "members": [{"member_id": "billing-0-ceff…", "group_instance_id": null, "client_id": "billing-0",
+        "client_host": "/127.0.0.1",
+        "member_metadata": {"topics": ["orders"], "user_data": null, "owned_partitions": [], "generation_id": 4,
+                            "rack_id": "use1-az1"},
+        "member_assignment": {"assigned_partitions": [{"topic": "orders", "partitions": [0, 1]}], "user_data": null}}],
+      "authorized_operations": ["READ"], "error": null}}
+
+`member_metadata` and `member_assignment` may also be the raw bytes in base64, as the coordinator answers them.
+Other keys are passed over: clients print more or less around these.
+Source: the DescribeGroups response of the Kafka protocol, versions 0 to 5; `kafka-python`'s naming.
+"""
+
+from base64 import b64decode
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+
+from app.core.groups.model import Member, Owned
+from app.errors import CorruptProtocolBytes, FieldPath
+from app.formats.consumer_protocol import Assignment, Subscription, read_assignment, read_subscription
+from app.formats.documents import Document
+
+_GROUP = ("group_state", "protocol_data", "members")
+_MEMBER = ("member_id", "client_id", "client_host", "member_metadata", "member_assignment")
+Decoded = TypeVar("Decoded")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DescribedMember:
+    """A member; subscription and assignment are None while the group rebalances, when the coordinator has none."""
+
+    member_id: str
+    client_id: str
+    client_host: str
+    group_instance_id: str | None
+    subscription: Subscription | None
+    assignment: Assignment | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DescribedGroup:
+    """A group; `protocol` is the assignor's name, empty where there are no members."""
+
+    group_id: str
+    state: str
+    protocol: str
+    members: tuple[DescribedMember, ...]
+
+    def assignor_members(self) -> tuple[Member, ...]:
+        """The members as an assignor sees them, in listed order; those without subscription are left out."""
+        return tuple(
+            [
+                member.subscription.member(member.member_id, group_instance_id=member.group_instance_id)
+                for member in self.members
+                if member.subscription is not None
+            ]
+        )
+
+
+def read(text: str) -> tuple[DescribedGroup, ...]:
+    """Read the groups.
+
+    Raises
+    ------
+    MalformedText
+        The text is no JSON, a key is missing, a value is of another kind, the bytes behind a base64 are corrupt.
+    """
+    document = Document.parse(text, "described groups")
+    groups = document.mapping(document.root, ())
+    return tuple([_group(document, name, group) for name, group in groups.items()])
+
+
+def _group(document: Document, name: str, value: object) -> DescribedGroup:
+    path: FieldPath = (name,)
+    found = _required(document, value, path, _GROUP)
+    listed = document.array(found["members"], (*path, "members"))
+    return DescribedGroup(
+        group_id=name,
+        state=document.string(found["group_state"], (*path, "group_state")),
+        protocol=document.string(found["protocol_data"], (*path, "protocol_data")),
+        members=tuple([_member(document, member, (*path, "members", i)) for i, member in enumerate(listed)]),
+    )
+
+
+def _member(document: Document, value: object, path: FieldPath) -> DescribedMember:
+    found = _required(document, value, path, _MEMBER)
+    instance = found.get("group_instance_id")
+    metadata, assignment = found["member_metadata"], found["member_assignment"]
+    return DescribedMember(
+        member_id=document.string(found["member_id"], (*path, "member_id")),
+        client_id=document.string(found["client_id"], (*path, "client_id")),
+        client_host=document.string(found["client_host"], (*path, "client_host")),
+        group_instance_id=None if instance is None else document.string(instance, (*path, "group_instance_id")),
+        subscription=_decoded(document, metadata, (*path, "member_metadata"), read_subscription, _subscription),
+        assignment=_decoded(document, assignment, (*path, "member_assignment"), read_assignment, _assignment),
+    )
+
+
+def _decoded(
+    document: Document,
+    value: object,
+    path: FieldPath,
+    read_bytes: Callable[[bytes], Decoded],
+    read_object: Callable[[Document, object, FieldPath], Decoded],
+) -> Decoded | None:
+    """Raw bytes in base64, or an object; None where there is nothing."""
+    if value is None or value == "":
+        return None
+    if not isinstance(value, str):
+        return read_object(document, value, path)
+    try:
+        return read_bytes(_bytes(document, value, path))
+    except CorruptProtocolBytes as corrupt:
+        raise document.refuse(path, expected="bytes of the consumer protocol", found=corrupt.detail) from None
+
+
+def _subscription(document: Document, value: object, path: FieldPath) -> Subscription:
+    found = _required(document, value, path, ("topics",))
+    topics = document.array(found["topics"], (*path, "topics"))
+    generation_id = found.get("generation_id")
+    if generation_id is not None:
+        generation_id = document.integer(generation_id, (*path, "generation_id"), least=-1)
+    rack_id = found.get("rack_id")
+    return Subscription(
+        topics=tuple([document.topic_name(topic, (*path, "topics", i)) for i, topic in enumerate(topics)]),
+        user_data=_optional_bytes(document, found.get("user_data"), (*path, "user_data")),
+        owned=_owned(document, found.get("owned_partitions"), (*path, "owned_partitions")),
+        generation_id=None if generation_id == -1 else generation_id,
+        rack_id=None if rack_id is None else document.string(rack_id, (*path, "rack_id")) or None,
+    )
+
+
+def _assignment(document: Document, value: object, path: FieldPath) -> Assignment:
+    found = _required(document, value, path, ("assigned_partitions",))
+    return Assignment(
+        partitions=_owned(document, found["assigned_partitions"], (*path, "assigned_partitions")),
+        user_data=_optional_bytes(document, found.get("user_data"), (*path, "user_data")),
+    )
+
+
+def _owned(document: Document, value: object, path: FieldPath) -> tuple[Owned, ...]:
+    owned = []
+    for i, entry in enumerate([] if value is None else document.array(value, path)):
+        found = _required(document, entry, (*path, i), ("topic", "partitions"))
+        at: FieldPath = (*path, i, "partitions")
+        numbers = document.array(found["partitions"], at)
+        partitions = [document.integer(number, (*at, j)) for j, number in enumerate(numbers)]
+        topic = document.topic_name(found["topic"], (*path, i, "topic"))
+        owned.append(Owned(topic, np.array(partitions, np.int32)))
+    return tuple(owned)
+
+
+def _optional_bytes(document: Document, value: object, path: FieldPath) -> bytes | None:
+    return None if value is None else _bytes(document, document.string(value, path), path)
+
+
+def _bytes(document: Document, text: str, path: FieldPath) -> bytes:
+    try:
+        return b64decode(text, validate=True)
+    except ValueError:
+        raise document.refuse(path, expected="bytes in base64", found="another text") from None
+
+
+def _required(document: Document, value: object, path: FieldPath, keys: tuple[str, ...]) -> dict[str, object]:
+    """An object that has these keys, and perhaps others that nobody asks for."""
+    found = document.mapping(value, path)
+    known = {key: item for key, item in found.items() if key in keys}
+    document.members(known, path, required=keys)
+    return found

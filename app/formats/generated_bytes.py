@@ -1,0 +1,199 @@
+"""Bytes as the readers and writers take them that Kafka generates from its message definitions; faults included.
+
+They differ from a careful reader (`wire.Cursor`) in what they let pass: text that is no UTF-8 becomes U+FFFD, any
+negative length of a nullable field is null, and what follows the last field is not looked at. Where they do fail, the
+refusal carries Kafka's own exception, which differs by how the bytes are wrong:
+
+    the bytes end within a number              SchemaException
+    a string longer than what is left          RuntimeException
+    an array counting more items than bytes    RuntimeException
+    a string or array that must not be null    RuntimeException
+    a byte string longer than what is left     IllegalArgumentException, of java.nio
+
+Source: Kafka's message generator and `ByteBufferAccessor`.
+"""
+
+import re
+from collections.abc import Iterable
+
+import numpy as np
+
+from app.core.groups.model import Owned
+from app.core.jvm.hashes import utf16_order
+from app.core.model import Int32s
+from app.errors import CorruptProtocolBytes, KafkaError, NotSerializable
+
+_LONGEST_STRING_BYTES = 0x7FFF
+# Java takes an encoded surrogate for one fault of up to three bytes; Unicode's advice, and Python, for one a byte.
+_ENCODED_SURROGATE = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]?")
+_REPLACEMENT = "\ufffd".encode()
+
+
+def java_text(content: bytes) -> str:
+    """Bytes as `new String(content, UTF_8)` reads them: U+FFFD where they are no UTF-8."""
+    return _ENCODED_SURROGATE.sub(_REPLACEMENT, content).decode("utf-8", "replace")
+
+
+class GeneratedReader:
+    """Reads one field after another. `part` is what Kafka calls the whole: `subscription`, `assignment`."""
+
+    def __init__(self, data: bytes, part: str) -> None:
+        self._data = data
+        self._part = part
+        self._offset = 0
+
+    @property
+    def offset(self) -> int:
+        """How many bytes were read."""
+        return self._offset
+
+    def int16(self, what: str) -> int:
+        return self._number(2, what)
+
+    def int32(self, what: str) -> int:
+        return self._number(4, what)
+
+    def version(self) -> int:
+        """The two bytes in front, which have an exception of their own."""
+        part, self._part = self._part, "header"
+        version = self.int16("a version (int16)")
+        self._part = part
+        return version
+
+    def string(self, field: str) -> str:
+        start = self._offset
+        text = self.nullable_string(field)
+        if text is None:
+            raise self._null(start, field)
+        return text
+
+    def nullable_string(self, field: str) -> str | None:
+        start = self._offset
+        length = self.int16(f"the length (int16) of {field}")
+        return None if length < 0 else java_text(self._content(start, length, field))
+
+    def nullable_bytes(self, field: str) -> bytes | None:
+        start = self._offset
+        length = self.int32(f"the length (int32) of {field}")
+        if length < 0:
+            return None
+        left = len(self._data) - self._offset
+        if length > left:
+            kafka = KafkaError("IllegalArgumentException", f"newLimit > capacity: ({length} > {left})")
+            raise self.refuse(start, f"at most {left} bytes of {field}, for no more are left", str(length), kafka)
+        return self._take(length)
+
+    def count(self, field: str) -> int:
+        """An array's count. Kafka asks for a byte an item at least before it makes room for them."""
+        start = self._offset
+        count = self.int32(f"the count (int32) of {field}")
+        left = len(self._data) - self._offset
+        if count < 0:
+            raise self._null(start, field)
+        if count > left:
+            message = f"Tried to allocate a collection of size {count}, but there are only {left} bytes remaining."
+            expected = f"a count of {field} from 0 to {left}, for {left} bytes are left"
+            raise self.refuse(start, expected, str(count), KafkaError("RuntimeException", message))
+        return count
+
+    def int32s(self, field: str) -> Int32s:
+        """An array of numbers."""
+        count = self.count(field)
+        whole = (len(self._data) - self._offset) // 4
+        if whole < count:
+            self._offset += 4 * whole
+            self.int32(f"a number (int32) of {field}")
+        return np.frombuffer(self._take(4 * count), ">i4").astype(np.int32)
+
+    def topic_partitions(self, field: str) -> tuple[Owned, ...]:
+        """An array of topics, each with its partitions."""
+        return tuple([Owned(self.string("topic"), self.int32s("partitions")) for _ in range(self.count(field))])
+
+    def refuse(self, byte: int, expected: str, found: str, kafka: KafkaError) -> CorruptProtocolBytes:
+        """The refusal of what starts at that offset."""
+        detail = f"expected {expected}, found {found} at byte {byte}"
+        return CorruptProtocolBytes(detail, kafka=kafka, expected=expected, byte=byte)
+
+    def _null(self, byte: int, field: str) -> CorruptProtocolBytes:
+        kafka = KafkaError("RuntimeException", f"non-nullable field {field} was serialized as null")
+        return self.refuse(byte, f"{field}, which is never null", "a negative length", kafka)
+
+    def _number(self, size: int, what: str) -> int:
+        left = len(self._data) - self._offset
+        if left < size:
+            kafka = KafkaError("SchemaException", f"Buffer underflow while parsing consumer protocol's {self._part}")
+            raise self.refuse(self._offset, what, f"the end after {left} of {size} bytes", kafka)
+        return int.from_bytes(self._take(size), "big", signed=True)
+
+    def _content(self, start: int, length: int, field: str) -> bytes:
+        left = len(self._data) - self._offset
+        if length > left:
+            message = f"Error reading byte array of {length} byte(s): only {left} byte(s) available"
+            expected = f"{length} bytes of {field}"
+            raise self.refuse(start, expected, f"{left}", KafkaError("RuntimeException", message))
+        return self._take(length)
+
+    def _take(self, length: int) -> bytes:
+        taken = self._data[self._offset : self._offset + length]
+        self._offset += length
+        return taken
+
+
+def int16(number: int) -> bytes:
+    return number.to_bytes(2, "big", signed=True)
+
+
+def int32(number: int) -> bytes:
+    return number.to_bytes(4, "big", signed=True)
+
+
+def string(text: str, field: str) -> bytes:
+    """A string after its length; a lone surrogate becomes `?`, as in Java.
+
+    Raises
+    ------
+    NotSerializable
+        Its UTF-8 is longer than 32767 bytes.
+    """
+    content = text.encode("utf-8", "replace")
+    if len(content) > _LONGEST_STRING_BYTES:
+        kafka = KafkaError("RuntimeException", f"'{field}' field is too long to be serialized")
+        detail = f"{field} has at most {_LONGEST_STRING_BYTES} bytes; {len(content)} given"
+        raise NotSerializable(detail, kafka=kafka, bytes=len(content))
+    return int16(len(content)) + content
+
+
+def nullable_string(text: str | None, field: str) -> bytes:
+    """A string, or a length of −1."""
+    return int16(-1) if text is None else string(text, field)
+
+
+def nullable_bytes(content: bytes | None) -> bytes:
+    """Bytes after their length, or a length of −1."""
+    return int32(-1) if content is None else int32(len(content)) + content
+
+
+def topic_partitions(owned: Iterable[Owned]) -> bytes:
+    """Topics with their partitions, in the order given; a topic that comes twice is written twice."""
+    entries = [
+        string(entry.topic, "topic") + int32(len(entry.partitions)) + entry.partitions.astype(">i4").tobytes()
+        for entry in owned
+    ]
+    return int32(len(entries)) + b"".join(entries)
+
+
+def grouped(owned: Iterable[Owned]) -> list[Owned]:
+    """One entry a topic, in order of first appearance, its partitions in theirs; topics without partitions drop out."""
+    by_topic: dict[str, list[Int32s]] = {}
+    for entry in owned:
+        if len(entry.partitions):
+            by_topic.setdefault(entry.topic, []).append(entry.partitions)
+    return [Owned(topic, np.concatenate(parts)) for topic, parts in by_topic.items()]
+
+
+def sorted_grouped(owned: Iterable[Owned]) -> list[Owned]:
+    """One entry a topic, topics in Java's order of strings, partitions ascending."""
+    return [
+        Owned(entry.topic, np.sort(entry.partitions))
+        for entry in sorted(grouped(owned), key=lambda entry: utf16_order(entry.topic))
+    ]

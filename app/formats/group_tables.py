@@ -1,0 +1,153 @@
+"""Tables as `kafka-consumer-groups` prints them: a header of column names, then rows, padded with blanks; one a group.
+
+    ⏎
+    GROUP           TOPIC           PARTITION  CURRENT-OFFSET  …
+    billing         orders          23         1550            …
+
+Columns came and went with Kafka's versions, so they are found by the header. A row is cut where the header's names
+begin, which keeps a blank in a group's name and a cell that is empty; where the blanks did not survive a web page, it
+is cut at its blanks. Lines of prose about a group's state stand between the tables and are passed over.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TypeAlias
+
+from app.formats.lines import numbered, refusal, shown
+
+_NAME = re.compile(r"COORDINATOR \(ID\)|\S+")
+_WORD = re.compile(r"\S+")
+_PROSE = re.compile(r"Consumer group '.*' (?:has no active members|is rebalancing)\.\s*$|Note: ")
+_CELL = re.compile(r"\S*:-?[0-9]+ +\([^()\s]*\)(?!\S)|\S+")
+_MAY_BE_EMPTY = frozenset({"GROUP-INSTANCE-ID", "CLIENT-ID"})
+_MAY_HOLD_BLANKS = frozenset({"ASSIGNMENT", "CURRENT-ASSIGNMENT", "TARGET-ASSIGNMENT"})
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column's name, and to how many characters its cells are padded; 0 for none."""
+
+    name: str
+    width: int
+
+
+Layout: TypeAlias = tuple[Column, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row's cells by column, and its line from 1."""
+
+    line: int
+    cells: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A header and its rows."""
+
+    layout: Layout
+    rows: tuple[Row, ...]
+
+
+def read(text: str, *, required: Sequence[str]) -> tuple[Table, ...]:
+    """Cut a text into tables and their cells.
+
+    Parameters
+    ----------
+    required : names that every header has; by the first and the last one a header is known.
+
+    Raises
+    ------
+    MalformedText
+        A line is neither header nor row nor known prose, a header lacks a column or has one twice, a row is cut off.
+    """
+    tables: list[tuple[Layout, list[Row]]] = []
+    for line, content in numbered(text):
+        names = _NAME.findall(content)
+        if required[-1] in names and any(name in names for name in required[:-1]):
+            tables.append((_layout(line, content, required), []))
+        elif tables:
+            if not _PROSE.match(content):
+                layout, rows = tables[-1]
+                rows.append(Row(line, _cells(line, content, layout)))
+        elif not _PROSE.match(content):
+            raise refusal(line, expected=f"a header ({', '.join(required)})", found=shown(content))
+    return tuple([Table(layout, tuple(rows)) for layout, rows in tables])
+
+
+def write(tables: Iterable[tuple[Layout, Iterable[Mapping[str, str]]]]) -> str:
+    """Print tables as the tool does: each after an empty line."""
+    lines: list[str] = []
+    for layout, rows in tables:
+        header = {column.name: column.name for column in layout}
+        lines.append("")
+        padded = [[cells[column.name].ljust(column.width) for column in layout] for cells in (header, *rows)]
+        lines += [" ".join(cells) for cells in padded]
+    return "".join([line + "\n" for line in lines])
+
+
+def fitting(names: Mapping[str, int], rows: Sequence[Mapping[str, str]], *, growing: Iterable[str]) -> Layout:
+    """Columns of at least the given widths; those named in `growing` are as wide as their longest cell."""
+    grows = frozenset(growing)
+    return tuple(
+        Column(name, max([least, *(len(cells[name]) for cells in rows)]) if name in grows else least)
+        for name, least in names.items()
+    )
+
+
+def _layout(line: int, content: str, required: Sequence[str]) -> Layout:
+    found = list(_NAME.finditer(content))
+    names = [match.group() for match in found]
+    for name in required:
+        if name not in names:
+            raise refusal(line, expected=f"the column {name} in the header", found=shown(" ".join(names)))
+    if len(set(names)) < len(names):
+        raise refusal(line, expected="each column once", found=shown(" ".join(names)))
+    starts = [match.start() for match in found]
+    if starts[0]:
+        raise refusal(line, expected="a header from the start of its line", found=shown(content))
+    # The last column is padded where the header has blanks after its name.
+    last = 0 if len(content) == found[-1].end() else len(content) - starts[-1]
+    widths = [after - before - 1 for before, after in pairwise(starts)]
+    return tuple([Column(name, width) for name, width in zip(names, [*widths, last], strict=True)])
+
+
+def _cells(line: int, content: str, layout: Layout) -> Mapping[str, str]:
+    cells = _cut_by_header(content, layout) or _cut_at_blanks(content, layout)
+    if cells is None:
+        expected = f"{len(layout)} cells ({', '.join([column.name for column in layout])})"
+        raise refusal(line, expected=expected, found=shown(content))
+    return cells
+
+
+def _cut_by_header(content: str, layout: Layout) -> dict[str, str] | None:
+    """The cells where each stands under its name; None where one does not."""
+    cells: dict[str, str] = {}
+    start = 0
+    for position, column in enumerate(layout):
+        is_last = position == len(layout) - 1
+        end = len(content) if is_last else start + column.width
+        cell = content[start:end].rstrip(" ")
+        reaches = len(content) >= start
+        if not reaches or cell.startswith(" ") or not (cell or column.name in _MAY_BE_EMPTY):
+            return None
+        if not is_last and content[end : end + 1] not in ("", " "):
+            return None
+        cells[column.name] = cell
+        start = end + 1
+    return cells
+
+
+def _cut_at_blanks(content: str, layout: Layout) -> dict[str, str] | None:
+    """The cells where there is one run of characters for each; a last one that lists partitions may have blanks."""
+    found = list((_CELL if "COORDINATOR (ID)" in [column.name for column in layout] else _WORD).finditer(content))
+    last = len(layout) - 1
+    cells = [match.group() for match in found]
+    if len(found) > last and layout[last].name in _MAY_HOLD_BLANKS:
+        cells[last:] = [content[found[last].start() :].rstrip()]
+    if len(cells) != len(layout):
+        return None
+    return {column.name: cell for column, cell in zip(layout, cells, strict=True)}
