@@ -17,6 +17,7 @@ STATUS: Mapping[type[Failure], HTTPStatus] = MappingProxyType(
         errors.NoMembers: HTTPStatus.UNPROCESSABLE_ENTITY,
         errors.SubscribedTopicMissing: HTTPStatus.UNPROCESSABLE_ENTITY,
         errors.OwnedPartitionMissing: HTTPStatus.UNPROCESSABLE_ENTITY,
+        errors.AssignorNeverEnds: HTTPStatus.UNPROCESSABLE_ENTITY,
         errors.AssignorLosesCount: HTTPStatus.UNPROCESSABLE_ENTITY,
         errors.PartitionsLeftUnassigned: HTTPStatus.UNPROCESSABLE_ENTITY,
         errors.CorruptProtocolBytes: HTTPStatus.UNPROCESSABLE_ENTITY,

@@ -46,7 +46,8 @@ class RackMatch:
 
 def rack_match(members: Sequence[Member], metadata: GroupMetadata, table: PartitionTable) -> RackMatch:
     """Number the racks of the members and of every row's replicas."""
-    racked: Mapping[int, str | None] = {broker: rack for broker, rack in metadata.rack_of.items() if rack}
+    # By broker id: in which order the metadata names them is nobody's choice, and has to decide nothing.
+    racked: Mapping[int, str | None] = {broker: rack for broker, rack in sorted(metadata.rack_of.items()) if rack}
     index = RackIndex.of(members, racked)
     # One place before and one after the known brokers, for what is out of bounds: padding, and brokers without a rack.
     lookup = np.full(len(index.of_broker) + 2, NO_RACK, np.int32)

@@ -57,7 +57,9 @@ def in_user_data(member: Member) -> Member:
     """
     by_topic: JavaHashMap[str, list[Int32s]] = JavaHashMap(STRING)
     for run in member.owned:
-        if len(run.partitions):
-            by_topic.compute_if_absent(run.topic, list).append(run.partitions)
+        # Kafka asks for the topic's list once a partition, and asking alone may let the map grow.
+        for partitions in (run.partitions[:1], run.partitions[1:]):
+            if len(partitions):
+                by_topic.compute_if_absent(run.topic, list).append(partitions)
     owned = tuple(Owned(topic, np.concatenate(runs)) for topic, runs in by_topic.items())
     return replace(member, owned=owned)

@@ -17,6 +17,7 @@ from app.core.groups.sticky_odd_sets import OddSets, no_moves
 from app.core.jvm import JavaHashSet
 from app.core.jvm.hashes import TOPIC_PARTITION
 from app.errors import AssignorLosesCount, AssignorNeverEnds, KafkaRefuses, NoMembers, OwnedPartitionMissing
+from app.formats.assignor_user_data import read_sticky, write_sticky
 from app.services.vectors.groups_sticky import ANSWERS
 from app.services.vectors.refusals import attempt
 from tests.core.groups.assignor_cases import measured
@@ -363,3 +364,12 @@ def test_vectors(given_case: Mapping[str, Any], expected: Any) -> None:
     answer = attempt(ANSWERS["consumer_sticky"], given_case)
     assert answer.get("error") == expected.get("error")
     assert answer.get("assignment") == expected.get("assignment")
+
+
+@pytest.mark.parametrize("topics", [24, 25, 26, 48, 49, 50])
+def test_user_data_lists_topics_as_the_client_writes_them(topics: int) -> None:
+    """The client asks its map for a topic's list once a partition; where the map is about to grow, asking lets it."""
+    runs = tuple(Owned(f"topic-{i}", np.arange(3, dtype=np.int32)) for i in range(topics))
+    member = Member("m", tuple(run.topic for run in runs), owned=runs, generation_id=1)
+    written = read_sticky(write_sticky(runs, generation_id=1))
+    assert [run.topic for run in sticky.in_user_data(member).owned] == [run.topic for run in written.owned]
