@@ -31,7 +31,12 @@ def serve(*, with_worker: bool) -> None:
     with ExitStack() as started:
         url = settings.database_url
         if url is None:
-            url = started.enter_context(_embedded(settings)).url
+            postgres = started.enter_context(_embedded(settings))
+            url = postgres.url
+            if postgres.data_dir != settings.data_dir.resolve():
+                typer.echo(
+                    f"Postgres cannot reach {settings.data_dir.resolve()}; its data is in {postgres.data_dir}", err=True
+                )
         with Database(url) as database:
             migrations.upgrade(database.engine)
             _require_key(database, settings)
