@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from app.core.groups import range as range_assignor
-from app.core.groups import roundrobin
+from app.core.groups.classic import range as range_assignor
+from app.core.groups.classic import roundrobin
 from app.core.groups.model import GroupAssignment, GroupMetadata, Member, TopicMetadata
 from app.core.model import padded
 

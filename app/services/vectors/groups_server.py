@@ -5,10 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from app.core.groups import server_range, server_simple, server_uniform
-from app.core.groups.audiences import Audiences
+from app.core.groups.arrays.audiences import Audiences
 from app.core.groups.model import GroupAssignment, Member, Owned
-from app.core.groups.server_group import SubscriptionType, type_of
+from app.core.groups.server import range as server_range
+from app.core.groups.server import simple as server_simple
+from app.core.groups.server import uniform as server_uniform
+from app.core.groups.server.group import SubscriptionType, type_of
 
 Assign = Callable[..., GroupAssignment]
 

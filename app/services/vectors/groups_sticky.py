@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from app.core.groups import cooperative_sticky, sticky
+from app.core.groups.classic import cooperative_sticky, sticky
 from app.core.groups.model import GroupAssignment, GroupMetadata, Member, Owned, TopicMetadata
 from app.core.model import padded
 

@@ -10,7 +10,7 @@ from _pytest.mark import ParameterSet
 from hypothesis import strategies as st
 
 from app.core.groups.model import GroupAssignment, GroupMetadata, Member, Owned, TopicMetadata
-from app.core.groups.topic_ids import ID_LENGTH
+from app.core.groups.server.topic_ids import ID_LENGTH
 from app.core.model import padded
 from tests.conftest import VECTORS
 

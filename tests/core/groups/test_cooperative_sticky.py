@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.core.groups import cooperative_sticky
+from app.core.groups.classic import cooperative_sticky
 from app.core.groups.model import GroupMetadata
 from app.errors import NoMembers
 from app.services.vectors.groups_sticky import ANSWERS

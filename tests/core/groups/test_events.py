@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.core.groups import cooperative_sticky, optimal, sticky
-from app.core.groups import range as range_assignor
-from app.core.groups.events import (
+from app.core.groups.classic import cooperative_sticky, sticky
+from app.core.groups.classic import range as range_assignor
+from app.core.groups.lifecycle.events import (
     Event,
     Join,
     Leave,
@@ -21,11 +21,12 @@ from app.core.groups.events import (
     apply_events,
     rolling_restart,
 )
-from app.core.groups.locality import locality
+from app.core.groups.lifecycle.rebalance import Assign, Protocol, rebalance, with_owned
+from app.core.groups.lifecycle.rebalance_trigger import TopicChange, trigger
+from app.core.groups.measures.locality import locality
+from app.core.groups.measures.violations import violations
 from app.core.groups.model import GroupAssignment, GroupMetadata, Member
-from app.core.groups.rebalance import Assign, Protocol, rebalance, with_owned
-from app.core.groups.rebalance_trigger import TopicChange, trigger
-from app.core.groups.violations import violations
+from app.core.groups.optimum import optimal
 from app.core.model import padded
 from app.errors import ConflictingFields
 from tests.core.groups.small_groups import given_to, metadata, snapshots, topic

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from hypothesis import given
 
-from app.core.groups import sticky
-from app.core.groups.known_faults import KnownFault, faults
+from app.core.groups.classic import sticky
+from app.core.groups.measures.known_faults import KnownFault, faults
 from app.core.groups.model import GroupAssignment, GroupMetadata, Member, Owned, TopicMetadata
 from tests.core.groups.sticky_cases import Partition, cases, flat
 

@@ -6,11 +6,11 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.core.groups.handover import handover
-from app.core.groups.locality import loads, locality
+from app.core.groups.arrays.owned import OwnedRuns
+from app.core.groups.arrays.partition_table import NOBODY, assignment_of, holders, owners, partition_table
+from app.core.groups.measures.handover import handover
+from app.core.groups.measures.locality import loads, locality
 from app.core.groups.model import GroupAssignment, GroupMetadata, Member, Owned
-from app.core.groups.owned import OwnedRuns
-from app.core.groups.partition_table import NOBODY, assignment_of, holders, owners, partition_table
 from app.core.model import Int64s
 from tests.core.groups.small_groups import (
     given_to,

@@ -10,19 +10,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.core.groups import cooperative_sticky, roundrobin, sticky
-from app.core.groups import range as range_assignor
-from app.core.groups.fair_shares import fair_shares
-from app.core.groups.lexicographic_flow import Network, NoFlow, solve
-from app.core.groups.locality import loads
+from app.core.groups.arrays.owned import owned_after
+from app.core.groups.arrays.partition_table import assignment_of, partition_table
+from app.core.groups.arrays.readership import readership
+from app.core.groups.classic import cooperative_sticky, roundrobin, sticky
+from app.core.groups.classic import range as range_assignor
+from app.core.groups.lifecycle.rebalance import Assign
+from app.core.groups.measures.locality import loads
+from app.core.groups.measures.violations import violations
 from app.core.groups.model import GroupAssignment, GroupMetadata, Member, TopicMetadata
-from app.core.groups.optimal import assign, optimum
-from app.core.groups.optimal_by_load import balance_by_load
-from app.core.groups.owned import owned_after
-from app.core.groups.partition_table import assignment_of, partition_table
-from app.core.groups.readership import readership
-from app.core.groups.rebalance import Assign
-from app.core.groups.violations import violations
+from app.core.groups.optimum.by_load import balance_by_load
+from app.core.groups.optimum.fair_shares import fair_shares
+from app.core.groups.optimum.lexicographic_flow import Network, NoFlow, solve
+from app.core.groups.optimum.optimal import assign, optimum
 from app.core.model import Int32s, Int64s
 from app.errors import KafkaRefuses, LimitExceeded
 from tests.core.groups.small_groups import (

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+from app.core.groups.classic.range import assign
 from app.core.groups.model import GroupMetadata, Member
-from app.core.groups.range import assign
 from app.core.jvm import JavaHashMap, JavaHashSet
 from app.core.jvm.hashes import STRING, utf16_order
 from app.core.model import unpadded

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+from app.core.groups.classic.roundrobin import assign
 from app.core.groups.model import GroupMetadata, Member
-from app.core.groups.roundrobin import assign
 from app.core.jvm import JavaHashMap
 from app.core.jvm.hashes import STRING, utf16_order
 from app.errors import NoMembers

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 
 from app.core.groups.model import Member
-from app.core.groups.server_group import SubscriptionType
-from app.core.groups.server_range import assign
+from app.core.groups.server.group import SubscriptionType
+from app.core.groups.server.range import assign
 from app.errors import SubscribedTopicMissing
 from app.services.vectors.groups_server import ANSWERS
 from app.services.vectors.refusals import attempt

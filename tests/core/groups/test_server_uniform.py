@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+from app.core.groups.arrays.owned import owned_after
 from app.core.groups.model import GroupAssignment, Member, Owned
-from app.core.groups.owned import owned_after
-from app.core.groups.server_group import SubscriptionType
-from app.core.groups.server_uniform import assign
+from app.core.groups.server.group import SubscriptionType
+from app.core.groups.server.uniform import assign
 from app.errors import KafkaRefuses, OwnedPartitionMissing, PartitionsLeftUnassigned, SubscribedTopicMissing
 from app.services.vectors.groups_server import ANSWERS
 from app.services.vectors.refusals import attempt

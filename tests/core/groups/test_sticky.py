@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.core.groups import sticky
+from app.core.groups.arrays.owned import OwnedRuns, owned_after
+from app.core.groups.classic import sticky
 from app.core.groups.model import GroupMetadata, Member, Owned, TopicMetadata
-from app.core.groups.owned import OwnedRuns, owned_after
-from app.core.groups.sticky_group import Partitions
-from app.core.groups.sticky_moves_kernel import ODD, find, first_of, record
-from app.core.groups.sticky_odd_sets import OddSets, no_moves
+from app.core.groups.sticky_builders.group import Partitions
+from app.core.groups.sticky_builders.moves_kernel import ODD, find, first_of, record
+from app.core.groups.sticky_builders.odd_sets import OddSets, no_moves
 from app.core.jvm import JavaHashSet
 from app.core.jvm.hashes import TOPIC_PARTITION
 from app.errors import AssignorLosesCount, AssignorNeverEnds, KafkaRefuses, NoMembers, OwnedPartitionMissing

@@ -1,0 +1,4 @@
+"""The classic client's assignors, as the leader of a group runs them.
+
+range.py  roundrobin.py  sticky.py  cooperative_sticky.py
+"""

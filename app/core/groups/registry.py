@@ -1,0 +1,1 @@
+"""Every assignor by its name."""
