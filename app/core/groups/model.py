@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from app.core.model import Int32s, Int64s
 
@@ -35,10 +36,17 @@ class Member:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TopicMetadata:
-    """A topic that the metadata knows; `replicas` is (partitions, widest) int32 broker ids, padded."""
+    """A topic that the metadata knows.
+
+    Parameters
+    ----------
+    replicas : (partitions, widest) int32 broker ids, padded.
+    topic_id : 16 bytes in URL-safe base64, 22 characters, by which the coordinator knows it; None where nobody said.
+    """
 
     name: str
     replicas: Int32s
+    topic_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,3 +78,9 @@ class GroupAssignment:
     topic_index: Int32s = field(repr=False)
     partitions: Int32s = field(repr=False)
     without_partitions: Sequence[tuple[int, int]] = ()
+
+
+class Assign(Protocol):
+    """An assignor: who gets what of the topics that the metadata knows."""
+
+    def __call__(self, members: Sequence[Member], metadata: GroupMetadata) -> GroupAssignment: ...

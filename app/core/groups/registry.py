@@ -1,1 +1,120 @@
-"""Every assignor by its name."""
+"""Every assignor by its name, with one signature: what the API's enum, the docs and comparisons read."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from app.core.groups.arrays.owned import OwnedRuns
+from app.core.groups.classic import cooperative_sticky, roundrobin, sticky
+from app.core.groups.classic import range as classic_range
+from app.core.groups.lifecycle.rebalance import Protocol
+from app.core.groups.model import Assign, GroupAssignment, GroupMetadata, Member
+from app.core.groups.optimum import optimal
+from app.core.groups.server import range as server_range
+from app.core.groups.server import simple, uniform
+from app.core.groups.server.by_name import by_name
+
+
+@dataclass(frozen=True, slots=True)
+class Assignor:
+    """One assignor.
+
+    Parameters
+    ----------
+    name : as `partition.assignment.strategy` and `group.remote.assignor` have it, but for the coordinator's range.
+    protocol : how its members hand partitions over.
+    runs_on : `leader` of a classic group, `coordinator` (KIP-848, share groups), or `nowhere`: it is none of Kafka's.
+    is_rack_aware : whether racks can decide. keeps : whether what members own does.
+    is_exclusive : whether a partition is read by one member; share groups have several read it.
+    """
+
+    name: str
+    summary: str
+    assign: Assign
+    protocol: Protocol
+    runs_on: str
+    is_rack_aware: bool = False
+    keeps: bool = False
+    is_exclusive: bool = True
+
+    @property
+    def is_sticky(self) -> bool:
+        """Whether it is one of the two whose known faults depend on what members own."""
+        return self.runs_on == "leader" and self.keeps
+
+
+def _assign_sticky(members: Sequence[Member], metadata: GroupMetadata) -> GroupAssignment:
+    """The sticky assignor. What a member was assigned in the group's own life, its client has yet to write down."""
+    told = [sticky.in_user_data(member) if isinstance(member.owned, OwnedRuns) else member for member in members]
+    return sticky.assign(told, metadata)
+
+
+ASSIGNORS: Mapping[str, Assignor] = MappingProxyType(
+    {
+        assignor.name: assignor
+        for assignor in (
+            Assignor(
+                "range",
+                "the classic client's default: a range of each topic to each member, rack-aware since KIP-881",
+                classic_range.assign,
+                Protocol.EAGER,
+                "leader",
+                is_rack_aware=True,
+            ),
+            Assignor(
+                "roundrobin", "the classic round-robin over all partitions", roundrobin.assign, Protocol.EAGER, "leader"
+            ),
+            Assignor(
+                "sticky",
+                "the classic sticky assignor: even, then as it was; all is given up before it is handed out",
+                _assign_sticky,
+                Protocol.EAGER,
+                "leader",
+                is_rack_aware=True,
+                keeps=True,
+            ),
+            Assignor(
+                "cooperative-sticky",
+                "the sticky assignor in two phases: only what moves is given up",
+                cooperative_sticky.assign,
+                Protocol.COOPERATIVE,
+                "leader",
+                is_rack_aware=True,
+                keeps=True,
+            ),
+            Assignor(
+                "uniform",
+                "the coordinator's default under KIP-848: even, then as it was; ignores racks",
+                by_name(uniform.assign),
+                Protocol.RECONCILED,
+                "coordinator",
+                keeps=True,
+            ),
+            Assignor(
+                "server-range",
+                "the coordinator's range under KIP-848; ignores racks",
+                by_name(server_range.assign),
+                Protocol.RECONCILED,
+                "coordinator",
+            ),
+            Assignor(
+                "simple",
+                "share groups, as Kafka 4.0 has it: every member gets every partition of what it reads",
+                by_name(simple.assign),
+                Protocol.RECONCILED,
+                "coordinator",
+                is_exclusive=False,
+            ),
+            Assignor(
+                "optimal",
+                "none of Kafka's: balanced, then read in rack, then moved least, with its proof",
+                optimal.assign,
+                Protocol.COOPERATIVE,
+                "nowhere",
+                is_rack_aware=True,
+                keeps=True,
+            ),
+        )
+    }
+)
+"""Every assignor; to add one is a file with an `assign`, an entry here, its tests and its vectors."""

@@ -17,15 +17,15 @@ from app.core.groups.lifecycle.events import (
     LoseRack,
     Replace,
     ReplicaRacksChanged,
+    RollingRestart,
     TopicGrown,
     apply_events,
-    rolling_restart,
 )
-from app.core.groups.lifecycle.rebalance import Assign, Protocol, rebalance, with_owned
+from app.core.groups.lifecycle.rebalance import Protocol, rebalance, with_owned
 from app.core.groups.lifecycle.rebalance_trigger import TopicChange, trigger
 from app.core.groups.measures.locality import locality
 from app.core.groups.measures.violations import violations
-from app.core.groups.model import GroupAssignment, GroupMetadata, Member
+from app.core.groups.model import Assign, GroupAssignment, GroupMetadata, Member
 from app.core.groups.optimum import optimal
 from app.core.model import padded
 from app.errors import ConflictingFields
@@ -167,13 +167,13 @@ class TestEvents:
 
     def test_a_rolling_restart_of_static_members_rebalances_nobody(self) -> None:
         group = settled(members("a", "b", "c", instance=True), cluster(), sticky.assign, Protocol.EAGER)
-        steps = apply_events(group, cluster(), rolling_restart(group), assign=sticky.assign, protocol=Protocol.EAGER)
+        steps = apply_events(group, cluster(), [RollingRestart()], assign=sticky.assign, protocol=Protocol.EAGER)
         assert [(s.rebalances, s.handover.moved, s.handover.kept, s.revoked) for s in steps] == [((), 0, 12, 0)] * 3
         assert list(given_to(steps[-1].assignment)) == ["m0-restarted", "m1-restarted", "m2-restarted"]
 
     def test_a_rolling_restart_without_instance_ids_rebalances_twice_a_member(self) -> None:
         group = settled(members("a", "b", "c"), cluster(), sticky.assign, Protocol.EAGER)
-        steps = apply_events(group, cluster(), rolling_restart(group), assign=sticky.assign, protocol=Protocol.EAGER)
+        steps = apply_events(group, cluster(), [RollingRestart()], assign=sticky.assign, protocol=Protocol.EAGER)
         assert [len(step.rebalances) for step in steps] == [2, 2, 2]
         assert all(step.handover.moved >= 4 for step in steps)
         assert [its.id for its in steps[-1].members] == ["m0-restarted", "m1-restarted", "m2-restarted"]

@@ -15,10 +15,9 @@ from app.core.groups.arrays.partition_table import assignment_of, partition_tabl
 from app.core.groups.arrays.readership import readership
 from app.core.groups.classic import cooperative_sticky, roundrobin, sticky
 from app.core.groups.classic import range as range_assignor
-from app.core.groups.lifecycle.rebalance import Assign
 from app.core.groups.measures.locality import loads
 from app.core.groups.measures.violations import violations
-from app.core.groups.model import GroupAssignment, GroupMetadata, Member, TopicMetadata
+from app.core.groups.model import Assign, GroupAssignment, GroupMetadata, Member, TopicMetadata
 from app.core.groups.optimum.by_load import balance_by_load
 from app.core.groups.optimum.fair_shares import fair_shares
 from app.core.groups.optimum.lexicographic_flow import Network, NoFlow, solve

@@ -1,6 +1,6 @@
 """What happens to a group, event after event: who rebalances, what is revoked, what moves, what is read in rack."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
@@ -8,11 +8,11 @@ import numpy as np
 
 from app.core.groups.arrays.owned import OwnedRuns
 from app.core.groups.arrays.partition_table import assignment_of, owners, partition_table
-from app.core.groups.lifecycle.rebalance import Assign, Protocol, Rebalance, rebalance
+from app.core.groups.lifecycle.rebalance import Protocol, Rebalance, rebalance
 from app.core.groups.lifecycle.rebalance_trigger import Trigger, trigger
 from app.core.groups.measures.handover import Handover, handover
 from app.core.groups.measures.locality import Locality, locality
-from app.core.groups.model import GroupAssignment, GroupMetadata, Member, TopicMetadata
+from app.core.groups.model import Assign, GroupAssignment, GroupMetadata, Member, TopicMetadata
 from app.core.model import Int32s, padded, unpadded
 from app.errors import ConflictingFields
 
@@ -42,6 +42,14 @@ class Replace:
 
     member_id: str
     by: Member
+
+
+@dataclass(frozen=True, slots=True)
+class RollingRestart:
+    """Every member is restarted once, in order; each comes back as it was, under its id with `-restarted` behind it.
+
+    It is one `Replace` a member, and one step each.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +83,8 @@ class ReplicaRacksChanged:
     replicas: Mapping[str, Int32s] = field(default_factory=dict)
 
 
-Event: TypeAlias = Join | Leave | Replace | LoseRack | TopicGrown | ReplicaRacksChanged
+SingleEvent: TypeAlias = Join | Leave | Replace | LoseRack | TopicGrown | ReplicaRacksChanged
+Event: TypeAlias = SingleEvent | RollingRestart
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,6 +93,8 @@ class Step:
 
     Parameters
     ----------
+    index : which of the given events it is, or is part of.
+    starting : the members as the first rebalance finds them: those after the event, with what they owned before it.
     members, metadata : as they are after it; the members own what they were assigned.
     rebalances : in order; empty where nobody rebalances.
     trigger : for events that change the metadata, what the leader makes of them; None for the others.
@@ -93,7 +104,9 @@ class Step:
     locality_before, locality_after : each by the members and metadata of its time.
     """
 
-    event: Event
+    index: int
+    event: SingleEvent
+    starting: tuple[Member, ...]
     members: tuple[Member, ...]
     metadata: GroupMetadata
     rebalances: tuple[Rebalance, ...]
@@ -127,24 +140,22 @@ def apply_events(
     ConflictingFields : if an event cannot be: it names a member, rack or topic that is not there, or joins a member
         that is. Its path says which event. What the assignor raises goes through.
     """
-    state = _State(tuple(members), metadata, leader)
+    state = _State(tuple(members), metadata, leader, is_led=protocol is not Protocol.RECONCILED)
     steps = []
     for index, event in enumerate(events):
-        try:
-            change = _changed(state, event)
-        except ConflictingFields as failure:
-            failure.path = ("events", index, *failure.path)
-            raise
-        step, state = _step(state, event, change, assign, protocol)
-        steps.append(step)
+        for single in _rolling_restart(state.members) if isinstance(event, RollingRestart) else (event,):
+            try:
+                change = _changed(state, single)
+            except ConflictingFields as failure:
+                failure.path = ("events", index, *failure.path)
+                raise
+            step, state = _step(state, single, change, assign, protocol, index)
+            steps.append(step)
     return tuple(steps)
 
 
-def rolling_restart(
-    members: Sequence[Member], *, renamed: Callable[[str], str] = "{}-restarted".format
-) -> tuple[Replace, ...]:
-    """The events of restarting every member once, in their order; each comes back as it was, under another id."""
-    return tuple(Replace(member.id, replace(member, id=renamed(member.id))) for member in members)
+def _rolling_restart(members: Sequence[Member]) -> tuple[Replace, ...]:
+    return tuple(Replace(member.id, replace(member, id=f"{member.id}-restarted")) for member in members)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -152,9 +163,12 @@ class _State:
     members: tuple[Member, ...]
     metadata: GroupMetadata
     leader: str | None
+    is_led: bool
 
     def leading(self) -> Member | None:
-        """The member that leads; None in an empty group."""
+        """The member that leads; None in an empty group, and where the coordinator assigns."""
+        if not self.is_led:
+            return None
         return next((m for m in self.members if m.id == self.leader), self.members[0] if self.members else None)
 
     def place_of(self, member_id: str) -> int:
@@ -192,7 +206,9 @@ class _Change:
     kept_by: Mapping[str, str] = field(default_factory=dict)
 
 
-def _step(state: _State, event: Event, change: _Change, assign: Assign, protocol: Protocol) -> tuple[Step, _State]:
+def _step(
+    state: _State, event: SingleEvent, change: _Change, assign: Assign, protocol: Protocol, index: int
+) -> tuple[Step, _State]:
     before = state.assignment()
     kept = replace(before, members=tuple(change.kept_by.get(member, member) for member in before.members))
     rebalances: list[Rebalance] = []
@@ -204,7 +220,9 @@ def _step(state: _State, event: Event, change: _Change, assign: Assign, protocol
     current = replace(change.state, members=rebalances[-1].members) if rebalances else change.state
     after = rebalances[-1].assignment if rebalances else current.assignment()
     step = Step(
+        index=index,
         event=event,
+        starting=change.state.members,
         members=current.members,
         metadata=current.metadata,
         rebalances=tuple(rebalances),
@@ -218,7 +236,7 @@ def _step(state: _State, event: Event, change: _Change, assign: Assign, protocol
     return step, current
 
 
-def _changed(state: _State, event: Event) -> _Change:
+def _changed(state: _State, event: SingleEvent) -> _Change:
     match event:
         case Join(member):
             joined = state.joined(member)
@@ -233,7 +251,7 @@ def _changed(state: _State, event: Event) -> _Change:
             return _without_rack(state, rack)
         case TopicGrown(topic, replicas):
             rows = [*unpadded(_topic(state, topic).replicas), *unpadded(replicas)]
-            grown = TopicMetadata(topic, padded(rows))
+            grown = replace(state.metadata.topics[topic], replicas=padded(rows))
             return _other_metadata(
                 state, replace(state.metadata, topics={**state.metadata.topics, topic: grown}), state.members
             )
@@ -245,7 +263,7 @@ def _changed(state: _State, event: Event) -> _Change:
                         f"topic {topic!r} has {len(topics[topic].replicas)} partitions; {len(replicas)} given",
                         topic=topic,
                     )
-                topics[topic] = TopicMetadata(topic, replicas)
+                topics[topic] = replace(topics[topic], replicas=replicas)
             return _other_metadata(state, GroupMetadata({**state.metadata.rack_of, **rack_of}, topics), state.members)
 
 
@@ -261,7 +279,7 @@ def _replaced(state: _State, member_id: str, by: Member) -> _Change:
     fits = _owned_topics(old) <= set(by.topics)
     returned = replace(by, owned=old.owned, generation_id=old.generation_id) if fits else starting
     same_place = (*state.members[:place], returned, *state.members[place + 1 :])
-    static = _State(same_place, state.metadata, leader)
+    static = replace(state, members=same_place, leader=leader)
     return _Change(static, () if fits else (static,), kept_by={member_id: by.id})
 
 

@@ -7,13 +7,15 @@ is left out of the answer, its owner gives it up, and the group rebalances once 
 new reader. Kafka's cooperative-sticky assignor leaves such partitions out itself; for any other it is done here, since
 Kafka would refuse the answer.
 
-Source: KIP-429, "Proposed Changes".
+Reconciled: the coordinator asks its assignor once and keeps the answer as the group's target. Each member gives up what
+it has beyond its target, and takes up the rest of that as soon as nobody else has it: the same two phases, one answer.
+
+Source: KIP-429, "Proposed Changes"; KIP-848, "Group Coordinator".
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Protocol as Verb
 
 import numpy as np
 
@@ -28,17 +30,11 @@ from app.core.groups.arrays.partition_table import (
     owners,
     partition_table,
 )
-from app.core.groups.model import GroupAssignment, GroupMetadata, Member
+from app.core.groups.model import Assign, GroupAssignment, GroupMetadata, Member
 from app.core.model import Int32s
 
 MOST_PHASES = 8
 """A cooperative group that still hands over after so many phases is not going to settle."""
-
-
-class Assign(Verb):
-    """An assignor."""
-
-    def __call__(self, members: Sequence[Member], metadata: GroupMetadata) -> GroupAssignment: ...
 
 
 class Protocol(Enum):
@@ -46,6 +42,7 @@ class Protocol(Enum):
 
     EAGER = "eager"
     COOPERATIVE = "cooperative"
+    RECONCILED = "reconciled"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +88,11 @@ def with_owned(
 ) -> tuple[Member, ...]:
     """The members as they are when they have taken an assignment over, one generation on.
 
-    A cooperative member says what it owns by topic and partition, an eager one (to a sticky assignor) in the order in
-    which it was assigned.
+    An eager member says what it owns (to a sticky assignor) in the order in which it was assigned, others by topic and
+    partition.
     """
     generation = max((member.generation_id for member in members if member.generation_id is not None), default=0) + 1
-    if protocol is Protocol.COOPERATIVE:
+    if protocol is not Protocol.EAGER:
         table = partition_table(metadata)
         ids = [member.id for member in members]
         assignment = assignment_of(table, holders(table, assignment, ids), ids)
@@ -113,21 +110,23 @@ def rebalance(members: Sequence[Member], metadata: GroupMetadata, *, assign: Ass
         return Rebalance((), (Phase(empty, 0, 0, 0),), settled=True)
     phases: list[Phase] = []
     current = tuple(members)
+    answer = assign(members, metadata)
     while len(phases) < MOST_PHASES:
-        phase = _phase(current, metadata, assign, protocol)
+        phase = _phase(current, metadata, answer, protocol)
         phases.append(phase)
         current = with_owned(current, metadata, phase.assignment, protocol=protocol)
         if protocol is Protocol.EAGER or not phase.revoked:
             return Rebalance(current, tuple(phases), settled=True)
+        if protocol is Protocol.COOPERATIVE:
+            answer = assign(current, metadata)
     return Rebalance(current, tuple(phases), settled=False)
 
 
-def _phase(members: Sequence[Member], metadata: GroupMetadata, assign: Assign, protocol: Protocol) -> Phase:
+def _phase(members: Sequence[Member], metadata: GroupMetadata, answer: GroupAssignment, protocol: Protocol) -> Phase:
     table = partition_table(metadata)
     ids = [member.id for member in members]
     owned = owners(table, members)
-    answer = assign(members, metadata)
-    if protocol is Protocol.COOPERATIVE:
+    if protocol is not Protocol.EAGER:
         answer = _left_out(table, answer, owned, ids)
     held = holders(table, answer, ids)
     had, has, differs = owned != NOBODY, held != NOBODY, owned != held
