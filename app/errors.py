@@ -222,6 +222,13 @@ class DuplicatePartition(Failure):
     title = "A partition or one of its replicas is listed twice"
 
 
+class DuplicateMember(Failure):
+    """One member of a group is listed more than once, by its id or its group instance id."""
+
+    code = "duplicate_member"
+    title = "A member is listed twice"
+
+
 class MalformedKey(Failure):
     """A record's key is not what its encoding says."""
 

@@ -42,6 +42,8 @@ class Settings(BaseSettings):
     max_body_bytes: int = Field(DEFAULTS.max_body_bytes, ge=1024, description="Bytes of a request's body.")
     max_brokers: int = Field(DEFAULTS.max_brokers, ge=1, description="Brokers of a snapshot or a request.")
     max_topics: int = Field(DEFAULTS.max_topics, ge=1, description="Topics of one plan.")
+    max_members: int = Field(DEFAULTS.max_members, ge=1, description="Members of one consumer group.")
+    max_events: int = Field(DEFAULTS.max_events, ge=1, description="Events of one group plan.")
     max_sync_partitions: int = Field(DEFAULTS.max_sync_partitions, ge=1, description="Partitions answered at once.")
     max_partitions: int = Field(DEFAULTS.max_partitions, ge=1, description="Partitions of one plan.")
     max_replicas: int = Field(DEFAULTS.max_replicas, ge=1, description="Replicas of one plan.")

@@ -4,15 +4,27 @@ from dataclasses import dataclass
 
 from app.errors import Json
 
+NAMED_MEMBERS = 20
+
 
 @dataclass(frozen=True, slots=True)
 class Caution:
-    """One entry of an answer's `warnings`. `code` is stable; `brokers` names those it is about, if any."""
+    """One entry of an answer's `warnings`. `code` is stable; `brokers`, `members` and `topics` name what it is about.
+
+    Of members the first `NAMED_MEMBERS` are named.
+    """
 
     code: str
     detail: str
     brokers: tuple[int, ...] = ()
+    members: tuple[str, ...] = ()
+    topics: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Json]:
-        """As the contract writes it: `brokers` only where there are some."""
-        return {"code": self.code, "detail": self.detail} | ({"brokers": self.brokers} if self.brokers else {})
+        """As the contract writes it: what it is about only where there is some."""
+        about: dict[str, Json] = {
+            "brokers": self.brokers,
+            "members": self.members[:NAMED_MEMBERS],
+            "topics": self.topics,
+        }
+        return {"code": self.code, "detail": self.detail} | {name: named for name, named in about.items() if named}

@@ -16,6 +16,10 @@ class Limits:
     """Brokers of a snapshot or a request."""
     max_topics: int = 10_000
     """Topics of one request."""
+    max_members: int = 10_000
+    """Members of one consumer group."""
+    max_events: int = 1_000
+    """Events of one group plan."""
     max_sync_partitions: int = 1_000_000
     """Partitions that a plan request is answered for at once; more become a job."""
     max_partitions: int = 5_000_000

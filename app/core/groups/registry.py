@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from types import MappingProxyType
 
 from app.core.groups.arrays.owned import OwnedRuns
@@ -15,6 +16,14 @@ from app.core.groups.server import simple, uniform
 from app.core.groups.server.by_name import by_name
 
 
+class OwnedIn(Enum):
+    """Where an assignor reads what a member owns, if it does."""
+
+    SUBSCRIPTION = "subscription"
+    USER_DATA = "user_data"
+    TARGET = "target"
+
+
 @dataclass(frozen=True, slots=True)
 class Assignor:
     """One assignor.
@@ -24,7 +33,7 @@ class Assignor:
     name : as `partition.assignment.strategy` and `group.remote.assignor` have it, but for the coordinator's range.
     protocol : how its members hand partitions over.
     runs_on : `leader` of a classic group, `coordinator` (KIP-848, share groups), or `nowhere`: it is none of Kafka's.
-    is_rack_aware : whether racks can decide. keeps : whether what members own does.
+    is_rack_aware : whether racks can decide. owned_in : None where what members own decides nothing.
     is_exclusive : whether a partition is read by one member; share groups have several read it.
     """
 
@@ -34,13 +43,13 @@ class Assignor:
     protocol: Protocol
     runs_on: str
     is_rack_aware: bool = False
-    keeps: bool = False
+    owned_in: OwnedIn | None = None
     is_exclusive: bool = True
 
     @property
     def is_sticky(self) -> bool:
         """Whether it is one of the two whose known faults depend on what members own."""
-        return self.runs_on == "leader" and self.keeps
+        return self.runs_on == "leader" and self.owned_in is not None
 
 
 def _assign_sticky(members: Sequence[Member], metadata: GroupMetadata) -> GroupAssignment:
@@ -71,7 +80,7 @@ ASSIGNORS: Mapping[str, Assignor] = MappingProxyType(
                 Protocol.EAGER,
                 "leader",
                 is_rack_aware=True,
-                keeps=True,
+                owned_in=OwnedIn.USER_DATA,
             ),
             Assignor(
                 "cooperative-sticky",
@@ -80,7 +89,7 @@ ASSIGNORS: Mapping[str, Assignor] = MappingProxyType(
                 Protocol.COOPERATIVE,
                 "leader",
                 is_rack_aware=True,
-                keeps=True,
+                owned_in=OwnedIn.SUBSCRIPTION,
             ),
             Assignor(
                 "uniform",
@@ -88,7 +97,7 @@ ASSIGNORS: Mapping[str, Assignor] = MappingProxyType(
                 by_name(uniform.assign),
                 Protocol.RECONCILED,
                 "coordinator",
-                keeps=True,
+                owned_in=OwnedIn.TARGET,
             ),
             Assignor(
                 "server-range",
@@ -109,10 +118,10 @@ ASSIGNORS: Mapping[str, Assignor] = MappingProxyType(
                 "optimal",
                 "none of Kafka's: balanced, then read in rack, then moved least, with its proof",
                 optimal.assign,
-                Protocol.COOPERATIVE,
+                Protocol.RECONCILED,
                 "nowhere",
                 is_rack_aware=True,
-                keeps=True,
+                owned_in=OwnedIn.TARGET,
             ),
         )
     }

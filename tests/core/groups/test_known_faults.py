@@ -7,7 +7,8 @@ import numpy as np
 from hypothesis import given
 
 from app.core.groups.classic import sticky
-from app.core.groups.measures.known_faults import KnownFault, faults
+from app.core.groups.measures.findings import Finding
+from app.core.groups.measures.known_faults import faults
 from app.core.groups.model import GroupAssignment, GroupMetadata, Member, Owned, TopicMetadata
 from tests.core.groups.sticky_cases import Partition, cases, flat
 
@@ -23,7 +24,7 @@ def member(name: str, topics: Sequence[str], *owned: Partition, generation: int 
     return Member(name, tuple(topics), owned=runs, generation_id=generation)
 
 
-def named(members: Sequence[Member], metadata: GroupMetadata) -> list[KnownFault]:
+def named(members: Sequence[Member], metadata: GroupMetadata) -> list[Finding]:
     return faults(members, metadata, sticky.assign(members, metadata))
 
 
@@ -44,7 +45,7 @@ def test_no_members() -> None:
 
 def test_partitions_that_nobody_asked_for() -> None:
     (fault,) = named([member("A", []), member("B", ["t"])], known(t=4))
-    assert fault == KnownFault(
+    assert fault == Finding(
         "partitions_not_subscribed",
         "2 partitions go to 1 members that do not subscribe to their topics: of topic t to A",
         member="A",

@@ -103,6 +103,12 @@ def owners(table: PartitionTable, members: Sequence[Member]) -> Int32s:
     return owned
 
 
+def owned_assignment(members: Sequence[Member], metadata: GroupMetadata) -> GroupAssignment:
+    """What the members own, as far as they can be believed: each one's partitions by topic name, ascending within."""
+    table = partition_table(metadata)
+    return assignment_of(table, owners(table, members), [member.id for member in members])
+
+
 def _claims(table: PartitionTable, members: Sequence[Member], claimants: Sequence[int]) -> tuple[Int64s, Int32s]:
     """Every row that the claimants say they own, and whose claim it is."""
     # Runs that were cut from one assignment share its list of topics, which is then looked up once.

@@ -7,7 +7,7 @@ from typing import TypeAlias
 import numpy as np
 
 from app.core.groups.arrays.owned import OwnedRuns
-from app.core.groups.arrays.partition_table import assignment_of, owners, partition_table
+from app.core.groups.arrays.partition_table import owned_assignment
 from app.core.groups.lifecycle.rebalance import Protocol, Rebalance, rebalance
 from app.core.groups.lifecycle.rebalance_trigger import Trigger, trigger
 from app.core.groups.measures.handover import Handover, handover
@@ -186,8 +186,7 @@ class _State:
 
     def assignment(self) -> GroupAssignment:
         """What the members own, as far as they can be believed."""
-        table = partition_table(self.metadata)
-        return assignment_of(table, owners(table, self.members), [member.id for member in self.members])
+        return owned_assignment(self.members, self.metadata)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -69,10 +69,12 @@ class Rebalance:
 
     Parameters
     ----------
+    answer : of the assignor to the members as they joined.
     members : as they are at the end, with what they own and its generation.
     settled : False where a cooperative group still handed over after `MOST_PHASES`.
     """
 
+    answer: GroupAssignment
     members: tuple[Member, ...]
     phases: tuple[Phase, ...]
     settled: bool
@@ -107,19 +109,19 @@ def rebalance(members: Sequence[Member], metadata: GroupMetadata, *, assign: Ass
     """
     if not members:
         empty = assignment_of(table := partition_table(metadata), np.full(table.rows, NOBODY, np.int32), ())
-        return Rebalance((), (Phase(empty, 0, 0, 0),), settled=True)
+        return Rebalance(empty, (), (Phase(empty, 0, 0, 0),), settled=True)
     phases: list[Phase] = []
     current = tuple(members)
-    answer = assign(members, metadata)
+    answer = first = assign(members, metadata)
     while len(phases) < MOST_PHASES:
         phase = _phase(current, metadata, answer, protocol)
         phases.append(phase)
         current = with_owned(current, metadata, phase.assignment, protocol=protocol)
         if protocol is Protocol.EAGER or not phase.revoked:
-            return Rebalance(current, tuple(phases), settled=True)
+            return Rebalance(first, current, tuple(phases), settled=True)
         if protocol is Protocol.COOPERATIVE:
             answer = assign(current, metadata)
-    return Rebalance(current, tuple(phases), settled=False)
+    return Rebalance(first, current, tuple(phases), settled=False)
 
 
 def _phase(members: Sequence[Member], metadata: GroupMetadata, answer: GroupAssignment, protocol: Protocol) -> Phase:

@@ -4,32 +4,15 @@ What is looked at is the input and the answer alone, so that it can be said of a
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from app.core.groups.arrays.owned import UNKNOWN_TOPIC, OwnedReader
+from app.core.groups.measures.findings import Finding
 from app.core.groups.model import GroupAssignment, GroupMetadata, Member
 
 
-@dataclass(frozen=True, slots=True)
-class KnownFault:
-    """Something that Kafka does and its users would not expect.
-
-    Parameters
-    ----------
-    code : stable. detail : a sentence with names and numbers.
-    member, topic : of the first case, None where there is none. count : how many cases (members, topics, partitions).
-    """
-
-    code: str
-    detail: str
-    member: str | None = None
-    topic: str | None = None
-    count: int = 1
-
-
-def faults(members: Sequence[Member], metadata: GroupMetadata, assignment: GroupAssignment | None) -> list[KnownFault]:
+def faults(members: Sequence[Member], metadata: GroupMetadata, assignment: GroupAssignment | None) -> list[Finding]:
     """Name the known faults that occurred.
 
     - `no_members`: range answers an empty group with nothing; round-robin and the sticky assignors fail.
@@ -55,14 +38,14 @@ def faults(members: Sequence[Member], metadata: GroupMetadata, assignment: Group
     return [fault for fault in found if fault is not None]
 
 
-def _no_members(members: Sequence[Member], assignment: GroupAssignment | None) -> KnownFault | None:
+def _no_members(members: Sequence[Member], assignment: GroupAssignment | None) -> Finding | None:
     if members:
         return None
     outcome = "the assignor fails" if assignment is None else "the assignor answers that nobody gets anything"
-    return KnownFault("no_members", f"the group has 0 members; {outcome}", count=0)
+    return Finding("no_members", f"the group has 0 members; {outcome}", count=0)
 
 
-def _not_subscribed(members: Sequence[Member], assignment: GroupAssignment | None) -> KnownFault | None:
+def _not_subscribed(members: Sequence[Member], assignment: GroupAssignment | None) -> Finding | None:
     if assignment is None:
         return None
     topics_of = {member.id: member.topics for member in members}
@@ -84,7 +67,7 @@ def _not_subscribed(members: Sequence[Member], assignment: GroupAssignment | Non
         return None
     count = sum(partitions for _, _, partitions in cases)
     name, topic, _ = cases[0]
-    return KnownFault(
+    return Finding(
         "partitions_not_subscribed",
         f"{count} partitions go to {len(cases)} members that do not subscribe to their topics: of topic {topic} to "
         f"{name}",
@@ -94,7 +77,7 @@ def _not_subscribed(members: Sequence[Member], assignment: GroupAssignment | Non
     )
 
 
-def _beyond_topic(members: Sequence[Member], metadata: GroupMetadata) -> KnownFault | None:
+def _beyond_topic(members: Sequence[Member], metadata: GroupMetadata) -> Finding | None:
     names = [name for name, topic in metadata.topics.items() if len(topic.replicas)]
     counts = np.array([len(metadata.topics[name].replicas) for name in names], np.int64)
     reader = OwnedReader(names)
@@ -107,7 +90,7 @@ def _beyond_topic(members: Sequence[Member], metadata: GroupMetadata) -> KnownFa
     if not cases:
         return None
     owner, topic, partition = cases[0]
-    return KnownFault(
+    return Finding(
         "partition_beyond_topic",
         f"{len(cases)} owned partitions do not exist: member {owner} owns partition {partition} of topic {topic}, "
         f"which has {len(metadata.topics[topic].replicas)}",
@@ -117,7 +100,7 @@ def _beyond_topic(members: Sequence[Member], metadata: GroupMetadata) -> KnownFa
     )
 
 
-def _assigned_twice(assignment: GroupAssignment | None) -> KnownFault | None:
+def _assigned_twice(assignment: GroupAssignment | None) -> Finding | None:
     if assignment is None or not len(assignment.partitions):
         return None
     keys = assignment.topic_index.astype(np.int64) << 32 | assignment.partitions.astype(np.int64) & 0xFFFFFFFF
@@ -128,7 +111,7 @@ def _assigned_twice(assignment: GroupAssignment | None) -> KnownFault | None:
     entry = int(again[0])
     topic = assignment.topics[assignment.topic_index[entry]]
     member = assignment.members[int(np.searchsorted(assignment.offsets, entry, side="right")) - 1]
-    return KnownFault(
+    return Finding(
         "partition_assigned_twice",
         f"{len(again)} partitions are assigned more than once: partition {assignment.partitions[entry]} of topic "
         f"{topic}, to {member} and before",
@@ -138,14 +121,14 @@ def _assigned_twice(assignment: GroupAssignment | None) -> KnownFault | None:
     )
 
 
-def _missing_topic_counts(members: Sequence[Member], metadata: GroupMetadata) -> KnownFault | None:
+def _missing_topic_counts(members: Sequence[Member], metadata: GroupMetadata) -> Finding | None:
     distinct = {id(member.topics): member.topics for member in members}.values()
     full = {frozenset(topics) for topics in distinct}
     known = {name for name, topic in metadata.topics.items() if len(topic.replicas)}
     if len(full) < 2 or len({topics & known for topics in full}) > 1:
         return None
     missing = sorted(frozenset().union(*full) - known)
-    return KnownFault(
+    return Finding(
         "missing_topic_counts",
         f"subscriptions differ only in topics that have no metadata, {len(missing)} of them ({missing[0]} first); "
         "they are taken for unequal all the same",

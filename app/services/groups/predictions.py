@@ -1,0 +1,46 @@
+"""What one assignor makes of a group, until its members have handed over."""
+
+from dataclasses import dataclass
+
+from app.core.groups.arrays.partition_table import owned_assignment
+from app.core.groups.lifecycle.rebalance import Rebalance, rebalance
+from app.core.groups.measures.handover import Handover, handover
+from app.core.groups.model import GroupAssignment, Member
+from app.core.groups.registry import Assignor
+from app.services.groups.sources import Source
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Prediction:
+    """What one assignor makes of a group.
+
+    Parameters
+    ----------
+    members : as it sees them. rebalance : None where partitions are shared, and nothing is handed over.
+    assignment : once all phases are over. handover : from what members own to it.
+    """
+
+    assignor: Assignor
+    members: tuple[Member, ...]
+    answer: GroupAssignment
+    rebalance: Rebalance | None
+    assignment: GroupAssignment
+    handover: Handover | None
+
+
+def predict(assignor: Assignor, source: Source) -> Prediction:
+    """Have an assignor assign the group, and the members hand over. Raises what the assignor does."""
+    members = tuple(listed.seen_by(assignor) for listed in source.listed)
+    metadata = source.metadata
+    if not assignor.is_exclusive or not members:
+        answer = assignor.assign(members, metadata)
+        return Prediction(assignor, members, answer, None, answer, None)
+    done = rebalance(members, metadata, assign=assignor.assign, protocol=assignor.protocol)
+    return Prediction(
+        assignor,
+        members,
+        done.answer,
+        done,
+        done.assignment,
+        handover(metadata, owned_assignment(members, metadata), done.assignment),
+    )

@@ -1,0 +1,35 @@
+"""Who reads each partition, as a plan keeps it: by the reader's place in the group, topic by topic."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from app.core.groups.arrays.partition_table import NO_ROW, NOBODY, entry_members, partition_table
+from app.core.groups.model import GroupAssignment, GroupMetadata, Member
+from app.core.model import NO_REPLICA, Int32s, Int64s, Placement
+
+
+def readers_of(members: Sequence[Member], metadata: GroupMetadata, assignment: GroupAssignment) -> list[Placement]:
+    """Who reads each partition, by place in the list of members: what slices, tables and comparisons are made of."""
+    table = partition_table(metadata)
+    rows = table.rows_of(assignment.topics, assignment.topic_index, assignment.partitions)
+    readers = entry_members(assignment, [member.id for member in members])
+    known = (rows != NO_ROW) & (readers != NOBODY)
+    by_row = _listed(rows[known], readers[known], table.rows)
+    subscribed = {topic for member in members for topic in member.topics}
+    return [
+        Placement(name, 0, by_row[begin:end])
+        for name, begin, end in zip(table.topics, table.starts[:-1].tolist(), table.starts[1:].tolist(), strict=True)
+        if name in subscribed and end > begin
+    ]
+
+
+def _listed(rows: Int64s, readers: Int32s, count: int) -> Int32s:
+    """(count, widest) int32: the readers of each row, padded."""
+    order = np.lexsort((readers, rows))
+    rows, readers = rows[order], readers[order]
+    times = np.bincount(rows, minlength=count)
+    place = np.arange(len(rows)) - np.repeat(np.cumsum(times) - times, times)
+    listed = np.full((count, max(int(times.max(initial=0)), 1)), NO_REPLICA, np.int32)
+    listed[rows, place] = readers
+    return listed

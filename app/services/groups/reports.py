@@ -1,0 +1,156 @@
+"""Predictions and events as a group plan writes them: by member and topic, not by array."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from app.core.groups.arrays.weights import Weights
+from app.core.groups.lifecycle.events import Step
+from app.core.groups.lifecycle.rebalance import Rebalance
+from app.core.groups.lifecycle.rebalance_trigger import TopicChange, Trigger
+from app.core.groups.measures.handover import Handover
+from app.core.groups.measures.locality import Locality, loads, locality
+from app.core.groups.model import GroupAssignment, GroupMetadata, Member
+from app.core.groups.optimum.by_load import balance_by_load
+from app.core.groups.optimum.optimal import optimum
+from app.core.measures.violations import NAMED_PARTITIONS
+from app.core.model import Int64s
+from app.errors import Json
+from app.services.groups.requests import Balance
+from app.services.groups.sources import Source
+
+
+def assignment_json(assignment: GroupAssignment, members: Sequence[Member]) -> dict[str, dict[str, list[int]]]:
+    """Who gets what: every member of the group, in its order; topics and partitions in the order of Kafka's lists."""
+    answered: dict[str, dict[str, list[int]]] = {member.id: {} for member in members}
+    topics, partitions = assignment.topic_index.tolist(), assignment.partitions.tolist()
+    for name, begin, end in zip(
+        assignment.members, assignment.offsets[:-1].tolist(), assignment.offsets[1:].tolist(), strict=True
+    ):
+        by_topic: dict[int, list[int]] = {}
+        for topic, partition in zip(topics[begin:end], partitions[begin:end], strict=True):
+            by_topic.setdefault(topic, []).append(partition)
+        answered[name] = {assignment.topics[topic]: listed for topic, listed in by_topic.items()}
+    return answered
+
+
+def locality_json(
+    members: Sequence[Member], source: Source, assignment: GroupAssignment, *, metadata: GroupMetadata | None = None
+) -> dict[str, Json]:
+    """What is read in rack; by bytes/s as well, where they are known."""
+    known = source.metadata if metadata is None else metadata
+    counted = counts_json(locality(members, known, assignment))
+    if source.bytes_per_s is not None:
+        weighed = locality(members, known, assignment, weights=source.bytes_per_s)
+        counted["bytes_per_s"] = counts_json(weighed)
+    return counted
+
+
+def counts_json(found: Locality) -> dict[str, Json]:
+    """Locality without its members."""
+    return {
+        "in_rack": found.in_rack,
+        "cross_rack": found.cross_rack,
+        "unknown": found.unknown,
+        "in_rack_share": found.in_rack_share,
+    }
+
+
+def loads_json(members: Sequence[Member], source: Source, assignment: GroupAssignment) -> dict[str, Json]:
+    """How much each member reads, and how even that is: in partitions, and by whichever weight is known."""
+
+    def evenness(weights: Weights | None) -> tuple[dict[str, Json], Int64s]:
+        found = loads(members, source.metadata, assignment, weights=weights)
+        told: dict[str, Json] = {"min": found.min, "max": found.max, "spread": found.spread, "total": found.total}
+        return told, found.per_member
+
+    by = {"partitions": None, "lag": source.lag, "bytes_per_s": source.bytes_per_s}
+    said = {name: evenness(weights) for name, weights in by.items() if name == "partitions" or weights is not None}
+    where = locality(members, source.metadata, assignment).per_member.tolist()
+    rows: list[Json] = [
+        {
+            "member_id": member.id,
+            "group_instance_id": member.group_instance_id,
+            "rack_id": member.rack_id,
+            **{name: int(per_member[place]) for name, (_, per_member) in said.items()},
+            **dict(zip(("in_rack", "cross_rack", "unknown"), counts, strict=True)),
+        }
+        for place, (member, counts) in enumerate(zip(members, where, strict=True))
+    ]
+    return {**{name: told for name, (told, _) in said.items()}, "per_member": rows}
+
+
+def optimum_json(
+    members: Sequence[Member], source: Source, balance: Balance, *, metadata: GroupMetadata | None = None
+) -> dict[str, Json]:
+    """The best these members could have, from what they own, with its certificate."""
+    known = source.metadata if metadata is None else metadata
+    if balance != "partitions":
+        load = source.lag if balance == "lag" else source.bytes_per_s
+        even = balance_by_load(members, known, load or {})
+        certificate: dict[str, Json] = {
+            "largest_load_bound": even.bound,
+            "optimal": even.optimal,
+            "gap": even.gap,
+            "solver": "longest processing time first",
+        }
+        moved, assignment = even.moved, even.assignment
+    else:
+        best = optimum(members, known, weights=source.bytes_per_s)
+        certificate = asdict(best.certificate)
+        moved, assignment = best.moved, best.assignment
+    spread = loads(members, known, assignment).spread
+    answer: dict[str, Json] = {"balance": balance, "moved": moved, "spread": spread}
+    if balance != "partitions":
+        answer["largest_load"] = even.largest_load
+    return answer | locality_json(members, source, assignment, metadata=known) | {"certificate": certificate}
+
+
+def phases_json(done: Rebalance, members: Sequence[Member]) -> list[Json]:
+    """The rounds of one rebalance."""
+    return [
+        {
+            "assignment": assignment_json(phase.assignment, members),
+            "revoked": phase.revoked,
+            "added": phase.added,
+            "pending": phase.pending,
+        }
+        for phase in done.phases
+    ]
+
+
+def handover_json(found: Handover) -> dict[str, Json]:
+    """Partitions by what becomes of them."""
+    return asdict(found)
+
+
+def step_json(step: Step, event: Json, source: Source, balance: Balance) -> dict[str, Json]:
+    """One event, and what came of it."""
+    return {
+        "event_index": step.index,
+        "event": event,
+        "assignment": assignment_json(step.assignment, step.members),
+        "moved": step.handover.moved,
+        "revoked": step.revoked,
+        "handover": handover_json(step.handover),
+        "locality_before": counts_json(step.locality_before),
+        "locality": locality_json(step.members, source, step.assignment, metadata=step.metadata),
+        "optimum": optimum_json(step.starting, source, balance, metadata=step.metadata),
+        "rebalances": [
+            {"settled": done.settled, "phases": phases_json(done, done.members)} for done in step.rebalances
+        ],
+        "trigger": None if step.trigger is None else trigger_json(step.trigger),
+    }
+
+
+def trigger_json(found: Trigger) -> dict[str, Json]:
+    """What the leader makes of other metadata."""
+
+    def change(of: TopicChange) -> dict[str, Json]:
+        named = of.partitions[:NAMED_PARTITIONS]
+        return {"topic": of.topic, "what": of.what, "partitions": named, "count": len(of.partitions)}
+
+    return {
+        "would_rebalance": found.would_rebalance,
+        "because": [change(of) for of in found.because],
+        "unseen": [change(of) for of in found.unseen],
+    }

@@ -1,0 +1,125 @@
+"""What is asked about a consumer group, as plain records: the same that a job keeps and a plan is hashed by."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+from uuid import UUID
+
+from pydantic import TypeAdapter
+
+from app.core.model import Broker
+from app.errors import Json
+from app.services.plans import as_json
+
+Balance = Literal["partitions", "lag", "bytes_per_s"]
+Replicas = Sequence[Sequence[int]]
+"""The replicas of a topic's partitions, by partition id from 0 on."""
+
+
+@dataclass(frozen=True, slots=True)
+class MemberRequest:
+    """A member: what it says by itself, or `member_metadata`, the coordinator's raw bytes in base64.
+
+    `topics` is None where the metadata say it. `owned_partitions` are by topic, in the member's order.
+    """
+
+    member_id: str
+    group_instance_id: str | None = None
+    rack_id: str | None = None
+    topics: Sequence[str] | None = None
+    owned_partitions: Mapping[str, Sequence[int]] | None = None
+    generation_id: int | None = None
+    member_metadata: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReplaceRequest:
+    """A member that is restarted, and as what it comes back."""
+
+    member_id: str
+    by: MemberRequest
+
+
+@dataclass(frozen=True, slots=True)
+class TopicGrownRequest:
+    """New partitions of a topic."""
+
+    topic: str
+    replicas: Replicas
+
+
+@dataclass(frozen=True, slots=True)
+class RacksChangedRequest:
+    """New racks of brokers, by id, and new replicas of topics."""
+
+    racks: Mapping[int, str | None] = field(default_factory=dict)
+    replicas: Mapping[str, Replicas] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class EventRequest:
+    """One event: the one field that is set says which."""
+
+    join: MemberRequest | None = None
+    leave: str | None = None
+    replace: ReplaceRequest | None = None
+    rolling_restart: bool | None = None
+    lose_rack: str | None = None
+    topic_grown: TopicGrownRequest | None = None
+    replica_racks_changed: RacksChangedRequest | None = None
+
+    def as_json(self) -> dict[str, Json]:
+        """As it was asked: an object of one key."""
+        plain: dict[str, Json] = as_json(self)
+        return {name: value for name, value in plain.items() if value is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class GroupTopic:
+    """A topic that is listed in the request itself."""
+
+    name: str
+    replicas: Replicas
+    topic_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GroupRequest:
+    """A group to plan, on a snapshot's cluster or on listed brokers and topics.
+
+    Parameters
+    ----------
+    assignors : names in `ASSIGNORS`; the plan is the first one's, the others are compared with it.
+    members : None where the group called `group` is read from the snapshot.
+    leader : who leads; the first member where it is left out.
+    previous_snapshot_id : the metadata that the group was assigned by; the plan then says what the leader makes of it.
+    bytes_per_s, lag : by topic and partition. balance : what the optimum makes even.
+    """
+
+    assignors: Sequence[str]
+    members: Sequence[MemberRequest] | None = None
+    group: str | None = None
+    snapshot_id: UUID | None = None
+    brokers: Sequence[Broker] | None = None
+    topics: Sequence[GroupTopic] | None = None
+    events: Sequence[EventRequest] = ()
+    leader: str | None = None
+    previous_snapshot_id: UUID | None = None
+    bytes_per_s: Mapping[str, Sequence[int]] | None = None
+    lag: Mapping[str, Sequence[int]] | None = None
+    balance: Balance = "partitions"
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+
+def stored(request: GroupRequest) -> Mapping[str, Json]:
+    """A request as a job keeps it; `restored` reads it again."""
+    plain: dict[str, Json] = as_json(request)
+    return plain
+
+
+def restored(plain: Mapping[str, Any]) -> GroupRequest:
+    """The inverse of `stored`. The shape is trusted: what others send is checked before it comes here."""
+    return _READER.validate_python(plain)
+
+
+_READER = TypeAdapter(GroupRequest)
