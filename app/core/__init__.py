@@ -4,6 +4,7 @@ It imports the standard library, numpy, numba and the exact solvers, and nothing
 no clock, log, I/O, environment or hidden randomness: every draw comes from a generator that the caller passes.
 
     model.py      Broker, Cluster, Topic, NewTopic, Placement: what goes in and out
+    recorded.py   consumer groups as they were found
     jvm/          Java's Random, hashCode and HashMap order, where Kafka's outcome hangs on them
     replicas/     placement of new partitions, one policy a file, one `place` verb, and its verifier
     measures/     balance, rack safety and exposure: what every plan reports

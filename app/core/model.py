@@ -11,6 +11,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from app.core.recorded import RecordedGroup
+
 Int32s: TypeAlias = NDArray[np.int32]
 Int64s: TypeAlias = NDArray[np.int64]
 
@@ -69,6 +71,7 @@ class Topic:
     isr : (partitions, widest) int32 broker ids of the in-sync replicas, padded; in Kafka's order.
     adding, removing : (partitions, widest) int32, padded; zero columns where nothing is being reassigned.
     size_bytes : (partitions,) int64 bytes of the largest replica on disk, or `UNKNOWN_SIZE`.
+    topic_id : 16 bytes in URL-safe base64, 22 characters; None where nobody said, as before Kafka 2.8.
     """
 
     name: str
@@ -79,6 +82,7 @@ class Topic:
     adding: Int32s
     removing: Int32s
     size_bytes: Int64s
+    topic_id: str | None = None
 
     @property
     def assignment(self) -> Assignment:
@@ -88,15 +92,20 @@ class Topic:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cluster:
-    """A cluster as it was: its brokers by ascending id and its topics by name."""
+    """A cluster as it was: its brokers by ascending id, its topics by name and its consumer groups by group id."""
 
     name: str
     brokers: tuple[Broker, ...]
     topics: tuple[Topic, ...] = ()
+    groups: tuple[RecordedGroup, ...] = ()
 
     def topic(self, name: str) -> Topic | None:
         """The topic of that name, or None."""
         return next((topic for topic in self.topics if topic.name == name), None)
+
+    def group(self, name: str) -> RecordedGroup | None:
+        """The consumer group of that id, or None."""
+        return next((group for group in self.groups if group.group_id == name), None)
 
     def replica_holders(self) -> Int32s:
         """Every broker id that some partition names as a replica, ascending; listed among the brokers or not."""

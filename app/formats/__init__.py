@@ -6,7 +6,7 @@ What the tools print:
     broker_api_versions.py  kafka-broker-api-versions: the brokers, and the one place where a tool prints racks
     log_dirs.py             kafka-log-dirs --describe
     pasted.py               several of them in one text
-    assembly.py             a cluster out of those three
+    assembly.py             a cluster out of those, and of what is told of its groups
 
 What the tools take, too:
 
@@ -22,15 +22,18 @@ What groups say of themselves:
 
     consumer_groups.py      kafka-consumer-groups --describe, --members --verbose, --state
     described_groups.py     an admin call's answer, decoded to JSON
+    group_texts.py          both, one after another in one text
+    recorded_groups.py      groups out of them
     consumer_protocol.py    subscriptions and assignments as members send them
     assignor_user_data.py   what sticky members add to them
 
 Ours:
 
-    snapshot_json.py        a cluster as the canonical document that is stored and hashed
+    snapshot_json.py        a cluster as the canonical document that is stored and hashed; recorded_json.py: its groups
     placement_tables.py     a placement as CSV, Markdown and Arrow
 
-What readers and writers share: lines.py (texts), group_tables.py and group_cells.py (tables), documents.py (JSON),
-wire.py (bytes), generated_bytes.py (bytes as lenient as Kafka's own), row_text.py (many rows at once).
+What readers and writers share: lines.py (texts), split_text.py (several in one), group_tables.py and group_cells.py
+(tables), documents.py (JSON), wire.py (bytes), generated_bytes.py (bytes as lenient as Kafka's own), row_text.py (many
+rows at once).
 Every reader answers what it cannot read with `MalformedText`: the line or byte, what was expected, what was found.
 """

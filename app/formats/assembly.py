@@ -1,37 +1,45 @@
-"""A cluster from what the Kafka tools print about it: brokers, topics and sizes joined.
+"""A cluster from what the Kafka tools print about it: brokers, topics, sizes and consumer groups joined.
 
 Each text is what one tool printed; whichever are there are used.
 """
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from app.core.model import NO_REPLICA, UNKNOWN_SIZE, Broker, Cluster, Topic
 from app.errors import MalformedText
-from app.formats import broker_api_versions, log_dirs, topic_describe
+from app.formats import broker_api_versions, group_texts, log_dirs, recorded_groups, topic_describe
 from app.formats.lines import refusal
 from app.formats.log_dirs import LogDirs
+from app.formats.recorded_groups import JoinedGroups
 
 
 @dataclass(frozen=True, slots=True)
 class Assembled:
-    """A cluster, and what the log directories hold beyond it.
+    """A cluster, what the log directories hold beyond it, and how its groups were joined.
 
     Parameters
     ----------
     partitions_without_topic : topic and partition, ascending, of replicas on disk that no topic text describes:
         of topics that are being deleted, or that the describe command left out.
+    joined : the cluster's groups, with what could not be joined and what was read as an older version.
     """
 
     cluster: Cluster
     partitions_without_topic: tuple[tuple[str, int], ...] = ()
+    joined: JoinedGroups = field(default_factory=JoinedGroups)
 
 
 def assemble(
-    name: str, *, brokers_text: str | None = None, topics_text: str | None = None, log_dirs_text: str | None = None
+    name: str,
+    *,
+    brokers_text: str | None = None,
+    topics_text: str | None = None,
+    log_dirs_text: str | None = None,
+    groups_text: str | None = None,
 ) -> Assembled:
     """Join the texts into one cluster.
 
@@ -42,14 +50,16 @@ def assemble(
         are in sync or answered about their disks, all without a rack.
     topics_text : printed by `kafka-topics --describe`. Without it the cluster has no topics.
     log_dirs_text : printed by `kafka-log-dirs --describe`. A partition that is not in it has an unknown size.
+    groups_text : printed by `kafka-consumer-groups --describe`, in any of its forms one after another, or described by
+        an admin client as JSON. Without it the cluster has no groups.
 
     Raises
     ------
     MalformedText
-        A text cannot be read, or there is none; names the line, and as its path the part: `brokers`, `topics` or
-        `log_dirs`.
+        A text cannot be read, or there is none; names the line, and as its path the part: `brokers`, `topics`,
+        `log_dirs` or `groups`.
     """
-    if brokers_text is None and topics_text is None and log_dirs_text is None:
+    if all(text is None for text in (brokers_text, topics_text, log_dirs_text, groups_text)):
         raise refusal(None, expected="the text of at least one Kafka tool", found="none")
     with _named("topics"):
         described = topic_describe.topics(topic_describe.read(topics_text)) if topics_text is not None else ()
@@ -57,10 +67,12 @@ def assemble(
         disks = log_dirs.read(log_dirs_text) if log_dirs_text is not None else LogDirs(())
     with _named("brokers"):
         listed = broker_api_versions.read(brokers_text) if brokers_text is not None else None
+    with _named("groups"):
+        joined = recorded_groups.join(group_texts.read(groups_text or ""))
     brokers = _seen(described, disks) if listed is None else broker_api_versions.brokers(listed)
     sizes = dict(log_dirs.sizes(disks))
     topics = tuple([_sized(topic, sizes) for topic in described])
-    return Assembled(Cluster(name, brokers, topics), tuple(sorted(sizes)))
+    return Assembled(Cluster(name, brokers, topics, joined.groups), tuple(sorted(sizes)), joined)
 
 
 @contextmanager

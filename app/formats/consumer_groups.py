@@ -12,13 +12,15 @@ Source: `ConsumerGroupCommand` of Apache Kafka 1.1 to 4.1.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from enum import StrEnum
 from types import MappingProxyType
 from typing import Generic, TypeAlias, TypeVar
 
+from app.core.recorded import TopicPartitions
 from app.formats import group_cells as cell
 from app.formats import group_tables
-from app.formats.group_cells import COORDINATOR, MISSING, Cell, TopicPartitions
+from app.formats.group_cells import COORDINATOR, MISSING, Cell
 from app.formats.group_tables import Layout, Row
 
 Others: TypeAlias = tuple[tuple[str, str], ...]
@@ -91,10 +93,30 @@ class GroupState:
 
 @dataclass(frozen=True, slots=True)
 class Section(Generic[Record]):
-    """A group's table. layout: the columns as printed; None for those of Kafka 4.0."""
+    """A group's table.
+
+    Parameters
+    ----------
+    layout : the columns as printed; None for those of Kafka 4.0.
+    lines : the line from 1 on which each row stood; empty where it was not read.
+    """
 
     rows: tuple[Record, ...]
     layout: Layout | None = None
+    lines: tuple[int, ...] = field(default=(), compare=False)
+
+
+class Form(StrEnum):
+    """What a table is about."""
+
+    OFFSETS = "offsets"
+    MEMBERS = "members"
+    STATES = "states"
+
+
+def form_of(line: str) -> Form | None:
+    """Of which form this line is a header, or None."""
+    return next((form for form, of in _FORMS.items() if group_tables.is_header(line, of.required)), None)
 
 
 def read_offsets(text: str) -> tuple[Section[PartitionOffsets], ...]:
@@ -146,7 +168,12 @@ class _Form(Generic[Record]):
 
 def _read(text: str, form: _Form[Record]) -> tuple[Section[Record], ...]:
     tables = group_tables.read(text, required=form.required)
-    return tuple([Section(tuple([_record(row, form) for row in table.rows]), table.layout) for table in tables])
+    return tuple(
+        [
+            Section(tuple([_record(row, form) for row in rows]), layout, tuple([row.line for row in rows]))
+            for layout, rows in [(table.layout, table.rows) for table in tables]
+        ]
+    )
 
 
 def _record(row: Row, form: _Form[Record]) -> Record:
@@ -272,4 +299,7 @@ _STATES = _Form(
     required=("COORDINATOR (ID)", "ASSIGNMENT-STRATEGY", "STATE", "#MEMBERS"),
     widths=_widths_of_states,
     growing=("GROUP", "COORDINATOR (ID)"),
+)
+_FORMS: Mapping[Form, _Form[PartitionOffsets] | _Form[GroupMember] | _Form[GroupState]] = MappingProxyType(
+    {Form.OFFSETS: _OFFSETS, Form.MEMBERS: _MEMBERS, Form.STATES: _STATES}
 )

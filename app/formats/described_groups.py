@@ -13,6 +13,7 @@ Other keys are passed over: clients print more or less around these.
 Source: the DescribeGroups response of the Kafka protocol, versions 0 to 5; `kafka-python`'s naming.
 """
 
+import re
 from base64 import b64decode
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -24,9 +25,11 @@ from app.core.groups.model import Member, Owned
 from app.errors import CorruptProtocolBytes, FieldPath
 from app.formats.consumer_protocol import Assignment, Subscription, read_assignment, read_subscription
 from app.formats.documents import Document
+from app.formats.lines import shown
 
 _GROUP = ("group_state", "protocol_data", "members")
 _MEMBER = ("member_id", "client_id", "client_host", "member_metadata", "member_assignment")
+_START = re.compile(r'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\{')
 Decoded = TypeVar("Decoded")
 
 
@@ -68,22 +71,35 @@ def read(text: str) -> tuple[DescribedGroup, ...]:
     Raises
     ------
     MalformedText
-        The text is no JSON, a key is missing, a value is of another kind, the bytes behind a base64 are corrupt.
+        The text is no JSON, a key is missing, a value is of another kind, the bytes behind a base64 are corrupt, a
+        member comes twice.
     """
     document = Document.parse(text, "described groups")
     groups = document.mapping(document.root, ())
     return tuple([_group(document, name, group) for name, group in groups.items()])
 
 
+def starts_at(text: str, offset: int) -> bool:
+    """Whether described groups start at that offset: an object in an object. The log directories' JSON is none."""
+    return _START.match(text, offset) is not None
+
+
 def _group(document: Document, name: str, value: object) -> DescribedGroup:
     path: FieldPath = (name,)
     found = _required(document, value, path, _GROUP)
     listed = document.array(found["members"], (*path, "members"))
+    members = tuple([_member(document, member, (*path, "members", i)) for i, member in enumerate(listed)])
+    seen: set[str] = set()
+    for i, member in enumerate(members):
+        if member.member_id in seen:
+            at: FieldPath = (*path, "members", i, "member_id")
+            raise document.refuse(at, expected="each member once", found=f"{shown(member.member_id)} again")
+        seen.add(member.member_id)
     return DescribedGroup(
         group_id=name,
         state=document.string(found["group_state"], (*path, "group_state")),
         protocol=document.string(found["protocol_data"], (*path, "protocol_data")),
-        members=tuple([_member(document, member, (*path, "members", i)) for i, member in enumerate(listed)]),
+        members=members,
     )
 
 

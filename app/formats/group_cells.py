@@ -3,16 +3,15 @@
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
+from app.core.recorded import TopicPartitions
 from app.formats.lines import is_topic_name, refusal, shown, whole_number, whole_numbers
 
 MISSING = "-"
 COORDINATOR = re.compile(r".*:-?[0-9]+ +\((?P<id>-?[0-9]{1,10})\)")
 _INT64 = re.compile(r"-?[0-9]{1,19}")
 _INT64_LIMIT = 2**63
-
-TopicPartitions: TypeAlias = tuple[str, tuple[int, ...]]
 
 
 def text(cell: str, _: int, __: str) -> str:
@@ -79,7 +78,7 @@ def assignment(cell: str, line: int, column: str) -> tuple[TopicPartitions, ...]
         if not mark or not partitions or not is_topic_name(topic):
             expected = f"`orders:0,1;payments:2` or `orders(0,1), payments(2)` under {column}"
             raise refusal(line, expected=expected, found=shown(part))
-        found.append((topic, partitions))
+        found.append(TopicPartitions(topic, partitions))
     return tuple(found)
 
 

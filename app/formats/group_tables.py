@@ -21,7 +21,8 @@ _NAME = re.compile(r"COORDINATOR \(ID\)|\S+")
 _WORD = re.compile(r"\S+")
 _PROSE = re.compile(r"Consumer group '.*' (?:has no active members|is rebalancing)\.\s*$|Note: ")
 _CELL = re.compile(r"\S*:-?[0-9]+ +\([^()\s]*\)(?!\S)|\S+")
-_MAY_BE_EMPTY = frozenset({"GROUP-INSTANCE-ID", "CLIENT-ID"})
+# A group without members has no assignment strategy, and the tool prints just that.
+_MAY_BE_EMPTY = frozenset({"GROUP-INSTANCE-ID", "CLIENT-ID", "ASSIGNMENT-STRATEGY"})
 _MAY_HOLD_BLANKS = frozenset({"ASSIGNMENT", "CURRENT-ASSIGNMENT", "TARGET-ASSIGNMENT"})
 
 
@@ -66,16 +67,26 @@ def read(text: str, *, required: Sequence[str]) -> tuple[Table, ...]:
     """
     tables: list[tuple[Layout, list[Row]]] = []
     for line, content in numbered(text):
-        names = _NAME.findall(content)
-        if required[-1] in names and any(name in names for name in required[:-1]):
+        if is_header(content, required):
             tables.append((_layout(line, content, required), []))
         elif tables:
-            if not _PROSE.match(content):
+            if not is_prose(content):
                 layout, rows = tables[-1]
                 rows.append(Row(line, _cells(line, content, layout)))
-        elif not _PROSE.match(content):
+        elif not is_prose(content):
             raise refusal(line, expected=f"a header ({', '.join(required)})", found=shown(content))
     return tuple([Table(layout, tuple(rows)) for layout, rows in tables])
+
+
+def is_header(content: str, required: Sequence[str]) -> bool:
+    """Whether a line is a table's header, even one that lacks some of the required names."""
+    names = _NAME.findall(content)
+    return required[-1] in names and any(name in names for name in required[:-1])
+
+
+def is_prose(content: str) -> bool:
+    """Whether a line is a sentence that the tool prints between its tables."""
+    return _PROSE.match(content) is not None
 
 
 def write(tables: Iterable[tuple[Layout, Iterable[Mapping[str, str]]]]) -> str:

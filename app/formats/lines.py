@@ -14,6 +14,8 @@ from app.errors import FieldPath, Json, MalformedText
 LOG_LINE = re.compile(r"\[\d{4}-\d\d-\d\d[ T]|WARN(?:ING)?\b|Warning:")
 _NUMBERS = re.compile(r"[0-9]{1,10}(?:,[0-9]{1,10})*")
 _TOPIC_NAME = re.compile(r"[a-zA-Z0-9._-]{1,249}")
+# 22 digits of 6 bits are 4 bits more than 16 bytes; those are 0 in the last digit.
+_TOPIC_ID = re.compile(r"[A-Za-z0-9_-]{21}[AQgw]")
 _SHOWN_CHARACTERS = 80
 
 
@@ -91,3 +93,8 @@ def first_repeated(ids: Iterable[int]) -> int | None:
 def is_topic_name(name: str) -> bool:
     """Whether Kafka takes the name: 1–249 of `a-z A-Z 0-9 . _ -`, but neither `.` nor `..`."""
     return name not in (".", "..") and _TOPIC_NAME.fullmatch(name) is not None
+
+
+def is_topic_id(text: str) -> bool:
+    """Whether Kafka prints a topic's id so: 16 bytes in URL-safe base64, 22 characters."""
+    return _TOPIC_ID.fullmatch(text) is not None

@@ -4,7 +4,9 @@ A line that only one tool prints says whose lines follow:
 
     Topic: …                                              kafka-topics --describe
     host:9092 (id: 101 rack: use1-az1) -> (               kafka-broker-api-versions
-    Querying brokers for log directories information      kafka-log-dirs --describe; likewise a line that opens with {
+    Querying brokers for log directories information      kafka-log-dirs --describe; likewise its JSON alone
+    GROUP           TOPIC           PARTITION  …          kafka-consumer-groups --describe, in each of its forms
+    {"billing": {…                                        an admin client's description of groups
 
 Command lines that were copied along (`$ bin/kafka-topics.sh --describe …`) say so, too, and belong to no text.
 """
@@ -12,17 +14,24 @@ Command lines that were copied along (`$ bin/kafka-topics.sh --describe …`) sa
 import re
 from dataclasses import dataclass
 
-from app.formats.lines import numbered, refusal, shown
+from app.formats import consumer_groups, described_groups, group_tables
+from app.formats.lines import refusal, shown
+from app.formats.split_text import Mark, split, starts_document
 
-_BROKERS, _TOPICS, _LOG_DIRS = "brokers", "topics", "log_dirs"
+_BROKERS, _TOPICS, _LOG_DIRS, _GROUPS = "brokers", "topics", "log_dirs", "groups"
 _MARKS = {
     _TOPICS: re.compile(r"\s*Topic:"),
     _BROKERS: re.compile(r"\s*\S+ \(id: "),
-    _LOG_DIRS: re.compile(r"Querying brokers for log dir|Received log directory|\s*\{"),
+    _LOG_DIRS: re.compile(r"Querying brokers for log dir|Received log directory"),
 }
-_COMMAND = re.compile(r"(?:.*[\s/\\$#>])?kafka-(?P<tool>topics|broker-api-versions|log-dirs)(?:\.sh|\.bat)?(?:\s|$)")
-_TOOLS = {"topics": _TOPICS, "broker-api-versions": _BROKERS, "log-dirs": _LOG_DIRS}
-_EXPECTED = "what kafka-topics --describe, kafka-broker-api-versions or kafka-log-dirs --describe prints"
+_COMMAND = re.compile(
+    r"(?:.*[\s/\\$#>])?kafka-(?P<tool>topics|broker-api-versions|log-dirs|consumer-groups)(?:\.sh|\.bat)?(?:\s|$)"
+)
+_TOOLS = {"topics": _TOPICS, "broker-api-versions": _BROKERS, "log-dirs": _LOG_DIRS, "consumer-groups": _GROUPS}
+_EXPECTED = (
+    "what kafka-topics --describe, kafka-broker-api-versions, kafka-log-dirs --describe or "
+    "kafka-consumer-groups --describe prints"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +41,7 @@ class Pasted:
     brokers: str | None = None
     topics: str | None = None
     log_dirs: str | None = None
+    groups: str | None = None
 
 
 def read(text: str) -> Pasted:
@@ -42,33 +52,23 @@ def read(text: str) -> Pasted:
     MalformedText
         Nothing in the text is recognised (line 1), or a line stands before everything that is (that line).
     """
-    owners: dict[int, str] = {}
-    current: str | None = None
-    stray: tuple[int, str] | None = None
-    for line, content in numbered(text):
-        command = None
-        owner = _owner(content)
-        if owner is None:
-            command = _COMMAND.match(content)
-            owner = _TOOLS[command["tool"]] if command else None
-        current = owner or current
-        if current is None:
-            stray = stray or (line, content)
-        elif not command:
-            owners[line] = current
-    if stray is not None or not owners:
-        line, content = stray if owners and stray is not None else (1, text.lstrip()[:1000].split("\n")[0])
+
+    def mark(content: str, start: int) -> Mark:
+        owner = _GROUPS if described_groups.starts_at(text, start) else _owner(content)
+        command = None if owner else _COMMAND.match(content)
+        return Mark(_TOOLS[command["tool"]], belongs=False) if command else Mark(owner)
+
+    found = split(text, mark)
+    if found.stray is not None or not found.parts:
+        first = (1, text.lstrip()[:1000].split("\n")[0])
+        line, content = found.stray if found.parts and found.stray is not None else first
         raise refusal(line, expected=_EXPECTED, found=shown(content))
-    return _blanked(text, owners)
+    return Pasted(**found.parts)
 
 
 def _owner(content: str) -> str | None:
+    if consumer_groups.form_of(content) is not None or group_tables.is_prose(content):
+        return _GROUPS
+    if starts_document(content):
+        return _LOG_DIRS
     return next((tool for tool, mark in _MARKS.items() if mark.match(content)), None)
-
-
-def _blanked(text: str, owners: dict[int, str]) -> Pasted:
-    lines = text.split("\n")
-    texts: dict[str, str] = {}
-    for tool in set(owners.values()):
-        texts[tool] = "\n".join([line if owners.get(number) == tool else "" for number, line in enumerate(lines, 1)])
-    return Pasted(**texts)

@@ -3,9 +3,9 @@
     {"brokers":[{"id":101,"rack":"use1-az1"}],"cluster":"prod-eu","topics":[{"name":"orders","partitions":[
     {"isr":[101],"leader":101,"partition":0,"replicas":[101],"size_bytes":1}]}]}
 
-Keys are sorted, brokers stand by id, topics by name, partitions by id. Left out is what says nothing: no rack, not
-fenced, no capacity, no leader, an unknown size, no replica being added or removed. How wide an array was padded
-leaves no trace.
+Keys are sorted, brokers stand by id, topics by name, partitions by id, consumer groups (`groups`, see
+recorded_json.py) by group id. Left out is what says nothing: no rack, not fenced, no capacity, no leader, an unknown
+size, no replica being added or removed, an unknown topic id, no groups. How wide an array was padded leaves no trace.
 """
 
 from collections.abc import Iterator
@@ -26,15 +26,19 @@ from app.core.model import (
     Topic,
     padded,
 )
+from app.formats import recorded_json
 
 
 def write(cluster: Cluster) -> bytes:
     """The cluster's canonical document."""
-    document = {
+    document: dict[str, object] = {
         "cluster": cluster.name,
         "brokers": [_broker_members(broker) for broker in sorted(cluster.brokers, key=lambda broker: broker.id)],
         "topics": [_topic_members(topic) for topic in sorted(cluster.topics, key=lambda topic: topic.name)],
     }
+    if cluster.groups:
+        groups = sorted(cluster.groups, key=lambda group: group.group_id)
+        document["groups"] = [recorded_json.group_members(group) for group in groups]
     return orjson.dumps(document, option=orjson.OPT_SORT_KEYS)
 
 
@@ -44,7 +48,8 @@ def read(document: bytes) -> Cluster:
     return Cluster(
         name=members["cluster"],
         brokers=tuple([_broker(broker) for broker in members["brokers"]]),
-        topics=tuple([_topic(topic["name"], topic["partitions"]) for topic in members["topics"]]),
+        topics=tuple([_topic(topic) for topic in members["topics"]]),
+        groups=tuple([recorded_json.group(group) for group in members.get("groups", ())]),
     )
 
 
@@ -78,7 +83,8 @@ def _topic_members(topic: Topic) -> dict[str, object]:
             for partition, replicas in zip(partitions, _rows(moving[order]), strict=True):
                 if replicas:
                     partition[key] = replicas
-    return {"name": topic.name, "partitions": partitions}
+    members: dict[str, object] = {"name": topic.name, "partitions": partitions}
+    return members if topic.topic_id is None else members | {"topic_id": topic.topic_id}
 
 
 def _rows(rows: Int32s) -> Iterator[list[int]]:
@@ -99,9 +105,10 @@ def _broker(members: dict[str, Any]) -> Broker:
     )
 
 
-def _topic(name: str, partitions: list[dict[str, Any]]) -> Topic:
+def _topic(members: dict[str, Any]) -> Topic:
+    partitions: list[dict[str, Any]] = members["partitions"]
     return Topic(
-        name=name,
+        name=members["name"],
         partition_ids=np.array([partition["partition"] for partition in partitions], dtype=np.int32),
         replicas=padded([partition["replicas"] for partition in partitions]),
         leaders=np.array([partition.get("leader", NO_LEADER) for partition in partitions], dtype=np.int32),
@@ -109,4 +116,5 @@ def _topic(name: str, partitions: list[dict[str, Any]]) -> Topic:
         adding=padded([partition.get("adding_replicas", ()) for partition in partitions]),
         removing=padded([partition.get("removing_replicas", ()) for partition in partitions]),
         size_bytes=np.array([partition.get("size_bytes", UNKNOWN_SIZE) for partition in partitions], dtype=np.int64),
+        topic_id=members.get("topic_id"),
     )

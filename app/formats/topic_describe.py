@@ -22,6 +22,7 @@ import numpy as np
 from app.core.model import NO_LEADER, UNKNOWN_SIZE, Topic, padded
 from app.formats.lines import (
     first_repeated,
+    is_topic_id,
     is_topic_name,
     last_line,
     numbered,
@@ -134,6 +135,7 @@ def _topic(description: TopicDescription) -> Topic:
         adding=padded([row.adding for row in rows]),
         removing=padded([row.removing for row in rows]),
         size_bytes=np.full(len(rows), UNKNOWN_SIZE, dtype=np.int64),
+        topic_id=description.topic_id,
     )
 
 
@@ -223,6 +225,9 @@ class _Reader:
             raise refusal(line, expected="a topic name after `Topic:`", found=shown(name))
         if name in self._done:
             raise refusal(line, expected="each topic once", found=f"topic {name!r} again")
+        topic_id = values.get("TopicId") or None
+        if topic_id is not None and not is_topic_id(topic_id):
+            raise refusal(line, expected="22 characters of base64 after `TopicId:`", found=shown(topic_id))
         columns = tuple(values)[1:]
         replication_factor = _number(line, values, "ReplicationFactor")
 
@@ -232,7 +237,7 @@ class _Reader:
                 replication_factor=replication_factor,
                 partitions=rows,
                 configs=values["Configs"],
-                topic_id=values.get("TopicId") or None,
+                topic_id=topic_id,
                 others=tuple([(column, values[column]) for column in columns if column not in HEADER_COLUMNS]),
                 columns=columns,
                 separator=separator,

@@ -83,7 +83,7 @@ def descriptions(draw: st.DrawFn) -> tuple[TopicDescription, ...]:
     described = []
     for name in draw(st.lists(topic_names, unique=True, max_size=3)):
         ids = draw(st.lists(st.integers(0, 2000), unique=True, max_size=4))
-        topic_id = draw(st.none() | st.from_regex(r"[A-Za-z0-9_-]{22}", fullmatch=True))
+        topic_id = draw(st.none() | st.from_regex(r"[A-Za-z0-9_-]{21}[AQgw]", fullmatch=True))
         marked = draw(st.booleans())
         columns = HEADER_COLUMNS if topic_id else HEADER_COLUMNS[1:]
         described.append(

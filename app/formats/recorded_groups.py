@@ -1,0 +1,230 @@
+"""Consumer groups out of the texts that describe them, joined by group id and member id.
+
+Who is in a group is said by the text that knows most of its members: the coordinator's own answer, else the table of
+members, else the offsets. The others add what they know of the same members. Texts that were not taken at the same
+moment may disagree; what they say of other members is then not joined, and that is told.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import TypeVar
+
+from app.core.groups.model import Owned
+from app.core.recorded import RecordedGroup, RecordedMember, RecordedOffset, TopicPartitions
+from app.formats.consumer_groups import GroupMember, GroupState, PartitionOffsets, Section
+from app.formats.described_groups import DescribedGroup, DescribedMember
+from app.formats.generated_bytes import grouped
+from app.formats.group_texts import GroupTexts
+from app.formats.lines import refusal, shown
+
+Row = TypeVar("Row", PartitionOffsets, GroupMember, GroupState)
+
+
+@dataclass(frozen=True, slots=True)
+class FromTheFuture:
+    """A member whose `subscription` or `assignment` (the part) is of a version that was read as the newest known."""
+
+    group_id: str
+    member_id: str
+    part: str
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """What the texts say differently of one group, in words."""
+
+    group_id: str
+    said: str
+
+
+@dataclass(frozen=True, slots=True)
+class JoinedGroups:
+    """The groups by group id, and what a caller should know of how they were read."""
+
+    groups: tuple[RecordedGroup, ...] = ()
+    from_the_future: tuple[FromTheFuture, ...] = ()
+    disagreements: tuple[Disagreement, ...] = ()
+
+
+def join(texts: GroupTexts) -> JoinedGroups:
+    """Join the texts into groups.
+
+    Raises
+    ------
+    MalformedText
+        A table does not name its group, as before Kafka 2.4, or has a state, a member or a partition of it twice;
+        names the line.
+    """
+    of: dict[str, _Sources] = {group.group_id: _Sources(group) for group in texts.described}
+    for name, state in _rows(texts.states, lambda _: "the state"):
+        of.setdefault(name, _Sources()).state = state
+    for name, member in _rows(texts.members, lambda row: f"member {shown(row.consumer_id)}"):
+        of.setdefault(name, _Sources()).listed.append(member)
+    for name, row in _rows(texts.offsets, _partition_name):
+        of.setdefault(name, _Sources()).rows.append(row)
+    disagreements = [Disagreement(name, said) for name in sorted(of) for said in _differences(of[name])]
+    return JoinedGroups(
+        groups=tuple([_group(name, of[name]) for name in sorted(of)]),
+        from_the_future=tuple(_from_the_future(texts.described)),
+        disagreements=tuple(disagreements),
+    )
+
+
+@dataclass(slots=True)
+class _Sources:
+    """What each text says of one group; None or empty where it says nothing."""
+
+    described: DescribedGroup | None = None
+    state: GroupState | None = None
+    listed: list[GroupMember] = field(default_factory=list)
+    rows: list[PartitionOffsets] = field(default_factory=list)
+
+    def members(self) -> list[Mapping[str, RecordedMember]]:
+        """The members by id that each text names, the one that counts first."""
+        found = [_described(self.described)] if self.described is not None else []
+        found += [_listed(self.listed)] if self.listed else []
+        return [*found, _reading(self.rows)]
+
+
+def _rows(sections: Iterable[Section[Row]], name: Callable[[Row], str]) -> Iterator[tuple[str, Row]]:
+    """Each row with its group; `name` says what there is to be only once."""
+    seen: set[tuple[str, str]] = set()
+    for section in sections:
+        for line, row in zip(section.lines, section.rows, strict=True):
+            if row.group is None:
+                expected = "the column GROUP, which kafka-consumer-groups prints since 2.4"
+                raise refusal(line, expected=expected, found="a table without it")
+            what = (row.group, name(row))
+            if what in seen:
+                found = f"{what[1]} of group {shown(row.group)} again"
+                raise refusal(line, expected="each state, member and partition of a group once", found=found)
+            seen.add(what)
+            yield row.group, row
+
+
+def _partition_name(row: PartitionOffsets) -> str:
+    if row.topic is None or row.partition is None:
+        return f"member {row.consumer_id} without partitions"
+    return f"partition {row.topic}-{row.partition}"
+
+
+def _group(group_id: str, of: _Sources) -> RecordedGroup:
+    counts, *others = of.members()
+    state = of.described.state if of.described else of.state.state if of.state else None
+    assignor = of.described.protocol if of.described else None
+    if not assignor and of.state is not None:
+        assignor = of.state.assignment_strategy
+    offsets = [
+        RecordedOffset(row.topic, row.partition, row.current_offset, row.log_end_offset, row.lag, row.consumer_id)
+        for row in of.rows
+        if row.topic is not None and row.partition is not None
+    ]
+    return RecordedGroup(
+        group_id=group_id,
+        state=state,
+        # An empty group has an empty one.
+        assignor=assignor or None,
+        members=tuple([_merged([member, *_each(others, member_id)]) for member_id, member in counts.items()]),
+        offsets=tuple(sorted(offsets, key=lambda offset: (offset.topic, offset.partition))),
+    )
+
+
+def _each(others: Iterable[Mapping[str, RecordedMember]], member_id: str) -> list[RecordedMember]:
+    return [members[member_id] for members in others if member_id in members]
+
+
+def _merged(records: list[RecordedMember]) -> RecordedMember:
+    """One member of several records: each field from the first that says it."""
+    first, *others = records
+    unsaid = [one.name for one in fields(RecordedMember) if getattr(first, one.name) is None]
+    found = {name: [getattr(record, name) for record in others if getattr(record, name) is not None] for name in unsaid}
+    return replace(first, **{name: values[0] for name, values in found.items() if values})
+
+
+def _described(group: DescribedGroup) -> dict[str, RecordedMember]:
+    return {member.member_id: _described_member(member) for member in group.members}
+
+
+def _described_member(member: DescribedMember) -> RecordedMember:
+    said, given = member.subscription, member.assignment
+    return RecordedMember(
+        member_id=member.member_id,
+        client_id=member.client_id,
+        host=member.client_host,
+        group_instance_id=member.group_instance_id,
+        rack_id=said.rack_id if said else None,
+        topics=said.topics if said else None,
+        owned=_as_listed(said.owned) if said else None,
+        generation_id=said.generation_id if said else None,
+        user_data=said.user_data if said else None,
+        assigned=_as_listed(given.partitions) if given else None,
+    )
+
+
+def _listed(rows: Iterable[GroupMember]) -> dict[str, RecordedMember]:
+    return {
+        row.consumer_id: RecordedMember(
+            member_id=row.consumer_id,
+            client_id=row.client_id,
+            host=row.host,
+            group_instance_id=row.group_instance_id,
+            # Without --verbose the table only counts the partitions, and none are no riddle.
+            assigned=_ascending(row.assignment) if row.assignment is not None else None if row.partitions else (),
+        )
+        for row in rows
+    }
+
+
+def _reading(rows: Iterable[PartitionOffsets]) -> dict[str, RecordedMember]:
+    read: dict[str, list[TopicPartitions]] = {}
+    first: dict[str, PartitionOffsets] = {}
+    for row in rows:
+        if row.consumer_id is not None:
+            first.setdefault(row.consumer_id, row)
+            partitions = read.setdefault(row.consumer_id, [])
+            if row.topic is not None and row.partition is not None:
+                partitions.append(TopicPartitions(row.topic, (row.partition,)))
+    return {
+        member: RecordedMember(member, row.client_id, row.host, assigned=_ascending(read[member]))
+        for member, row in first.items()
+    }
+
+
+def _as_listed(owned: Iterable[Owned]) -> tuple[TopicPartitions, ...]:
+    """Each topic once, in order of first appearance."""
+    return tuple([TopicPartitions(run.topic, tuple(run.partitions.tolist())) for run in grouped(owned)])
+
+
+def _ascending(listed: Iterable[TopicPartitions]) -> tuple[TopicPartitions, ...]:
+    """Each topic once, by name and with ascending partitions; the tables print them in the order of strings."""
+    by_topic: dict[str, list[int]] = {}
+    for topic, partitions in listed:
+        by_topic.setdefault(topic, []).extend(partitions)
+    return tuple([TopicPartitions(topic, tuple(sorted(by_topic[topic]))) for topic in sorted(by_topic)])
+
+
+def _from_the_future(groups: Iterable[DescribedGroup]) -> Iterator[FromTheFuture]:
+    for group in groups:
+        for member in group.members:
+            for part, said in (("subscription", member.subscription), ("assignment", member.assignment)):
+                if said is not None and said.is_from_the_future:
+                    yield FromTheFuture(group.group_id, member.member_id, part, said.version)
+
+
+def _differences(of: _Sources) -> Iterator[str]:
+    counts, *others = of.members()
+    names = {name for members in others for name in members}
+    if strangers := sorted(names - set(counts)):
+        yield f"{len(strangers)} members in tables that are not among its {len(counts)}, {shown(strangers[0])} first"
+    if of.described is not None and of.listed and (missing := sorted(set(counts) - names)):
+        yield f"{len(missing)} of its {len(counts)} members in no table, {shown(missing[0])} first"
+    if of.state is None:
+        return
+    if of.state.members != len(counts):
+        yield f"{len(counts)} members where its state counts {of.state.members}"
+    if of.described is not None:
+        described, state = of.described, of.state
+        for one, other in ((described.state, state.state), (described.protocol, state.assignment_strategy)):
+            if one and other and one != other:
+                yield f"both {shown(one)} and {shown(other)}"

@@ -1,0 +1,97 @@
+"""One text in which several stand one after another, cut into them line by line.
+
+In each part the lines of the others are blank, so that a line keeps its number. A JSON document goes as a whole to the
+part that its first line is of: what stands in it marks nothing.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from itertools import accumulate
+from json import JSONDecoder
+
+from app.formats.lines import numbered
+
+# Not any brace: a group may be called {team}.
+_DOCUMENT = re.compile(r'\s*\{\s*(?:["}]|$)')
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """What a line says.
+
+    Parameters
+    ----------
+    part : whose lines start here; None where those of the part before go on.
+    belongs : whether this line is one of them; command lines and sentences between two tables are of no part.
+    """
+
+    part: str | None = None
+    belongs: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """The parts that were found, and the first line (number and content) before all of them that is of none."""
+
+    parts: Mapping[str, str]
+    stray: tuple[int, str] | None
+
+
+def split(text: str, mark: Callable[[str, int], Mark]) -> Split:
+    """Hand each line to its part.
+
+    Parameters
+    ----------
+    mark : says of a line's content, and of the offset in the text at which it starts, what it marks.
+    """
+    lines = text.split("\n")
+    starts = list(accumulate((len(line) + 1 for line in lines), initial=0))
+    parts: list[str | None] = [None] * len(lines)
+    documents = _Documents(text)
+    current: str | None = None
+    stray: tuple[int, str] | None = None
+    taken = 0
+    for line, content in numbered(text):
+        if line <= taken:
+            continue
+        said = mark(content, starts[line - 1])
+        current = said.part or current
+        if said.belongs and current is None:
+            stray = stray or (line, content)
+        elif said.belongs:
+            taken = documents.last_line(line, starts[line - 1]) if said.part and starts_document(content) else line
+            parts[line - 1 : taken] = [current] * (taken - line + 1)
+    found = {part for part in parts if part is not None}
+    return Split({part: _blanked(lines, parts, part) for part in found}, stray)
+
+
+def starts_document(content: str) -> bool:
+    """Whether a JSON object starts with this line."""
+    return _DOCUMENT.match(content) is not None
+
+
+class _Documents:
+    """Where the JSON documents of a text end."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._scan = JSONDecoder(strict=False).raw_decode
+        self._is_broken = False
+
+    def last_line(self, line: int, start: int) -> int:
+        """The last line of the document that starts on this line, or this line where it is broken."""
+        if self._is_broken:
+            # Its reader will refuse the text; to scan for the end of every brace in it could take for ever.
+            return line
+        start = self._text.index("{", start)
+        try:
+            _, end = self._scan(self._text, start)
+        except (ValueError, RecursionError):
+            self._is_broken = True
+            return line
+        return line + self._text.count("\n", start, end)
+
+
+def _blanked(lines: list[str], parts: list[str | None], part: str) -> str:
+    return "\n".join([line if owner == part else "" for line, owner in zip(lines, parts, strict=True)])
