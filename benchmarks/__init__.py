@@ -5,7 +5,8 @@ the median, the fastest and the slowest of `runs`. `floor` names what cannot be 
 serialising the answer …); it is measured in the same run, turn and turn about, so that a busy machine slows both.
 
     measure.py       timing and what a result says
-    clusters.py      the clusters that everything is measured on
+    clusters.py      the clusters that placements are measured on
+    consumer_groups.py   the consumer groups that assignors are measured on
     request.py       the request that is measured over HTTP and without
     service.py       a real Postgres, and the real service in a process of its own
     baseline.py      what that process serves: the service, and the same INSERT without planning
@@ -13,6 +14,7 @@ serialising the answer …); it is measured in the same run, turn and turn about
     placement.py     a million partitions placed
     envelopes.py     what a controller's draws can come to
     counting.py      a million partitions counted
+    groups.py        a million partitions assigned to two thousand members, and the optimum
     texts.py         Kafka's texts read and written
     keeping.py       a plan stored, without HTTP
     small_plans.py   a thousand partitions over HTTP

@@ -1,4 +1,4 @@
-"""The clusters that everything is measured on."""
+"""The clusters that placements are measured on."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType

@@ -22,6 +22,7 @@ from app.core.groups.arrays.member_order import hash_ordered, static_first
 from app.core.groups.arrays.owners import Owners
 from app.core.groups.model import GroupAssignment, GroupMetadata, Member
 from app.core.jvm.hashes import utf16_order
+from app.core.model import Int32s
 from app.errors import KafkaError, NoMembers
 
 
@@ -52,17 +53,27 @@ def assign(members: Sequence[Member], metadata: GroupMetadata) -> GroupAssignmen
     circle = hashed[static_first([members[index] for index in hashed.tolist()])]
     position_of = np.empty(len(members), np.int64)
     position_of[circle] = np.arange(len(members))
-    readers = [audiences.members_of(audience, circle) for audience in range(len(audiences.kinds_in))]
-    names, patterns = [], []
+    readers = [audiences.members_of(audience, circle).astype(np.int32) for audience in range(len(audiences.kinds_in))]
+    stand_at = [position_of[dealt_to] for dealt_to in readers]
+    names: list[str] = []
+    patterns: list[Int32s] = []
     at = 0
     for index in sorted(range(len(audiences.topics)), key=lambda topic: utf16_order(audiences.topics[topic])):
         topic = metadata.topics.get(audiences.topics[index])
         if topic is None or not len(topic.replicas):
             continue
-        dealt_to = readers[audiences.audience_of[index]]
-        first = int(np.searchsorted(position_of[dealt_to], at))
-        owners = dealt_to[(first + np.arange(len(topic.replicas))) % len(dealt_to)]
+        audience = audiences.audience_of[index]
+        first = int(np.searchsorted(stand_at[audience], at))
+        owners = _around(readers[audience], first, len(topic.replicas))
         names.append(topic.name)
-        patterns.append(owners.astype(np.int32))
+        patterns.append(owners)
         at = int(position_of[owners[-1]]) + 1
     return Owners.alike(names, range(len(names)), patterns).assignment([member.id for member in members])
+
+
+def _around(circle: Int32s, first: int, count: int) -> Int32s:
+    """So many in a row around a circle, from the one at `first`, which may be its length: (count,)."""
+    end = first + count
+    # Most topics of a large group end before the circle does; a slice of it then costs nothing.
+    laid_out = circle if end <= len(circle) else np.tile(circle, -(-end // len(circle)))
+    return laid_out[first:end]
