@@ -209,17 +209,24 @@ class DuplicateBroker(Failure):
 
 
 class DuplicateTopic(Failure):
-    """One topic is asked for more than once."""
+    """One topic is asked for more than once, or two have one topic id."""
 
     code = "duplicate_topic"
     title = "A topic is listed twice"
 
 
 class DuplicatePartition(Failure):
-    """One partition is listed more than once, or names one replica twice."""
+    """One partition is listed more than once, names one replica twice, or has two offsets of one group."""
 
     code = "duplicate_partition"
     title = "A partition or one of its replicas is listed twice"
+
+
+class DuplicateGroup(Failure):
+    """One consumer group is listed more than once."""
+
+    code = "duplicate_group"
+    title = "A group is listed twice"
 
 
 class DuplicateMember(Failure):

@@ -6,8 +6,9 @@ import numpy as np
 from pydantic import Field
 
 from app import errors
-from app.api.fields import BrokerId, Bytes, Name, PartitionId, Rack, TopicName
+from app.api.fields import BrokerId, Bytes, Name, PartitionId, Rack, TopicId, TopicName
 from app.api.fields import Request as RequestModel
+from app.api.recorded_groups import RecordedGroupRequest
 from app.core.model import NO_LEADER, UNKNOWN_SIZE, Broker, BrokerCapacity, Cluster, Topic, padded
 from app.errors import DuplicatePartition
 
@@ -50,6 +51,7 @@ class TopicRequest(RequestModel):
     """A topic as it is."""
 
     name: TopicName
+    topic_id: TopicId | None = None
     partitions: list[PartitionRequest]
 
 
@@ -59,11 +61,13 @@ class SnapshotRequest(RequestModel):
     cluster: Name
     brokers: list[BrokerRequest]
     topics: list[TopicRequest] = Field(default_factory=list)
+    groups: list[RecordedGroupRequest] = Field(default_factory=list)
 
     def core(self) -> Cluster:
         """As the core knows it. Raises `DuplicatePartition`."""
         brokers = tuple(broker.broker() for broker in self.brokers)
-        return Cluster(self.cluster, brokers, tuple(_topic(i, topic) for i, topic in enumerate(self.topics)))
+        topics = tuple(_topic(i, topic) for i, topic in enumerate(self.topics))
+        return Cluster(self.cluster, brokers, topics, tuple(group.core() for group in self.groups))
 
 
 def _topic(index: int, topic: TopicRequest) -> Topic:
@@ -90,4 +94,5 @@ def _topic(index: int, topic: TopicRequest) -> Topic:
         adding=padded([partition.adding_replicas for partition in partitions]),
         removing=padded([partition.removing_replicas for partition in partitions]),
         size_bytes=np.array([UNKNOWN_SIZE if p.size_bytes is None else p.size_bytes for p in partitions], np.int64),
+        topic_id=topic.topic_id,
     )

@@ -50,6 +50,65 @@ TOPICS_TEXT = (
     "Topic: orders\tTopicId: qZugq_NJRUyvZZHyC6trPg\tPartitionCount: 1\tReplicationFactor: 3\tConfigs: \n"
     "\tTopic: orders\tPartition: 0\tLeader: 101\tReplicas: 101,103,105\tIsr: 101,103,105\tElr: \tLastKnownElr: \n"
 )
+GROUPS_TEXT = """\
+
+GROUP    TOPIC   PARTITION  CURRENT-OFFSET  LOG-END-OFFSET  LAG  CONSUMER-ID     HOST       CLIENT-ID
+billing  orders  0          1550            1562            12   billing-0-35ee  /10.0.1.1  billing-0
+
+GROUP           COORDINATOR (ID)          ASSIGNMENT-STRATEGY  STATE                #MEMBERS
+billing         10.0.0.1:9092  (101)      range                Stable               1
+"""
+_PASTED = BROKERS_TEXT + TOPICS_TEXT + GROUPS_TEXT
+SNAPSHOT_WITH_GROUP: dict[str, Any] = SNAPSHOT | {
+    "cluster": "example-groups",
+    "groups": [
+        {
+            "group_id": "billing",
+            "state": "Stable",
+            "assignor": "range",
+            "members": [
+                {
+                    "member_id": "billing-0-35ee",
+                    "client_id": "billing-0",
+                    "host": "/10.0.1.1",
+                    "rack_id": "use1-az1",
+                    "topics": ["orders"],
+                    "owned_partitions": {"orders": [0]},
+                    "generation_id": 4,
+                    "assigned_partitions": {"orders": [0]},
+                },
+                {
+                    "member_id": "billing-1-80b7",
+                    "client_id": "billing-1",
+                    "host": "/10.0.1.2",
+                    "rack_id": "use1-az2",
+                    "topics": ["orders"],
+                    "owned_partitions": {"orders": [1]},
+                    "generation_id": 4,
+                    "assigned_partitions": {"orders": [1]},
+                },
+            ],
+            "offsets": [
+                {
+                    "topic": "orders",
+                    "partition": 0,
+                    "current_offset": 1550,
+                    "log_end_offset": 1562,
+                    "lag": 12,
+                    "member_id": "billing-0-35ee",
+                },
+                {
+                    "topic": "orders",
+                    "partition": 1,
+                    "current_offset": 1963,
+                    "log_end_offset": 1963,
+                    "lag": 0,
+                    "member_id": "billing-1-80b7",
+                },
+            ],
+        }
+    ],
+}
 
 SNAPSHOT_BODY: dict[str, Any] = {
     "requestBody": {
@@ -57,7 +116,10 @@ SNAPSHOT_BODY: dict[str, Any] = {
         "content": {
             "application/json": {
                 "schema": {"$ref": "#/components/schemas/SnapshotRequest"},
-                "examples": {"json": {"summary": "Six brokers in three racks", "value": SNAPSHOT}},
+                "examples": {
+                    "json": {"summary": "Six brokers in three racks", "value": SNAPSHOT},
+                    "groups": {"summary": "And a consumer group", "value": SNAPSHOT_WITH_GROUP},
+                },
             },
             "multipart/form-data": {
                 "schema": {
@@ -69,20 +131,28 @@ SNAPSHOT_BODY: dict[str, Any] = {
                         "brokers": {"type": "string", "description": "What kafka-broker-api-versions prints."},
                         "topics": {"type": "string", "description": "What kafka-topics --describe prints."},
                         "log_dirs": {"type": "string", "description": "What kafka-log-dirs --describe prints."},
+                        "groups": {
+                            "type": "string",
+                            "description": "What kafka-consumer-groups --describe prints, alone, with --members "
+                            "--verbose or --state, one after another; or described groups as JSON.",
+                        },
                     },
                 },
                 "examples": {
                     "texts": {
                         "summary": "What the Kafka tools print",
-                        "value": {"cluster": "example-texts", "brokers": BROKERS_TEXT, "topics": TOPICS_TEXT},
+                        "value": {
+                            "cluster": "example-texts",
+                            "brokers": BROKERS_TEXT,
+                            "topics": TOPICS_TEXT,
+                            "groups": GROUPS_TEXT,
+                        },
                     }
                 },
             },
             "text/plain": {
                 "schema": {"type": "string"},
-                "examples": {
-                    "texts": {"summary": "The same, pasted one after another", "value": BROKERS_TEXT + TOPICS_TEXT}
-                },
+                "examples": {"texts": {"summary": "The same, pasted one after another", "value": _PASTED}},
             },
         },
     }

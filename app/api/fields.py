@@ -1,10 +1,11 @@
 """The scalar fields that several requests share, with the bounds that Kafka sets them."""
 
 import re
+from base64 import b64decode
 from typing import Annotated
 from uuid import UUID
 
-from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
 from app.core.model import INT32_MAX
@@ -13,6 +14,8 @@ INT32_MIN = -(2**31)
 INT64_MAX = 2**63 - 1
 
 Int32 = Annotated[int, Field(ge=INT32_MIN, le=INT32_MAX)]
+Int64 = Annotated[int, Field(ge=-INT64_MAX - 1, le=INT64_MAX)]
+Generation = Annotated[int, Field(ge=0, le=INT32_MAX)]
 BrokerId = Annotated[int, Field(ge=0, le=INT32_MAX)]
 PartitionId = Annotated[int, Field(ge=0, le=INT32_MAX)]
 Bytes = Annotated[int, Field(ge=0, le=INT64_MAX)]
@@ -38,6 +41,26 @@ TopicName = Annotated[
         description="A legal topic name: letters, digits, `.`, `_` and `-`; not `.` or `..`.",
     ),
 ]
+TopicId = Annotated[
+    str,
+    Field(
+        pattern=r"^[a-zA-Z0-9_-]{21}[AQgw]$",
+        description="What `kafka-topics --describe` prints: 16 bytes in URL-safe base64, 22 characters.",
+    ),
+]
+# What the group protocol carries as a string: ids of groups, members and clients, hosts, names of assignors.
+GroupString = Annotated[str, Field(min_length=1, max_length=32767, pattern=_PRINTABLE)]
+
+
+def _base64(value: str) -> str:
+    try:
+        b64decode(value, validate=True)
+    except ValueError:
+        raise PydanticCustomError("base64", "Bytes are written in base64") from None
+    return value
+
+
+Base64 = Annotated[str, AfterValidator(_base64), Field(description="Bytes in base64.")]
 # A UUID comes as a string, which the strict models would not take for one.
 Id = Annotated[UUID, Field(strict=False)]
 

@@ -51,6 +51,11 @@ def get(uow: Uow, job_id: Annotated[Id, examples.JOB_ID]) -> Response:
     return _response(job, status=200, headers={} if has_ended else {"Retry-After": str(RETRY_AFTER_SECONDS)})
 
 
+def wants_job(prefer: str | None) -> bool:
+    """Whether a `Prefer` header asks for an answer later (RFC 7240)."""
+    return "respond-async" in (prefer or "").lower().replace(" ", "").split(",")
+
+
 def accepted(job: Job) -> Response:
     """202: where to ask for the job, and when."""
     headers = {

@@ -96,10 +96,18 @@ class PartitionDocument(BaseModel):
     replicas: list[int]
 
 
-class PartitionsDocument(BaseModel):
-    """Some partitions of a plan, by topic as asked for and partition id."""
+class ReadPartitionDocument(BaseModel):
+    """One partition of a group plan, and who reads it: one member at most, but in share groups."""
 
-    items: list[PartitionDocument]
+    topic: str
+    partition: int
+    members: list[str]
+
+
+class PartitionsDocument(BaseModel):
+    """Some partitions of a plan, by topic as asked for (of a group: by name) and partition id."""
+
+    items: list[PartitionDocument] | list[ReadPartitionDocument]
     total: int
     next_page_token: str | None
 

@@ -13,6 +13,7 @@ from app.api import examples
 from app.api.auth import principal
 from app.api.dependencies import Uow
 from app.api.fields import Id, Moment, Name, TopicName
+from app.api.group_documents import GroupPlanDocument
 from app.api.negotiation import chosen, digest_of, matched_hashes, with_etag
 from app.api.pagination import PageSize, PageToken, id_of_token, offset_of_token, token_of_id, token_of_offset
 from app.api.plan_documents import DiffDocument, PartitionsDocument, PlanDocument, PlansPage
@@ -21,6 +22,7 @@ from app.core.model import Broker, Cluster
 from app.errors import NotExportable
 from app.services import plans, snapshots
 from app.services.exports import EXPORTS
+from app.services.kinds import KINDS, to_json
 from app.services.plans import Plan
 from app.store.database import UnitOfWork
 from app.store.plans import PlanFilter
@@ -50,7 +52,7 @@ IfMatch = Annotated[
 )
 def list_plans(
     uow: Uow,
-    kind: Annotated[Literal["replicas"] | None, Query(description="Plans of this kind.")] = None,
+    kind: Annotated[Literal[tuple(KINDS)] | None, Query(description="Plans of this kind.")] = None,  # type: ignore[valid-type] # the registry decides
     cluster: Annotated[Name | None, Query(description="Plans made from a snapshot of this cluster.")] = None,
     topic: Annotated[TopicName | None, Query(description="Plans that place this topic.")] = None,
     label: Annotated[
@@ -80,7 +82,7 @@ def list_plans(
     "/{plan_id:uuid}",
     operation_id="get_plan",
     summary="Read a plan",
-    response_model=PlanDocument,
+    response_model=PlanDocument | GroupPlanDocument,
     responses=responses(
         errors.PlanNotFound,
         errors.NotAcceptable,
@@ -96,7 +98,7 @@ def get(request: Request, uow: Uow, plan_id: PlanId) -> Response:
     media_type = chosen(request, [JSON, *by_media_type, SVG])
     plan = plans.load(uow, plan_id)
     if media_type == JSON:
-        response = Response(plans.to_json(plan), media_type=JSON)
+        response = Response(to_json(plan), media_type=JSON)
     elif media_type == SVG:
         response = _drawn(request, uow, plan)
     else:
@@ -116,12 +118,10 @@ def partitions(
     uow: Uow, plan_id: PlanId, topic: TopicName | None = None, page_size: PageSize = 100, page_token: PageToken = None
 ) -> Response:
     """Page through the partitions, of one topic if you name it. No more is read than the page shows."""
+    head = uow.plans.get(plan_id)
     page = plans.partitions(uow, plan_id, topic=topic, offset=offset_of_token(page_token), size=page_size)
     token = None if page.next_offset is None else token_of_offset(page.next_offset)
-    items = [
-        {"topic": p.topic, "partition": p.partition, "leader": p.replicas[0], "replicas": p.replicas}
-        for p in page.items
-    ]
+    items = [KINDS[head.kind].partition(head, row) for row in page.items]
     return _json({"items": items, "total": page.total, "next_page_token": token})
 
 
@@ -222,7 +222,7 @@ def delete(uow: Uow, plan_id: PlanId) -> Response:
 def created(plan: Plan) -> Response:
     """201: the plan, and where it is."""
     headers = {"Location": f"/v1/plans/{plan.head.id}"}
-    return Response(plans.to_json(plan), 201, headers=headers, media_type=JSON)
+    return Response(to_json(plan), 201, headers=headers, media_type=JSON)
 
 
 def _exported(uow: UnitOfWork, plan: Plan, name: str) -> Response:

@@ -12,7 +12,7 @@ from app.api.dependencies import RequestLimits, Uow, json_only
 from app.api.fields import Id, Int32, Labels, PartitionId, Seed, TopicName
 from app.api.fields import Request as RequestModel
 from app.api.idempotency import OnceOnly
-from app.api.jobs import JobDocument, accepted
+from app.api.jobs import JobDocument, accepted, wants_job
 from app.api.negotiation import matched_hashes
 from app.api.plan_documents import PlanDocument
 from app.api.plans import created
@@ -124,7 +124,7 @@ def plan_replicas(
 
     def answer() -> Response:
         wanted, hashes = body.service(), matched_hashes(if_match)
-        if "respond-async" in (prefer or "").lower().replace(" ", "").split(","):
+        if wants_job(prefer):
             replicas.check(wanted, limits, is_job=True)
             if hashes and wanted.snapshot_id is not None:
                 # The cluster is looked at now, when the caller asks, and not when a worker comes to it.

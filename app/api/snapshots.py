@@ -26,13 +26,13 @@ from app.core.model import Cluster
 from app.errors import UnsupportedMediaType
 from app.formats import assembly, pasted
 from app.formats.lines import decode
-from app.services import snapshots
+from app.services import snapshot_cautions, snapshots
 from app.services.cautions import Caution
 from app.store.snapshots import Snapshot
 
 router = APIRouter(prefix="/v1/snapshots", tags=["snapshots"])
 
-TEXT_PARTS = ("brokers", "topics", "log_dirs")
+TEXT_PARTS = ("brokers", "topics", "log_dirs", "groups")
 
 
 class WarningDocument(BaseModel):
@@ -53,6 +53,7 @@ class SnapshotDocument(BaseModel):
     racks: int
     topics: int
     partitions: int
+    groups: int
     warnings: list[WarningDocument]
     created_at: datetime
 
@@ -105,6 +106,10 @@ async def _upload(request: Request, body: RawBody) -> _Upload:
     responses=responses(
         errors.MalformedText,
         errors.DuplicateBroker,
+        errors.DuplicateTopic,
+        errors.DuplicatePartition,
+        errors.DuplicateGroup,
+        errors.DuplicateMember,
         errors.LimitExceeded,
         errors.UnsupportedMediaType,
         errors.IdempotencyKeyInFlight,
@@ -120,11 +125,15 @@ def create(
         Name | None, Query(description="The cluster's name, for a `text/plain` body.", examples=["example-texts"])
     ] = None,
 ) -> Response:
-    """Post JSON, or what the Kafka tools print: as parts of a form (`brokers`, `topics`, `log_dirs`, each the verbatim
-    text of one tool, and `cluster`), or pasted one after another as `text/plain`.
+    """Post JSON, or what the Kafka tools print: as parts of a form (`brokers`, `topics`, `log_dirs`, `groups`, each
+    the verbatim text of one tool, and `cluster`), or pasted one after another as `text/plain`.
+
+    `groups` is what `kafka-consumer-groups --describe` printed, alone, with `--members --verbose` or with `--state`,
+    one after another in any order; or an admin client's description of groups as JSON, which alone says racks and
+    subscriptions, and may have `member_metadata` in base64 as the coordinator answers it.
 
     The same state of the same cluster is one snapshot, however often it is posted. The warnings name the brokers that
-    have no rack.
+    have no rack, and what of the texts could not be joined.
     """
 
     def answer() -> Response:
@@ -174,7 +183,7 @@ def _cluster(upload: _Upload, cluster: str | None) -> tuple[Cluster, list[Cautio
             raise _as_request_error(invalid) from None
     if upload.media_type == "text/plain":
         texts = pasted.read(decode(upload.body, "body"))
-        return _assembled(cluster, brokers=texts.brokers, topics=texts.topics, log_dirs=texts.log_dirs)
+        return _assembled(cluster, **{part: getattr(texts, part) for part in TEXT_PARTS})
     unknown = sorted(set(upload.parts) - {*TEXT_PARTS, "cluster"})
     if unknown:
         raise errors.ConflictingFields(
@@ -191,13 +200,7 @@ def _assembled(cluster: str | None, **texts: str | None) -> tuple[Cluster, list[
     except ValidationError as invalid:
         raise _as_request_error(invalid) from None
     found = assembly.assemble(name, **{f"{part}_text": text for part, text in texts.items()})
-    return found.cluster, [
-        Caution(
-            "partitions_without_topic",
-            f"{len(found.partitions_without_topic)} partitions are on disk and in no topic text, "
-            f"{found.partitions_without_topic[0][0]}-{found.partitions_without_topic[0][1]} first; they do not count",
-        )
-    ] if found.partitions_without_topic else []
+    return found.cluster, snapshot_cautions.of_assembly(found)
 
 
 def _as_request_error(invalid: ValidationError) -> RequestValidationError:
@@ -210,6 +213,8 @@ def _document(snapshot: Snapshot) -> dict[str, object]:
         "id": snapshot.id,
         "cluster": snapshot.cluster,
         "content_hash": snapshot.content_hash,
+        # What was kept before snapshots could hold groups does not count them.
+        "groups": 0,
         **snapshot.summary,
         "created_at": snapshot.created_at,
     }

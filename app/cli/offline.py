@@ -11,8 +11,9 @@ from app.core.replicas.registry import PLACEMENTS
 from app.errors import ConflictingFields
 from app.formats.assembly import assemble
 from app.formats.lines import decode
-from app.services import plans, replicas
+from app.services import replicas
 from app.services.exports import EXPORTS
+from app.services.kinds import to_json
 from app.services.replicas import ReplicasRequest
 from app.settings import Settings
 
@@ -60,7 +61,7 @@ def place(
     plan = replicas.plan(request, found.cluster, Settings().limits)
     if export is not None:
         return EXPORTS[export].write(plan.placements, found.cluster)
-    return orjson.dumps(orjson.loads(plans.to_json(plan)), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+    return orjson.dumps(orjson.loads(to_json(plan)), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 
 
 def _require(option: str, value: str | None, known: tuple[str, ...]) -> None:

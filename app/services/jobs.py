@@ -1,19 +1,11 @@
 """The same requests, answered later: a stored job that a worker runs."""
 
-from collections.abc import Callable, Mapping
 from uuid import UUID
 
-from app.errors import Failure, Json
-from app.services import replicas
+from app.errors import Failure
+from app.services.kinds import KINDS
 from app.services.limits import Limits
-from app.services.plans import Plan
-from app.store.database import Database, UnitOfWork
-
-Run = Callable[[UnitOfWork, Mapping[str, Json], Limits], Plan]
-
-KINDS: Mapping[str, Run] = {replicas.KIND: replicas.run}
-"""How a job of each kind is run: the same service that answers the request at once."""
-
+from app.store.database import Database
 
 def run(database: Database, job_id: UUID, limits: Limits) -> None:
     """Run one job to its end, and store what became of it.
@@ -28,7 +20,7 @@ def run(database: Database, job_id: UUID, limits: Limits) -> None:
         return
     try:
         with database.begin() as uow:
-            plan = KINDS[job.kind](uow, job.request, limits)
+            plan = KINDS[job.kind].run(uow, job.request, limits)
             uow.jobs.succeed(job_id, plan.head.id)
     except Failure as failure:
         with database.begin() as uow:

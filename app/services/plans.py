@@ -15,7 +15,7 @@ from app.services import snapshots
 from app.store.database import UnitOfWork
 from app.store.plans import NewPlan, PlanHead
 
-_JSON_OPTIONS = orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_UTC_Z
+JSON_OPTIONS = orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_UTC_Z
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,22 +33,7 @@ def load(uow: UnitOfWork, plan_id: UUID) -> Plan:
 
 def as_json(record: object) -> Any:
     """A record of the core as plain JSON values: dataclasses become objects, and every key a string."""
-    return orjson.loads(orjson.dumps(record, option=_JSON_OPTIONS))
-
-
-def to_json(plan: Plan | NewPlan) -> bytes:
-    """The plan as the API writes it. One that was not kept has neither id nor time."""
-    head = plan.head if isinstance(plan, Plan) else plan
-    topics = [
-        {"name": placed.topic, "first_partition_id": placed.first_partition_id, "replicas": placed.replicas}
-        for placed in plan.placements
-    ]
-    document = summary(head) | {
-        "topics": topics,
-        **{name: value for name, value in head.answer.items() if name not in ("prediction", "seed")},
-        "request": head.request,
-    }
-    return orjson.dumps(document, option=_JSON_OPTIONS)
+    return orjson.loads(orjson.dumps(record, option=JSON_OPTIONS))
 
 
 def summary(head: PlanHead | NewPlan) -> dict[str, object]:
@@ -69,11 +54,11 @@ def summary(head: PlanHead | NewPlan) -> dict[str, object]:
 
 @dataclass(frozen=True, slots=True)
 class PlannedPartition:
-    """One partition of a plan; the first replica is the preferred leader."""
+    """One row of a plan: the brokers of a partition, or the places of its readers; what the kind of plan says."""
 
     topic: str
     partition: int
-    replicas: Sequence[int]
+    row: Sequence[int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +72,6 @@ class PartitionsPage:
 
 def partitions(uow: UnitOfWork, plan_id: UUID, *, topic: str | None, offset: int, size: int) -> PartitionsPage:
     """A page of a plan's partitions, by topic as asked for and partition id; no more is read than the page holds."""
-    uow.plans.get(plan_id)
     topics = [shape for shape in uow.plans.topics(plan_id) if topic is None or shape.name == topic]
     items: list[PlannedPartition] = []
     skipped = 0
@@ -97,7 +81,7 @@ def partitions(uow: UnitOfWork, plan_id: UUID, *, topic: str | None, offset: int
         if start < stop:
             rows = uow.plans.rows(plan_id, shape, start=start, stop=stop).tolist()
             first = shape.first_partition_id + start
-            items += [PlannedPartition(shape.name, first + i, replicas) for i, replicas in enumerate(rows)]
+            items += [PlannedPartition(shape.name, first + i, row) for i, row in enumerate(rows)]
         skipped += shape.partitions
     return PartitionsPage(items, skipped, offset + size if offset + size < skipped else None)
 

@@ -23,10 +23,10 @@ from app.errors import ConflictingFields, DuplicateTopic, InvalidPartitions, Jso
 from app.services import snapshots
 from app.services.cautions import Caution
 from app.services.limits import Limits
-from app.services.plans import Plan, as_json
+from app.services.plans import Plan, PlannedPartition, as_json
 from app.services.snapshots import check_brokers, first_repeated
 from app.store.database import UnitOfWork
-from app.store.plans import NewPlan
+from app.store.plans import NewPlan, PlanHead
 
 KIND = "replicas"
 SEED_BITS = 48
@@ -194,6 +194,21 @@ def _plan(request: ReplicasRequest, site: _Site) -> NewPlan:
         answer=answer,
         placements=placements,
     )
+
+
+def placed(plan: Plan | NewPlan) -> dict[str, object]:
+    """Where the topics landed, as the contract writes it."""
+    return {
+        "topics": [
+            {"name": placement.topic, "first_partition_id": placement.first_partition_id, "replicas": placement.replicas}
+            for placement in plan.placements
+        ]
+    }
+
+
+def partition_json(_: PlanHead, row: PlannedPartition) -> dict[str, Json]:
+    """One partition of a plan; the first replica is the preferred leader."""
+    return {"topic": row.topic, "partition": row.partition, "leader": row.row[0], "replicas": row.row}
 
 
 def _require_partitions(topics: Sequence[NewTopic]) -> None:

@@ -1,12 +1,22 @@
 """Keep a cluster as it was, and find it again."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from hashlib import sha256
 from uuid import UUID
 
-from app.core.model import Broker, Cluster
-from app.errors import DuplicateBroker, DuplicateTopic, SnapshotChanged
+from app.core.model import Broker, Cluster, Topic
+from app.core.recorded import RecordedGroup
+from app.errors import (
+    DuplicateBroker,
+    DuplicateGroup,
+    DuplicateMember,
+    DuplicatePartition,
+    DuplicateTopic,
+    FieldPath,
+    SnapshotChanged,
+)
 from app.formats import snapshot_json
+from app.services import snapshot_cautions
 from app.services.cautions import Caution
 from app.services.limits import Limits
 from app.store.database import UnitOfWork
@@ -23,14 +33,12 @@ def keep(
 ) -> Snapshot:
     """Keep a cluster as it was. The same state of the same cluster is one snapshot, however often it is seen.
 
-    Raises `DuplicateBroker`, `DuplicateTopic`, `LimitExceeded`.
+    Raises `DuplicateBroker`, `DuplicateTopic`, `DuplicateGroup`, `DuplicateMember`, `DuplicatePartition`,
+    `LimitExceeded`.
     """
     check_brokers(cluster.brokers, limits)
-    topics = [topic.name for topic in cluster.topics]
-    if (twice := first_repeated(topics)) is not None:
-        raise DuplicateTopic(
-            f"topic {topics[twice]} is listed twice", path=("topics", twice, "name"), value=topics[twice]
-        )
+    _check_topics(cluster.topics)
+    _check_groups(cluster.groups)
     document = snapshot_json.write(cluster)
     return uow.snapshots.keep(
         snapshot_id=snapshot_id,
@@ -42,7 +50,8 @@ def keep(
             "racks": len({broker.rack for broker in cluster.brokers if broker.rack is not None}),
             "topics": len(cluster.topics),
             "partitions": sum(len(topic.partition_ids) for topic in cluster.topics),
-            "warnings": [caution.as_json() for caution in (*_cautions(cluster), *cautions)],
+            "groups": len(cluster.groups),
+            "warnings": [caution.as_json() for caution in (*snapshot_cautions.of_cluster(cluster), *cautions)],
         },
     )
 
@@ -78,7 +87,46 @@ def check_brokers(brokers: Sequence[Broker], limits: Limits) -> None:
         raise DuplicateBroker(f"broker {ids[twice]} is listed twice", path=("brokers", twice, "id"), value=ids[twice])
 
 
-def first_repeated(values: Sequence[int] | Sequence[str]) -> int | None:
+def _check_topics(topics: Sequence[Topic]) -> None:
+    names = [topic.name for topic in topics]
+    if (twice := first_repeated(names)) is not None:
+        raise DuplicateTopic(
+            f"topic {names[twice]} is listed twice", path=("topics", twice, "name"), value=names[twice]
+        )
+    known = [(index, topic.topic_id) for index, topic in enumerate(topics) if topic.topic_id is not None]
+    if (twice := first_repeated([topic_id for _, topic_id in known])) is not None:
+        index, topic_id = known[twice]
+        raise DuplicateTopic(
+            f"two topics have the topic id {topic_id}", path=("topics", index, "topic_id"), value=topic_id
+        )
+
+
+def _check_groups(groups: Sequence[RecordedGroup]) -> None:
+    ids = [group.group_id for group in groups]
+    if (twice := first_repeated(ids)) is not None:
+        raise DuplicateGroup(
+            f"group {ids[twice]!r} is listed twice", path=("groups", twice, "group_id"), value=ids[twice]
+        )
+    for index, group in enumerate(groups):
+        path: FieldPath = ("groups", index)
+        members = [member.member_id for member in group.members]
+        if (twice := first_repeated(members)) is not None:
+            raise DuplicateMember(
+                f"member {members[twice]!r} of group {group.group_id!r} is listed twice",
+                path=(*path, "members", twice, "member_id"),
+                value=members[twice],
+            )
+        read = [(offset.topic, offset.partition) for offset in group.offsets]
+        if (twice := first_repeated(read)) is not None:
+            topic, partition = read[twice]
+            raise DuplicatePartition(
+                f"group {group.group_id!r} has two offsets of partition {topic}-{partition}",
+                path=(*path, "offsets", twice, "partition"),
+                value=partition,
+            )
+
+
+def first_repeated(values: Sequence[Hashable]) -> int | None:
     """The index of the first value that was there before, or None."""
     seen = set()
     for index, value in enumerate(values):
@@ -86,33 +134,3 @@ def first_repeated(values: Sequence[int] | Sequence[str]) -> int | None:
             return index
         seen.add(value)
     return None
-
-
-def _cautions(cluster: Cluster) -> list[Caution]:
-    listed = {broker.id for broker in cluster.brokers}
-    without_rack = tuple(sorted(broker.id for broker in cluster.brokers if broker.rack is None))
-    unlisted = tuple(broker for broker in cluster.replica_holders().tolist() if broker not in listed)
-    found = []
-    if without_rack:
-        found.append(
-            Caution(
-                "brokers_without_rack",
-                f"{len(without_rack)} of {len(listed)} brokers have no rack; "
-                + (
-                    "no placement can be rack-aware"
-                    if len(without_rack) == len(listed)
-                    else "enforced mode refuses them"
-                ),
-                without_rack,
-            )
-        )
-    if unlisted:
-        found.append(
-            Caution(
-                "unlisted_brokers",
-                f"{len(unlisted)} brokers hold replicas and are not listed, as when they are down; "
-                "nothing new is placed on them",
-                unlisted,
-            )
-        )
-    return found

@@ -95,6 +95,7 @@ def check(request: GroupRequest, limits: Limits) -> None:
         raise DuplicateTopic(
             f"topic {names[twice]} is listed twice", path=("topics", twice, "name"), value=names[twice]
         )
+    limits.check_number("partitions", sum(topic.partitions for topic in request.topics or ()), path=("topics",))
     _require_distinct(request)
 
 
@@ -183,7 +184,8 @@ def _check_size(request: GroupRequest, source: Source, limits: Limits, *, is_job
     """Partitions are counted once an assignor and once a rebalance; shared ones once for every member."""
     members, topics = source.listed, source.metadata.topics
     limits.check_count("members", members, path=("members",))
-    partitions = sum(len(topic.replicas) for topic in topics.values())
+    grown = sum(event.topic_grown.partitions for event in request.events if event.topic_grown is not None)
+    partitions = sum(len(topic.replicas) for topic in topics.values()) + grown
     limits.check_number("partitions", partitions, path=("topics",))
     restarts = sum(2 * len(members) if event.rolling_restart else 1 for event in request.events)
     work = partitions * (len(request.assignors) + restarts)

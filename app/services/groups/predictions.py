@@ -36,11 +36,5 @@ def predict(assignor: Assignor, source: Source) -> Prediction:
         answer = assignor.assign(members, metadata)
         return Prediction(assignor, members, answer, None, answer, None)
     done = rebalance(members, metadata, assign=assignor.assign, protocol=assignor.protocol)
-    return Prediction(
-        assignor,
-        members,
-        done.answer,
-        done,
-        done.assignment,
-        handover(metadata, owned_assignment(members, metadata), done.assignment),
-    )
+    found = handover(metadata, owned_assignment(members, metadata), done.assignment)
+    return Prediction(assignor, members, done.answer, done, done.assignment, found)

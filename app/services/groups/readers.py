@@ -1,12 +1,16 @@
 """Who reads each partition, as a plan keeps it: by the reader's place in the group, topic by topic."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from app.core.groups.arrays.partition_table import NO_ROW, NOBODY, entry_members, partition_table
 from app.core.groups.model import GroupAssignment, GroupMetadata, Member
 from app.core.model import NO_REPLICA, Int32s, Int64s, Placement
+from app.errors import Json
+from app.services.plans import PlannedPartition
+from app.store.plans import PlanHead
 
 
 def readers_of(members: Sequence[Member], metadata: GroupMetadata, assignment: GroupAssignment) -> list[Placement]:
@@ -22,6 +26,13 @@ def readers_of(members: Sequence[Member], metadata: GroupMetadata, assignment: G
         for name, begin, end in zip(table.topics, table.starts[:-1].tolist(), table.starts[1:].tolist(), strict=True)
         if name in subscribed and end > begin
     ]
+
+
+def partition_json(head: PlanHead, row: PlannedPartition) -> dict[str, Json]:
+    """One partition of a plan, and the members that read it: one at most, but in share groups."""
+    members: Any = head.answer["loads"]
+    readers: list[Json] = [members["per_member"][place]["member_id"] for place in row.row if place != NO_REPLICA]
+    return {"topic": row.topic, "partition": row.partition, "members": readers}
 
 
 def _listed(rows: Int64s, readers: Int32s, count: int) -> Int32s:

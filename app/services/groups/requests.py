@@ -42,17 +42,26 @@ class ReplaceRequest:
 
 @dataclass(frozen=True, slots=True)
 class TopicGrownRequest:
-    """New partitions of a topic."""
+    """A topic that grows to so many partitions; `replicas` are those of the new ones, None where nobody knows."""
 
     topic: str
-    replicas: Replicas
+    partitions: int
+    replicas: Replicas | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RackedBroker:
+    """A broker, and the rack that it is in now."""
+
+    id: int
+    rack: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class RacksChangedRequest:
-    """New racks of brokers, by id, and new replicas of topics."""
+    """New racks of brokers, and new replicas of topics."""
 
-    racks: Mapping[int, str | None] = field(default_factory=dict)
+    brokers: Sequence[RackedBroker] = ()
     replicas: Mapping[str, Replicas] = field(default_factory=dict)
 
 
@@ -76,10 +85,11 @@ class EventRequest:
 
 @dataclass(frozen=True, slots=True)
 class GroupTopic:
-    """A topic that is listed in the request itself."""
+    """A topic that is listed in the request itself; `replicas` are None where nobody knows them."""
 
     name: str
-    replicas: Replicas
+    partitions: int
+    replicas: Replicas | None = None
     topic_id: str | None = None
 
 

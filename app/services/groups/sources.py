@@ -20,20 +20,22 @@ from app.core.groups.lifecycle.events import (
 )
 from app.core.groups.model import GroupMetadata, Member, Owned, TopicMetadata
 from app.core.groups.registry import Assignor, OwnedIn
-from app.core.model import Cluster, Int64s, Topic, padded
+from app.core.model import Cluster, Int32s, Int64s, Topic, padded
 from app.core.recorded import RecordedGroup, RecordedMember, TopicPartitions
-from app.errors import ConflictingFields, CorruptProtocolBytes, FieldPath, MalformedText
+from app.errors import ConflictingFields, CorruptProtocolBytes, DuplicateTopic, FieldPath, MalformedText
 from app.formats import assignor_user_data
 from app.formats.consumer_protocol import NEWEST_VERSION, Subscription, read_subscription
 from app.services.cautions import Caution
 from app.services.groups.requests import (
     EventRequest,
     GroupRequest,
+    GroupTopic,
     MemberRequest,
     RacksChangedRequest,
     ReplaceRequest,
     TopicGrownRequest,
 )
+from app.services.snapshots import first_repeated
 
 NO_GENERATION = -1
 
@@ -124,6 +126,9 @@ def metadata_of(cluster: Cluster) -> GroupMetadata:
 
 def listed_member(member: MemberRequest, path: FieldPath) -> ListedMember:
     """A member of a request. Raises as `source_of` does, with the place in `path`."""
+    if member.topics is not None and (twice := first_repeated(list(member.topics))) is not None:
+        detail = f"member {member.member_id} subscribes to {member.topics[twice]} twice"
+        raise DuplicateTopic(detail, path=(*path, "topics", twice), value=member.topics[twice])
     if member.member_metadata is None:
         if member.topics is None:
             detail = f"member {member.member_id} has neither topics nor member_metadata"
@@ -146,6 +151,9 @@ def listed_member(member: MemberRequest, path: FieldPath) -> ListedMember:
         detail = f"member {member.member_id} has {told_twice[0]} and member_metadata, which says it too"
         raise ConflictingFields(detail, path=(*path, told_twice[0]))
     subscription = _subscription(member.member_metadata, (*path, "member_metadata"))
+    if first_repeated(subscription.topics) is not None:
+        detail = f"the metadata of member {member.member_id} subscribe to a topic twice"
+        raise DuplicateTopic(detail, path=(*path, "member_metadata"))
     return ListedMember(subscription.member(member.member_id, group_instance_id=member.group_instance_id), subscription)
 
 
@@ -161,9 +169,10 @@ def event_of(event: EventRequest, assignor: Assignor, path: FieldPath) -> Event:
             found = Replace(member_id, listed_member(by, (*path, "replace", "by")).seen_by(assignor))
         case EventRequest(lose_rack=str(rack)):
             found = LoseRack(rack)
-        case EventRequest(topic_grown=TopicGrownRequest(topic, replicas)):
-            found = TopicGrown(topic, padded(replicas))
-        case EventRequest(replica_racks_changed=RacksChangedRequest(racks, replicas_of)):
+        case EventRequest(topic_grown=TopicGrownRequest(topic, partitions, replicas)):
+            found = TopicGrown(topic, partitions, None if replicas is None else padded(replicas))
+        case EventRequest(replica_racks_changed=RacksChangedRequest(brokers, replicas_of)):
+            racks = {broker.id: broker.rack for broker in brokers}
             found = ReplicaRacksChanged(racks, {name: padded(rows) for name, rows in replicas_of.items()})
         case _:
             found = RollingRestart()
@@ -176,11 +185,12 @@ def event_of(event: EventRequest, assignor: Assignor, path: FieldPath) -> Event:
 def _listed_metadata(request: GroupRequest) -> GroupMetadata:
     return GroupMetadata(
         {broker.id: broker.rack for broker in request.brokers or () if not broker.fenced},
-        {
-            topic.name: TopicMetadata(topic.name, padded(topic.replicas), topic.topic_id)
-            for topic in request.topics or ()
-        },
+        {topic.name: TopicMetadata(topic.name, _replicas(topic), topic.topic_id) for topic in request.topics or ()},
     )
+
+
+def _replicas(topic: GroupTopic) -> Int32s:
+    return np.empty((topic.partitions, 0), np.int32) if topic.replicas is None else padded(topic.replicas)
 
 
 def _require_all_partitions(topic: Topic) -> None:

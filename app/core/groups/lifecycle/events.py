@@ -64,10 +64,16 @@ class LoseRack:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TopicGrown:
-    """A topic has more partitions; `replicas` is (new partitions, widest) int32, padded."""
+    """A topic has more partitions, `partitions` in all.
+
+    Parameters
+    ----------
+    replicas : of the new ones, (new partitions, widest) int32, padded; None where nobody knows them.
+    """
 
     topic: str
-    replicas: Int32s
+    partitions: int
+    replicas: Int32s | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -248,12 +254,9 @@ def _changed(state: _State, event: SingleEvent) -> _Change:
             return _replaced(state, member_id, by)
         case LoseRack(rack):
             return _without_rack(state, rack)
-        case TopicGrown(topic, replicas):
-            rows = [*unpadded(_topic(state, topic).replicas), *unpadded(replicas)]
-            grown = replace(state.metadata.topics[topic], replicas=padded(rows))
-            return _other_metadata(
-                state, replace(state.metadata, topics={**state.metadata.topics, topic: grown}), state.members
-            )
+        case TopicGrown():
+            topics = {**state.metadata.topics, event.topic: _grown(_topic(state, event.topic), event)}
+            return _other_metadata(state, replace(state.metadata, topics=topics), state.members)
         case ReplicaRacksChanged(rack_of, replicas_of):
             topics = dict(state.metadata.topics)
             for topic, replicas in replicas_of.items():
@@ -264,6 +267,18 @@ def _changed(state: _State, event: SingleEvent) -> _Change:
                     )
                 topics[topic] = replace(topics[topic], replicas=replicas)
             return _other_metadata(state, GroupMetadata({**state.metadata.rack_of, **rack_of}, topics), state.members)
+
+
+def _grown(topic: TopicMetadata, event: TopicGrown) -> TopicMetadata:
+    new = event.partitions - len(topic.replicas)
+    if new <= 0:
+        detail = f"topic {topic.name!r} has {len(topic.replicas)} partitions and cannot have {event.partitions}"
+        raise ConflictingFields(detail, path=("topic_grown", "partitions"), value=event.partitions)
+    if event.replicas is not None and len(event.replicas) != new:
+        detail = f"topic {topic.name!r} gets {new} partitions; replicas of {len(event.replicas)} are given"
+        raise ConflictingFields(detail, path=("topic_grown", "replicas"), value=len(event.replicas))
+    added = [[]] * new if event.replicas is None else unpadded(event.replicas)
+    return replace(topic, replicas=padded([*unpadded(topic.replicas), *added]))
 
 
 def _replaced(state: _State, member_id: str, by: Member) -> _Change:
