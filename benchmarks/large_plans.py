@@ -7,8 +7,8 @@ from math import isclose
 import sqlalchemy as sa
 
 from app.services import replicas
-from app.services.limits import Limits
 from app.services.kinds import to_json
+from app.services.limits import Limits
 from app.services.plans import Plan
 from app.store.database import Database
 from benchmarks import service

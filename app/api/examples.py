@@ -191,6 +191,49 @@ CHECK_REQUEST: dict[str, Any] = {
     }
 }
 
+_MEMBERS = [
+    {"member_id": "billing-0", "rack_id": "use1-az1", "topics": ["orders"], "owned_partitions": {"orders": [0, 1, 2]}},
+    {"member_id": "billing-1", "rack_id": "use1-az2", "topics": ["orders"], "owned_partitions": {"orders": [3, 4, 5]}},
+]
+_ORDERS = {
+    "name": "orders",
+    "partitions": [{"partition": p, "replicas": [1 + p % 3, 1 + (p + 1) % 3]} for p in range(6)],
+}
+_RACKED = [{"id": 1, "rack": "use1-az1"}, {"id": 2, "rack": "use1-az2"}, {"id": 3, "rack": "use1-az4"}]
+GROUP: dict[str, Any] = {"brokers": _RACKED, "topics": [_ORDERS], "assignor": "range", "members": _MEMBERS}
+GROUP_REQUEST: dict[str, Any] = {
+    "range": {"summary": "Who reads what, and how much of it across racks", "value": GROUP},
+    "compare": {
+        "summary": "Four assignors beside each other",
+        "value": GROUP | {"assignor": ["range", "cooperative-sticky", "uniform", "optimal"]},
+    },
+    "events": {
+        "summary": "A member joins, a rack is lost, the topic grows",
+        "value": GROUP
+        | {
+            "assignor": "cooperative-sticky",
+            "events": [
+                {"join": {"member_id": "billing-2", "rack_id": "use1-az4", "topics": ["orders"]}},
+                {"lose_rack": "use1-az2"},
+                {"topic_grown": {"topic": "orders", "partitions": 9}},
+            ],
+        },
+    },
+    "metadata": {
+        "summary": "A member by the coordinator's own bytes, on a snapshot",
+        "value": {
+            "snapshot_id": str(EXAMPLE_SNAPSHOT_ID),
+            "assignor": "range",
+            "members": [
+                {
+                    "member_id": "billing-0",
+                    "member_metadata": "AAMAAAABAAZvcmRlcnP/////AAAAAP////8ACHVzZTEtYXox",
+                }
+            ],
+        },
+    },
+}
+
 KEYS_REQUEST: dict[str, Any] = {
     "clients": {
         "summary": "Two clients, and twice the partitions",

@@ -69,10 +69,11 @@ class GroupMemberRequest(RequestModel):
 
     member_id: GroupString
     group_instance_id: GroupString | None = Field(None, description="Makes it a static member.")
-    rack_id: Rack | None = Field(None, description="Its `client.rack`; `\"\"` counts as none.")
+    rack_id: Rack | None = Field(None, description='Its `client.rack`; `""` counts as none.')
     topics: list[TopicName] | None = Field(None, description="What it subscribes to.")
     owned_partitions: dict[TopicName, list[PartitionId]] | None = Field(
-        None, description="What it has now. Only the sticky ones, `uniform` and `optimal` look at it; moves are counted."
+        None,
+        description="What it has now. Only the sticky ones, `uniform` and `optimal` look at it; moves count.",
     )
     generation_id: Annotated[Int32, Field(ge=-1)] | None = Field(
         None, description="Of `owned_partitions`. The sticky assignor takes a member that says none to own nothing."

@@ -7,6 +7,7 @@ from app.services.kinds import KINDS
 from app.services.limits import Limits
 from app.store.database import Database
 
+
 def run(database: Database, job_id: UUID, limits: Limits) -> None:
     """Run one job to its end, and store what became of it.
 

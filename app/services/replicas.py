@@ -200,7 +200,11 @@ def placed(plan: Plan | NewPlan) -> dict[str, object]:
     """Where the topics landed, as the contract writes it."""
     return {
         "topics": [
-            {"name": placement.topic, "first_partition_id": placement.first_partition_id, "replicas": placement.replicas}
+            {
+                "name": placement.topic,
+                "first_partition_id": placement.first_partition_id,
+                "replicas": placement.replicas,
+            }
             for placement in plan.placements
         ]
     }
