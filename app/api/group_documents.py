@@ -158,6 +158,7 @@ class ComparedAssignor(BaseModel):
     assignor: str
     runs_on: Literal["leader", "coordinator", "nowhere"]
     protocol: Literal["eager", "cooperative", "reconciled"]
+    rack_aware: bool
     in_rack: int | None
     cross_rack: int | None
     unknown: int | None
@@ -180,6 +181,8 @@ class GroupPlanDocument(PlanSummary):
     settled: bool
     locality: LocalityDocument
     loads: LoadsDocument
+    moved: int | None
+    revoked: int | None
     handover: Handover | None
     optimum: OptimumDocument | None
     comparison: list[ComparedAssignor]

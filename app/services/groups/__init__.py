@@ -2,8 +2,11 @@
 
 planning.py     a request to a plan that is kept: who reads what, what events do, how much better could be
 requests.py     what can be asked, as records that a job keeps
-sources.py      what was asked or recorded → members and metadata of the core
+sources.py      what was asked → what an assignor works on
+members.py      a member as a request tells it, and as each assignor reads it
+recorded.py     a group as a snapshot recorded it
 predictions.py  what one assignor makes of a group
+comparison.py   several assignors on one group
 cautions.py     what the caller should know about that
 reports.py      predictions and events → the plan's answer
 readers.py      who reads each partition, as rows that are kept beside the answer

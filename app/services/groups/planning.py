@@ -12,11 +12,11 @@ from app.core import ENGINE_VERSION
 from app.core.groups.lifecycle.events import apply_events
 from app.core.groups.lifecycle.rebalance_trigger import trigger
 from app.core.groups.measures.violations import violations
-from app.core.groups.registry import ASSIGNORS, Assignor
+from app.core.groups.registry import ASSIGNORS
 from app.core.model import Cluster
-from app.errors import ConflictingFields, DuplicateMember, DuplicateTopic, Failure, Json, KafkaRefuses
+from app.errors import ConflictingFields, DuplicateMember, DuplicateTopic, Json
 from app.services import snapshots
-from app.services.groups import reports
+from app.services.groups import comparison, reports
 from app.services.groups.cautions import cautions_of
 from app.services.groups.predictions import Prediction, predict
 from app.services.groups.readers import readers_of
@@ -48,7 +48,12 @@ def plan_group(
 ) -> Plan:
     """Predict the group and keep the plan; a request that was answered before gets the same plan again.
 
-    Raises the failures of `plan`, and `SnapshotNotFound`, `SnapshotChanged`.
+    Raises
+    ------
+    SnapshotNotFound, SnapshotChanged, LimitExceeded
+    ConflictingFields, DuplicateBroker, DuplicateTopic, DuplicateMember : what cannot be asked.
+    MalformedText, CorruptProtocolBytes : a member's raw metadata cannot be read.
+    KafkaRefuses, AssignorNeverEnds : what Kafka's own assignor does with such a group.
     """
     check(request, limits)
     site = _Site()
@@ -61,19 +66,6 @@ def plan_group(
     return Plan(uow.plans.keep(new, plan_id=plan_id), tuple(new.placements))
 
 
-def plan(request: GroupRequest, limits: Limits) -> NewPlan:
-    """Predict a group on listed brokers and topics, and keep nothing.
-
-    Raises
-    ------
-    ConflictingFields, DuplicateBroker, DuplicateTopic, DuplicateMember, LimitExceeded : what cannot be asked.
-    MalformedText, CorruptProtocolBytes : a member's raw metadata cannot be read.
-    KafkaRefuses, AssignorNeverEnds : what Kafka's own assignor does with such a group.
-    """
-    check(request, limits)
-    return _plan(request, _Site(), None, limits, is_job=True)
-
-
 def check(request: GroupRequest, limits: Limits) -> None:
     """Raise what is wrong with a request before anything is looked up: conflicts, duplicates, limits."""
     if (request.snapshot_id is None) == (request.brokers is None and request.topics is None):
@@ -82,10 +74,6 @@ def check(request: GroupRequest, limits: Limits) -> None:
         raise ConflictingFields("a request lists members or names a group of its snapshot", path=("members",))
     if request.group is not None and request.snapshot_id is None:
         raise ConflictingFields("a group is read from a snapshot, and snapshot_id is not there", path=("group",))
-    weights = {"lag": request.lag, "bytes_per_s": request.bytes_per_s}
-    if request.balance != "partitions" and weights[request.balance] is None and request.group is None:
-        detail = f"the optimum is to balance {request.balance}, and {request.balance} is not there"
-        raise ConflictingFields(detail, path=(request.balance,), value=None)
     check_brokers(request.brokers or (), limits)
     limits.check_count("topics", request.topics or (), path=("topics",))
     limits.check_count("members", request.members or (), path=("members",))
@@ -142,7 +130,7 @@ def _plan(
         "assignor": first.name,
         "protocol": first.protocol.value,
         **_report(request, source, found),
-        "comparison": [_row(found, source), *(_compared(assignor, source) for assignor in others)],
+        "comparison": [comparison.row(found, source), *(comparison.compared(each, source) for each in others)],
         "steps": _steps(request, source, found),
         "trigger": None if before is None else _trigger(request, source, before[1]),
         "violations": as_json(violations(found.members, source.metadata, found.assignment))
@@ -207,61 +195,12 @@ def _report(request: GroupRequest, source: Source, found: Prediction) -> dict[st
         "settled": found.rebalance is None or found.rebalance.settled,
         "locality": reports.locality_json(found.members, source, found.assignment),
         "loads": reports.loads_json(found.members, source, found.assignment),
+        "moved": found.moved,
+        "revoked": found.revoked,
         "handover": None if found.handover is None else reports.handover_json(found.handover),
         # Where members share partitions there is nothing to divide, and so no best division.
         "optimum": reports.optimum_json(found.members, source, request.balance) if is_exclusive else None,
     }
-
-
-def _row(found: Prediction, source: Source) -> dict[str, Json]:
-    """One line of the comparison."""
-    told = reports.loads_json(found.members, source, found.assignment)
-    moved = None if found.handover is None else found.handover.moved
-    return {
-        "assignor": found.assignor.name,
-        "runs_on": found.assignor.runs_on,
-        "protocol": found.assignor.protocol.value,
-        **reports.locality_json(found.members, source, found.assignment),
-        "moved": moved,
-        "revoked": None if found.rebalance is None else sum(phase.revoked for phase in found.rebalance.phases),
-        "phases": None if found.rebalance is None else len(found.rebalance.phases),
-        "loads": {name: evenness for name, evenness in told.items() if name != "per_member"},
-        "error": None,
-    }
-
-
-def _compared(assignor: Assignor, source: Source) -> dict[str, Json]:
-    """A line of the comparison; where Kafka's own code fails on the group, that is what the line says."""
-    try:
-        return _row(predict(assignor, source), source)
-    except Failure as failure:
-        error: dict[str, Json] = {"code": failure.code, "detail": failure.detail}
-        if isinstance(failure, KafkaRefuses):
-            error["kafka_exception"] = failure.kafka.exception
-        row: dict[str, Json] = dict.fromkeys(COMPARED)
-        return row | {
-            "assignor": assignor.name,
-            "runs_on": assignor.runs_on,
-            "protocol": assignor.protocol.value,
-            "error": error,
-        }
-
-
-COMPARED = (
-    "assignor",
-    "runs_on",
-    "protocol",
-    "in_rack",
-    "cross_rack",
-    "unknown",
-    "in_rack_share",
-    "moved",
-    "revoked",
-    "phases",
-    "loads",
-    "error",
-)
-"""The columns of the comparison, in their order."""
 
 
 def _steps(request: GroupRequest, source: Source, found: Prediction) -> list[Json]:

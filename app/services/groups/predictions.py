@@ -27,6 +27,16 @@ class Prediction:
     assignment: GroupAssignment
     handover: Handover | None
 
+    @property
+    def moved(self) -> int | None:
+        """Partitions that go from one member to another; None where they are shared."""
+        return None if self.handover is None else self.handover.moved
+
+    @property
+    def revoked(self) -> int | None:
+        """Partitions that members give up on the way, over all phases; None where they are shared."""
+        return None if self.rebalance is None else sum(phase.revoked for phase in self.rebalance.phases)
+
 
 def predict(assignor: Assignor, source: Source) -> Prediction:
     """Have an assignor assign the group, and the members hand over. Raises what the assignor does."""

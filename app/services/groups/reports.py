@@ -84,9 +84,9 @@ def optimum_json(
 ) -> dict[str, Json]:
     """The best these members could have, from what they own, with its certificate."""
     known = source.metadata if metadata is None else metadata
-    if balance != "partitions":
-        load = source.lag if balance == "lag" else source.bytes_per_s
-        even = balance_by_load(members, known, load or {})
+    load = source.load(balance)
+    if load is not None:
+        even = balance_by_load(members, known, load)
         certificate: dict[str, Json] = {
             "largest_load_bound": even.bound,
             "optimal": even.optimal,
@@ -100,7 +100,7 @@ def optimum_json(
         moved, assignment = best.moved, best.assignment
     spread = loads(members, known, assignment).spread
     answer: dict[str, Json] = {"balance": balance, "moved": moved, "spread": spread}
-    if balance != "partitions":
+    if load is not None:
         answer["largest_load"] = even.largest_load
     return answer | locality_json(members, source, assignment, metadata=known) | {"certificate": certificate}
 

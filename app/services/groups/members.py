@@ -1,0 +1,135 @@
+"""A member as a request tells it, and as each assignor reads it."""
+
+from base64 import b64decode
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from app.core.groups.classic import sticky
+from app.core.groups.model import Member, Owned
+from app.core.groups.registry import Assignor, OwnedIn
+from app.errors import ConflictingFields, CorruptProtocolBytes, DuplicateTopic, FieldPath, MalformedText
+from app.formats import assignor_user_data
+from app.formats.consumer_protocol import NEWEST_VERSION, Subscription, read_subscription
+from app.services.cautions import Caution
+from app.services.groups.requests import MemberRequest
+from app.services.snapshots import first_repeated
+
+NO_GENERATION = -1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ListedMember:
+    """A member as it was told.
+
+    Parameters
+    ----------
+    member : what it says of itself. subscription : its raw metadata, where that is how it was told.
+    """
+
+    member: Member
+    subscription: Subscription | None = None
+
+    def seen_by(self, assignor: Assignor) -> Member:
+        """The member as one assignor reads it."""
+        if assignor.owned_in is OwnedIn.USER_DATA:
+            return self._in_user_data()
+        if self.subscription is None:
+            # Clients sort what they own before they send it.
+            return replace(self.member, owned=[Owned(run.topic, np.sort(run.partitions)) for run in self.member.owned])
+        if self.member.generation_id is None and assignor.owned_in is OwnedIn.SUBSCRIPTION:
+            # Before the subscription had a field for it, the generation was user data.
+            return replace(self.member, generation_id=_cooperative_generation(self.subscription.user_data))
+        return self.member
+
+    def _in_user_data(self) -> Member:
+        if self.subscription is None:
+            return sticky.in_user_data(self.member)
+        told = _sticky_user_data(self.subscription.user_data)
+        if told is None:
+            return replace(self.member, owned=(), generation_id=None)
+        # The older form has no generation, which counts as one before all others.
+        generation_id = NO_GENERATION if told.generation_id is None else told.generation_id
+        return replace(self.member, owned=told.owned, generation_id=generation_id)
+
+
+def listed_member(member: MemberRequest, path: FieldPath) -> ListedMember:
+    """A member of a request. `path` is its place.
+
+    Raises
+    ------
+    ConflictingFields : it says twice, or not at all, what it subscribes to.
+    DuplicateTopic : it subscribes to a topic twice.
+    MalformedText, CorruptProtocolBytes : its metadata cannot be read.
+    """
+    if member.topics is not None and (twice := first_repeated(list(member.topics))) is not None:
+        detail = f"member {member.member_id} subscribes to {member.topics[twice]} twice"
+        raise DuplicateTopic(detail, path=(*path, "topics", twice), value=member.topics[twice])
+    if member.member_metadata is None:
+        if member.topics is None:
+            detail = f"member {member.member_id} has neither topics nor member_metadata"
+            raise ConflictingFields(detail, path=(*path, "topics"), value=None)
+        # By topic, as clients send it: in which order an object names its members is nobody's choice.
+        owned = sorted((member.owned_partitions or {}).items())
+        return ListedMember(
+            Member(
+                id=member.member_id,
+                topics=tuple(member.topics),
+                rack_id=member.rack_id,
+                group_instance_id=member.group_instance_id,
+                owned=tuple([Owned(topic, np.array(partitions, np.int32)) for topic, partitions in owned]),
+                generation_id=member.generation_id,
+            )
+        )
+    told_twice = [
+        name for name in ("topics", "rack_id", "owned_partitions", "generation_id") if getattr(member, name) is not None
+    ]
+    if told_twice:
+        detail = f"member {member.member_id} has {told_twice[0]} and member_metadata, which says it too"
+        raise ConflictingFields(detail, path=(*path, told_twice[0]))
+    subscription = _subscription(member.member_metadata, (*path, "member_metadata"))
+    if first_repeated(subscription.topics) is not None:
+        detail = f"the metadata of member {member.member_id} subscribe to a topic twice"
+        raise DuplicateTopic(detail, path=(*path, "member_metadata"))
+    return ListedMember(subscription.member(member.member_id, group_instance_id=member.group_instance_id), subscription)
+
+
+def _subscription(text: str, path: FieldPath) -> Subscription:
+    try:
+        data = b64decode(text, validate=True)
+    except ValueError:
+        raise MalformedText("member_metadata is not base64", expected="bytes in base64", path=path) from None
+    try:
+        return read_subscription(data)
+    except CorruptProtocolBytes as corrupt:
+        corrupt.path = path
+        raise
+
+
+def _sticky_user_data(data: bytes | None) -> assignor_user_data.StickyUserData | None:
+    """What a sticky assignor reads out of user data; it passes over what it cannot read."""
+    try:
+        return None if data is None else assignor_user_data.read_sticky(data)
+    except CorruptProtocolBytes:
+        return None
+
+
+def _cooperative_generation(data: bytes | None) -> int | None:
+    try:
+        return None if data is None else assignor_user_data.read_cooperative(data)
+    except CorruptProtocolBytes:
+        return None
+
+
+def from_the_future(listed: Sequence[ListedMember]) -> list[Caution]:
+    """What to say of metadata in a version that this service does not know."""
+    future = [one for one in listed if one.subscription is not None and one.subscription.is_from_the_future]
+    if not future:
+        return []
+    versions = sorted({one.subscription.version for one in future if one.subscription is not None})
+    detail = (
+        f"the metadata of {len(future)} members are of version {', '.join(map(str, versions))}; they are read as "
+        f"version {NEWEST_VERSION}, and what later ones added is not read"
+    )
+    return [Caution("subscription_from_the_future", detail, members=tuple(one.member.id for one in future))]
