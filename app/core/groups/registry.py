@@ -1,16 +1,18 @@
 """Every assignor by its name, with one signature: what the API's enum, the docs and comparisons read."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from types import MappingProxyType
 
 from app.core.groups.arrays.owned import OwnedRuns
+from app.core.groups.arrays.weights import Weights
 from app.core.groups.classic import cooperative_sticky, roundrobin, sticky
 from app.core.groups.classic import range as classic_range
 from app.core.groups.lifecycle.rebalance import Protocol
 from app.core.groups.model import Assign, GroupAssignment, GroupMetadata, Member
 from app.core.groups.optimum import optimal
+from app.core.groups.optimum.by_load import balance_by_load
 from app.core.groups.server import range as server_range
 from app.core.groups.server import simple, uniform
 from app.core.groups.server.by_name import by_name
@@ -35,6 +37,8 @@ class Assignor:
     runs_on : `leader` of a classic group, `coordinator` (KIP-848, share groups), or `nowhere`: it is none of Kafka's.
     is_rack_aware : whether racks can decide. owned_in : None where what members own decides nothing.
     is_exclusive : whether a partition is read by one member; share groups have several read it.
+    minding : given what reading each partition in rack is worth, and the load to make even, an assignor that minds
+        them; None of Kafka's does.
     """
 
     name: str
@@ -45,6 +49,7 @@ class Assignor:
     is_rack_aware: bool = False
     owned_in: OwnedIn | None = None
     is_exclusive: bool = True
+    minding: Callable[[Weights | None, Weights | None], Assign] | None = None
 
     @property
     def is_sticky(self) -> bool:
@@ -56,6 +61,15 @@ def _assign_sticky(members: Sequence[Member], metadata: GroupMetadata) -> GroupA
     """The sticky assignor. What a member was assigned in the group's own life, its client has yet to write down."""
     told = [sticky.in_user_data(member) if isinstance(member.owned, OwnedRuns) else member for member in members]
     return sticky.assign(told, metadata)
+
+
+def _optimal_minding(worth: Weights | None, load: Weights | None) -> Assign:
+    def assign(members: Sequence[Member], metadata: GroupMetadata) -> GroupAssignment:
+        if load is not None:
+            return balance_by_load(members, metadata, load).assignment
+        return optimal.optimum(members, metadata, weights=worth).assignment
+
+    return assign
 
 
 ASSIGNORS: Mapping[str, Assignor] = MappingProxyType(
@@ -122,6 +136,7 @@ ASSIGNORS: Mapping[str, Assignor] = MappingProxyType(
                 "nowhere",
                 is_rack_aware=True,
                 owned_in=OwnedIn.TARGET,
+                minding=_optimal_minding,
             ),
         )
     }

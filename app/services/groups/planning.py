@@ -129,7 +129,7 @@ def _plan(
         "seed": None,
         "assignor": first.name,
         "protocol": first.protocol.value,
-        **_report(request, source, found),
+        **_report(source, found),
         "comparison": [comparison.row(found, source), *(comparison.compared(each, source) for each in others)],
         "steps": _steps(request, source, found),
         "trigger": None if before is None else _trigger(request, source, before[1]),
@@ -186,7 +186,7 @@ def _check_size(request: GroupRequest, source: Source, limits: Limits, *, is_job
         limits.check_number("sync_partitions", work, path=("topics",), remedy=remedy)
 
 
-def _report(request: GroupRequest, source: Source, found: Prediction) -> dict[str, Json]:
+def _report(source: Source, found: Prediction) -> dict[str, Json]:
     """What is said of the plan's own assignor."""
     is_exclusive = found.assignor.is_exclusive
     return {
@@ -199,7 +199,7 @@ def _report(request: GroupRequest, source: Source, found: Prediction) -> dict[st
         "revoked": found.revoked,
         "handover": None if found.handover is None else reports.handover_json(found.handover),
         # Where members share partitions there is nothing to divide, and so no best division.
-        "optimum": reports.optimum_json(found.members, source, request.balance) if is_exclusive else None,
+        "optimum": reports.optimum_json(found.members, source) if is_exclusive else None,
     }
 
 
@@ -214,11 +214,11 @@ def _steps(request: GroupRequest, source: Source, found: Prediction) -> list[Jso
         found.rebalance.members if found.rebalance is not None else (),
         source.metadata,
         [event_of(event, assignor, ("events", i)) for i, event in enumerate(request.events)],
-        assign=assignor.assign,
+        assign=source.assign(assignor),
         protocol=assignor.protocol,
         leader=request.leader,
     )
-    return [reports.step_json(step, request.events[step.index].as_json(), source, request.balance) for step in steps]
+    return [reports.step_json(step, request.events[step.index].as_json(), source) for step in steps]
 
 
 def _trigger(request: GroupRequest, source: Source, before: Cluster) -> dict[str, Json]:

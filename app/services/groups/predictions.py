@@ -43,8 +43,8 @@ def predict(assignor: Assignor, source: Source) -> Prediction:
     members = tuple(listed.seen_by(assignor) for listed in source.listed)
     metadata = source.metadata
     if not assignor.is_exclusive or not members:
-        answer = assignor.assign(members, metadata)
+        answer = source.assign(assignor)(members, metadata)
         return Prediction(assignor, members, answer, None, answer, None)
-    done = rebalance(members, metadata, assign=assignor.assign, protocol=assignor.protocol)
+    done = rebalance(members, metadata, assign=source.assign(assignor), protocol=assignor.protocol)
     found = handover(metadata, owned_assignment(members, metadata), done.assignment)
     return Prediction(assignor, members, done.answer, done, done.assignment, found)

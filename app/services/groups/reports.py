@@ -15,7 +15,6 @@ from app.core.groups.optimum.optimal import optimum
 from app.core.measures.violations import NAMED_PARTITIONS
 from app.core.model import Int64s
 from app.errors import Json
-from app.services.groups.requests import Balance
 from app.services.groups.sources import Source
 
 
@@ -80,11 +79,11 @@ def loads_json(members: Sequence[Member], source: Source, assignment: GroupAssig
 
 
 def optimum_json(
-    members: Sequence[Member], source: Source, balance: Balance, *, metadata: GroupMetadata | None = None
+    members: Sequence[Member], source: Source, *, metadata: GroupMetadata | None = None
 ) -> dict[str, Json]:
     """The best these members could have, from what they own, with its certificate."""
     known = source.metadata if metadata is None else metadata
-    load = source.load(balance)
+    load = source.load
     if load is not None:
         even = balance_by_load(members, known, load)
         certificate: dict[str, Json] = {
@@ -99,7 +98,7 @@ def optimum_json(
         certificate = asdict(best.certificate)
         moved, assignment = best.moved, best.assignment
     spread = loads(members, known, assignment).spread
-    answer: dict[str, Json] = {"balance": balance, "moved": moved, "spread": spread}
+    answer: dict[str, Json] = {"balance": source.balance, "moved": moved, "spread": spread}
     if load is not None:
         answer["largest_load"] = even.largest_load
     return answer | locality_json(members, source, assignment, metadata=known) | {"certificate": certificate}
@@ -123,7 +122,7 @@ def handover_json(found: Handover) -> dict[str, Json]:
     return asdict(found)
 
 
-def step_json(step: Step, event: Json, source: Source, balance: Balance) -> dict[str, Json]:
+def step_json(step: Step, event: Json, source: Source) -> dict[str, Json]:
     """One event, and what came of it."""
     return {
         "event_index": step.index,
@@ -134,7 +133,7 @@ def step_json(step: Step, event: Json, source: Source, balance: Balance) -> dict
         "handover": handover_json(step.handover),
         "locality_before": counts_json(step.locality_before),
         "locality": locality_json(step.members, source, step.assignment, metadata=step.metadata),
-        "optimum": optimum_json(step.starting, source, balance, metadata=step.metadata),
+        "optimum": optimum_json(step.starting, source, metadata=step.metadata),
         "rebalances": [
             {"settled": done.settled, "phases": phases_json(done, done.members)} for done in step.rebalances
         ],

@@ -16,7 +16,7 @@ from app.core.groups.lifecycle.events import (
     RollingRestart,
     TopicGrown,
 )
-from app.core.groups.model import GroupMetadata, TopicMetadata
+from app.core.groups.model import Assign, GroupMetadata, TopicMetadata
 from app.core.groups.registry import Assignor
 from app.core.model import Broker, Cluster, Int32s, Topic, padded
 from app.errors import ConflictingFields, DuplicateTopic, FieldPath
@@ -41,7 +41,7 @@ class Source:
 
     Parameters
     ----------
-    listed : the members. lag, bytes_per_s : of partitions, where they are known.
+    listed : the members. lag, bytes_per_s : of partitions, where they are known. balance : what is to be made even.
     cautions : what is missing or doubtful about where all this comes from.
     """
 
@@ -49,11 +49,17 @@ class Source:
     metadata: GroupMetadata
     lag: Weights | None = None
     bytes_per_s: Weights | None = None
+    balance: Balance = "partitions"
     cautions: Sequence[Caution] = field(default=())
 
-    def load(self, balance: Balance) -> Weights | None:
+    @property
+    def load(self) -> Weights | None:
         """What is to be made even; None for partitions, and for what is not known."""
-        return {"partitions": None, "lag": self.lag, "bytes_per_s": self.bytes_per_s}[balance]
+        return {"partitions": None, "lag": self.lag, "bytes_per_s": self.bytes_per_s}[self.balance]
+
+    def assign(self, assignor: Assignor) -> Assign:
+        """The assignor, minding weights if it is one that can."""
+        return assignor.assign if assignor.minding is None else assignor.minding(self.bytes_per_s, self.load)
 
 
 def source_of(request: GroupRequest, cluster: Cluster | None) -> Source:
@@ -78,8 +84,8 @@ def source_of(request: GroupRequest, cluster: Cluster | None) -> Source:
     lag = _weights(request.lag)
     if lag is None and recorded is not None:
         lag = recorded_lag(recorded, metadata)
-    source = Source(listed, metadata, lag, _weights(request.bytes_per_s), cautions)
-    if request.balance != "partitions" and source.load(request.balance) is None:
+    source = Source(listed, metadata, lag, _weights(request.bytes_per_s), request.balance, cautions)
+    if request.balance != "partitions" and source.load is None:
         detail = f"the optimum is to balance {request.balance}, which is neither given nor in the snapshot"
         raise ConflictingFields(detail, path=("balance",), value=request.balance)
     return source
