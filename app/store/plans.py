@@ -109,11 +109,16 @@ class Plans:
                 return self.keep(plan, plan_id=plan_id)
             return found
         head = PlanHead(*created)
+        if plan.placements:  # a group may subscribe to nothing
+            self._keep_rows(head.id, plan.placements)
+        return head
+
+    def _keep_rows(self, plan_id: UUID, placements: Sequence[Placement]) -> None:
         self._connection.execute(
             plan_topics.insert(),
             [
                 {
-                    "plan_id": head.id,
+                    "plan_id": plan_id,
                     "ordinal": ordinal,
                     "name": placement.topic,
                     "first_partition_id": placement.first_partition_id,
@@ -121,10 +126,9 @@ class Plans:
                     "replication_factor": placement.replicas.shape[1],
                     "replicas": np.ascontiguousarray(placement.replicas, "<i4").data,
                 }
-                for ordinal, placement in enumerate(plan.placements)
+                for ordinal, placement in enumerate(placements)
             ],
         )
-        return head
 
     def find(self, plan_hash: str) -> PlanHead | None:
         """The plan of that hash, or None."""

@@ -17,9 +17,10 @@ from app.core.groups.lifecycle.events import (
     TopicGrown,
 )
 from app.core.groups.model import Assign, GroupMetadata, TopicMetadata
+from app.core.groups.optimum.by_load import LARGEST_SUM
 from app.core.groups.registry import Assignor
 from app.core.model import Broker, Cluster, Int32s, Topic, padded
-from app.errors import ConflictingFields, DuplicateTopic, FieldPath
+from app.errors import ConflictingFields, DuplicateTopic, FieldPath, LimitExceeded
 from app.services.cautions import Caution
 from app.services.groups.members import ListedMember, from_the_future, listed_member
 from app.services.groups.recorded import missing_from, recorded_group, recorded_lag, recorded_member
@@ -84,6 +85,8 @@ def source_of(request: GroupRequest, cluster: Cluster | None) -> Source:
     lag = _weights(request.lag)
     if lag is None and recorded is not None:
         lag = recorded_lag(recorded, metadata)
+    for name, weights in (("lag", lag), ("bytes_per_s", _weights(request.bytes_per_s))):
+        _require_countable(name, weights, metadata, len(listed))
     source = Source(listed, metadata, lag, _weights(request.bytes_per_s), request.balance, cautions)
     if request.balance != "partitions" and source.load is None:
         detail = f"the optimum is to balance {request.balance}, which is neither given nor in the snapshot"
@@ -156,6 +159,16 @@ def _fenced(brokers: Sequence[Broker]) -> list[Caution]:
         return []
     detail = f"{len(fenced)} brokers are fenced; clients do not see their racks, so that these do not count"
     return [Caution("fenced_brokers_left_out", detail, fenced)]
+
+
+def _require_countable(name: str, weights: Weights | None, metadata: GroupMetadata, members: int) -> None:
+    """Weights are added in 64 bits, times the size of the group, so that what is optimal is so exactly."""
+    total = sum(int(values.sum(dtype=object)) for values in (weights or {}).values() if len(values))
+    size = sum(len(topic.replicas) for topic in metadata.topics.values()) + members + 1
+    limit = LARGEST_SUM // (4 * size)
+    if total > limit:
+        detail = f"{name} comes to {total} in all; in a group of this size up to {limit} can be added exactly"
+        raise LimitExceeded(detail, path=(name,), limit=limit, value=total)
 
 
 def _weights(given: Mapping[str, Sequence[int]] | None) -> Weights | None:

@@ -13,6 +13,7 @@ from app.core.groups.registry import ASSIGNORS
 from app.core.groups.server import uniform
 from app.core.groups.server.by_name import id_of_topic
 from app.core.model import padded
+from app.errors import AssignorNeverEnds, KafkaRefuses
 from tests.core.groups.small_groups import given_to, groups, metadata, snapshots, topic
 
 RACKS = {0: "a", 1: "b", 2: "c"}
@@ -122,3 +123,42 @@ class TestWhyRacksDecideNothing:
         assert {m: sorted(e) for m, e in given_to(assign(fresh, known)).items()} == {
             m: sorted(e) for m, e in given_to(assign(without, known)).items()
         }
+
+
+_ids = st.one_of(st.integers(0, 5), st.sampled_from([99, 2**31 - 2, 2**31 - 1]))
+_claims = st.lists(
+    st.builds(
+        lambda name, ids: Owned(name, np.array(ids, np.int32)), st.sampled_from("tuvx"), st.lists(_ids, max_size=4)
+    ),
+    max_size=3,
+).map(tuple)
+_claimants = st.lists(
+    st.builds(
+        Member,
+        id=st.sampled_from(["m0", "m1", "m2"]),
+        topics=st.lists(st.sampled_from("tuv"), unique=True).map(tuple),
+        rack_id=st.sampled_from([None, "a", "b"]),
+        owned=_claims,
+        generation_id=st.sampled_from([None, -1, 0, 7, 2**31 - 1]),
+    ),
+    min_size=1,
+    max_size=3,
+    unique_by=lambda its: its.id,
+)
+
+
+@pytest.mark.parametrize("name", ASSIGNORS)
+@given(members=_claimants, known=snapshots)
+def test_whatever_members_claim_there_is_an_answer_or_a_refusal(
+    name: str, members: list[Member], known: GroupMetadata
+) -> None:
+    """Ids as large as a number can be, topics that do not exist, a partition listed twice: nothing else is raised."""
+    assignor = ASSIGNORS[name]
+    try:
+        if not assignor.is_exclusive:
+            assignor.assign(members, known)
+            return
+        done = rebalance(members, known, assign=assignor.assign, protocol=assignor.protocol)
+    except (KafkaRefuses, AssignorNeverEnds):
+        return
+    assert {member.id for member in done.members} == {member.id for member in members}

@@ -110,12 +110,13 @@ def _owned(group: StickyGroup) -> tuple[Int64s, Int64s, Int64s]:
         numbers, owner = numbers[~away], owner[~away]
     settled = ~claims.disputed[numbers]
     numbers, owner = numbers[settled], owner[settled]
-    # By topic; the numbers of partitions that are only claimed come last, and belong among the others.
     id_of = partitions.id_of
-    if len(numbers) and numbers[-1] >= partitions.known:
+    if len(id_of) > partitions.known:
+        # Ids that are only claimed can be as large as a number can be; only their order is asked for.
+        id_of = np.unique(id_of, return_inverse=True)[1].astype(np.int32)
+        # The numbers of such partitions come last, and belong among the others of their topic.
         by_topic = np.lexsort((numbers, partitions.topic_of[numbers]))
         numbers, owner = numbers[by_topic], owner[by_topic]
-        id_of = np.unique(id_of, return_inverse=True)[1].astype(np.int32)
     bounds, lists = kernel.owned_lists(numbers, owner, id_of, len(group.ids), int(id_of.max(initial=0)))
     return bounds, lists, revoked_by
 
