@@ -11,13 +11,13 @@ ApiVersions that the broker does not know.
 
 import socketserver
 import struct
+from base64 import urlsafe_b64decode
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from threading import Thread
 from types import MappingProxyType
 from typing import TypeVar
-from uuid import NAMESPACE_DNS, uuid5
 
 from app.core.model import NO_LEADER, Broker, Cluster, Topic, unpadded
 from app.formats.log_dirs import LogDir, LogDirs, disks
@@ -247,7 +247,7 @@ class LiveCluster:
     def _topic(self, body: Written, topic: Topic, version: int) -> None:
         body.numbers("h", 0).string(topic.name)
         if version >= 10:
-            body.data += uuid5(NAMESPACE_DNS, topic.name).bytes
+            body.data += b"\0" * 16 if topic.topic_id is None else urlsafe_b64decode(topic.topic_id + "==")
         body.numbers("b", topic.name.startswith("__"))
         partitions = list(
             zip(

@@ -26,7 +26,7 @@ from app.errors import ClusterUnreachable, ConflictingFields
 from app.formats import log_dirs, snapshot_json
 from app.formats.assembly import assemble
 from app.formats.log_dirs import BrokerLogDirs, LogDir, LogDirReplica, LogDirs
-from tests.formats.strategies import sample, topic_names
+from tests.formats.strategies import sample, topic_ids, topic_names
 from tests.kafka_on_a_wire import (
     API_VERSIONS,
     CLUSTER_ID,
@@ -149,6 +149,7 @@ def running(draw: st.DrawFn) -> LiveCluster:
                 adding=padded([draw(listed) for _ in partitions]),
                 removing=padded([draw(listed) for _ in partitions]),
                 size_bytes=np.array(sizes, np.int64),
+                topic_id=draw(st.none() | topic_ids),
             )
         )
     by_id = tuple(sorted(brokers, key=lambda broker: broker.id))
@@ -240,8 +241,10 @@ def moving(cluster: Cluster) -> dict[tuple[str, int], list[list[int]]]:
 
 
 def test_an_old_broker_tells_less_and_the_snapshot_says_so() -> None:
-    """Kafka 2.3 knows no way to ask about reassignments or the cluster: all else is read, from its own versions."""
+    """Kafka 2.3 knows no way to ask about reassignments or the cluster, and no topic ids: all else is read."""
     cluster = captured()
+    topics = tuple([replace(topic, topic_id=None) for topic in cluster.cluster.topics])
+    cluster.cluster = replace(cluster.cluster, topics=topics)
     cluster.versions = KAFKA_2_3
     with cluster.listening() as bootstrap:
         found = taken(bootstrap)

@@ -213,9 +213,9 @@ def _document(snapshot: Snapshot) -> dict[str, object]:
         "id": snapshot.id,
         "cluster": snapshot.cluster,
         "content_hash": snapshot.content_hash,
-        # What was kept before snapshots could hold groups does not count them.
-        "groups": 0,
         **snapshot.summary,
+        # What was kept before snapshots could hold groups does not count them.
+        "groups": snapshot.summary.get("groups", 0),
         "created_at": snapshot.created_at,
     }
 

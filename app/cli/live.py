@@ -6,10 +6,12 @@ what is on the brokers' disks. It sees what its principal may see: `Describe` on
 This module needs the extra `kafka`.
 """
 
+from base64 import urlsafe_b64encode
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, TypeVar
+from uuid import UUID
 
 import numpy as np
 from kafka.admin import KafkaAdminClient
@@ -130,7 +132,14 @@ def _topic(members: Members, moves: Moves) -> Topic:
         adding=padded([move.get("adding_replicas", ()) for move in moving]),
         removing=padded([move.get("removing_replicas", ()) for move in moving]),
         size_bytes=np.full(len(partitions), UNKNOWN_SIZE, np.int64),
+        topic_id=_topic_id(members),
     )
+
+
+def _topic_id(members: Members) -> str | None:
+    """The topic's id as Kafka's tools print it; the client has it as a UUID, and none from a broker before 2.8."""
+    told = UUID(str(members.get("topic_id") or UUID(int=0)))
+    return urlsafe_b64encode(told.bytes).decode().removesuffix("==") if told.int else None
 
 
 def _log_dirs(admin: KafkaAdminClient, brokers: Iterable[int], topics: Sequence[Topic], cautions: list[str]) -> LogDirs:

@@ -5,9 +5,9 @@ members, else the offsets. The others add what they know of the same members. Te
 moment may disagree; what they say of other members is then not joined, and that is told.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 from app.core.groups.model import Owned
 from app.core.recorded import RecordedGroup, RecordedMember, RecordedOffset, TopicPartitions
@@ -18,6 +18,7 @@ from app.formats.group_texts import GroupTexts
 from app.formats.lines import refusal, shown
 
 Row = TypeVar("Row", PartitionOffsets, GroupMember, GroupState)
+_Members: TypeAlias = Mapping[str, RecordedMember]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +64,13 @@ def join(texts: GroupTexts) -> JoinedGroups:
         of.setdefault(name, _Sources()).listed.append(member)
     for name, row in _rows(texts.offsets, _partition_name):
         of.setdefault(name, _Sources()).rows.append(row)
-    disagreements = [Disagreement(name, said) for name in sorted(of) for said in _differences(of[name])]
-    return JoinedGroups(
-        groups=tuple([_group(name, of[name]) for name in sorted(of)]),
-        from_the_future=tuple(_from_the_future(texts.described)),
-        disagreements=tuple(disagreements),
-    )
+    groups: list[RecordedGroup] = []
+    disagreements: list[Disagreement] = []
+    for name in sorted(of):
+        members = of[name].members()
+        groups.append(_group(name, of[name], members))
+        disagreements += [Disagreement(name, said) for said in _differences(of[name], members)]
+    return JoinedGroups(tuple(groups), tuple(_from_the_future(texts.described)), tuple(disagreements))
 
 
 @dataclass(slots=True)
@@ -80,7 +82,7 @@ class _Sources:
     listed: list[GroupMember] = field(default_factory=list)
     rows: list[PartitionOffsets] = field(default_factory=list)
 
-    def members(self) -> list[Mapping[str, RecordedMember]]:
+    def members(self) -> Sequence[_Members]:
         """The members by id that each text names, the one that counts first."""
         found = [_described(self.described)] if self.described is not None else []
         found += [_listed(self.listed)] if self.listed else []
@@ -109,8 +111,8 @@ def _partition_name(row: PartitionOffsets) -> str:
     return f"partition {row.topic}-{row.partition}"
 
 
-def _group(group_id: str, of: _Sources) -> RecordedGroup:
-    counts, *others = of.members()
+def _group(group_id: str, of: _Sources, members: Sequence[_Members]) -> RecordedGroup:
+    counts, *others = members
     state = of.described.state if of.described else of.state.state if of.state else None
     assignor = of.described.protocol if of.described else None
     if not assignor and of.state is not None:
@@ -130,7 +132,7 @@ def _group(group_id: str, of: _Sources) -> RecordedGroup:
     )
 
 
-def _each(others: Iterable[Mapping[str, RecordedMember]], member_id: str) -> list[RecordedMember]:
+def _each(others: Iterable[_Members], member_id: str) -> list[RecordedMember]:
     return [members[member_id] for members in others if member_id in members]
 
 
@@ -212,9 +214,9 @@ def _from_the_future(groups: Iterable[DescribedGroup]) -> Iterator[FromTheFuture
                     yield FromTheFuture(group.group_id, member.member_id, part, said.version)
 
 
-def _differences(of: _Sources) -> Iterator[str]:
-    counts, *others = of.members()
-    names = {name for members in others for name in members}
+def _differences(of: _Sources, members: Sequence[_Members]) -> Iterator[str]:
+    counts, *others = members
+    names = {name for other in others for name in other}
     if strangers := sorted(names - set(counts)):
         yield f"{len(strangers)} members in tables that are not among its {len(counts)}, {shown(strangers[0])} first"
     if of.described is not None and of.listed and (missing := sorted(set(counts) - names)):

@@ -55,12 +55,14 @@ def split(text: str, mark: Callable[[str, int], Mark]) -> Split:
     for line, content in numbered(text):
         if line <= taken:
             continue
-        said = mark(content, starts[line - 1])
+        begins = starts_document(content)
+        # The braces in a broken document begin no other; its reader will refuse it, whatever comes after.
+        said = Mark() if begins and documents.is_broken else mark(content, starts[line - 1])
         current = said.part or current
         if said.belongs and current is None:
             stray = stray or (line, content)
         elif said.belongs:
-            taken = documents.last_line(line, starts[line - 1]) if said.part and starts_document(content) else line
+            taken = documents.last_line(line, starts[line - 1]) if begins and said.part else line
             parts[line - 1 : taken] = [current] * (taken - line + 1)
     found = {part for part in parts if part is not None}
     return Split({part: _blanked(lines, parts, part) for part in found}, stray)
@@ -72,23 +74,20 @@ def starts_document(content: str) -> bool:
 
 
 class _Documents:
-    """Where the JSON documents of a text end."""
+    """Where the JSON documents of a text end. Once one is broken, no other is looked for."""
 
     def __init__(self, text: str) -> None:
         self._text = text
         self._scan = JSONDecoder(strict=False).raw_decode
-        self._is_broken = False
+        self.is_broken = False
 
     def last_line(self, line: int, start: int) -> int:
         """The last line of the document that starts on this line, or this line where it is broken."""
-        if self._is_broken:
-            # Its reader will refuse the text; to scan for the end of every brace in it could take for ever.
-            return line
         start = self._text.index("{", start)
         try:
             _, end = self._scan(self._text, start)
         except (ValueError, RecursionError):
-            self._is_broken = True
+            self.is_broken = True
             return line
         return line + self._text.count("\n", start, end)
 

@@ -45,7 +45,8 @@ class TestCreateFromJson:
         assert is_utc(created_at)
         assert is_uuid7(snapshot_id)
         content_hash = document.pop("content_hash")
-        assert document == {"cluster": "mine", "brokers": 6, "racks": 3, "topics": 1, "partitions": 2, "warnings": []}
+        counts = {"brokers": 6, "racks": 3, "topics": 1, "partitions": 2, "groups": 0}
+        assert document == {"cluster": "mine", **counts, "warnings": []}
         assert response.headers["location"] == f"/v1/snapshots/{snapshot_id}"
         assert response.headers["etag"] == f'"{content_hash}"'
         assert client.get(response.headers["location"]).json()["id"] == snapshot_id
@@ -112,6 +113,11 @@ class TestCreateFromJson:
             ({"brokers": [{"id": 1, "ip": "::"}]}, "/brokers/0/ip"),
             ({"topics": [{"name": "a b", "partitions": []}]}, "/topics/0/name"),
             ({"topics": [{"name": "..", "partitions": []}]}, "/topics/0/name"),
+            ({"topics": [{"name": "t", "topic_id": "A" * 21, "partitions": []}]}, "/topics/0/topic_id"),
+            ({"topics": [{"name": "t", "topic_id": "A" * 23, "partitions": []}]}, "/topics/0/topic_id"),
+            ({"topics": [{"name": "t", "topic_id": "A" * 21 + "=", "partitions": []}]}, "/topics/0/topic_id"),
+            ({"topics": [{"name": "t", "topic_id": "A" * 21 + "B", "partitions": []}]}, "/topics/0/topic_id"),
+            ({"topics": [{"name": "t", "topic_id": "+" * 22, "partitions": []}]}, "/topics/0/topic_id"),
             ({"topics": [{"name": "t", "partitions": [_partition(replicas=[])]}]}, "/topics/0/partitions/0/replicas"),
             ({"topics": [{"name": "t", "partitions": [_partition(partition=-1)]}]}, "/topics/0/partitions/0/partition"),
             ({"region": "eu"}, "/region"),
@@ -130,6 +136,15 @@ class TestCreateFromJson:
         topics = [{"name": "t", "partitions": []}, {"name": "t", "partitions": []}]
         response = client.post("/v1/snapshots", json={"cluster": "c", "brokers": [], "topics": topics})
         assert only_error(problem(response, 422, "duplicate_topic"), "/topics/1/name")["value"] == "t"
+
+    def test_a_topic_id_twice(self, client: httpx.Client) -> None:
+        topic_id = "qZugq_NJRUyvZZHyC6trPg"
+        topics: list[dict[str, Any]] = [{"name": name, "topic_id": topic_id, "partitions": []} for name in ("a", "b")]
+        body = {"cluster": "c", "brokers": [], "topics": [{"name": "0", "partitions": []}, *topics]}
+        error = only_error(
+            problem(client.post("/v1/snapshots", json=body), 422, "duplicate_topic"), "/topics/2/topic_id"
+        )
+        assert error["value"] == topic_id
 
     @pytest.mark.parametrize(
         ("partitions", "value"),
@@ -212,7 +227,7 @@ class TestCreateFromTexts:
             assert response.headers["content-type"] == PROBLEM
             assert response.json()["line"] <= TOPICS[:at].count(b"\n") + 1
 
-    @pytest.mark.parametrize("part", ["brokers", "topics", "log_dirs"])
+    @pytest.mark.parametrize("part", ["brokers", "topics", "log_dirs", "groups"])
     def test_invalid_utf8_in_a_part(self, client: httpx.Client, part: str) -> None:
         found = problem(_form(client, "prod", **{part: b"first\n\xff\n"}), 422, "malformed_text")
         assert (found["line"], found["byte"]) == (2, 6)

@@ -1,4 +1,4 @@
-"""The three texts as one cluster."""
+"""The tools' texts as one cluster."""
 
 import pytest
 
@@ -11,6 +11,7 @@ from tests.formats.strategies import sample
 BROKERS = sample("kafka-broker-api-versions.txt")
 TOPICS = sample("kafka-topics-describe.txt")
 LOG_DIRS = sample("kafka-log-dirs-describe.txt")
+GROUPS = sample("kafka-consumer-groups-describe.txt")
 
 
 def test_the_real_cluster() -> None:
@@ -61,13 +62,23 @@ def test_partitions_on_disk_that_no_topic_describes_are_told() -> None:
     assert found.partitions_without_topic == (("gone", 0), ("gone", 1))
 
 
-@pytest.mark.parametrize("part", ["brokers", "topics", "log_dirs"])
+@pytest.mark.parametrize("part", ["brokers", "topics", "log_dirs", "groups"])
 def test_a_refusal_names_the_text_it_is_about(part: str) -> None:
-    texts = {"brokers_text": BROKERS, "topics_text": TOPICS, "log_dirs_text": LOG_DIRS, f"{part}_text": "\nhello"}
+    texts = {"brokers_text": BROKERS, "topics_text": TOPICS, "log_dirs_text": LOG_DIRS, "groups_text": GROUPS}
+    texts[f"{part}_text"] = "\nhello"
     with pytest.raises(MalformedText) as caught:
         assemble("c", **texts)
     assert caught.value.path == (part,)
     assert caught.value.line == 2
+
+
+def test_groups_alone_are_a_cluster_of_nothing_else() -> None:
+    cluster = assemble("c", groups_text=GROUPS).cluster
+    assert (cluster.brokers, cluster.topics) == ((), ())
+    assert [group.group_id for group in cluster.groups] == ["billing", "clickstream"]
+    billing = cluster.group("billing")
+    assert billing is cluster.groups[0]
+    assert cluster.group("none") is None
 
 
 def test_no_text_at_all_is_refused() -> None:

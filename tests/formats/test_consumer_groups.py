@@ -204,6 +204,14 @@ class TestState:
         assert (sections[0].rows[0].group_epoch, sections[0].rows[0].target_assignment_epoch) == (3, 3)
         assert write_states(sections) == write_states([Section(sections[0].rows)]) == STATE_VERBOSE
 
+    def test_a_group_without_members_has_no_strategy(self) -> None:
+        """The tool prints an empty cell, and not a dash."""
+        text = STATE_VERBOSE.replace("uniform", " " * 7).replace("Stable", "Empty ").replace("   2\n", "   0\n")
+        sections = read_states(text)
+        (state,) = sections[0].rows
+        assert (state.assignment_strategy, state.state, state.members) == ("", "Empty", 0)
+        assert write_states(sections) == text
+
     def test_one_blank_of_many(self) -> None:
         text = "\n".join([" ".join(line.split()) for line in STATE.split("\n")])
         (billing,), (clickstream,) = (section.rows for section in read_states(text))
@@ -322,6 +330,7 @@ class TestDescribedGroups:
             ("member_assignment", {"assigned_partitions": [{"topic": "t"}]}, "partitions"),
             ("member_assignment", {"assigned_partitions": [{"topic": "t", "partitions": [-1]}]}, "-1"),
             ("member_id", None, "null"),
+            ("member_id", "billing-0-ceff75a4-7af7-43f2-a9bb-25d3aa103f4f", "again"),
         ],
     )
     def test_what_is_wrong_is_said_with_its_place(self, key: str, value: object, found: str) -> None:

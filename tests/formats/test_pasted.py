@@ -1,12 +1,15 @@
 """Several tools' texts in one paste."""
 
 import itertools
+import json
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.formats import broker_api_versions, log_dirs, topic_describe
+from app.formats import broker_api_versions, log_dirs, recorded_groups, topic_describe
+from app.formats.group_texts import read as read_groups
 from app.formats.pasted import Pasted, read
 from tests.formats.strategies import broken, reads_or_refuses, refused, sample
 
@@ -14,11 +17,20 @@ TEXTS = {
     "brokers": sample("kafka-broker-api-versions.txt"),
     "topics": sample("kafka-topics-describe.txt"),
     "log_dirs": sample("kafka-log-dirs-describe.txt"),
+    "groups": "".join(
+        [sample(f"kafka-consumer-groups-{form}.txt") for form in ("describe", "members-verbose", "state")]
+    ),
 }
-READERS = {"brokers": broker_api_versions.read, "topics": topic_describe.read, "log_dirs": log_dirs.read}
+DESCRIBED = sample("describe-groups.json")
+READERS: dict[str, Callable[[str], object]] = {
+    "brokers": broker_api_versions.read,
+    "topics": topic_describe.read,
+    "log_dirs": log_dirs.read,
+    "groups": lambda text: recorded_groups.join(read_groups(text)),
+}
 
 
-@pytest.mark.parametrize("count", [1, 2, 3])
+@pytest.mark.parametrize("count", [1, 2, 3, 4])
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_each_tool_gets_its_lines_in_any_order(count: int, end: str) -> None:
     for order in itertools.permutations(TEXTS, count):
@@ -39,10 +51,46 @@ def test_command_lines_and_log_lines_belong_to_no_text() -> None:
         f"{TEXTS['brokers']}"
         "C:\\kafka>bin\\windows\\kafka-log-dirs.bat --describe\n"
         f"{TEXTS['log_dirs']}"
+        "$ kafka-consumer-groups.sh --bootstrap-server kafka-1:9092 --describe --all-groups\n"
+        "\nConsumer group 'old' has no active members.\n"
+        f"{TEXTS['groups']}"
     )
     found = read(text)
     for tool, reader in READERS.items():
         assert reader(getattr(found, tool)) == reader(TEXTS[tool])
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+@pytest.mark.parametrize("order", [*itertools.permutations(["groups", "log_dirs", "topics"])])
+def test_json_of_groups_and_of_log_directories_are_told_apart(order: tuple[str, ...], indent: int | None) -> None:
+    """By what stands first in them, also where each brace has a line of its own."""
+    directories = json.loads(TEXTS["log_dirs"].split("\n", maxsplit=2)[2])
+    documents = {"groups": json.loads(DESCRIBED), "log_dirs": directories}
+    texts = {part: json.dumps(document, indent=indent) for part, document in documents.items()}
+    texts["topics"] = TEXTS["topics"]
+    found = read("\n".join([texts[part] for part in order]))
+    for part, text in texts.items():
+        left = getattr(found, part)
+        assert left is not None
+        assert READERS[part](left) == READERS[part](text)
+
+
+def test_a_group_may_be_called_as_a_document_starts() -> None:
+    table = (
+        "GROUP TOPIC PARTITION CURRENT-OFFSET LOG-END-OFFSET LAG CONSUMER-ID HOST CLIENT-ID\n{team} t 0 1 2 1 - - -\n"
+    )
+    groups = read(table).groups
+    assert groups is not None
+    assert [group.group_id for group in recorded_groups.join(read_groups(groups)).groups] == ["{team}"]
+
+
+def test_a_document_that_is_cut_off_is_refused_by_its_reader() -> None:
+    """What it would be the end of is not looked for; the braces within it begin no other document."""
+    found = read(DESCRIBED[:2000] + "\n" + TEXTS["topics"])
+    assert found.log_dirs is None
+    assert found.topics is not None
+    assert found.groups is not None
+    assert "described groups as JSON" in refused(read_groups, found.groups).detail
 
 
 def test_refusals_name_the_line_of_the_paste() -> None:

@@ -1,5 +1,7 @@
 """The canonical document of a cluster."""
 
+from dataclasses import replace
+from hashlib import sha256
 from random import Random
 
 import numpy as np
@@ -8,13 +10,45 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.model import NO_LEADER, NO_REPLICA, UNKNOWN_SIZE, Broker, BrokerCapacity, Cluster, Int32s, Topic, padded
+from app.core.recorded import RecordedGroup, RecordedMember, RecordedOffset, TopicPartitions
 from app.formats.assembly import assemble
 from app.formats.snapshot_json import read, write
-from tests.formats.strategies import broker_ids, replica_lists, sample, topic_names
+from tests.formats.strategies import broker_ids, replica_lists, sample, topic_ids, topic_names
 
 amounts = st.none() | st.integers(0, 2**53)
 capacities = st.none() | st.builds(BrokerCapacity, amounts, amounts, amounts)
 brokers = st.builds(Broker, broker_ids, st.none() | st.text(max_size=5), st.booleans(), capacities)
+
+texts = st.text(max_size=5)
+said = st.none() | texts
+numbers = st.none() | st.integers(-(2**63), 2**63 - 1)
+listed = st.none() | st.dictionaries(
+    topic_names, st.lists(st.integers(-(2**31), 2**31 - 1), max_size=3).map(tuple), max_size=3
+).map(lambda found: tuple([TopicPartitions(*item) for item in found.items()]))
+members = st.builds(
+    RecordedMember,
+    member_id=texts,
+    client_id=said,
+    host=said,
+    group_instance_id=said,
+    rack_id=said,
+    topics=st.none() | st.lists(topic_names, max_size=3).map(tuple),
+    owned=listed,
+    generation_id=st.none() | st.integers(0, 2**31 - 1),
+    user_data=st.none() | st.binary(max_size=5),
+    assigned=listed,
+)
+offsets = st.builds(RecordedOffset, topic_names, st.integers(0, 2**31 - 1), numbers, numbers, numbers, said)
+groups = st.builds(
+    RecordedGroup,
+    group_id=texts,
+    state=said,
+    assignor=said,
+    members=st.lists(members, max_size=3).map(tuple),
+    offsets=st.lists(offsets, max_size=4, unique_by=lambda one: (one.topic, one.partition)).map(
+        lambda found: tuple(sorted(found, key=lambda one: (one.topic, one.partition)))
+    ),
+)
 
 
 @st.composite
@@ -31,6 +65,7 @@ def topics(draw: st.DrawFn, name: str) -> Topic:
         adding=padded(draw(some)),
         removing=padded(draw(some)),
         size_bytes=np.array([draw(st.integers(UNKNOWN_SIZE, 2**63 - 1)) for _ in ids], dtype=np.int64),
+        topic_id=draw(st.none() | topic_ids),
     )
 
 
@@ -39,7 +74,13 @@ def clusters(draw: st.DrawFn) -> Cluster:
     listed = draw(st.lists(brokers, unique_by=lambda broker: broker.id, max_size=4))
     names = sorted(draw(st.lists(topic_names, unique=True, max_size=3)))
     ordered = tuple(sorted(listed, key=lambda broker: broker.id))
-    return Cluster(draw(st.text(max_size=8)), ordered, tuple(draw(topics(name)) for name in names))
+    recorded = sorted(draw(st.lists(groups, unique_by=lambda group: group.group_id, max_size=3)), key=_group_id)
+    found = tuple(draw(topics(name)) for name in names)
+    return Cluster(draw(st.text(max_size=8)), ordered, found, tuple(recorded))
+
+
+def _group_id(group: RecordedGroup) -> str:
+    return group.group_id
 
 
 def _trimmed(rows: Int32s) -> list[list[int]]:
@@ -55,7 +96,10 @@ def assert_same(found: Cluster, expected: Cluster) -> None:
     assert [broker.capacity or BrokerCapacity() for broker in found.brokers] == [
         broker.capacity or BrokerCapacity() for broker in expected.brokers
     ]
-    assert [topic.name for topic in found.topics] == [topic.name for topic in expected.topics]
+    assert [(topic.name, topic.topic_id) for topic in found.topics] == [
+        (topic.name, topic.topic_id) for topic in expected.topics
+    ]
+    assert found.groups == expected.groups
     for topic, other in zip(found.topics, expected.topics, strict=True):
         for name in ("partition_ids", "leaders", "size_bytes"):
             assert getattr(topic, name).tolist() == getattr(other, name).tolist()
@@ -96,9 +140,11 @@ def test_order_and_padding_leave_no_trace(cluster: Cluster, extra: int, random: 
                 adding=wider(topic.adding)[order],
                 removing=wider(topic.removing)[order],
                 size_bytes=topic.size_bytes[order],
+                topic_id=topic.topic_id,
             )
         )
-    other = Cluster(cluster.name, cluster.brokers[::-1], tuple(retold[::-1]))
+    groups = tuple([replace(group, offsets=group.offsets[::-1]) for group in cluster.groups[::-1]])
+    other = Cluster(cluster.name, cluster.brokers[::-1], tuple(retold[::-1]), groups)
     assert write(other) == write(cluster)
 
 
@@ -147,3 +193,57 @@ def test_the_real_cluster_survives() -> None:
         log_dirs_text=sample("kafka-log-dirs-describe.txt"),
     ).cluster
     assert_same(read(write(cluster)), cluster)
+
+
+def test_groups_and_topic_ids_are_new_and_leave_the_hash_of_what_has_none() -> None:
+    """The hash was taken before a cluster could hold either; stored snapshots keep theirs."""
+    cluster = assemble(
+        "prod-eu",
+        brokers_text=sample("kafka-broker-api-versions.txt"),
+        topics_text=sample("kafka-topics-describe.txt"),
+        log_dirs_text=sample("kafka-log-dirs-describe.txt"),
+    ).cluster
+    without = replace(cluster, topics=tuple([replace(topic, topic_id=None) for topic in cluster.topics]))
+    before = "54cc0621a842a2fb7728acf6f5076f48a739ea541914bc5c800737ff94fc4eac"
+    assert sha256(write(without)).hexdigest() == before
+    assert sha256(write(cluster)).hexdigest() != before
+    assert sha256(write(replace(without, groups=(RecordedGroup("g"),)))).hexdigest() != before
+
+
+def test_a_worked_group_leaves_out_what_the_record_does_not_say() -> None:
+    """Topics of owned partitions stay in their order, which decides what an assignor takes away first."""
+    owned = (TopicPartitions("b", (1, 0)), TopicPartitions("a", ()))
+    told = RecordedMember("m-1", rack_id="r", topics=("b", "a"), owned=owned, generation_id=4, user_data=b"\0\1")
+    group = RecordedGroup(
+        "g", "Stable", "range", (told, RecordedMember("m-0", assigned=())), (RecordedOffset("b", 1, 7, 9, 2, "m-1"),)
+    )
+    document = write(Cluster("c", (), (), (group,)))
+    assert b'"owned_partitions":{"b":[1,0],"a":[]}' in document
+    assert orjson.loads(document)["groups"] == [
+        {
+            "group_id": "g",
+            "state": "Stable",
+            "assignor": "range",
+            "members": [
+                {
+                    "member_id": "m-1",
+                    "rack_id": "r",
+                    "topics": ["b", "a"],
+                    "owned_partitions": {"b": [1, 0], "a": []},
+                    "generation_id": 4,
+                    "user_data": "AAE=",
+                },
+                {"member_id": "m-0", "assigned_partitions": {}},
+            ],
+            "offsets": [
+                {
+                    "topic": "b",
+                    "partition": 1,
+                    "current_offset": 7,
+                    "log_end_offset": 9,
+                    "lag": 2,
+                    "member_id": "m-1",
+                }
+            ],
+        }
+    ]

@@ -27,6 +27,7 @@ from tests.formats.strategies import (
     refused,
     replica_lists,
     sample,
+    topic_ids,
     topic_names,
 )
 
@@ -83,7 +84,7 @@ def descriptions(draw: st.DrawFn) -> tuple[TopicDescription, ...]:
     described = []
     for name in draw(st.lists(topic_names, unique=True, max_size=3)):
         ids = draw(st.lists(st.integers(0, 2000), unique=True, max_size=4))
-        topic_id = draw(st.none() | st.from_regex(r"[A-Za-z0-9_-]{21}[AQgw]", fullmatch=True))
+        topic_id = draw(st.none() | topic_ids)
         marked = draw(st.booleans())
         columns = HEADER_COLUMNS if topic_id else HEADER_COLUMNS[1:]
         described.append(
@@ -167,6 +168,11 @@ class TestTopics:
         assert found[1].size_bytes.tolist() == [UNKNOWN_SIZE, UNKNOWN_SIZE]
         assert found[1].adding.shape == found[1].removing.shape == (2, 0)
 
+    def test_topic_ids_are_known_since_2_8(self) -> None:
+        assert [topic.topic_id for topic in topics(read(KRAFT_4))] == ["2axB58VyTMemnegrC2eNlQ"]
+        assert [topic.topic_id for topic in topics(read(KAFKA_2_2))] == [None]
+        assert [topic.topic_id for topic in topics(read(KRAFT_4.replace("2axB58VyTMemnegrC2eNlQ", "")))] == [None]
+
     def test_a_reassignment_shows_in_the_arrays(self) -> None:
         found = {topic.name: topic for topic in topics(read(sample(CAPTURES[1])))}
         inventory = found["inventory.changes"]
@@ -215,6 +221,8 @@ class TestRefusals:
             (HEADER.replace("ReplicationFactor: 2", "ReplicationFactor: -2"), 1, "after `ReplicationFactor:`"),
             (HEADER.replace("\tConfigs: ", ""), 1, "the column `Configs`"),
             (HEADER.replace("Topic: t", "Topic: t t"), 1, "a topic name"),
+            (KRAFT_4.replace("2axB58VyTMemnegrC2eNlQ", "2axB58VyTMemnegrC2eNl"), 1, "after `TopicId:`"),
+            (KRAFT_4.replace("2axB58VyTMemnegrC2eNlQ", "2axB58VyTMemnegrC2eNl/"), 1, "after `TopicId:`"),
             (HEADER.replace("Topic: t", "Topic: .."), 1, "a topic name"),
             (HEADER.replace("Topic: t", "Topic: " + "t" * 250), 1, "a topic name"),
             (HEADER + "…\n" + ROW_0 + ROW_1, 2, "a column"),

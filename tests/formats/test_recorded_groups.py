@@ -1,0 +1,322 @@
+"""Consumer groups joined from the texts that describe them."""
+
+import itertools
+import json
+from base64 import b64encode
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from app.core.recorded import RecordedMember, RecordedOffset, TopicPartitions
+from app.formats import recorded_groups
+from app.formats.consumer_groups import (
+    GroupMember,
+    GroupState,
+    PartitionOffsets,
+    Section,
+    write_members,
+    write_offsets,
+    write_states,
+)
+from app.formats.consumer_protocol import Assignment, Subscription, write_assignment, write_subscription
+from app.formats.group_texts import read
+from app.formats.recorded_groups import Disagreement, FromTheFuture, JoinedGroups
+from tests.formats.strategies import broken, reads_or_refuses, refused, sample
+
+OFFSETS = sample("kafka-consumer-groups-describe.txt")
+MEMBERS = sample("kafka-consumer-groups-members-verbose.txt")
+STATES = sample("kafka-consumer-groups-state.txt")
+DESCRIBED = sample("describe-groups.json") + "\n"
+LINES = {text: text.count("\n") for text in (OFFSETS, MEMBERS, STATES, DESCRIBED)}
+
+names = st.sampled_from(["a", "b", "my group"])
+member_ids = st.sampled_from(["m-0", "m-1", "m-2"])
+described_groups = st.dictionaries(
+    names,
+    st.lists(member_ids, unique=True, max_size=3).map(
+        lambda ids: {
+            "group_state": "Stable",
+            "protocol_data": "range",
+            "members": [
+                {
+                    "member_id": member,
+                    "client_id": "c",
+                    "client_host": "/h",
+                    "member_metadata": {"topics": ["t"], "owned_partitions": [], "rack_id": "r"},
+                    "member_assignment": {"assigned_partitions": [{"topic": "t", "partitions": [0]}]},
+                }
+                for member in ids
+            ],
+        }
+    ),
+)
+
+
+def joined(*texts: str) -> JoinedGroups:
+    return recorded_groups.join(read("".join(texts)))
+
+
+def described(*members: dict[str, object], protocol: str = "range") -> str:
+    """Described groups as a coordinator answers them: one group, g."""
+    listed = [{"client_id": "c", "client_host": "/h", "member_assignment": "", **member} for member in members]
+    return json.dumps({"g": {"group_state": "Stable", "protocol_data": protocol, "members": listed}}, indent=1) + "\n"
+
+
+def raw(content: bytes) -> str:
+    return b64encode(content).decode()
+
+
+@st.composite
+def some_texts(draw: st.DrawFn) -> list[str]:
+    """Each kind of text, about groups and members that they have in common or not."""
+    rows = st.builds(
+        PartitionOffsets,
+        topic=st.just("t"),
+        partition=st.integers(0, 9),
+        current_offset=st.integers(0, 9),
+        log_end_offset=st.none(),
+        lag=st.none(),
+        consumer_id=st.none() | member_ids,
+        host=st.just("/h"),
+        client_id=st.just("c"),
+        group=names,
+    )
+    members = st.builds(
+        GroupMember, member_ids, st.just("/h"), st.just("c"), st.integers(0, 2), names, assignment=st.just(())
+    )
+    states = st.builds(GroupState, st.just("h:1  (1)"), st.just("Stable"), st.integers(0, 3), st.just("range"), names)
+    tables = [
+        write_offsets(
+            [Section((row,)) for row in draw(st.lists(rows, unique_by=lambda row: (row.group, row.partition)))]
+        ),
+        write_members(
+            [Section((row,)) for row in draw(st.lists(members, unique_by=lambda row: (row.group, row.consumer_id)))]
+        ),
+        write_states([Section((row,)) for row in draw(st.lists(states, unique_by=lambda row: str(row.group)))]),
+    ]
+    return [*tables, json.dumps(draw(described_groups)) + "\n"]
+
+
+class TestLaws:
+    """Whatever the texts are."""
+
+    @given(some_texts())
+    def test_any_order_of_the_texts_gives_the_same_groups(self, texts: list[str]) -> None:
+        wanted = joined(*texts)
+        for order in itertools.permutations(texts):
+            assert joined(*order) == wanted
+
+    @given(some_texts())
+    def test_every_group_of_every_text_is_there_by_group_id(self, texts: list[str]) -> None:
+        found = read("".join(texts))
+        named = {str(row.group) for offsets in found.offsets for row in offsets.rows}
+        named |= {str(row.group) for members in found.members for row in members.rows}
+        named |= {str(row.group) for states in found.states for row in states.rows}
+        named |= {group.group_id for group in found.described}
+        assert [group.group_id for group in joined(*texts).groups] == sorted(named)
+
+    @settings(max_examples=150)
+    @given(st.permutations([OFFSETS, MEMBERS, STATES, DESCRIBED]).map("".join).flatmap(broken))
+    def test_broken_captures_are_joined_or_refused(self, text: str) -> None:
+        reads_or_refuses(lambda left: recorded_groups.join(read(left)), text)
+
+    @given(st.text())
+    def test_any_text_is_joined_or_refused(self, text: str) -> None:
+        reads_or_refuses(lambda left: recorded_groups.join(read(left)), text)
+
+
+class TestTheRealGroups:
+    """`billing` and `clickstream`, as a real cluster told them."""
+
+    def test_from_the_three_tables(self) -> None:
+        found = joined(OFFSETS, MEMBERS, STATES)
+        billing, clickstream = found.groups
+        assert (found.disagreements, found.from_the_future) == ((), ())
+        assert (billing.group_id, billing.state, billing.assignor) == ("billing", "Stable", "range")
+        assert (clickstream.state, clickstream.assignor) == ("Stable", "cooperative-sticky")
+        assert [len(group.members) for group in found.groups] == [3, 4]
+        assert [len(group.offsets) for group in found.groups] == [36, 66]
+        assert billing.members[0] == RecordedMember(
+            member_id="billing-2-c7b40c8e-45b1-4420-b30a-d50f4adbc9d7",
+            client_id="billing-2",
+            host="/127.0.0.1",
+            assigned=(
+                TopicPartitions("orders", tuple(range(16, 24))),
+                TopicPartitions("payments", (8, 9, 10, 11)),
+            ),
+        )
+        assert billing.offsets[23] == RecordedOffset(
+            "orders", 23, 1550, 1550, 0, "billing-2-c7b40c8e-45b1-4420-b30a-d50f4adbc9d7"
+        )
+
+    def test_offsets_alone_say_the_same_of_the_assignment(self) -> None:
+        """The table of members adds nothing to them but order; neither says what anybody subscribes to."""
+        by_table = {member.member_id: member for group in joined(MEMBERS).groups for member in group.members}
+        by_offsets = {member.member_id: member for group in joined(OFFSETS).groups for member in group.members}
+        assert by_offsets == by_table
+        assert {member.topics for member in by_table.values()} == {None}
+
+    def test_what_the_coordinator_says(self) -> None:
+        billing, clickstream = joined(DESCRIBED).groups
+        assert [member.rack_id for member in billing.members] == ["use1-az1", "use1-az4", "use1-az2"]
+        assert [member.generation_id for member in billing.members] == [None, 4, None]
+        assert {member.topics for member in billing.members} == {("orders", "payments")}
+        assert {member.owned for member in billing.members} == {()}
+        assert billing.members[0].assigned == (
+            TopicPartitions("payments", (0, 1, 2, 3)),
+            TopicPartitions("orders", tuple(range(8))),
+        )
+        assert (clickstream.state, clickstream.assignor, clickstream.members) == ("Empty", None, ())
+
+    def test_texts_of_two_moments_are_told_apart(self) -> None:
+        """Every member came back under another id between the tables and the JSON, which counts."""
+        found = joined(DESCRIBED, OFFSETS, MEMBERS, STATES)
+        assert [len(group.members) for group in found.groups] == [3, 0]
+        assert [len(group.offsets) for group in found.groups] == [36, 66]
+        said = {
+            name: [one.said for one in found.disagreements if one.group_id == name]
+            for name in ("billing", "clickstream")
+        }
+        assert [text.split(",")[0] for text in said["billing"]] == [
+            "3 members in tables that are not among its 3",
+            "3 of its 3 members in no table",
+        ]
+        assert said["clickstream"][1:] == ["0 members where its state counts 4", "both 'Empty' and 'Stable'"]
+
+
+class TestJoining:
+    """One member of several texts."""
+
+    LISTED = (TopicPartitions("t", (10, 2)), TopicPartitions("a", (0,)))
+    MEMBER = GroupMember("m-1", "/10.0.0.1", "c-1", 2, "g", "i-1", LISTED)
+    ROW = PartitionOffsets("t", 2, 5, 9, 4, "m-1", "/10.0.0.1", "c-1", "g")
+
+    def test_each_field_comes_from_the_first_text_that_says_it(self) -> None:
+        metadata = raw(write_subscription(Subscription(("t", "a"), b"\1", (), 3, "r")))
+        found = joined(
+            write_members([Section((self.MEMBER,))]), described({"member_id": "m-1", "member_metadata": metadata})
+        )
+        assert found.groups[0].members == (
+            RecordedMember(
+                member_id="m-1",
+                client_id="c",
+                host="/h",
+                group_instance_id="i-1",
+                rack_id="r",
+                topics=("a", "t"),
+                owned=(),
+                generation_id=3,
+                user_data=b"\1",
+                assigned=(TopicPartitions("a", (0,)), TopicPartitions("t", (2, 10))),
+            ),
+        )
+
+    def test_while_a_group_rebalances_nobody_knows(self) -> None:
+        (group,) = joined(described({"member_id": "m-1", "member_metadata": ""}, protocol="")).groups
+        assert group.assignor is None
+        assert group.members == (RecordedMember("m-1", "c", "/h"),)
+
+    def test_owned_partitions_stay_in_their_order(self) -> None:
+        """Each topic once: the second run of a topic joins the first."""
+        owned = [{"topic": topic, "partitions": ids} for topic, ids in (("z", [3, 1]), ("a", [0]), ("z", [2]))]
+        metadata = {"topics": ["z", "a"], "owned_partitions": owned}
+        (group,) = joined(described({"member_id": "m-1", "member_metadata": metadata})).groups
+        assert group.members[0].owned == (TopicPartitions("z", (3, 1, 2)), TopicPartitions("a", (0,)))
+
+    def test_without_verbose_the_offsets_say_who_reads_what(self) -> None:
+        counted = replace(self.MEMBER, assignment=None, partitions=1)
+        idle = replace(counted, consumer_id="m-2", partitions=0)
+        unsaid = replace(counted, consumer_id="m-3")
+        found = joined(write_members([Section((counted, idle, unsaid))]), write_offsets([Section((self.ROW,))]))
+        assert [member.assigned for member in found.groups[0].members] == [(TopicPartitions("t", (2,)),), (), None]
+
+    def test_a_member_that_reads_nothing_is_one_all_the_same(self) -> None:
+        idle = replace(self.ROW, topic=None, partition=None, current_offset=None, lag=None, consumer_id="m-2")
+        nobody = replace(self.ROW, partition=7, consumer_id=None)
+        (group,) = joined(write_offsets([Section((self.ROW, idle, nobody))])).groups
+        assert [(member.member_id, member.assigned) for member in group.members] == [
+            ("m-1", (TopicPartitions("t", (2,)),)),
+            ("m-2", ()),
+        ]
+        assert [(offset.partition, offset.member_id) for offset in group.offsets] == [(2, "m-1"), (7, None)]
+
+    def test_a_state_alone_knows_no_members(self) -> None:
+        """Which is told where it counts some."""
+        empty, full = GroupState("h:1  (1)", "Empty", 0, "", "a"), GroupState("h:1  (1)", "Stable", 2, "range", "b")
+        found = joined(write_states([Section((empty,)), Section((full,))]))
+        assert [(group.state, group.assignor, group.members) for group in found.groups] == [
+            ("Empty", None, ()),
+            ("Stable", "range", ()),
+        ]
+        assert found.disagreements == (Disagreement("b", "0 members where its state counts 2"),)
+
+    def test_versions_from_the_future_are_named(self) -> None:
+        metadata = raw(b"\0\7" + write_subscription(Subscription(("t",)))[2:] + b"more")
+        assignment = raw(b"\0\4" + write_assignment(Assignment(()))[2:])
+        found = joined(
+            described(
+                {"member_id": "m-1", "member_metadata": metadata, "member_assignment": assignment},
+                {"member_id": "m-2", "member_metadata": raw(write_subscription(Subscription(("t",))))},
+            )
+        )
+        assert found.from_the_future == (
+            FromTheFuture("g", "m-1", "subscription", 7),
+            FromTheFuture("g", "m-1", "assignment", 4),
+        )
+        assert [member.topics for member in found.groups[0].members] == [("t",), ("t",)]
+
+
+class TestRefusals:
+    """A malformed text names its line."""
+
+    def test_nothing_is_no_group(self) -> None:
+        for text in ("", "\nConsumer group 'g' has no active members.\n", "{}"):
+            assert joined(text) == JoinedGroups()
+
+    @pytest.mark.parametrize(
+        ("text", "line", "says"),
+        [
+            ("hello\n" + OFFSETS, 1, "what kafka-consumer-groups --describe prints"),
+            ("[1]\n", 1, "found '[1]'"),
+            (OFFSETS + STATES + "and so on\n", LINES[OFFSETS] + LINES[STATES] + 1, "and so on"),
+            (OFFSETS + MEMBERS.replace(" 12 ", " xx ", 1), LINES[OFFSETS] + 3, "under #PARTITIONS"),
+            (STATES + OFFSETS.replace(" 1550 ", " 15x0 ", 1), LINES[STATES] + 3, "under CURRENT-OFFSET"),
+            (OFFSETS + OFFSETS, LINES[OFFSETS] + 3, "partition orders-23 of group 'billing' again"),
+            (STATES + STATES, LINES[STATES] + 3, "the state of group 'billing' again"),
+            (MEMBERS + MEMBERS, LINES[MEMBERS] + 3, "d50f4adbc9d7' of group 'billing' again"),
+            (STATES + '{"brokers":[{"broker":1,"logDirs":[]}]}\n', LINES[STATES] + 1, "brokers: expected an object"),
+            (STATES + DESCRIBED + DESCRIBED, LINES[STATES] + LINES[DESCRIBED] + 1, "after document"),
+            (STATES + DESCRIBED[:2000], LINES[STATES] + DESCRIBED.count("\n", 0, 2000) + 1, "described groups as JSON"),
+            (
+                "TOPIC PARTITION CURRENT-OFFSET LOG-END-OFFSET LAG CONSUMER-ID HOST CLIENT-ID\nt 0 1 2 1 - - -\n",
+                2,
+                "GROUP",
+            ),
+        ],
+    )
+    def test_what_is_wrong_is_said_with_its_line(self, text: str, line: int, says: str) -> None:
+        refusal = refused(lambda left: recorded_groups.join(read(left)), text)
+        assert says in refusal.detail
+        assert refusal.line == line
+
+    @pytest.mark.parametrize(
+        ("metadata", "says"),
+        [
+            ("AAMAAAAB", "byte 2"),
+            ("AAMAAAABAAFh", "byte 9"),
+            ("AAM", "bytes in base64"),
+            ("AAM=", "byte 2"),
+            ({"topics": 7}, "an array"),
+        ],
+    )
+    def test_bytes_that_are_cut_off_name_member_and_line(self, metadata: object, says: str) -> None:
+        text = STATES + described(
+            {"member_id": "m-1", "member_metadata": ""}, {"member_id": "m-2", "member_metadata": metadata}
+        )
+        refusal = refused(read, text)
+        assert "g/members/1/member_metadata" in refusal.detail
+        assert says in refusal.detail
+        assert refusal.line is not None
+        assert text.split("\n")[refusal.line - 1].strip().startswith(('"member_metadata": "AAM', '"topics": 7'))
