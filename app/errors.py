@@ -222,6 +222,20 @@ class DuplicatePartition(Failure):
     title = "A partition or one of its replicas is listed twice"
 
 
+class UnknownPartition(Failure):
+    """A partition is named that the topic does not have."""
+
+    code = "unknown_partition"
+    title = "The topic has no such partition"
+
+
+class QueueSizesOverflow(Failure):
+    """Queue sizes so large that Kafka's table of them overflows; what its client draws then is not predicted."""
+
+    code = "queue_sizes_overflow"
+    title = "The queue sizes overflow Kafka's 32-bit table"
+
+
 class DuplicateGroup(Failure):
     """One consumer group is listed more than once."""
 

@@ -15,7 +15,8 @@ from app import __version__, logs
 from app.api import checks, document, groups, health, jobs, keys, plans, problems, replicas, seeding, snapshots
 from app.api.auth import principal
 from app.api.middleware import BodyLimit, RequestLog, SameOrigin
-from app.services.replicas import warm_up
+from app.services import keys as key_service
+from app.services import replicas as replica_service
 from app.settings import Settings
 from app.store.database import Database
 from app.web import assets, home
@@ -39,7 +40,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         seeding.keep_examples(database)
         # Compiled loops take a second to load; the first caller need not wait for that, nor does the start.
-        Thread(target=warm_up, name="warm-up", daemon=True).start()
+        Thread(target=_warm_up, name="warm-up", daemon=True).start()
         yield
         database.close()
 
@@ -71,3 +72,8 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.add_middleware(SameOrigin, allowed_origins=settings.allowed_origins, hosts=settings.hosts)
     app.add_middleware(RequestLog)
     return app
+
+
+def _warm_up() -> None:
+    replica_service.warm_up()
+    key_service.warm_up()

@@ -47,6 +47,9 @@ class Settings(BaseSettings):
     max_sync_partitions: int = Field(DEFAULTS.max_sync_partitions, ge=1, description="Partitions answered at once.")
     max_partitions: int = Field(DEFAULTS.max_partitions, ge=1, description="Partitions of one plan.")
     max_replicas: int = Field(DEFAULTS.max_replicas, ge=1, description="Replicas of one plan.")
+    max_key_placements: int = Field(
+        DEFAULTS.max_key_placements, ge=1, description="Keys × partitioners × partition counts of one request."
+    )
 
     @field_validator("allowed_origins", "allowed_hosts", mode="before")
     @classmethod

@@ -3,13 +3,14 @@
 import argparse
 from collections.abc import Callable, Iterator, Mapping
 
-from benchmarks import command, counting, envelopes, groups, keeping, large_plans, placement, small_plans, texts
+from benchmarks import command, counting, envelopes, groups, keeping, keys, large_plans, placement, small_plans, texts
 from benchmarks.measure import Result
 
 SUBJECTS: Mapping[str, Callable[[], Iterator[Result]]] = {
     "placement": placement.run,
     "envelopes": envelopes.run,
     "counting": counting.run,
+    "keys": keys.run,
     "groups": groups.run,
     "texts": texts.run,
     "keeping": keeping.run,

@@ -212,3 +212,91 @@ class TestPlanReplicas:
         done = rackplan("plan", "replicas", "--brokers", str(text), "--topic", "t:1:1", env=dict(os.environ))
         assert done.returncode == 1
         assert "line 2" in done.stderr
+
+
+class TestPlanKeys:
+    """Offline, from a file with a key a line: the same core and the same JSON."""
+
+    LINES = "alice\nbob\n\nNULL\nalice\r\n"
+    KEYS = ("alice", "bob", "", None, "alice")
+
+    def plan(self, file: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """The file's keys placed in a topic of twelve partitions."""
+        return rackplan("plan", "keys", str(file), "--partitions", "12", *arguments, env=dict(os.environ))
+
+    @pytest.fixture
+    def file(self, tmp_path: Path) -> Path:
+        """The keys, one a line."""
+        path = tmp_path / "keys.txt"
+        path.write_bytes(self.LINES.encode())
+        return path
+
+    @pytest.mark.parametrize(
+        ("arguments", "body"),
+        [
+            ((), {}),
+            (
+                ("--partitioner", "murmur2_adaptive", "--partitioner", "consistent_random"),
+                {"partitioner": ["murmur2_adaptive", "consistent_random"]},
+            ),
+            (("--compare-partitions", "24", "--compare-partitions", "18"), {"compare_partitions": [24, 18]}),
+            (("--partitioner", "random", "--null-keys"), {"partitioner": "random", "null_keys": {}}),
+            (
+                (
+                    *("--partitioner", "murmur2_adaptive", "--seed", "-7", "--available-partition", "3"),
+                    *("--available-partition", "5", "--queue-size", "0", "--queue-size", "9"),
+                    *("--batch-bytes", "100", "--record-bytes", "60"),
+                ),
+                {
+                    "partitioner": "murmur2_adaptive",
+                    "null_keys": {
+                        "seed": -7,
+                        "available_partitions": [3, 5],
+                        "queue_sizes": [0, 9],
+                        "batch_bytes": 100,
+                        "record_bytes": 60,
+                    },
+                },
+            ),
+        ],
+    )
+    def test_it_is_what_the_service_answers(
+        self, client: httpx.Client, file: Path, arguments: tuple[str, ...], body: dict[str, object]
+    ) -> None:
+        done = self.plan(file, "--null-marker", "NULL", *arguments)
+        assert done.returncode == 0, done.stderr
+        online = client.post("/v1/keys/partitions", json={"keys": self.KEYS, "partitions": 12} | body)
+        assert httpx.Response(200, text=done.stdout).json() == online.json()
+
+    def test_numbers_from_the_standard_input(self, client: httpx.Client) -> None:
+        command = f"printf '1\\n-2\\n' | {RACKPLAN} plan keys /dev/stdin --partitions 12 --encoding int64"
+        done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=90, check=True)
+        body = {"keys": [1, -2], "encoding": "int64", "partitions": 12}
+        online = client.post("/v1/keys/partitions", json=body)
+        assert httpx.Response(200, text=done.stdout).json() == online.json()
+
+    @pytest.mark.parametrize(
+        ("arguments", "reason"),
+        [
+            (("--encoding", "int32"), "line 1: key 0 is not a signed number of 32 bits: 'alice'"),
+            (("--encoding", "utf16"), "--encoding is utf16; it has to be one of utf8, base64, int32, int64"),
+            (("--partitioner", "magic"), "--partitioner is magic; it has to be one of murmur2_round_robin"),
+            (("--partitions", "0"), "a topic has 1 to 2147483647 partitions; 0 given"),
+            (("--compare-partitions", "-1"), "a topic has 1 to 2147483647 partitions; -1 given"),
+            (("--available-partition", "12"), "partition 12 cannot be available; the topic has 0 to 11"),
+            (("--queue-size", "1"), "each available partition has a queue: 12 sizes are needed; 1 given"),
+        ],
+    )
+    def test_a_refusal_is_one_line(self, file: Path, arguments: tuple[str, ...], reason: str) -> None:
+        done = self.plan(file, *arguments)
+        assert done.returncode == 1
+        assert reason in done.stderr
+        assert done.stderr.count("\n") == 1
+        assert done.stdout == ""
+
+    def test_bytes_that_are_no_text_name_their_line(self, tmp_path: Path) -> None:
+        file = tmp_path / "keys.bin"
+        file.write_bytes(b"one\n\xff\n")
+        done = self.plan(file)
+        assert done.returncode == 1
+        assert "line 2" in done.stderr

@@ -244,6 +244,21 @@ KEYS_REQUEST: dict[str, Any] = {
             "compare_partitions": [24],
         },
     },
+    "null_keys": {
+        "summary": "Records without key too, by queue sizes",
+        "value": {
+            "keys": ["alice", None, None, None, None],
+            "partitioner": "murmur2_adaptive",
+            "partitions": 4,
+            "null_keys": {
+                "seed": 42,
+                "available_partitions": [0, 1, 3],
+                "queue_sizes": [0, 3, 1],
+                "batch_bytes": 16384,
+                "record_bytes": 10000,
+            },
+        },
+    },
     "numbers": {
         "summary": "Numbers as LongSerializer writes them",
         "value": {"keys": [1, 2, 3], "encoding": "int64", "partitioner": "murmur2", "partitions": 6},

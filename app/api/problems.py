@@ -227,7 +227,7 @@ def _of_validation(request: Request, invalid: RequestValidationError) -> Respons
         return problem(
             request, HTTPStatus.BAD_REQUEST, code="malformed_body", title="The body cannot be parsed", detail=detail
         )
-    field_errors = [_field_error(error) for error in found]
+    field_errors = [_field_error(error, invalid.body) for error in found]
     first = field_errors[0] if field_errors else {"pointer": "", "detail": "the request is not valid"}
     more = f" (and {len(field_errors) - 1} more)" if len(field_errors) > 1 else ""
     return problem(
@@ -240,10 +240,13 @@ def _of_validation(request: Request, invalid: RequestValidationError) -> Respons
     )
 
 
-def _field_error(error: Mapping[str, Any]) -> dict[str, object]:
+def _field_error(error: Mapping[str, Any], body: object) -> dict[str, object]:
     """One of pydantic's errors: where, what, the value as it came and the limit that it passes."""
     where, *path = error["loc"]
-    place = pointer(tuple(path)) if where == "body" else f"#{where}{pointer(tuple(path))}"
+    if where == "body":
+        place = pointer(_within(body, path, is_missing=error["type"] == "missing"))
+    else:
+        place = f"#{where}{pointer(tuple(path))}"
     value = error.get("input")
     told: dict[str, object] = {"pointer": place, "detail": error["msg"]}
     # JSON has no word for NaN and the infinities, which Python's parser takes all the same.
@@ -257,3 +260,18 @@ def _field_error(error: Mapping[str, Any]) -> dict[str, object]:
         if isinstance(limit, bool | int | float | str) and name != "error"  # the detail says that one
     }
     return told | ({"limits": limits} if limits else {})
+
+
+def _within(body: object, path: Sequence[str | int], *, is_missing: bool) -> FieldPath:
+    """The part of a path that the body has: pydantic puts the names of a union's branches between."""
+    found: list[str | int] = []
+    for position, part in enumerate(path):
+        is_last = position == len(path) - 1
+        if isinstance(body, Mapping) and (part in body or (is_missing and is_last)):
+            body = body.get(part)
+        elif isinstance(body, list) and isinstance(part, int) and part < len(body):
+            body = body[part]
+        else:
+            continue
+        found.append(part)
+    return tuple(found)

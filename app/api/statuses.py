@@ -25,6 +25,8 @@ STATUS: Mapping[type[Failure], HTTPStatus] = MappingProxyType(
         errors.DuplicateBroker: HTTPStatus.UNPROCESSABLE_ENTITY,
         errors.DuplicateTopic: HTTPStatus.UNPROCESSABLE_ENTITY,
         errors.DuplicatePartition: HTTPStatus.UNPROCESSABLE_ENTITY,
+        errors.UnknownPartition: HTTPStatus.UNPROCESSABLE_ENTITY,
+        errors.QueueSizesOverflow: HTTPStatus.UNPROCESSABLE_ENTITY,
         errors.DuplicateGroup: HTTPStatus.UNPROCESSABLE_ENTITY,
         errors.DuplicateMember: HTTPStatus.UNPROCESSABLE_ENTITY,
         errors.MalformedKey: HTTPStatus.UNPROCESSABLE_ENTITY,

@@ -207,6 +207,60 @@ def plan_replicas(
     sys.stdout.buffer.write(written)
 
 
+@plan.command("keys")
+def plan_keys(
+    file: Annotated[Path, typer.Argument(help="A key a line; /dev/stdin reads a pipe.", exists=True, dir_okay=False)],
+    partitions: Annotated[int, typer.Option(help="How many the topic has.", max=1_000_000)],
+    partitioner: Annotated[
+        list[str] | None, typer.Option(help="A name as docs/keys.md lists them; repeatable. Default: murmur2.")
+    ] = None,
+    encoding: Annotated[str, typer.Option(help="utf8, base64, int32 or int64.")] = "utf8",
+    null_marker: Annotated[
+        str | None, typer.Option(help="A line that says this is a record without key, as the console producer's.")
+    ] = None,
+    compare_partitions: Annotated[
+        list[int] | None, typer.Option(help="Another partition count; repeatable.", max=1_000_000)
+    ] = None,
+    null_keys: Annotated[bool, typer.Option("--null-keys", help="Place records without key too.")] = False,
+    seed: Annotated[int | None, typer.Option(help="Seed of their generator.", min=-(2**63), max=2**63 - 1)] = None,
+    available_partition: Annotated[
+        list[int] | None, typer.Option(help="A partition that has a leader; repeatable. Default: all.")
+    ] = None,
+    queue_size: Annotated[
+        list[int] | None,
+        typer.Option(help="Batches that wait for each available partition; repeatable.", min=0, max=2**31 - 1),
+    ] = None,
+    batch_bytes: Annotated[int | None, typer.Option(help="batch.size.", min=1, max=2**31 - 1)] = None,
+    record_bytes: Annotated[
+        int | None, typer.Option(help="What a record takes of its batch.", min=0, max=2**31 - 1)
+    ] = None,
+) -> None:
+    """Say which partition each key of a file goes to, without a service: the same core, the same JSON.
+
+    Every option about records without key implies --null-keys.
+    """
+    from app.cli import offline  # noqa: PLC0415 — see the module's docstring
+
+    about_null_keys = {
+        "seed": seed,
+        "available_partitions": available_partition,
+        "queue_sizes": queue_size,
+        "batch_bytes": batch_bytes,
+        "record_bytes": record_bytes,
+    }
+    said = {name: value for name, value in about_null_keys.items() if value is not None}
+    written = offline.place_keys(
+        file,
+        partitions=partitions,
+        partitioners=partitioner or ["murmur2"],
+        encoding=encoding,
+        null_marker=null_marker,
+        compare_partitions=compare_partitions or [],
+        null_keys=said if null_keys or said else None,
+    )
+    sys.stdout.buffer.write(written)
+
+
 def _fail(reason: str) -> NoReturn:
     typer.echo(f"rackplan: {reason}", err=True)
     raise SystemExit(1)

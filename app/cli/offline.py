@@ -1,19 +1,25 @@
-"""`rackplan plan …`: the service's own plans, from files and without a service."""
+"""`rackplan plan …`: the service's own answers, from files and without a service."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import orjson
 
+from app.core.keys.partitioners import PARTITIONERS
 from app.core.model import NewTopic
 from app.core.replicas.rack_modes import RackMode
 from app.core.replicas.registry import PLACEMENTS
-from app.errors import ConflictingFields
+from app.errors import ConflictingFields, MalformedKey
 from app.formats.assembly import assemble
 from app.formats.lines import decode
-from app.services import replicas
+from app.services import keys, replicas
 from app.services.exports import EXPORTS
+from app.services.key_encodings import Encoding
+from app.services.keys import KeysRequest
 from app.services.kinds import to_json
+from app.services.null_keys import NullKeys
 from app.services.replicas import ReplicasRequest
 from app.settings import Settings
 
@@ -62,6 +68,46 @@ def place(
     if export is not None:
         return EXPORTS[export].write(plan.placements, found.cluster)
     return orjson.dumps(orjson.loads(to_json(plan)), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+
+
+def place_keys(
+    file: Path,
+    *,
+    partitions: int,
+    partitioners: Sequence[str],
+    encoding: str,
+    null_marker: str | None,
+    compare_partitions: Sequence[int],
+    null_keys: Mapping[str, Any] | None,
+) -> bytes:
+    """Say where the keys of a file go, as the API writes it.
+
+    A line, however it ends, is a key, an empty one an empty key, and one that says `null_marker` a record without key.
+    `null_keys` are fields of `NullKeys`; None leaves such records unplaced.
+
+    Raises what the service does, `MalformedKey` with the line's number, and `ConflictingFields` where an option is none
+    of those there are.
+    """
+    _require("encoding", encoding, tuple(Encoding))
+    for name in partitioners:
+        _require("partitioner", name, tuple(PARTITIONERS))
+    lines = [line.removesuffix("\r") for line in decode(file.read_bytes(), "keys").split("\n")]
+    if lines[-1] == "":  # what follows the last line's end is no line
+        del lines[-1]
+    asked = KeysRequest(
+        keys=[None if line == null_marker else line for line in lines],
+        encoding=Encoding(encoding),
+        partitioners=list(dict.fromkeys(partitioners)),
+        partitions=partitions,
+        compare_partitions=compare_partitions,
+        null_keys=None if null_keys is None else NullKeys(**null_keys),
+    )
+    try:
+        answer = keys.place_keys(asked, Settings().limits)
+    except MalformedKey as malformed:
+        line = int(malformed.path[-1]) + 1
+        raise MalformedKey(f"line {line}: {malformed.detail}", path=malformed.path, line=line) from None
+    return orjson.dumps(orjson.loads(keys.to_json(answer)), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 
 
 def _require(option: str, value: str | None, known: tuple[str, ...]) -> None:

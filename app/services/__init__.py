@@ -4,12 +4,13 @@ what was found; it knows neither HTTP nor SQL.
     snapshots.py           keep a cluster as it was, and find it again
     snapshot_cautions.py   what it lacks, and what of it could not be joined
     replicas.py            place new partitions
-    keys.py                which partition a key goes to
+    keys.py                which partition a key goes to; key_encodings.py reads keys, null_keys.py what a producer sees
     checks.py              verify an assignment that anyone made
     plans.py               what every kind of plan shares: render, slice, compare, export
     jobs.py                the same requests, answered later
     exports.py             a plan as a file to hand over
     conformance.py         run measured cases against the algorithms; vectors/ reads their inputs
     cautions.py            what the caller should know although it did not stop the answer
+    seeds.py               seeds that nobody chose
     limits.py              how much one request may ask for
 """

@@ -26,6 +26,8 @@ class Limits:
     """Partitions of one plan."""
     max_replicas: int = 20_000_000
     """Replicas of one plan: partitions × replication factor."""
+    max_key_placements: int = 5_000_000
+    """Keys of one request × its partitioners × its partition counts."""
 
     def check_count(self, name: str, items: Sized, *, path: FieldPath) -> None:
         """Raise `LimitExceeded` where there are more `items` than the limit called `max_<name>`."""

@@ -3,12 +3,10 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from hashlib import sha256
 from typing import Any
 from uuid import UUID
 
 import numpy as np
-import orjson
 
 from app.core import ENGINE_VERSION
 from app.core.jvm import JavaRandom
@@ -24,13 +22,12 @@ from app.services import snapshots
 from app.services.cautions import Caution
 from app.services.limits import Limits
 from app.services.plans import Plan, PlannedPartition, as_json
+from app.services.seeds import digest, drawn_seed
 from app.services.snapshots import check_brokers, first_repeated
 from app.store.database import UnitOfWork
 from app.store.plans import NewPlan, PlanHead
 
 KIND = "replicas"
-SEED_BITS = 48
-"""A drawn seed has as many bits as java.util.Random keeps of one; JSON readers hold it exactly."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,10 +155,10 @@ def _plan(request: ReplicasRequest, site: _Site) -> NewPlan:
     listed = request.brokers if request.brokers is not None else site.cluster.brokers
     canonical = _canonical(request, listed, site)
     # Taken before a seed is drawn: who sends that seed asks for a replay, which is another plan than the envelope.
-    plan_hash = _digest(canonical).hex()
+    plan_hash = digest(canonical).hex()
     is_drawn = request.seed is None and request.fixed_start_index is None
     if is_drawn:
-        request = replace(request, seed=_drawn_seed(canonical))
+        request = replace(request, seed=drawn_seed(canonical))
         canonical["seed"] = request.seed
     brokers, warnings = _brokers_in_play(request, listed, algorithm)
     placements = place_topics(
@@ -246,15 +243,6 @@ def _canonical(request: ReplicasRequest, listed: Sequence[Broker], site: _Site) 
         "topics": [as_json(topic) for topic in request.topics],
         "labels": dict(sorted(request.labels.items())),
     }
-
-
-def _digest(canonical: Mapping[str, Json]) -> bytes:
-    return sha256(orjson.dumps(canonical, option=orjson.OPT_SORT_KEYS)).digest()
-
-
-def _drawn_seed(canonical: Mapping[str, Json]) -> int:
-    """A seed nobody chose. It comes from the request's own hash, so that the same request gets the same answer."""
-    return int.from_bytes(_digest(canonical)[: SEED_BITS // 8])
 
 
 def _envelope(topic: NewTopic, found: Envelope) -> dict[str, Json]:

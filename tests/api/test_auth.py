@@ -5,7 +5,7 @@ import pytest
 import sqlalchemy as sa
 
 from app.api.auth import Scope
-from app.api.examples import CHECK_REQUEST, EXAMPLE_JOB_ID, EXAMPLE_PLAN_ID, PLACE, SNAPSHOT
+from app.api.examples import CHECK_REQUEST, EXAMPLE_JOB_ID, EXAMPLE_PLAN_ID, KEYS_REQUEST, PLACE, SNAPSHOT
 from app.store.database import Database
 from app.store.tables import metadata
 from tests.api.conftest import RunService
@@ -23,11 +23,13 @@ OPERATIONS = {
         ("GET", f"{PLAN}/export", None),
         ("GET", f"{PLAN}/picture.svg", None),
         ("GET", f"/v1/jobs/{EXAMPLE_JOB_ID}", None),
+        ("GET", "/v1/keys/partitioners", None),
     ],
     Scope.PLAN: [
         ("POST", "/v1/snapshots", SNAPSHOT),
         ("POST", "/v1/plans/replicas", PLACE),
         ("POST", "/v1/checks", CHECK_REQUEST["check"]["value"]),
+        ("POST", "/v1/keys/partitions", KEYS_REQUEST["clients"]["value"]),
     ],
     Scope.ADMIN: [("DELETE", PLAN, None)],
 }

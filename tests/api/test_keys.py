@@ -7,6 +7,8 @@ from typing import Any
 import httpx
 import pytest
 
+from app.core.keys.clients import CLIENTS
+from app.core.keys.null_keys import NULL_KEY_POLICIES
 from app.core.keys.partitioners import PARTITIONERS
 from tests.api.contract import only_error, problem
 
@@ -76,14 +78,116 @@ class TestBadInput:
             ({"keys": [2**31], "encoding": "int32"}, "malformed_key", "/keys/0"),
             ({"keys": [1], "encoding": "utf8"}, "malformed_key", "/keys/0"),
             ({"keys": ["a"], "partitions": 0}, "invalid_partitions", "/partitions"),
-            ({"keys": ["a"], "compare_partitions": [0]}, "invalid_partitions", "/partitions"),
+            ({"keys": ["a"], "partitions": -5}, "invalid_partitions", "/partitions"),
+            ({"keys": ["a"], "compare_partitions": [1, 0]}, "invalid_partitions", "/compare_partitions/1"),
+            ({"keys": ["YQ"], "encoding": "base64"}, "malformed_key", "/keys/0"),
+            ({"keys": ["YQ==", "é==="], "encoding": "base64"}, "malformed_key", "/keys/1"),
+            ({"keys": ["_-8="], "encoding": "base64"}, "malformed_key", "/keys/0"),
+            ({"keys": [-(2**31) - 1], "encoding": "int32"}, "malformed_key", "/keys/0"),
+            ({"keys": [0, 2**63], "encoding": "int64"}, "malformed_key", "/keys/1"),
+            ({"keys": [-(2**63) - 1], "encoding": "int64"}, "malformed_key", "/keys/0"),
+            ({"keys": ["9" * 5000], "encoding": "int64"}, "malformed_key", "/keys/0"),
+            ({"keys": ["1_0"], "encoding": "int64"}, "malformed_key", "/keys/0"),
+            ({"keys": [" 7"], "encoding": "int64"}, "malformed_key", "/keys/0"),
+            ({"keys": ["७"], "encoding": "int64"}, "malformed_key", "/keys/0"),
+            ({"keys": [""], "encoding": "int64"}, "malformed_key", "/keys/0"),
         ],
     )
     def test_refused(self, client: httpx.Client, body: dict[str, Any], code: str, pointer: str) -> None:
         assert only_error(problem(ask(client, **body), 422, code), pointer)
 
     @pytest.mark.parametrize(
-        "body", [{"keys": []}, {"keys": ["a"], "partitioner": "magic"}, {"keys": ["a"], "more": 1}]
+        ("body", "pointer"),
+        [
+            ({"keys": []}, "/keys"),
+            ({"keys": ["a"], "more": 1}, "/more"),
+            ({"keys": ["a"], "encoding": "utf16"}, "/encoding"),
+            ({"keys": ["a"], "partitioner": "magic"}, "/partitioner"),
+            ({"keys": ["a"], "partitioner": 7}, "/partitioner"),
+            ({"keys": ["a"], "partitioner": ["murmur2", "magic"]}, "/partitioner/1"),
+            ({"keys": ["a"], "partitioner": []}, "/partitioner"),
+            ({"keys": ["a"], "partitions": 1_000_001}, "/partitions"),
+            ({"keys": ["a"], "compare_partitions": [12, 2**40]}, "/compare_partitions/1"),
+        ],
     )
-    def test_shape(self, client: httpx.Client, body: dict[str, Any]) -> None:
-        problem(ask(client, **body), 422, "validation")
+    def test_shape(self, client: httpx.Client, body: dict[str, Any], pointer: str) -> None:
+        """The pointer names a place in the body, not the branch of a type."""
+        assert only_error(problem(ask(client, **body), 422, "validation"), pointer)
+
+    def test_a_malformed_key_is_shown_in_part(self, client: httpx.Client) -> None:
+        error = only_error(
+            problem(ask(client, keys=["%" * 100_000], encoding="base64"), 422, "malformed_key"), "/keys/0"
+        )
+        assert error["value"] == "%" * 80
+        assert error["expected"] == "base64"
+
+    def test_half_a_character_is_no_text(self, client: httpx.Client) -> None:
+        """JSON can write half of a surrogate pair. UTF-8 cannot, and every client makes something else of it."""
+        raw = '{"keys": ["whole \\ud83d\\ude00", "half \\ud83d"], "partitions": 3}'
+        refused = client.post("/v1/keys/partitions", content=raw, headers={"Content-Type": "application/json"})
+        assert only_error(problem(refused, 422, "malformed_key"), "/keys/1")
+
+    def test_a_million_keys_of_the_wrong_type_are_one_error(self, client: httpx.Client) -> None:
+        """Or the problem would be larger than the request."""
+        refused = ask(client, keys=[1.5] * 1_000_000)
+        found = problem(refused, 422, "validation")
+        assert {error["pointer"] for error in found["errors"]} == {"/keys/0"}
+        assert len(refused.content) < 2000
+
+    def test_more_than_the_limit(self, client: httpx.Client) -> None:
+        refused = ask(client, keys=[None] * 1000, partitioner=sorted(PARTITIONERS), compare_partitions=[7] * 32)
+        assert refused.status_code == 200
+        refused = ask(client, keys=[None] * 100_000, partitioner=["random", "murmur2"], compare_partitions=[7] * 32)
+        error = only_error(problem(refused, 413, "limit_exceeded"), "/keys")
+        assert (error["limit_name"], error["limit"]) == ("max_key_placements", 5_000_000)
+        assert error["value"] == 100_000 * 2 * 33
+
+
+class TestWhatIsTaken:
+    """Values at the edges of what there is."""
+
+    def test_the_least_and_the_greatest_numbers(self, client: httpx.Client) -> None:
+        for encoding, bits in (("int32", 32), ("int64", 64)):
+            numbers = [-(2 ** (bits - 1)), 2 ** (bits - 1) - 1]
+            raw = [b64encode(number.to_bytes(bits // 8, "big", signed=True)).decode() for number in numbers]
+            expected = ask(client, keys=raw, encoding="base64").json()
+            assert ask(client, keys=numbers, encoding=encoding).json() == expected
+            assert ask(client, keys=[str(number) for number in numbers], encoding=encoding).json() == expected
+
+    def test_a_partitioner_that_is_listed_twice_is_answered_once(self, client: httpx.Client) -> None:
+        twice = ask(client, keys=["a"], partitioner=["murmur2", "consistent", "murmur2"])
+        assert twice.content == ask(client, keys=["a"], partitioner=["murmur2", "consistent"]).content
+
+    def test_a_nul_and_an_empty_text_are_keys(self, client: httpx.Client) -> None:
+        found = ask(client, keys=["\0", "", None], partitioner="murmur2_adaptive").json()["partitioners"][0]
+        assert found["without_key"] == 1
+        assert None not in found["partition_by_key"][:2]
+
+
+class TestListPartitioners:
+    """What there is to choose from."""
+
+    def test_it_is_the_registries(self, client: httpx.Client) -> None:
+        found = client.get("/v1/keys/partitioners").json()
+        assert [one["name"] for one in found["partitioners"]] == list(PARTITIONERS)
+        assert [policy["name"] for policy in found["null_key_policies"]] == list(NULL_KEY_POLICIES)
+        assert [row["client"] for row in found["clients"]] == [client.library for client in CLIENTS]
+
+    def test_a_client_leads_to_its_partitioner_and_that_to_its_policy(self, client: httpx.Client) -> None:
+        found = client.get("/v1/keys/partitioners").json()
+        partitioners = {one["name"]: one for one in found["partitioners"]}
+        policies = {policy["name"] for policy in found["null_key_policies"]}
+        for row in found["clients"]:
+            assert row["null_keys"] == partitioners[row["partitioner"]]["null_keys"]
+            assert row["null_keys"] in policies
+        java = [(row["versions"], row["partitioner"]) for row in found["clients"] if row["language"] == "Java"]
+        assert java == [
+            ("0.8.2 to 2.3", "murmur2_round_robin"),
+            ("2.4 to 3.2", "murmur2_sticky"),
+            ("since 3.3", "murmur2_adaptive"),
+        ]
+
+    def test_every_name_is_taken(self, client: httpx.Client) -> None:
+        names = [one["name"] for one in client.get("/v1/keys/partitioners").json()["partitioners"]]
+        answered = ask(client, keys=["a"], partitioner=names).json()["partitioners"]
+        assert [one["partitioner"] for one in answered] == names

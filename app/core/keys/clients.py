@@ -28,6 +28,13 @@ class Client:
     partitioner: str
     source: str
 
+    @property
+    def versions(self) -> str:
+        """The versions in words: `0.8.2 to 2.3`, `since 3.3`, `up to 0.9.0` or `all`."""
+        if self.since is None:
+            return "all" if self.until is None else f"up to {self.until}"
+        return f"since {self.since}" if self.until is None else f"{self.since} to {self.until}"
+
 
 CLIENTS: tuple[Client, ...] = (
     Client("kafka-clients", "Java", "0.8.2", "2.3", "murmur2_round_robin", "DefaultPartitioner"),

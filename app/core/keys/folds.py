@@ -12,6 +12,7 @@ The first two agree on no negative hash but by chance: −5 becomes 2147483643 h
 """
 
 import numpy as np
+from numpy.typing import NDArray
 
 from app.core.model import Int32s
 
@@ -30,10 +31,7 @@ def java_abs(hashes: Int32s) -> Int32s:
 
 def of_positive(hashes: Int32s, partitions: int) -> Int32s:
     """`to_positive(h) % partitions`: 0 … partitions − 1."""
-    positive = to_positive(hashes)
-    # Unsigned division needs no look at signs; in place, since making room costs as much as dividing.
-    np.remainder(positive.view(np.uint32), np.uint32(partitions), out=positive.view(np.uint32))
-    return positive
+    return _remainders(to_positive(hashes).view(np.uint32), partitions)
 
 
 def of_abs(hashes: Int32s, partitions: int) -> Int32s:
@@ -54,5 +52,12 @@ def abs_of_remainder(hashes: Int32s, partitions: int) -> Int32s:
 
 def of_unsigned(hashes: Int32s, partitions: int) -> Int32s:
     """`unsigned(h) % partitions`: 0 … partitions − 1."""
-    remainders = hashes.view(np.uint32) % np.uint32(partitions)
-    return remainders.view(np.int32)
+    return _remainders(hashes.view(np.uint32), partitions)
+
+
+def _remainders(dividends: NDArray[np.uint32], partitions: int) -> Int32s:
+    # numpy divides by one number with a multiplication, but takes a remainder with a division each.
+    quotients = dividends // np.uint32(partitions)
+    quotients *= np.uint32(partitions)
+    np.subtract(dividends, quotients, out=quotients)
+    return quotients.view(np.int32)

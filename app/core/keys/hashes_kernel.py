@@ -14,6 +14,7 @@ from app.core.model import Int32s
 _M = np.uint32(0x5BD1E995)
 _SEED = np.uint32(0x9747B28C)
 _WORDS_AT_ONCE = 8
+_KEYS_AT_ONCE = 64
 _FNV_BASIS = np.uint32(0x811C9DC5)
 _FNV_PRIME = np.uint32(0x01000193)
 
@@ -58,6 +59,26 @@ def _murmur2_of_one(data: Bytes, start: int, length: int) -> np.uint32:
     return _finished(hashed)
 
 
+@njit(nogil=True, inline="always")
+def _with_tail(hashed: np.uint32, word: np.uint32, length: np.uint32) -> np.uint32:
+    """Take the last incomplete word in, if there is one, and finish."""
+    left = np.uint32(length & np.uint32(3))
+    mask = np.uint32((np.uint32(1) << np.uint32(8 * left)) - np.uint32(1))
+    # Times one where there is no tail: a product costs less than a guess.
+    factor = np.uint32(np.uint32(1) + (np.uint32(0x5BD1E994) if left else np.uint32(0)))
+    return _finished(np.uint32(np.uint32(hashed ^ np.uint32(word & mask)) * factor))
+
+
+@njit(cache=True, nogil=True)
+def _murmur2_of_short(data: Bytes, start: int, length: int) -> np.uint32:
+    hashed = np.uint32(_SEED ^ np.uint32(length))
+    words = length >> 2
+    for word in range(_WORDS_AT_ONCE):
+        mixed = _mixed(hashed, _word(data, start + 4 * word))
+        hashed = mixed if word < words else hashed
+    return _with_tail(hashed, _word(data, start + 4 * words), np.uint32(length))
+
+
 @njit(cache=True, nogil=True)
 def murmur2(data: Bytes, offsets: Offsets, hashes: Int32s) -> None:
     """Kafka's murmur2.
@@ -65,25 +86,43 @@ def murmur2(data: Bytes, offsets: Offsets, hashes: Int32s) -> None:
     A key of up to 32 bytes always goes through eight words, of which those past its end are computed and dropped, and
     its last bytes are masked out of a ninth: a processor guesses how often a loop goes round, keys of mixed lengths
     prove it wrong, and each wrong guess costs more than the words.
+
+    So keys of mixed lengths take the same steps, and 64 of them take each step together: their words are laid out side
+    by side first, which vector instructions need. Where one of the 64 is longer, or lies so near the end of the buffer
+    that nine words from its start are not all there, they go one by one.
     """
+    keys = len(hashes)
     readable = len(data) - 4 * (_WORDS_AT_ONCE + 1)
-    for key in range(len(hashes)):
-        start = int(offsets[key])
-        length = int(offsets[key + 1]) - start
-        if length <= 4 * _WORDS_AT_ONCE and start <= readable:
-            hashed = np.uint32(_SEED ^ np.uint32(length))
-            words = length >> 2
-            for word in range(_WORDS_AT_ONCE):
-                mixed = _mixed(hashed, _word(data, start + 4 * word))
-                hashed = mixed if word < words else hashed
-            left = length & 3
-            mask = np.uint32((np.uint32(1) << np.uint32(8 * left)) - np.uint32(1))
-            tail = np.uint32(_word(data, start + 4 * words) & mask)
-            # Times one where there is no tail: a product costs less than a guess.
-            factor = np.uint32(np.uint32(1) + (np.uint32(0x5BD1E994) if left else np.uint32(0)))
-            hashes[key] = np.int32(_finished(np.uint32(np.uint32(hashed ^ tail) * factor)))
+    words = np.empty((_WORDS_AT_ONCE + 1, _KEYS_AT_ONCE), np.uint32)
+    lengths = np.empty(_KEYS_AT_ONCE, np.uint32)
+    for first in range(0, keys, _KEYS_AT_ONCE):
+        lanes = min(_KEYS_AT_ONCE, keys - first)
+        longest = 0
+        for lane in range(lanes):
+            length = int(offsets[first + lane + 1]) - int(offsets[first + lane])
+            lengths[lane] = np.uint32(length)
+            longest = max(longest, length)
+        last_start = int(offsets[first + lanes - 1])
+        if lanes == _KEYS_AT_ONCE and longest <= 4 * _WORDS_AT_ONCE and last_start <= readable:
+            for lane in range(_KEYS_AT_ONCE):
+                start = int(offsets[first + lane])
+                for word in range(_WORDS_AT_ONCE):
+                    words[word, lane] = _word(data, start + 4 * word)
+                words[_WORDS_AT_ONCE, lane] = _word(data, start + int(lengths[lane] & np.uint32(0xFFFFFFFC)))
+            for lane in range(_KEYS_AT_ONCE):
+                hashed = np.uint32(_SEED ^ lengths[lane])
+                whole = np.uint32(lengths[lane] >> np.uint32(2))
+                for word in range(_WORDS_AT_ONCE):
+                    mixed = _mixed(hashed, words[word, lane])
+                    hashed = mixed if np.uint32(word) < whole else hashed
+                hashes[first + lane] = np.int32(_with_tail(hashed, words[_WORDS_AT_ONCE, lane], lengths[lane]))
         else:
-            hashes[key] = np.int32(_murmur2_of_one(data, start, length))
+            for key in range(first, first + lanes):
+                start = int(offsets[key])
+                length = int(offsets[key + 1]) - start
+                is_short = length <= 4 * _WORDS_AT_ONCE and start <= readable
+                hashed = _murmur2_of_short(data, start, length) if is_short else _murmur2_of_one(data, start, length)
+                hashes[key] = np.int32(hashed)
 
 
 @njit(cache=True, nogil=True)

@@ -13,6 +13,7 @@ What depends on time is left out: a batch ends by being full, never because `lin
 Java's clients draw from generators that nobody can seed; the draws here are in their order, from `random`.
 """
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -34,7 +35,7 @@ class ProducerView:
     Parameters
     ----------
     partitions : how many the topic has; at least 1.
-    available : (available,) int32 ids of those that have a leader, in the metadata's order; None: all.
+    available : (available,) int32 ids of those that have a leader, each once, in the metadata's order; None: all.
     queue_sizes : (available,) int32 batches that wait for each of these; None where they are all alike, or the
         producer does not look (`partitioner.adaptive.partitioning.enable`). A partition that is too slow
         (`partitioner.availability.timeout.ms`) is left out of `available`.
@@ -74,31 +75,29 @@ def round_robin_skipping(record_bytes: Int32s, view: ProducerView, *, random: Ja
     through all partitions in vain and takes the next.
     """
     start = random.next_int32()
+    if view.available is not None and len(view.available):
+        return _stops(view.available, view.partitions, start & 0x7FFFFFFF, len(record_bytes))
     records = np.arange(len(record_bytes), dtype=np.int64)
-    if view.available is None:
-        counters = start + records
-    elif not len(view.available):
-        counters = start + (records + 1) * (view.partitions + 1) - 1
-    else:
-        counters = _counters_at(view, start, len(record_bytes))
+    counters = start + records if view.available is None else start + (records + 1) * (view.partitions + 1) - 1
     return ((counters & 0x7FFFFFFF) % view.partitions).astype(np.int32)
 
 
-def _counters_at(view: ProducerView, start: int, records: int) -> Int64s:
-    """What the counter is when it stands at an available partition, `records` times."""
-    has_leader = np.zeros(view.partitions, np.bool_)
-    has_leader[view.available] = True
+def _stops(available: Int32s, partitions: int, counter: int, records: int) -> Int32s:
+    """(records,) partitions where the counter stops, reckoned by rounds: most of what it passes has no leader."""
+    leading = np.sort(available).astype(np.int64)
     found: list[Int64s] = []
     missing = records
     while missing > 0:
-        # Rounds enough for what is missing; where the counter's bits wrap, a round may be cut short, hence the loop.
-        rounds = -(-missing // int(has_leader.sum()))
-        counters = np.arange(start, start + rounds * view.partitions, dtype=np.int64)
-        hits = counters[has_leader[(counters & 0x7FFFFFFF) % view.partitions]]
-        found.append(hits)
-        missing -= len(hits)
-        start += rounds * view.partitions
-    return np.concatenate([*found, np.empty(0, np.int64)])[:records]
+        # No more than the stops before the counter's bits wrap, and those of a round on either side.
+        stops = np.arange(min(missing, (2**31 // partitions + 2) * len(leading)), dtype=np.int64)
+        stops += np.searchsorted(leading, counter % partitions)
+        rounds, index = np.divmod(stops, len(leading))
+        counters = counter - counter % partitions + rounds * partitions + leading[index]
+        before_wrap = counters < 2**31
+        found.append(leading[index[before_wrap]])
+        missing -= len(found[-1])
+        counter = 0  # after 2³¹ − 1, the sign bit dropped, comes 0
+    return np.concatenate([*found, np.empty(0, np.int64)])[:records].astype(np.int32)
 
 
 def sticky_batch(record_bytes: Int32s, view: ProducerView, *, random: JavaRandom) -> Int32s:
@@ -106,30 +105,30 @@ def sticky_batch(record_bytes: Int32s, view: ProducerView, *, random: JavaRandom
 
     The first record finds no batch open, so it, too, asks for a new partition: two draws before it lands.
     """
-    placed = np.empty(len(record_bytes), np.int32)
-    ends = np.cumsum(record_bytes, dtype=np.int64)
-    current = _other_partition(view, None, random) if len(placed) else 0
-    first = 0
-    while first < len(placed):
-        current = _other_partition(view, current, random)
-        before = ends[first] - record_bytes[first]
+    candidates: list[int] = view.candidates().tolist()
+    has_leader = view.available is None or len(view.available) > 0
+    current = _other_partition(candidates, None, random, has_leader=has_leader) if len(record_bytes) else 0
+    ends = np.cumsum(record_bytes, dtype=np.int64).tolist()
+    runs: list[tuple[int, int]] = []
+    first = before = 0
+    while first < len(ends):
+        current = _other_partition(candidates, current, random, has_leader=has_leader)
         # A record that is larger than a batch has one to itself.
-        end = max(first + 1, int(np.searchsorted(ends, before + view.batch_bytes, side="right")))
-        placed[first:end] = current
-        first = end
-    return placed
+        end = max(first + 1, bisect_right(ends, before + view.batch_bytes, first))
+        runs.append((current, end - first))
+        first, before = end, ends[end - 1]
+    return _in_runs(runs)
 
 
-def _other_partition(view: ProducerView, current: int | None, random: JavaRandom) -> int:
-    """KIP-480's draw: another available partition than the current one, where there are two."""
-    if view.available is not None and not len(view.available):
-        return _positive(random) % view.partitions
-    candidates = view.candidates()
+def _other_partition(candidates: list[int], current: int | None, random: JavaRandom, *, has_leader: bool) -> int:
+    """KIP-480's draw: another available partition than the current one, where there are two; any where none is."""
+    if not has_leader:
+        return candidates[_positive(random) % len(candidates)]
     if len(candidates) == 1:
-        return int(candidates[0])
+        return candidates[0]
     drawn = current
     while drawn is None or drawn == current:
-        drawn = int(candidates[_positive(random) % len(candidates)])
+        drawn = candidates[_positive(random) % len(candidates)]
     return drawn
 
 
@@ -138,30 +137,38 @@ def adaptive(record_bytes: Int32s, view: ProducerView, *, random: JavaRandom) ->
 
     The draw may hit the same partition again. With queue sizes it is weighted by (longest queue + 1 − its queue).
     """
-    placed = np.empty(len(record_bytes), np.int32)
-    ends = np.cumsum(record_bytes, dtype=np.int64)
-    candidates, frequencies = view.candidates(), _cumulative_frequencies(view)
-    first = 0
-    while first < len(placed):
+    frequencies = _cumulative_frequencies(view)
+    candidates: list[int] = view.candidates().tolist()
+    ends = np.cumsum(record_bytes, dtype=np.int64).tolist()
+    runs: list[tuple[int, int]] = []
+    first = before = 0
+    while first < len(ends):
         if frequencies is None:
             index = _positive(random) % len(candidates)
         else:
-            index = int(np.searchsorted(frequencies, _positive(random) % int(frequencies[-1]), side="right"))
-        before = ends[first] - record_bytes[first]
-        end = int(np.searchsorted(ends, before + view.batch_bytes, side="left")) + 1
-        placed[first:end] = candidates[index]
-        first = end
-    return placed
+            index = bisect_right(frequencies, _positive(random) % frequencies[-1])
+        # Where the records left fill no batch, they all go there.
+        end = min(bisect_left(ends, before + view.batch_bytes, first) + 1, len(ends))
+        runs.append((candidates[index], end - first))
+        first, before = end, ends[end - 1]
+    return _in_runs(runs)
 
 
-def _cumulative_frequencies(view: ProducerView) -> Int64s | None:
+def _in_runs(runs: list[tuple[int, int]]) -> Int32s:
+    """(partition, how many records follow each other there), written out."""
+    partitions, records = np.array(runs, np.int64).reshape(-1, 2).T
+    return np.repeat(partitions.astype(np.int32), records)
+
+
+def _cumulative_frequencies(view: ProducerView) -> list[int] | None:
     """KIP-794's table over the available partitions; None where the producer draws evenly."""
     sizes = view.queue_sizes
     if sizes is None or not len(sizes) or view.partitions < 2:
         return None
     if len(sizes) == view.partitions and (sizes == sizes[0]).all():
         return None
-    return np.cumsum(int(sizes.max()) + 1 - sizes.astype(np.int64))
+    frequencies: list[int] = np.cumsum(int(sizes.max()) + 1 - sizes.astype(np.int64)).tolist()
+    return frequencies
 
 
 def random_once_more(record_bytes: Int32s, view: ProducerView, *, random: JavaRandom) -> Int32s:
@@ -187,13 +194,37 @@ def _positive(random: JavaRandom) -> int:
     return random.next_int32() & 0x7FFFFFFF
 
 
-NULL_KEY_POLICIES: Mapping[str, PlaceNullKeys] = MappingProxyType(
+@dataclass(frozen=True, slots=True)
+class NullKeyPolicy:
+    """A policy, what it does in a line, and the function that replays it."""
+
+    name: str
+    summary: str
+    place: PlaceNullKeys
+
+
+NULL_KEY_POLICIES: Mapping[str, NullKeyPolicy] = MappingProxyType(
     {
-        "round_robin_skipping": round_robin_skipping,
-        "round_robin": round_robin,
-        "sticky_batch": sticky_batch,
-        "adaptive": adaptive,
-        "random": random_once_more,
-        "random_available": random_available,
+        policy.name: policy
+        for policy in (
+            NullKeyPolicy(
+                "round_robin_skipping",
+                "in turn over all partitions, passing those without a leader",
+                round_robin_skipping,
+            ),
+            NullKeyPolicy("round_robin", "in turn over the partitions that have a leader", round_robin),
+            NullKeyPolicy(
+                "sticky_batch", "one partition until its batch is full, then another at random", sticky_batch
+            ),
+            NullKeyPolicy(
+                "adaptive",
+                "one partition for a batch's bytes, then the next at random, likelier the shorter its queue",
+                adaptive,
+            ),
+            NullKeyPolicy("random", "any partition at random, once more if it has no leader", random_once_more),
+            NullKeyPolicy(
+                "random_available", "any partition that has a leader at random, or any where none has", random_available
+            ),
+        )
     }
 )

@@ -2,7 +2,7 @@
 
 A name stands for what becomes of a key and of its absence. Where a partitioner goes by the key, the answer is one
 partition; where it takes a record to have no key, the answer depends on what the client did before, and
-`null_keys` says by which policy.
+`null_keys` says by which policy; `place_null_keys` replays it.
 """
 
 from collections.abc import Callable, Mapping
@@ -12,11 +12,12 @@ from typing import TypeAlias
 
 import numpy as np
 
+from app.core.jvm import JavaRandom
 from app.core.keys import folds, hashes
 from app.core.keys.model import Flags, Keys
-from app.core.keys.null_keys import NULL_KEY_POLICIES
+from app.core.keys.null_keys import NULL_KEY_POLICIES, ProducerView
 from app.core.model import INT32_MAX, Int32s
-from app.errors import InvalidPartitions, KafkaError
+from app.errors import FieldPath, InvalidPartitions, KafkaError
 
 WITHOUT_KEY = -(2**31)
 """Stands for the partition of a record that has no key for this partitioner; no arithmetic gives this number."""
@@ -65,15 +66,50 @@ def partition(partitioner: Partitioner, keys: Keys, partitions: int) -> Int32s:
     ValueError
         A registered partitioner answers with another number of partitions than there are keys.
     """
-    if not 1 <= partitions <= INT32_MAX:
-        detail = f"a topic has 1 to {INT32_MAX} partitions; {partitions} given"
-        kafka = KafkaError("ArithmeticException", "/ by zero")
-        raise InvalidPartitions(detail, kafka=kafka, path=("partitions",), partitions=partitions)
+    require_partitions(partitions, path=("partitions",))
     placed = np.asarray(partitioner.partition(keys, partitions), np.int32)
     if placed.shape != (len(keys),):
         raise ValueError(f"{partitioner.name} answers {placed.shape} for {len(keys)} keys")
     without_key = partitioner.without_key(keys)
     return np.where(without_key, np.int32(WITHOUT_KEY), placed) if without_key.any() else placed
+
+
+def require_partitions(partitions: int, *, path: FieldPath) -> None:
+    """Raise `InvalidPartitions` unless a topic can have so many; `path` is the field that says so."""
+    if not 1 <= partitions <= INT32_MAX:
+        raise InvalidPartitions(
+            f"a topic has 1 to {INT32_MAX} partitions; {partitions} given",
+            kafka=KafkaError("ArithmeticException", "/ by zero"),
+            path=path,
+            value=partitions,
+            minimum=1,
+            maximum=INT32_MAX,
+        )
+
+
+def place_null_keys(
+    partitioner: Partitioner, placed: Int32s, record_bytes: Int32s, view: ProducerView, *, random: JavaRandom
+) -> Int32s:
+    """Place the records that `partition` found without key, by the partitioner's own policy; the others stay.
+
+    Only these records count towards a batch. In a producer, one with a key that goes to the same partition shares the
+    batch, and fills it sooner.
+
+    Parameters
+    ----------
+    placed : (keys,) int32 as `partition` gave it for `view.partitions`.
+    record_bytes : (keys,) int32 bytes of every record, those with a key included.
+
+    Returns
+    -------
+    (keys,) int32, without `WITHOUT_KEY`; the argument itself where every record has a key.
+    """
+    without = placed == WITHOUT_KEY
+    if partitioner.null_keys is None or not without.any():
+        return placed
+    filled = placed.copy()
+    filled[without] = NULL_KEY_POLICIES[partitioner.null_keys].place(record_bytes[without], view, random=random)
+    return filled
 
 
 def hashed(hash_keys: Callable[[Keys], Int32s], fold: Callable[[Int32s, int], Int32s]) -> PartitionKeys:

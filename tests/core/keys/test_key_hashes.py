@@ -56,6 +56,15 @@ def test_hashes_of_many_keys_are_those_of_each(values: list[bytes]) -> None:
     assert kafkajs_murmur2(many).tolist() == [kafkajs_murmur2(one).item() for one in alone]
 
 
+@given(st.lists(st.binary(max_size=32), min_size=1, max_size=12), st.integers(60, 300), st.integers(0, 300))
+def test_keys_hashed_together_are_hashed_as_each_alone(values: list[bytes], count: int, longer_at: int) -> None:
+    """64 short keys take each step together, the last ones and those beside a longer key go one by one."""
+    many = (values * count)[:count]
+    assert unsigned(murmur2(keys_of(many))) == [murmur2_of(value) for value in many]
+    many.insert(longer_at, b"longer than eight words, all of them")
+    assert unsigned(murmur2(keys_of(many))) == [murmur2_of(value) for value in many]
+
+
 @pytest.mark.parametrize("array", [pa.array(["21", "foobar", "", None, "abc"]), pa.array([b"21", b"foobar"])])
 def test_arrow_buffers_are_hashed_where_they_lie(array: pa.Array) -> None:
     """A sliced array's offsets start past 0; nothing is copied but the offsets' view."""

@@ -49,7 +49,7 @@ def test_every_policy_stays_within_the_topic_and_can_be_replayed(
     name: str, record_bytes: list[int], view: ProducerView, seed: int
 ) -> None:
     """All but librdkafka's, which tries twice only, keep to the partitions that have a leader where there are any."""
-    place = NULL_KEY_POLICIES[name]
+    place = NULL_KEY_POLICIES[name].place
     placed = place(array(record_bytes), view, random=JavaRandom(seed))
     assert placed.dtype == np.int32
     assert placed.tolist() == place(array(record_bytes), view, random=JavaRandom(seed)).tolist()
@@ -75,10 +75,46 @@ def test_in_turn_by_hand() -> None:
     one = np.ones(5, np.int32)
     assert round_robin(one, view, random=Scripted(-1)).tolist() == [1, 0, 1, 3, 0]  # 2³¹ − 1 is 1 modulo 3
     # 0.8 counts over all four and passes the one without leader: its successor gets its share.
-    skipping = NULL_KEY_POLICIES["round_robin_skipping"]
+    skipping = NULL_KEY_POLICIES["round_robin_skipping"].place
     assert skipping(one, view, random=Scripted(1)).tolist() == [1, 3, 0, 1, 3]
     nobody = ProducerView(4, array([]))
     assert skipping(one, nobody, random=Scripted(1)).tolist() == [1, 2, 3, 0, 1]
+
+
+class TestInTurnPassing:
+    """0.8: the counter goes over all partitions and passes those that have no leader."""
+
+    @given(st.integers(-(2**31), 2**31 - 1), st.integers(1, 12), st.integers(0, 40), st.data())
+    def test_it_is_the_counter_moved_on_one_by_one(
+        self, start: int, partitions: int, records: int, data: st.DataObject
+    ) -> None:
+        available = data.draw(st.lists(st.integers(0, partitions - 1), unique=True, min_size=1))
+        expected: list[int] = []
+        counter = start & 0x7FFFFFFF
+        while len(expected) < records:
+            if counter % partitions in available:
+                expected.append(counter % partitions)
+            counter = (counter + 1) & 0x7FFFFFFF
+        view = ProducerView(partitions, array(available))
+        placed = NULL_KEY_POLICIES["round_robin_skipping"].place(
+            np.ones(records, np.int32), view, random=Scripted(start)
+        )
+        assert placed.tolist() == expected
+
+    @pytest.mark.parametrize("start", [2**31 - 3, -3])
+    def test_by_hand_where_the_counter_wraps(self, start: int) -> None:
+        """2³¹ − 3, 2³¹ − 2 and 2³¹ − 1 are 6, 0 and 1 modulo 7; then comes 0, which is 0 modulo 7 too."""
+        view = ProducerView(7, array([0, 6]))
+        placed = NULL_KEY_POLICIES["round_robin_skipping"].place(np.ones(5, np.int32), view, random=Scripted(start))
+        assert placed.tolist() == [6, 0, 0, 6, 0]
+
+    def test_it_does_not_look_at_each_partition_that_has_no_leader(self) -> None:
+        """A million partitions and one leader: the counter passes 10¹² of them."""
+        view = ProducerView(1_000_000, array([7]))
+        placed = NULL_KEY_POLICIES["round_robin_skipping"].place(
+            np.ones(1_000_000, np.int32), view, random=JavaRandom(1)
+        )
+        assert set(placed.tolist()) == {7}
 
 
 class TestStickyBatch:
@@ -153,10 +189,10 @@ class TestAdaptive:
 
 def test_at_random_again_where_there_is_no_leader() -> None:
     view = ProducerView(4, array([1]))
-    place = NULL_KEY_POLICIES["random"]
+    place = NULL_KEY_POLICIES["random"].place
     assert place(np.ones(3, np.int32), view, random=Scripted(0, 1, 1, 2, 3)).tolist() == [1, 1, 3]
 
 
 @pytest.mark.parametrize("name", sorted(NULL_KEY_POLICIES))
 def test_no_records(name: str) -> None:
-    assert NULL_KEY_POLICIES[name](array([]), ProducerView(3), random=Scripted(5)).tolist() == []
+    assert NULL_KEY_POLICIES[name].place(array([]), ProducerView(3), random=Scripted(5)).tolist() == []
