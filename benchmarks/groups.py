@@ -7,11 +7,11 @@ from types import MappingProxyType
 
 from app.core.groups.classic import cooperative_sticky, roundrobin
 from app.core.groups.classic import range as range_assignor
-from app.core.groups.lifecycle.rebalance import Assign, Protocol, rebalance, with_owned
+from app.core.groups.lifecycle.rebalance import Protocol, rebalance, with_owned
 from app.core.groups.measures.handover import handover
 from app.core.groups.measures.locality import locality
 from app.core.groups.measures.violations import violations
-from app.core.groups.model import GroupAssignment, GroupMetadata, Member
+from app.core.groups.model import Assign, GroupAssignment, GroupMetadata, Member
 from app.core.groups.optimum import optimal
 from app.core.groups.server import uniform
 from benchmarks.consumer_groups import ConsumerGroup, Size, consumer_group, with_topic_ids

@@ -19,33 +19,16 @@ from app.core.keys.partitioners import PARTITIONERS, partition
 from app.core.keys.resize import expected_moved_share, resize
 from app.services.null_keys import NullKeys
 from tests.conftest import ROOT
+from tests.documents import Document, code
 from tests.test_readme import run
 
-DOC = ROOT / "docs" / "keys.md"
-TEXT = DOC.read_text(encoding="utf-8")
-BLOCKS = re.findall(r"```(\w+)\n(.*?)```", TEXT, re.DOTALL)
+DOC = Document(ROOT / "docs" / "keys.md")
 PROGRAMS = {
     name: code
-    for kind, code in BLOCKS
+    for kind, code in DOC.blocks
     if kind == "python"
     for name in re.findall(r'^"""(\w+\.py):', code, re.MULTILINE)
 }
-
-
-def table(*headings: str) -> list[tuple[str, ...]]:
-    """The rows of the one table with these headings, cells as they are written."""
-    lines = TEXT.splitlines()
-    start = lines.index(f"| {' | '.join(headings)} |") + 2
-    rows = []
-    for line in lines[start:]:
-        if not line.startswith("|"):
-            break
-        rows.append(tuple(cell.strip() for cell in line.strip("|").split("|")))
-    return rows
-
-
-def code(name: str) -> str:
-    return f"`{name}`"
 
 
 def without_key(partitioner: str) -> str:
@@ -57,7 +40,7 @@ class TestTables:
     """Held to the registries, row by row and in their order."""
 
     def test_clients(self) -> None:
-        assert table("client", "language", "versions", "partitioner", "without key", "source") == [
+        assert DOC.table("client", "language", "versions", "partitioner", "without key", "source") == [
             (
                 client.library,
                 client.language,
@@ -70,17 +53,17 @@ class TestTables:
         ]
 
     def test_partitioners(self) -> None:
-        assert table("partitioner", "what it does", "without key") == [
+        assert DOC.table("partitioner", "what it does", "without key") == [
             (code(one.name), one.summary, without_key(one.name)) for one in PARTITIONERS.values()
         ]
 
     def test_policies(self) -> None:
-        assert table("policy", "where the record goes") == [
+        assert DOC.table("policy", "where the record goes") == [
             (code(policy.name), policy.summary) for policy in NULL_KEY_POLICIES.values()
         ]
 
     def test_what_a_producer_knows(self) -> None:
-        defaults = {field.strip("`"): default for field, default, _ in table("field", "default", "what")}
+        defaults = {field.strip("`"): default for field, default, _ in DOC.table("field", "default", "what")}
         assert list(defaults) == list(NullKeys.__dataclass_fields__)
         told = {name: int(default.strip("`")) for name, default in defaults.items() if default.startswith("`")}
         assert told == {name: getattr(NullKeys(), name) for name in ("batch_bytes", "record_bytes")}
@@ -88,7 +71,7 @@ class TestTables:
     def test_expected_shares(self) -> None:
         """Of the formula, and of keys that are hashed."""
         keys = keys_of([b"key-%d" % number for number in range(20_000)])
-        rows = table("from", "to", "stay")
+        rows = DOC.table("from", "to", "stay")
         assert rows
         for before, after, stay in ((int(a), int(b), float(Fraction(share))) for a, b, share in rows):
             assert 1 - expected_moved_share(before, after) == pytest.approx(stay)
@@ -102,11 +85,7 @@ class TestBlocks:
 
     def test_every_command_prints_what_is_shown(self, client: httpx.Client) -> None:
         address = str(client.base_url).rstrip("/")
-        shown = [
-            (command, printed)
-            for (kind, command), (printed_kind, printed) in pairwise(BLOCKS)
-            if (kind, printed_kind) == ("sh", "text")
-        ]
+        shown = list(DOC.commands())
         assert len(shown) == 2
         for command, printed in shown:
             assert run(command, address) == printed
@@ -121,7 +100,7 @@ class TestBlocks:
 
     def test_the_recipe_prints_what_is_shown(self, folder: Path) -> None:
         printed = next(
-            text for (_, program), (_, text) in pairwise(BLOCKS) if program == PROGRAMS["my_partitioners.py"]
+            text for (_, program), (_, text) in pairwise(DOC.blocks) if program == PROGRAMS["my_partitioners.py"]
         )
         assert self._python(folder, ["my_partitioners.py"]) == printed
 
@@ -144,6 +123,6 @@ print("by_region" in str(schemas["PlaceKeysRequest"]["properties"]["partitioner"
         return done.stdout
 
 
-@pytest.mark.parametrize("path", sorted(set(re.findall(r"\]\((?!http)([^)#]+)\)", TEXT))))
+@pytest.mark.parametrize("path", DOC.links())
 def test_links_lead_somewhere(path: str) -> None:
-    assert (DOC.parent / path).exists()
+    assert (DOC.path.parent / path).exists()

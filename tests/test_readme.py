@@ -2,26 +2,18 @@
 
 import re
 import subprocess
-from collections.abc import Iterator
-from itertools import pairwise
 
 import httpx
 import pytest
 
 from app.settings import Settings
 from tests.conftest import ROOT
+from tests.documents import Document
 
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+DOC = Document(ROOT / "README.md")
+README = DOC.text
 ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")
 MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
-
-
-def examples() -> Iterator[tuple[str, str]]:
-    """Every shell block that is followed by what it prints."""
-    blocks = re.findall(r"```(sh|json|text)\n(.*?)```", README, re.DOTALL)
-    for (kind, command), (printed_kind, printed) in pairwise(blocks):
-        if kind == "sh" and printed_kind in ("json", "text"):
-            yield command, printed
 
 
 def run(command: str, address: str) -> str:
@@ -38,17 +30,24 @@ def settled(text: str) -> str:
     return MOMENT.sub("<moment>", ID.sub("<id>", text)).strip()
 
 
-def test_every_request_prints_what_the_readme_shows(client: httpx.Client) -> None:
-    """Ids differ: the ones that the service gives take the place of the README's in later requests."""
+def replay(document: Document, address: str) -> None:
+    """Run a document's commands, and compare what they print with what it shows.
+
+    Ids differ: the ones that the service gives take the place of the document's in later requests.
+    """
     actual_id: dict[str, str] = {}
-    shown = list(examples())
+    shown = list(document.commands())
     assert len(shown) >= 3
     for command, printed in shown:
         for told, real in actual_id.items():
             command = command.replace(told, real)  # noqa: PLW2901 — the command as a reader would type it
-        output = run(command, str(client.base_url).rstrip("/"))
+        output = run(command, address)
         assert settled(output) == settled(printed), command
         actual_id |= dict(zip(ID.findall(printed), ID.findall(output), strict=True))
+
+
+def test_every_request_prints_what_the_readme_shows(client: httpx.Client) -> None:
+    replay(DOC, str(client.base_url).rstrip("/"))
 
 
 def test_the_settings_are_all_there_with_their_defaults() -> None:
@@ -59,7 +58,7 @@ def test_the_settings_are_all_there_with_their_defaults() -> None:
     assert not table
 
 
-@pytest.mark.parametrize("path", sorted(set(re.findall(r"\]\((?!http)([^)#]+)\)", README))))
+@pytest.mark.parametrize("path", DOC.links())
 def test_links_lead_somewhere(path: str) -> None:
     assert (ROOT / path).exists()
 

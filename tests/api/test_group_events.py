@@ -100,7 +100,7 @@ class TestEvents:
     @pytest.mark.parametrize("assignor", ["range", "roundrobin", "sticky", "uniform", "server-range", "optimal"])
     def test_every_assignor_goes_through_events(self, client: httpx.Client, assignor: str) -> None:
         """The sticky one reads in user data what its members were assigned in the group's own life."""
-        events = [{"join": member("m-d", "a")}, {"leave": "m-a"}, {"rolling_restart": True}]
+        events: list[Json] = [{"join": member("m-d", "a")}, {"leave": "m-a"}, {"rolling_restart": True}]
         for step in steps(client, *events, assignor=assignor):
             assert read_in(step["assignment"]) == [("t", p) for p in range(6)]
             assert all(rebalance["settled"] for rebalance in step["rebalances"])

@@ -59,7 +59,7 @@ def _of_racks(found: Prediction, source: Source) -> Iterator[Caution]:
         yield Caution("racks_ignored", f"racks decide nothing in this group: {_REASONS[reason]}")
     without = tuple(member.id for member in found.members if not member.rack_id)
     if without and len(without) < len(found.members):
-        detail = f"{len(without)} of {len(found.members)} members have no rack (client.rack); they read across racks"
+        detail = f"{len(without)} of {len(found.members)} members have no rack (client.rack), and are near everything"
         yield Caution("members_without_rack", detail, members=without)
 
 

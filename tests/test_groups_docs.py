@@ -1,0 +1,56 @@
+"""What `docs/groups.md` says is what the code holds, and what it shows is what happens."""
+
+import re
+
+import httpx
+import pytest
+
+from app.api.groups import PlanGroupRequest
+from app.core.groups.registry import ASSIGNORS
+from tests.conftest import ROOT
+from tests.documents import Document, code
+from tests.test_readme import replay
+
+DOC = Document(ROOT / "docs" / "groups.md")
+
+
+def test_every_request_prints_what_is_shown(client: httpx.Client) -> None:
+    replay(DOC, str(client.base_url).rstrip("/"))
+
+
+def test_the_assignors_are_the_registrys() -> None:
+    assert DOC.table("assignor", "runs on", "protocol", "racks", "keeps", "what") == [
+        (
+            code(one.name),
+            one.runs_on,
+            one.protocol.value,
+            "yes" if one.is_rack_aware else "no",
+            "no" if one.owned_in is None else "yes",
+            one.summary,
+        )
+        for one in ASSIGNORS.values()
+    ]
+
+
+def test_the_events_are_the_operations() -> None:
+    schema = PlanGroupRequest.model_json_schema()
+    named = {name for model in schema["properties"]["events"]["items"]["oneOf"] for name in _fields(schema, model)}
+    assert {event.strip("`") for event, _ in DOC.table("event", "what happens")} == named
+
+
+def _fields(schema: dict[str, dict[str, dict[str, object]]], model: dict[str, str]) -> list[str]:
+    return list(schema["$defs"][model["$ref"].rpartition("/")[2]]["properties"])  # type: ignore[call-overload] # JSON
+
+
+def test_every_warning_that_a_plan_can_carry_is_there() -> None:
+    """Codes stand in the source where a caution or a finding is made."""
+    files = [*(ROOT / "app/services/groups").glob("*.py"), *(ROOT / "app/core/groups/measures").glob("*.py")]
+    made = re.compile(r'(?:Caution|Finding)\(\s*"([a-z_]+)"')
+    told = {found for file in files for found in made.findall(file.read_text(encoding="utf-8"))}
+    assert told
+    assert {warning.strip("`") for warning, _ in DOC.table("code", "what it says")} == told
+
+
+@pytest.mark.parametrize("path", DOC.links())
+def test_links_lead_somewhere(path: str) -> None:
+    assert (DOC.path.parent / path).exists()
