@@ -17,6 +17,7 @@ from app.api.auth import principal
 from app.api.middleware import BodyLimit, RequestLog, SameOrigin
 from app.services import keys as key_service
 from app.services import replicas as replica_service
+from app.services.groups import predictions
 from app.settings import Settings
 from app.store.database import Database
 from app.web import assets, home
@@ -77,3 +78,4 @@ def create_app(settings: Settings | None = None) -> FastAPI:
 def _warm_up() -> None:
     replica_service.warm_up()
     key_service.warm_up()
+    predictions.warm_up()

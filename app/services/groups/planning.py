@@ -11,7 +11,7 @@ import orjson
 from app.core import ENGINE_VERSION
 from app.core.groups.lifecycle.events import apply_events
 from app.core.groups.lifecycle.rebalance_trigger import trigger
-from app.core.groups.measures.violations import violations
+from app.core.groups.measures.violations import GroupViolation, violations
 from app.core.groups.registry import ASSIGNORS
 from app.core.model import Cluster
 from app.errors import ConflictingFields, DuplicateMember, DuplicateTopic, Json
@@ -133,9 +133,7 @@ def _plan(
         "comparison": [comparison.row(found, source), *(comparison.compared(each, source) for each in others)],
         "steps": _steps(request, source, found),
         "trigger": None if before is None else _trigger(request, source, before[1]),
-        "violations": as_json(violations(found.members, source.metadata, found.assignment))
-        if first.is_exclusive
-        else [],
+        "violations": as_json(_violations(found, source)),
         "warnings": [caution.as_json() for caution in cautions_of(found, source)],
     }
     canonical = _canonical(request, site, None if before is None else before[0])
@@ -149,6 +147,17 @@ def _plan(
         answer=answer,
         placements=readers_of(found.members, source.metadata, found.assignment),
     )
+
+
+def _violations(found: Prediction, source: Source) -> list[GroupViolation]:
+    """What the verifier says of an assignment of which each partition has one reader.
+
+    Where the load is to be even, numbers of partitions need not be.
+    """
+    if not found.assignor.is_exclusive:
+        return []
+    said = violations(found.members, source.metadata, found.assignment)
+    return [violation for violation in said if violation.severity == "illegal" or source.load is None]
 
 
 def _canonical(request: GroupRequest, site: _Site, before: Snapshot | None) -> dict[str, Json]:
@@ -189,9 +198,11 @@ def _check_size(request: GroupRequest, source: Source, limits: Limits, *, is_job
 def _report(source: Source, found: Prediction) -> dict[str, Json]:
     """What is said of the plan's own assignor."""
     is_exclusive = found.assignor.is_exclusive
+    phases = [] if found.rebalance is None else reports.phases_json(found.rebalance)
     return {
-        "assignment": reports.assignment_json(found.assignment, found.members),
-        "phases": [] if found.rebalance is None else reports.phases_json(found.rebalance, found.members),
+        # The last phase's, where there are phases: what is as long as the group is written once.
+        "assignment": phases[-1]["assignment"] if phases else reports.assignment_json(found.answer, found.members),
+        "phases": phases,
         "settled": found.rebalance is None or found.rebalance.settled,
         "locality": reports.locality_json(found.members, source, found.assignment),
         "loads": reports.loads_json(found.members, source, found.assignment),

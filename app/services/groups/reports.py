@@ -104,11 +104,11 @@ def optimum_json(
     return answer | locality_json(members, source, assignment, metadata=known) | {"certificate": certificate}
 
 
-def phases_json(done: Rebalance, members: Sequence[Member]) -> list[Json]:
+def phases_json(done: Rebalance) -> list[dict[str, Json]]:
     """The rounds of one rebalance."""
     return [
         {
-            "assignment": assignment_json(phase.assignment, members),
+            "assignment": assignment_json(phase.assignment, done.members),
             "revoked": phase.revoked,
             "added": phase.added,
             "pending": phase.pending,
@@ -124,6 +124,7 @@ def handover_json(found: Handover) -> dict[str, Json]:
 
 def step_json(step: Step, event: Json, source: Source) -> dict[str, Json]:
     """One event, and what came of it."""
+    rebalances: list[Json] = [{"settled": done.settled, "phases": phases_json(done)} for done in step.rebalances]
     return {
         "event_index": step.index,
         "event": event,
@@ -134,9 +135,7 @@ def step_json(step: Step, event: Json, source: Source) -> dict[str, Json]:
         "locality_before": counts_json(step.locality_before),
         "locality": locality_json(step.members, source, step.assignment, metadata=step.metadata),
         "optimum": optimum_json(step.starting, source, metadata=step.metadata),
-        "rebalances": [
-            {"settled": done.settled, "phases": phases_json(done, done.members)} for done in step.rebalances
-        ],
+        "rebalances": rebalances,
         "trigger": None if step.trigger is None else trigger_json(step.trigger),
     }
 

@@ -47,7 +47,7 @@ def violations(members: Sequence[Member], metadata: GroupMetadata, assignment: G
     found = _strangers(assignment, rows, held_by)
     known = (rows != NO_ROW) & (held_by != NOBODY)
     rows, held_by = rows[known], held_by[known]
-    found += _unsubscribed(members, metadata, table, rows, held_by)
+    found += _unsubscribed(table, readers, rows, held_by)
     times = np.bincount(rows, minlength=table.rows)
     is_read = (readers.topic_class != NO_CLASS)[table.topic_of_rows()]
     found += _per_topic(table, np.flatnonzero(times > 1), "doubly_assigned", "are given out more than once")
@@ -74,17 +74,13 @@ def _strangers(assignment: GroupAssignment, rows: Int64s, held_by: Int32s) -> li
     return found
 
 
-def _unsubscribed(
-    members: Sequence[Member], metadata: GroupMetadata, table: PartitionTable, rows: Int64s, held_by: Int32s
-) -> list[GroupViolation]:
-    topic = table.topic_of_rows()[rows]
-    # One test a pair of member and topic, of which there are far fewer than entries.
-    pairs, of_entry = np.unique(held_by.astype(np.int64) * len(table.topics) + topic, return_inverse=True)
-    subscribed = [frozenset(member.topics) for member in members] if len(pairs) else []
-    legal = [table.topics[pair % len(table.topics)] in subscribed[pair // len(table.topics)] for pair in pairs.tolist()]
-    wrong = ~np.array(legal, np.bool_)[of_entry]
+def _unsubscribed(table: PartitionTable, readers: Readership, rows: Int64s, held_by: Int32s) -> list[GroupViolation]:
+    topic_class = readers.topic_class[table.topic_of_rows()[rows]]
+    member_class = readers.member_class[held_by]
+    legal = (topic_class != NO_CLASS) & (member_class != NO_CLASS)
+    legal[legal] = readers.reads[topic_class[legal], member_class[legal]]
     code, what = "not_subscribed", "are read by a member that does not subscribe to it"
-    return _per_topic(table, np.unique(rows[wrong]), code, what) if wrong.any() and metadata.topics else []
+    return _per_topic(table, np.unique(rows[~legal]), code, what)
 
 
 def _per_topic(table: PartitionTable, rows: Int64s, code: str, what: str) -> list[GroupViolation]:
