@@ -1,5 +1,6 @@
 """The `rackplan` command, as its users run it: a process of its own over a data folder of its own."""
 
+import json
 import os
 import re
 import signal
@@ -212,6 +213,61 @@ class TestPlanReplicas:
         done = rackplan("plan", "replicas", "--brokers", str(text), "--topic", "t:1:1", env=dict(os.environ))
         assert done.returncode == 1
         assert "line 2" in done.stderr
+
+
+class TestPlanGroup:
+    """Offline, from what the Kafka tools printed: the same core and the same JSON."""
+
+    TEXTS = (
+        *("--topics", str(SAMPLES / "kafka-topics-describe.txt")),
+        *("--brokers", str(SAMPLES / "kafka-broker-api-versions.txt")),
+    )
+    DESCRIBED = ("--groups", str(SAMPLES / "describe-groups.json"))
+
+    def plan(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """A group of the files predicted."""
+        return rackplan("plan", "group", *arguments, *self.TEXTS, env=dict(os.environ))
+
+    def test_it_is_what_the_service_answers(self, client: httpx.Client) -> None:
+        offline = json.loads(self.plan("billing", *self.DESCRIBED, "--event", "lose_rack=use1-az2").stdout)
+        parts = {
+            "cluster": "offline",
+            "brokers": (SAMPLES / "kafka-broker-api-versions.txt").read_text(),
+            "topics": (SAMPLES / "kafka-topics-describe.txt").read_text(),
+            "groups": (SAMPLES / "describe-groups.json").read_text(),
+        }
+        snapshot = client.post("/v1/snapshots", files={name: (None, text) for name, text in parts.items()}).json()
+        body = {"snapshot_id": snapshot["id"], "group": "billing", "events": [{"lose_rack": "use1-az2"}]}
+        online = client.post("/v1/plans/group", json=body).json()
+        # What was not kept has no id, time, snapshot or hash of one.
+        differing = {"id", "created_at", "snapshot_id", "hash", "request"}
+        assert {name: offline[name] for name in online.keys() - differing} == {
+            name: online[name] for name in online.keys() - differing
+        }
+        assert offline["assignor"] == "range"
+
+    def test_the_groups_own_assignor_is_the_default(self) -> None:
+        tables = ("kafka-consumer-groups-members-verbose.txt", "kafka-consumer-groups-state.txt")
+        with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
+            file.write("\n".join((SAMPLES / name).read_text() for name in tables))
+            file.flush()
+            found = json.loads(self.plan("clickstream", "--groups", file.name).stdout)
+        assert (found["assignor"], found["moved"]) == ("cooperative-sticky", 0)
+
+    @pytest.mark.parametrize(
+        ("arguments", "said"),
+        [
+            (("ghost",), "it has billing, clickstream"),
+            (("billing", "--assignor", "best"), "--assignor is best"),
+            (("billing", "--event", "explode=1"), "--event is explode=1"),
+            (("billing", "--event", "leave=ghost"), "ghost"),
+        ],
+    )
+    def test_what_is_wrong_is_said_in_a_line(self, arguments: tuple[str, ...], said: str) -> None:
+        done = self.plan(*arguments, *self.DESCRIBED)
+        assert (done.returncode, done.stdout) == (1, "")
+        assert said in done.stderr
+        assert done.stderr.count("\n") == 1
 
 
 class TestPlanKeys:

@@ -195,10 +195,13 @@ class PlanGroupRequest(RequestModel):
     snapshot_id: Id | None = None
     brokers: list[BrokerRequest] | None = None
     topics: list[GroupTopicRequest] | None = None
-    assignor: AssignorName | Annotated[list[AssignorName], Field(min_length=1, max_length=len(ASSIGNORS))] = Field(
-        "range",
-        description="The group's assignor; of several the first, with which the others are compared. "
-        + "; ".join(f"`{one.name}`: {one.summary}" for one in ASSIGNORS.values()),
+    assignor: AssignorName | Annotated[list[AssignorName], Field(min_length=1, max_length=len(ASSIGNORS))] | None = (
+        Field(
+            None,
+            description="The group's assignor; of several the first, with which the others are compared. Left out: "
+            "a recorded group's own, and `range` for listed members. "
+            + "; ".join(f"`{one.name}`: {one.summary}" for one in ASSIGNORS.values()),
+        )
     )
     group: GroupString | None = Field(None, description="A group of the snapshot, in place of `members`.")
     members: list[GroupMemberRequest] | None = None
@@ -216,7 +219,7 @@ class PlanGroupRequest(RequestModel):
 
     def service(self) -> GroupRequest:
         """As the service knows it. Raises `ConflictingFields`."""
-        names = [self.assignor] if isinstance(self.assignor, str) else list(dict.fromkeys(self.assignor))
+        names = [self.assignor] if isinstance(self.assignor, str) else list(dict.fromkeys(self.assignor or ()))
         topics = None if self.topics is None else [topic.plain(place) for place, topic in enumerate(self.topics)]
         return restored(self.model_dump(exclude={"assignor", "topics"}) | {"assignors": names, "topics": topics})
 

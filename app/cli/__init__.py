@@ -207,6 +207,31 @@ def plan_replicas(
     sys.stdout.buffer.write(written)
 
 
+@plan.command("group")
+def plan_group(
+    group: Annotated[str, typer.Argument(help="The group's id.")],
+    groups: Annotated[
+        Path, typer.Option(help="What kafka-consumer-groups --describe printed, or groups as JSON.", exists=True)
+    ],
+    topics: Annotated[Path, typer.Option(help="What kafka-topics --describe printed.", exists=True)],
+    brokers: Annotated[Path | None, typer.Option(help="What kafka-broker-api-versions printed.", exists=True)] = None,
+    cluster: Annotated[str, typer.Option(help="The cluster's name.")] = "offline",
+    assignor: Annotated[
+        list[str] | None, typer.Option(help="As docs/groups.md lists them; of several the first. Default: the group's.")
+    ] = None,
+    event: Annotated[
+        list[str] | None,
+        typer.Option(help="leave=MEMBER, lose_rack=RACK or rolling_restart; repeatable, in order."),
+    ] = None,
+) -> None:
+    """Predict a recorded group from files, without a service: the same core, the same JSON."""
+    from app.cli import offline  # noqa: PLC0415 — see the module's docstring
+
+    texts = offline.Texts(brokers=brokers, topics=topics, groups=groups)
+    written = offline.predict_group(group, texts=texts, cluster=cluster, assignors=assignor or [], events=event or [])
+    sys.stdout.buffer.write(written)
+
+
 @plan.command("keys")
 def plan_keys(
     file: Annotated[Path, typer.Argument(help="A key a line; /dev/stdin reads a pipe.", exists=True, dir_okay=False)],

@@ -1,14 +1,15 @@
 """`rackplan plan …`: the service's own answers, from files and without a service."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
 import orjson
 
+from app.core.groups.registry import ASSIGNORS
 from app.core.keys.partitioners import PARTITIONERS
-from app.core.model import NewTopic
+from app.core.model import Cluster, NewTopic
 from app.core.replicas.rack_modes import RackMode
 from app.core.replicas.registry import PLACEMENTS
 from app.errors import ConflictingFields, MalformedKey
@@ -16,6 +17,8 @@ from app.formats.assembly import assemble
 from app.formats.lines import decode
 from app.services import keys, replicas
 from app.services.exports import EXPORTS
+from app.services.groups import planning
+from app.services.groups.requests import restored
 from app.services.key_encodings import Encoding
 from app.services.keys import KeysRequest
 from app.services.kinds import to_json
@@ -30,12 +33,14 @@ class Texts:
 
     brokers: Path | None
     topics: Path | None
-    log_dirs: Path | None
+    log_dirs: Path | None = None
+    groups: Path | None = None
 
-    def read(self, part: str) -> str | None:
-        """The text of one file, or None where there is no such file."""
-        path: Path | None = getattr(self, part)
-        return None if path is None else decode(path.read_bytes(), part)
+    def cluster(self, name: str) -> Cluster:
+        """The cluster that they describe. Raises `MalformedText`."""
+        paths = {field.name: getattr(self, field.name) for field in fields(self)}
+        texts = {part: decode(path.read_bytes(), part) for part, path in paths.items() if path is not None}
+        return assemble(name, **{f"{part}_text": text for part, text in texts.items()}).cluster
 
 
 def place(
@@ -56,7 +61,7 @@ def place(
     _require("algorithm", algorithm, tuple(PLACEMENTS))
     _require("rack-mode", rack_mode, tuple(RackMode))
     _require("export", export, tuple(EXPORTS))
-    found = assemble(cluster, **{f"{part}_text": texts.read(part) for part in ("brokers", "topics", "log_dirs")})
+    found = texts.cluster(cluster)
     request = ReplicasRequest(
         topics=[_topic(text) for text in topics],
         algorithm=algorithm,
@@ -64,10 +69,22 @@ def place(
         fixed_start_index=fixed_start_index,
         seed=seed,
     )
-    plan = replicas.plan(request, found.cluster, Settings().limits)
+    plan = replicas.plan(request, found, Settings().limits)
     if export is not None:
-        return EXPORTS[export].write(plan.placements, found.cluster)
-    return orjson.dumps(orjson.loads(to_json(plan)), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+        return EXPORTS[export].write(plan.placements, found)
+    return _printed(to_json(plan))
+
+
+def predict_group(group: str, *, texts: Texts, cluster: str, assignors: Sequence[str], events: Sequence[str]) -> bytes:
+    """Predict a group that the files describe; the plan as the API writes it.
+
+    Raises what the service does, and `ConflictingFields` where an option is none of those there are.
+    """
+    for name in assignors:
+        _require("assignor", name, tuple(ASSIGNORS))
+    happening = [_event(text) for text in events]
+    asked = restored({"assignors": list(dict.fromkeys(assignors)), "group": group, "events": happening})
+    return _printed(to_json(planning.plan(asked, texts.cluster(cluster), Settings().limits)))
 
 
 def place_keys(
@@ -107,7 +124,22 @@ def place_keys(
     except MalformedKey as malformed:
         line = int(malformed.path[-1]) + 1
         raise MalformedKey(f"line {line}: {malformed.detail}", path=malformed.path, line=line) from None
-    return orjson.dumps(orjson.loads(keys.to_json(answer)), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+    return _printed(keys.to_json(answer))
+
+
+def _event(text: str) -> dict[str, str | bool]:
+    name, _, value = text.partition("=")
+    if name == "rolling_restart" and not value:
+        return {name: True}
+    if name in ("leave", "lose_rack") and value:
+        return {name: value}
+    detail = f"--event is {text}; it has to be leave=MEMBER, lose_rack=RACK or rolling_restart"
+    raise ConflictingFields(detail, path=("event",))
+
+
+def _printed(document: bytes) -> bytes:
+    """A document as people read it."""
+    return orjson.dumps(orjson.loads(document), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 
 
 def _require(option: str, value: str | None, known: tuple[str, ...]) -> None:

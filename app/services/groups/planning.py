@@ -12,7 +12,6 @@ from app.core import ENGINE_VERSION
 from app.core.groups.lifecycle.events import apply_events
 from app.core.groups.lifecycle.rebalance_trigger import trigger
 from app.core.groups.measures.violations import GroupViolation, violations
-from app.core.groups.registry import ASSIGNORS
 from app.core.model import Cluster
 from app.errors import ConflictingFields, DuplicateMember, DuplicateTopic, Json
 from app.services import snapshots
@@ -66,6 +65,12 @@ def plan_group(
     return Plan(uow.plans.keep(new, plan_id=plan_id), tuple(new.placements))
 
 
+def plan(request: GroupRequest, cluster: Cluster, limits: Limits) -> NewPlan:
+    """Predict a group of a cluster, and keep nothing. Raises as `plan_group` does."""
+    _check_lists(request, limits)
+    return _plan(request, _Site(None, cluster), None, limits, is_job=True)
+
+
 def check(request: GroupRequest, limits: Limits) -> None:
     """Raise what is wrong with a request before anything is looked up: conflicts, duplicates, limits."""
     if (request.snapshot_id is None) == (request.brokers is None and request.topics is None):
@@ -74,6 +79,10 @@ def check(request: GroupRequest, limits: Limits) -> None:
         raise ConflictingFields("a request lists members or names a group of its snapshot", path=("members",))
     if request.group is not None and request.snapshot_id is None:
         raise ConflictingFields("a group is read from a snapshot, and snapshot_id is not there", path=("group",))
+    _check_lists(request, limits)
+
+
+def _check_lists(request: GroupRequest, limits: Limits) -> None:
     check_brokers(request.brokers or (), limits)
     limits.check_count("topics", request.topics or (), path=("topics",))
     limits.check_count("members", request.members or (), path=("members",))
@@ -121,7 +130,7 @@ def _plan(
 ) -> NewPlan:
     source = source_of(request, site.cluster)
     _check_size(request, source, limits, is_job=is_job)
-    first, *others = [ASSIGNORS[name] for name in request.assignors]
+    first, *others = source.assignors
     found = predict(first, source)
     answer: dict[str, Json] = {
         # An assignor draws nothing: the same members in the same order get the same answer. The optimum is Rackplan's.
@@ -185,8 +194,8 @@ def _check_size(request: GroupRequest, source: Source, limits: Limits, *, is_job
     partitions = sum(len(topic.replicas) for topic in topics.values()) + grown
     limits.check_number("partitions", partitions, path=("topics",))
     restarts = sum(2 * len(members) if event.rolling_restart else 1 for event in request.events)
-    work = partitions * (len(request.assignors) + restarts)
-    if not all(ASSIGNORS[name].is_exclusive for name in request.assignors):
+    work = partitions * (len(source.assignors) + restarts)
+    if not all(assignor.is_exclusive for assignor in source.assignors):
         subscribed = (topics[name] for listed in members for name in listed.member.topics if name in topics)
         work += sum(len(topic.replicas) for topic in subscribed)
     limits.check_number("replicas", work, path=("topics",))

@@ -99,7 +99,8 @@ class GroupRequest:
 
     Parameters
     ----------
-    assignors : names in `ASSIGNORS`; the plan is the first one's, the others are compared with it.
+    assignors : names in `ASSIGNORS`; the plan is the first one's, the others are compared with it. Where there are
+        none, the one of the recorded group, or range.
     members : None where the group called `group` is read from the snapshot.
     leader : who leads; the first member where it is left out.
     previous_snapshot_id : the metadata that the group was assigned by; the plan then says what the leader makes of it.

@@ -18,8 +18,9 @@ from app.core.groups.lifecycle.events import (
 )
 from app.core.groups.model import Assign, GroupMetadata, TopicMetadata
 from app.core.groups.optimum.by_load import LARGEST_SUM
-from app.core.groups.registry import Assignor
+from app.core.groups.registry import ASSIGNORS, Assignor
 from app.core.model import Broker, Cluster, Int32s, Topic, padded
+from app.core.recorded import RecordedGroup
 from app.errors import ConflictingFields, DuplicateTopic, FieldPath, LimitExceeded
 from app.services.cautions import Caution
 from app.services.groups.members import ListedMember, from_the_future, listed_member
@@ -43,6 +44,7 @@ class Source:
     Parameters
     ----------
     listed : the members. lag, bytes_per_s : of partitions, where they are known. balance : what is to be made even.
+    assignors : those asked for, or else the group's own.
     cautions : what is missing or doubtful about where all this comes from.
     """
 
@@ -51,6 +53,7 @@ class Source:
     lag: Weights | None = None
     bytes_per_s: Weights | None = None
     balance: Balance = "partitions"
+    assignors: Sequence[Assignor] = ()
     cautions: Sequence[Caution] = field(default=())
 
     @property
@@ -87,11 +90,21 @@ def source_of(request: GroupRequest, cluster: Cluster | None) -> Source:
         lag = recorded_lag(recorded, metadata)
     for name, weights in (("lag", lag), ("bytes_per_s", _weights(request.bytes_per_s))):
         _require_countable(name, weights, metadata, len(listed))
-    source = Source(listed, metadata, lag, _weights(request.bytes_per_s), request.balance, cautions)
+    assignors = [ASSIGNORS[name] for name in request.assignors] or [_own_assignor(recorded)]
+    source = Source(listed, metadata, lag, _weights(request.bytes_per_s), request.balance, assignors, cautions)
     if request.balance != "partitions" and source.load is None:
         detail = f"the optimum is to balance {request.balance}, which is neither given nor in the snapshot"
         raise ConflictingFields(detail, path=("balance",), value=request.balance)
     return source
+
+
+def _own_assignor(recorded: RecordedGroup | None) -> Assignor:
+    """The assignor that a recorded group has. An empty group has none, and is taken to start with Kafka's default."""
+    name = (None if recorded is None else recorded.assignor) or "range"
+    if name not in ASSIGNORS:
+        detail = f"the group's assignor is {name}, which is not known; name one of {', '.join(ASSIGNORS)}"
+        raise ConflictingFields(detail, path=("assignor",), value=name)
+    return ASSIGNORS[name]
 
 
 def metadata_of(cluster: Cluster) -> GroupMetadata:
