@@ -263,7 +263,12 @@ def _field_error(error: Mapping[str, Any], body: object) -> dict[str, object]:
 
 
 def _within(body: object, path: Sequence[str | int], *, is_missing: bool) -> FieldPath:
-    """The part of a path that the body has: pydantic puts the names of a union's branches between."""
+    """The part of a path that the body has: pydantic puts the names of a union's branches between.
+
+    All of it where the body is not known, as when an operation reads it by itself.
+    """
+    if body is None:
+        return tuple(path)
     found: list[str | int] = []
     for position, part in enumerate(path):
         is_last = position == len(path) - 1
