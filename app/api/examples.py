@@ -1,4 +1,4 @@
-"""The examples of the documentation. They run as they stand: the service keeps the snapshot, plan and job they name."""
+"""The examples of the documentation. They run as they stand: the service keeps the snapshot, plans and job named."""
 
 from typing import Any
 from uuid import UUID
@@ -7,6 +7,7 @@ from fastapi import Path
 
 EXAMPLE_SNAPSHOT_ID = UUID("01890a5d-ac96-774b-bcce-b302099a8057")
 EXAMPLE_PLAN_ID = UUID("01890a5d-ac97-7f2e-9c41-5d1f3a2b6c70")
+EXAMPLE_GROUP_PLAN_ID = UUID("01890a5d-ac96-7e08-b3a1-7c2d5f4e9b18")
 EXAMPLE_JOB_ID = UUID("01890a5d-ac98-7b1a-8e3d-0f4c2d9a7e51")
 
 SNAPSHOT: dict[str, Any] = {
@@ -201,6 +202,8 @@ _ORDERS = {
 }
 _RACKED = [{"id": 1, "rack": "use1-az1"}, {"id": 2, "rack": "use1-az2"}, {"id": 3, "rack": "use1-az4"}]
 GROUP: dict[str, Any] = {"brokers": _RACKED, "topics": [_ORDERS], "assignor": "range", "members": _MEMBERS}
+KEPT_GROUP_PLAN = GROUP | {"labels": {"example": "documentation"}}
+"""What the kept group plan answers; its label is there for the same reason as the other's."""
 GROUP_REQUEST: dict[str, Any] = {
     "range": {"summary": "Who reads what, and how much of it across racks", "value": GROUP},
     "compare": {
@@ -266,5 +269,5 @@ KEYS_REQUEST: dict[str, Any] = {
 }
 
 SNAPSHOT_ID = Path(examples=[str(EXAMPLE_SNAPSHOT_ID)])
-PLAN_ID = Path(examples=[str(EXAMPLE_PLAN_ID)])
+PLAN_ID = Path(examples=[str(EXAMPLE_PLAN_ID), str(EXAMPLE_GROUP_PLAN_ID)])
 JOB_ID = Path(examples=[str(EXAMPLE_JOB_ID)])

@@ -7,9 +7,11 @@ from uuid import UUID
 from pydantic import BaseModel
 
 from app.api.snapshots import WarningDocument
+from app.core.groups.measures.handover import Handover
 from app.core.measures.movement import PartitionChange
 from app.core.measures.placement import PlacementMeasures
 from app.core.measures.violations import Violation
+from app.services.groups.differences import ReaderChange
 
 
 class PlacedTopic(BaseModel):
@@ -129,4 +131,12 @@ class DiffDocument(BaseModel):
 
     summary: DiffSummary
     items: list[PartitionChange]
+    next_page_token: str | None
+
+
+class GroupDiffDocument(BaseModel):
+    """The partitions whose readers differ, by topic and partition id. What is `kept` is not among them."""
+
+    summary: Handover
+    items: list[ReaderChange]
     next_page_token: str | None

@@ -16,13 +16,14 @@ from app.api.fields import Id, Moment, Name, TopicName
 from app.api.group_documents import GroupPlanDocument
 from app.api.negotiation import chosen, digest_of, matched_hashes, with_etag
 from app.api.pagination import PageSize, PageToken, id_of_token, offset_of_token, token_of_id, token_of_offset
-from app.api.plan_documents import DiffDocument, PartitionsDocument, PlanDocument, PlansPage
+from app.api.plan_documents import DiffDocument, GroupDiffDocument, PartitionsDocument, PlanDocument, PlansPage
 from app.api.problems import responses
-from app.core.model import Broker, Cluster
+from app.core.model import Broker
 from app.errors import NotExportable
 from app.services import plans, snapshots
-from app.services.exports import EXPORTS
+from app.services.exports import FORMATS
 from app.services.kinds import KINDS, to_json
+from app.services.kinds import export as export_of
 from app.services.plans import Plan
 from app.store.database import UnitOfWork
 from app.store.plans import PlanFilter
@@ -31,7 +32,7 @@ router = APIRouter(prefix="/v1/plans", tags=["plans"])
 
 JSON = "application/json"
 SVG = "image/svg+xml"
-FILES: dict[str, Any] = {export.media_type: {} for export in EXPORTS.values()}
+FILES: dict[str, Any] = {written.media_type: {} for written in FORMATS.values()}
 NOT_MODIFIED = {"description": "The caller has it already"}
 Picture = Callable[[Plan, tuple[Broker, ...]], bytes]
 """Draws a plan; the composition root puts the one that the pages use on the app."""
@@ -92,11 +93,13 @@ def list_plans(
 )
 def get(request: Request, uow: Uow, plan_id: PlanId) -> Response:
     """Read a plan as JSON, or in whichever representation the Accept header asks for. It never changes."""
+    plan = plans.load(uow, plan_id)
     by_media_type = {
-        export.media_type.split(";")[0]: name for name, export in EXPORTS.items() if name != "replica_assignment"
+        FORMATS[name].media_type.split(";")[0]: name
+        for name in KINDS[plan.head.kind].exports
+        if FORMATS[name].is_negotiable
     }
     media_type = chosen(request, [JSON, *by_media_type, SVG])
-    plan = plans.load(uow, plan_id)
     if media_type == JSON:
         response = Response(to_json(plan), media_type=JSON)
     elif media_type == SVG:
@@ -128,26 +131,35 @@ def partitions(
 @router.get(
     "/{plan_id:uuid}/diff",
     operation_id="diff_plan",
-    summary="Compare a plan with another, or with a snapshot",
-    response_model=DiffDocument,
-    responses=responses(errors.PlanNotFound, errors.SnapshotNotFound, errors.InvalidPageToken),
+    summary="Compare a plan with another, or with what was there before",
+    response_model=DiffDocument | GroupDiffDocument,
+    responses=responses(
+        errors.PlanNotFound, errors.SnapshotNotFound, errors.ConflictingFields, errors.InvalidPageToken
+    ),
     dependencies=[Security(principal, scopes=["read"])],
 )
 def diff(
     uow: Uow,
     plan_id: PlanId,
     against: Annotated[
-        Id | None, Query(description="A plan or a snapshot; the plan's own snapshot where it is left out.")
+        Id | None,
+        Query(
+            description="A plan of the same kind, or, for a plan of replicas, a snapshot. Where it is left out: the "
+            "plan's own snapshot, or, for a group plan, what its members owned."
+        ),
     ] = None,
     page_size: PageSize = 100,
     page_token: PageToken = None,
 ) -> Response:
-    """Say what the plan changes: partitions that are new or gone, replicas to copy, preferred leaders that change."""
-    found = plans.difference(uow, plan_id, against)
+    """Say what the plan changes: partitions that are new or gone, replicas to copy, preferred leaders that change; in a
+    group the partitions that pass from one member to another.
+    """
+    plan = plans.load(uow, plan_id)
+    found = KINDS[plan.head.kind].difference(uow, plan, against)
     start = offset_of_token(page_token)
     token = token_of_offset(start + page_size) if start + page_size < found.total else None
-    items = found.changes(start, start + page_size)
-    return _json({"summary": plans.movement_summary(found), "items": items, "next_page_token": token})
+    items = found.items(start, start + page_size)
+    return _json({"summary": found.summary, "items": items, "next_page_token": token})
 
 
 @router.get(
@@ -167,12 +179,13 @@ def export(
     request: Request,
     uow: Uow,
     plan_id: PlanId,
-    format: Annotated[Literal[tuple(EXPORTS)], Query(description="What to write.")] = "reassignment",  # type: ignore[valid-type] # noqa: A002 — the contract's word; the registry decides
+    format: Annotated[Literal[tuple(FORMATS)], Query(description="What to write.")] = "reassignment",  # type: ignore[valid-type] # noqa: A002 — the contract's word; the registry decides
     topic: Annotated[TopicName | None, Query(description="Only this topic of the plan.")] = None,
     if_match: IfMatch = None,
 ) -> Response:
     """The file for `kafka-reassign-partitions --reassignment-json-file`, the string for `kafka-topics
-    --replica-assignment` (of one topic), or a table as CSV, Markdown or an Arrow stream.
+    --replica-assignment` (of one topic), or a table as CSV, Markdown or an Arrow stream. A group plan is written as a
+    table: who reads each partition, and whether in its own rack.
     """
     plan = plans.load(uow, plan_id)
     hashes = matched_hashes(if_match)
@@ -184,7 +197,7 @@ def export(
             raise NotExportable(f"the plan has no topic {topic}", topic=topic)
         plan = replace(plan, placements=placements)
     response = _exported(uow, plan, format)
-    name = f"{topic or 'plan'}-{plan_id}.{EXPORTS[format].suffix}"
+    name = f"{topic or 'plan'}-{plan_id}.{FORMATS[format].suffix}"
     response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
     return with_etag(request, digest_of(bytes(response.body)), response)
 
@@ -226,11 +239,7 @@ def created(plan: Plan) -> Response:
 
 
 def _exported(uow: UnitOfWork, plan: Plan, name: str) -> Response:
-    wanted = EXPORTS[name]
-    cluster: Cluster | None = None
-    if plan.head.snapshot_id is not None and any(placement.first_partition_id for placement in plan.placements):
-        _, cluster = snapshots.load(uow, plan.head.snapshot_id)
-    return Response(wanted.write(plan.placements, cluster), headers={"Content-Type": wanted.media_type})
+    return Response(export_of(uow, plan, name), headers={"Content-Type": FORMATS[name].media_type})
 
 
 def _drawn(request: Request, uow: UnitOfWork, plan: Plan) -> Response:

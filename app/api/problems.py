@@ -114,7 +114,9 @@ def of_failure(request: Request, failure: Failure) -> Response:
     field_errors = named if isinstance(named, Sequence) else ()
     if failure.path:
         extra = {name: value for name, value in failure.context.items() if name not in ("errors", "detail", "pointer")}
-        field_errors = ({"pointer": pointer(failure.path), "detail": failure.detail, **extra},)
+        # What is read has no body: what was wrong stands in the query.
+        where = "#query" if request.method in ("GET", "HEAD") else ""
+        field_errors = ({"pointer": where + pointer(failure.path), "detail": failure.detail, **extra},)
     return problem(
         request,
         STATUS[type(failure)],

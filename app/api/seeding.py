@@ -1,16 +1,26 @@
 """Keep what the documentation's examples name, so that each of them works on a new service."""
 
 from app.api.clusters import SnapshotRequest
-from app.api.examples import EXAMPLE_JOB_ID, EXAMPLE_PLAN_ID, EXAMPLE_SNAPSHOT_ID, KEPT_PLAN, SNAPSHOT
+from app.api.examples import (
+    EXAMPLE_GROUP_PLAN_ID,
+    EXAMPLE_JOB_ID,
+    EXAMPLE_PLAN_ID,
+    EXAMPLE_SNAPSHOT_ID,
+    KEPT_GROUP_PLAN,
+    KEPT_PLAN,
+    SNAPSHOT,
+)
+from app.api.groups import PlanGroupRequest
 from app.api.replicas import PlaceRequest
 from app.errors import JobNotFound, PlanNotFound, SnapshotNotFound
 from app.services import replicas, snapshots
+from app.services.groups import planning
 from app.services.limits import Limits
 from app.store.database import Database
 
 
 def keep_examples(database: Database) -> None:
-    """Keep the example snapshot, plan and job where they are missing; what is there stays as it is."""
+    """Keep the example snapshot, plans and job where they are missing; what is there stays as it is."""
     limits = Limits()  # not the operator's, which may be too narrow for an example
     wanted = PlaceRequest.model_validate(KEPT_PLAN).service()
     with database.begin() as uow:
@@ -23,6 +33,11 @@ def keep_examples(database: Database) -> None:
             uow.plans.get(EXAMPLE_PLAN_ID)
         except PlanNotFound:
             replicas.place(uow, wanted, limits, plan_id=EXAMPLE_PLAN_ID)
+        try:
+            uow.plans.get(EXAMPLE_GROUP_PLAN_ID)
+        except PlanNotFound:
+            group = PlanGroupRequest.model_validate(KEPT_GROUP_PLAN).service()
+            planning.plan_group(uow, group, limits, plan_id=EXAMPLE_GROUP_PLAN_ID)
         try:
             uow.jobs.get(EXAMPLE_JOB_ID)
         except JobNotFound:

@@ -16,13 +16,13 @@ from app.errors import ConflictingFields, MalformedKey
 from app.formats.assembly import assemble
 from app.formats.lines import decode
 from app.services import keys, replicas
-from app.services.exports import EXPORTS
 from app.services.groups import planning
 from app.services.groups.requests import restored
 from app.services.key_encodings import Encoding
 from app.services.keys import KeysRequest
 from app.services.kinds import to_json
 from app.services.null_keys import NullKeys
+from app.services.replica_exports import EXPORTS
 from app.services.replicas import ReplicasRequest
 from app.settings import Settings
 
@@ -71,7 +71,7 @@ def place(
     )
     plan = replicas.plan(request, found, Settings().limits)
     if export is not None:
-        return EXPORTS[export].write(plan.placements, found)
+        return EXPORTS[export](plan, lambda: found)
     return _printed(to_json(plan))
 
 

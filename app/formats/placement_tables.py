@@ -1,6 +1,6 @@
 """Placements as tables for people and programs: CSV, Markdown, Arrow. These are ours, not Kafka's.
 
-CSV, lines ended by CR LF (RFC 4180); `replicas` joins the broker ids by `;`, the preferred leader first:
+CSV; `replicas` joins the broker ids by `;`, the preferred leader first:
 
     topic,partition,leader,replicas
     orders,0,101,101;105;108
@@ -8,24 +8,23 @@ CSV, lines ended by CR LF (RFC 4180); `replicas` joins the broker ids by `;`, th
 A partition without replicas has an empty leader and empty replicas.
 """
 
-import io
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 
 import numpy as np
 
 from app.core.model import NO_REPLICA, Int32s, Placement, unpadded
+from app.formats import topic_tables
 from app.formats.row_text import format_rows, literal, with_partition_ids
+from app.formats.topic_tables import CSV_END, MarkdownTable, csv_field
 
-_CSV_END = "\r\n"
+_MARKDOWN_HEAD = ("| partition | leader | replicas |", "|---:|---:|---|")
 
 
 def write_csv(placements: Iterable[Placement]) -> bytes:
     """One line a partition under a header line; a million partitions take under three seconds."""
-    parts = [f"topic,partition,leader,replicas{_CSV_END}"]
-    for placement in placements:
-        if len(placement.replicas):
-            parts += [_csv_rows(placement), _CSV_END]
-    return "".join(parts).encode()
+    blocks = (_csv_rows(placement) for placement in placements if len(placement.replicas))
+    return topic_tables.write_csv(("topic", "partition", "leader", "replicas"), blocks)
 
 
 def write_markdown(placements: Iterable[Placement], *, limit: int) -> str:
@@ -35,51 +34,35 @@ def write_markdown(placements: Iterable[Placement], *, limit: int) -> str:
     ----------
     limit : how many partitions are shown in all; the last line says how many are not.
     """
-    blocks: list[str] = []
-    left, hidden = limit, 0
-    for placement in placements:
-        shown = max(0, min(left, len(placement.replicas)))
-        left -= shown
-        hidden += len(placement.replicas) - shown
-        if shown:
-            blocks.append("\n".join(_markdown_lines(placement, shown)))
-    if hidden:
-        blocks.append(f"… and {hidden} more {'partition' if hidden == 1 else 'partitions'}.")
-    return "\n\n".join(blocks) + "\n" if blocks else ""
+    tables = [
+        MarkdownTable(placement.topic, len(placement.replicas), partial(_markdown_rows, placement))
+        for placement in placements
+    ]
+    return topic_tables.write_markdown(_MARKDOWN_HEAD, tables, limit=limit, noun="partition")
 
 
 def write_arrow(placements: Iterable[Placement]) -> bytes:
     """An Arrow IPC stream with one record batch a topic.
 
     Columns: `topic` dictionary<int32, string>, `partition` int32, `replicas` list<int32>. Where no row is padded the
-    batch's replicas are the placement's own array, not a copy; the stream's bytes are then written once.
+    batch's replicas are the placement's own array, not a copy.
     """
-    # Loaded here, since it takes longer than most requests and few ask for Arrow.
     import pyarrow as pa  # noqa: PLC0415 — it takes long to import, and only this format needs it
 
+    replicas = pa.field("replicas", pa.list_(pa.field("item", pa.int32(), nullable=False)), nullable=False)
     listed = list(placements)
-    names = pa.array([placement.topic for placement in listed], type=pa.string())
-    fields = [
-        pa.field("topic", pa.dictionary(pa.int32(), pa.string()), nullable=False),
-        pa.field("partition", pa.int32(), nullable=False),
-        pa.field("replicas", pa.list_(pa.field("item", pa.int32(), nullable=False)), nullable=False),
-    ]
-    schema = pa.schema(fields)
-    stream = io.BytesIO()
-    with pa.ipc.new_stream(stream, schema) as writer:
-        for index, placement in enumerate(listed):
-            count = len(placement.replicas)
+
+    def batches() -> Iterator[tuple[Int32s, list[topic_tables.ArrowArray]]]:
+        for placement in listed:
             offsets, values = _list_parts(placement.replicas)
-            topic = pa.DictionaryArray.from_arrays(pa.array(np.full(count, index, dtype=np.int32)), names)
-            first = placement.first_partition_id
-            partition = pa.array(np.arange(first, first + count, dtype=np.int32))
-            replicas = pa.ListArray.from_arrays(pa.array(offsets), pa.array(values), type=schema.field("replicas").type)
-            writer.write_batch(pa.record_batch([topic, partition, replicas], schema=schema))
-    return stream.getvalue()
+            column = pa.ListArray.from_arrays(pa.array(offsets), pa.array(values), type=replicas.type)
+            yield placement.assignment.partition_ids, [column]
+
+    return topic_tables.write_arrow([replicas], [placement.topic for placement in listed], batches())
 
 
 def _csv_rows(placement: Placement) -> str:
-    topic = literal(_csv_field(placement.topic))
+    topic = literal(csv_field(placement.topic))
 
     def template(width: int) -> str:
         # The partition id and the leader come first; the leader opens the replicas once more.
@@ -88,20 +71,10 @@ def _csv_rows(placement: Placement) -> str:
 
     leaders = placement.replicas[:, :1]
     matrix = with_partition_ids(placement, leaders, placement.replicas)
-    return format_rows(matrix, template, separator=_CSV_END)
+    return format_rows(matrix, template, separator=CSV_END)
 
 
-def _csv_field(text: str) -> str:
-    if any(sign in text for sign in ',"\r\n'):
-        return '"' + text.replace('"', '""') + '"'
-    return text
-
-
-def _markdown_lines(placement: Placement, shown: int) -> Iterator[str]:
-    yield f"### `{placement.topic}`"
-    yield ""
-    yield "| partition | leader | replicas |"
-    yield "|---:|---:|---|"
+def _markdown_rows(placement: Placement, shown: int) -> Iterator[str]:
     rows: Sequence[Sequence[int]] = unpadded(placement.replicas[:shown])
     for partition, replicas in enumerate(rows, start=placement.first_partition_id):
         leader = replicas[0] if replicas else ""

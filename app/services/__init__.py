@@ -3,12 +3,13 @@ what was found; it knows neither HTTP nor SQL.
 
     snapshots.py           keep a cluster as it was, and find it again
     snapshot_cautions.py   what it lacks, and what of it could not be joined
-    replicas.py            place new partitions
+    replicas.py            place new partitions; replica_differences.py and replica_exports.py: compared, as a file
+    groups/                plan a consumer group
     keys.py                which partition a key goes to; key_encodings.py reads keys, null_keys.py what a producer sees
     checks.py              verify an assignment that anyone made
-    plans.py               what every kind of plan shares: render, slice, compare, export
+    plans.py               what every kind of plan shares; kinds.py is the table of what differs between them
     jobs.py                the same requests, answered later
-    exports.py             a plan as a file to hand over
+    exports.py             the formats that plans are handed over in
     conformance.py         run measured cases against the algorithms; vectors/ reads their inputs
     cautions.py            what the caller should know although it did not stop the answer
     seeds.py               seeds that nobody chose

@@ -18,7 +18,8 @@ from app.formats.reassignment import PartitionReassignment, Reassignment
 from app.services import snapshots
 from app.services.cautions import Caution
 from app.services.limits import Limits
-from app.services.plans import as_json, movement_summary
+from app.services.plans import as_json
+from app.services.replica_differences import movement_summary
 from app.store.database import UnitOfWork
 
 NAMED_FAULTS = 100

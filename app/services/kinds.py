@@ -1,17 +1,21 @@
-"""What differs between the kinds of plans, a row a kind: how one is made later, and how it is written."""
+"""What differs between the kinds of plans, a row a kind: how one is made later, written, compared and handed over."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
+from uuid import UUID
 
 import orjson
 
-from app.errors import Json
-from app.services import replicas
+from app.errors import Json, NotExportable
+from app.services import replica_differences, replica_exports, replicas, snapshots
+from app.services.exports import Write
+from app.services.groups import differences as group_differences
+from app.services.groups import exports as group_exports
 from app.services.groups import planning, readers
 from app.services.limits import Limits
-from app.services.plans import JSON_OPTIONS, Plan, PlannedPartition, summary
+from app.services.plans import JSON_OPTIONS, Difference, Plan, PlannedPartition, summary
 from app.store.database import UnitOfWork
 from app.store.plans import NewPlan, PlanHead
 
@@ -25,18 +29,37 @@ class Kind:
     run : makes a plan of a request that a job has kept, as the service does that answers it at once.
     placed : what the plan's rows are as JSON, beside the answer that is kept.
     partition : one row as JSON.
+    difference : what a plan changes, against what a caller names or, where it is None, what was there before.
+    exports : how it is written in each of the formats that fit it; what its rows say is `says`.
     """
 
     run: Callable[[UnitOfWork, Mapping[str, Any], Limits], Plan]
     placed: Callable[[Plan | NewPlan], dict[str, object]]
     partition: Callable[[PlanHead, PlannedPartition], dict[str, Json]]
+    difference: Callable[[UnitOfWork, Plan, UUID | None], Difference]
+    exports: Mapping[str, Write]
+    says: str
 
 
 KINDS: Mapping[str, Kind] = MappingProxyType(
     {
-        replicas.KIND: Kind(replicas.run, replicas.placed, replicas.partition_json),
-        # The answer of a group plan is whole: its lists have an order that rows do not keep.
-        planning.KIND: Kind(planning.run, lambda _: {}, readers.partition_json),
+        replicas.KIND: Kind(
+            run=replicas.run,
+            placed=replicas.placed,
+            partition=replicas.partition_json,
+            difference=replica_differences.difference,
+            exports=replica_exports.EXPORTS,
+            says="which brokers hold the replicas",
+        ),
+        planning.KIND: Kind(
+            run=planning.run,
+            # The answer of a group plan is whole: its lists have an order that rows do not keep.
+            placed=lambda _: {},
+            partition=readers.partition_json,
+            difference=group_differences.difference,
+            exports=group_exports.EXPORTS,
+            says="which members read the partitions, and moves no replica",
+        ),
     }
 )
 """Every kind of plan by its name; the API's filter and the jobs read it."""
@@ -52,3 +75,14 @@ def to_json(plan: Plan | NewPlan) -> bytes:
         | {"request": head.request}
     )
     return orjson.dumps(document, option=JSON_OPTIONS)
+
+
+def export(uow: UnitOfWork, plan: Plan, name: str) -> bytes:
+    """The plan as a file in the format of that name. Raises `NotExportable`."""
+    kind = KINDS[plan.head.kind]
+    if name not in kind.exports:
+        formats = list(kind.exports)
+        detail = f"a {plan.head.kind} plan says {kind.says}; it is written as {', '.join(formats)}, not as {name}"
+        raise NotExportable(detail, formats=formats)
+    snapshot_id = plan.head.snapshot_id
+    return kind.exports[name](plan, lambda: None if snapshot_id is None else snapshots.load(uow, snapshot_id)[1])

@@ -1,6 +1,6 @@
-"""What every kind of plan shares: one record, rendered, sliced, compared and exported."""
+"""What every kind of plan shares: one record, rendered and sliced."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
@@ -8,9 +8,8 @@ from uuid import UUID
 import orjson
 
 from app.core import ENGINE_VERSION
-from app.core.measures.movement import Movement, movement
-from app.core.model import Assignment, Broker, Placement
-from app.errors import Json, PlanNotFound, SnapshotNotFound
+from app.core.model import Broker, Placement
+from app.errors import ConflictingFields, Json, PlanNotFound
 from app.services import snapshots
 from app.store.database import UnitOfWork
 from app.store.plans import NewPlan, PlanHead
@@ -86,45 +85,39 @@ def partitions(uow: UnitOfWork, plan_id: UUID, *, topic: str | None, offset: int
     return PartitionsPage(items, skipped, offset + size if offset + size < skipped else None)
 
 
-def difference(uow: UnitOfWork, plan_id: UUID, against: UUID | None) -> Movement:
-    """What the plan changes against another plan, a snapshot, or the snapshot that it was made from.
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What lies between two plans, or a plan and what was there before.
 
-    Against a snapshot only the plan's own topics count: of the others the plan says nothing.
-
-    Raises `PlanNotFound`, and `SnapshotNotFound` where `against` is neither a plan nor a snapshot.
+    Parameters
+    ----------
+    summary : counted. total : how many partitions differ.
+    items : differences start … stop − 1 of them, by topic and partition id, as JSON or records of the core.
     """
-    plan = load(uow, plan_id)
-    after = _assignments(plan.placements)
-    return movement(_before(uow, plan.head, against, after), after)
+
+    summary: Mapping[str, Json]
+    total: int
+    items: Callable[[int, int], Sequence[object]]
+
+
+def named_plan(uow: UnitOfWork, plan: Plan, against: UUID) -> Plan | None:
+    """The plan that `against` names to compare another with; None where it names none.
+
+    Raises `ConflictingFields` where it is of another kind: the two have nothing in common.
+    """
+    try:
+        named = load(uow, against)
+    except PlanNotFound:
+        return None
+    if named.head.kind != plan.head.kind:
+        detail = f"{against} is a {named.head.kind} plan, and a {plan.head.kind} plan is compared with one of its kind"
+        raise ConflictingFields(detail, path=("against",), value=str(against))
+    return named
 
 
 def brokers(uow: UnitOfWork, head: PlanHead) -> tuple[Broker, ...]:
-    """The brokers that the plan was made on: its snapshot's, or those of its request."""
+    """The brokers that the plan was made on: its snapshot's, or those of its request, if it has any."""
     if head.snapshot_id is not None:
         return snapshots.load(uow, head.snapshot_id)[1].brokers
-    listed: Any = head.request["brokers"]
+    listed: Any = head.request["brokers"] or ()
     return tuple(Broker(broker["id"], broker["rack"], broker["fenced"]) for broker in listed)
-
-
-def movement_summary(found: Movement) -> dict[str, Json]:
-    """What lies between two assignments, counted."""
-    return {name: getattr(found, name) for name in Movement.COUNTS}
-
-
-def _before(
-    uow: UnitOfWork, head: PlanHead, against: UUID | None, after: dict[str, Assignment]
-) -> dict[str, Assignment]:
-    if against is not None:
-        try:
-            return _assignments(load(uow, against).placements)
-        except PlanNotFound:
-            pass  # then it names a snapshot, or nothing
-    wanted = against or head.snapshot_id
-    if wanted is None:
-        raise SnapshotNotFound("the plan was made from no snapshot; name one, or another plan", path=("against",))
-    _, cluster = snapshots.load(uow, wanted)
-    return {topic.name: topic.assignment for topic in cluster.topics if topic.name in after}
-
-
-def _assignments(placements: Sequence[Placement]) -> dict[str, Assignment]:
-    return {placement.topic: placement.assignment for placement in placements}

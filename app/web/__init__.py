@@ -2,9 +2,12 @@
 
 home.py              `/`: the newest plans, and the form that makes the first one
 first_plan.py        that form: what was typed, what is wrong with it and where, what it asks for
-plans.py             `/plans/{id}`: a plan to look at, and how to hand it to Kafka
-pictures.py          a placement as racks × brokers: broker_columns.py lays it out, broker_bars.py draws the counts,
-                     partition_matrix.py the partitions of small plans, on the little of SVG that svg.py writes
+plans.py             `/plans/{id}`: a plan to look at; views.py says what differs between kinds, and
+                     replica_plans.py and group_plans.py have it, group_words.py the sentences about groups
+pictures.py          racks as panels with bars in them: rack_columns.py lays them out, rack_bars.py draws them, on the
+                     little of SVG that svg.py writes
+placement_picture.py brokers in their racks, and partition_matrix.py the partitions of small plans beneath
+reading_picture.py   members in their racks, and what each reads in rack
 pages.py             templates and the headers of every page
 assets.py            style sheets and icon, kept by browsers for ever
 """

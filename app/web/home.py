@@ -18,6 +18,8 @@ from app.web import first_plan
 from app.web.example import EXAMPLE
 from app.web.first_plan import Unusable
 from app.web.pages import page
+from app.web.plans import VIEWS
+from app.web.views import Worth
 
 NEWEST = 10
 _RACK_MODES = {
@@ -40,10 +42,14 @@ class ListedPlan:
         return sum(topic.partitions for topic in self.topics)
 
     @property
-    def rack_safe_share(self) -> object:
-        """None where no broker has a rack, or the plan does not measure it."""
-        measures = self.head.answer.get("measures")
-        return measures.get("rack_safe_share") if isinstance(measures, Mapping) else None
+    def title(self) -> str:
+        """What the plan's own page is called."""
+        return VIEWS[self.head.kind].title(self.head, [topic.name for topic in self.topics])
+
+    @property
+    def worth(self) -> Worth:
+        """What it is worth, in one share."""
+        return VIEWS[self.head.kind].worth(self.head)
 
 
 def router(

@@ -7,7 +7,7 @@ import numpy as np
 
 from app.core.measures.tally import Tally
 from app.core.model import Assignment, unpadded
-from app.web.broker_columns import LEFT, PANEL_PADDING, Column, Columns
+from app.web.rack_columns import LEFT, PANEL_PADDING, Column, Columns
 from app.web.svg import element, escaped, label
 from app.web.words import counted
 
@@ -52,8 +52,8 @@ def height(rows: Sequence[Row]) -> float:
 
 def draw(rows: Sequence[Row], top: float, columns: Columns, *, has_racks: bool) -> list[str]:
     """The rows; a filled cell is the preferred leader, an outlined one a follower, a thread ties a row together."""
-    column_of = {column.broker.id: column for line in columns.lines for panel in line for column in panel.columns}
-    right = max([panel.x + panel.width for line in columns.lines for panel in line], default=LEFT)
+    column_of = {int(column.standing.name): column for panel in columns.panels for column in panel.columns}
+    right = max([panel.x + panel.width for panel in columns.panels], default=LEFT)
     is_titled = len(_topics(rows)) > 1
     drawn = []
     if rows and has_racks:

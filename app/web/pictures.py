@@ -1,23 +1,18 @@
-"""A placement as a picture: racks as panels, brokers as columns, and the partitions beneath where there are few.
+"""What every picture of a plan is: racks as panels, what stands in them as bars, and what there is to say, in words.
 
-The picture is one SVG document without script, font or outside reference. It says in words what it shows, follows the
+A picture is one SVG document without script, font or outside reference. It says in words what it shows, follows the
 reader's light or dark colours, and has the same bytes whenever it is drawn.
 """
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
 
-import numpy as np
-
-from app.core.measures.placement import PlacementMeasures, measure
-from app.core.measures.tally import Tally, tally
-from app.core.model import NO_REPLICA, Assignment, Broker
-from app.web import broker_bars, partition_matrix
-from app.web.broker_columns import Columns, Rack, lay_out
+from app.web import rack_bars
+from app.web.rack_bars import Bars
+from app.web.rack_columns import Columns
 from app.web.svg import NAMESPACE, element, escaped, label
-from app.web.words import counted, number, share
+from app.web.words import counted
 
 STYLE = files("app.web").joinpath("static", "picture.css").read_text(encoding="utf-8")
 """The picture's own style sheet. A page that links it draws its pictures without."""
@@ -29,42 +24,44 @@ _TITLE, _FACT, _LEGEND, _FIRST_LINE = 34, 56, 18, 18
 _DESCRIBED_RACKS = 40
 
 
+@dataclass(frozen=True, slots=True)
+class Beneath:
+    """What stands under the bars where the racks are in one line: how high it is, and how it is drawn from a y on."""
+
+    height: float
+    draw: Callable[[float], list[str]]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
-class PlacementPicture:
-    """What a picture is of: assignments by topic, in the order in which they are drawn.
-
-    Replicas on brokers that are not listed get a panel of their own.
-    """
-
-    title: str
-    brokers: Sequence[Broker]
-    assignments: Mapping[str, Assignment] = field(repr=False)
-
-
-def draw(picture: PlacementPicture, *, style: str = STYLE) -> str:
-    """Draw a placement.
+class Picture:
+    """What is to be drawn.
 
     Parameters
     ----------
-    style : rules that become the document's own; none where the page around it brings them.
+    facts : what it shows, in sentences. legend : words, and the look of what they name.
     """
-    counts = tally(picture.assignments, picture.brokers)
-    measures = measure(counts)
-    unlisted = _unlisted(counts)
-    shown = tally(picture.assignments, (*counts.brokers, *unlisted)) if unlisted else counts
-    columns = lay_out(_racks(counts.brokers, unlisted))
-    told = facts(measures, counts)
-    body, bottom = _body(shown, columns, top=_FACT + _LEGEND * len(told) + _FIRST_LINE + 8)
-    width = max(columns.width, NARROWEST)
-    has_fenced = any(broker.fenced for broker in counts.brokers)
+
+    title: str
+    facts: Sequence[str]
+    legend: Sequence[tuple[str, Mapping[str, str]]]
+    columns: Columns = field(repr=False)
+    bars: Bars = field(repr=False)
+    beneath: Beneath | None = None
+
+
+def render(picture: Picture, *, style: str) -> str:
+    """Draw it; `style` are rules that become the document's own, none where the page around it brings them."""
+    body, bottom = _body(picture, top=_FACT + _LEGEND * len(picture.facts) + _FIRST_LINE + 8)
+    width = max(picture.columns.width, NARROWEST)
+    is_hatched = any(column.standing.is_out for panel in picture.columns.panels for column in panel.columns)
     return element(
         "svg",
         element("title", escaped(picture.title)),
-        element("desc", escaped(" ".join([*told, *_described(shown, columns)]))),
+        element("desc", escaped(" ".join([*picture.facts, *_described(picture)]))),
         element("style", style) if style else "",
-        broker_bars.hatching() if has_fenced else "",
+        rack_bars.hatching() if is_hatched else "",
         element("rect", class_="surface", width=width, height=bottom, rx=10),
-        *_head(picture.title, told, width, has_fenced=has_fenced),
+        *_head(picture, width),
         *body,
         xmlns=NAMESPACE,
         class_="placement-picture",
@@ -75,77 +72,15 @@ def draw(picture: PlacementPicture, *, style: str = STYLE) -> str:
     )
 
 
-def facts(measures: PlacementMeasures, counts: Tally) -> list[str]:
-    """What the picture shows, in sentences."""
-    told = [_rack_safety(measures)]
-    leaders, replicas = measures.leaders, measures.replicas
-    told.append(
-        f"A broker leads {_range(leaders.min, leaders.max)} partitions (spread {number(leaders.spread)}) and holds "
-        f"{_range(replicas.min, replicas.max)} replicas (spread {number(replicas.spread)})."
-    )
-    if fenced := sum(broker.fenced for broker in counts.brokers):
-        told.append(f"{fenced} of {counted(len(counts.brokers), 'broker')} {'is' if fenced == 1 else 'are'} fenced.")
-    return told
-
-
-def _rack_safety(measures: PlacementMeasures) -> str:
-    safe = measures.rack_safe_share
-    if safe is None:
-        return "No broker has a rack, so nothing can be said about racks."
-    if safe == 1:
-        spanned = measures.racks_per_partition
-        racks = "" if spanned is None or not spanned.max else f": {_range(spanned.min, spanned.max)}"
-        return f"Rack-safe: every partition spans as many racks as it can{racks}."
-    crowded = round((1 - safe) * measures.partitions)
-    return (
-        f"{share(safe)} rack-safe: {crowded:,} of {counted(measures.partitions, 'partition')} "
-        f"{'spans' if crowded == 1 else 'span'} fewer racks than {'it' if crowded == 1 else 'they'} could."
-    )
-
-
-def _range(low: int, high: int) -> str:
-    return number(low) if low == high else f"{number(low)} to {number(high)}"
-
-
-def _unlisted(counts: Tally) -> tuple[Broker, ...]:
-    from app.core.measures.tally_kernel import UNKNOWN_BROKER  # noqa: PLC0415 — numba is imported late
-
-    held = [
-        np.unique(assignment.replicas[(faults & UNKNOWN_BROKER).astype(np.bool_)])
-        for assignment, faults in zip(counts.assignments.values(), counts.faults, strict=True)
-    ]
-    listed = {broker.id for broker in counts.brokers} | {NO_REPLICA}
-    ids = {broker for found in held for broker in found.tolist()} - listed
-    return tuple([Broker(broker) for broker in sorted(ids)])
-
-
-def _racks(brokers: Sequence[Broker], unlisted: tuple[Broker, ...]) -> list[Rack]:
-    by_rack: dict[str, list[Broker]] = defaultdict(list)
-    without: list[Broker] = []
-    for broker in brokers:
-        (without if broker.rack is None else by_rack[broker.rack]).append(broker)
-    racks = [Rack(rack or "“”", tuple(by_rack[rack])) for rack in sorted(by_rack)]
-    if without:
-        racks.append(Rack("no rack", tuple(without)))
-    if unlisted:
-        racks.append(Rack("unlisted", unlisted))
-    return racks
-
-
-def _head(title: str, told: Sequence[str], width: float, *, has_fenced: bool) -> list[str]:
+def _head(picture: Picture, width: float) -> list[str]:
     room = width - 2 * _MARGIN
-    lines = [label(title, _MARGIN, _TITLE, width=room, size=17, class_="title")]
-    for index, fact in enumerate(told):
+    lines = [label(picture.title, _MARGIN, _TITLE, width=room, size=17, class_="title")]
+    for index, fact in enumerate(picture.facts):
         lines.append(label(fact, _MARGIN, _FACT + index * _LEGEND, width=room, size=12.5, class_="fact"))
-    return [*lines, *_legend(_MARGIN, _FACT + len(told) * _LEGEND + 4, has_fenced=has_fenced)]
+    return [*lines, *_legend(picture.legend, _MARGIN, _FACT + len(picture.facts) * _LEGEND + 4)]
 
 
-def _legend(x: float, y: float, *, has_fenced: bool) -> list[str]:
-    entries: list[tuple[str, dict[str, str]]] = [
-        ("preferred leader", {"class_": "leads"}),
-        ("follower", {"class_": "follows"}),
-        *([("fenced broker", broker_bars.FENCED)] if has_fenced else []),
-    ]
+def _legend(entries: Sequence[tuple[str, Mapping[str, str]]], x: float, y: float) -> list[str]:
     drawn = []
     for words, look in entries:
         drawn.append(element("rect", x=x + 0.5, y=y - 9, width=10, height=10, rx=2, **look))
@@ -156,31 +91,29 @@ def _legend(x: float, y: float, *, has_fenced: bool) -> list[str]:
     return drawn
 
 
-def _body(counts: Tally, columns: Columns, *, top: float) -> tuple[list[str], float]:
-    bars = broker_bars.bars_of(counts)
-    rows = partition_matrix.rows_of(counts, columns)
-    line_height = broker_bars.line_height(columns)
-    depth = line_height + partition_matrix.height(rows)
+def _body(picture: Picture, *, top: float) -> tuple[list[str], float]:
+    line_height = rack_bars.line_height(picture.columns)
+    depth = line_height + (0 if picture.beneath is None else picture.beneath.height)
     drawn = []
-    for panels in columns.lines:
+    for panels in picture.columns.lines:
         for panel in panels:
             place = {"x": panel.x, "y": top, "width": panel.width, "height": depth}
             drawn.append(element("rect", element("title", escaped(panel.name)), class_="panel", rx=6, **place))
-        drawn += broker_bars.draw_line(panels, top, columns, bars)
-        drawn += partition_matrix.draw(rows, top + line_height, columns, has_racks=bool(counts.racks))
+        drawn += rack_bars.draw_line(panels, top, picture.columns, picture.bars)
+        if picture.beneath is not None:
+            drawn += picture.beneath.draw(top + line_height)
         top += depth + 12
     return drawn, top + _MARGIN - 8
 
 
-def _described(counts: Tally, columns: Columns) -> list[str]:
-    panels = [panel for line in columns.lines for panel in line]
-    bars = broker_bars.bars_of(counts)
+def _described(picture: Picture) -> list[str]:
+    panels = picture.columns.panels
     told = []
     for panel in panels[:_DESCRIBED_RACKS]:
-        held = [bars.counts[column.broker.id] for column in panel.columns]
-        replicas, leaders = sum(count.replicas for count in held), sum(count.leaders for count in held)
-        brokers = counted(len(held), "broker")
-        told.append(f"{panel.name}: {brokers}, {counted(replicas, 'replica')}, {counted(leaders, 'leader')}.")
+        standing = [column.standing for column in panel.columns]
+        held = counted(sum(one.stands_for for one in standing), picture.bars.noun)
+        words = f"{held}, {picture.bars.summed(standing)[0]}" if standing else f"no {picture.bars.noun}"
+        told.append(f"{panel.name}: {words}.")
     if len(panels) > _DESCRIBED_RACKS:
         told.append(f"And {len(panels) - _DESCRIBED_RACKS} more racks.")
     return told

@@ -117,7 +117,7 @@ class TestWorker:
         job = _until(client, location, "succeeded", "failed")
         assert job["state"] == "succeeded"
         assert client.get(job["plan"]).json()["seed"] == 77
-        plans = client.get("/v1/plans").json()["items"]
+        plans = client.get("/v1/plans", params={"kind": "replicas"}).json()["items"]
         assert len(plans) == 2, "the example's and this one, once"
 
     def test_an_unknown_snapshot_fails_the_job(self, client: httpx.Client, start_worker: StartWorker) -> None:

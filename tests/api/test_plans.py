@@ -12,13 +12,15 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from app.api.examples import EXAMPLE_PLAN_ID, SNAPSHOT
+from app.api.examples import EXAMPLE_GROUP_PLAN_ID, EXAMPLE_PLAN_ID, SNAPSHOT
 from app.core.model import Placement
 from app.formats import placement_tables, reassignment, replica_assignment
-from app.services.exports import EXPORTS
+from app.services.exports import FORMATS
 from tests.api.contract import SNAPSHOT_ID, UNKNOWN_ID, brokers, only_error, place, problem, topic
 
 PLAN = f"/v1/plans/{EXAMPLE_PLAN_ID}"
+KEPT = [str(EXAMPLE_PLAN_ID), str(EXAMPLE_GROUP_PLAN_ID)]
+"""What a new service keeps, newest first."""
 REASSIGNMENT = "application/vnd.kafka.reassignment+json"
 ARROW = "application/vnd.apache.arrow.stream"
 
@@ -53,7 +55,7 @@ class TestList:
     def test_newest_first_without_assignments(self, client: httpx.Client) -> None:
         plans = [place(client, topic(f"t{i}"), seed=i).json() for i in range(5)]
         page = client.get("/v1/plans").json()
-        assert [item["id"] for item in page["items"]] == [*(p["id"] for p in reversed(plans)), str(EXAMPLE_PLAN_ID)]
+        assert [item["id"] for item in page["items"]] == [*(p["id"] for p in reversed(plans)), *KEPT]
         summary = page["items"][0]
         assert summary == {name: plans[-1][name] for name in summary}
         assert "topics" not in summary
@@ -69,6 +71,7 @@ class TestList:
         example = str(EXAMPLE_PLAN_ID)
         for params, wanted in (
             ({"kind": "replicas"}, [three, two, one, example]),
+            ({"kind": "group"}, [str(EXAMPLE_GROUP_PLAN_ID)]),
             ({"cluster": "other"}, [two]),
             ({"cluster": "example"}, [one, example]),
             ({"topic": "b"}, [two, one]),
@@ -90,7 +93,7 @@ class TestList:
         newer = client.get("/v1/plans", params={"created_after": middle}).json()["items"]
         assert [item["id"] for item in newer] == [plans[2]["id"], plans[1]["id"]]
         older = client.get("/v1/plans", params={"created_before": middle}).json()["items"]
-        assert [item["id"] for item in older] == [plans[0]["id"], str(EXAMPLE_PLAN_ID)]
+        assert [item["id"] for item in older] == [plans[0]["id"], *KEPT]
         elsewhere = client.get("/v1/plans", params={"created_before": "2000-01-01T00:00:00+05:30"}).json()["items"]
         assert elsewhere == []
 
@@ -102,7 +105,7 @@ class TestList:
         for i, page in enumerate(_pages(client, "/v1/plans", page_size=size)):
             seen += [item["id"] for item in page["items"]]
             place(client, topic(f"late-{i}"), seed=i)
-        assert seen == [*reversed(there), str(EXAMPLE_PLAN_ID)]
+        assert seen == [*reversed(there), *KEPT]
 
     @pytest.mark.parametrize(
         ("params", "pointer"),
@@ -279,8 +282,8 @@ class TestExport:
     def _export(self, client: httpx.Client, plan: dict[str, Any], name: str, **params: str) -> httpx.Response:
         response = client.get(f"/v1/plans/{plan['id']}/export", params={"format": name, **params})
         assert response.status_code == 200, response.text
-        assert response.headers["content-type"] == EXPORTS[name].media_type
-        wanted = f'attachment; filename="{params.get("topic", "plan")}-{plan["id"]}.{EXPORTS[name].suffix}"'
+        assert response.headers["content-type"] == FORMATS[name].media_type
+        wanted = f'attachment; filename="{params.get("topic", "plan")}-{plan["id"]}.{FORMATS[name].suffix}"'
         assert response.headers["content-disposition"] == wanted
         return response
 
@@ -339,7 +342,7 @@ class TestExport:
         assert table["partition"].to_pylist() == [*range(7), *range(40, 45)]
         assert table["replicas"].to_pylist() == [row for t in two_topics["topics"] for row in t["replicas"]]
 
-    @pytest.mark.parametrize("name", sorted(EXPORTS))
+    @pytest.mark.parametrize("name", sorted(FORMATS))
     def test_of_one_topic_and_its_etag(self, client: httpx.Client, two_topics: dict[str, Any], name: str) -> None:
         response = self._export(client, two_topics, name, topic="z")
         assert b"40" not in response.content or name == "arrow"
@@ -347,9 +350,9 @@ class TestExport:
         again = client.get(response.request.url, headers=etag)
         assert (again.status_code, again.content) == (304, b"")
 
-    @pytest.mark.parametrize("name", sorted(set(EXPORTS) - {"replica_assignment"}))
+    @pytest.mark.parametrize("name", sorted(set(FORMATS) - {"replica_assignment"}))
     def test_accept_gives_the_same_file(self, client: httpx.Client, two_topics: dict[str, Any], name: str) -> None:
-        accepted = client.get(f"/v1/plans/{two_topics['id']}", headers={"Accept": EXPORTS[name].media_type})
+        accepted = client.get(f"/v1/plans/{two_topics['id']}", headers={"Accept": FORMATS[name].media_type})
         assert accepted.content == self._export(client, two_topics, name).content
 
     def test_if_match(self, client: httpx.Client) -> None:

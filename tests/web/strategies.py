@@ -4,6 +4,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from app.core.model import INT32_MAX, Assignment, Broker, padded
+from app.web.reading_picture import ReadingMember, ReadingPicture
 
 texts = st.text(st.characters(exclude_categories=()), max_size=40)
 broker_ids = st.integers(0, 30) | st.integers(0, INT32_MAX)
@@ -27,3 +28,15 @@ def assignments(draw: st.DrawFn, brokers: list[Broker]) -> dict[str, Assignment]
         first = draw(st.integers(0, 1000))
         found[topic] = Assignment(np.arange(first, first + len(rows), dtype=np.int32), padded(rows))
     return found
+
+
+loads = st.integers(0, 3) | st.integers(0, 100_000)
+readers = st.builds(ReadingMember, name=texts, rack=rack_names, in_rack=loads, cross_rack=loads, unknown=loads)
+readings = st.builds(
+    ReadingPicture,
+    title=texts,
+    facts=st.lists(texts, max_size=3),
+    racks=st.lists(texts, max_size=20),
+    members=st.lists(readers, max_size=60),
+)
+"""Groups of any members, in racks of any name, with any counts."""

@@ -96,8 +96,8 @@ def test_the_newest_plans_are_listed_with_what_they_are_worth(browser: Browser) 
     page = browser.get("/")
     rows = [" ".join(row.text.split()) for row in page.all("tr")][1:]
     assert len(rows) == home.NEWEST
-    assert re.fullmatch(r"orders replicas example 12 \d.*% just now", rows[0])
-    assert rows[1] == "orders replicas example 11 100 % just now"
+    assert re.fullmatch(r"orders replicas example 12 \d.*% rack-safe just now", rows[0])
+    assert rows[1] == "orders replicas example 11 100 % rack-safe just now"
     assert answer.headers["location"] in [link.attributes["href"] for link in page.all("a")]
 
 

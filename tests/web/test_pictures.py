@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from app.core.jvm import JavaRandom
 from app.core.model import Assignment, Broker, NewTopic, unpadded
 from app.core.replicas import admin_utils
-from app.web.broker_columns import LEFT, RIGHT, WIDEST, Rack, lay_out
-from app.web.pictures import STYLE, PlacementPicture, draw
+from app.web.pictures import STYLE
+from app.web.placement_picture import PlacementPicture, draw
+from app.web.rack_columns import LEFT, RIGHT, WIDEST, Rack, Standing, lay_out
 from tests.web.strategies import assignments, clusters, texts
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -49,7 +50,7 @@ def told_of_brokers(root: ET.Element) -> dict[int, tuple[int, int]]:
     """What the tooltips of the bars say: broker → (replicas, leaders)."""
     found = {}
     for group in root.iter(f"{SVG}g"):
-        if group.get("class") == "broker":
+        if group.get("class") == "column":
             told = group.findtext(f"{SVG}title") or ""
             match = re.match(r"broker (\d+), .*: ([\d,]+) replicas?, leads ([\d,]+)(, fenced)?$", told, re.DOTALL)
             assert match, told
@@ -95,14 +96,18 @@ def test_the_bytes_do_not_hang_on_the_order_in_which_brokers_are_listed(
     assert draw(PlacementPicture(picture.title, shuffled, picture.assignments)) == draw(picture)
 
 
-@given(st.lists(st.integers(1, 400), max_size=60))
+@given(st.lists(st.integers(0, 400), max_size=60))
 def test_columns_stay_apart_and_within_the_width(sizes: list[int]) -> None:
-    """Every broker has one column, in order; panels of a line neither touch nor leave the page."""
+    """Everything has one column, in order; panels of a line neither touch nor leave the page, empty ones included."""
     starts = np.cumsum([0, *sizes]).tolist()
-    racks = [Rack(str(i), tuple(Broker(start + n) for n in range(sizes[i]))) for i, start in enumerate(starts[:-1])]
+    everything = [Standing(str(i), "", (1,)) for i in range(sum(sizes))]
+    racks = [
+        Rack(str(i), tuple(everything[start : start + size]))
+        for i, (start, size) in enumerate(zip(starts, sizes, strict=False))
+    ]
     columns = lay_out(racks)
-    panels = [panel for line in columns.lines for panel in line]
-    assert [column.broker.id for panel in panels for column in panel.columns] == list(range(sum(sizes)))
+    assert [column.standing for panel in columns.panels for column in panel.columns] == everything
+    assert {panel.name for panel in columns.panels} == {rack.name for rack in racks}
     assert columns.width <= WIDEST
     for line in columns.lines:
         right = LEFT - 1.0
@@ -110,8 +115,8 @@ def test_columns_stay_apart_and_within_the_width(sizes: list[int]) -> None:
             assert panel.x > right
             right = panel.x + panel.width
             xs = [column.x for column in panel.columns]
-            assert panel.x <= min(xs) - columns.pitch / 2 + 1e-6
-            assert max(xs) + columns.pitch / 2 <= right + 1e-6
+            assert panel.x <= min(xs, default=WIDEST) - columns.pitch / 2 + 1e-6
+            assert max(xs, default=0) + columns.pitch / 2 <= right + 1e-6
             assert all(b - a == pytest.approx(columns.pitch) for a, b in pairwise(xs))
         assert right <= WIDEST - RIGHT
 
@@ -148,6 +153,7 @@ def test_words_say_that_a_placement_is_rack_safe_and_how_even_it_is() -> None:
     assert "Rack-safe: every partition spans as many racks as it can: 3." in description
     assert re.search(r"A broker leads 5 to 6 partitions \(spread 1\) and holds \d+ to \d+ replicas", description)
     assert "use1-az4: 2 brokers, 48 replicas, " in description
+    assert " lead." in description
 
 
 def test_a_partition_that_spans_too_few_racks_is_marked_and_counted() -> None:

@@ -18,7 +18,7 @@ from app.services.limits import Limits
 from app.services.plans import Plan
 from app.services.replicas import ReplicasRequest, place
 from app.store.database import Database
-from app.web import plans
+from app.web import plans, replica_plans
 from tests.web.browser import Browser, Page
 
 BROKERS = [Broker(100 + i, f"az-{'abc'[i % 3]}") for i in range(6)]
@@ -106,8 +106,10 @@ def test_the_first_partitions_are_listed_as_they_are_planned(browser: Browser, d
         for placement in plan.placements
         for partition, replicas in enumerate(placement.replicas.tolist())
     ]
-    assert [row for row in rows if re.fullmatch(r"[ab] \d+ \d+ [\d, ]+", row)] == expected[: plans.SHOWN_PARTITIONS]
-    assert f"These are the first {plans.SHOWN_PARTITIONS} of 80." in page.text
+    assert [row for row in rows if re.fullmatch(r"[ab] \d+ \d+ [\d, ]+", row)] == expected[
+        : replica_plans.SHOWN_PARTITIONS
+    ]
+    assert f"These are the first {replica_plans.SHOWN_PARTITIONS} of 80." in page.text
 
 
 def test_measures_and_losses_are_those_of_the_plan(browser: Browser, database: Database) -> None:

@@ -10,4 +10,7 @@ comparison.py   several assignors on one group
 cautions.py     what the caller should know about that
 reports.py      predictions and events → the plan's answer
 readers.py      who reads each partition, as rows that are kept beside the answer
+kept.py         the group that a kept plan is of, from its own request
+differences.py  what passes from one member to another, between two plans or since what members owned
+exports.py      who reads each partition, and where, as a file
 """

@@ -1,6 +1,6 @@
 """Who reads each partition, as a plan keeps it: by the reader's place in the group, topic by topic."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,18 +14,23 @@ from app.store.plans import PlanHead
 
 
 def readers_of(members: Sequence[Member], metadata: GroupMetadata, assignment: GroupAssignment) -> list[Placement]:
-    """Who reads each partition, by place in the list of members: what slices, tables and comparisons are made of."""
+    """Who reads each partition of the topics that somebody subscribes to: what slices and tables are made of."""
+    subscribed = {topic for member in members for topic in member.topics}
+    return [topic for topic in readers_of_all(members, metadata, assignment) if topic.topic in subscribed]
+
+
+def readers_of_all(
+    members: Sequence[Member], metadata: GroupMetadata, assignment: GroupAssignment
+) -> Iterator[Placement]:
+    """Who reads each partition of every topic, by place in the list of members; topics by name."""
     table = partition_table(metadata)
     rows = table.rows_of(assignment.topics, assignment.topic_index, assignment.partitions)
     readers = entry_members(assignment, [member.id for member in members])
     known = (rows != NO_ROW) & (readers != NOBODY)
     by_row = _listed(rows[known], readers[known], table.rows)
-    subscribed = {topic for member in members for topic in member.topics}
-    return [
-        Placement(name, 0, by_row[begin:end])
-        for name, begin, end in zip(table.topics, table.starts[:-1].tolist(), table.starts[1:].tolist(), strict=True)
-        if name in subscribed and end > begin
-    ]
+    for name, begin, end in zip(table.topics, table.starts[:-1].tolist(), table.starts[1:].tolist(), strict=True):
+        if end > begin:
+            yield Placement(name, 0, by_row[begin:end])
 
 
 def partition_json(head: PlanHead, row: PlannedPartition) -> dict[str, Json]:

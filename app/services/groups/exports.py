@@ -1,0 +1,57 @@
+"""A group plan as a file: who reads each partition, and where."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
+
+import numpy as np
+
+from app.core.groups.arrays.partition_table import PartitionTable, partition_table
+from app.core.groups.arrays.rack_match import NO_RACK, RackMatch, rack_match
+from app.core.model import NO_REPLICA, Int32s, Placement
+from app.formats import reader_tables
+from app.formats.reader_tables import NO_READER, Reader, TopicReaders
+from app.services.exports import MARKDOWN_ROWS, ClusterOf, Write
+from app.services.groups.kept import kept_group
+from app.services.plans import Plan
+from app.store.plans import NewPlan
+
+_IN_RACK, _CROSS_RACK, _UNKNOWN = range(len(reader_tables.LOCALITIES))
+
+
+def _csv(plan: Plan | NewPlan, cluster_of: ClusterOf) -> bytes:
+    return reader_tables.write_csv(*_readers(plan, cluster_of))
+
+
+def _markdown(plan: Plan | NewPlan, cluster_of: ClusterOf) -> bytes:
+    return reader_tables.write_markdown(*_readers(plan, cluster_of), limit=MARKDOWN_ROWS).encode()
+
+
+def _arrow(plan: Plan | NewPlan, cluster_of: ClusterOf) -> bytes:
+    return reader_tables.write_arrow(*_readers(plan, cluster_of))
+
+
+EXPORTS: Mapping[str, Write] = MappingProxyType({"csv": _csv, "markdown": _markdown, "arrow": _arrow})
+"""What a group plan is written as. It says nothing of replicas, so that there is nothing in it to reassign."""
+
+
+def _readers(plan: Plan | NewPlan, cluster_of: ClusterOf) -> tuple[Sequence[Reader], Iterator[TopicReaders]]:
+    """The members, and who of them reads each of the plan's partitions."""
+    group = kept_group(plan.head if isinstance(plan, Plan) else plan, cluster_of())
+    table = partition_table(group.metadata)
+    racks = rack_match(group.members, group.metadata, table)
+    members = [Reader(member.id, member.rack_id or None) for member in group.members]
+    return members, (_topic(placement, table, racks) for placement in plan.placements)
+
+
+def _topic(placement: Placement, table: PartitionTable, racks: RackMatch) -> TopicReaders:
+    rows = placement.replicas
+    # Each reader has a row; a partition without one has one as well, in its first place.
+    held = rows != NO_REPLICA
+    held[:, 0] = True
+    partitions, columns = np.nonzero(held)
+    readers: Int32s = np.where(rows == NO_REPLICA, NO_READER, rows)[partitions, columns]
+    where = table.starts[table.index[placement.topic]] + partitions
+    of_readers = racks.of_member[readers]
+    locality = np.where(racks.is_in_rack(where, of_readers), _IN_RACK, _CROSS_RACK)
+    locality[(of_readers == NO_RACK) | ~racks.is_known()[where]] = _UNKNOWN
+    return TopicReaders(placement.topic, partitions.astype(np.int32), readers, locality.astype(np.int8))

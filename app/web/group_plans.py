@@ -1,0 +1,82 @@
+"""How a group plan is shown: who reads how much and where, what moves, what events do, which assignor does better."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from app.core.groups.registry import ASSIGNORS
+from app.core.model import Broker
+from app.services.plans import Plan
+from app.store.plans import PlanHead
+from app.web import group_words, reading_picture
+from app.web.reading_picture import ReadingMember, ReadingPicture
+from app.web.views import View, Worth, topic_names
+from app.web.words import counted
+
+SHOWN_MEMBERS, SHOWN_STEPS = 300, 100
+
+_PREDICTIONS = {
+    "leader": "Whichever consumer leads the group computes exactly this, as long as it gets these members in this "
+    "order; nothing is drawn.",
+    "coordinator": "The group coordinator computes exactly this for these members; nothing is drawn.",
+    "nowhere": "No assignor of Kafka's computes this: it is the best that there is, balanced, then read in rack, then "
+    "moved least.",
+}
+
+
+def _title(head: PlanHead, topics: Sequence[str]) -> str:
+    return f"{head.request.get('group') or topic_names(topics)} under {head.answer['assignor']}"
+
+
+def _worth(head: PlanHead) -> Worth:
+    answer: Any = head.answer
+    found, optimum = answer["locality"], answer["optimum"]
+    is_good = found["in_rack_share"] == 1 if optimum is None else found["in_rack"] >= optimum["in_rack"]
+    return Worth(found["in_rack_share"], "in rack", is_good)
+
+
+def _draw(plan: Plan, brokers: Sequence[Broker], style: str) -> str:
+    answer: Any = plan.head.answer
+    members = [
+        ReadingMember(
+            name=member["group_instance_id"] or member["member_id"],
+            rack=member["rack_id"] or None,
+            in_rack=member["in_rack"],
+            cross_rack=member["cross_rack"],
+            unknown=member["unknown"],
+        )
+        for member in answer["loads"]["per_member"]
+    ]
+    partitions = counted(sum(len(placement.replicas) for placement in plan.placements), "partition")
+    title = _title(plan.head, [placement.topic for placement in plan.placements])
+    racks = [broker.rack for broker in brokers if broker.rack and not broker.fenced]
+    told = f"{title}: {partitions} read by {counted(len(members), 'member')}"
+    return reading_picture.draw(ReadingPicture(told, group_words.facts(answer), racks, members), style=style)
+
+
+def _values(plan: Plan) -> Mapping[str, object]:
+    answer: Any = plan.head.answer
+    steps = answer["steps"]
+    members = answer["loads"]["per_member"]
+    return {
+        "weights": [name for name in ("lag", "bytes_per_s") if name in answer["loads"]],
+        "members": [
+            (member, group_words.reads(answer["assignment"].get(member["member_id"], {})))
+            for member in members[:SHOWN_MEMBERS]
+        ],
+        "members_in_all": len(members),
+        "steps": list(zip(group_words.step_names(steps), steps, strict=True))[:SHOWN_STEPS],
+        "steps_in_all": len(steps),
+        "change_words": group_words.change_words,
+        "runs_on": ASSIGNORS[answer["assignor"]].runs_on,
+    }
+
+
+VIEW = View(
+    title=_title,
+    worth=_worth,
+    prediction=lambda head: _PREDICTIONS[ASSIGNORS[str(head.answer["assignor"])].runs_on],
+    draw=_draw,
+    template="group_plan.html",
+    values=_values,
+)
+"""How group plans are shown."""

@@ -1,0 +1,116 @@
+"""What a group plan says, in sentences and short phrases: its answer's JSON, as people read it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+from app.web.words import counted, number, share
+
+MOST_RUNS = 12
+"""Ranges of partitions that are written out for one member; the rest is counted."""
+
+_CHANGES = {
+    "appeared": "it is new",
+    "vanished": "it is gone",
+    "partitions": "it has other partitions",
+    "racks": "replicas are in other racks",
+}
+
+
+def facts(answer: Mapping[str, Any]) -> list[str]:
+    """What the picture of a group shows, in sentences."""
+    loads, optimum = answer["loads"], answer["optimum"]
+    spread = f"a member reads {_range(loads['partitions'])} partitions (spread {number(loads['partitions']['spread'])})"
+    if optimum is None:
+        return [_in_rack(answer), f"Members share partitions: {spread}."]
+    moved = f"{counted(answer['moved'] or 0, 'partition')} moved, {number(optimum['moved'])} in the optimum"
+    return [_in_rack(answer), f"{moved}; {spread}."]
+
+
+def _in_rack(answer: Mapping[str, Any]) -> str:
+    where, optimum = answer["locality"], answer["optimum"]
+    known = where["in_rack"] + where["cross_rack"]
+    if not known:
+        return "Of no partition it is known in which rack it is read."
+    best = "" if optimum is None else f"; the optimum {number(optimum['in_rack'])}"
+    unknown = f"; of {number(where['unknown'])} more it is not known" if where["unknown"] else ""
+    shown = share(where["in_rack_share"])
+    return f"In rack: {number(where['in_rack'])} of {counted(known, 'partition')} ({shown}){best}{unknown}."
+
+
+def _range(evenness: Mapping[str, Any]) -> str:
+    low, high = evenness["min"], evenness["max"]
+    return number(low) if low == high else f"{number(low)} to {number(high)}"
+
+
+def event_words(event: Mapping[str, Any]) -> str:
+    """What happened, as a step of the plan names it."""
+    match event:
+        case {"join": joined}:
+            words = f"{joined['member_id']} joins{_rack_of(joined)}"
+        case {"leave": member_id}:
+            words = f"{member_id} leaves"
+        case {"replace": {"member_id": member_id, "by": by}}:
+            words = f"{member_id} comes back as {by['member_id']}{_rack_of(by)}"
+        case {"lose_rack": rack}:
+            words = f"Rack {rack} is lost"
+        case {"topic_grown": grown}:
+            words = f"{grown['topic']} grows to {counted(grown['partitions'], 'partition')}"
+        case {"replica_racks_changed": changed}:
+            brokers, topics = len(changed.get("brokers") or ()), len(changed.get("replicas") or ())
+            told = [counted(brokers, "broker")] * bool(brokers) + [counted(topics, "topic")] * bool(topics)
+            words = f"The racks of {' and '.join(told) or 'nothing'} change"
+        case _:
+            words = "A member is restarted"
+    return words
+
+
+def _rack_of(member: Mapping[str, Any]) -> str:
+    return f" in rack {member['rack_id']}" if member.get("rack_id") else ""
+
+
+def step_names(steps: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The event of each step; those of one event are numbered."""
+    names = []
+    for _, group in groupby(steps, key=lambda step: step["event_index"]):
+        of_event = list(group)
+        words = event_words(of_event[0]["event"])
+        if len(of_event) == 1:
+            names.append(words)
+        else:
+            names += [f"{words} ({place} of {len(of_event)})" for place in range(1, len(of_event) + 1)]
+    return names
+
+
+def change_words(change: Mapping[str, Any]) -> str:
+    """What differs about a topic, and of how many partitions."""
+    words = f"{change['topic']}: {_CHANGES.get(change['what'], change['what'])}"
+    if not change["partitions"]:
+        return words
+    named = ", ".join(runs(change["partitions"]))
+    hidden = change["count"] - len(change["partitions"])
+    return f"{words} (partitions {named}{f' and {hidden:,} more' if hidden > 0 else ''})"
+
+
+def reads(by_topic: Mapping[str, Sequence[int]]) -> str:
+    """What a member reads, with neighbouring partitions as ranges: `orders 0–2, 5; payments 1`."""
+    left, written, hidden = MOST_RUNS, [], 0
+    for topic, partitions in by_topic.items():
+        ranges = list(runs(partitions))
+        shown = ranges[:left]
+        left -= len(shown)
+        if shown:
+            written.append(f"{topic} {', '.join(shown)}")
+        hidden += len(ranges) - len(shown)
+    return "; ".join(written) + (" …" if hidden else "")
+
+
+def runs(partitions: Sequence[int]) -> Iterator[str]:
+    """Ascending partition ids, neighbours as one range."""
+    ordered = sorted(partitions)
+    begin = 0
+    for index in range(1, len(ordered) + 1):
+        if index == len(ordered) or ordered[index] != ordered[index - 1] + 1:
+            first, last = ordered[begin], ordered[index - 1]
+            yield str(first) if first == last else f"{first}–{last}"
+            begin = index

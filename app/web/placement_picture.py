@@ -1,0 +1,165 @@
+"""A placement as a picture: brokers in their racks, what each holds, and the partitions beneath where there are few."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from app.core.measures.placement import PlacementMeasures, measure
+from app.core.measures.tally import Tally, tally
+from app.core.model import NO_REPLICA, Assignment, Broker
+from app.web import partition_matrix, rack_bars
+from app.web.pictures import STYLE, Beneath, Picture, render
+from app.web.rack_bars import Bars, EvenShare
+from app.web.rack_columns import Columns, Rack, Standing, lay_out
+from app.web.words import counted, number, share
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PlacementPicture:
+    """What a picture is of: assignments by topic, in the order in which they are drawn.
+
+    Replicas on brokers that are not listed get a panel of their own.
+    """
+
+    title: str
+    brokers: Sequence[Broker]
+    assignments: Mapping[str, Assignment] = field(repr=False)
+
+
+def draw(picture: PlacementPicture, *, style: str = STYLE) -> str:
+    """Draw a placement.
+
+    Parameters
+    ----------
+    style : rules that become the document's own; none where the page around it brings them.
+    """
+    counts = tally(picture.assignments, picture.brokers)
+    unlisted = _unlisted(counts)
+    shown = tally(picture.assignments, (*counts.brokers, *unlisted)) if unlisted else counts
+    columns = lay_out(_racks(shown, unlisted))
+    has_fenced = any(broker.fenced for broker in counts.brokers)
+    legend: list[tuple[str, Mapping[str, str]]] = [
+        ("preferred leader", {"class_": "leads"}),
+        ("follower", {"class_": "follows"}),
+        *([("fenced broker", rack_bars.OUT)] if has_fenced else []),
+    ]
+    told = facts(measure(counts), counts)
+    drawing = Picture(picture.title, told, legend, columns, _bars(shown), _partitions(shown, columns))
+    return render(drawing, style=style)
+
+
+def facts(measures: PlacementMeasures, counts: Tally) -> list[str]:
+    """What the picture shows, in sentences."""
+    told = [_rack_safety(measures)]
+    leaders, replicas = measures.leaders, measures.replicas
+    told.append(
+        f"A broker leads {_range(leaders.min, leaders.max)} partitions (spread {number(leaders.spread)}) and holds "
+        f"{_range(replicas.min, replicas.max)} replicas (spread {number(replicas.spread)})."
+    )
+    if fenced := sum(broker.fenced for broker in counts.brokers):
+        told.append(f"{fenced} of {counted(len(counts.brokers), 'broker')} {'is' if fenced == 1 else 'are'} fenced.")
+    return told
+
+
+def _rack_safety(measures: PlacementMeasures) -> str:
+    safe = measures.rack_safe_share
+    if safe is None:
+        return "No broker has a rack, so nothing can be said about racks."
+    if safe == 1:
+        spanned = measures.racks_per_partition
+        racks = "" if spanned is None or not spanned.max else f": {_range(spanned.min, spanned.max)}"
+        return f"Rack-safe: every partition spans as many racks as it can{racks}."
+    crowded = round((1 - safe) * measures.partitions)
+    return (
+        f"{share(safe)} rack-safe: {crowded:,} of {counted(measures.partitions, 'partition')} "
+        f"{'spans' if crowded == 1 else 'span'} fewer racks than {'it' if crowded == 1 else 'they'} could."
+    )
+
+
+def _range(low: int, high: int) -> str:
+    return number(low) if low == high else f"{number(low)} to {number(high)}"
+
+
+def _unlisted(counts: Tally) -> tuple[Broker, ...]:
+    from app.core.measures.tally_kernel import UNKNOWN_BROKER  # noqa: PLC0415 — numba is imported late
+
+    held = [
+        np.unique(assignment.replicas[(faults & UNKNOWN_BROKER).astype(np.bool_)])
+        for assignment, faults in zip(counts.assignments.values(), counts.faults, strict=True)
+    ]
+    listed = {broker.id for broker in counts.brokers} | {NO_REPLICA}
+    ids = {broker for found in held for broker in found.tolist()} - listed
+    return tuple([Broker(broker) for broker in sorted(ids)])
+
+
+def _racks(shown: Tally, unlisted: tuple[Broker, ...]) -> list[Rack]:
+    by_rack: dict[str, list[Standing]] = defaultdict(list)
+    without: list[Standing] = []
+    strange: list[Standing] = []
+    strangers = {broker.id for broker in unlisted}
+    for broker, (leaders, replicas, _) in zip(shown.brokers, shown.per_broker.tolist(), strict=True):
+        standing = _standing(broker, leaders, replicas)
+        if broker.id in strangers:
+            strange.append(standing)
+        elif broker.rack is None:
+            without.append(standing)
+        else:
+            by_rack[broker.rack].append(standing)
+    racks = [Rack(rack or "“”", tuple(by_rack[rack])) for rack in sorted(by_rack)]
+    if without:
+        racks.append(Rack("no rack", tuple(without)))
+    if strange:
+        racks.append(Rack("unlisted", tuple(strange)))
+    return racks
+
+
+def _standing(broker: Broker, leaders: int, replicas: int) -> Standing:
+    where = "no rack" if broker.rack is None else f"rack {broker.rack}"
+    told = f"broker {broker.id}, {where}: {counted(replicas, 'replica')}, leads {leaders:,}"
+    return Standing(
+        name=str(broker.id),
+        told=told + (", fenced" if broker.fenced else ""),
+        counts=(leaders, replicas - leaders),
+        is_out=broker.fenced,
+    )
+
+
+def _bars(shown: Tally) -> Bars:
+    leaders, replicas = (shown.per_broker[:, column].tolist() for column in (0, 1))
+    live = max(sum(not broker.fenced for broker in shown.brokers), 1)
+    even = [("leaders", sum(leaders) / live), ("replicas", sum(replicas) / live)]
+    return Bars(
+        noun="broker",
+        looks=("leads", "follows"),
+        summed=_summed,
+        named=_named,
+        highest=max(replicas, default=0),
+        even_shares=tuple(
+            EvenShare(value, f"an even share of the {what}: {number(value)} a broker")
+            for what, value in even
+            if what == "replicas" or value < even[1][1]
+        ),
+    )
+
+
+def _summed(standing: Sequence[Standing]) -> tuple[str, ...]:
+    leaders = sum(one.counts[0] for one in standing)
+    replicas = leaders + sum(one.counts[1] for one in standing)
+    return f"{counted(replicas, 'replica')}, {leaders:,} lead", f"{replicas:,}, {leaders:,} lead", f"{replicas:,}"
+
+
+def _named(standing: Sequence[Standing]) -> str:
+    first, last = standing[0].name, standing[-1].name
+    return f"brokers {first}–{last}" if len(standing) > 1 else f"broker {first}"
+
+
+def _partitions(shown: Tally, columns: Columns) -> Beneath | None:
+    rows = partition_matrix.rows_of(shown, columns)
+    if not rows:
+        return None
+    return Beneath(
+        partition_matrix.height(rows),
+        lambda top: partition_matrix.draw(rows, top, columns, has_racks=bool(shown.racks)),
+    )

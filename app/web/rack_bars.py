@@ -1,0 +1,166 @@
+"""The counts of everything that stands in racks as bars on one baseline, so that the eye compares across racks."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from app.web.rack_columns import LEFT, PANEL_PADDING, Column, Columns, Panel, Standing
+from app.web.svg import element, escaped, label
+from app.web.words import number
+
+_NAME, _COUNTS, _ROOM = 22, 38, 62
+"""Pixels from the top of a line to the baselines of a rack's name and counts, and to where bars may begin."""
+BAR_HEIGHT = 92
+OUT = {"class_": "fenced", "fill": "url(#rackplan-fenced)"}
+"""The look of what takes no part; it needs `hatching` in the same document."""
+_DIGIT = 6.4
+"""Pixels that a digit of 11 px takes."""
+_LETTER = 7
+"""Pixels that a letter takes, of those that stand in names."""
+_NAMED_PITCH = 10
+"""Below this a column is too narrow to have its name beneath it."""
+
+
+@dataclass(frozen=True, slots=True)
+class EvenShare:
+    """What each would have if all had the same, and that in words."""
+
+    value: float
+    told: str
+
+
+@dataclass(frozen=True, slots=True)
+class Bars:
+    """What the bars of a picture are.
+
+    Parameters
+    ----------
+    noun : what stands in the racks. looks : a class of the style sheet for each part of a bar, from the baseline up.
+    summed : what some of them hold together, in words and, for where there is less and less room, in fewer.
+    named : some of them in words, for where there is no room for their names.
+    highest : of all bars. even_shares : lines across all of them.
+    """
+
+    noun: str
+    looks: tuple[str, ...]
+    summed: Callable[[Sequence[Standing]], tuple[str, ...]]
+    named: Callable[[Sequence[Standing]], str]
+    highest: float
+    even_shares: tuple[EvenShare, ...]
+
+
+def line_height(columns: Columns) -> float:
+    """Pixels from a line's top to where the next may begin: names, bars and what stands beneath them."""
+    return _ROOM + BAR_HEIGHT + _names_height(columns) + 10
+
+
+def draw_line(panels: tuple[Panel, ...], top: float, columns: Columns, bars: Bars) -> list[str]:
+    """One line of racks; the panels themselves are drawn by the caller, who knows how far down they go."""
+    base = top + _ROOM + BAR_HEIGHT
+    drawn = []
+    for panel in panels:
+        drawn += _heading(panel, top, bars)
+        for column in panel.columns:
+            drawn.append(_bar(column, base, columns.pitch, bars))
+        drawn += _names(panel, base, columns, bars)
+    if panels and bars.highest:
+        right = panels[-1].x + panels[-1].width
+        for share in bars.even_shares:
+            drawn += _even_line(share, base, right, bars)
+    return drawn
+
+
+def hatching() -> str:
+    """The pattern that what takes no part is filled with."""
+    line = element("path", class_="hatch", d="M0 6L6 0")
+    pattern = element("pattern", line, id="rackplan-fenced", width=6, height=6, patternUnits="userSpaceOnUse")
+    return element("defs", pattern)
+
+
+def _heading(panel: Panel, top: float, bars: Bars) -> list[str]:
+    room = panel.width - 2 * PANEL_PADDING
+    words, *fewer = bars.summed([column.standing for column in panel.columns])
+    shown = next((said for said in (words, *fewer) if len(said) * 6 <= room), "")
+    x = panel.x + PANEL_PADDING
+    return [
+        label(panel.name, x, top + _NAME, width=room, size=13, class_="rack"),
+        element("text", element("title", escaped(words)), escaped(shown), class_="quiet", x=x, y=top + _COUNTS),
+    ]
+
+
+def _bar(column: Column, base: float, pitch: float, bars: Bars) -> str:
+    standing = column.standing
+    width = min(pitch * (0.62 if pitch > 20 else 0.78), 40)
+    x = column.x - width / 2
+    scale = BAR_HEIGHT / max(bars.highest, 1)
+    parts = [element("title", escaped(standing.told))]
+    # An unseen target, so that the whole column answers to the pointer.
+    look = OUT if standing.is_out else {"class_": "unseen"}
+    parts.append(element("rect", **look, x=x, y=base - BAR_HEIGHT, width=width, height=BAR_HEIGHT))
+    outline = min(1.0, width / 4)
+    y = base
+    for name, height in zip(bars.looks, standing.heights, strict=True):
+        if height:
+            y -= height * scale
+            place = {"x": x, "y": y, "width": width, "height": height * scale}
+            parts.append(element("rect", class_=name, stroke_width=outline, **place))
+    if standing.least is not None and standing.most is not None and standing.least < standing.most:
+        ends = f"M{column.x:.2f} {base - standing.least * scale:.2f}V{base - standing.most * scale:.2f}"
+        parts.append(element("path", class_="span", d=ends))
+    parts += _bar_numbers(column, base, pitch, scale)
+    return element("g", *parts, class_="column")
+
+
+def _bar_numbers(column: Column, base: float, pitch: float, scale: float) -> list[str]:
+    first, *others = column.standing.heights
+    full = first + sum(others)
+    shown = _brief(full)
+    if pitch < _NAMED_PITCH or len(shown) * _DIGIT > pitch - 2:
+        return []
+    parts = [element("text", shown, class_="number", x=column.x, y=base - full * scale - 5)]
+    if full > first and first * scale >= 15 and pitch >= 20:
+        parts.append(element("text", _brief(first), class_="number inside", x=column.x, y=base - first * scale + 12))
+    return parts
+
+
+def _names_height(columns: Columns) -> float:
+    is_flat = _is_level(columns) or columns.pitch < _NAMED_PITCH
+    return 16 if is_flat else columns.longest_name * _LETTER + 8
+
+
+def _names(panel: Panel, base: float, columns: Columns, bars: Bars) -> list[str]:
+    if columns.pitch < _NAMED_PITCH:
+        written = bars.named([column.standing for column in panel.columns])
+        x = panel.x + PANEL_PADDING
+        return [label(written, x, base + 15, width=panel.width - 2 * PANEL_PADDING, size=11, class_="quiet")]
+    drawn = []
+    for column in panel.columns:
+        written, x = escaped(column.standing.name), column.x
+        if _is_level(columns):
+            drawn.append(element("text", written, class_="id", x=x, y=base + 15))
+        else:
+            x, y = x + 4, base + 6
+            drawn.append(
+                element("text", written, class_="id turned", x=x, y=y, transform=f"rotate(-90 {x:.2f} {y:.2f})")
+            )
+    return drawn
+
+
+def _is_level(columns: Columns) -> bool:
+    return columns.longest_name * _DIGIT <= columns.pitch - 3
+
+
+def _even_line(share: EvenShare, base: float, right: float, bars: Bars) -> list[str]:
+    y = base - BAR_HEIGHT * min(share.value / bars.highest, 1)
+    return [
+        element("path", element("title", escaped(share.told)), class_="even", d=f"M{LEFT - 4} {y:.2f}H{right:.2f}"),
+        element("text", f"⌀ {_brief(share.value)}", class_="quiet end", x=LEFT - 8, y=y + 4),
+    ]
+
+
+def _brief(value: float) -> str:
+    """A number in as many signs as the margin has room for."""
+    if value >= 1_000_000:
+        return f"{value / 1_000_000:.1f}M"
+    if value >= 10_000:
+        return f"{value / 1000:.1f}k"
+    return number(value if value < 1000 else round(value))

@@ -1,0 +1,131 @@
+"""Where each thing that stands in a rack stands in a picture: a column each, a panel a rack, in lines of panels."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import floor
+
+LEFT, RIGHT = 60, 60
+"""Margins, in pixels: the names of rows on the left, what is said about them on the right."""
+WIDEST = 960
+"""Pixels that a line takes at most, margins included."""
+PANEL_GAP, PANEL_PADDING = 8, 8
+_LINE = WIDEST - LEFT - RIGHT
+_WIDEST_PITCH, _NARROWEST_PITCH = 72, 5
+_READABLE_PITCH = 14
+"""Below this all racks in one line are too thin to read; then each rack may have a line of its own."""
+_NAMED_PANEL, _NARROWEST_PANEL = 84, 40
+"""A rack's name needs some room even where one thing stands in it: the first if there is any, the second always."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What stands in a rack and has a bar: a broker with its replicas, a member with its partitions, or several of one.
+
+    Parameters
+    ----------
+    name : written beneath it. told : all that there is to say of it.
+    counts : the parts of its bar, from the baseline up; the picture says what they are. Of several it is their sum.
+    stands_for : how many it stands for; the bar is their mean. least, most : the lowest and the highest bar of them.
+    is_out : whether it takes no part, as a fenced broker.
+    """
+
+    name: str
+    told: str
+    counts: tuple[int, ...]
+    stands_for: int = 1
+    least: int | None = None
+    most: int | None = None
+    is_out: bool = False
+
+    @property
+    def heights(self) -> list[float]:
+        """Those of its bar's parts."""
+        return [count / self.stands_for for count in self.counts]
+
+
+@dataclass(frozen=True, slots=True)
+class Rack:
+    """What stands together, perhaps nothing, and what the panel is called."""
+
+    name: str
+    standing: tuple[Standing, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """What stands there, and the x of its column's middle."""
+
+    standing: Standing
+    x: float
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """A rack, or the part of one that fits on a line."""
+
+    name: str
+    x: float
+    width: float
+    columns: tuple[Column, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Every column.
+
+    Parameters
+    ----------
+    lines : the panels, line by line.
+    pitch : pixels from one column to the next.
+    width : pixels of the widest line, margins included.
+    longest_name : its characters.
+    """
+
+    lines: tuple[tuple[Panel, ...], ...]
+    pitch: float
+    width: float
+    longest_name: int
+
+    @property
+    def panels(self) -> list[Panel]:
+        """All of them, line by line."""
+        return [panel for line in self.lines for panel in line]
+
+
+def lay_out(racks: Sequence[Rack]) -> Columns:
+    """Give everything a column; columns are as wide as the room allows, and equally wide in every rack."""
+    narrowest = min(max(_LINE / max(len(racks), 1) - PANEL_GAP, _NARROWEST_PANEL), _NAMED_PANEL)
+    pitch = _pitch(racks, narrowest)
+    most = int((_LINE - 2 * PANEL_PADDING) / pitch)
+    lines: list[list[Panel]] = [[]]
+    x = float(LEFT)
+    for rack in racks:
+        for start in range(0, max(len(rack.standing), 1), most):
+            standing = rack.standing[start : start + most]
+            width = _width(len(standing), pitch, narrowest)
+            if lines[-1] and x + width > LEFT + _LINE:
+                lines.append([])
+                x = LEFT
+            first = x + (width - len(standing) * pitch) / 2 + pitch / 2
+            columns = tuple([Column(one, first + index * pitch) for index, one in enumerate(standing)])
+            lines[-1].append(Panel(rack.name, x, width, columns))
+            x += width + PANEL_GAP
+    right = max([panel.x + panel.width for line in lines for panel in line], default=LEFT)
+    longest = max([len(one.name) for rack in racks for one in rack.standing], default=1)
+    return Columns(tuple(map(tuple, lines)), pitch, right + RIGHT, longest)
+
+
+def _pitch(racks: Sequence[Rack], narrowest: float) -> float:
+    sizes = [len(rack.standing) for rack in racks]
+    for pitch in range(_WIDEST_PITCH, _READABLE_PITCH - 1, -1):
+        widths = [_width(size, pitch, narrowest) for size in sizes]
+        if sum(widths) + PANEL_GAP * (len(sizes) - 1) <= _LINE:
+            return pitch
+    # The racks need several lines; the largest one should still fit on one of them. Cut to a hundredth, as the picture
+    # is written, so that the sum of the columns never is a hair wider than the line.
+    widest = floor((_LINE - 2 * PANEL_PADDING) / max(*sizes, 1) * 100) / 100
+    return min(max(widest, _NARROWEST_PITCH), _READABLE_PITCH)
+
+
+def _width(standing: int, pitch: float, narrowest: float) -> float:
+    return max(standing * pitch + 2 * PANEL_PADDING, narrowest)

@@ -1,0 +1,168 @@
+"""A group as a picture: members in their racks, and how much each reads in its rack, across racks and unknown where."""
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from app.web.pictures import STYLE, Picture, render
+from app.web.rack_bars import Bars, EvenShare
+from app.web.rack_columns import Rack, Standing, lay_out
+from app.web.svg import shortened
+from app.web.words import counted, number
+
+MOST_COLUMNS = 480
+"""Members that have a column of their own; of more, neighbours in a rack share one, which shows their mean."""
+MOST_RACKS = 60
+"""Racks that have a panel of their own; the members of further ones stand together."""
+_EMPTY_RACKS = 12
+"""Racks without a member that are shown, as long as there are no more of them."""
+_LONGEST_NAME = 16
+_PARTS = (("in rack", "in-rack"), ("across racks", "cross-rack"), ("rack not known", "unknown"))
+"""What the parts of a bar are, from the baseline up, in words and as a class of the style sheet."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingMember:
+    """A member, and how many partitions it reads in its rack, across racks, and where that is not known."""
+
+    name: str
+    rack: str | None
+    in_rack: int
+    cross_rack: int
+    unknown: int
+
+    @property
+    def counts(self) -> tuple[int, int, int]:
+        """In the order of the parts of a bar."""
+        return self.in_rack, self.cross_rack, self.unknown
+
+    @property
+    def partitions(self) -> int:
+        """All that it reads."""
+        return sum(self.counts)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReadingPicture:
+    """What a picture is of.
+
+    Parameters
+    ----------
+    facts : what there is to say, in sentences. racks : of the brokers; those without a member are shown empty.
+    members : in the order of the group, in which they stand in their racks.
+    """
+
+    title: str
+    facts: Sequence[str]
+    racks: Sequence[str]
+    members: Sequence[ReadingMember] = field(repr=False)
+
+
+def draw(picture: ReadingPicture, *, style: str = STYLE) -> str:
+    """Draw a group.
+
+    Parameters
+    ----------
+    style : rules that become the document's own; none where the page around it brings them.
+    """
+    totals = [sum(column) for column in zip(*(member.counts for member in picture.members), strict=True)] or [0, 0, 0]
+    legend: list[tuple[str, Mapping[str, str]]] = [
+        (words, {"class_": look})
+        for (words, look), total in zip(_PARTS, totals, strict=True)
+        if total or look == _PARTS[0][1]
+    ]
+    highest = max([member.partitions for member in picture.members], default=0)
+    even = sum(totals) / max(len(picture.members), 1)
+    bars = Bars(
+        noun="member",
+        looks=tuple(look for _, look in _PARTS),
+        summed=_summed,
+        named=_named,
+        highest=highest,
+        even_shares=(EvenShare(even, f"an even share of the partitions: {number(even)} a member"),),
+    )
+    columns = lay_out(_racks(picture))
+    return render(Picture(picture.title, _facts(picture), legend, columns, bars), style=style)
+
+
+def short_names(names: Sequence[str]) -> list[str]:
+    """Names that fit beneath a column: what all of them begin with is left out where they are long."""
+    if max(map(len, names), default=0) <= _LONGEST_NAME:
+        return list(names)
+    # What the first and the last in alphabetical order begin with alike, all between them do.
+    first, last = min(names), max(names)
+    length = next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), min(len(first), len(last)))
+    # Cut behind a sign, not within a word or number: of m-10 and m-11 the ends are 10 and 11, not 0 and 1.
+    kept = re.match(r".*[^0-9A-Za-z]", first[:length], re.DOTALL)
+    begin = 0 if kept is None or first == last else kept.end()
+    return [shortened(f"…{name[begin:]}" if begin else name, _LONGEST_NAME) for name in names]
+
+
+def _facts(picture: ReadingPicture) -> list[str]:
+    empty = _empty_racks(picture)
+    if not empty:
+        return list(picture.facts)
+    named = ", ".join(empty) if len(empty) <= 3 else counted(len(empty), "rack")
+    return [*picture.facts, f"No member is in {'rack ' if len(empty) <= 3 else ''}{named}."]
+
+
+def _empty_racks(picture: ReadingPicture) -> list[str]:
+    held = {member.rack for member in picture.members if member.rack}
+    return sorted({rack for rack in picture.racks if rack} - held) if held else []
+
+
+def _racks(picture: ReadingPicture) -> list[Rack]:
+    names = short_names([member.name for member in picture.members])
+    by_rack: dict[str, list[tuple[str, ReadingMember]]] = defaultdict(list)
+    without: list[tuple[str, ReadingMember]] = []
+    for name, member in zip(names, picture.members, strict=True):
+        (by_rack[member.rack] if member.rack else without).append((name, member))
+    empty = _empty_racks(picture)
+    shown = sorted({*by_rack, *(empty if len(empty) <= _EMPTY_RACKS else ())})
+    size = -(-len(picture.members) // MOST_COLUMNS)  # how many share a column
+    racks = [Rack(rack, _standing(by_rack.get(rack, ()), size)) for rack in shown[:MOST_RACKS]]
+    if further := shown[MOST_RACKS:]:
+        together = [one for rack in further for one in by_rack.get(rack, ())]
+        racks.append(Rack(f"{len(further)} more racks", _standing(together, size)))
+    if without:
+        racks.append(Rack("no rack", _standing(without, size)))
+    return racks
+
+
+def _standing(members: Sequence[tuple[str, ReadingMember]], size: int) -> tuple[Standing, ...]:
+    """The columns of a rack, so many members each."""
+    return tuple(_column(members[start : start + size]) for start in range(0, len(members), max(size, 1)))
+
+
+def _column(members: Sequence[tuple[str, ReadingMember]]) -> Standing:
+    in_rack, cross_rack, unknown = (sum(column) for column in zip(*(one.counts for _, one in members), strict=True))
+    counts = (in_rack, cross_rack, unknown)
+    (first_name, first), (last_name, last) = members[0], members[-1]
+    split = ", ".join(f"{count:,} {words}" for count, (words, _) in zip(counts, _PARTS, strict=True))
+    where = f"rack {first.rack}" if first.rack else "no rack"
+    if len(members) == 1:
+        told = f"member {first.name}, {where}: {counted(sum(counts), 'partition')}, {split}"
+        return Standing(first_name, told, counts)
+    loads = [one.partitions for _, one in members]
+    least, most = min(loads), max(loads)
+    each = f"{least:,} partitions" if least == most else f"{least:,} to {most:,} partitions"
+    told = f"{len(members)} members, {first.name} to {last.name}, {where}: {each} each, {split}"
+    name = shortened(f"{first_name}–{last_name}", _LONGEST_NAME)
+    return Standing(name, told, counts, stands_for=len(members), least=least, most=most)
+
+
+def _summed(standing: Sequence[Standing]) -> tuple[str, ...]:
+    if not standing:
+        return "no member", "none"
+    in_rack, cross_rack, unknown = (sum(column) for column in zip(*(one.counts for one in standing), strict=True))
+    partitions = in_rack + cross_rack + unknown
+    words = f"{counted(partitions, 'partition')}, {in_rack:,} in rack"
+    return words, f"{partitions:,}, {in_rack:,} in rack", f"{partitions:,}"
+
+
+def _named(standing: Sequence[Standing]) -> str:
+    """How many they are: ids that clients make up say nothing by the first and the last of them."""
+    members = sum(one.stands_for for one in standing)
+    shared = max((one.stands_for for one in standing), default=1)
+    return counted(members, "member") + (f", {shared} a column" if shared > 1 else "")

@@ -1,0 +1,94 @@
+"""How a plan of replicas is shown: the placement as a picture, and how to hand it to Kafka."""
+
+import shlex
+from collections.abc import Mapping, Sequence
+from itertools import islice
+
+from app.core.model import Broker, unpadded
+from app.errors import Json
+from app.formats import replica_assignment
+from app.services.plans import Plan, PlannedPartition
+from app.store.plans import PlanHead
+from app.web import placement_picture
+from app.web.placement_picture import PlacementPicture
+from app.web.views import View, Worth, topic_names
+from app.web.words import counted
+
+SHOWN_PARTITIONS, SHOWN_BROKERS = 50, 300
+LONGEST_COMMAND = 4_000
+"""Characters of a command that a person still copies; a longer assignment is a file."""
+
+_PREDICTIONS = {
+    "replay": "A generator with this seed gives exactly this placement in Kafka's own code. A live controller draws "
+    "its own seed, so hand Kafka this assignment to get it.",
+    "envelope": "Nobody chose a seed, and a live controller draws its own: this is one of the outcomes. What holds "
+    "for all of them stands below; hand Kafka this assignment to get this one.",
+    "pinned": "Nothing was drawn: the start was given. Hand Kafka this assignment to get it.",
+}
+
+
+def _worth(head: PlanHead) -> Worth:
+    measures = head.answer.get("measures")
+    share = measures.get("rack_safe_share") if isinstance(measures, Mapping) else None
+    return Worth(share if isinstance(share, int | float) else None, "rack-safe", share == 1)
+
+
+def _values(plan: Plan) -> Mapping[str, object]:
+    return {
+        "partitions": _first_partitions(plan),
+        "create_command": _create_command(plan),
+        "envelopes": _envelopes(plan),
+        "most_brokers": SHOWN_BROKERS,
+    }
+
+
+def _draw(plan: Plan, brokers: Sequence[Broker], style: str) -> str:
+    factors = {placement.replicas.shape[1] for placement in plan.placements}
+    partitions = counted(sum(len(placement.replicas) for placement in plan.placements), "partition")
+    size = f"{partitions} × {counted(factors.pop(), 'replica')}" if len(factors) == 1 else partitions
+    names = topic_names([placement.topic for placement in plan.placements])
+    title = f"{names}: {size} on {counted(len(brokers), 'broker')}"
+    assignments = {placement.topic: placement.assignment for placement in plan.placements}
+    return placement_picture.draw(PlacementPicture(title, brokers, assignments), style=style)
+
+
+def _first_partitions(plan: Plan) -> list[PlannedPartition]:
+    found = (
+        PlannedPartition(placement.topic, placement.first_partition_id + index, replicas)
+        for placement in plan.placements
+        for index, replicas in enumerate(unpadded(placement.replicas[:SHOWN_PARTITIONS]))
+    )
+    return list(islice(found, SHOWN_PARTITIONS))
+
+
+def _envelopes(plan: Plan) -> list[tuple[str, Json]]:
+    """What holds over all draws, by topic; nothing where none was left open."""
+    found = plan.head.answer.get("envelope")
+    if not isinstance(found, list):
+        return []
+    return list(zip([placement.topic for placement in plan.placements[:SHOWN_PARTITIONS]], found, strict=False))
+
+
+def _create_command(plan: Plan) -> str | None:
+    """The command that creates the plan's one topic as planned, where there is one and it is short enough to copy."""
+    if len(plan.placements) != 1 or plan.placements[0].first_partition_id > 0:
+        return None
+    placement = plan.placements[0]
+    if 2 * placement.replicas.size > LONGEST_COMMAND:
+        return None  # too long before it is written, which for a million partitions takes a while
+    command = (
+        f"kafka-topics.sh --bootstrap-server localhost:9092 --create --topic {shlex.quote(placement.topic)} \\\n"
+        f"  --replica-assignment {replica_assignment.write(placement.replicas)}"
+    )
+    return command if len(command) <= LONGEST_COMMAND else None
+
+
+VIEW = View(
+    title=lambda _, topics: topic_names(topics),
+    worth=_worth,
+    prediction=lambda head: _PREDICTIONS.get(str(head.answer["prediction"]), ""),
+    draw=_draw,
+    template="replica_plan.html",
+    values=_values,
+)
+"""How plans of replicas are shown."""

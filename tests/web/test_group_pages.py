@@ -1,0 +1,273 @@
+"""The page of a group plan, and what a list shows of one: what they say is what the plan's answer says."""
+
+import re
+from itertools import pairwise
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.api.clusters import SnapshotRequest
+from app.api.examples import GROUP, GROUP_REQUEST, SNAPSHOT_WITH_GROUP
+from app.api.groups import PlanGroupRequest
+from app.core.groups.registry import ASSIGNORS
+from app.services import plans as services
+from app.services import snapshots
+from app.services.groups import planning
+from app.services.kinds import KINDS
+from app.services.limits import Limits
+from app.services.plans import Plan
+from app.store.database import Database
+from app.web import group_plans, plans
+from app.web.group_words import change_words, event_words, facts, reads, runs, step_names
+from tests.web.browser import Browser, Page
+
+Json = dict[str, Any]
+
+
+def keep(database: Database, **changed: Any) -> Plan:
+    """The example's group, planned."""
+    asked = PlanGroupRequest.model_validate(GROUP | changed).service()
+    with database.begin() as uow:
+        return planning.plan_group(uow, asked, Limits())
+
+
+def keep_recorded(database: Database, **fields: Any) -> Plan:
+    """The group of the example's snapshot, planned; `previous` compares with the same snapshot."""
+    with database.begin() as uow:
+        cluster = SnapshotRequest.model_validate(SNAPSHOT_WITH_GROUP).core()
+        snapshot = snapshots.keep(uow, cluster, Limits())
+        asked: Json = {"snapshot_id": str(snapshot.id), "group": "billing", **fields}
+        if asked.pop("previous", False):
+            asked["previous_snapshot_id"] = str(snapshot.id)
+        return planning.plan_group(uow, PlanGroupRequest.model_validate(asked).service(), Limits())
+
+
+def answer_of(plan: Plan) -> Json:
+    answer: Json = services.as_json(plan.head.answer)
+    return answer
+
+
+def page_of(browser: Browser, plan: Plan) -> Page:
+    page = browser.get(f"/plans/{plan.head.id}")
+    assert page.status == 200
+    return page
+
+
+def rows(page: Page) -> list[str]:
+    return [" ".join(row.text.split()) for row in page.all("tr")]
+
+
+def member(number: int, **fields: Any) -> Json:
+    return {"member_id": f"m-{number}", "rack_id": "use1-az1", "topics": ["orders"], **fields}
+
+
+def test_every_kind_of_plan_can_be_looked_at() -> None:
+    assert list(plans.VIEWS) == list(KINDS)
+
+
+@pytest.mark.parametrize("assignor", ASSIGNORS)
+def test_it_says_whose_prediction_it_is_and_what_it_comes_to(
+    browser: Browser, database: Database, assignor: str
+) -> None:
+    plan = keep(database, assignor=assignor)
+    answer, page = answer_of(plan), page_of(browser, plan)
+    assert next(page.all("h1")).text == f"orders under {assignor}"
+    [tag] = [element.text for element in page.elements if element.attributes.get("class") == "tag"]
+    assert tag == answer["prediction"]
+    for fact in facts(answer):
+        assert fact in page.text
+    [tabled] = [row for row in rows(page) if row.startswith(f"{assignor} ")]
+    row = answer["comparison"][0]
+    counts = [row[name] for name in ("in_rack", "cross_rack", "unknown", "moved", "revoked", "phases")]
+    assert tabled.split()[1:7] == ["–" if count is None else str(count) for count in counts]
+    assert ("The optimum" in page.text) == (answer["optimum"] is not None)
+
+
+def test_all_of_a_comparison_is_tabled_a_failure_with_its_reason(browser: Browser, database: Database) -> None:
+    """The uniform assignor refuses members that own a partition twice; the others answer."""
+    members = [member(0, owned_partitions={"orders": [0, 1]}), member(1, owned_partitions={"orders": [1, 2]})]
+    plan = keep(database, members=members, assignor=["range", "uniform", "optimal"])
+    answer, page = answer_of(plan), page_of(browser, plan)
+    failed = answer["comparison"][1]
+    assert failed["error"]
+    assert f"uniform {failed['error']['detail']}" in rows(page)
+    assert {row.split()[0] for row in rows(page)} >= {"range", "uniform", "optimal"}
+
+
+def test_members_stand_with_what_they_read(browser: Browser, database: Database) -> None:
+    lag = {"orders": [10, 20, 30, 40, 50, 60]}
+    plan = keep(database, lag=lag, members=[member(0, group_instance_id="static-0"), member(1, rack_id=None)])
+    answer, page = answer_of(plan), page_of(browser, plan)
+    for each, shown in zip(answer["loads"]["per_member"], rows(page)[-2:], strict=True):
+        name = each["member_id"] + (" static-0" if each["group_instance_id"] else "")
+        counts = [each[column] for column in ("partitions", "in_rack", "cross_rack", "unknown", "lag")]
+        read = reads(answer["assignment"][each["member_id"]])
+        assert shown == f"{name} {each['rack_id'] or 'none'} {' '.join(map(str, counts))} {read}"
+
+
+def test_of_many_members_the_first_are_listed_and_the_rest_is_a_file(browser: Browser, database: Database) -> None:
+    plan = keep(database, members=[member(i) for i in range(group_plans.SHOWN_MEMBERS + 5)])
+    page = page_of(browser, plan)
+    assert sum(bool(re.match(r"m-\d+ ", row)) for row in rows(page)) == group_plans.SHOWN_MEMBERS
+    assert f"These are the first {group_plans.SHOWN_MEMBERS} of {group_plans.SHOWN_MEMBERS + 5} members." in page.text
+
+
+def test_each_step_is_told_with_what_it_moves_and_costs(browser: Browser, database: Database) -> None:
+    events = [*GROUP_REQUEST["events"]["value"]["events"], {"rolling_restart": True}]
+    plan = keep(database, assignor="cooperative-sticky", events=events)
+    answer, page = answer_of(plan), page_of(browser, plan)
+    names = step_names(answer["steps"])
+    assert len(answer["steps"]) > len(events)
+    for place, (name, step) in enumerate(zip(names, answer["steps"], strict=True), start=1):
+        [row] = [row for row in rows(page) if row.startswith(f"{place} {name} ")]
+        assert row.startswith(f"{place} {name} {step['moved']} {step['revoked']} ")
+        assert row.count("%") == 3
+    triggered = [step for step in answer["steps"] if step["trigger"] and step["trigger"]["because"]]
+    assert triggered
+    for step in triggered:
+        for change in step["trigger"]["because"]:
+            assert change_words(change) in page.text
+
+
+def test_phases_are_shown_where_there_are_several(browser: Browser, database: Database) -> None:
+    members = [member(0, owned_partitions={"orders": [0, 1, 2, 3, 4, 5]}, generation_id=1), member(1)]
+    page = page_of(browser, keep(database, assignor="cooperative-sticky", members=members))
+    assert "How members hand over" in page.text
+    assert "How members hand over" not in page_of(browser, keep(database, assignor="range", members=members)).text
+
+
+def test_a_recorded_group_is_called_by_its_name_and_its_leader_asked(browser: Browser, database: Database) -> None:
+    page = page_of(browser, keep_recorded(database, previous=True))
+    assert next(page.all("h1")).text == "billing under range"
+    assert "billing-0-35ee leads the group" in page.text
+    assert "It would not rebalance." in page.text
+    assert "Group billing" in page.text
+
+
+def test_what_is_wrong_with_a_plan_stands_on_its_page(browser: Browser, database: Database) -> None:
+    plan = keep(database, members=[member(0), member(1, rack_id=None)], assignor="range")
+    answer, page = answer_of(plan), page_of(browser, plan)
+    assert answer["warnings"]
+    for found in (*answer["violations"], *answer["warnings"]):
+        assert found["detail"] in page.text
+
+
+def test_only_what_a_group_plan_can_be_is_linked(browser: Browser, database: Database) -> None:
+    plan = keep(database)
+    page = page_of(browser, plan)
+    here = f"/v1/plans/{plan.head.id}"
+    links = {link.attributes["href"] for link in page.all("a")}
+    assert {f"{here}/export?format=csv", f"{here}/export?format=markdown", f"{here}/picture.svg", here} <= links
+    assert not [link for link in links if "assignment" in link]
+    assert not list(page.all("pre"))
+
+
+@pytest.mark.parametrize("members", [[], [member(0, topics=[])]], ids=["nobody", "nothing subscribed"])
+def test_a_group_that_reads_nothing_has_a_page(browser: Browser, database: Database, members: list[Json]) -> None:
+    plan = keep(database, members=members)
+    page = page_of(browser, plan)
+    assert next(page.all("h1")).text == "no topic under range"
+    assert "Of no partition it is known in which rack it is read." in page.text
+
+
+def test_it_loads_and_runs_nothing_but_what_is_ours(browser: Browser, database: Database) -> None:
+    """Whatever members are called: names are text and never markup."""
+    bad = "<script>alert(1)</script>"
+    page = page_of(browser, keep(database, members=[member(0, member_id=bad, rack_id=bad)], labels={bad: bad}))
+    assert bad in page.text
+    for element in page.elements:
+        assert element.tag not in ("script", "style", "iframe", "object", "embed", "base")
+        assert not [name for name in element.attributes if name.startswith("on") or name == "style"]
+    ids = [element.attributes["id"] for element in page.elements if "id" in element.attributes]
+    assert len(ids) == len(set(ids))
+    tables = list(page.all("table"))
+    regions = [element for element in page.all("div") if element.attributes.get("role") == "region"]
+    assert len(tables) == len(regions)
+    assert all(region.attributes["aria-label"] and region.attributes["tabindex"] == "0" for region in regions)
+    levels = [int(element.tag[1]) for element in page.elements if re.fullmatch("h[1-6]", element.tag)]
+    assert all(deeper <= level + 1 for level, deeper in pairwise(levels))
+
+
+def test_the_picture_is_a_document_of_its_own(database: Database) -> None:
+    plan = keep(database)
+    with database.begin() as uow:
+        again = services.load(uow, plan.head.id)
+        brokers = services.brokers(uow, again.head)
+    drawn = plans.plan_picture(again, brokers)
+    root = ET.fromstring(drawn)  # noqa: S314 — it is what was drawn just now
+    assert root.findtext("{http://www.w3.org/2000/svg}title") == "orders under range: 6 partitions read by 2 members"
+    assert "No member is in rack use1-az4." in drawn.decode()
+
+
+def test_the_list_of_newest_plans_says_what_it_is_worth(browser: Browser, database: Database) -> None:
+    """The share that is read in rack, and whether there is a better one."""
+    keep(database, assignor="range")
+    keep(database, assignor="roundrobin", members=[member(0), member(1, rack_id="use1-az4")])
+    keep_recorded(database)
+    keep(database, brokers=[{"id": 1}], members=[member(0)])
+    listed = rows(browser.get("/"))[1:]
+    assert [row.removesuffix(" just now") for row in listed] == [
+        "orders under range group brokers listed 6 no racks",
+        "billing under range group example-groups 2 100 % in rack",
+        "orders under roundrobin group brokers listed 6 66.6 % in rack",
+        "orders under range group brokers listed 6 83.3 % in rack",
+    ]
+
+
+class TestWords:
+    """A plan's answer as people read it."""
+
+    @pytest.mark.parametrize(
+        ("event", "words"),
+        [
+            ({"join": {"member_id": "m", "rack_id": "a"}}, "m joins in rack a"),
+            ({"join": {"member_id": "m", "rack_id": None}}, "m joins"),
+            ({"leave": "m"}, "m leaves"),
+            ({"replace": {"member_id": "m", "by": {"member_id": "n", "rack_id": "b"}}}, "m comes back as n in rack b"),
+            ({"rolling_restart": True}, "A member is restarted"),
+            ({"lose_rack": "a"}, "Rack a is lost"),
+            ({"topic_grown": {"topic": "t", "partitions": 9}}, "t grows to 9 partitions"),
+            (
+                {"replica_racks_changed": {"brokers": [{"id": 1}, {"id": 2}], "replicas": {"t": []}}},
+                "The racks of 2 brokers and 1 topic change",
+            ),
+            ({"replica_racks_changed": {"brokers": [], "replicas": {"t": []}}}, "The racks of 1 topic change"),
+            ({"replica_racks_changed": {}}, "The racks of nothing change"),
+        ],
+        ids=lambda value: next(iter(value)) if isinstance(value, dict) else None,
+    )
+    def test_of_events(self, event: Json, words: str) -> None:
+        assert event_words(event) == words
+
+    @given(st.sets(st.integers(0, 60)), st.randoms(use_true_random=False))
+    def test_ranges_are_the_partitions_and_no_two_of_them_touch(self, partitions: set[int], random: Any) -> None:
+        listed = sorted(partitions)
+        random.shuffle(listed)
+        ends = [tuple(map(int, run.split("–"))) for run in runs(listed)]
+        assert [p for end in ends for p in range(end[0], end[-1] + 1)] == sorted(partitions)
+        assert all(later[0] > earlier[-1] + 1 for earlier, later in pairwise(ends))
+
+    def test_of_what_a_member_reads(self) -> None:
+        assert reads({"a": [2, 0, 1, 5], "b": [7]}) == "a 0–2, 5; b 7"
+        assert reads({}) == ""
+        assert reads({"a": list(range(0, 60, 2)), "b": [1]}).endswith("20, 22 …")
+
+    def test_of_what_the_leader_sees(self) -> None:
+        change = {"topic": "t", "what": "racks", "partitions": [0, 1, 2], "count": 5}
+        assert change_words(change) == "t: replicas are in other racks (partitions 0–2 and 2 more)"
+        assert change_words({"topic": "t", "what": "vanished", "partitions": [], "count": 0}) == "t: it is gone"
+
+    def test_of_a_group_that_is_not_all_known(self) -> None:
+        answer = {
+            "locality": {"in_rack": 5, "cross_rack": 1, "unknown": 2, "in_rack_share": 5 / 6},
+            "optimum": {"in_rack": 6, "moved": 1},
+            "loads": {"partitions": {"min": 4, "max": 4, "spread": 0}},
+            "moved": 2,
+        }
+        assert facts(answer) == [
+            "In rack: 5 of 6 partitions (83.3 %); the optimum 6; of 2 more it is not known.",
+            "2 partitions moved, 1 in the optimum; a member reads 4 partitions (spread 0).",
+        ]
