@@ -7,6 +7,7 @@ import httpx
 import numpy as np
 import pytest
 
+from app.api.examples import EXAMPLE_GROUP_PLAN_ID
 from app.core.groups.model import Owned
 from app.core.groups.registry import ASSIGNORS
 from app.formats import assignor_user_data
@@ -142,9 +143,14 @@ class TestPrediction:
         found = plan(client, topics=[topic(), topic("u", 2), topic("nobody", 1)], members=[
             member("m0", "a", "t"), member("m1", "b", "u", "t")
         ], labels={"team": "billing"})  # fmt: skip
-        for wanted in ({"kind": "group"}, {"topic": "u"}, {"label": "team=billing"}):
+        # Of groups a new service keeps its documentation's example.
+        for wanted, kept in (
+            ({"kind": "group"}, [str(EXAMPLE_GROUP_PLAN_ID)]),
+            ({"topic": "u"}, []),
+            ({"label": "team=billing"}, []),
+        ):
             listed = client.get("/v1/plans", params=wanted).json()["items"]
-            assert [item["id"] for item in listed] == [found["id"]]
+            assert [item["id"] for item in listed] == [found["id"], *kept]
         page = client.get(f"/v1/plans/{found['id']}/partitions", params={"topic": "u"}).json()
         assert page["items"] == [{"topic": "u", "partition": p, "members": ["m1"]} for p in range(2)]
         assert client.get(f"/v1/plans/{found['id']}/partitions").json()["total"] == 8
