@@ -184,6 +184,20 @@ class JobNotFound(Failure):
     title = "There is no such job"
 
 
+class SweepNotFound(Failure):
+    """No sweep has this id."""
+
+    code = "sweep_not_found"
+    title = "There is no such sweep"
+
+
+class ScenarioNotFound(Failure):
+    """The sweep has no scenario of this index, or has not scored it yet."""
+
+    code = "scenario_not_found"
+    title = "There is no such scenario"
+
+
 class ApiKeyNotFound(Failure):
     """No API key has this name."""
 
@@ -264,6 +278,27 @@ class ConflictingFields(Failure):
     title = "Two fields do not go together"
 
 
+class ImpossibleValue(Failure):
+    """One value of a scenario cannot be, whatever the others are: of another type, beyond its limit, or unknown."""
+
+    code = "impossible_value"
+    title = "A value cannot be"
+
+
+class UnknownAxis(Failure):
+    """An axis of a sweep names nothing that a scenario has; carries what there is."""
+
+    code = "unknown_axis"
+    title = "The sweep varies something that a scenario does not have"
+
+
+class EmptyAxis(Failure):
+    """An axis of a sweep has no values."""
+
+    code = "empty_axis"
+    title = "An axis of the sweep has no values"
+
+
 class IllegalReassignment(Failure):
     """A reassignment that Kafka refuses whole: an unknown broker or partition, or a replica named twice."""
 
@@ -276,6 +311,20 @@ class LimitExceeded(Failure):
 
     code = "limit_exceeded"
     title = "The request is larger than this service's limit"
+
+
+class TooManySweeps(Failure):
+    """One API key has as many sweeps on the way as it may have."""
+
+    code = "too_many_sweeps"
+    title = "Enough sweeps are on the way"
+
+
+class SweepEnded(Failure):
+    """The sweep has ended, so that nothing is left to cancel."""
+
+    code = "sweep_ended"
+    title = "The sweep has ended"
 
 
 class SnapshotChanged(Failure):
@@ -346,6 +395,34 @@ class ClusterUnreachable(MachineRefuses):
 
     code = "cluster_unreachable"
     title = "The Kafka cluster cannot be read"
+
+
+class JavaNotFound(MachineRefuses):
+    """No Java that Spark runs on; says where it was looked for and what was there."""
+
+    code = "java_not_found"
+    title = "There is no Java for Spark"
+
+
+class SparkUnavailable(MachineRefuses):
+    """The Spark master does not answer, gives no executors or was lost; names its address."""
+
+    code = "spark_unavailable"
+    title = "Spark cannot be reached"
+
+
+class SparkJobFailed(MachineRefuses):
+    """A job on Spark ended with an error that is none of ours; carries what the executor or the driver said."""
+
+    code = "spark_job_failed"
+    title = "The job on Spark failed"
+
+
+class SparkJobCancelled(MachineRefuses):
+    """A job on Spark was cancelled, by whoever asked for that."""
+
+    code = "spark_job_cancelled"
+    title = "The job on Spark was cancelled"
 
 
 class OutputNotWritable(MachineRefuses):

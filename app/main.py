@@ -12,7 +12,7 @@ from fastapi.middleware.cors import CORSMiddleware
 from fastapi_offline import FastAPIOffline
 
 from app import __version__, logs
-from app.api import checks, document, groups, health, jobs, keys, plans, problems, replicas, seeding, snapshots
+from app.api import checks, document, groups, health, jobs, keys, plans, problems, replicas, seeding, snapshots, sweeps
 from app.api.auth import principal
 from app.api.middleware import BodyLimit, RequestLog, SameOrigin
 from app.services import keys as key_service
@@ -41,7 +41,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         seeding.keep_examples(database)
         # Compiled loops take a second to load; the first caller need not wait for that, nor does the start.
-        Thread(target=_warm_up, name="warm-up", daemon=True).start()
+        Thread(target=_warm_up, args=(database,), name="warm-up", daemon=True).start()
         yield
         database.close()
 
@@ -51,7 +51,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.state.database = database
     app.state.limits = settings.limits
     app.state.spark_master = settings.spark_master
-    for resource in (snapshots, replicas, groups, plans, checks, keys, jobs, health):
+    for resource in (snapshots, replicas, groups, plans, checks, keys, sweeps, jobs, health):
         app.include_router(resource.router)
     app.state.picture = pages.plan_picture
     may_read, may_plan = Security(principal, scopes=["read"]), Security(principal, scopes=["plan"])
@@ -75,7 +75,8 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     return app
 
 
-def _warm_up() -> None:
+def _warm_up(database: Database) -> None:
     replica_service.warm_up()
     key_service.warm_up()
     predictions.warm_up()
+    seeding.keep_example_sweep(database)

@@ -51,6 +51,12 @@ class Settings(BaseSettings):
         DEFAULTS.max_key_placements, ge=1, description="Keys × partitioners × partition counts of one request."
     )
 
+    max_scenarios: int = Field(DEFAULTS.max_scenarios, ge=1, description="Scenarios of one sweep.")
+    max_active_sweeps: int = Field(
+        DEFAULTS.max_active_sweeps, ge=1, description="Sweeps that one API key may have on the way."
+    )
+    sweep_days: int = Field(30, ge=1, description="How long a sweep's rows are kept once it has ended.")
+
     @field_validator("allowed_origins", "allowed_hosts", mode="before")
     @classmethod
     def _split(cls, value: object) -> object:

@@ -1,6 +1,6 @@
 """The examples of the documentation. They run as they stand: the service keeps the snapshot, plans and job named."""
 
-from typing import Any
+from typing import Annotated, Any
 from uuid import UUID
 
 from fastapi import Path
@@ -8,6 +8,7 @@ from fastapi import Path
 EXAMPLE_SNAPSHOT_ID = UUID("01890a5d-ac96-774b-bcce-b302099a8057")
 EXAMPLE_PLAN_ID = UUID("01890a5d-ac97-7f2e-9c41-5d1f3a2b6c70")
 EXAMPLE_GROUP_PLAN_ID = UUID("01890a5d-ac96-7e08-b3a1-7c2d5f4e9b18")
+EXAMPLE_SWEEP_ID = UUID("01890a5d-ac9a-7d4e-8b21-6f3e9c0d5a82")
 EXAMPLE_JOB_ID = UUID("01890a5d-ac98-7b1a-8e3d-0f4c2d9a7e51")
 
 SNAPSHOT: dict[str, Any] = {
@@ -268,6 +269,61 @@ KEYS_REQUEST: dict[str, Any] = {
     },
 }
 
+_PROFILE = {
+    "disk_bytes": 4e12,
+    "nic_in_bytes_per_s": 6.25e8,
+    "nic_out_bytes_per_s": 6.25e8,
+    "price_per_month": 400,
+}
+SWEEP_BASE: dict[str, Any] = {
+    "topology": {"racks": ["use1-az1", "use1-az2", "use1-az4"], "brokers_per_rack": 2},
+    "broker_profile": _PROFILE,
+    "topics": [
+        {
+            "name": "orders",
+            "partitions": 48,
+            "replication_factor": 3,
+            "min_insync_replicas": 2,
+            "ingress_bytes_per_s": 3e8,
+            "retention_s": 43200,
+            "consumer_groups": 2,
+        }
+    ],
+    "placement": {"algorithm": "admin_utils", "seed": 7},
+    "clients": {"follower_fetching": True},
+    "traffic": {"growth_per_month": 0.03, "horizon_months": 24},
+    "failures": ["none", "broker", "rack"],
+    "targets": {"disk": 0.8, "nic_in": 0.7, "nic_out": 0.7},
+    "prices": {"cross_rack_per_gib": 0.02},
+}
+SWEEP: dict[str, Any] = {
+    "base": SWEEP_BASE,
+    "axes": {"topology.brokers_per_rack": [2, 3, 4, 6], "topics.*.replication_factor": [2, 3]},
+    "objective": "monthly_cost",
+    "constraints": {"min_headroom": 1.2},
+}
+SWEEP_REQUEST: dict[str, Any] = {
+    "grid": {"summary": "How many brokers, and how many replicas", "value": SWEEP},
+    "sample": {
+        "summary": "Twenty scenarios out of a grid of a thousand",
+        "value": SWEEP
+        | {
+            "axes": {
+                "topology.brokers_per_rack": {"from": 2, "to": 11},
+                "topics.*.consumer_groups": {"from": 1, "to": 10},
+                "traffic.growth_per_month": {"from": 0, "to": 0.09, "step": 0.01},
+            },
+            "sample": {"count": 20, "seed": 1},
+        },
+    },
+}
+CLONE_REQUEST: dict[str, Any] = {
+    "again": {"summary": "Once more", "value": {}},
+    "axes": {"summary": "Over other axes", "value": {"axes": {"traffic.growth_per_month": [0, 0.05]}}},
+}
+
+SWEEP_ID = Path(examples=[str(EXAMPLE_SWEEP_ID)])
+ScenarioIndex = Annotated[int, Path(ge=0, le=2**31 - 1, examples=[0])]
 SNAPSHOT_ID = Path(examples=[str(EXAMPLE_SNAPSHOT_ID)])
 PLAN_ID = Path(examples=[str(EXAMPLE_PLAN_ID), str(EXAMPLE_GROUP_PLAN_ID)])
 JOB_ID = Path(examples=[str(EXAMPLE_JOB_ID)])

@@ -2,6 +2,8 @@
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from binascii import Error as Base64Error
+from math import isnan
+from struct import Struct
 from typing import Annotated
 from uuid import UUID
 
@@ -9,6 +11,7 @@ from fastapi import Query
 
 from app.errors import InvalidPageToken
 
+_PLACE = Struct(">?dq")
 PageSize = Annotated[int, Query(ge=1, le=1000, description="How many items a page holds at most.")]
 PageToken = Annotated[
     str | None, Query(max_length=200, description="`next_page_token` of the page before; none for the first page.")
@@ -36,6 +39,23 @@ def offset_of_token(token: str | None) -> int:
     if offset > 2**62:
         raise _invalid(token)
     return offset
+
+
+def token_of_place(place: tuple[float | None, int]) -> str:
+    """A token for what comes after this place in a sorted list: the value it is sorted by, and an index."""
+    value, index = place
+    packed = _PLACE.pack(value is not None, 0.0 if value is None else value, index)
+    return urlsafe_b64encode(packed).decode().rstrip("=")
+
+
+def place_of_token(token: str | None) -> tuple[float | None, int] | None:
+    """The place that a token was made of; raises `InvalidPageToken`."""
+    if token is None:
+        return None
+    has_value, value, index = _PLACE.unpack(_decoded(token, length=_PLACE.size))
+    if isnan(value) or not 0 <= index < 2**31:
+        raise _invalid(token)
+    return (value if has_value else None), index
 
 
 def _decoded(token: str, *, length: int) -> bytes:

@@ -6,14 +6,17 @@ from app.api.examples import (
     EXAMPLE_JOB_ID,
     EXAMPLE_PLAN_ID,
     EXAMPLE_SNAPSHOT_ID,
+    EXAMPLE_SWEEP_ID,
     KEPT_GROUP_PLAN,
     KEPT_PLAN,
     SNAPSHOT,
+    SWEEP,
 )
 from app.api.groups import PlanGroupRequest
 from app.api.replicas import PlaceRequest
-from app.errors import JobNotFound, PlanNotFound, SnapshotNotFound
-from app.services import replicas, snapshots
+from app.api.sweep_requests import SweepSubmission
+from app.errors import JobNotFound, PlanNotFound, SnapshotNotFound, SweepNotFound
+from app.services import replicas, snapshots, sweeps
 from app.services.groups import planning
 from app.services.limits import Limits
 from app.store.database import Database
@@ -42,3 +45,13 @@ def keep_examples(database: Database) -> None:
             uow.jobs.get(EXAMPLE_JOB_ID)
         except JobNotFound:
             uow.jobs.enqueue(replicas.KIND, replicas.stored(wanted), job_id=EXAMPLE_JOB_ID)
+
+
+def keep_example_sweep(database: Database) -> None:
+    """Keep the example sweep, too. It is scored here, which loads compiled loops: not while others wait."""
+    request = SweepSubmission.model_validate(SWEEP).service()
+    with database.begin() as uow:
+        try:
+            uow.sweeps.get(EXAMPLE_SWEEP_ID)
+        except SweepNotFound:
+            sweeps.keep_scored(uow, request, principal="documentation", sweep_id=EXAMPLE_SWEEP_ID)

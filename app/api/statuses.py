@@ -31,6 +31,9 @@ STATUS: Mapping[type[Failure], HTTPStatus] = MappingProxyType(
         errors.DuplicateMember: HTTPStatus.UNPROCESSABLE_ENTITY,
         errors.MalformedKey: HTTPStatus.UNPROCESSABLE_ENTITY,
         errors.ConflictingFields: HTTPStatus.UNPROCESSABLE_ENTITY,
+        errors.ImpossibleValue: HTTPStatus.UNPROCESSABLE_ENTITY,
+        errors.UnknownAxis: HTTPStatus.UNPROCESSABLE_ENTITY,
+        errors.EmptyAxis: HTTPStatus.UNPROCESSABLE_ENTITY,
         errors.IllegalReassignment: HTTPStatus.UNPROCESSABLE_ENTITY,
         errors.NotExportable: HTTPStatus.UNPROCESSABLE_ENTITY,
         errors.IdempotencyKeyReused: HTTPStatus.UNPROCESSABLE_ENTITY,
@@ -38,6 +41,10 @@ STATUS: Mapping[type[Failure], HTTPStatus] = MappingProxyType(
         errors.SnapshotNotFound: HTTPStatus.NOT_FOUND,
         errors.PlanNotFound: HTTPStatus.NOT_FOUND,
         errors.JobNotFound: HTTPStatus.NOT_FOUND,
+        errors.SweepNotFound: HTTPStatus.NOT_FOUND,
+        errors.ScenarioNotFound: HTTPStatus.NOT_FOUND,
+        errors.SweepEnded: HTTPStatus.CONFLICT,
+        errors.TooManySweeps: HTTPStatus.TOO_MANY_REQUESTS,
         errors.ApiKeyNotFound: HTTPStatus.NOT_FOUND,
         errors.ApiKeyNameTaken: HTTPStatus.CONFLICT,
         errors.IdempotencyKeyInFlight: HTTPStatus.CONFLICT,
@@ -55,5 +62,6 @@ HEADERS: Mapping[type[Failure], Mapping[str, str]] = MappingProxyType(
     {
         errors.Unauthenticated: {"WWW-Authenticate": 'Bearer realm="rackplan", Basic realm="rackplan"'},
         errors.IdempotencyKeyInFlight: {"Retry-After": "1"},
+        errors.TooManySweeps: {"Retry-After": "30"},
     }
 )

@@ -7,6 +7,7 @@ from uuid import UUID
 import procrastinate
 import structlog
 
+from app.jobs.spark import Spark
 from app.services import jobs
 from app.services.limits import Limits
 from app.store.database import Database
@@ -45,11 +46,16 @@ def forget_answers(context: procrastinate.JobContext, timestamp: int) -> None:  
         uow.answers.forget(older_than=context.additional_context["idempotency_age"])
 
 
-async def run(database: Database, limits: Limits, *, idempotency_age: timedelta) -> None:
+async def run(database: Database, limits: Limits, *, spark: Spark, idempotency_age: timedelta) -> None:
     """Run jobs until the process is told to stop; the job at hand is finished first."""
     dsn = database.url.set(drivername="postgresql").render_as_string(hide_password=False)
     app = _app(procrastinate.PsycopgConnector(conninfo=dsn, min_size=1, max_size=4))
-    given: dict[str, Any] = {"database": database, "limits": limits, "idempotency_age": idempotency_age}
+    given: dict[str, Any] = {
+        "database": database,
+        "limits": limits,
+        "spark": spark,
+        "idempotency_age": idempotency_age,
+    }
     async with app.open_async():
         await app.run_worker_async(
             additional_context=given,

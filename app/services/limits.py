@@ -29,6 +29,11 @@ class Limits:
     max_key_placements: int = 5_000_000
     """Keys of one request × its partitioners × its partition counts."""
 
+    max_scenarios: int = 1_000_000
+    """Scenarios of one sweep."""
+    max_active_sweeps: int = 10
+    """Sweeps that one API key may have on the way."""
+
     def check_count(self, name: str, items: Sized, *, path: FieldPath) -> None:
         """Raise `LimitExceeded` where there are more `items` than the limit called `max_<name>`."""
         self.check_number(name, len(items), path=path)

@@ -7,6 +7,8 @@ Rows never leave this package: it takes and gives frozen records. Nothing in it 
     snapshots.py    clusters as they were
     plans.py        immutable answers, their assignments as one flat int32 array a topic
     jobs.py         what was asked for with `Prefer: respond-async`
+    sweeps.py       sweeps, their ledger and their rows
+    queue.py        puts a task on the queue, in the transaction of what it is about
     api_keys.py     who may ask; only hashes
     answers.py      what was answered to an Idempotency-Key
     migrations.py   brings a database's schema up to date

@@ -12,6 +12,7 @@ from app.store.api_keys import ApiKeys
 from app.store.jobs import Jobs
 from app.store.plans import Plans
 from app.store.snapshots import Snapshots
+from app.store.sweeps import Sweeps
 
 
 class UnitOfWork:
@@ -23,6 +24,7 @@ class UnitOfWork:
         self.jobs = Jobs(connection)
         self.api_keys = ApiKeys(connection)
         self.answers = Answers(connection)
+        self.sweeps = Sweeps(connection)
 
 
 class Database:

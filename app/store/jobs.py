@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-import orjson
 import sqlalchemy as sa
 
 from app.errors import JobNotFound, Json
 from app.store.ids import uuid7
+from app.store.queue import defer
 from app.store.tables import jobs
 
 RUN_JOB = "run_job"
@@ -53,11 +53,7 @@ class Jobs:
         """Store a job and put it on the queue, both or neither: the queue's rows are of the same transaction."""
         new = jobs.insert().values(id=job_id or uuid7(), kind=kind, state="queued", request=request)
         job = Job(*self._connection.execute(new.returning(*_COLUMNS)).one())
-        defer = sa.text(
-            "SELECT procrastinate_defer_jobs_v1(ARRAY[ROW('default', :task, 0, NULL, NULL, CAST(:args AS jsonb), NULL)"
-            "::procrastinate_job_to_defer_v1])"
-        )
-        self._connection.execute(defer, {"task": RUN_JOB, "args": orjson.dumps({"job_id": str(job.id)}).decode()})
+        defer(self._connection, RUN_JOB, {"job_id": str(job.id)})
         return job
 
     def get(self, job_id: UUID) -> Job:

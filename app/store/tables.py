@@ -6,6 +6,7 @@ from sqlalchemy import (
     CheckConstraint,
     Column,
     DateTime,
+    Double,
     ForeignKey,
     Index,
     Integer,
@@ -99,6 +100,46 @@ jobs = Table(
     Column("started_at", DateTime(timezone=True)),
     Column("finished_at", DateTime(timezone=True)),
     CheckConstraint("state IN ('queued', 'running', 'succeeded', 'failed', 'cancelled')", name="state"),
+)
+
+sweeps = Table(
+    "sweeps",
+    metadata,
+    Column("id", Uuid, primary_key=True),
+    Column("kind", Text, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("definition", JSON, nullable=False),
+    Column("scenarios", Integer, nullable=False),
+    Column("labels", JSONB, nullable=False),
+    # Who asked: how many sweeps one key may have on the way is bounded.
+    Column("principal", Text, nullable=False, index=True),
+    # Why it does not go on for now, as while Spark cannot be reached; null while it does.
+    Column("waiting", JSON),
+    Column("error", JSON),
+    _created_at(),
+    Column("started_at", DateTime(timezone=True)),
+    Column("finished_at", DateTime(timezone=True), index=True),
+    CheckConstraint("state IN ('queued', 'running', 'succeeded', 'failed', 'cancelled')", name="state"),
+)
+
+# The ledger: a chunk's line is written with its rows, so that what is in it has been done, once.
+sweep_chunks = Table(
+    "sweep_chunks",
+    metadata,
+    Column("sweep_id", Uuid, ForeignKey("sweeps.id", ondelete="CASCADE"), primary_key=True),
+    Column("start", Integer, primary_key=True),
+    Column("stop", Integer, nullable=False),
+    Column("seconds", Double, nullable=False),
+    Column("finished_at", DateTime(timezone=True), nullable=False, server_default=func.now()),
+)
+
+sweep_rows = Table(
+    "sweep_rows",
+    metadata,
+    Column("sweep_id", Uuid, ForeignKey("sweeps.id", ondelete="CASCADE"), primary_key=True),
+    Column("index", Integer, primary_key=True),
+    # What was found, in the fields of the sweep's kind.
+    Column("row", JSONB, nullable=False),
 )
 
 api_keys = Table(

@@ -1,0 +1,52 @@
+"""Bytes that cross racks, and what a month costs."""
+
+from dataclasses import dataclass
+
+from app.core.capacity.scenario import Prices, Scenario
+
+SECONDS_PER_MONTH = 365 * 24 * 3600 / 12
+_GIB = 2**30
+
+
+@dataclass(frozen=True, slots=True)
+class CrossRack:
+    """Bytes/s from rack to rack, on average and before any failure, by cause."""
+
+    producers: float
+    replication: float
+    consumers: float
+
+    @property
+    def total(self) -> float:
+        """All causes."""
+        return self.producers + self.replication + self.consumers
+
+    def billed(self, prices: Prices) -> float:
+        """What the caller pays for."""
+        return self.total if prices.replication_billed else self.producers + self.consumers
+
+
+@dataclass(frozen=True, slots=True)
+class MonthlyCost:
+    """What a month costs at today's traffic, by part, in the caller's money."""
+
+    brokers: float
+    storage: float
+    cross_rack: float
+
+    @property
+    def total(self) -> float:
+        """All parts."""
+        return self.brokers + self.storage + self.cross_rack
+
+
+def monthly_cost(scenario: Scenario, cross_rack: CrossRack) -> MonthlyCost:
+    """Brokers, every byte of disk provisioned, and the bytes that cross racks in a month of 365 / 12 days."""
+    brokers = len(scenario.topology.brokers)
+    prices = scenario.prices
+    crossed_bytes = cross_rack.billed(prices) * SECONDS_PER_MONTH
+    return MonthlyCost(
+        brokers=brokers * scenario.profile.price_per_month,
+        storage=brokers * scenario.profile.disk_bytes / _GIB * prices.storage_per_gib_month,
+        cross_rack=crossed_bytes / _GIB * prices.cross_rack_per_gib,
+    )

@@ -1,0 +1,298 @@
+"""Walk over all partitions, adding up what every broker carries and how that changes as others are lost.
+
+rows : (partitions, widest) int32 positions of brokers, in list order; −1 pads.
+bounds : (topics + 1,) int64; topic t is rows bounds[t] … bounds[t + 1] − 1.
+ingress : (partitions,) float64 bytes/s. fan_out, lagging : (topics,) float64. min_insync : (topics,) int32.
+rack_of : (brokers,) int32. dead : (brokers,) bool.
+local_share : (racks,) float64: the share of all consumers that are in that rack and read from a replica there;
+    zeros without follower fetching, so that the leader serves all.
+"""
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from app.core.model import Int32s, Int64s
+
+LEADERS, REPLICATION, READS, LAGGING = 0, 1, 2, 3
+"""Columns of a broker's load: partitions led; bytes/s sent to followers; read by consumers; of these, from disk."""
+OFFLINE, UNDER_MIN_ISR, NOT_RACK_SAFE = 0, 1, 2
+"""Columns of the counts of partitions; NOT_RACK_SAFE + n is that count where n racks less have a live broker."""
+PRODUCERS, FOLLOWERS, CONSUMERS = 0, 1, 2
+
+
+@njit(cache=True, nogil=True)
+def _is_first(rack: Int32s, at: int) -> bool:
+    """Whether no replica before this one is in its rack."""
+    for before in range(at):  # noqa: SIM110 — compiled; all() over a generator is not
+        if rack[before] == rack[at]:
+            return False
+    return True
+
+
+@njit(cache=True, nogil=True)
+def _next_of_rack(rack: Int32s, count: int, at: int) -> int:
+    """The next replica in the rack of this one; −1 where there is none."""
+    for after in range(at + 1, count):
+        if rack[after] == rack[at]:
+            return after
+    return -1
+
+
+@njit(cache=True, nogil=True)
+def carry(
+    rows: Int32s,
+    bounds: Int64s,
+    ingress: NDArray[np.float64],
+    fan_out: NDArray[np.float64],
+    lagging: NDArray[np.float64],
+    rack_of: Int32s,
+    local_share: NDArray[np.float64],
+    loads: NDArray[np.float64],
+    counts: Int64s,
+) -> None:
+    """Add up what brokers carry before any failure: (brokers, 4) `loads` and (5,) `counts`, which begin as zeros."""
+    n_racks = len(local_share)
+    rack = np.empty(rows.shape[1], np.int32)
+    for topic in range(len(bounds) - 1):
+        lag = lagging[topic]
+        for row in range(bounds[topic], bounds[topic + 1]):
+            reads = fan_out[topic] * ingress[row]
+            leader = rows[row, 0]
+            count = racks = 0
+            others = 1.0  # the consumers whom no replica serves for being in their rack
+            for at in range(rows.shape[1]):
+                broker = rows[row, at]
+                if broker < 0:
+                    break
+                count += 1
+                rack[at] = rack_of[broker]
+                if _is_first(rack, at):
+                    racks += 1
+                    share = local_share[rack[at]]
+                    if share > 0:
+                        others -= share
+                        loads[broker, READS] += share * reads
+                        loads[broker, LAGGING] += share * reads * lag
+            loads[leader, LEADERS] += 1
+            loads[leader, REPLICATION] += (count - 1) * ingress[row]
+            loads[leader, READS] += others * reads
+            loads[leader, LAGGING] += others * reads * lag
+            if racks < min(count, n_racks):
+                for less in range(3):
+                    counts[NOT_RACK_SAFE + less] += racks < min(count, n_racks - less)
+
+
+@njit(cache=True, nogil=True)
+def change_with_a_rack_lost(
+    rows: Int32s,
+    bounds: Int64s,
+    ingress: NDArray[np.float64],
+    fan_out: NDArray[np.float64],
+    lagging: NDArray[np.float64],
+    min_insync: Int32s,
+    rack_of: Int32s,
+    local_share: NDArray[np.float64],
+    loads: NDArray[np.float64],
+    counts: Int64s,
+) -> None:
+    """Add how the survivors' loads change when a rack is lost, for each rack; what its brokers carried is left alone.
+
+    Parameters
+    ----------
+    loads : (racks, brokers, 4).
+    counts : (racks, 4): OFFLINE, UNDER_MIN_ISR, and the change against `carry` of NOT_RACK_SAFE with 1 and 2 less.
+    """
+    n_racks = len(local_share)
+    rack = np.empty(rows.shape[1], np.int32)
+    for topic in range(len(bounds) - 1):
+        for row in range(bounds[topic], bounds[topic + 1]):
+            reads = fan_out[topic] * ingress[row]
+            count = racks = 0
+            others = 1.0
+            for at in range(rows.shape[1]):
+                if rows[row, at] < 0:
+                    break
+                count += 1
+                rack[at] = rack_of[rows[row, at]]
+                if _is_first(rack, at):
+                    racks += 1
+                    others -= local_share[rack[at]]
+            for at in range(count):
+                if not _is_first(rack, at):
+                    continue
+                lost = rack[at]
+                left = 0
+                leader = np.int32(-1)
+                for other in range(count - 1, -1, -1):
+                    if rack[other] != lost:
+                        left += 1
+                        leader = rows[row, other]
+                counts[lost, OFFLINE] += left == 0
+                counts[lost, UNDER_MIN_ISR] += left < min_insync[topic]
+                if racks < min(count, n_racks - 1) or racks - 1 < left:
+                    for less in range(1, 3):
+                        counts[lost, NOT_RACK_SAFE + less - 1] -= racks < min(count, n_racks - less)
+                        counts[lost, NOT_RACK_SAFE + less - 1] += racks - 1 < min(left, n_racks - less)
+                if left == 0:
+                    continue
+                moved = local_share[lost]
+                if at == 0:
+                    moved += others
+                    loads[lost, leader, LEADERS] += 1
+                    loads[lost, leader, REPLICATION] += (left - 1) * ingress[row]
+                else:
+                    loads[lost, leader, REPLICATION] -= (count - left) * ingress[row]
+                loads[lost, leader, READS] += moved * reads
+                loads[lost, leader, LAGGING] += moved * reads * lagging[topic]
+
+
+@njit(cache=True, nogil=True)
+def change_with_one_more(
+    rows: Int32s,
+    bounds: Int64s,
+    ingress: NDArray[np.float64],
+    fan_out: NDArray[np.float64],
+    lagging: NDArray[np.float64],
+    min_insync: Int32s,
+    rack_of: Int32s,
+    local_share: NDArray[np.float64],
+    dead: NDArray[np.bool_],
+    racks_left: Int32s,
+    first: int,
+    loads: NDArray[np.float64],
+    counts: Int64s,
+) -> None:
+    """Add how the survivors' loads change when one broker more is lost, for brokers first … first + lost − 1.
+
+    Only partitions that have a replica on that broker are looked at. What the broker itself carried is left alone.
+
+    Parameters
+    ----------
+    racks_left : (brokers,) int32: racks with a live broker once that broker is lost, too.
+    loads : (lost, brokers, 4). counts : (lost, 3), to which the change against the ground's own count is added.
+    """
+    live, rack = np.empty(rows.shape[1], np.int32), np.empty(rows.shape[1], np.int32)
+    for topic in range(len(bounds) - 1):
+        lag = lagging[topic]
+        for row in range(bounds[topic], bounds[topic + 1]):
+            count = 0
+            for column in range(rows.shape[1]):
+                broker = rows[row, column]
+                if broker < 0:
+                    break
+                if not dead[broker]:
+                    live[count] = broker
+                    rack[count] = rack_of[broker]
+                    count += 1
+            weight = ingress[row]
+            reads = fan_out[topic] * weight
+            racks = 0
+            others = 1.0  # the consumers whom no replica but the leader serves for being in their rack
+            for at in range(count):
+                if _is_first(rack, at):
+                    racks += 1
+                    others -= local_share[rack[at]]
+            for at in range(count):
+                lost = live[at] - first
+                if not 0 <= lost < len(loads):
+                    continue
+                counts[lost, OFFLINE] += count == 1
+                counts[lost, UNDER_MIN_ISR] += count == min_insync[topic]
+                if count == 1:
+                    continue
+                is_first = _is_first(rack, at)
+                heir = _next_of_rack(rack, count, at)
+                racks_after = racks - (is_first and heir < 0)
+                counts[lost, NOT_RACK_SAFE] -= racks < min(count, racks_left[live[at]])
+                counts[lost, NOT_RACK_SAFE] += racks_after < min(count - 1, racks_left[live[at]])
+                leader = live[1] if at == 0 else live[0]
+                if at == 0:
+                    loads[lost, leader, LEADERS] += 1
+                    loads[lost, leader, REPLICATION] += (count - 2) * weight
+                    loads[lost, leader, READS] += others * reads
+                    loads[lost, leader, LAGGING] += others * reads * lag
+                else:
+                    loads[lost, leader, REPLICATION] -= weight
+                if is_first:
+                    share = local_share[rack[at]]
+                    if share > 0:
+                        server = live[heir] if heir >= 0 else leader
+                        loads[lost, server, READS] += share * reads
+                        loads[lost, server, LAGGING] += share * reads * lag
+
+
+@njit(cache=True, nogil=True)
+def crossing(
+    rows: Int32s,
+    bounds: Int64s,
+    ingress: NDArray[np.float64],
+    fan_out: NDArray[np.float64],
+    rack_of: Int32s,
+    producer_share: NDArray[np.float64],
+    consumer_share: NDArray[np.float64],
+    follower_fetching: bool,
+    crossed: NDArray[np.float64],
+) -> None:
+    """Add to (topics, 3) `crossed` the bytes/s that producers, followers and consumers send from rack to rack.
+
+    producer_share, consumer_share : (racks,) float64: where clients are.
+    """
+    rack = np.empty(rows.shape[1], np.int32)
+    for topic in range(len(bounds) - 1):
+        for row in range(bounds[topic], bounds[topic + 1]):
+            weight = ingress[row]
+            home = rack[0] = rack_of[rows[row, 0]]
+            crossed[topic, PRODUCERS] += (1 - producer_share[home]) * weight
+            in_rack = consumer_share[home]
+            for column in range(1, rows.shape[1]):
+                broker = rows[row, column]
+                if broker < 0:
+                    break
+                rack[column] = rack_of[broker]
+                if rack[column] == home:
+                    continue
+                crossed[topic, FOLLOWERS] += weight
+                if follower_fetching and _is_first(rack, column):
+                    in_rack += consumer_share[rack[column]]
+            crossed[topic, CONSUMERS] += (1 - in_rack) * fan_out[topic] * weight
+
+
+@njit(cache=True, nogil=True)
+def hold(rows: Int32s, ingress: NDArray[np.float64], received: NDArray[np.float64], replicas: Int64s) -> None:
+    """Add to (brokers,) `received` the bytes/s that a broker's replicas are written with, and count them."""
+    for row in range(len(rows)):
+        for column in range(rows.shape[1]):
+            broker = rows[row, column]
+            if broker < 0:
+                break
+            received[broker] += ingress[row]
+            replicas[broker] += 1
+
+
+@njit(cache=True, nogil=True)
+def store(
+    rows: Int32s,
+    growing_bytes: NDArray[np.float64],
+    most_bytes: NDArray[np.float64],
+    factor: float,
+    growing: NDArray[np.float64],
+    fixed: NDArray[np.float64],
+) -> bool:
+    """Add what brokers keep where traffic is `factor` times what it is: (brokers,) bytes that grow, and that do not.
+
+    Gives whether some partition will reach its most only at a larger factor.
+    """
+    caps_ahead = False
+    for row in range(len(rows)):
+        is_full = growing_bytes[row] == np.inf or growing_bytes[row] * factor > most_bytes[row]
+        caps_ahead |= not is_full and growing_bytes[row] > 0 and most_bytes[row] < np.inf
+        for column in range(rows.shape[1]):
+            broker = rows[row, column]
+            if broker < 0:
+                break
+            if is_full:
+                fixed[broker] += most_bytes[row]
+            else:
+                growing[broker] += growing_bytes[row]
+    return caps_ahead

@@ -1,0 +1,294 @@
+"""A scenario's JSON → records, section by section; field names are those of `POST /v1/sweeps`.
+
+Every reader takes a section's value, None where the scenario leaves it out, and raises `ImpossibleValue` for a value
+that cannot be, or `ConflictingFields` for two that do not go together, with a path that begins at the scenario.
+"""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.core.capacity.fields import Fields, as_integer, as_list, as_number, impossible
+from app.core.capacity.scenario import (
+    DEFAULT_BYTES_PER_S_PER_VCPU,
+    FAILURE_CLASSES,
+    RESOURCES,
+    BrokerProfile,
+    Clients,
+    PlacementPolicy,
+    Prices,
+    TopicLoad,
+    Topology,
+    Traffic,
+)
+from app.core.replicas.registry import PLACEMENTS
+from app.errors import ConflictingFields, FieldPath, ImpossibleValue, Json
+
+TOPIC_FIELDS = (
+    "name",
+    "partitions",
+    "replication_factor",
+    "min_insync_replicas",
+    "ingress_bytes_per_s",
+    "peak_ingress_bytes_per_s",
+    "retained_bytes",
+    "retention_s",
+    "retention_bytes",
+    "disk_headroom",
+    "consumer_groups",
+    "lagging_share",
+    "partition_weights",
+)
+SECTION_FIELDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "topology": ("racks", "brokers_per_rack"),
+        "broker_profile": (
+            "name",
+            "disk_bytes",
+            "disk_bytes_per_s",
+            "nic_in_bytes_per_s",
+            "nic_out_bytes_per_s",
+            "vcpu",
+            "max_partitions",
+            "price_per_month",
+            "bytes_per_s_per_vcpu",
+        ),
+        "topics": (),
+        "partitions_multiplier": (),
+        "placement": ("algorithm", "seed"),
+        "clients": ("producer_share_per_rack", "consumer_share_per_rack", "follower_fetching"),
+        "traffic": ("growth_per_month", "horizon_months"),
+        "failures": (),
+        "targets": RESOURCES,
+        "prices": ("cross_rack_per_gib", "storage_per_gib_month", "replication_billed"),
+        "rereplication": ("throttle_bytes_per_s",),
+    }
+)
+"""Every section of a scenario and the fields it knows; none where it is not an object."""
+LONGEST_HORIZON_MONTHS = 1200
+
+
+def _object(section: str, value: Json) -> Fields:
+    return Fields(value, (section,), known=SECTION_FIELDS[section])
+
+
+def read_topology(value: Json) -> Topology:
+    """Racks, and as many brokers in each, or so many by rack."""
+    fields = _object("topology", value)
+    path = fields.at("racks")
+    racks = as_list(fields.raw("racks"), path)
+    names = [Fields({"rack": rack}, (*path, index), known=("rack",)).text("rack") for index, rack in enumerate(racks)]
+    for index, rack in enumerate(names):
+        if rack in names[:index]:
+            raise ConflictingFields(f"rack {rack} is listed twice", path=(*path, index), value=rack)
+    counts, path = fields.raw("brokers_per_rack"), fields.at("brokers_per_rack")
+    if not isinstance(counts, Mapping):
+        return Topology(dict.fromkeys(names, as_integer(counts, path, minimum=1)))
+    if set(counts) != set(names):
+        raise ConflictingFields(
+            f"brokers_per_rack counts the brokers of {', '.join(counts)}; the racks are {', '.join(names)}", path=path
+        )
+    return Topology({rack: as_integer(counts[rack], (*path, rack), minimum=1) for rack in names})
+
+
+def read_profile(value: Json) -> BrokerProfile:
+    """One broker; only its disk has to be known."""
+    fields = _object("broker_profile", value)
+    partitions = fields.raw("max_partitions")
+    return BrokerProfile(
+        disk_bytes=fields.number("disk_bytes", above=0),
+        disk_bytes_per_s=fields.number_or_none("disk_bytes_per_s", above=0),
+        nic_in_bytes_per_s=fields.number_or_none("nic_in_bytes_per_s", above=0),
+        nic_out_bytes_per_s=fields.number_or_none("nic_out_bytes_per_s", above=0),
+        vcpu=fields.number_or_none("vcpu", above=0),
+        max_partitions=None if partitions is None else fields.integer("max_partitions", minimum=1),
+        price_per_month=fields.number("price_per_month", 0.0),
+        bytes_per_s_per_vcpu=fields.number("bytes_per_s_per_vcpu", DEFAULT_BYTES_PER_S_PER_VCPU, above=0),
+        name=None if fields.raw("name") is None else fields.text("name"),
+    )
+
+
+def read_topics(value: Json) -> tuple[TopicLoad, ...]:
+    """The topics, before their partitions are multiplied."""
+    topics = tuple(_read_topic(entry, ("topics", index)) for index, entry in enumerate(as_list(value, ("topics",))))
+    seen: set[str] = set()
+    for index, topic in enumerate(topics):
+        if topic.name in seen:
+            raise ConflictingFields(
+                f"topic {topic.name} is listed twice", path=("topics", index, "name"), value=topic.name
+            )
+        seen.add(topic.name)
+    return topics
+
+
+def _read_topic(value: Json, path: FieldPath) -> TopicLoad:
+    fields = Fields(value, path, known=TOPIC_FIELDS)
+    partitions = fields.integer("partitions", minimum=1)
+    ingress = fields.number("ingress_bytes_per_s")
+    zipf, measured = _read_weights(fields.raw("partition_weights"), fields.at("partition_weights"), partitions)
+    topic = TopicLoad(
+        name=fields.text("name"),
+        partitions=partitions,
+        replication_factor=fields.integer("replication_factor", minimum=1, maximum=2**15 - 1),
+        min_insync_replicas=fields.integer("min_insync_replicas", 1, minimum=1),
+        ingress_bytes_per_s=ingress,
+        peak_ingress_bytes_per_s=fields.number("peak_ingress_bytes_per_s", ingress),
+        retained_bytes=fields.number_or_none("retained_bytes"),
+        retention_s=fields.number_or_none("retention_s"),
+        retention_bytes=fields.number_or_none("retention_bytes"),
+        disk_headroom=fields.number("disk_headroom", 0.0),
+        consumer_groups=fields.number("consumer_groups", 0.0),
+        lagging_share=fields.number("lagging_share", 0.0, maximum=1.0),
+        zipf=zipf,
+        measured_weights=measured,
+    )
+    _require_topic(topic, fields)
+    return topic
+
+
+def _require_topic(topic: TopicLoad, fields: Fields) -> None:
+    kept = (topic.retained_bytes, topic.retention_s, topic.retention_bytes)
+    if topic.retained_bytes is not None and topic.retention_s is not None:
+        raise ConflictingFields(
+            f"topic {topic.name} has both retained_bytes and retention_s; what is retained now is one of them",
+            path=fields.at("retained_bytes"),
+        )
+    if all(bytes_or_time is None for bytes_or_time in kept):
+        raise ConflictingFields(
+            f"topic {topic.name} says nothing of what it retains: retained_bytes, retention_s or retention_bytes",
+            path=fields.at("retained_bytes"),
+        )
+    if topic.min_insync_replicas > topic.replication_factor:
+        raise ConflictingFields(
+            f"topic {topic.name} needs {topic.min_insync_replicas} replicas in sync and has {topic.replication_factor}",
+            path=fields.at("min_insync_replicas"),
+            value=topic.min_insync_replicas,
+            maximum=topic.replication_factor,
+        )
+    if topic.peak_ingress_bytes_per_s < topic.ingress_bytes_per_s:
+        raise ConflictingFields(
+            f"topic {topic.name} takes in {topic.peak_ingress_bytes_per_s:g} bytes/s at its peak and "
+            f"{topic.ingress_bytes_per_s:g} on average",
+            path=fields.at("peak_ingress_bytes_per_s"),
+            value=topic.peak_ingress_bytes_per_s,
+            minimum=topic.ingress_bytes_per_s,
+        )
+
+
+def _read_weights(value: Json, path: FieldPath, partitions: int) -> tuple[float, NDArray[np.float64] | None]:
+    """The exponent, and the weights where they were measured."""
+    if value is None or value == "uniform":
+        return 0.0, None
+    if isinstance(value, Mapping):
+        return Fields(value, path, known=("zipf",)).number("zipf"), None
+    if isinstance(value, str):
+        raise impossible('"uniform", {"zipf": s} or a list with a weight a partition is needed', value, path)
+    weights = np.array([as_number(weight, (*path, index)) for index, weight in enumerate(as_list(value, path))])
+    if len(weights) != partitions:
+        raise ConflictingFields(
+            f"{len(weights)} weights are given for {partitions} partitions",
+            path=path,
+            value=len(weights),
+            partitions=partitions,
+        )
+    if not 0 < weights.sum() < np.inf:
+        raise ImpossibleValue("the weights need a finite sum above 0", path=path)
+    return 0.0, weights
+
+
+def read_multiplier(value: Json) -> int:
+    """By what every topic's partitions are multiplied."""
+    return 1 if value is None else as_integer(value, ("partitions_multiplier",), minimum=1)
+
+
+def read_placement(value: Json) -> PlacementPolicy:
+    """Which of `PLACEMENTS`, and its seed."""
+    fields = _object("placement", {} if value is None else value)
+    algorithm = fields.text("algorithm", "admin_utils")
+    if algorithm not in PLACEMENTS:
+        known = ", ".join(PLACEMENTS)
+        raise impossible(f"a placement algorithm is needed, of {known}", algorithm, fields.at("algorithm"))
+    no_seed = fields.raw("seed") is None
+    return PlacementPolicy(algorithm, None if no_seed else fields.integer("seed", minimum=-(2**63), maximum=2**63 - 1))
+
+
+def read_clients(value: Json) -> Clients:
+    """Where producers and consumers are, and whether these read from followers."""
+    fields = _object("clients", {} if value is None else value)
+    return Clients(
+        producer_share_per_rack=_shares(fields, "producer_share_per_rack"),
+        consumer_share_per_rack=_shares(fields, "consumer_share_per_rack"),
+        follower_fetching=fields.flag("follower_fetching", False),
+    )
+
+
+def _shares(fields: Fields, name: str) -> Mapping[str, float] | None:
+    value, path = fields.raw(name), fields.at(name)
+    if value is None:
+        return None
+    if not isinstance(value, Mapping) or not value:
+        raise impossible("a share for each rack is needed", value, path)
+    shares = {rack: as_number(share, (*path, rack), maximum=1.0) for rack, share in value.items()}
+    if abs(sum(shares.values()) - 1) > 1e-6:
+        raise impossible("shares that sum to 1 are needed", sum(shares.values()), path)
+    return shares
+
+
+def read_traffic(value: Json) -> Traffic:
+    """Growth a month, of −100 % or more, and for how many months one looks ahead."""
+    fields = _object("traffic", {} if value is None else value)
+    return Traffic(
+        growth_per_month=fields.number("growth_per_month", 0.0, minimum=-1.0),
+        horizon_months=fields.integer("horizon_months", 24, minimum=0, maximum=LONGEST_HORIZON_MONTHS),
+    )
+
+
+def read_failures(value: Json) -> tuple[str, ...]:
+    """Of `FAILURE_CLASSES`, in that order, with `none`: a scenario has to stand where nothing fails, too."""
+    named = set[str]()
+    for index, name in enumerate([] if value is None or value == [] else as_list(value, ("failures",))):
+        if not isinstance(name, str) or name not in FAILURE_CLASSES:
+            raise impossible(f"a failure class is needed, of {', '.join(FAILURE_CLASSES)}", name, ("failures", index))
+        named.add(name)
+    return tuple(name for name in FAILURE_CLASSES if name in named or name == "none")
+
+
+def read_targets(value: Json) -> Mapping[str, float]:
+    """The share of each resource that may be used."""
+    fields = _object("targets", {} if value is None else value)
+    return {name: fields.number(name, above=0, maximum=1.0) for name in RESOURCES if fields.raw(name) is not None}
+
+
+def read_prices(value: Json) -> Prices:
+    """What is paid by the GiB."""
+    fields = _object("prices", {} if value is None else value)
+    return Prices(
+        cross_rack_per_gib=fields.number("cross_rack_per_gib", 0.0),
+        storage_per_gib_month=fields.number("storage_per_gib_month", 0.0),
+        replication_billed=fields.flag("replication_billed", True),
+    )
+
+
+def read_rereplication(value: Json) -> float:
+    """The throttle in bytes/s; 0 where copying lost replicas is left out."""
+    return 0.0 if value is None else _object("rereplication", value).number("throttle_bytes_per_s")
+
+
+READERS: Mapping[str, Callable[[Json], object]] = MappingProxyType(
+    {
+        "topology": read_topology,
+        "broker_profile": read_profile,
+        "topics": read_topics,
+        "partitions_multiplier": read_multiplier,
+        "placement": read_placement,
+        "clients": read_clients,
+        "traffic": read_traffic,
+        "failures": read_failures,
+        "targets": read_targets,
+        "prices": read_prices,
+        "rereplication": read_rereplication,
+    }
+)
+"""The reader of each section by itself, for asking whether an axis's value can be at all."""

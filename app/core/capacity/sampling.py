@@ -1,0 +1,45 @@
+"""Draw from a grid without replacement, one index at a time and without a list of them.
+
+A generalised Feistel cipher is a bijection of the a·b pairs just above the grid's size, whatever its round function;
+walking on from what lies beyond the grid makes it one of the grid itself. So the k-th drawn index is a function of
+(size, seed, k) alone, and no index is drawn twice.
+
+Source: J. Black, P. Rogaway, "Ciphers with Arbitrary Finite Domains", CT-RSA 2002, methods 2 and 3.
+"""
+
+from hashlib import blake2b
+from math import isqrt
+
+_ROUNDS = 8
+_SEED_BITS = 48
+
+
+def drawn_index(size: int, *, seed: int, k: int) -> int:
+    """The k-th index drawn out of 0 … size − 1; 0 ≤ k < size."""
+    high = isqrt(size - 1) + 1 if size > 1 else 1
+    low = -(-size // high)
+    index = k
+    while True:
+        index = _permuted(index, high, low, seed)
+        if index < size:
+            return index
+
+
+def _permuted(index: int, high: int, low: int, seed: int) -> int:
+    left, right = index // low, index % low  # left < high, right < low
+    for number in range(_ROUNDS):
+        if number % 2 == 0:
+            left = (left + mixed(seed, number, right)) % high
+        else:
+            right = (right + mixed(seed, number, left)) % low
+    return left * low + right
+
+
+def mixed(*numbers: int) -> int:
+    """64 bits that hang on every one of the numbers."""
+    return int.from_bytes(blake2b(",".join(map(str, numbers)).encode(), digest_size=8).digest())
+
+
+def scenario_seed(sweep_seed: int, index: int) -> int:
+    """The seed of a scenario that was given none, of as many bits as java.util.Random keeps of one."""
+    return mixed(sweep_seed, index) >> (64 - _SEED_BITS)

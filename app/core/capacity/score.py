@@ -1,0 +1,177 @@
+"""What a scored scenario reports."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from math import inf
+
+from app.core.capacity.costs import CrossRack, MonthlyCost, monthly_cost
+from app.core.capacity.limits import Limit, copying, first_breaking_month, headroom, in_unit
+from app.core.capacity.loads import ClassCounts, Counts, Loads, Spread, loads, positions
+from app.core.capacity.scenario import RESOURCES, Scenario
+from app.core.capacity.workload import workload
+from app.core.jvm import JavaRandom
+from app.core.model import Placement
+from app.core.replicas.registry import PLACEMENTS, place_topics
+from app.errors import Json
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceFigures:
+    """One resource of a broker, in its own unit; capacity and limit are None where nothing limits it.
+
+    worst : under the failure set, of those the scenario names, that loads one survivor most.
+    """
+
+    capacity: float | None
+    limit: float | None
+    before: Spread
+    worst: Spread
+    worst_failure: str
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """A scenario's score; loads, money and bytes are today's, month 0.
+
+    Parameters
+    ----------
+    feasible : whether every broker stays within every limit, before and under every failure set.
+    binding : the limit that breaks first, where the scenario is not feasible. first_limit : feasible or not, the limit
+        that breaks first as traffic grows; None where none ever does.
+    headroom : the factor by which traffic can grow until then; None where it is without limit.
+    first_breaking_month : None where no limit breaks within the horizon.
+    failures : by failure class. partitions_offline … : the most of any class.
+    """
+
+    seed: int
+    brokers: int
+    partitions: int
+    feasible: bool
+    binding: Limit | None
+    first_limit: Limit | None
+    headroom: float | None
+    first_breaking_month: int | None
+    monthly_cost_parts: MonthlyCost
+    cross_rack_parts: CrossRack
+    resources: Mapping[str, ResourceFigures]
+    leaders_per_broker: Counts
+    replicas_per_broker: Counts
+    failures: Mapping[str, ClassCounts]
+
+    @property
+    def monthly_cost(self) -> float:
+        """All parts."""
+        return self.monthly_cost_parts.total
+
+    @property
+    def cross_rack_bytes_per_s(self) -> float:
+        """All causes."""
+        return self.cross_rack_parts.total
+
+    @property
+    def partitions_offline(self) -> int:
+        """Under the worst failure set of the scenario."""
+        return max(counts.partitions_offline for counts in self.failures.values())
+
+    @property
+    def partitions_under_min_isr(self) -> int:
+        """Under the worst failure set of the scenario."""
+        return max(counts.partitions_under_min_isr for counts in self.failures.values())
+
+    @property
+    def partitions_not_rack_safe(self) -> int:
+        """Under the worst failure set of the scenario."""
+        return max(counts.partitions_not_rack_safe for counts in self.failures.values())
+
+
+def place(scenario: Scenario) -> tuple[Placement, ...]:
+    """Place the topics one after another on one generator, as the algorithm's controller would.
+
+    Raises
+    ------
+    InvalidReplicationFactor, ArithmeticOverflow … : what the algorithm refuses.
+    """
+    return place_topics(
+        PLACEMENTS[scenario.placement.algorithm],
+        scenario.topology.brokers,
+        [topic.new_topic for topic in scenario.topics],
+        random=JavaRandom(scenario.seed),
+    )
+
+
+def score(scenario: Scenario) -> Score:
+    """Place, load and judge one scenario; raises what `place` does."""
+    carried = loads(
+        positions(place(scenario)),
+        workload(scenario.topics),
+        topology=scenario.topology,
+        clients=scenario.clients,
+        failures=scenario.failures,
+    )
+    return judge(scenario, carried)
+
+
+def judge(scenario: Scenario, carried: Loads) -> Score:
+    """Hold the loads of a scenario's brokers against its limits and prices."""
+    room = headroom(scenario, carried)
+    return Score(
+        seed=scenario.seed,
+        brokers=len(scenario.topology.brokers),
+        partitions=len(carried.storage.rows),
+        feasible=room.is_feasible,
+        binding=None if room.is_feasible else room.first,
+        first_limit=room.first,
+        headroom=None if room.factor == inf else room.factor,
+        first_breaking_month=first_breaking_month(room, scenario.traffic),
+        monthly_cost_parts=monthly_cost(scenario, carried.cross_rack),
+        cross_rack_parts=carried.cross_rack,
+        resources={resource: _figures(scenario, carried, resource) for resource in RESOURCES},
+        leaders_per_broker=carried.leaders,
+        replicas_per_broker=carried.replicas,
+        failures=carried.failures,
+    )
+
+
+def _figures(scenario: Scenario, carried: Loads, resource: str) -> ResourceFigures:
+    load = carried.resources[resource]
+    return ResourceFigures(
+        capacity=scenario.profile.capacity(resource),
+        limit=scenario.limit(resource),
+        before=_in_unit(scenario, resource, load.before, 0.0),
+        worst=_in_unit(scenario, resource, load.worst, copying(scenario, resource, load.worst_failure)),
+        worst_failure=load.worst_failure,
+    )
+
+
+def _in_unit(scenario: Scenario, resource: str, spread: Spread, more: float) -> Spread:
+    most, p95, mean = (in_unit(scenario, resource, value) + more for value in (spread.max, spread.p95, spread.mean))
+    return Spread(most, p95, mean, spread.broker)
+
+
+def document(scored: Score) -> dict[str, Json]:
+    """The score as JSON, with the field names of `GET /v1/sweeps/{id}/scenarios`."""
+    return {
+        "seed": scored.seed,
+        "brokers": scored.brokers,
+        "partitions": scored.partitions,
+        "feasible": scored.feasible,
+        "binding": None if scored.binding is None else asdict(scored.binding),
+        "first_limit": None if scored.first_limit is None else asdict(scored.first_limit),
+        "headroom": scored.headroom,
+        "first_breaking_month": scored.first_breaking_month,
+        "monthly_cost": scored.monthly_cost,
+        "monthly_cost_parts": asdict(scored.monthly_cost_parts),
+        "cross_rack_bytes_per_s": scored.cross_rack_bytes_per_s,
+        "cross_rack_parts": asdict(scored.cross_rack_parts),
+        "partitions_offline": scored.partitions_offline,
+        "partitions_under_min_isr": scored.partitions_under_min_isr,
+        "partitions_not_rack_safe": scored.partitions_not_rack_safe,
+        "leaders_per_broker": _counted(scored.leaders_per_broker),
+        "replicas_per_broker": _counted(scored.replicas_per_broker),
+        "resources": {name: asdict(figures) for name, figures in scored.resources.items()},
+        "failures": {name: asdict(counts) for name, counts in scored.failures.items()},
+    }
+
+
+def _counted(counts: Counts) -> dict[str, Json]:
+    return {"min": counts.min, "max": counts.max, "spread": counts.spread}

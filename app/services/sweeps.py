@@ -1,0 +1,208 @@
+"""Sweeps: thousands of what-ifs, scored chunk by chunk by workers, and kept.
+
+A worker scores a chunk between two short transactions: one claims it (`next_chunk`), one keeps its rows, writes its
+line of the ledger and puts the next chunk on the queue (`record`). Whatever dies in between, the chunk is scored again
+and kept once. Between two chunks of a sweep the queue serves the others.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from types import MappingProxyType
+from typing import Any
+from uuid import UUID
+
+import orjson
+
+from app.core.capacity.definition import count, read_definition
+from app.core.capacity.scenarios import require_axes
+from app.core.capacity.scoring import score_range
+from app.errors import Failure, Json, SweepEnded, TooManySweeps
+from app.services.limits import Limits
+from app.store.database import UnitOfWork
+from app.store.sweeps import Progress, Sweep
+
+FIRST_SCENARIOS = 32
+"""A sweep's first chunk: small, so that there is progress to be seen before its cost is known."""
+CHUNK_SECONDS = 4.0
+"""What a chunk is to take once its cost is known: some tens of what Spark adds to a job."""
+MOST_SCENARIOS = 20_000
+"""Of a chunk: what a worker holds in memory, and loses when it dies."""
+RETRY_AFTER = timedelta(seconds=5)
+"""When a sweep that waits for Spark asks again."""
+
+
+@dataclass(frozen=True, slots=True)
+class SweepKind:
+    """One kind of sweep.
+
+    Parameters
+    ----------
+    count : checks a definition and says how many scenarios it has; raises `Failure`s whose paths begin at it.
+    kernel : of `app.jobs.kernels.registry`, which scores a range of them.
+    """
+
+    name: str
+    count: Any
+    kernel: str
+
+
+def _capacity_scenarios(definition: Mapping[str, Json]) -> int:
+    read = read_definition(definition)
+    require_axes(read)
+    return count(read)
+
+
+KINDS: Mapping[str, SweepKind] = MappingProxyType(
+    {"capacity": SweepKind("capacity", _capacity_scenarios, "score_scenarios")}
+)
+"""Every kind of sweep by its name; the API's enum and the workers read it."""
+
+
+@dataclass(frozen=True, slots=True)
+class SweepRequest:
+    """A sweep to be made; `definition` is in the contract's words: base, axes, sample, objective, constraints."""
+
+    kind: str
+    definition: Mapping[str, Json]
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Scenarios start … stop − 1 of a sweep, which a worker is to score."""
+
+    sweep: Sweep
+    start: int
+    stop: int
+
+
+def submit(uow: UnitOfWork, request: SweepRequest, limits: Limits, *, principal: str) -> Sweep:
+    """Keep a sweep and put it on the queue.
+
+    Raises
+    ------
+    LimitExceeded : it has more scenarios than a sweep may have. TooManySweeps : its principal has enough on the way.
+    Failures of the definition : an unknown or empty axis, a value that cannot be; with their paths.
+    """
+    scenarios = KINDS[request.kind].count(request.definition)
+    limits.check_number("scenarios", scenarios, path=("axes",))
+    on_the_way = uow.sweeps.on_the_way(principal)
+    if on_the_way >= limits.max_active_sweeps:
+        raise TooManySweeps(
+            f"{on_the_way} sweeps are on the way, and {limits.max_active_sweeps} are the limit for one key",
+            limit_name="max_active_sweeps",
+            limit=limits.max_active_sweeps,
+            value=on_the_way,
+        )
+    sweep = uow.sweeps.create(
+        kind=request.kind,
+        definition=request.definition,
+        scenarios=scenarios,
+        labels=request.labels,
+        principal=principal,
+    )
+    uow.sweeps.go_on(sweep.id)
+    return sweep
+
+
+def keep_scored(uow: UnitOfWork, request: SweepRequest, *, principal: str, sweep_id: UUID) -> None:
+    """Keep a small sweep that is scored here and now, without a worker: the documentation's example."""
+    scenarios = KINDS[request.kind].count(request.definition)
+    uow.sweeps.create(
+        kind=request.kind,
+        definition=request.definition,
+        scenarios=scenarios,
+        labels=request.labels,
+        principal=principal,
+        sweep_id=sweep_id,
+    )
+    uow.sweeps.start(sweep_id)
+    scored = score_range(read_definition(request.definition), 0, scenarios)
+    rows = [(row.index, orjson.dumps(row.document())) for row in scored]
+    uow.sweeps.record(sweep_id, 0, rows, stop=scenarios, seconds=0.1)
+    uow.sweeps.end(sweep_id, "succeeded")
+
+
+def again(sweep: Sweep, changes: Mapping[str, Json]) -> SweepRequest:
+    """The sweep as a request, with other axes, sample, objective or constraints where they are given."""
+    return SweepRequest(sweep.kind, {**sweep.definition, **changes}, sweep.labels)
+
+
+def cancel(uow: UnitOfWork, sweep_id: UUID) -> Sweep:
+    """End a sweep that is on the way; what it has scored stays. A worker that is at it is told by its own look.
+
+    Raises `SweepNotFound`, and `SweepEnded` where there is nothing left to cancel.
+    """
+    sweep = uow.sweeps.get(sweep_id, for_update=True)
+    if sweep.has_ended:
+        raise SweepEnded(f"the sweep has {sweep.state} already", state=sweep.state)
+    uow.sweeps.end(sweep_id, "cancelled")
+    return uow.sweeps.get(sweep_id)
+
+
+def next_chunk(uow: UnitOfWork, sweep_id: UUID) -> Chunk | None:
+    """What is to be scored next; None where the sweep has ended."""
+    sweep = uow.sweeps.get(sweep_id, for_update=True)
+    if sweep.has_ended:
+        return None
+    uow.sweeps.start(sweep_id)
+    progress = uow.sweeps.progress(sweep_id)
+    return Chunk(sweep, progress.done, min(progress.done + _chunk_size(progress), sweep.scenarios))
+
+
+def record(uow: UnitOfWork, chunk: Chunk, rows: Sequence[tuple[int, bytes]], *, seconds: float) -> None:
+    """Keep what was found, and go on or end. A chunk that another worker has kept before is dropped."""
+    sweep_id = chunk.sweep.id
+    if uow.sweeps.get(sweep_id, for_update=True).has_ended or uow.sweeps.progress(sweep_id).done != chunk.start:
+        return
+    uow.sweeps.record(sweep_id, chunk.start, rows, stop=chunk.stop, seconds=seconds)
+    if chunk.stop == chunk.sweep.scenarios:
+        uow.sweeps.end(sweep_id, "succeeded")
+    else:
+        uow.sweeps.go_on(sweep_id)
+
+
+def wait(uow: UnitOfWork, sweep_id: UUID, failure: Failure) -> None:
+    """Say why a sweep does not go on, and have it tried again in a while."""
+    if not uow.sweeps.get(sweep_id, for_update=True).has_ended:
+        uow.sweeps.wait(sweep_id, _told(failure))
+        uow.sweeps.go_on(sweep_id, after=RETRY_AFTER)
+
+
+def fail(uow: UnitOfWork, sweep_id: UUID, failure: Failure) -> None:
+    """End a sweep that cannot be scored."""
+    if not uow.sweeps.get(sweep_id, for_update=True).has_ended:
+        uow.sweeps.end(sweep_id, "failed", error=_told(failure))
+
+
+def document(sweep: Sweep, progress: Progress) -> dict[str, object]:
+    """A sweep as the contract writes it."""
+    left = sweep.scenarios - progress.done
+    seconds_left = None if sweep.has_ended or not progress.rate_per_s else left / progress.rate_per_s
+    return {
+        "id": sweep.id,
+        "kind": sweep.kind,
+        "state": sweep.state,
+        "scenarios": sweep.scenarios,
+        "done": progress.done,
+        "rate_per_s": progress.rate_per_s,
+        "seconds_left": seconds_left,
+        "waiting": sweep.waiting,
+        "error": sweep.error,
+        "labels": sweep.labels,
+        "created_at": sweep.created_at,
+        "started_at": sweep.started_at,
+        "finished_at": sweep.finished_at,
+    }
+
+
+def _chunk_size(progress: Progress) -> int:
+    if progress.rate_per_s is None:
+        return FIRST_SCENARIOS
+    # The first chunks load what the later ones find loaded, so that their cost says little: grow step by step.
+    return max(1, min(int(progress.rate_per_s * CHUNK_SECONDS), 4 * max(progress.done, 1), MOST_SCENARIOS))
+
+
+def _told(failure: Failure) -> dict[str, Json]:
+    return {**failure.context, "code": failure.code, "detail": failure.detail}

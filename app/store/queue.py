@@ -1,0 +1,20 @@
+"""The queue's rows, written in the transaction of what they are about: both are there, or neither."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+
+import orjson
+import sqlalchemy as sa
+
+_DEFER = sa.text(
+    "SELECT procrastinate_defer_jobs_v1(ARRAY[ROW('default', :task, 0, NULL, NULL, CAST(:args AS jsonb), "
+    "now() + make_interval(secs => CAST(:seconds AS double precision)))::procrastinate_job_to_defer_v1])"
+)
+
+
+def defer(
+    connection: sa.Connection, task: str, arguments: Mapping[str, str], *, after: timedelta | None = None
+) -> None:
+    """Put a task on the queue; with `after` it is not begun before."""
+    seconds = None if after is None else after.total_seconds()
+    connection.execute(_DEFER, {"task": task, "args": orjson.dumps(arguments).decode(), "seconds": seconds})
