@@ -12,17 +12,20 @@
 #
 # tests/test_deployment.py holds every variable, port, path, target and command here against the code.
 
-# Debian 12, because it has the Java 17 that Spark runs on; named, because "slim" alone moves to the next Debian one day.
+# The Debian is named, because "slim" alone moves to the next one some day.
 ARG PYTHON_IMAGE=python:3.11-slim-bookworm
 
 
-# The runtime's libraries, from wheels whose hashes are locked: nothing is compiled and nothing unlocked is fetched.
+# The runtime's libraries, whose hashes are locked: nothing unlocked is fetched. All are wheels but PySpark, which comes
+# as a source archive only; what builds it has to be there before pip looks at it.
 FROM ${PYTHON_IMAGE} AS libraries
 ENV PATH=/opt/rackplan/bin:$PATH PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1
 WORKDIR /srv/rackplan
 RUN python -m venv /opt/rackplan
-COPY requirements.lock ./
-RUN pip install --require-hashes --only-binary=:all: --requirement requirements.lock
+COPY requirements-build.lock requirements.lock ./
+RUN pip install --require-hashes --only-binary=:all: --requirement requirements-build.lock \
+    && pip install --require-hashes --only-binary=:all: --no-binary=pyspark --no-build-isolation --use-pep517 \
+        --requirement requirements.lock
 
 
 # The package is linked, not copied, into the environment: `rackplan migrate` looks for its migrations beside `app`.
@@ -31,15 +34,8 @@ COPY LICENSE README.md pyproject.toml ./
 COPY app app/
 COPY migrations migrations/
 RUN pip install --no-index --no-deps --no-build-isolation --editable . \
-    && python -m compileall -q app migrations
-
-
-# PySpark comes as a source archive only. What builds it is locked with it, and has to be there before pip looks at it.
-FROM libraries AS spark-libraries
-COPY requirements-spark.lock ./
-RUN sed -n '/^setuptools==/,/# via/p' requirements-spark.lock > requirements-setuptools.lock \
-    && pip install --require-hashes --only-binary=:all: --requirement requirements-setuptools.lock \
-    && pip install --require-hashes --no-build-isolation --use-pep517 --requirement requirements-spark.lock
+    && python -m compileall -q app migrations \
+    && python -m app.jobs.java /opt/java
 
 
 # The account that everything runs as, and the three folders it may write to. Its number is fixed, and USER names the
@@ -60,45 +56,38 @@ WORKDIR /var/lib/rackplan
 USER 10001:10001
 
 
-# Spark itself, with the libraries and the code that its executors need: the same Python and the same versions as the
-# driver's, as Spark demands.
-FROM base AS spark
-USER 0:0
-# Slim images lack the folder of manual pages, and the Java package fails to install without it. Its version is not
-# pinned: Debian's mirrors drop a version on the day that its security fix comes out.
-# hadolint ignore=DL3008
-RUN mkdir --parents /usr/share/man/man1 \
-    && apt-get update \
-    && apt-get install --yes --no-install-recommends openjdk-17-jre-headless \
-    && rm -rf /var/lib/apt/lists/*
-COPY --from=spark-libraries /opt/rackplan /opt/rackplan
+# What a driver and an executor have to have alike, as Spark demands: the same Python, the same libraries, the same Java.
+FROM base AS runtime
+COPY --from=build /opt/rackplan /opt/rackplan
 COPY --from=build /srv/rackplan /srv/rackplan
+COPY --from=build /opt/java /opt/java
+ENV JAVA_HOME=/opt/java \
+    PYSPARK_PYTHON=/opt/rackplan/bin/python
+
+
+# A Spark node. Our own code is not looked for here: the driver sends it along with each session.
+FROM runtime AS spark
 # The master's second way to submit applications, over REST, asks nobody for a password: it stays closed.
-ENV PYSPARK_PYTHON=/opt/rackplan/bin/python \
-    PYTHONPATH=/srv/rackplan \
-    NUMBA_CACHE_DIR=/var/lib/spark/numba \
+ENV NUMBA_CACHE_DIR=/var/lib/spark/numba \
     SPARK_LOCAL_DIRS=/var/lib/spark/scratch \
     SPARK_MASTER_OPTS=-Dspark.master.rest.enabled=false
 WORKDIR /var/lib/spark
-USER 10001:10001
 EXPOSE 7077 8080 8081
 CMD ["spark-class", "org.apache.spark.deploy.master.Master", "--port", "7077", "--webui-port", "8080"]
 
 
-FROM base AS runtime
-COPY --from=build /opt/rackplan /opt/rackplan
-COPY --from=build /srv/rackplan /srv/rackplan
+FROM runtime AS service
 ENV RACKPLAN_DATA_DIR=/var/lib/rackplan \
     RACKPLAN_LOG_FORMAT=json
 # As process 1 a program only gets the signals that it handles, and Python handles this one from its first moment.
 STOPSIGNAL SIGINT
 
 
-FROM runtime AS worker
+FROM service AS worker
 CMD ["rackplan", "worker"]
 
 
-FROM runtime AS api
+FROM service AS api
 ENV RACKPLAN_HOST=0.0.0.0 \
     RACKPLAN_PORT=8080
 EXPOSE 8080

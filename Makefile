@@ -7,6 +7,8 @@ TESTS   ?= tests
 VENV := .venv
 BIN  := $(VENV)/bin
 PIP  := $(BIN)/python -m pip --disable-pip-version-check --no-input --quiet
+# PySpark is built on this machine, by what requirements-build.lock names and nothing that pip would fetch beside it.
+INSTALL := $(PIP) install --require-hashes --no-build-isolation --use-pep517
 
 .DEFAULT_GOAL := help
 .PHONY: help run test test-fast check format conformance bench openapi lock browser clean
@@ -50,9 +52,9 @@ lock: ## resolve the dependencies anew (needs uv)
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
 	  --no-header --quiet --extra kafka --group dev pyproject.toml -o requirements-dev.lock
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
-	  --no-header --quiet --group build pyproject.toml -c requirements-dev.lock -o requirements.lock
+	  --no-header --quiet pyproject.toml -c requirements-dev.lock -o requirements.lock
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
-	  --no-header --quiet --group pyproject.toml:spark -c requirements.lock -o requirements-spark.lock
+	  --no-header --quiet --group pyproject.toml:build -c requirements-dev.lock -o requirements-build.lock
 
 # The tests in a real browser use the system's Chromium. Root on Debian gets it; elsewhere they say that they were left out.
 browser:
@@ -69,14 +71,16 @@ $(VENV)/bin/python:
 	@echo "making $(VENV) …"
 	@$(PYTHON) -m venv $(VENV)
 
-$(VENV)/runtime: $(VENV)/bin/python requirements.lock pyproject.toml
-	@echo "installing what Rackplan needs …"
-	@$(PIP) install --require-hashes -r requirements.lock
+$(VENV)/runtime: $(VENV)/bin/python requirements-build.lock requirements.lock pyproject.toml
+	@echo "installing what Rackplan needs; Spark is some 600 MB of it …"
+	@$(INSTALL) -r requirements-build.lock
+	@$(INSTALL) -r requirements.lock
 	@$(PIP) install --no-deps --no-build-isolation -e .
 	@touch $@
 
-$(VENV)/development: $(VENV)/bin/python requirements-dev.lock pyproject.toml
-	@echo "installing what developing Rackplan needs …"
-	@$(PIP) install --require-hashes -r requirements-dev.lock
+$(VENV)/development: $(VENV)/bin/python requirements-build.lock requirements-dev.lock pyproject.toml
+	@echo "installing what developing Rackplan needs; Spark is some 600 MB of it …"
+	@$(INSTALL) -r requirements-build.lock
+	@$(INSTALL) -r requirements-dev.lock
 	@$(PIP) install --no-deps --no-build-isolation -e .
 	@touch $@ $(VENV)/runtime

@@ -7,10 +7,11 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field, field_validator
+from pydantic import Field, FilePath, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from app.services.limits import Limits
+from app.services.spark_master import LOCAL, PATTERN
 
 DEFAULTS = Limits()
 
@@ -26,7 +27,19 @@ class Settings(BaseSettings):
     database_url: str | None = Field(
         None, description="postgresql://… of a Postgres to use instead of the embedded one."
     )
-    spark_master: str | None = Field(None, description="spark://host:port of a Spark master; readiness reports it.")
+    spark_master: str = Field(
+        LOCAL,
+        pattern=PATTERN,
+        description="Where Spark runs: local[…], spark://host:port, k8s://https://host:port, yarn.",
+    )
+    spark_driver_memory: str = Field(
+        "1g",
+        pattern=r"^\d+[kmgt]$",
+        description="Memory of Spark's driver; local[…] has no other, a cluster has its executors.",
+    )
+    spark_properties: FilePath | None = Field(
+        None, description="File of further Spark properties, in the form of spark-defaults.conf."
+    )
     log_format: Literal["auto", "json", "console"] = Field("auto", description="auto: console where a person looks on.")
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         "info", description="The least level that is logged."

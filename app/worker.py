@@ -1,4 +1,4 @@
-"""The job loop, put together: settings → database → queue.
+"""The job loop, put together: settings → database → Spark → queue.
 
 `python -m app.worker` runs it; `rackplan worker` does the same.
 """
@@ -12,6 +12,7 @@ from threading import Thread
 
 from app import logs
 from app.jobs import queue
+from app.jobs.spark import Spark
 from app.settings import Settings
 from app.store.database import Database
 
@@ -24,8 +25,13 @@ def main() -> None:
         raise SystemExit("RACKPLAN_DATABASE_URL is not set; `rackplan serve` runs a worker beside its own Postgres")
     if "--until-stdin-closes" in sys.argv:
         Thread(target=_stop_when_stdin_closes, daemon=True).start()
-    with Database(settings.database_url) as database:
-        asyncio.run(queue.run(database, settings.limits, idempotency_age=timedelta(hours=settings.idempotency_hours)))
+    # Nothing is started yet: Spark's JVM is, by the first job that needs it. It ends with this process.
+    spark = Spark(
+        settings.spark_master, driver_memory=settings.spark_driver_memory, properties=settings.spark_properties
+    )
+    with Database(settings.database_url) as database, spark:
+        age = timedelta(hours=settings.idempotency_hours)
+        asyncio.run(queue.run(database, settings.limits, spark=spark, idempotency_age=age))
 
 
 def _stop_when_stdin_closes() -> None:

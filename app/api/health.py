@@ -1,8 +1,6 @@
 """Is the process alive, can it serve, and how has it been doing."""
 
-import socket
 from collections.abc import Callable
-from urllib.parse import urlsplit
 
 import orjson
 import sqlalchemy as sa
@@ -10,6 +8,8 @@ from fastapi import APIRouter, Request, Response
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from pydantic import BaseModel
 
+from app.errors import SparkUnavailable
+from app.services.spark_master import SparkMaster
 from app.store import migrations
 from app.store.database import Database
 
@@ -46,16 +46,16 @@ def healthz() -> Response:
 )
 def readyz(request: Request) -> Response:
     """Whether the database answers with the schema that this version needs, its queue is there, and Spark can be
-    reached where one is configured.
+    reached where it is a cluster's.
     """
     database: Database = request.app.state.database
     checks: dict[str, Callable[[], str]] = {
         "database": lambda: _database(database),
         "queue": lambda: _queue(database),
-        "spark": lambda: _spark(request.app.state.spark_master),
+        "spark": lambda: _spark(SparkMaster(request.app.state.spark_master)),
     }
     found = {name: check() for name, check in checks.items()}
-    is_ready = all(said in {"ok", "not configured"} for said in found.values())
+    is_ready = all(said in {"ok", "local", "not asked"} for said in found.values())
     document = {"status": "ok" if is_ready else "unavailable", "checks": found}
     return Response(orjson.dumps(document), 200 if is_ready else 503, media_type="application/json")
 
@@ -85,12 +85,11 @@ def _queue(database: Database) -> str:
     return "ok"
 
 
-def _spark(master: str | None) -> str:
-    where = urlsplit(master or "local")
-    if where.scheme != "spark" or where.hostname is None:
-        return "not configured"
+def _spark(master: SparkMaster) -> str:
+    """`local` has no master, and the one of `yarn` is known to Hadoop's own configuration alone."""
+    if master.is_local:
+        return "local"
     try:
-        socket.create_connection((where.hostname, where.port or 7077), timeout=_TIMEOUT_SECONDS).close()
-    except OSError as failure:
-        return f"{master} cannot be reached: {failure.strerror or failure}"
-    return "ok"
+        return "not asked" if master.connect(within_s=_TIMEOUT_SECONDS) is None else "ok"
+    except SparkUnavailable as failure:
+        return failure.detail

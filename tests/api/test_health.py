@@ -22,7 +22,7 @@ class TestReadyz:
 
     def test_ready(self, client: httpx.Client) -> None:
         response = client.get("/readyz")
-        checks = {"database": "ok", "queue": "ok", "spark": "not configured"}
+        checks = {"database": "ok", "queue": "ok", "spark": "local"}
         assert (response.status_code, response.json()) == (200, {"status": "ok", "checks": checks})
 
     def test_the_database_is_gone(self, scratch: Database, serve: Serve) -> None:
@@ -68,7 +68,7 @@ class TestReadyz:
 
     def test_spark_in_the_process_needs_no_master(self, scratch: Database, serve: Serve) -> None:
         response = serve(scratch, spark_master="local[*]").get("/readyz")
-        assert (response.status_code, response.json()["checks"]["spark"]) == (200, "not configured")
+        assert (response.status_code, response.json()["checks"]["spark"]) == (200, "local")
 
 
 class TestMetrics:

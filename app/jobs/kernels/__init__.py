@@ -1,0 +1,10 @@
+"""What executors run: plain functions over Arrow record batches and the core. Executors see this and `core` alone.
+
+    loop.py         what a kernel is, and the loop around it on an executor
+    registry.py     KERNELS: name → kernel; what a job names
+    key_hashes.py   records and bytes per partition, under each partitioner and partition count
+
+A kernel is tested with no Spark at all: it takes an iterator of batches and answers one.
+
+To add one: a file with its `prepare` and its loop, one entry in `registry.py`, its test in `tests/jobs`.
+"""

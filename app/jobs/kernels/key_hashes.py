@@ -1,0 +1,108 @@
+"""Records and bytes that each partition would get, under every partitioner and partition count that was asked for.
+
+Keys are hashed where Arrow keeps them. A task adds up all of its batches and yields one batch at its end, so that what
+travels to the driver hangs on partitions, not on records.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from app.core.keys.model import Bytes, Flags, Keys, Offsets
+from app.core.keys.partitioners import PARTITIONERS, Partitioner, partition, require_partitions
+from app.core.model import Int64s
+from app.jobs.kernels.loop import Kernel
+
+SCHEMA = pa.schema(
+    [
+        pa.field("partitioner", pa.string(), nullable=False),
+        pa.field("partitions", pa.int32(), nullable=False),
+        pa.field("partition", pa.int32(), nullable=False),
+        pa.field("records", pa.int64(), nullable=False),
+        pa.field("key_bytes", pa.int64(), nullable=False),
+    ]
+)
+"""A row for each partition of each count that got something. `partition` is −1 for records without a partition: without
+key for this partitioner, or refused by its client.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the payload asks for."""
+
+    partitioners: tuple[Partitioner, ...]
+    partition_counts: tuple[int, ...]
+
+
+def payload(partitioners: Sequence[str], partition_counts: Sequence[int]) -> bytes:
+    """The JSON that `prepare` reads."""
+    return json.dumps({"partitioners": list(partitioners), "partition_counts": list(partition_counts)}).encode()
+
+
+def prepare(text: bytes) -> Asked:
+    """Look the partitioners up; `InvalidPartitions` where a topic cannot have so many."""
+    read = json.loads(text)
+    for index, count in enumerate(read["partition_counts"]):
+        require_partitions(count, path=("partition_counts", index))
+    return Asked(tuple(PARTITIONERS[name] for name in read["partitioners"]), tuple(read["partition_counts"]))
+
+
+def run(asked: Asked, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Add up batches whose first column is the keys: binary or string, 32 or 64 bits of offset; null: without key."""
+    wanted = [(partitioner, count) for partitioner in asked.partitioners for count in asked.partition_counts]
+    # Records and bytes; one more than there are partitions, the first for records without one.
+    sums = [np.zeros((2, count + 1), np.int64) for _, count in wanted]
+    for batch in batches:
+        keys = keys_of_column(batch.column(0))
+        lengths = keys.lengths.astype(np.float64)
+        for (partitioner, count), summed in zip(wanted, sums, strict=True):
+            bins = np.maximum(partition(partitioner, keys, count), -1) + 1
+            summed[0] += np.bincount(bins, minlength=count + 1)
+            # Sums of doubles are exact up to 2⁵³, and a batch has fewer bytes than that.
+            summed[1] += np.bincount(bins, weights=lengths, minlength=count + 1).astype(np.int64)
+    for (partitioner, count), summed in zip(wanted, sums, strict=True):
+        yield _rows(partitioner.name, count, *summed)
+
+
+def keys_of_column(column: pa.Array) -> Keys:
+    """An Arrow column's keys, looked at where they lie.
+
+    Raises
+    ------
+    TypeError
+        The column holds no bytes and no text.
+    """
+    kind = column.type
+    is_large = pa.types.is_large_binary(kind) or pa.types.is_large_string(kind)
+    if not is_large and not pa.types.is_binary(kind) and not pa.types.is_string(kind):
+        raise TypeError(f"keys are binary or string; the column is {kind}")
+    _, offset_buffer, data_buffer = column.buffers()
+    offsets: Offsets = np.zeros(1, np.int32)
+    if len(column) and is_large:
+        offsets = np.frombuffer(offset_buffer, np.int64, len(column) + 1, column.offset * 8)
+    elif len(column):
+        offsets = np.frombuffer(offset_buffer, np.int32, len(column) + 1, column.offset * 4)
+    data: Bytes = np.zeros(0, np.uint8) if data_buffer is None else np.frombuffer(data_buffer, np.uint8)
+    is_null: Flags | None = None
+    if column.null_count:
+        is_null = column.is_null().to_numpy(zero_copy_only=False)
+    return Keys(data, offsets, is_null)
+
+
+def _rows(name: str, partitions: int, records: Int64s, key_bytes: Int64s) -> pa.RecordBatch:
+    found = np.flatnonzero(records)
+    columns = [
+        pa.repeat(pa.scalar(name), len(found)),
+        pa.repeat(pa.scalar(partitions, pa.int32()), len(found)),
+        pa.array((found - 1).astype(np.int32)),
+        pa.array(records[found]),
+        pa.array(key_bytes[found]),
+    ]
+    return pa.RecordBatch.from_arrays(columns, schema=SCHEMA)
+
+
+KERNEL = Kernel("key_hashes", prepare, run)

@@ -1,0 +1,9 @@
+"""Every kernel by its name; a job names one, and executors look it up here."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from app.jobs.kernels import key_hashes
+from app.jobs.kernels.loop import Kernel
+
+KERNELS: Mapping[str, Kernel] = MappingProxyType({kernel.name: kernel for kernel in (key_hashes.KERNEL,)})

@@ -1,0 +1,273 @@
+"""The one Spark of a worker: its session is made when it is first needed, kept warm, and made anew when it is lost.
+
+A job is a kernel over the rows of a source. Both are values, so that a job whose session was lost is run again in the
+next one. Jobs run beside each other, each in the thread that asks for it and in a group by which it is cancelled.
+"""
+
+import re
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import TypeAlias
+
+import pyarrow as pa
+import structlog
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as sql
+from pyspark.sql.pandas.types import from_arrow_schema
+
+from app.errors import SparkJobCancelled, SparkJobFailed, SparkUnavailable
+from app.jobs import shipping
+from app.jobs.connection import Connection
+from app.jobs.kernels.loop import carried
+from app.services.spark_master import LOCAL, SparkMaster
+
+Source: TypeAlias = Callable[[SparkSession], DataFrame]
+"""Gives the rows of a job. It is asked in each session that the job is run in."""
+
+_LOOKED_AFTER_EVERY_S = 0.25
+_ANSWERS_WITHIN_S = 3.0
+_PYTHON_ERROR = re.compile(r"^(?:[\w.]+(?:Error|Exception|Interrupt|Exit|Warning|Group))(?::.*)?$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Ranges:
+    """The indices start … stop − 1 as a source, `step` of them a task: rows (start int64, stop int64)."""
+
+    start: int
+    stop: int
+    step: int
+
+    def __call__(self, session: SparkSession) -> DataFrame:
+        """One partition a row, so that each range is a task."""
+        tasks = -(-(self.stop - self.start) // self.step)
+        starts = session.range(self.start, self.stop, self.step, max(1, tasks))
+        return starts.select(
+            sql.col("id").alias("start"), sql.least(sql.col("id") + self.step, sql.lit(self.stop)).alias("stop")
+        )
+
+
+@dataclass(eq=False, slots=True)
+class _Running:
+    """A job in flight, and why it is to end before its time."""
+
+    group: str
+    ended: threading.Event = field(default_factory=threading.Event)
+    is_cancelled: bool = False
+    is_without_executors: bool = False
+
+
+class _SessionLost(Exception):
+    """The session of a job is of no use any more."""
+
+
+class Spark:
+    """Spark as a worker uses it. Its methods may be called from several threads.
+
+    Parameters
+    ----------
+    master : `local[*]`, `spark://host:port`, `k8s://…` or `yarn`.
+    driver_memory : of the driver's JVM, in which `local` runs its executors too.
+    properties : a file of further Spark properties.
+    executors_within_s : a job that has no executor for so long has lost its master, or never gets one.
+    """
+
+    def __init__(
+        self,
+        master: str = LOCAL,
+        *,
+        driver_memory: str = "1g",
+        properties: Path | None = None,
+        executors_within_s: float = 60.0,
+    ) -> None:
+        self.master = SparkMaster(master)
+        self._driver_memory, self._properties = driver_memory, properties
+        self._executors_within_s = executors_within_s
+        self._connecting = threading.RLock()
+        self._connection: Connection | None = None
+        self._running: set[_Running] = set()
+
+    def __enter__(self) -> "Spark":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, raised: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def is_started(self) -> bool:
+        """Whether there is a session already; making one takes some 5 to 20 seconds."""
+        return self._connection is not None
+
+    def session(self) -> SparkSession:
+        """The session, made now where there is none or where it was lost.
+
+        Raises
+        ------
+        SparkUnavailable
+            The master does not answer.
+        JavaNotFound
+            There is no Java to run Spark on.
+        """
+        return self._connected().session
+
+    def run(self, kernel: str, *, payload: bytes, over: Source, schema: pa.Schema, group: str) -> pa.Table:
+        """Run a kernel over a source's rows on the executors, and bring what it yields here.
+
+        Parameters
+        ----------
+        kernel : its name in `app.jobs.kernels.registry`.
+        payload : what the kernel's `prepare` reads; sent to every executor once.
+        schema : of what the kernel yields.
+        group : by which `cancel` finds the job; jobs of different groups share the executors evenly.
+
+        Returns
+        -------
+        The rows of all tasks, in the order of the source's partitions.
+
+        Raises
+        ------
+        Failure
+            What the kernel itself raised, as itself.
+        SparkJobCancelled
+            `cancel` was called for the group.
+        SparkJobFailed
+            The kernel ended with something that is no failure of the domain.
+        SparkUnavailable
+            The master does not answer or gives no executors, or the session was lost twice.
+        """
+        with self._listed(group) as running:
+            try:
+                return self._attempt(running, kernel, payload, over, schema)
+            except _SessionLost as lost:
+                # A kernel gives the same answer every time, so what was lost is done again.
+                structlog.get_logger().warning("spark.lost", master=self.master.url, reason=str(lost), group=group)
+            try:
+                return self._attempt(running, kernel, payload, over, schema)
+            except _SessionLost as lost:
+                raise SparkUnavailable(
+                    f"{self.master.url} was lost twice in one job: {lost}", master=self.master.url
+                ) from lost
+
+    def cancel(self, group: str) -> None:
+        """End the group's jobs that run now; each raises `SparkJobCancelled` where it was asked for, within seconds."""
+        for running in list(self._running):
+            if running.group == group:
+                running.is_cancelled = True
+
+    def close(self) -> None:
+        """End the session and its JVM; the next job would make others."""
+        with self._connecting:
+            connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.close()
+
+    def _connected(self) -> Connection:
+        with self._connecting:
+            if self._connection is not None and not self._is_usable(self._connection):
+                self._drop(self._connection)
+            if self._connection is None:
+                started = time.monotonic()
+                self._connection = Connection(
+                    self.master, driver_memory=self._driver_memory, properties=self._properties
+                )
+                seconds = round(time.monotonic() - started, 1)
+                structlog.get_logger().info("spark.started", master=self.master.url, seconds=seconds)
+            return self._connection
+
+    def _is_usable(self, connection: Connection) -> bool:
+        """Whether a session can take a job. A master that does not answer any more ends every session of its."""
+        try:
+            self.master.connect(within_s=_ANSWERS_WITHIN_S)
+        except SparkUnavailable:
+            self._drop(connection)
+            raise
+        return connection.is_alive
+
+    def _drop(self, connection: Connection) -> None:
+        """Forget a connection that is of no use, unless another thread did so before."""
+        with self._connecting:
+            if self._connection is not connection:
+                return
+            self._connection = None
+        connection.end()
+
+    @contextmanager
+    def _listed(self, group: str) -> Iterator[_Running]:
+        running = _Running(group)
+        self._running.add(running)
+        try:
+            yield running
+        finally:
+            self._running.discard(running)
+
+    def _attempt(self, running: _Running, kernel: str, payload: bytes, over: Source, schema: pa.Schema) -> pa.Table:
+        connection = self._connected()
+        running.ended.clear()
+        running.is_without_executors = False
+        after = threading.Thread(target=self._look_after, args=(running, connection), daemon=True)
+        after.start()
+        try:
+            return _collected(connection, running.group, (kernel, payload, schema), over)
+        except (Py4JError, PySparkException, OSError) as failure:
+            raise self._told(failure, running, connection) from failure
+        finally:
+            running.ended.set()
+            after.join()
+
+    def _told(self, failure: Exception, running: _Running, connection: Connection) -> Exception:
+        """What a failure inside Spark means to whoever asked for the job."""
+        if running.is_cancelled:
+            return SparkJobCancelled(f"the job {running.group} was cancelled", group=running.group)
+        if running.is_without_executors:
+            self._drop(connection)
+            return _SessionLost(f"no executor for {self._executors_within_s:g} s")
+        if not connection.is_alive:
+            self._drop(connection)
+            return _SessionLost("its JVM or its context has ended")
+        text = str(failure)
+        return carried(text) or SparkJobFailed(_gist(text), group=running.group)
+
+    def _look_after(self, running: _Running, connection: Connection) -> None:
+        """Cancel a job in Spark where it is told to end, or where there is nobody to run it."""
+        had_executors_at = time.monotonic()
+        context = connection.session.sparkContext
+        # The connection may be lost in here at any moment; the thread of the job is told the same, and acts on it.
+        with suppress(Py4JError, OSError):
+            while not running.ended.wait(_LOOKED_AFTER_EVERY_S):
+                if connection.executors:
+                    had_executors_at = time.monotonic()
+                elif time.monotonic() - had_executors_at > self._executors_within_s:
+                    running.is_without_executors = True
+                if running.is_cancelled or running.is_without_executors:
+                    # Again and again, since it may be called before Spark has begun the job.
+                    context.cancelJobGroup(running.group)
+
+
+def _collected(connection: Connection, group: str, job: tuple[str, bytes, pa.Schema], over: Source) -> pa.Table:
+    kernel, payload, schema = job
+    context = connection.session.sparkContext
+    context.setJobGroup(group, f"{kernel} of {group}")
+    context.setLocalProperty("spark.scheduler.pool", group)
+    sent = context.broadcast((kernel, payload, schema.serialize().to_pybytes()))
+    try:
+        task = shipping.task_of(connection.archive.name, sent)
+        rows = over(connection.session).mapInArrow(task, from_arrow_schema(schema))
+        return rows.toArrow().cast(schema)
+    finally:
+        with suppress(Py4JError, OSError):  # with the JVM, it is gone anyway
+            sent.destroy()
+
+
+def _gist(text: str) -> str:
+    """The line of Spark's many that says what went wrong: the Python error, else the first."""
+    errors = [line.strip() for line in _PYTHON_ERROR.findall(text)]
+    own = [line for line in errors if not line.startswith(("org.apache.spark", "java.", "pyspark."))]
+    return (own or errors or text.strip().splitlines() or ["Spark says nothing"])[-1]

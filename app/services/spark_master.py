@@ -1,0 +1,61 @@
+"""The Spark master that is configured: where it is, and whether it answers."""
+
+import re
+import socket
+from dataclasses import dataclass
+
+from app.errors import SparkUnavailable
+
+LOCAL = "local[*]"
+PATTERN = r"^(local(\[.+\])?|yarn|spark://[^/]+|k8s://.+)$"
+"""What a master can be called."""
+
+_SERVER = re.compile(r"(?:^|,|//)(\[[0-9a-fA-F:.]+\]|[^\[\]:/,]+)(?::(\d+))?(?=,|/|$)")
+_DEFAULT_PORT = {"spark": 7077, "k8s": 443}
+
+
+@dataclass(frozen=True, slots=True)
+class SparkMaster:
+    """A master by its URL: `local[…]`, `spark://host:port[,host:port]`, `k8s://https://host:port` or `yarn`."""
+
+    url: str
+
+    @property
+    def is_local(self) -> bool:
+        """Whether Spark runs inside the worker's own JVM."""
+        return self.url.startswith("local")
+
+    @property
+    def servers(self) -> tuple[tuple[str, int], ...]:
+        """Hosts and ports of which one has to answer; none for `local` and for `yarn`, whose address Hadoop's own
+        configuration knows.
+        """
+        scheme, _, rest = self.url.partition("://")
+        if scheme not in _DEFAULT_PORT:
+            return ()
+        default = _DEFAULT_PORT[scheme]
+        return tuple((host.strip("[]"), int(port or default)) for host, port in _SERVER.findall(rest))
+
+    def connect(self, *, within_s: float) -> str | None:
+        """Ask whether the master answers.
+
+        Returns
+        -------
+        The address that this machine has on the way to it, which is the one that its executors can call back; None
+        where there is no server to ask.
+
+        Raises
+        ------
+        SparkUnavailable
+            No server of it accepts a connection in time.
+        """
+        said = []
+        for server in self.servers:
+            try:
+                with socket.create_connection(server, timeout=within_s) as connection:
+                    return str(connection.getsockname()[0])
+            except OSError as failure:
+                said.append(failure.strerror or str(failure))
+        if not self.servers:
+            return None
+        raise SparkUnavailable(f"{self.url} cannot be reached: {'; '.join(said)}", master=self.url)
