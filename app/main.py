@@ -3,9 +3,9 @@
 `uvicorn app.main:create_app --factory` serves it; `rackplan serve` does, once it has started what that needs.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from threading import Thread
+from threading import Event, Thread
 
 from fastapi import FastAPI, Security
 from fastapi.middleware.cors import CORSMiddleware
@@ -39,16 +39,20 @@ def create_app(settings: Settings | None = None) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        seeding.keep_examples(database)
-        # Compiled loops take a second to load; the first caller need not wait for that, nor does the start.
-        Thread(target=_warm_up, args=(database,), name="warm-up", daemon=True).start()
+        # Compiled loops take a second to load, and the better part of a minute the first time ever: neither the start
+        # nor the first caller waits for that.
+        preparing = Thread(target=_prepare, args=(app,), name="prepare")
+        preparing.start()
         yield
+        app.state.is_ending.set()
+        preparing.join()
         database.close()
 
     app: FastAPI = FastAPIOffline(
         title=document.TITLE, version=__version__, lifespan=lifespan, swagger_ui_parameters={"tryItOutEnabled": True}
     )
     app.state.database = database
+    app.state.is_prepared, app.state.is_ending = Event(), Event()
     app.state.limits = settings.limits
     app.state.spark_master = settings.spark_master
     for resource in (snapshots, replicas, groups, plans, checks, keys, sweeps, jobs, health):
@@ -75,8 +79,18 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     return app
 
 
-def _warm_up(database: Database) -> None:
-    replica_service.warm_up()
-    key_service.warm_up()
-    predictions.warm_up()
-    seeding.keep_example_sweep(database)
+def _prepare(app: FastAPI) -> None:
+    """Keep the documentation's examples and load the compiled loops, until the service ends."""
+    database: Database = app.state.database
+    steps: tuple[Callable[[], None], ...] = (
+        lambda: seeding.keep_examples(database),
+        replica_service.warm_up,
+        key_service.warm_up,
+        predictions.warm_up,
+        lambda: seeding.keep_example_sweep(database),
+    )
+    for step in steps:
+        if app.state.is_ending.is_set():
+            return
+        step()
+    app.state.is_prepared.set()

@@ -31,7 +31,8 @@ def main() -> None:
     )
     with Database(settings.database_url) as database, spark:
         age = timedelta(hours=settings.idempotency_hours)
-        asyncio.run(queue.run(database, settings.limits, spark=spark, idempotency_age=age))
+        kept = timedelta(days=settings.sweep_days)
+        asyncio.run(queue.run(database, settings.limits, spark=spark, idempotency_age=age, sweep_age=kept))
 
 
 def _stop_when_stdin_closes() -> None:

@@ -7,16 +7,20 @@ from uuid import UUID
 import procrastinate
 import structlog
 
+from app.jobs import sweeps
 from app.jobs.spark import Spark
 from app.services import jobs
 from app.services.limits import Limits
 from app.store.database import Database
 from app.store.jobs import RUN_JOB
+from app.store.sweeps import RUN_SWEEP
 
 HEARTBEAT_SECONDS = 2.0
 STALLED_SECONDS = 10.0
 """A worker that was not heard of for so long is dead, and what it was doing is done again."""
 MAX_ATTEMPTS = 3
+CONCURRENCY = 2
+"""What a worker does at a time: a plan does not wait for a sweep's chunk, nor one sweep for another."""
 
 
 def run_job(context: procrastinate.JobContext, *, job_id: str) -> None:
@@ -28,6 +32,17 @@ def run_job(context: procrastinate.JobContext, *, job_id: str) -> None:
     except Exception as unexpected:
         if context.job.attempts + 1 >= MAX_ATTEMPTS:
             jobs.give_up(database, UUID(job_id), f"{type(unexpected).__name__} after {MAX_ATTEMPTS} attempts")
+        raise
+
+
+def run_sweep(context: procrastinate.JobContext, *, sweep_id: str) -> None:
+    """Score one chunk of a sweep, which puts the next one on the queue."""
+    database: Database = context.additional_context["database"]
+    try:
+        sweeps.run_chunk(database, context.additional_context["spark"], UUID(sweep_id))
+    except Exception as unexpected:
+        if context.job.attempts + 1 >= MAX_ATTEMPTS:
+            sweeps.give_up(database, UUID(sweep_id), f"{type(unexpected).__name__} after {MAX_ATTEMPTS} attempts")
         raise
 
 
@@ -46,7 +61,16 @@ def forget_answers(context: procrastinate.JobContext, timestamp: int) -> None:  
         uow.answers.forget(older_than=context.additional_context["idempotency_age"])
 
 
-async def run(database: Database, limits: Limits, *, spark: Spark, idempotency_age: timedelta) -> None:
+def forget_sweeps(context: procrastinate.JobContext, timestamp: int) -> None:  # noqa: ARG001 — as above
+    """Forget the sweeps that ended long ago."""
+    database: Database = context.additional_context["database"]
+    with database.begin() as uow:
+        uow.sweeps.expire(older_than=context.additional_context["sweep_age"])
+
+
+async def run(
+    database: Database, limits: Limits, *, spark: Spark, idempotency_age: timedelta, sweep_age: timedelta
+) -> None:
     """Run jobs until the process is told to stop; the job at hand is finished first."""
     dsn = database.url.set(drivername="postgresql").render_as_string(hide_password=False)
     app = _app(procrastinate.PsycopgConnector(conninfo=dsn, min_size=1, max_size=4))
@@ -55,10 +79,12 @@ async def run(database: Database, limits: Limits, *, spark: Spark, idempotency_a
         "limits": limits,
         "spark": spark,
         "idempotency_age": idempotency_age,
+        "sweep_age": sweep_age,
     }
     async with app.open_async():
         await app.run_worker_async(
             additional_context=given,
+            concurrency=CONCURRENCY,
             update_heartbeat_interval=HEARTBEAT_SECONDS,
             stalled_worker_timeout=STALLED_SECONDS,
             delete_jobs="always",
@@ -70,7 +96,12 @@ def _app(connector: procrastinate.PsycopgConnector) -> procrastinate.App:
     # Whatever a task raises is tried again: what the caller could mend has ended the job before.
     retry = procrastinate.RetryStrategy(max_attempts=MAX_ATTEMPTS, exponential_wait=2, retry_exceptions=[Exception])
     app.task(name=RUN_JOB, pass_context=True, retry=retry)(run_job)
-    for function, cron in ((retry_stalled_jobs, "* * * * * */5"), (forget_answers, "17 * * * *")):
+    app.task(name=RUN_SWEEP, pass_context=True, retry=retry)(run_sweep)
+    for function, cron in (
+        (retry_stalled_jobs, "* * * * * */5"),
+        (forget_answers, "17 * * * *"),
+        (forget_sweeps, "23 * * * *"),
+    ):
         name = function.__name__
         app.periodic(cron=cron)(app.task(name=name, pass_context=True, queueing_lock=name)(function))
     return app

@@ -6,7 +6,7 @@ from uuid import UUID
 
 import structlog
 
-from app.errors import Failure, SparkJobCancelled, SparkUnavailable, SweepNotFound
+from app.errors import Failure, SparkJobCancelled, SparkJobFailed, SparkUnavailable, SweepNotFound
 from app.jobs.kernels import scenarios
 from app.jobs.spark import Ranges, Spark
 from app.services import sweeps
@@ -27,8 +27,9 @@ def run_chunk(database: Database, spark: Spark, sweep_id: UUID) -> None:
         return  # forgotten since it was put on the queue
     if chunk is None:
         return
-    started = time.monotonic()
     try:
+        spark.session()  # takes its time where there is none yet, and is no part of what the chunk costs
+        started = time.monotonic()
         rows = _scored(database, spark, chunk)
     except SparkJobCancelled:
         return
@@ -43,6 +44,12 @@ def run_chunk(database: Database, spark: Spark, sweep_id: UUID) -> None:
         return
     with database.begin() as uow:
         sweeps.record(uow, chunk, rows, seconds=time.monotonic() - started)
+
+
+def give_up(database: Database, sweep_id: UUID, detail: str) -> None:
+    """End a sweep that could not be scored, for a reason that is none of the caller's."""
+    with database.begin() as uow:
+        sweeps.fail(uow, sweep_id, SparkJobFailed(detail))
 
 
 def _scored(database: Database, spark: Spark, chunk: Chunk) -> list[tuple[int, bytes]]:

@@ -23,7 +23,7 @@ from app.store.database import UnitOfWork
 from app.store.sweeps import Progress, Sweep
 
 FIRST_SCENARIOS = 32
-"""A sweep's first chunk: small, so that there is progress to be seen before its cost is known."""
+"""Of a sweep's first chunk, and the least of any: small, so that there is progress before the cost is known."""
 CHUNK_SECONDS = 4.0
 """What a chunk is to take once its cost is known: some tens of what Spark adds to a job."""
 MOST_SCENARIOS = 20_000
@@ -198,10 +198,8 @@ def document(sweep: Sweep, progress: Progress) -> dict[str, object]:
 
 
 def _chunk_size(progress: Progress) -> int:
-    if progress.rate_per_s is None:
-        return FIRST_SCENARIOS
-    # The first chunks load what the later ones find loaded, so that their cost says little: grow step by step.
-    return max(1, min(int(progress.rate_per_s * CHUNK_SECONDS), 4 * max(progress.done, 1), MOST_SCENARIOS))
+    wanted = int((progress.fastest_per_s or 0.0) * CHUNK_SECONDS)
+    return max(FIRST_SCENARIOS, min(wanted, MOST_SCENARIOS))
 
 
 def _told(failure: Failure) -> dict[str, Json]:

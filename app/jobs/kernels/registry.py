@@ -3,7 +3,9 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from app.jobs.kernels import key_hashes
+from app.jobs.kernels import key_hashes, scenarios
 from app.jobs.kernels.loop import Kernel
 
-KERNELS: Mapping[str, Kernel] = MappingProxyType({kernel.name: kernel for kernel in (key_hashes.KERNEL,)})
+KERNELS: Mapping[str, Kernel] = MappingProxyType(
+    {kernel.name: kernel for kernel in (key_hashes.KERNEL, scenarios.KERNEL)}
+)
