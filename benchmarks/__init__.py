@@ -16,6 +16,7 @@ serialising the answer …); it is measured in the same run, turn and turn about
     counting.py      a million partitions counted
     keys.py          a million keys placed, and a hundred thousand over HTTP
     groups.py        a million partitions assigned to two thousand members, and the optimum
+    capacity.py      capacity scenarios scored on one core
     texts.py         Kafka's texts read and written
     keeping.py       a plan stored, without HTTP
     small_plans.py   a thousand partitions over HTTP

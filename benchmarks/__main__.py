@@ -3,7 +3,19 @@
 import argparse
 from collections.abc import Callable, Iterator, Mapping
 
-from benchmarks import command, counting, envelopes, groups, keeping, keys, large_plans, placement, small_plans, texts
+from benchmarks import (
+    capacity,
+    command,
+    counting,
+    envelopes,
+    groups,
+    keeping,
+    keys,
+    large_plans,
+    placement,
+    small_plans,
+    texts,
+)
 from benchmarks.measure import Result
 
 SUBJECTS: Mapping[str, Callable[[], Iterator[Result]]] = {
@@ -12,6 +24,7 @@ SUBJECTS: Mapping[str, Callable[[], Iterator[Result]]] = {
     "counting": counting.run,
     "keys": keys.run,
     "groups": groups.run,
+    "capacity": capacity.run,
     "texts": texts.run,
     "keeping": keeping.run,
     "small_plans": small_plans.run,

@@ -6,8 +6,10 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
+from threading import Event, Thread
 from types import FrameType
 
+import structlog
 import typer
 import uvicorn
 
@@ -17,6 +19,8 @@ from app.store import embedded, migrations
 from app.store.database import Database
 
 _WORKER_ENDS_WITHIN_S = 10.0
+_WORKER_LOOKED_AT_EVERY_S = 0.2
+_WORKER_FOLLOWED_AFTER_S = 1.0
 _STOPPING_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
@@ -118,19 +122,39 @@ def _require_key(database: Database, settings: Settings) -> None:
 
 @contextmanager
 def _worker() -> Iterator[None]:
-    """A worker that ends with this process, however this process ends: it holds the other end of a pipe."""
-    command = [sys.executable, "-m", "app.worker", "--until-stdin-closes"]
-    # A session of its own, so that Ctrl-C reaches it only after the API has answered what it had begun.
-    worker = subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True)  # noqa: S603 — our own module
+    """A worker for as long as the context lasts: one that dies is followed by another, which takes over its jobs."""
+    is_over = Event()
+    watching = Thread(target=_keep_a_worker, args=(is_over,), name="worker")
+    watching.start()
     try:
         yield
     finally:
-        worker.terminate()
-        try:
-            worker.wait(_WORKER_ENDS_WITHIN_S)
-        except subprocess.TimeoutExpired:
-            worker.kill()
-            worker.wait()
+        is_over.set()
+        watching.join()
+
+
+def _keep_a_worker(is_over: Event) -> None:
+    command = [sys.executable, "-m", "app.worker", "--until-stdin-closes"]
+    while not is_over.is_set():
+        # It ends with this process, however this one ends: it holds the other end of a pipe. And it has a session of
+        # its own, so that Ctrl-C reaches it only after the API has answered what it had begun.
+        worker = subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True)  # noqa: S603 — our own module
+        while worker.poll() is None and not is_over.wait(_WORKER_LOOKED_AT_EVERY_S):
+            pass
+        if is_over.is_set():
+            _end(worker)
+        else:
+            structlog.get_logger().warning("worker.died", status=worker.returncode)
+            is_over.wait(_WORKER_FOLLOWED_AFTER_S)
+
+
+def _end(worker: subprocess.Popen[bytes]) -> None:
+    worker.terminate()
+    try:
+        worker.wait(_WORKER_ENDS_WITHIN_S)
+    except subprocess.TimeoutExpired:
+        worker.kill()
+        worker.wait()
 
 
 def _stop(number: int, _: FrameType | None) -> None:

@@ -18,6 +18,8 @@ from app.store.sweeps import RUN_SWEEP
 HEARTBEAT_SECONDS = 2.0
 STALLED_SECONDS = 10.0
 """A worker that was not heard of for so long is dead, and what it was doing is done again."""
+STALLED_LOOKED_FOR = "* * * * * */5"
+"""When dead workers are looked for; a cron line whose last field is seconds."""
 MAX_ATTEMPTS = 3
 CONCURRENCY = 2
 """What a worker does at a time: a plan does not wait for a sweep's chunk, nor one sweep for another."""
@@ -98,7 +100,7 @@ def _app(connector: procrastinate.PsycopgConnector) -> procrastinate.App:
     app.task(name=RUN_JOB, pass_context=True, retry=retry)(run_job)
     app.task(name=RUN_SWEEP, pass_context=True, retry=retry)(run_sweep)
     for function, cron in (
-        (retry_stalled_jobs, "* * * * * */5"),
+        (retry_stalled_jobs, STALLED_LOOKED_FOR),
         (forget_answers, "17 * * * *"),
         (forget_sweeps, "23 * * * *"),
     ):

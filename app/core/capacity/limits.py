@@ -84,7 +84,7 @@ def _candidates(scenario: Scenario, loads: Loads) -> Iterator[Headroom]:
 
 def _disk(loads: Loads, limit: float) -> Headroom:
     factor, broker = loads.storage.first_full(limit)
-    value = float(loads.storage.stored_bytes()[broker])
+    value = float(loads.storage.stored_bytes[broker])
     return Headroom(factor, Limit("disk", FIRST_BROKER_ID + broker, "none", value, limit))
 
 

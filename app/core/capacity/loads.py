@@ -127,7 +127,7 @@ class _Walk:
         self._received, self._replicas = np.zeros(brokers), np.zeros(brokers, np.int64)
         kernel.hold(rows, work.peak_ingress, self._received, self._replicas)
         self._storage = Storage(rows, work, brokers)
-        self._stored = self._storage.stored_bytes()
+        self._stored = self._storage.stored_bytes
         self._worst: dict[str, tuple[float, str, Float64s]] = {}
         self._counts: dict[str, tuple[int, Int64s]] = {}
 

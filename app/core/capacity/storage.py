@@ -6,6 +6,7 @@ tangent there stays below it, and the steps end where no partition on the way re
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from app.core.model import Int32s
 _NO_FURTHER = 1 + 1e-12
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Storage:
     """The replicas that are kept: (partitions, widest) positions of brokers, and how many brokers there are."""
 
@@ -23,10 +24,16 @@ class Storage:
     workload: Workload
     brokers: int
 
-    def stored_bytes(self, factor: float = 1.0) -> Float64s:
-        """(brokers,) float64 bytes where traffic is `factor` times what it is."""
-        growing, fixed, _ = self._at(factor)
-        return growing * factor + fixed
+    @cached_property
+    def stored_bytes(self) -> Float64s:
+        """(brokers,) float64 bytes that they keep now."""
+        growing, fixed, _ = self._at(1.0)
+        return growing + fixed
+
+    @cached_property
+    def _without_traffic(self) -> tuple[Float64s, Float64s, bool]:
+        """Where every search begins, whatever the limit."""
+        return self._at(0.0)
 
     def first_full(self, limit: float) -> tuple[float, int]:
         """The largest factor at which no broker keeps more than `limit` bytes, and the broker that would be first.
@@ -35,7 +42,7 @@ class Storage:
         """
         factor = 0.0
         while True:
-            growing, fixed, caps_ahead = self._at(factor)
+            growing, fixed, caps_ahead = self._at(factor) if factor > 0 else self._without_traffic
             roots = np.where(fixed > limit, 0.0, np.inf)
             np.divide(limit - fixed, growing, out=roots, where=growing > 0)
             broker = int(roots.argmin())

@@ -1,0 +1,186 @@
+"""What a sweep or a scenario cannot be: each is a failure that names the field, and the limit where there is one."""
+
+from typing import Any
+
+import pytest
+
+from app.core.capacity.definition import read_definition
+from app.core.capacity.scenarios import read_scenario, require_axes, scenario
+from app.errors import ConflictingFields, EmptyAxis, Failure, ImpossibleValue, LimitExceeded, UnknownAxis
+from tests.core.capacity.small_scenarios import PROFILE, base, topic
+
+
+def without(mapping: Any, name: str) -> dict[str, Any]:
+    """The mapping but for one field."""
+    return {field: value for field, value in mapping.items() if field != name}
+
+
+CANNOT_BE: list[tuple[Any, tuple[str | int, ...], str]] = [
+    (without(base(), "topology"), ("topology",), "an object"),
+    (base(topology={"racks": [], "brokers_per_rack": 1}), ("topology", "racks"), "a list"),
+    (base(topology={"racks": "abc", "brokers_per_rack": 1}), ("topology", "racks"), "a list"),
+    (base(topology={"racks": ["a", ""], "brokers_per_rack": 1}), ("topology", "racks", 1, "rack"), "a name"),
+    (base(topology={"racks": ["a"], "brokers_per_rack": 0}), ("topology", "brokers_per_rack"), "1 to"),
+    (base(topology={"racks": ["a"], "brokers_per_rack": 1.5}), ("topology", "brokers_per_rack"), "a whole number"),
+    (base(topology={"racks": ["a"], "brokers_per_rack": True}), ("topology", "brokers_per_rack"), "a whole number"),
+    (base(broker_profile=without(PROFILE, "disk_bytes")), ("broker_profile", "disk_bytes"), "missing"),
+    (base(broker_profile={**PROFILE, "disk_bytes": 0}), ("broker_profile", "disk_bytes"), "above 0"),
+    (base(broker_profile={**PROFILE, "ram": 1}), ("broker_profile", "ram"), "disk_bytes"),
+    (base(broker_profile={**PROFILE, "vcpu": float("nan")}), ("broker_profile", "vcpu"), "finite"),
+    (base(broker_profile={**PROFILE, "vcpu": 10**400}), ("broker_profile", "vcpu"), "finite"),
+    (base(topics=[]), ("topics",), "a list"),
+    (base(topics=[topic(partitions=0)]), ("topics", 0, "partitions"), "1 to"),
+    (base(topics=[topic(partitions="12")]), ("topics", 0, "partitions"), "a whole number"),
+    (base(topics=[without(topic(), "ingress_bytes_per_s")]), ("topics", 0, "ingress_bytes_per_s"), "missing"),
+    (base(topics=[topic(ingress_bytes_per_s=-1)]), ("topics", 0, "ingress_bytes_per_s"), "0 or more"),
+    (base(topics=[topic(lagging_share=1.1)]), ("topics", 0, "lagging_share"), "1 or less"),
+    (base(topics=[topic(partition_weights="zipf")]), ("topics", 0, "partition_weights"), "zipf"),
+    (base(topics=[topic(partition_weights=[0] * 12)]), ("topics", 0, "partition_weights"), "above 0"),
+    (base(topics=[topic(partition_weights={"zipf": -1})]), ("topics", 0, "partition_weights", "zipf"), "0 or more"),
+    (base(partitions_multiplier=0), ("partitions_multiplier",), "1 to"),
+    (base(placement={"algorithm": "round_robin"}), ("placement", "algorithm"), "admin_utils, striped"),
+    (base(placement={"seed": 2**63}), ("placement", "seed"), "whole number"),
+    (base(clients={"follower_fetching": 1}), ("clients", "follower_fetching"), "true or false"),
+    (base(clients={"consumer_share_per_rack": {"a": 0.9}}), ("clients", "consumer_share_per_rack"), "sum to 1"),
+    (base(traffic={"growth_per_month": -1.01}), ("traffic", "growth_per_month"), "-1 or more"),
+    (base(traffic={"horizon_months": 1201}), ("traffic", "horizon_months"), "1200"),
+    (base(failures=["none", "zone"]), ("failures", 1), "rack_and_broker"),
+    (base(targets={"disk": 0}), ("targets", "disk"), "above 0"),
+    (base(targets={"disk": 1.2}), ("targets", "disk"), "1 or less"),
+    (base(prices={"cross_rack_per_gib": -0.01}), ("prices", "cross_rack_per_gib"), "0 or more"),
+    (base(rereplication={}), ("rereplication", "throttle_bytes_per_s"), "missing"),
+]
+
+
+@pytest.mark.parametrize(("mapping", "path", "said"), CANNOT_BE, ids=lambda value: str(value)[:40])
+def test_a_value_that_cannot_be_is_named(mapping: Any, path: tuple[str | int, ...], said: str) -> None:
+    with pytest.raises(ImpossibleValue) as refused:
+        read_scenario(mapping)
+    assert refused.value.path == path
+    assert said in refused.value.detail
+
+
+NOT_TOGETHER: list[tuple[Any, tuple[str | int, ...], str]] = [
+    (base(topics=[topic(replication_factor=7)]), ("topics", 0, "replication_factor"), "7 of topic orders"),
+    (base(topics=[topic(min_insync_replicas=4)]), ("topics", 0, "min_insync_replicas"), "4 replicas in sync"),
+    (base(topics=[topic(), topic()]), ("topics", 1, "name"), "twice"),
+    (base(topics=[topic(retained_bytes=1)]), ("topics", 0, "retained_bytes"), "both"),
+    (base(topics=[without(topic(), "retention_s")]), ("topics", 0, "retained_bytes"), "nothing"),
+    (base(topics=[topic(peak_ingress_bytes_per_s=1)]), ("topics", 0, "peak_ingress_bytes_per_s"), "on average"),
+    (base(topics=[topic(partition_weights=[1, 2])]), ("topics", 0, "partition_weights"), "2 weights"),
+    (base(topology={"racks": ["a", "a"], "brokers_per_rack": 2}), ("topology", "racks", 1), "twice"),
+    (base(topology={"racks": ["a"], "brokers_per_rack": {"b": 1}}), ("topology", "brokers_per_rack"), "racks are a"),
+    (
+        base(clients={"producer_share_per_rack": {"z": 1}}),
+        ("clients", "producer_share_per_rack", "z"),
+        "the racks are a, b, c",
+    ),
+]
+
+
+@pytest.mark.parametrize(("mapping", "path", "said"), NOT_TOGETHER, ids=lambda value: str(value)[:40])
+def test_values_that_do_not_go_together_are_named(mapping: Any, path: tuple[str | int, ...], said: str) -> None:
+    with pytest.raises(ConflictingFields) as refused:
+        read_scenario(mapping)
+    assert refused.value.path == path
+    assert said in refused.value.detail
+
+
+@pytest.mark.parametrize(
+    "mapping",
+    [
+        base(topology={"racks": ["a"], "brokers_per_rack": 10_001}),
+        base(partitions_multiplier=2**31 - 1),
+        base(topics=[topic(partitions=2**31 - 1)]),
+    ],
+    ids=["brokers", "multiplier", "partitions"],
+)
+def test_a_scenario_that_would_fill_the_memory_is_refused_before_it_does(mapping: Any) -> None:
+    with pytest.raises(LimitExceeded) as refused:
+        read_scenario(mapping)
+    assert str(refused.value.context["maximum"]) in refused.value.detail
+
+
+def test_negative_growth_down_to_the_end_of_all_traffic_can_be() -> None:
+    assert read_scenario(base(traffic={"growth_per_month": -1})).traffic.growth_per_month == -1
+
+
+def sweep(**fields: Any) -> Any:
+    """A sweep over the small base."""
+    return {"base": base(), **fields}
+
+
+@pytest.mark.parametrize(
+    ("definition", "failure", "path"),
+    [
+        (sweep(axes={"placement.seed": []}), EmptyAxis, ("axes", "placement.seed")),
+        (sweep(axes={"placement.seed": {"from": 2, "to": 1}}), EmptyAxis, ("axes", "placement.seed")),
+        (sweep(axes={"placement.seed": 3}), ImpossibleValue, ("axes", "placement.seed")),
+        (sweep(axes={"placement.seed": {"from": 1, "to": 2, "step": 0}}), ImpossibleValue, None),
+        (sweep(axes={"placement.seed": {"from": 1}}), ImpossibleValue, ("axes", "placement.seed", "to")),
+        (sweep(axes=[{"path": "placement.seed", "values": [1]}] * 2), ConflictingFields, ("axes", 1, "path")),
+        (sweep(axes=3), ImpossibleValue, ("axes",)),
+        (sweep(sample={"count": 2}), ConflictingFields, ("sample", "count")),
+        (sweep(sample={"count": 0}), ImpossibleValue, ("sample", "count")),
+        (sweep(objective="beauty"), ImpossibleValue, ("objective",)),
+        (sweep(constraints={"min_beauty": 1}), ImpossibleValue, ("constraints", "min_beauty")),
+        (sweep(constraints={"min_headroom": "1"}), ImpossibleValue, ("constraints", "min_headroom")),
+        ({"base": base(zones=3)}, ImpossibleValue, ("base", "zones")),
+        ({"base": [1]}, ImpossibleValue, ("base",)),
+        ({}, ImpossibleValue, ("base",)),
+    ],
+)
+def test_a_sweep_that_cannot_be_is_named(definition: Any, failure: type[Failure], path: Any) -> None:
+    with pytest.raises(failure) as refused:
+        read_definition(definition)
+    assert path is None or refused.value.path == path
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "topolgy.racks",
+        "topology.zones",
+        "topology.brokers_per_rack.a",
+        "topics.payments.partitions",
+        "topics.*.name",
+        "topics.partitions",
+        "traffic.growth_per_month.x",
+        "",
+    ],
+)
+def test_an_axis_that_names_nothing_is_told_what_there_is(path: str) -> None:
+    with pytest.raises(UnknownAxis) as refused:
+        require_axes(read_definition(sweep(axes={path: [1]})))
+    assert refused.value.path == ("axes", path)
+    assert "topology.brokers_per_rack" in refused.value.detail
+    assert "topics: orders" in refused.value.detail
+
+
+def test_a_value_of_an_axis_that_can_never_be_is_found_before_the_sweep_begins() -> None:
+    with pytest.raises(ImpossibleValue) as refused:
+        require_axes(read_definition(sweep(axes={"topology.brokers_per_rack": [2, "many"]})))
+    assert refused.value.path == ("axes", "topology.brokers_per_rack")
+    with pytest.raises(ImpossibleValue):
+        require_axes(read_definition(sweep(axes={"traffic.growth_per_month": {"from": -2, "to": 1}})))
+
+
+def test_a_base_that_can_never_be_is_found_before_the_sweep_begins() -> None:
+    broken = {"base": base(broker_profile={}), "axes": {"placement.seed": [1]}}
+    with pytest.raises(ImpossibleValue) as refused:
+        require_axes(read_definition(broken))
+    assert refused.value.path == ("base", "broker_profile", "disk_bytes")
+    # An axis may give what the base leaves out.
+    require_axes(read_definition({**broken, "axes": {"broker_profile.disk_bytes": [1]}}))
+
+
+def test_values_that_only_do_not_go_together_are_the_scenarios_own_matter() -> None:
+    definition = read_definition(sweep(axes={"topics.*.replication_factor": [1, 2, 7]}))
+    require_axes(definition)
+    with pytest.raises(ConflictingFields):
+        scenario(definition, 0)
+    assert scenario(definition, 1).topics[0].replication_factor == 2
+    with pytest.raises(ConflictingFields):
+        scenario(definition, 2)
+    with pytest.raises(IndexError):
+        scenario(definition, 3)

@@ -1,0 +1,248 @@
+"""The laws that every scenario obeys, and the published formulas for a whole cluster."""
+
+from collections.abc import Mapping
+from math import ceil, log
+from typing import Any
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from app.core.capacity.scenarios import read_scenario
+from app.core.capacity.score import Score, score
+from tests.core.capacity.small_scenarios import PROFILE, base, scenarios, topic
+
+MIB = 2**20
+
+
+def scored(mapping: Mapping[str, Any]) -> Score:
+    """The score of a scenario's JSON."""
+    return score(read_scenario(mapping))
+
+
+def total(scenario: Score, resource: str) -> float:
+    """Over all brokers, before any failure."""
+    return scenario.resources[resource].before.mean * scenario.brokers
+
+
+def peak(entry: Mapping[str, Any]) -> float:
+    """A topic's peak ingress."""
+    return float(entry.get("peak_ingress_bytes_per_s", entry["ingress_bytes_per_s"]))
+
+
+@given(scenarios())
+def test_every_byte_that_is_written_is_taken_in_by_every_replica(mapping: Mapping[str, Any]) -> None:
+    expected = sum(peak(entry) * entry["replication_factor"] for entry in mapping["topics"])
+    assert total(scored(mapping), "nic_in") == pytest.approx(expected)
+
+
+@given(scenarios())
+def test_leaders_send_to_followers_and_someone_serves_every_reader(mapping: Mapping[str, Any]) -> None:
+    """Wherever consumers are and whoever serves them: (R − 1 + C) · W, with follower fetching as without."""
+    expected = sum(
+        peak(entry) * (entry["replication_factor"] - 1 + entry["consumer_groups"]) for entry in mapping["topics"]
+    )
+    assert total(scored(mapping), "nic_out") == pytest.approx(expected, abs=1e-6)
+
+
+def scaled(mapping: Mapping[str, Any], factor: float) -> dict[str, Any]:
+    """The scenario with its traffic, and what traffic has retained, multiplied."""
+    grows = ("ingress_bytes_per_s", "peak_ingress_bytes_per_s", "retained_bytes")
+    topics = [
+        {name: value * factor if name in grows else value for name, value in entry.items()}
+        for entry in mapping["topics"]
+    ]
+    return {**mapping, "topics": topics, "rereplication": {"throttle_bytes_per_s": 0}}
+
+
+@given(scenarios())
+def test_twice_the_traffic_is_twice_every_rate_and_half_the_headroom(mapping: Mapping[str, Any]) -> None:
+    once, twice = scored(scaled(mapping, 1)), scored(scaled(mapping, 2))
+    for resource in ("disk_bytes_per_s", "nic_in", "nic_out", "vcpu"):
+        for before in ("max", "p95", "mean"):
+            assert getattr(twice.resources[resource].before, before) == pytest.approx(
+                2 * getattr(once.resources[resource].before, before)
+            )
+            assert getattr(twice.resources[resource].worst, before) == pytest.approx(
+                2 * getattr(once.resources[resource].worst, before)
+            )
+    assert twice.cross_rack_bytes_per_s == pytest.approx(2 * once.cross_rack_bytes_per_s)
+    if once.headroom is None:
+        assert twice.headroom is None
+    else:
+        assert twice.headroom == pytest.approx(once.headroom / 2, abs=1e-12)
+
+
+@given(scenarios(), st.sampled_from([0.01, 0.07, 0.3, 1.0]))
+def test_headroom_is_used_up_in_the_month_of_the_formula(mapping: Mapping[str, Any], growth: float) -> None:
+    found = scored({**mapping, "traffic": {"growth_per_month": growth, "horizon_months": 1200}})
+    assume(found.headroom is not None and found.headroom > 1.000001)
+    assert found.headroom is not None
+    month = ceil(log(found.headroom) / log(1 + growth))
+    assert found.first_breaking_month == (month if month <= 1200 else None)
+
+
+@given(scenarios(), st.floats(1.01, 5))
+def test_grown_traffic_is_the_same_as_more_traffic(mapping: Mapping[str, Any], factor: float) -> None:
+    """What breaks in month m is what breaks now in a scenario whose traffic is that of month m."""
+    once = scored(mapping)
+    assume(once.headroom is not None and abs(once.headroom - factor) > 1e-6 * factor)
+    assert once.headroom is not None
+    more = scored({**scaled(mapping, factor), "rereplication": mapping["rereplication"]})
+    assert more.feasible == (once.headroom > factor)
+
+
+@given(st.integers(2, 5), st.integers(1, 3), st.integers(1, 3), st.integers(1, 4), st.data())
+def test_survivors_of_one_rack_of_z_carry_what_leaders_did(
+    racks: int, brokers: int, rounds: int, groups: int, data: st.DataObject
+) -> None:
+    """Leading, and what only leaders do (serving readers), goes to Z/(Z − 1) of what it was.
+
+    Over whole periods of AdminUtils leaders are even; where the lead goes next is even in the mean of the survivors.
+    """
+    count = racks * brokers
+    factor = data.draw(st.integers(2, racks))
+    found = scored(
+        base(
+            topology={"racks": [f"r{index}" for index in range(racks)], "brokers_per_rack": brokers},
+            topics=[
+                topic(
+                    partitions=count * max(1, count - 1) * rounds,
+                    replication_factor=factor,
+                    min_insync_replicas=1,
+                    consumer_groups=groups,
+                    ingress_bytes_per_s=count * 1000.0,
+                )
+            ],
+            failures=["rack"],
+        )
+    )
+    reads = groups * 1000.0
+    lost, survivors = found.resources["nic_out"].before, found.resources["nic_out"].worst
+    assert lost.mean == pytest.approx(reads + (factor - 1) * 1000)
+    # Of the followers, a share of factor/racks partitions has one less, whichever replica was lost.
+    followers = (factor - 1 - factor / racks) * 1000
+    assert survivors.mean == pytest.approx((reads + followers) * racks / (racks - 1))
+
+
+@given(st.integers(1, 5), st.integers(1, 3), st.integers(0, 4), st.booleans(), st.data())
+def test_bytes_between_racks_with_clients_spread_evenly(
+    racks: int, brokers: int, groups: int, fetching: bool, data: st.DataObject
+) -> None:
+    """W(Z − 1)/Z + W(R − 1) + C·W(Z − 1)/Z; the last is 0 with follower fetching where R ≥ Z."""
+    factor = data.draw(st.integers(racks if fetching else 1, racks))
+    ingress = 90_000.0
+    found = scored(
+        base(
+            topology={"racks": [f"r{index}" for index in range(racks)], "brokers_per_rack": brokers},
+            topics=[
+                topic(
+                    replication_factor=factor,
+                    min_insync_replicas=1,
+                    consumer_groups=groups,
+                    ingress_bytes_per_s=ingress,
+                )
+            ],
+            clients={"follower_fetching": fetching},
+        )
+    ).cross_rack_parts
+    elsewhere = (racks - 1) / racks
+    assert found.producers == pytest.approx(ingress * elsewhere)
+    assert found.replication == pytest.approx(ingress * (factor - 1))
+    assert found.consumers == pytest.approx(0 if fetching else groups * ingress * elsewhere, abs=1e-6)
+
+
+def test_a_cluster_of_300_mib_a_second_meets_the_published_formulas() -> None:
+    """300 MiB/s written, read by two groups, three replicas in three zones, kept a day.
+
+    In: W·R. Out: W·(R + C − 1). Disk: W·R·retention. From zone to zone: two thirds of what is produced and read, and
+    both followers. A zone lost: the readers of its leaders go to the two others, whose leaders send to one follower.
+    """
+    written = 300 * MIB
+    found = scored(
+        base(
+            topology={"racks": ["az1", "az2", "az3"], "brokers_per_rack": 4},
+            broker_profile={**PROFILE, "disk_bytes": 16 * 2**40, "nic_in_bytes_per_s": 1.25e9, "max_partitions": 4000},
+            topics=[
+                topic(partitions=12 * 11 * 3, ingress_bytes_per_s=written, retention_s=86400, consumer_groups=2),
+            ],
+            failures=["none", "broker", "rack"],
+            prices={"cross_rack_per_gib": 0.02, "storage_per_gib_month": 0.1},
+        )
+    )
+    assert total(found, "nic_in") == pytest.approx(900 * MIB)
+    assert total(found, "nic_out") == pytest.approx((3 + 2 - 1) * written)
+    assert total(found, "disk") == pytest.approx(written * 3 * 86400)
+    crossed = found.cross_rack_parts
+    assert crossed.producers == pytest.approx(200 * MIB)
+    assert crossed.replication == pytest.approx(600 * MIB)
+    assert crossed.consumers == pytest.approx(400 * MIB)
+    assert found.resources["nic_out"].before.max == pytest.approx(100 * MIB)
+    assert found.failures["rack"].partitions_offline == 0
+    assert found.failures["rack"].partitions_under_min_isr == 0
+    assert found.resources["nic_out"].worst.mean == pytest.approx((2 + 1) * written / 8)
+    month_gib = 1200 / 1024 * 730 * 3600
+    assert found.monthly_cost_parts.cross_rack == pytest.approx(month_gib * 0.02)
+    assert found.monthly_cost_parts.storage == pytest.approx(12 * 16 * 1024 * 0.1)
+    assert found.monthly_cost_parts.brokers == 1200
+
+
+def test_replication_can_be_left_out_of_the_bill() -> None:
+    prices = {"cross_rack_per_gib": 1.0, "storage_per_gib_month": 0.0}
+    whole = scored(base(prices=prices))
+    unbilled = scored(base(prices={**prices, "replication_billed": False}))
+    share = whole.cross_rack_parts.replication / whole.cross_rack_bytes_per_s
+    assert unbilled.monthly_cost_parts.cross_rack == pytest.approx(whole.monthly_cost_parts.cross_rack * (1 - share))
+    assert unbilled.cross_rack_bytes_per_s == whole.cross_rack_bytes_per_s
+
+
+def test_a_load_that_is_exactly_the_limit_is_within_it() -> None:
+    """Twelve partitions of 10 kB/s on six brokers: six replicas, 60 kB/s, a broker."""
+    room = scored(base(broker_profile={**PROFILE, "nic_in_bytes_per_s": 60_000, "max_partitions": 6}))
+    assert room.resources["nic_in"].before.max == pytest.approx(60_000)
+    assert room.feasible
+    assert room.headroom == pytest.approx(1)
+    assert room.first_breaking_month == 1
+    tight = scored(base(broker_profile={**PROFILE, "nic_in_bytes_per_s": 59_999}))
+    assert not tight.feasible
+    assert tight.first_breaking_month == 0
+    assert tight.binding is not None
+    assert (tight.binding.resource, tight.binding.failure) == ("nic_in", "none")
+    assert tight.binding.value == pytest.approx(60_000)
+    assert tight.binding.limit == 59_999
+
+
+def test_no_factor_helps_where_there_are_too_many_partitions() -> None:
+    found = scored(base(broker_profile={**PROFILE, "max_partitions": 5}))
+    assert (found.feasible, found.headroom, found.first_breaking_month) == (False, 0, 0)
+    assert found.binding is not None
+    assert (found.binding.resource, found.binding.value, found.binding.limit) == ("partitions", 6, 5)
+
+
+def test_a_size_cap_does_not_grow_with_traffic() -> None:
+    """Retention by size alone fills the disk at once and never more; nothing else has a limit here."""
+    capped = topic(retention_s=None, retention_bytes=1e6)
+    profile = {"disk_bytes": 6e6}
+    assert scored(base(broker_profile=profile, topics=[capped])).headroom is None
+    growing = scored(base(broker_profile=profile, topics=[topic(retention_s=None, retained_bytes=6e6)]))
+    assert growing.headroom == pytest.approx(2)
+
+
+def test_what_nobody_writes_or_reads_has_no_end() -> None:
+    found = scored(base(topics=[topic(ingress_bytes_per_s=0)]))
+    assert (found.feasible, found.headroom, found.first_breaking_month, found.first_limit) == (True, None, None, None)
+
+
+@pytest.mark.parametrize("growth", [-1, -0.2, 0])
+def test_traffic_that_does_not_grow_breaks_nothing_later(growth: float) -> None:
+    found = scored(base(traffic={"growth_per_month": growth, "horizon_months": 36}))
+    assert (found.feasible, found.first_breaking_month) == (True, None)
+
+
+def test_copies_of_lost_replicas_load_the_survivors_up_to_the_throttle() -> None:
+    without, throttled = (
+        scored(base(failures=["rack"], rereplication={"throttle_bytes_per_s": rate})) for rate in (0, 5_000)
+    )
+    for resource, more in {"nic_in": 5_000, "nic_out": 5_000, "disk_bytes_per_s": 10_000, "disk": 0}.items():
+        assert throttled.resources[resource].worst.max == pytest.approx(without.resources[resource].worst.max + more)
+        assert throttled.resources[resource].before == without.resources[resource].before

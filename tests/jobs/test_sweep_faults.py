@@ -1,0 +1,205 @@
+"""Sweeps under real faults: whatever dies, the rows are those of an undisturbed run, none lost and none twice."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import psycopg
+import pytest
+import sqlalchemy as sa
+
+from app.api.examples import SWEEP_BASE
+from app.jobs.kernels import scenarios as kernel
+from app.services import sweeps
+from app.services.limits import Limits
+from app.services.sweeps import SweepRequest
+from app.store import embedded, migrations
+from app.store.database import Database
+from tests.conftest import ROOT
+
+pytestmark = pytest.mark.slow
+
+KILLS = 20
+# A worker whose loop looks for dead ones each second, and takes them for dead sooner.
+WORKER = """
+from app.jobs import queue
+queue.HEARTBEAT_SECONDS, queue.STALLED_SECONDS, queue.STALLED_LOOKED_FOR = 0.5, 2.0, "* * * * * *"
+from app.worker import main
+main()
+"""
+ENDS_WITHIN_S = 180.0
+StartWorker = Callable[..., "subprocess.Popen[bytes]"]
+
+
+def definition(scenarios: int, *, partitions: int = 3_000) -> dict[str, Any]:
+    """A sweep of so many scenarios, each a placement of its own, which take some ten milliseconds each."""
+    topics = [SWEEP_BASE["topics"][0] | {"partitions": partitions}]
+    base = SWEEP_BASE | {"topics": topics, "topology": {"racks": ["a", "b", "c"], "brokers_per_rack": 8}}
+    return {"base": base, "axes": {"placement.seed": {"from": 0, "to": scenarios - 1}}}
+
+
+def submitted(database: Database, scenarios: int, **fields: Any) -> UUID:
+    """A sweep on the queue."""
+    with database.begin() as uow:
+        request = SweepRequest("capacity", definition(scenarios, **fields))
+        return sweeps.submit(uow, request, Limits(), principal="tests").id
+
+
+def rows_of(database: Database, sweep_id: UUID) -> list[tuple[int, str]]:
+    """Every row as Postgres has it, by index."""
+    query = sa.text('SELECT "index", row::text FROM sweep_rows WHERE sweep_id = :id ORDER BY "index"')
+    with database.engine.connect() as connection:
+        return [(index, row) for index, row in connection.execute(query, {"id": sweep_id})]
+
+
+def undisturbed(database: Database, scenarios: int, **fields: Any) -> list[tuple[int, str]]:
+    """The rows of the same sweep, scored in one go and kept in the same way."""
+    with database.begin() as uow:
+        wanted = definition(scenarios, **fields)
+        sweep = uow.sweeps.create(kind="capacity", definition=wanted, scenarios=scenarios, labels={}, principal="tests")
+        rows = [
+            (index, row)
+            for batch in kernel.rows(kernel.prepare(kernel.payload(wanted)), 0, scenarios)
+            for index, row in zip(batch.column("index").to_pylist(), batch.column("row").to_pylist(), strict=True)
+        ]
+        uow.sweeps.record(sweep.id, 0, rows, stop=scenarios, seconds=1.0)
+    return rows_of(database, sweep.id)
+
+
+def ended(database: Database, sweep_id: UUID) -> str:
+    """The state that the sweep ends in."""
+    until = time.monotonic() + ENDS_WITHIN_S
+    while time.monotonic() < until:
+        with database.begin() as uow:
+            sweep = uow.sweeps.get(sweep_id)
+        if sweep.has_ended:
+            return sweep.state
+        time.sleep(0.1)
+    raise AssertionError(f"the sweep goes on: {sweep}")
+
+
+def done(database: Database, sweep_id: UUID) -> int:
+    """How many scenarios have been kept."""
+    with database.begin() as uow:
+        return uow.sweeps.progress(sweep_id).done
+
+
+@pytest.fixture
+def start_worker(tmp_path: Path) -> Iterator[StartWorker]:
+    """Start a worker with a Spark of its own; those that still run are ended after the test."""
+    started: list[subprocess.Popen[bytes]] = []
+
+    def start(database: Database, **settings: str) -> subprocess.Popen[bytes]:
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith("RACKPLAN_")}
+        url = database.url.render_as_string(hide_password=False)
+        environment = inherited | {"RACKPLAN_DATABASE_URL": url, "RACKPLAN_SPARK_MASTER": "local[2]"} | settings
+        with (tmp_path / f"worker-{len(started)}.log").open("wb") as log:
+            started.append(
+                subprocess.Popen([sys.executable, "-c", WORKER], cwd=ROOT, stdout=log, stderr=log, env=environment)
+            )
+        return started[-1]
+
+    yield start
+    for worker in started:
+        if worker.poll() is None:
+            worker.terminate()
+    for worker in started:
+        worker.wait(30)
+
+
+def test_a_worker_that_is_killed_twenty_times(database: Database, start_worker: StartWorker) -> None:
+    """At random moments: while it starts, while Spark does, in the middle of a chunk, while rows are kept."""
+    scenarios = 1_500
+    sweep_id = submitted(database, scenarios)
+    moments = random.Random(20)
+    kept = []
+    for _ in range(KILLS):
+        worker = start_worker(database)
+        time.sleep(moments.uniform(0.5, 9.0))
+        os.kill(worker.pid, signal.SIGKILL)
+        worker.wait(20)
+        kept.append(done(database, sweep_id))
+    assert kept == sorted(kept)
+    start_worker(database)
+    assert ended(database, sweep_id) == "succeeded"
+    assert rows_of(database, sweep_id) == undisturbed(database, scenarios)
+
+
+def test_a_postgres_that_crashes_and_recovers(start_worker: StartWorker) -> None:
+    """One of its processes is killed, so that it drops every connection and recovers from its log."""
+    with tempfile.TemporaryDirectory(prefix="rackplan-faults-") as folder:
+        Path(folder).chmod(0o755)
+        with (
+            embedded.running(Path(folder, "data"), shelter=Path(folder, "shelter")) as server,
+            Database(server.url) as database,
+        ):
+            migrations.upgrade(database.engine)
+            sweep_id = submitted(database, 600)
+            start_worker(database)
+            for least in (1, 100, 300):
+                while done(database, sweep_id) < least:
+                    time.sleep(0.05)
+                _crash(server.url)
+            assert ended(database, sweep_id) == "succeeded"
+            assert rows_of(database, sweep_id) == undisturbed(database, 600)
+
+
+def _crash(url: str) -> None:
+    with psycopg.connect(url.replace("+psycopg", "")) as connection:
+        os.kill(connection.info.backend_pid, signal.SIGKILL)
+        with pytest.raises(psycopg.OperationalError):
+            connection.execute("SELECT 1")
+    until = time.monotonic() + 20
+    while time.monotonic() < until:
+        try:
+            psycopg.connect(url.replace("+psycopg", "")).close()
+        except psycopg.OperationalError:
+            time.sleep(0.05)
+        else:
+            return
+    raise AssertionError("Postgres did not come back")
+
+
+def test_a_cancelled_sweep_ends_within_seconds(database: Database, start_worker: StartWorker) -> None:
+    """Also in Spark: the worker is free for another sweep long before the chunk would have been done."""
+    sweep_id = submitted(database, 50_000, partitions=60_000)
+    start_worker(database)
+    while _state(database, sweep_id) != "running":
+        time.sleep(0.05)
+    time.sleep(15)  # by then Spark has it
+    with database.begin() as uow:
+        sweeps.cancel(uow, sweep_id)
+    asked = time.monotonic()
+    other = submitted(database, 40)
+    assert ended(database, other) == "succeeded"
+    assert time.monotonic() - asked < 30
+    assert _state(database, sweep_id) == "cancelled"
+
+
+def _state(database: Database, sweep_id: UUID) -> str:
+    with database.begin() as uow:
+        return uow.sweeps.get(sweep_id).state
+
+
+def test_a_master_that_is_not_there_is_said_and_waited_for(database: Database, start_worker: StartWorker) -> None:
+    sweep_id = submitted(database, 10)
+    start_worker(database, RACKPLAN_SPARK_MASTER="spark://127.0.0.1:9")
+    until = time.monotonic() + 60
+    waiting = None
+    while waiting is None and time.monotonic() < until:
+        with database.begin() as uow:
+            sweep = uow.sweeps.get(sweep_id)
+        waiting = sweep.waiting
+        time.sleep(0.1)
+    assert waiting is not None
+    assert waiting["code"] == "spark_unavailable"
+    assert "spark://127.0.0.1:9" in str(waiting["detail"])
+    assert sweep.state == "running"
