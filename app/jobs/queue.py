@@ -1,10 +1,13 @@
 """Take jobs from the queue and run them. A worker that dies over one leaves it to another."""
 
+import asyncio
+import signal
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
 import procrastinate
+import psycopg
 import structlog
 
 from app.jobs import sweeps
@@ -20,6 +23,9 @@ STALLED_SECONDS = 10.0
 """A worker that was not heard of for so long is dead, and what it was doing is done again."""
 STALLED_LOOKED_FOR = "* * * * * */5"
 """When dead workers are looked for; a cron line whose last field is seconds."""
+CONNECTED_WITHIN_S = 5.0
+BEGUN_AGAIN_AFTER_S = 1.0
+"""After the database was lost."""
 MAX_ATTEMPTS = 3
 CONCURRENCY = 2
 """What a worker does at a time: a plan does not wait for a sweep's chunk, nor one sweep for another."""
@@ -73,9 +79,10 @@ def forget_sweeps(context: procrastinate.JobContext, timestamp: int) -> None:  #
 async def run(
     database: Database, limits: Limits, *, spark: Spark, idempotency_age: timedelta, sweep_age: timedelta
 ) -> None:
-    """Run jobs until the process is told to stop; the job at hand is finished first."""
-    dsn = database.url.set(drivername="postgresql").render_as_string(hide_password=False)
-    app = _app(procrastinate.PsycopgConnector(conninfo=dsn, min_size=1, max_size=4))
+    """Run jobs until the process is told to stop; the job at hand is finished first.
+
+    A database that is lost ends the queue's own loop. It is begun again, and what was being done is then done again.
+    """
     given: dict[str, Any] = {
         "database": database,
         "limits": limits,
@@ -83,10 +90,32 @@ async def run(
         "idempotency_age": idempotency_age,
         "sweep_age": sweep_age,
     }
+    told_to_stop = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, told_to_stop.set)
+    stopping = asyncio.create_task(told_to_stop.wait())
+    while not told_to_stop.is_set():
+        working = asyncio.create_task(_work(database, given))
+        await asyncio.wait({working, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        if told_to_stop.is_set():
+            working.cancel()
+        try:
+            await working
+        except asyncio.CancelledError:
+            return
+        except (procrastinate.exceptions.ConnectorException, psycopg.Error) as lost:
+            structlog.get_logger().warning("queue.lost", detail=str(lost.__cause__ or lost).strip())
+        await asyncio.sleep(BEGUN_AGAIN_AFTER_S)
+
+
+async def _work(database: Database, given: dict[str, Any]) -> None:
+    dsn = database.url.set(drivername="postgresql").render_as_string(hide_password=False)
+    app = _app(procrastinate.PsycopgConnector(conninfo=dsn, min_size=1, max_size=4, timeout=CONNECTED_WITHIN_S))
     async with app.open_async():
         await app.run_worker_async(
             additional_context=given,
             concurrency=CONCURRENCY,
+            install_signal_handlers=False,
             update_heartbeat_interval=HEARTBEAT_SECONDS,
             stalled_worker_timeout=STALLED_SECONDS,
             delete_jobs="always",

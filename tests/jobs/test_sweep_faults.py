@@ -143,13 +143,21 @@ def test_a_postgres_that_crashes_and_recovers(start_worker: StartWorker) -> None
         ):
             migrations.upgrade(database.engine)
             sweep_id = submitted(database, 600)
-            start_worker(database)
+            worker = start_worker(database)
             for least in (1, 100, 300):
-                while done(database, sweep_id) < least:
-                    time.sleep(0.05)
+                _wait(lambda least=least: done(database, sweep_id) >= least)  # type: ignore[misc] # a default binds it
                 _crash(server.url)
             assert ended(database, sweep_id) == "succeeded"
             assert rows_of(database, sweep_id) == undisturbed(database, 600)
+            worker.terminate()
+            worker.wait(30)
+
+
+def _wait(until: Callable[[], bool]) -> None:
+    ends = time.monotonic() + ENDS_WITHIN_S
+    while not until():
+        assert time.monotonic() < ends
+        time.sleep(0.05)
 
 
 def _crash(url: str) -> None:
@@ -172,8 +180,7 @@ def test_a_cancelled_sweep_ends_within_seconds(database: Database, start_worker:
     """Also in Spark: the worker is free for another sweep long before the chunk would have been done."""
     sweep_id = submitted(database, 50_000, partitions=60_000)
     start_worker(database)
-    while _state(database, sweep_id) != "running":
-        time.sleep(0.05)
+    _wait(lambda: _state(database, sweep_id) == "running")
     time.sleep(15)  # by then Spark has it
     with database.begin() as uow:
         sweeps.cancel(uow, sweep_id)
