@@ -14,6 +14,7 @@ from benchmarks import (
     large_plans,
     placement,
     small_plans,
+    spark,
     texts,
 )
 from benchmarks.measure import Result
@@ -25,6 +26,7 @@ SUBJECTS: Mapping[str, Callable[[], Iterator[Result]]] = {
     "keys": keys.run,
     "groups": groups.run,
     "capacity": capacity.run,
+    "spark": spark.run,
     "texts": texts.run,
     "keeping": keeping.run,
     "small_plans": small_plans.run,

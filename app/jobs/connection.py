@@ -5,6 +5,7 @@ is killed. What it starts itself (Python workers, executors of a cluster) ends w
 """
 
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -31,6 +32,7 @@ _LOGGING = Path(__file__).parent / "log4j2.properties"
 _ENDS_WITHIN_S = 10.0
 _ANSWERS_WITHIN_S = 3.0
 _ROWS_AT_ONCE = 65_536
+_DRIVER_ADDRESS = re.compile(r"^\s*spark\.driver\.(host|bindAddress)\b", re.MULTILINE)
 _STARTING = threading.Lock()  # PySpark takes its environment from the process, and one context at a time
 
 
@@ -39,7 +41,8 @@ class Connection:
 
     Parameters
     ----------
-    properties : a file of further Spark properties, in the form of spark-defaults.conf; the ones below win over it.
+    properties : a file of further Spark properties, in the form of spark-defaults.conf. Where it says how executors
+        reach the driver, that holds; what else is set here wins over it.
 
     Raises
     ------
@@ -52,44 +55,37 @@ class Connection:
     def __init__(self, master: SparkMaster, *, driver_memory: str, properties: Path | None) -> None:
         local_address = "127.0.0.1" if master.is_local else master.connect(within_s=_ANSWERS_WITHIN_S)
         self._master = master
+        self.had_executors = False
         found = java.find()
         self._folder = Path(tempfile.mkdtemp(prefix="rackplan-spark-"))
+        self._process: subprocess.Popen[bytes] | None = None
         try:
-            environment = {
-                "JAVA_HOME": str(java.make_home(found, self._folder / "java")),
-                # Spark of another version, which the variable may lead to, would not understand this one's Python.
-                "SPARK_HOME": str(Path(pyspark.__file__).parent),
-                "PYSPARK_PIN_THREAD": "true",
-                "PYSPARK_SUBMIT_ARGS": "pyspark-shell",
-            }
-            if properties is not None:
-                environment["PYSPARK_SUBMIT_ARGS"] = shlex.join(["--properties-file", str(properties), "pyspark-shell"])
-            if master.is_local:
-                environment["SPARK_LOCAL_IP"] = "127.0.0.1"
-                environment["PYSPARK_PYTHON"] = sys.executable
-            elif "PYSPARK_PYTHON" not in os.environ:
-                environment["PYSPARK_PYTHON"] = "python3"  # of the executors' PATH
-            configured = SparkConf(loadDefaults=False)
-            configured.setAll(list(self._properties(master, local_address, driver_memory).items()))
-            with _STARTING, _environment(environment):
-                self._gateway = launch_gateway(configured)  # type: ignore[no-untyped-call] # PySpark gives it no types
-                self._process: subprocess.Popen[bytes] = self._gateway.proc
-                self.session = self._start(master, configured)
+            self.session = self._start(
+                self._variables(found, properties),
+                configured=SparkConf(loadDefaults=False).setAll(
+                    list(self._properties(local_address, driver_memory, properties).items())
+                ),
+            )
             self.archive = shipping.write_archive(self._folder)
             self.session.sparkContext.addFile(str(self.archive))
+        except (Py4JError, PySparkException) as failure:
+            self.end()
+            raise SparkUnavailable(
+                f"no session could be started on {master.url}: {_first_line(failure)}", master=master.url
+            ) from failure
         except BaseException:
-            shutil.rmtree(self._folder, ignore_errors=True)
+            self.end()
             raise
 
     @property
     def is_alive(self) -> bool:
         """Whether the JVM runs and its context has not been stopped, as Spark does when it gives a master up."""
-        if self._process.poll() is not None:
+        if self._process is None or self._process.poll() is not None:
             return False
         try:
             # PySpark has no public way to ask these two things of the JVM.
             return not self.session.sparkContext._jsc.sc().isStopped()  # noqa: SLF001
-        except Py4JError:
+        except (Py4JError, OSError):  # it ends at this moment
             return False
 
     @property
@@ -111,33 +107,48 @@ class Connection:
 
     def end(self) -> None:
         """End the JVM without asking it, and forget it."""
-        if self._process.stdin is not None:
-            self._process.stdin.close()
-        try:
-            self._process.wait(_ENDS_WITHIN_S)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-        self._gateway.shutdown()
+        if self._process is not None:
+            if self._process.stdin is not None:
+                self._process.stdin.close()
+            try:
+                self._process.wait(_ENDS_WITHIN_S)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()
+            self._gateway.shutdown()
         # PySpark keeps the first JVM of a process for ever, and would hand a dead one to the next session.
         SparkContext._gateway = SparkContext._jvm = None  # noqa: SLF001
         SparkContext._active_spark_context = None  # noqa: SLF001
         SparkSession._instantiatedSession = None  # noqa: SLF001
         shutil.rmtree(self._folder, ignore_errors=True)
 
-    def _start(self, master: SparkMaster, configured: SparkConf) -> SparkSession:
-        try:
+    def _start(self, variables: Mapping[str, str], configured: SparkConf) -> SparkSession:
+        with _STARTING, _environment(variables):
+            self._gateway = launch_gateway(configured)  # type: ignore[no-untyped-call] # PySpark gives it no types
+            self._process = self._gateway.proc
             return SparkSession(SparkContext(conf=configured, gateway=self._gateway))
-        except (Py4JError, PySparkException) as failure:
-            self.end()
-            raise SparkUnavailable(
-                f"{master.url} answers, and no session could be started on it: {_first_line(failure)}",
-                master=master.url,
-            ) from failure
 
-    def _properties(self, master: SparkMaster, local_address: str | None, driver_memory: str) -> Mapping[str, str]:
+    def _variables(self, found: java.Java, properties: Path | None) -> Mapping[str, str]:
+        variables = {
+            "JAVA_HOME": str(java.make_home(found, self._folder / "java")),
+            # Spark of another version, which the variable may lead to, would not understand this one's Python.
+            "SPARK_HOME": str(Path(pyspark.__file__).parent),
+            "PYSPARK_PIN_THREAD": "true",
+            "PYSPARK_SUBMIT_ARGS": "pyspark-shell",
+        }
+        if properties is not None:
+            variables["PYSPARK_SUBMIT_ARGS"] = shlex.join(["--properties-file", str(properties), "pyspark-shell"])
+        if self._master.is_local:
+            variables |= {"SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable}
+        elif "PYSPARK_PYTHON" not in os.environ:
+            variables["PYSPARK_PYTHON"] = "python3"  # of the executors' PATH
+        return variables
+
+    def _properties(
+        self, local_address: str | None, driver_memory: str, properties_file: Path | None
+    ) -> Mapping[str, str]:
         properties = {
-            "spark.master": master.url,
+            "spark.master": self._master.url,
             "spark.app.name": "rackplan",
             "spark.driver.memory": driver_memory,
             "spark.ui.enabled": "false",
@@ -149,7 +160,8 @@ class Connection:
             # What the operator adds in spark.driver.extraJavaOptions comes after these, and wins.
             "spark.driver.defaultJavaOptions": f"-Dlog4j2.configurationFile={_LOGGING.as_uri()}",
         }
-        if local_address is not None:
+        text = "" if properties_file is None else properties_file.read_text(encoding="utf-8")
+        if local_address is not None and not _DRIVER_ADDRESS.search(text):
             properties |= {"spark.driver.bindAddress": local_address, "spark.driver.host": local_address}
         return properties
 

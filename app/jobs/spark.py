@@ -53,6 +53,25 @@ class Ranges:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Files:
+    """Files that every executor can open by their paths as a source: rows (path string, column string).
+
+    A task costs some 50 ms and more beside what it does, so many small files are better read several in a task.
+    """
+
+    paths: tuple[str, ...]
+    column: str
+    per_task: int = 1
+
+    def __call__(self, session: SparkSession) -> DataFrame:
+        """One partition for each `per_task` files."""
+        tasks = -(-len(self.paths) // self.per_task)
+        numbered = session.range(0, len(self.paths), 1, max(1, tasks))
+        path = sql.element_at(sql.array(*map(sql.lit, self.paths)), sql.col("id").cast("int") + 1)
+        return numbered.select(path.alias("path"), sql.lit(self.column).alias("column"))
+
+
 @dataclass(eq=False, slots=True)
 class _Running:
     """A job in flight, and why it is to end before its time."""
@@ -228,7 +247,13 @@ class Spark:
             return SparkJobCancelled(f"the job {running.group} was cancelled", group=running.group)
         if running.is_without_executors:
             self._drop(connection)
-            return _SessionLost(f"no executor for {self._executors_within_s:g} s")
+            said = f"no executor for {self._executors_within_s:g} s"
+            if connection.had_executors:
+                return _SessionLost(said)
+            return SparkUnavailable(
+                f"{self.master.url} answers and gives the session {said}: it has no workers, or none that is free",
+                master=self.master.url,
+            )
         if not connection.is_alive:
             self._drop(connection)
             return _SessionLost("its JVM or its context has ended")
@@ -243,6 +268,7 @@ class Spark:
         with suppress(Py4JError, OSError):
             while not running.ended.wait(_LOOKED_AFTER_EVERY_S):
                 if connection.executors:
+                    connection.had_executors = True
                     had_executors_at = time.monotonic()
                 elif time.monotonic() - had_executors_at > self._executors_within_s:
                     running.is_without_executors = True

@@ -8,8 +8,9 @@
     null_keys.py     NULL_KEY_POLICIES: where records without a key go, generation by generation
     clients.py       CLIENTS: library and version → its default partitioner
     skew.py          load per partition: max/mean, Gini, the heaviest keys
+    loads.py         records and bytes per partition, added up batch after batch
     resize.py        which keys change partition when the count does, next to what a uniform hash expects
     agreement.py     where two partitioners send the same key elsewhere
 
-`hashes_kernel.py` holds the compiled loops; it is imported when it is first needed.
+`hashes_kernel.py` and `loads_kernel.py` hold the compiled loops; they are imported when they are first needed.
 """

@@ -3,6 +3,7 @@
     loop.py         what a kernel is, and the loop around it on an executor
     registry.py     KERNELS: name → kernel; what a job names
     scenarios.py    scenarios of a capacity sweep, scored
+    files.py        Parquet and Arrow files that an executor opens itself
     key_hashes.py   records and bytes per partition, under each partitioner and partition count
 
 A kernel is tested with no Spark at all: it takes an iterator of batches and answers one.

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from app.core.keys.loads import Loads, no_loads
 from app.core.keys.model import Bytes, Flags, Keys, Offsets
 from app.core.keys.partitioners import PARTITIONERS, Partitioner, partition, require_partitions
-from app.core.model import Int64s
+from app.jobs.kernels.files import over_files
 from app.jobs.kernels.loop import Kernel
 
 SCHEMA = pa.schema(
@@ -54,18 +55,13 @@ def prepare(text: bytes) -> Asked:
 def run(asked: Asked, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Add up batches whose first column is the keys: binary or string, 32 or 64 bits of offset; null: without key."""
     wanted = [(partitioner, count) for partitioner in asked.partitioners for count in asked.partition_counts]
-    # Records and bytes; one more than there are partitions, the first for records without one.
-    sums = [np.zeros((2, count + 1), np.int64) for _, count in wanted]
+    sums = [no_loads(count) for _, count in wanted]
     for batch in batches:
         keys = keys_of_column(batch.column(0))
-        lengths = keys.lengths.astype(np.float64)
-        for (partitioner, count), summed in zip(wanted, sums, strict=True):
-            bins = np.maximum(partition(partitioner, keys, count), -1) + 1
-            summed[0] += np.bincount(bins, minlength=count + 1)
-            # Sums of doubles are exact up to 2⁵³, and a batch has fewer bytes than that.
-            summed[1] += np.bincount(bins, weights=lengths, minlength=count + 1).astype(np.int64)
-    for (partitioner, count), summed in zip(wanted, sums, strict=True):
-        yield _rows(partitioner.name, count, *summed)
+        for (partitioner, count), loads in zip(wanted, sums, strict=True):
+            loads.add(keys, partition(partitioner, keys, count))
+    for (partitioner, count), loads in zip(wanted, sums, strict=True):
+        yield _rows(partitioner.name, count, loads)
 
 
 def keys_of_column(column: pa.Array) -> Keys:
@@ -93,16 +89,17 @@ def keys_of_column(column: pa.Array) -> Keys:
     return Keys(data, offsets, is_null)
 
 
-def _rows(name: str, partitions: int, records: Int64s, key_bytes: Int64s) -> pa.RecordBatch:
-    found = np.flatnonzero(records)
+def _rows(name: str, partitions: int, loads: Loads) -> pa.RecordBatch:
+    found = np.flatnonzero(loads.records)
     columns = [
         pa.repeat(pa.scalar(name), len(found)),
         pa.repeat(pa.scalar(partitions, pa.int32()), len(found)),
         pa.array((found - 1).astype(np.int32)),
-        pa.array(records[found]),
-        pa.array(key_bytes[found]),
+        pa.array(loads.records[found]),
+        pa.array(loads.key_bytes[found]),
     ]
     return pa.RecordBatch.from_arrays(columns, schema=SCHEMA)
 
 
 KERNEL = Kernel("key_hashes", prepare, run)
+OF_FILES = Kernel("key_hashes_of_files", prepare, over_files(run))

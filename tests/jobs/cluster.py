@@ -1,0 +1,142 @@
+"""A real standalone Spark cluster on loopback, from the installed package: a master and workers, each a process."""
+
+import os
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeAlias
+
+import httpx
+import pyspark
+
+from app.jobs import java
+
+MASTER, WORKER = "org.apache.spark.deploy.master.Master", "org.apache.spark.deploy.worker.Worker"
+EXECUTORS_NEED = ("numpy", "numba", "pyarrow")
+SPARK_CLASS = Path(pyspark.__file__).parent / "bin" / "spark-class"
+STARTS_WITHIN_S = 60.0
+QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData"
+"""A JVM that lives for seconds is done sooner where it compiles once, and little."""
+
+Condition: TypeAlias = Callable[[], bool]
+
+
+def master_arguments(port: int, web_port: int) -> list[str]:
+    """What a master is started with."""
+    return ["--host", "127.0.0.1", "--port", str(port), "--webui-port", str(web_port)]
+
+
+def worker_arguments(work: Path) -> list[str]:
+    """What a worker is started with, the master's address aside."""
+    sized = ["--cores", "1", "--memory", "512m"]
+    return ["--host", "127.0.0.1", *sized, "--webui-port", "0", "--work-dir", str(work)]
+
+
+class Cluster:
+    """One master and the workers that were started for it; each has its own process group.
+
+    Parameters
+    ----------
+    folder : for what the processes write. Nothing leads from there to our code, nor does their environment.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.port, self.web_port = free_port(), free_port()
+        self.url = f"spark://127.0.0.1:{self.port}"
+        self.environment = {
+            "PATH": os.environ["PATH"],
+            "JAVA_HOME": str(java.make_home(java.find(), folder / "java")),
+            "SPARK_LOCAL_IP": "127.0.0.1",
+            "SPARK_LOCAL_DIRS": str(folder),
+            "SPARK_DAEMON_MEMORY": "256m",
+            "SPARK_DAEMON_JAVA_OPTS": QUICK,
+        }
+        self.master: subprocess.Popen[bytes] | None = None
+        self.workers: list[subprocess.Popen[bytes]] = []
+
+    def start_master(self) -> None:
+        """Start the master, at the same port each time."""
+        self.master = self._start(MASTER, *master_arguments(self.port, self.web_port))
+        self._wait(lambda: self._alive_workers() is not None)
+
+    def start_worker(self) -> subprocess.Popen[bytes]:
+        """Start a worker of one core, and wait until the master has it."""
+        before = self._alive_workers() or 0
+        work = self.folder / f"worker-{len(self.workers)}"
+        worker = self._start(WORKER, *worker_arguments(work), self.url)
+        self.workers.append(worker)
+        self._wait(lambda: (self._alive_workers() or 0) > before)
+        return worker
+
+    def kill(self, process: subprocess.Popen[bytes]) -> None:
+        """Kill a process and what it started, without a word: a worker takes its executors with it."""
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait(20)
+        if process in self.workers:
+            self.workers.remove(process)
+
+    def stop(self) -> None:
+        """End every process that was started."""
+        for process in [*self.workers, *([self.master] if self.master else [])]:
+            if process.poll() is None:
+                self.kill(process)
+
+    def _start(self, *arguments: str) -> subprocess.Popen[bytes]:
+        with Path(self.folder, "log").open("ab") as log:
+            return subprocess.Popen(
+                [SPARK_CLASS, *arguments],
+                env=self.environment,
+                cwd=self.folder,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+
+    def _alive_workers(self) -> int | None:
+        try:
+            return int(httpx.get(f"http://127.0.0.1:{self.web_port}/json/", timeout=2).json()["aliveworkers"])
+        except (httpx.HTTPError, ValueError):  # nobody listens yet, or not for this path
+            return None
+
+    def _wait(self, until: Condition) -> None:
+        wait_for(until, within_s=STARTS_WITHIN_S, told=lambda: Path(self.folder, "log").read_text()[-2000:])
+
+
+def wait_for(until: Condition, *, within_s: float, told: Callable[[], str] = lambda: "") -> None:
+    """Wait until something holds; fail where it does not in time."""
+    ends = time.monotonic() + within_s
+    while not until():
+        assert time.monotonic() < ends, told()
+        time.sleep(0.05)
+
+
+def free_port() -> int:
+    """A port that nobody listens on."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return int(server.getsockname()[1])
+
+
+def quick_java(folder: Path, **further: str) -> Path:
+    """A file of Spark properties whose JVMs start quickly, with others: `executor_memory="512m"`."""
+    given = {"driver_extraJavaOptions": QUICK, "executor_extraJavaOptions": QUICK} | further
+    path = folder / "spark.conf"
+    path.write_text("".join(f"spark.{name.replace('_', '.', 1)} {value}\n" for name, value in given.items()))
+    return path
+
+
+@contextmanager
+def running(folder: Path) -> Iterator[Cluster]:
+    """A cluster of two workers, each of one core and 512 MiB, that ends with the block."""
+    cluster = Cluster(folder)
+    try:
+        cluster.start_master()
+        for _ in range(2):
+            cluster.start_worker()
+        yield cluster
+    finally:
+        cluster.stop()

@@ -1,0 +1,46 @@
+"""Keys that Spark makes itself, and what the core says of them without Spark."""
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+
+from app.core.keys.partitioners import PARTITIONERS, partition
+from app.core.keys.serializers import string_keys
+from app.core.keys.skew import skew
+from app.jobs.kernels import key_hashes
+from app.jobs.spark import Source, Spark
+
+PARTITIONERS_ASKED = ("murmur2", "consistent_random")
+COUNTS_ASKED = (4, 12)
+PAYLOAD = key_hashes.payload(PARTITIONERS_ASKED, COUNTS_ASKED)
+
+
+def numbered(keys: int, *, tasks: int) -> Source:
+    """The numbers 0 … keys − 1 as text."""
+
+    def source(session: SparkSession) -> DataFrame:
+        return session.range(0, keys, 1, tasks).selectExpr("CAST(id AS string) AS key")
+
+    return source
+
+
+def counts(found: pa.Table) -> dict[tuple[str, int], list[int]]:
+    """(partitioner, partitions) → records per partition, summed over tasks."""
+    summed = {(name, count): [0] * count for name in PARTITIONERS_ASKED for count in COUNTS_ASKED}
+    for row in found.to_pylist():
+        summed[row["partitioner"], row["partitions"]][row["partition"]] += row["records"]
+    return summed
+
+
+def expected(keys: int) -> dict[tuple[str, int], list[int]]:
+    """The same from the core, in this process."""
+    made = string_keys(map(str, range(keys)))
+    return {
+        (name, count): skew(partition(PARTITIONERS[name], made, count), count).per_partition.tolist()
+        for name in PARTITIONERS_ASKED
+        for count in COUNTS_ASKED
+    }
+
+
+def hashed(spark: Spark, source: Source, *, group: str) -> pa.Table:
+    """What the kernel says of a source's keys."""
+    return spark.run("key_hashes", payload=PAYLOAD, over=source, schema=key_hashes.SCHEMA, group=group)

@@ -1,0 +1,97 @@
+"""What executors get, and where they keep it."""
+
+import os
+import subprocess
+import sys
+import tempfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from app.jobs import shipping
+from tests.conftest import ROOT
+
+
+@pytest.fixture
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A temporary folder of the machine's that nobody has used yet."""
+    folder = tmp_path / "tmp"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    return folder
+
+
+def test_the_same_code_is_the_same_archive(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    first, second = shipping.write_archive(tmp_path / "a"), shipping.write_archive(tmp_path / "b")
+    assert (first.name, first.read_bytes()) == (second.name, second.read_bytes())
+
+
+def test_the_archive_has_the_core_and_the_kernels_and_nothing_else(tmp_path: Path) -> None:
+    with zipfile.ZipFile(shipping.write_archive(tmp_path)) as archive:
+        names = set(archive.namelist())
+    core = {str(path.relative_to(ROOT)) for path in (ROOT / "app" / "core").rglob("*.py")}
+    kernels = {str(path.relative_to(ROOT)) for path in (ROOT / "app" / "jobs" / "kernels").rglob("*.py")}
+    assert names == core | kernels | {"app/__init__.py", "app/errors.py", "app/jobs/__init__.py"}
+
+
+def test_it_is_unpacked_once_and_mended_where_files_are_missing(tmp_path: Path, temporary: Path) -> None:
+    """Machines clear their temporary folders file by file, and what is half there must not be imported."""
+    archive = shipping.write_archive(tmp_path)
+    folder = shipping.unpacked(archive)
+    assert folder.is_relative_to(temporary)
+    compiled = folder / "app" / "core" / "kept.nbi"
+    compiled.touch()
+    kept = (folder / "app" / "errors.py").stat()
+    assert shipping.unpacked(archive) == folder
+    assert (folder / "app" / "errors.py").stat() == kept
+    (folder / "app" / "core" / "model.py").unlink()
+    (folder / "app" / "errors.py").write_text("cut sho")
+    assert shipping.unpacked(archive) == folder
+    assert (folder / "app" / "core" / "model.py").read_bytes() == (ROOT / "app" / "core" / "model.py").read_bytes()
+    assert (folder / "app" / "errors.py").read_bytes() == (ROOT / "app" / "errors.py").read_bytes()
+    assert compiled.exists(), "what was compiled stays"
+    assert [path.name for path in folder.parent.iterdir()] == [folder.name]
+
+
+@pytest.mark.parametrize("mode", [0o777, 0o770])
+def test_a_folder_that_others_can_write_to_is_not_trusted(tmp_path: Path, temporary: Path, mode: int) -> None:
+    """Its name can be guessed: whoever makes it first could have this account run what they like."""
+    shared = temporary / f"rackplan-{os.getuid()}"
+    shared.mkdir()
+    shared.chmod(mode)
+    folder = shipping.unpacked(shipping.write_archive(tmp_path))
+    assert not folder.is_relative_to(shared)
+    assert folder.parent.stat().st_mode & 0o077 == 0
+
+
+def test_a_link_in_its_place_is_not_followed(tmp_path: Path, temporary: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir(mode=0o700)
+    (temporary / f"rackplan-{os.getuid()}").symlink_to(elsewhere)
+    folder = shipping.unpacked(shipping.write_archive(tmp_path))
+    assert not folder.resolve().is_relative_to(elsewhere)
+    assert not list(elsewhere.iterdir())
+
+
+def test_loops_compiled_from_the_archive_are_found_by_the_next_process(tmp_path: Path) -> None:
+    """Another process, another copy of the archive in another folder, as another executor has it: nothing compiles."""
+    code = (
+        "import sys; from pathlib import Path; from app.jobs import shipping; archive = Path(sys.argv[1]);"
+        "folder = shipping.unpacked(archive); sys.path.insert(0, str(folder));"
+        "[sys.modules.pop(name) for name in list(sys.modules) if name.split('.')[0] == 'app'];"
+        "from app.core.keys import hashes, serializers, hashes_kernel;"
+        "hashes.murmur2(serializers.string_keys(['a']));"
+        "assert hashes_kernel.__file__.startswith(str(folder));"
+        "stats = hashes_kernel.murmur2.stats; print(sum(stats.cache_hits.values()), sum(stats.cache_misses.values()))"
+    )
+    environment = {key: value for key, value in os.environ.items() if key != "NUMBA_CACHE_DIR"}
+    environment |= {"TMPDIR": str(tmp_path), "PYTHONPATH": str(ROOT)}
+    said = []
+    for name in ("first", "second"):
+        (tmp_path / name).mkdir()
+        command = [sys.executable, "-c", code, str(shipping.write_archive(tmp_path / name))]
+        said.append(subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout)
+    assert said == ["0 1\n", "1 0\n"]

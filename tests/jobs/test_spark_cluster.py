@@ -1,0 +1,158 @@
+"""Spark on a real standalone cluster, whose executors have Python, numpy, numba and pyarrow, and nothing of ours."""
+
+import os
+import socket
+import sysconfig
+import time
+import venv
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from app.errors import SparkUnavailable
+from app.jobs.spark import Spark
+from app.services.spark_master import SparkMaster
+from tests.jobs import cluster as clusters
+from tests.jobs import keys
+from tests.jobs.cluster import Cluster, wait_for
+
+pytestmark = pytest.mark.slow
+
+BROUGHT_ALONG = ("numpy.libs", "llvmlite", "pyarrow.libs")
+"""What the packages that executors need install beside themselves."""
+
+
+@pytest.fixture(scope="module")
+def bare_python(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A Python that has what the docs say an executor needs: no pandas, no PySpark of its own, no Rackplan."""
+    folder = tmp_path_factory.mktemp("executors") / "python"
+    venv.create(folder, with_pip=False, symlinks=True)
+    given = Path(sysconfig.get_path("purelib"))
+    taken = Path(sysconfig.get_path("purelib", vars={"base": str(folder), "platbase": str(folder)}))
+    for name in (*clusters.EXECUTORS_NEED, *BROUGHT_ALONG):
+        if (given / name).exists():
+            (taken / name).symlink_to(given / name)
+    return folder / "bin" / "python"
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """One cluster for the module; what a test breaks it mends."""
+    with clusters.running(tmp_path_factory.mktemp("cluster")) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def spark(cluster: Cluster, bare_python: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Spark]:
+    """A driver in this process, its properties from a file."""
+    properties = clusters.quick_java(tmp_path_factory.mktemp("driver"), executor_memory="512m")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYSPARK_PYTHON", str(bare_python))
+        with Spark(cluster.url, properties=properties, executors_within_s=40) as spark:
+            yield spark
+
+
+def test_a_job_says_what_the_core_says_on_executors_that_have_nothing_of_ours(spark: Spark) -> None:
+    found = keys.hashed(spark, keys.numbered(10_000, tasks=4), group="first")
+    assert keys.counts(found) == keys.expected(10_000)
+
+
+def test_properties_of_the_file_hold_and_the_driver_is_on_loopback(spark: Spark) -> None:
+    """Workers of another machine could not call a loopback address; the way to this master leads from nowhere else."""
+    conf = spark.session().sparkContext.getConf()
+    assert conf.get("spark.executor.memory") == "512m"
+    assert (conf.get("spark.driver.host"), conf.get("spark.driver.bindAddress")) == ("127.0.0.1", "127.0.0.1")
+
+
+def test_a_worker_killed_with_its_executor_changes_no_row(spark: Spark, cluster: Cluster) -> None:
+    """Spark does a lost task again, and a kernel says the same each time."""
+    wanted = 3_000_000
+    with ThreadPoolExecutor(1) as threads:
+        job = threads.submit(keys.hashed, spark, keys.numbered(wanted, tasks=24), group="interrupted")
+        wait_for(lambda: 3 <= completed(spark.session()) < 20, within_s=60)
+        cluster.kill(cluster.workers[0])
+        found = job.result(timeout=120)
+    assert keys.counts(found) == keys.expected(wanted)
+    cluster.start_worker()
+
+
+def completed(session: SparkSession) -> int:
+    """Tasks done, of the stages in progress."""
+    status = session.sparkContext.statusTracker()
+    stages = [status.getStageInfo(stage) for stage in status.getActiveStageIds()]
+    return sum(stage.numCompletedTasks for stage in stages if stage is not None)
+
+
+def test_a_master_that_is_gone_is_named_and_one_that_is_back_is_used(spark: Spark, cluster: Cluster) -> None:
+    assert cluster.master is not None
+    cluster.kill(cluster.master)
+    asked_at = time.monotonic()
+    for _ in range(2):
+        with pytest.raises(SparkUnavailable) as raised:
+            keys.hashed(spark, keys.numbered(100, tasks=2), group="without-master")
+        assert raised.value.context == {"master": cluster.url}
+        assert f"{cluster.url} cannot be reached: Connection refused" in raised.value.detail
+    assert time.monotonic() - asked_at < 15
+    cluster.start_master()
+    found = keys.hashed(spark, keys.numbered(100, tasks=2), group="with-master")
+    assert keys.counts(found) == keys.expected(100)
+
+
+def test_a_master_restarted_between_two_jobs_is_asked_anew(spark: Spark, cluster: Cluster) -> None:
+    """The new one knows nothing of the session, and ends its executors; a job would wait for others for ever."""
+    assert cluster.master is not None
+    spark.session()
+    cluster.kill(cluster.master)
+    cluster.start_master()
+    found = keys.hashed(spark, keys.numbered(100, tasks=2), group="restarted")
+    assert keys.counts(found) == keys.expected(100)
+
+
+def test_a_cluster_without_workers_is_no_place_for_a_job(cluster: Cluster, spark: Spark) -> None:
+    """A master alone takes an application and lets it wait."""
+    spark.close()  # a process has one session at a time
+    for worker in list(cluster.workers):
+        cluster.kill(worker)
+    with (
+        Spark(cluster.url, executors_within_s=2) as lonely,
+        pytest.raises(SparkUnavailable, match="no executor for 2 s"),
+    ):
+        keys.hashed(lonely, keys.numbered(100, tasks=2), group="lonely")
+
+
+@pytest.mark.parametrize(
+    ("url", "servers"),
+    [
+        ("local[*]", ()),
+        ("yarn", ()),
+        ("spark://one", (("one", 7077),)),
+        ("spark://one:1,two:2", (("one", 1), ("two", 2))),
+        ("spark://[::1]:7078", (("::1", 7078),)),
+        ("k8s://https://kube.example:6443", (("kube.example", 6443),)),
+        ("k8s://https://kube.example/clusters/c", (("kube.example", 443),)),
+        ("k8s://kube.example:6443", (("kube.example", 6443),)),
+    ],
+)
+def test_where_a_master_is_asked(url: str, servers: tuple[tuple[str, int], ...]) -> None:
+    assert SparkMaster(url).servers == servers
+
+
+def test_no_session_is_tried_on_a_master_that_does_not_answer() -> None:
+    port = clusters.free_port()
+    with (
+        Spark(f"spark://127.0.0.1:{port}") as spark,
+        pytest.raises(SparkUnavailable, match=f"spark://127.0.0.1:{port} "),
+    ):
+        spark.session()
+    assert "JAVA_HOME" not in os.environ or "rackplan-spark" not in os.environ["JAVA_HOME"]
+
+
+def test_one_of_several_masters_is_enough() -> None:
+    """With a standby master, either of them may be the one that is up."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        master = SparkMaster(f"spark://127.0.0.1:{clusters.free_port()},127.0.0.1:{port}")
+        assert master.connect(within_s=2) == "127.0.0.1"
