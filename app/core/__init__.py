@@ -6,6 +6,8 @@ no clock, log, I/O, environment or hidden randomness: every draw comes from a ge
     model.py      Broker, Cluster, Topic, NewTopic, Placement: what goes in and out
     recorded.py   consumer groups as they were found
     jvm/          Java's Random, hashCode and HashMap order, where Kafka's outcome hangs on them
+    groups/       consumer groups: assignors, the optimum, events
+    keys/         which partition a key goes to, in which client
     replicas/     placement of new partitions, one policy a file, one `place` verb, and its verifier
     capacity/     scenarios of a sweep: load of each broker, failures, headroom, cost
     measures/     balance, rack safety and exposure: what every plan reports

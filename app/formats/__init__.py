@@ -31,6 +31,7 @@ Ours:
 
     snapshot_json.py        a cluster as the canonical document that is stored and hashed; recorded_json.py: its groups
     placement_tables.py     a placement as CSV, Markdown and Arrow
+    scenario_tables.py      scored scenarios as CSV, Parquet and Arrow
     reader_tables.py        who reads each partition of a group, in the same; topic_tables.py: what both are made of
 
 What readers and writers share: lines.py (texts), split_text.py (several in one), group_tables.py and group_cells.py

@@ -8,10 +8,12 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+import httpx
 import psycopg
 import pytest
 import sqlalchemy as sa
@@ -24,16 +26,20 @@ from app.services.sweeps import SweepRequest
 from app.store import embedded, migrations
 from app.store.database import Database
 from tests.conftest import ROOT
+from tests.jobs import cluster as clusters
 
 pytestmark = pytest.mark.slow
 
 KILLS = 20
-# A worker whose loop looks for dead ones each second, and takes them for dead sooner.
+# A worker that takes others, and Spark, for dead sooner than one in service.
 WORKER = """
 from app.jobs import queue
 queue.HEARTBEAT_SECONDS, queue.STALLED_SECONDS, queue.STALLED_LOOKED_FOR = 0.5, 2.0, "* * * * * *"
-from app.worker import main
-main()
+from functools import partial
+from app import worker
+from app.jobs.spark import Spark
+worker.Spark = partial(Spark, executors_within_s=15.0)
+worker.main()
 """
 ENDS_WITHIN_S = 180.0
 StartWorker = Callable[..., "subprocess.Popen[bytes]"]
@@ -99,8 +105,13 @@ def start_worker(tmp_path: Path) -> Iterator[StartWorker]:
 
     def start(database: Database, **settings: str) -> subprocess.Popen[bytes]:
         inherited = {name: value for name, value in os.environ.items() if not name.startswith("RACKPLAN_")}
-        url = database.url.render_as_string(hide_password=False)
-        environment = inherited | {"RACKPLAN_DATABASE_URL": url, "RACKPLAN_SPARK_MASTER": "local[2]"} | settings
+        environment = inherited | {
+            "RACKPLAN_DATABASE_URL": database.url.render_as_string(hide_password=False),
+            "RACKPLAN_SPARK_MASTER": "local[2]",
+            "RACKPLAN_SPARK_PROPERTIES": str(clusters.quick_java(tmp_path, executor_memory="512m")),
+            "PYSPARK_PYTHON": sys.executable,
+            **settings,
+        }
         with (tmp_path / f"worker-{len(started)}.log").open("wb") as log:
             started.append(
                 subprocess.Popen([sys.executable, "-c", WORKER], cwd=ROOT, stdout=log, stderr=log, env=environment)
@@ -123,7 +134,7 @@ def test_a_worker_that_is_killed_twenty_times(database: Database, start_worker: 
     kept = []
     for _ in range(KILLS):
         worker = start_worker(database)
-        time.sleep(moments.uniform(0.5, 9.0))
+        time.sleep(moments.uniform(0.5, 6.5))
         os.kill(worker.pid, signal.SIGKILL)
         worker.wait(20)
         kept.append(done(database, sweep_id))
@@ -210,3 +221,79 @@ def test_a_master_that_is_not_there_is_said_and_waited_for(database: Database, s
     assert waiting["code"] == "spark_unavailable"
     assert "spark://127.0.0.1:9" in str(waiting["detail"])
     assert sweep.state == "running"
+
+
+def test_a_cluster_that_loses_an_executor_and_then_its_master(
+    database: Database, start_worker: StartWorker, tmp_path: Path
+) -> None:
+    """What an executor had is done again elsewhere; without a master the sweep says that it waits, and then goes on."""
+    scenarios = 1_200
+    with clusters.running(tmp_path) as cluster:
+        sweep_id = submitted(database, scenarios)
+        start_worker(database, RACKPLAN_SPARK_MASTER=cluster.url)
+        _wait(lambda: done(database, sweep_id) >= 1)
+        cluster.kill(cluster.workers[0])
+        _wait(lambda: done(database, sweep_id) >= 200)
+        cluster.stop()
+        _wait(lambda: _waiting(database, sweep_id) is not None)
+        assert cluster.url in str(_waiting(database, sweep_id))
+        cluster.workers.clear()
+        cluster.start_master()
+        cluster.start_worker()
+        assert ended(database, sweep_id) == "succeeded"
+        assert rows_of(database, sweep_id) == undisturbed(database, scenarios)
+
+
+def _waiting(database: Database, sweep_id: UUID) -> object:
+    with database.begin() as uow:
+        return uow.sweeps.get(sweep_id).waiting
+
+
+def test_an_api_that_is_killed_while_it_is_listened_to(database: Database, start_worker: StartWorker) -> None:
+    """The sweep does not notice; whoever listened comes back, and is told the rest."""
+    with _served(database) as (address, service):
+        sweep_id = UUID(httpx.post(f"{address}/v1/sweeps", json=definition(400), timeout=30).json()["id"])
+        start_worker(database)
+        with pytest.raises(httpx.HTTPError):
+            _listen(f"{address}/v1/sweeps/{sweep_id}/events", at_first=service.kill)
+    with _served(database) as (address, _):
+        said = _listen(f"{address}/v1/sweeps/{sweep_id}/events")
+    assert said[-2:] == ["event: succeeded", "id: 400"]
+    assert rows_of(database, sweep_id) == undisturbed(database, 400)
+
+
+def _listen(url: str, *, at_first: Callable[[], None] | None = None) -> list[str]:
+    """The names and ids of the events of a sweep, until it has ended; `at_first` is done at the first."""
+    said = []
+    with httpx.stream("GET", url, timeout=ENDS_WITHIN_S) as stream:
+        for line in stream.iter_lines():
+            if line.startswith(("event: ", "id: ")):
+                said.append(line)
+                if at_first is not None:
+                    at_first()
+    return said
+
+
+@contextmanager
+def _served(database: Database) -> Iterator[tuple[str, "subprocess.Popen[bytes]"]]:
+    """The API alone, in a process of its own."""
+    url = database.url.render_as_string(hide_password=False)
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("RACKPLAN_")}
+    port = clusters.free_port()
+    environment = inherited | {"RACKPLAN_DATABASE_URL": url, "RACKPLAN_PORT": str(port)}
+    command = [sys.executable, "-c", "from app.cli import main; main()", "serve", "--no-worker"]
+    service = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    address = f"http://127.0.0.1:{port}"
+    try:
+        _wait(lambda: _answers(address))
+        yield address, service
+    finally:
+        service.terminate()
+        service.wait(30)
+
+
+def _answers(address: str) -> bool:
+    try:
+        return httpx.get(f"{address}/healthz").status_code == 200
+    except httpx.HTTPError:
+        return False
