@@ -320,13 +320,6 @@ class TooManySweeps(Failure):
     title = "Enough sweeps are on the way"
 
 
-class SweepEnded(Failure):
-    """The sweep has ended, so that nothing is left to cancel."""
-
-    code = "sweep_ended"
-    title = "The sweep has ended"
-
-
 class SnapshotChanged(Failure):
     """The cluster has been seen in another state since the snapshot that If-Match names."""
 

@@ -15,6 +15,7 @@ from benchmarks import (
     placement,
     small_plans,
     spark,
+    sweeps,
     texts,
 )
 from benchmarks.measure import Result
@@ -27,6 +28,7 @@ SUBJECTS: Mapping[str, Callable[[], Iterator[Result]]] = {
     "groups": groups.run,
     "capacity": capacity.run,
     "spark": spark.run,
+    "sweeps": sweeps.run,
     "texts": texts.run,
     "keeping": keeping.run,
     "small_plans": small_plans.run,

@@ -62,7 +62,12 @@ def run() -> Iterator[Result]:
 
 def definition(algorithm: str, failures: Sequence[str], *, axis: str) -> SweepDefinition:
     """A sweep over a million values of one axis."""
-    base: dict[str, Any] = {
+    return read_definition({"base": base(algorithm, failures), "axes": {axis: {"from": 0, "to": 999_999}}})
+
+
+def base(algorithm: str, failures: Sequence[str]) -> dict[str, Any]:
+    """A scenario's JSON."""
+    return {
         "topology": {"racks": RACKS, "brokers_per_rack": BROKERS_PER_RACK},
         "broker_profile": {
             "disk_bytes": 4e12,
@@ -92,7 +97,6 @@ def definition(algorithm: str, failures: Sequence[str], *, axis: str) -> SweepDe
         "targets": {"disk": 0.8, "nic_in": 0.7, "nic_out": 0.7},
         "prices": {"cross_rack_per_gib": 0.02, "storage_per_gib_month": 0.1},
     }
-    return read_definition({"base": base, "axes": {axis: {"from": 0, "to": 999_999}}})
 
 
 def _score(sweep: SweepDefinition, calls: Iterator[int]) -> list[Row]:

@@ -43,7 +43,6 @@ STATUS: Mapping[type[Failure], HTTPStatus] = MappingProxyType(
         errors.JobNotFound: HTTPStatus.NOT_FOUND,
         errors.SweepNotFound: HTTPStatus.NOT_FOUND,
         errors.ScenarioNotFound: HTTPStatus.NOT_FOUND,
-        errors.SweepEnded: HTTPStatus.CONFLICT,
         errors.TooManySweeps: HTTPStatus.TOO_MANY_REQUESTS,
         errors.ApiKeyNotFound: HTTPStatus.NOT_FOUND,
         errors.ApiKeyNameTaken: HTTPStatus.CONFLICT,

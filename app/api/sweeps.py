@@ -263,11 +263,11 @@ def events(request: Request, uow: Uow, sweep_id: SweepId, _: May) -> Response:
     operation_id="cancel_sweep",
     summary="Cancel a sweep",
     response_model=SweepDocument,
-    responses=responses(errors.SweepNotFound, errors.SweepEnded),
+    responses=responses(errors.SweepNotFound),
     dependencies=[Security(principal, scopes=["plan"])],
 )
 def cancel(uow: Uow, sweep_id: SweepId) -> Response:
-    """End it within seconds, in Spark too. What it has scored stays; sweeps are forgotten some time after they end."""
+    """End it within seconds, in Spark too. What it has scored stays; one that has ended is left as it is."""
     return _json(_document(uow, sweeps.cancel(uow, sweep_id)))
 
 

@@ -17,7 +17,7 @@ import orjson
 from app.core.capacity.definition import count, read_definition
 from app.core.capacity.scenarios import require_axes
 from app.core.capacity.scoring import score_range
-from app.errors import Failure, Json, SweepEnded, TooManySweeps
+from app.errors import Failure, Json, TooManySweeps
 from app.services.limits import Limits
 from app.store.database import UnitOfWork
 from app.store.sweeps import Progress, Sweep
@@ -132,12 +132,10 @@ def again(sweep: Sweep, changes: Mapping[str, Json]) -> SweepRequest:
 def cancel(uow: UnitOfWork, sweep_id: UUID) -> Sweep:
     """End a sweep that is on the way; what it has scored stays. A worker that is at it is told by its own look.
 
-    Raises `SweepNotFound`, and `SweepEnded` where there is nothing left to cancel.
+    One that has ended stays as it is. Raises `SweepNotFound`.
     """
-    sweep = uow.sweeps.get(sweep_id, for_update=True)
-    if sweep.has_ended:
-        raise SweepEnded(f"the sweep has {sweep.state} already", state=sweep.state)
-    uow.sweeps.end(sweep_id, "cancelled")
+    if not uow.sweeps.get(sweep_id, for_update=True).has_ended:
+        uow.sweeps.end(sweep_id, "cancelled")
     return uow.sweeps.get(sweep_id)
 
 
