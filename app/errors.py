@@ -299,6 +299,20 @@ class EmptyAxis(Failure):
     title = "An axis of the sweep has no values"
 
 
+class UnknownFigure(Failure):
+    """The scenarios of a sweep are asked for by a figure that its kind does not have; carries those that it has."""
+
+    code = "unknown_figure"
+    title = "The sweep's scenarios have no such figure"
+
+
+class NotForThisKind(Failure):
+    """A sweep is asked for what its kind does not have; says what is there instead."""
+
+    code = "not_for_this_kind"
+    title = "A sweep of this kind has no answer to that"
+
+
 class IllegalReassignment(Failure):
     """A reassignment that Kafka refuses whole: an unknown broker or partition, or a replica named twice."""
 

@@ -12,7 +12,21 @@ from fastapi.middleware.cors import CORSMiddleware
 from fastapi_offline import FastAPIOffline
 
 from app import __version__, logs
-from app.api import checks, document, groups, health, jobs, keys, plans, problems, replicas, seeding, snapshots, sweeps
+from app.api import (
+    checks,
+    document,
+    groups,
+    health,
+    jobs,
+    keys,
+    plans,
+    problems,
+    replicas,
+    scenarios,
+    seeding,
+    snapshots,
+    sweeps,
+)
 from app.api.auth import principal
 from app.api.middleware import BodyLimit, RequestLog, SameOrigin
 from app.services import keys as key_service
@@ -55,7 +69,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.state.is_prepared, app.state.is_ending = Event(), Event()
     app.state.limits = settings.limits
     app.state.spark_master = settings.spark_master
-    for resource in (snapshots, replicas, groups, plans, checks, keys, sweeps, jobs, health):
+    for resource in (snapshots, replicas, groups, plans, checks, keys, sweeps, scenarios, jobs, health):
         app.include_router(resource.router)
     app.state.picture = pages.plan_picture
     may_read, may_plan = Security(principal, scopes=["read"]), Security(principal, scopes=["plan"])

@@ -25,12 +25,13 @@ def run() -> Iterator[Result]:
     """One and two cores beside the bare kernel; then ever more scenarios, whose cost each has to stay the same."""
     definition = {"base": base("admin_utils", FAILURES["racks"]), "axes": {"placement.seed": {"from": 0, "to": 10**9}}}
     payload = scenarios.payload(definition)
-    prepared = scenarios.prepare(payload)
+    prepared = scenarios.CAPACITY.prepare(payload)
     starts = count(0, PER_CORE)
 
     def alone() -> object:
         start = next(starts)
-        return list(scenarios.rows(prepared, start, start + PER_CORE))
+        task = pa.record_batch({"start": [start], "stop": [start + PER_CORE]})
+        return list(scenarios.CAPACITY.run(prepared, iter([task])))
 
     for cores in (1, 2):
         with Spark(f"local[{cores}]") as spark:

@@ -6,6 +6,7 @@ from uuid import UUID
 from fastapi import Path
 
 EXAMPLE_SNAPSHOT_ID = UUID("01890a5d-ac96-774b-bcce-b302099a8057")
+EXAMPLE_GROUPS_SNAPSHOT_ID = UUID("01890a5d-ac96-7b62-9d0e-4a7f1c83e265")
 EXAMPLE_PLAN_ID = UUID("01890a5d-ac97-7f2e-9c41-5d1f3a2b6c70")
 EXAMPLE_GROUP_PLAN_ID = UUID("01890a5d-ac96-7e08-b3a1-7c2d5f4e9b18")
 EXAMPLE_SWEEP_ID = UUID("01890a5d-ac9a-7d4e-8b21-6f3e9c0d5a82")
@@ -314,6 +315,25 @@ SWEEP_REQUEST: dict[str, Any] = {
                 "traffic.growth_per_month": {"from": 0, "to": 0.09, "step": 0.01},
             },
             "sample": {"count": 20, "seed": 1},
+        },
+    },
+    "draws": {
+        "summary": "A thousand controllers place the same topic: how uneven can it get?",
+        "value": {
+            "kind": "placement_draws",
+            "snapshot_id": str(EXAMPLE_SNAPSHOT_ID),
+            "topics": _TOPICS,
+            "seeds": {"first": 0, "count": 1000},
+        },
+    },
+    "groups": {
+        "summary": "Every group, under three assignors, with members lost and added",
+        "value": {
+            "kind": "consumer_groups",
+            "snapshot_id": str(EXAMPLE_GROUPS_SNAPSHOT_ID),
+            "assignors": ["range", "cooperative-sticky", "uniform"],
+            "members_lost": [0, 1],
+            "members_added": [0, 1],
         },
     },
 }

@@ -1,8 +1,10 @@
 """Keep what the documentation's examples name, so that each of them works on a new service."""
 
+from app.api.capacity_requests import CapacitySweepRequest
 from app.api.clusters import SnapshotRequest
 from app.api.examples import (
     EXAMPLE_GROUP_PLAN_ID,
+    EXAMPLE_GROUPS_SNAPSHOT_ID,
     EXAMPLE_JOB_ID,
     EXAMPLE_PLAN_ID,
     EXAMPLE_SNAPSHOT_ID,
@@ -10,11 +12,11 @@ from app.api.examples import (
     KEPT_GROUP_PLAN,
     KEPT_PLAN,
     SNAPSHOT,
+    SNAPSHOT_WITH_GROUP,
     SWEEP,
 )
 from app.api.groups import PlanGroupRequest
 from app.api.replicas import PlaceRequest
-from app.api.sweep_requests import SweepSubmission
 from app.errors import JobNotFound, PlanNotFound, SnapshotNotFound, SweepNotFound
 from app.services import replicas, snapshots, sweeps
 from app.services.groups import planning
@@ -23,15 +25,19 @@ from app.store.database import Database
 
 
 def keep_examples(database: Database) -> None:
-    """Keep the example snapshot, plans and job where they are missing; what is there stays as it is."""
+    """Keep the example snapshots, plans and job where they are missing; what is there stays as it is."""
     limits = Limits()  # not the operator's, which may be too narrow for an example
     wanted = PlaceRequest.model_validate(KEPT_PLAN).service()
     with database.begin() as uow:
-        try:
-            uow.snapshots.get(EXAMPLE_SNAPSHOT_ID)
-        except SnapshotNotFound:
-            example = SnapshotRequest.model_validate(SNAPSHOT).core()
-            snapshots.keep(uow, example, limits, snapshot_id=EXAMPLE_SNAPSHOT_ID)
+        for snapshot_id, told in (
+            (EXAMPLE_SNAPSHOT_ID, SNAPSHOT),
+            (EXAMPLE_GROUPS_SNAPSHOT_ID, SNAPSHOT_WITH_GROUP),
+        ):
+            try:
+                uow.snapshots.get(snapshot_id)
+            except SnapshotNotFound:
+                example = SnapshotRequest.model_validate(told).core()
+                snapshots.keep(uow, example, limits, snapshot_id=snapshot_id)
         try:
             uow.plans.get(EXAMPLE_PLAN_ID)
         except PlanNotFound:
@@ -49,7 +55,7 @@ def keep_examples(database: Database) -> None:
 
 def keep_example_sweep(database: Database) -> None:
     """Keep the example sweep, too. It is scored here, which loads compiled loops: not while others wait."""
-    request = SweepSubmission.model_validate(SWEEP).service()
+    request = CapacitySweepRequest.model_validate(SWEEP).service()
     with database.begin() as uow:
         try:
             uow.sweeps.get(EXAMPLE_SWEEP_ID)

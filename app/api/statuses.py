@@ -33,6 +33,8 @@ STATUS: Mapping[type[Failure], HTTPStatus] = MappingProxyType(
         errors.ConflictingFields: HTTPStatus.UNPROCESSABLE_ENTITY,
         errors.ImpossibleValue: HTTPStatus.UNPROCESSABLE_ENTITY,
         errors.UnknownAxis: HTTPStatus.UNPROCESSABLE_ENTITY,
+        errors.UnknownFigure: HTTPStatus.UNPROCESSABLE_ENTITY,
+        errors.NotForThisKind: HTTPStatus.UNPROCESSABLE_ENTITY,
         errors.EmptyAxis: HTTPStatus.UNPROCESSABLE_ENTITY,
         errors.IllegalReassignment: HTTPStatus.UNPROCESSABLE_ENTITY,
         errors.NotExportable: HTTPStatus.UNPROCESSABLE_ENTITY,

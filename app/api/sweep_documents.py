@@ -49,7 +49,10 @@ class BindingDocument(BaseModel):
 
 
 class ScenarioDocument(BaseModel):
-    """One scored scenario. One that could not be scored has its `error`, and nothing else but its axes."""
+    """One scored scenario, with the figures of its sweep's kind; those that are listed here are of capacity sweeps.
+
+    One that could not be scored has its `error`, and nothing else but its axes.
+    """
 
     model_config = ConfigDict(extra="allow")
 
@@ -83,6 +86,35 @@ class CountsDocument(BaseModel):
     scored: int
     feasible: int
     acceptable: int
+
+
+class HistogramDocument(BaseModel):
+    """How many values lie from one edge to the next; the last bin holds its upper edge, too."""
+
+    edges: list[float]
+    counts: list[int]
+
+
+class DistributionDocument(BaseModel):
+    """A figure over the scenarios that have it; `without` counts those that have not."""
+
+    count: int
+    without: int
+    min: float
+    mean: float
+    p50: float
+    p95: float
+    max: float
+    histogram: HistogramDocument
+
+
+class SummaryDocument(BaseModel):
+    """The figures of a sweep's scenarios; one that no scenario has is null. `failed` scenarios have an error alone."""
+
+    kind: str
+    scenarios: int
+    failed: int
+    figures: dict[str, DistributionDocument | None]
 
 
 class BestDocument(BaseModel):

@@ -1,191 +1,25 @@
-"""A sweep as requests write it: the base scenario, what varies, and what is looked for.
+"""A sweep of any kind as requests write it: which model reads a body is decided by its `kind`."""
 
-The core reads the same fields again, since values of axes reach a scenario long after a request was checked; here they
-are documented, and their bounds with them.
-"""
+from typing import Annotated, Any, TypeAlias
 
-from typing import Annotated, Any, Literal
+from pydantic import Discriminator, Tag
 
-from pydantic import Field
+from app.api.capacity_requests import CapacityChanges, CapacitySweepRequest
+from app.api.draws_requests import DrawsChanges, DrawsSweepRequest
+from app.api.estate_requests import GroupsChanges, GroupsSweepRequest
+from app.api.sweep_kind_field import kind_of
 
-from app.api.fields import Int32, Labels, Rack, Seed, TopicName
-from app.api.fields import Request as RequestModel
-from app.core.capacity.ranking import CONSTRAINTS, OBJECTIVES
-from app.core.capacity.reading import LONGEST_HORIZON_MONTHS
-from app.core.capacity.scenario import FAILURE_CLASSES
-from app.core.replicas.registry import PLACEMENTS
-from app.services.sweeps import KINDS, SweepRequest
-
-Rate = Annotated[float, Field(ge=0, le=1e18, allow_inf_nan=False)]
-Capacity = Annotated[float, Field(gt=0, le=1e18, allow_inf_nan=False)]
-Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
-Price = Annotated[float, Field(ge=0, le=1e12, allow_inf_nan=False)]
-Target = Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)]
-Count = Annotated[Int32, Field(ge=1)]
-
-
-class TopologyRequest(RequestModel):
-    """Racks, and as many brokers in each, or so many by rack."""
-
-    racks: Annotated[list[Annotated[Rack, Field(min_length=1)]], Field(min_length=1, max_length=1000)]
-    brokers_per_rack: Count | dict[Rack, Count]
-
-
-class ProfileRequest(RequestModel):
-    """One broker: what it carries and costs. What is left out limits nothing; only the disk has to be said."""
-
-    name: Annotated[str, Field(min_length=1, max_length=249)] | None = None
-    disk_bytes: Capacity
-    disk_bytes_per_s: Capacity | None = None
-    nic_in_bytes_per_s: Capacity | None = None
-    nic_out_bytes_per_s: Capacity | None = None
-    vcpu: Capacity | None = None
-    max_partitions: Count | None = None
-    price_per_month: Price = 0.0
-    bytes_per_s_per_vcpu: Capacity | None = Field(None, description="What a vCPU carries, as measured.")
-
-
-class ZipfRequest(RequestModel):
-    """Partition p weighs 1 / (p + 1) ** zipf."""
-
-    zipf: Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)]
-
-
-class TopicLoadRequest(RequestModel):
-    """A topic and its traffic; it says what it retains by bytes, by time, or by a cap a partition."""
-
-    name: TopicName
-    partitions: Count
-    replication_factor: Count
-    min_insync_replicas: Count = 1
-    ingress_bytes_per_s: Rate
-    peak_ingress_bytes_per_s: Rate | None = Field(None, description="Limits go by the peak, money by the mean.")
-    retained_bytes: Rate | None = Field(None, description="One copy of the topic as it is now; grows with traffic.")
-    retention_s: Rate | None = Field(None, description="How long records are kept.")
-    retention_bytes: Rate | None = Field(None, description="No partition keeps more; does not grow.")
-    disk_headroom: Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)] = 0.0
-    consumer_groups: Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)] = Field(
-        0.0, description="The fan-out: how often every byte is read."
-    )
-    lagging_share: Share = Field(0.0, description="The share of reads that come from disk.")
-    partition_weights: Literal["uniform"] | ZipfRequest | list[Rate] = "uniform"
-
-
-class PlacementRequest(RequestModel):
-    """Which algorithm places the topics; without a seed each scenario has its own."""
-
-    algorithm: Literal[tuple(PLACEMENTS)] = "admin_utils"  # type: ignore[valid-type] # the registry is what decides
-    seed: Seed | None = None
-
-
-class ClientsRequest(RequestModel):
-    """Where clients are, evenly over the racks where it is not said; whether they read from followers (KIP-392)."""
-
-    producer_share_per_rack: dict[Rack, Share] | None = None
-    consumer_share_per_rack: dict[Rack, Share] | None = None
-    follower_fetching: bool = False
-
-
-class TrafficRequest(RequestModel):
-    """Compound growth a month, of −1 (the end of all traffic) or more, and how far to look ahead."""
-
-    growth_per_month: Annotated[float, Field(ge=-1, le=100, allow_inf_nan=False)] = 0.0
-    horizon_months: Annotated[Int32, Field(ge=0, le=LONGEST_HORIZON_MONTHS)] = 24
-
-
-class TargetsRequest(RequestModel):
-    """The share of each resource that may be used; all of it where it is left out."""
-
-    disk: Target | None = None
-    disk_bytes_per_s: Target | None = None
-    nic_in: Target | None = None
-    nic_out: Target | None = None
-    vcpu: Target | None = None
-    partitions: Target | None = None
-
-
-class PricesRequest(RequestModel):
-    """What is paid besides the brokers."""
-
-    cross_rack_per_gib: Price = 0.0
-    storage_per_gib_month: Price = 0.0
-    replication_billed: bool = True
-
-
-class RereplicationRequest(RequestModel):
-    """How fast lost replicas are copied, which loads the survivors of a failure."""
-
-    throttle_bytes_per_s: Rate
-
-
-class BaseRequest(RequestModel):
-    """A scenario."""
-
-    topology: TopologyRequest
-    broker_profile: ProfileRequest
-    topics: Annotated[list[TopicLoadRequest], Field(min_length=1)]
-    partitions_multiplier: Count = 1
-    placement: PlacementRequest = Field(default_factory=PlacementRequest)
-    clients: ClientsRequest = Field(default_factory=ClientsRequest)
-    traffic: TrafficRequest = Field(default_factory=TrafficRequest)
-    failures: list[Literal[tuple(FAILURE_CLASSES)]] = Field(  # type: ignore[valid-type] # the core decides
-        default_factory=lambda: ["none"], description="What the cluster has to stand."
-    )
-    targets: TargetsRequest = Field(default_factory=TargetsRequest)
-    prices: PricesRequest = Field(default_factory=PricesRequest)
-    rereplication: RereplicationRequest | None = None
-
-
-class SpanRequest(RequestModel):
-    """Numbers from one to the other, both included."""
-
-    from_: float = Field(alias="from", allow_inf_nan=False)
-    to: Annotated[float, Field(allow_inf_nan=False)]
-    step: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1.0
-
-
-class SampleRequest(RequestModel):
-    """So many scenarios of the grid, drawn without replacement."""
-
-    count: Count
-    seed: Seed = 0
-
-
-Axes = Annotated[
-    dict[Annotated[str, Field(min_length=1, max_length=600)], list[Any] | SpanRequest],
-    Field(
-        max_length=32,
-        description="A path into `base` → its values, as a list or a span. The last axis varies fastest. "
-        "`topics.*.replication_factor` is that of every topic, `broker_profile` a whole section.",
-    ),
+SweepSubmission: TypeAlias = Annotated[
+    Annotated[CapacitySweepRequest, Tag("capacity")]
+    | Annotated[DrawsSweepRequest, Tag("placement_draws")]
+    | Annotated[GroupsSweepRequest, Tag("consumer_groups")],
+    Discriminator(kind_of),
 ]
-Bound = Annotated[float, Field(allow_inf_nan=False)]
 
 
-class ChangesRequest(RequestModel):
-    """What another sweep over the same base does differently; what is left out stays."""
-
-    axes: Axes | None = None
-    sample: SampleRequest | None = None
-    objective: Literal[tuple(OBJECTIVES)] | None = None  # type: ignore[valid-type] # the core decides
-    constraints: dict[Literal[tuple(CONSTRAINTS)], Bound] | None = Field(  # type: ignore[valid-type] # as above
-        None, description="What a scenario has to keep to be acceptable, besides its limits."
-    )
+class ChangesRequest(CapacityChanges, DrawsChanges, GroupsChanges):
+    """What another sweep over the same does differently; what is left out stays. Each field is of one kind of sweep."""
 
     def changes(self) -> dict[str, Any]:
         """The part of a definition that is new."""
-        return self.model_dump(exclude_unset=True, by_alias=True)
-
-
-class SweepSubmission(ChangesRequest):
-    """A sweep: a base scenario, what varies, and what is looked for."""
-
-    kind: Literal[tuple(KINDS)] = "capacity"  # type: ignore[valid-type] # the registry is what decides
-    base: BaseRequest
-    seed: Seed = Field(0, description="What scenarios draw from where their placement has no seed.")
-    labels: Labels = Field(default_factory=dict)
-
-    def service(self) -> SweepRequest:
-        """As the service knows it."""
-        definition = self.model_dump(exclude_unset=True, exclude_none=True, exclude={"kind", "labels"}, by_alias=True)
-        return SweepRequest(self.kind, definition, self.labels)
+        return self.model_dump(mode="json", exclude_unset=True, by_alias=True)

@@ -10,7 +10,8 @@ from app.errors import Failure, SparkJobCancelled, SparkJobFailed, SparkUnavaila
 from app.jobs.kernels import scenarios
 from app.jobs.spark import Ranges, Spark
 from app.services import sweeps
-from app.services.sweeps import KINDS, Chunk
+from app.services.sweep_kinds import KINDS
+from app.services.sweeps import Chunk
 from app.store.database import Database
 
 TASKS_PER_CORE = 2

@@ -7,6 +7,8 @@ what was found; it knows neither HTTP nor SQL.
     groups/                plan a consumer group
     keys.py                which partition a key goes to; key_encodings.py reads keys, null_keys.py what a producer sees
     sweeps.py              have what-ifs scored, chunk by chunk; sweep_results.py: what they found
+    sweep_kinds.py         the table of what differs between kinds of them: capacity_sweeps.py, placement_draws.py,
+                           group_sweeps.py
     spark_master.py        the Spark master that is configured
     checks.py              verify an assignment that anyone made
     plans.py               what every kind of plan shares; kinds.py is the table of what differs between them

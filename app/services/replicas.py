@@ -15,7 +15,7 @@ from app.core.measures.tally import tally
 from app.core.measures.violations import violations
 from app.core.model import INT32_MAX, Broker, Cluster, NewTopic
 from app.core.replicas.envelope import Envelope, Share
-from app.core.replicas.rack_modes import RackMode, applied, require_racks
+from app.core.replicas.rack_modes import RackMode, require_racks
 from app.core.replicas.registry import PLACEMENTS, Algorithm, place_topics
 from app.errors import ConflictingFields, DuplicateTopic, InvalidPartitions, Json, KafkaError
 from app.services import snapshots
@@ -275,20 +275,17 @@ def _brokers_in_play(
 ) -> tuple[tuple[Broker, ...], list[Caution]]:
     """The brokers as the algorithm sees them, and what the caller should know about that."""
     warnings = []
-    brokers = tuple(listed)
-    if algorithm.leaves_out_fenced:
-        brokers = tuple(broker for broker in listed if not broker.fenced)
-        if left_out := tuple(broker.id for broker in listed if broker.fenced):
-            detail = f"{len(left_out)} fenced brokers get no replica: {algorithm.name} places on live brokers only"
-            warnings.append(Caution("fenced_brokers_left_out", detail, left_out))
-    mode = request.rack_mode or algorithm.rack_mode
-    if mode is not None:
-        seen = applied(mode, brokers)
-        if mode is RackMode.SAFE and seen != brokers:
-            without = tuple(broker.id for broker in brokers if broker.rack is None)
-            detail = f"racks do not count: {len(without)} of {len(brokers)} brokers have none, and the mode is safe"
-            warnings.append(Caution("racks_ignored", detail, without))
-        brokers = seen
+    brokers = algorithm.in_play(listed, request.rack_mode)
+    rack_of = {broker.id: broker.rack for broker in listed}
+    left_out = tuple(broker.id for broker in listed if broker.fenced and algorithm.leaves_out_fenced)
+    if left_out:
+        detail = f"{len(left_out)} fenced brokers get no replica: {algorithm.name} places on live brokers only"
+        warnings.append(Caution("fenced_brokers_left_out", detail, left_out))
+    is_safe = (request.rack_mode or algorithm.rack_mode) is RackMode.SAFE
+    if is_safe and any(broker.rack != rack_of[broker.id] for broker in brokers):
+        without = tuple(broker.id for broker in brokers if rack_of[broker.id] is None)
+        detail = f"racks do not count: {len(without)} of {len(brokers)} brokers have none, and the mode is safe"
+        warnings.append(Caution("racks_ignored", detail, without))
     sizes = Counter(broker.rack for broker in brokers if broker.rack is not None)
     if len(set(sizes.values())) > 1:
         listed_sizes = ", ".join(f"{rack}: {size}" for rack, size in sorted(sizes.items()))

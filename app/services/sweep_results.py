@@ -1,54 +1,67 @@
-"""What a sweep has found: its scenarios in any order, the front, the best one and why nothing cheaper will do."""
+"""What a sweep has found: its scenarios in any order, their figures' distributions, the front and the best one."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
 from uuid import UUID
 
 import numpy as np
-import orjson
 
-from app.core.capacity import ranking
-from app.core.capacity.definition import SweepDefinition, read_definition
-from app.core.capacity.neighbours import neighbours, why_not_cheaper
-from app.core.capacity.scenarios import scenario
-from app.core.model import NewTopic
-from app.errors import Json, ScenarioNotFound
-from app.services import replicas
+from app.core.measures.distribution import Distribution, distribution
+from app.errors import Json, NotForThisKind, ScenarioNotFound, UnknownAxis, UnknownFigure
+from app.formats.scenario_tables import ERROR, INDEX, Column
 from app.services.limits import Limits
 from app.services.plans import Plan
-from app.services.replicas import ReplicasRequest
+from app.services.sweep_kinds import KINDS, Ranking, SweepKind
 from app.store.database import UnitOfWork
 from app.store.pages import Page
-from app.store.sweeps import Order, Sweep
+from app.store.sweeps import Order, RowFilter, Sweep
 
-SORTABLE = (*ranking.NUMBERS, "index")
-"""What scenarios can be sorted by."""
+BY_INDEX = "index"
+SORTABLE = (*dict.fromkeys(name for kind in KINDS.values() for name in kind.numbers), BY_INDEX)
+"""What scenarios of one kind or another can be sorted by."""
 Row = Mapping[str, Any]
+Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True, slots=True)
-class Ranked:
-    """The scenarios of a sweep that are feasible and keep its constraints, best first, by their index."""
+class Wanted:
+    """Which scenarios are asked for.
 
-    definition: SweepDefinition
-    indices: Sequence[int]
+    Parameters
+    ----------
+    feasible : only these, or only the others. axes : by name, what their values read like.
+    """
+
+    feasible: bool | None = None
+    axes: Mapping[str, str] = field(default_factory=dict)
 
 
 def scenarios(
     uow: UnitOfWork,
     sweep_id: UUID,
+    wanted: Wanted,
     *,
-    feasible: bool | None,
     sort: str,
     descending: bool,
     after: tuple[float | None, int] | None,
     size: int,
 ) -> Page[tuple[int, Row]]:
-    """A page of scored scenarios. Raises `SweepNotFound`."""
-    uow.sweeps.get(sweep_id)
-    order = Order(None if sort == "index" else sort, descending)
-    where: dict[str, Json] = {} if feasible is None else {"feasible": feasible}
+    """A page of scored scenarios.
+
+    Raises
+    ------
+    SweepNotFound
+    UnknownFigure, UnknownAxis : the kind has nothing of that name. NotForThisKind : nothing of it is feasible or not.
+    """
+    sweep = uow.sweeps.get(sweep_id)
+    numbers = KINDS[sweep.kind].numbers
+    if sort not in (*numbers, BY_INDEX):
+        there = [*numbers, BY_INDEX]
+        detail = f"scenarios of a {sweep.kind} sweep have no {sort}; they are sorted by {', '.join(there)}"
+        raise UnknownFigure(detail, path=("sort",), value=sort, known=there)
+    where = _filter(sweep, wanted)
+    order = Order(None if sort == BY_INDEX else sort, descending)
     return uow.sweeps.rows(sweep_id, where=where, order=order, after=after, size=size)
 
 
@@ -62,42 +75,41 @@ def one(uow: UnitOfWork, sweep_id: UUID, index: int) -> Row:
     return row
 
 
-def axes(uow: UnitOfWork, sweep_id: UUID) -> list[str]:
-    """What the sweep varies, in its order. Raises `SweepNotFound`."""
-    return [axis.path for axis in _definition(uow.sweeps.get(sweep_id)).axes]
+def columns(uow: UnitOfWork, sweep_id: UUID) -> list[Column]:
+    """What a table of the sweep's scenarios holds, in its order. Raises `SweepNotFound`."""
+    sweep = uow.sweeps.get(sweep_id)
+    return [INDEX, *KINDS[sweep.kind].columns(sweep.definition), ERROR]
+
+
+def summary(uow: UnitOfWork, sweep_id: UUID, wanted: Wanted) -> dict[str, Json]:
+    """How each figure is distributed over the scenarios that have it.
+
+    Raises as `scenarios` does.
+    """
+    sweep = uow.sweeps.get(sweep_id)
+    kind = KINDS[sweep.kind]
+    where = _filter(sweep, wanted)
+    found = np.array(uow.sweeps.numbers(sweep_id, kind.numbers, where=where), np.float64)
+    found = found.reshape(len(found), 1 + len(kind.numbers))[:, 1:]
+    scored = RowFilter({**where.values, "error": None}, where.axes)
+    figures = {
+        name: _told(distribution(values[~np.isnan(values)]), without=int(np.isnan(values).sum()))
+        for name, values in zip(kind.numbers, found.T, strict=True)
+    }
+    failed = len(found) - uow.sweeps.count(sweep_id, where=scored)
+    return {"kind": sweep.kind, "scenarios": len(found), "failed": failed, "figures": figures}
 
 
 def front(uow: UnitOfWork, sweep_id: UUID) -> list[Row]:
-    """The scenarios that no other beats in cost, headroom and cross-rack bytes at once; cheapest first."""
-    definition = _definition(uow.sweeps.get(sweep_id))
-    indices, columns = _feasible(uow, sweep_id)
-    chosen = ranking.front(columns, constraints=definition.constraints)
-    rows = [row for _, row in uow.sweeps.chosen(sweep_id, indices[chosen].tolist())]
-    return sorted(rows, key=lambda row: (row["monthly_cost"], row["index"]))
+    """The scenarios that no other beats. Raises `SweepNotFound`, `NotForThisKind`."""
+    sweep = uow.sweeps.get(sweep_id)
+    return _ranking(sweep).front(uow, sweep)
 
 
 def best(uow: UnitOfWork, sweep_id: UUID) -> dict[str, Json]:
-    """The best scenario by the sweep's objective, and why each cheaper neighbour is not it.
-
-    `best` is None where no scenario is feasible and keeps the constraints; `counts` says how many were and did.
-    """
-    definition = _definition(uow.sweeps.get(sweep_id))
-    indices, columns = _feasible(uow, sweep_id)
-    ranked = ranking.rank(columns, objective=definition.objective, constraints=definition.constraints)
-    counts: dict[str, Json] = {
-        "scored": uow.sweeps.progress(sweep_id).done,
-        "feasible": len(indices),
-        "acceptable": len(ranked),
-    }
-    told: dict[str, Json] = {"objective": definition.objective, "constraints": dict(definition.constraints)}
-    if not len(ranked):
-        return told | {"counts": counts, "best": None, "why_not_cheaper": []}
-    row = one(uow, sweep_id, int(indices[ranked[0]]))
-    in_grid = int(row["grid_index"])
-    beside = [neighbour.grid_index for neighbour in neighbours(definition, in_grid)]
-    documents = {in_grid: row} | {int(its["grid_index"]): its for its in _in_grid(uow, sweep_id, beside)}
-    reasons = [_plain(asdict(reason)) for reason in why_not_cheaper(definition, in_grid, documents)]
-    return told | {"counts": counts, "best": row, "why_not_cheaper": reasons}
+    """The best scenario, and why each cheaper neighbour is not it. Raises `SweepNotFound`, `NotForThisKind`."""
+    sweep = uow.sweeps.get(sweep_id)
+    return _ranking(sweep).best(uow, sweep)
 
 
 def compared(uow: UnitOfWork, first: UUID, second: UUID) -> dict[str, Json]:
@@ -106,7 +118,7 @@ def compared(uow: UnitOfWork, first: UUID, second: UUID) -> dict[str, Json]:
 
 
 def opened(uow: UnitOfWork, sweep_id: UUID, index: int, limits: Limits) -> Plan:
-    """A scenario as a full plan of replicas: the same placement, to look at and to hand over.
+    """A scenario as a full plan: what was scored, to look at and to hand over.
 
     Raises `SweepNotFound`, `ScenarioNotFound`, and what the scenario itself does.
     """
@@ -114,34 +126,46 @@ def opened(uow: UnitOfWork, sweep_id: UUID, index: int, limits: Limits) -> Plan:
     if not 0 <= index < sweep.scenarios:
         detail = f"the sweep has {sweep.scenarios} scenarios, and none of index {index}"
         raise ScenarioNotFound(detail, index=index, scenarios=sweep.scenarios)
-    found = scenario(_definition(sweep), index)
-    request = ReplicasRequest(
-        topics=[NewTopic(topic.name, topic.partitions, topic.replication_factor) for topic in found.topics],
-        brokers=found.topology.brokers,
-        algorithm=found.placement.algorithm,
-        seed=found.seed,
-        labels={"sweep": str(sweep_id), "scenario": str(index)},
+    return KINDS[sweep.kind].opened(uow, sweep, index, limits)
+
+
+def _ranking(sweep: Sweep) -> Ranking:
+    ranking = KINDS[sweep.kind].ranking
+    if ranking is None:
+        raise _not_ranked(sweep)
+    return ranking
+
+
+def _filter(sweep: Sweep, wanted: Wanted) -> RowFilter:
+    kind = KINDS[sweep.kind]
+    if wanted.feasible is not None and kind.ranking is None:
+        raise _not_ranked(sweep)
+    there = _axes(kind, sweep)
+    for name in wanted.axes:
+        if name not in there:
+            detail = f"the sweep varies no {name}; it varies {', '.join(there) or 'nothing'}"
+            raise UnknownAxis(detail, path=("axis",), value=name, known=there)
+    return RowFilter({} if wanted.feasible is None else {"feasible": wanted.feasible}, wanted.axes)
+
+
+def _axes(kind: SweepKind, sweep: Sweep) -> Sequence[str]:
+    return [column.path[1] for column in kind.columns(sweep.definition) if column.path[0] == "axes"]
+
+
+def _not_ranked(sweep: Sweep) -> NotForThisKind:
+    detail = (
+        f"a {sweep.kind} sweep has no objective: none of its scenarios is feasible or better than another; "
+        f"/v1/sweeps/{sweep.id}/summary says how their figures are distributed"
     )
-    return replicas.place(uow, request, limits)
+    return NotForThisKind(detail, kind=sweep.kind, operation="summarise_sweep")
 
 
-def _definition(sweep: Sweep) -> SweepDefinition:
-    return read_definition(sweep.definition)
-
-
-def _feasible(uow: UnitOfWork, sweep_id: UUID) -> tuple[np.ndarray[Any, np.dtype[np.int64]], ranking.Columns]:
-    """The feasible scenarios by index, and their numbers as columns."""
-    found = uow.sweeps.numbers(sweep_id, ranking.NUMBERS, where={"feasible": True})
-    indices = np.array([row[0] for row in found], np.int64)
-    documents = [{"feasible": True, **dict(zip(ranking.NUMBERS, row[1:], strict=True))} for row in found]
-    return indices, ranking.columns(documents)
-
-
-def _in_grid(uow: UnitOfWork, sweep_id: UUID, grid_indices: Sequence[int]) -> list[Row]:
-    """The scored scenarios at these places of the grid; of a sample most are not there."""
-    return [row for _, row in uow.sweeps.having(sweep_id, "grid_index", grid_indices)]
-
-
-def _plain(record: Mapping[str, Any]) -> Json:
-    plain: Json = orjson.loads(orjson.dumps(record))
-    return plain
+def _told(found: Distribution | None, *, without: int) -> dict[str, Json] | None:
+    if found is None:
+        return None
+    return {
+        "count": found.count,
+        "without": without,
+        **{name: getattr(found, name) for name in ("min", "mean", "p50", "p95", "max")},
+        "histogram": {"edges": found.histogram.edges.tolist(), "counts": found.histogram.counts.tolist()},
+    }

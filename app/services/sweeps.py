@@ -8,17 +8,13 @@ and kept once. Between two chunks of a sweep the queue serves the others.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
-from types import MappingProxyType
-from typing import Any
 from uuid import UUID
 
 import orjson
 
-from app.core.capacity.definition import count, read_definition
-from app.core.capacity.scenarios import require_axes
-from app.core.capacity.scoring import score_range
-from app.errors import Failure, Json, TooManySweeps
+from app.errors import ConflictingFields, Failure, Json, TooManySweeps
 from app.services.limits import Limits
+from app.services.sweep_kinds import KINDS
 from app.store.database import UnitOfWork
 from app.store.sweeps import Progress, Sweep
 
@@ -33,35 +29,8 @@ RETRY_AFTER = timedelta(seconds=5)
 
 
 @dataclass(frozen=True, slots=True)
-class SweepKind:
-    """One kind of sweep.
-
-    Parameters
-    ----------
-    count : checks a definition and says how many scenarios it has; raises `Failure`s whose paths begin at it.
-    kernel : of `app.jobs.kernels.registry`, which scores a range of them.
-    """
-
-    name: str
-    count: Any
-    kernel: str
-
-
-def _capacity_scenarios(definition: Mapping[str, Json]) -> int:
-    read = read_definition(definition)
-    require_axes(read)
-    return count(read)
-
-
-KINDS: Mapping[str, SweepKind] = MappingProxyType(
-    {"capacity": SweepKind("capacity", _capacity_scenarios, "score_scenarios")}
-)
-"""Every kind of sweep by its name; the API's enum and the workers read it."""
-
-
-@dataclass(frozen=True, slots=True)
 class SweepRequest:
-    """A sweep to be made; `definition` is in the contract's words: base, axes, sample, objective, constraints."""
+    """A sweep to be made; `definition` is in the contract's words, which are those of its kind."""
 
     kind: str
     definition: Mapping[str, Json]
@@ -83,10 +52,13 @@ def submit(uow: UnitOfWork, request: SweepRequest, limits: Limits, *, principal:
     Raises
     ------
     LimitExceeded : it has more scenarios than a sweep may have. TooManySweeps : its principal has enough on the way.
-    Failures of the definition : an unknown or empty axis, a value that cannot be; with their paths.
+    Failures of the definition : an unknown or empty axis, a value that cannot be, a snapshot that is not there; with
+        their paths.
     """
-    scenarios = KINDS[request.kind].count(request.definition)
-    limits.check_number("scenarios", scenarios, path=("axes",))
+    kind = KINDS[request.kind]
+    definition = kind.resolve(uow, request.definition, limits)
+    scenarios = kind.count(definition)
+    limits.check_number("scenarios", scenarios, path=kind.counted_by)
     on_the_way = uow.sweeps.on_the_way(principal)
     if on_the_way >= limits.max_active_sweeps:
         raise TooManySweeps(
@@ -97,7 +69,7 @@ def submit(uow: UnitOfWork, request: SweepRequest, limits: Limits, *, principal:
         )
     sweep = uow.sweeps.create(
         kind=request.kind,
-        definition=request.definition,
+        definition=definition,
         scenarios=scenarios,
         labels=request.labels,
         principal=principal,
@@ -108,25 +80,39 @@ def submit(uow: UnitOfWork, request: SweepRequest, limits: Limits, *, principal:
 
 def keep_scored(uow: UnitOfWork, request: SweepRequest, *, principal: str, sweep_id: UUID) -> None:
     """Keep a small sweep that is scored here and now, without a worker: the documentation's example."""
-    scenarios = KINDS[request.kind].count(request.definition)
+    kind = KINDS[request.kind]
+    definition = kind.resolve(uow, request.definition, Limits())
+    scenarios = kind.count(definition)
     uow.sweeps.create(
         kind=request.kind,
-        definition=request.definition,
+        definition=definition,
         scenarios=scenarios,
         labels=request.labels,
         principal=principal,
         sweep_id=sweep_id,
     )
     uow.sweeps.start(sweep_id)
-    scored = score_range(read_definition(request.definition), 0, scenarios)
-    rows = [(row.index, orjson.dumps(row.document())) for row in scored]
+    rows = [(index, orjson.dumps(row)) for index, row in enumerate(kind.score(definition, 0, scenarios))]
     uow.sweeps.record(sweep_id, 0, rows, stop=scenarios, seconds=0.1)
     uow.sweeps.end(sweep_id, "succeeded")
 
 
 def again(sweep: Sweep, changes: Mapping[str, Json]) -> SweepRequest:
-    """The sweep as a request, with other axes, sample, objective or constraints where they are given."""
+    """The sweep as a request, with those fields of it that are given; what was resolved for it stays as it was.
+
+    Raises `ConflictingFields` where one is none that sweeps of its kind can do differently.
+    """
+    changeable = KINDS[sweep.kind].changes
+    for name in changes:
+        if name not in changeable:
+            detail = f"a {sweep.kind} sweep can be run again with other {', '.join(changeable)}; {name} given"
+            raise ConflictingFields(detail, path=(name,), known=list(changeable))
     return SweepRequest(sweep.kind, {**sweep.definition, **changes}, sweep.labels)
+
+
+def definition(sweep: Sweep) -> Mapping[str, Json]:
+    """What the sweep sweeps, as it was asked for; what was resolved for its executors is as long as a snapshot."""
+    return {name: value for name, value in sweep.definition.items() if name != "resolved"}
 
 
 def cancel(uow: UnitOfWork, sweep_id: UUID) -> Sweep:

@@ -1,7 +1,7 @@
 """Sweeps: what is to be scored, the ledger of what has been, and a row a scenario."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -86,6 +86,23 @@ class Order:
 
     field: str | None = None
     descending: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RowFilter:
+    """Which rows: those that have these values, and whose axes read like these texts."""
+
+    values: Mapping[str, Json] = field(default_factory=dict)
+    axes: Mapping[str, str] = field(default_factory=dict)
+
+    def conditions(self) -> list[sa.ColumnElement[bool]]:
+        """As SQL asks for them."""
+        row = sweep_rows.c.row
+        holding = [row.contains(dict(self.values))] if self.values else []
+        return [*holding, *(row["axes", name].astext == text for name, text in self.axes.items())]
+
+
+EVERY_ROW = RowFilter()
 
 
 class Sweeps:
@@ -200,19 +217,17 @@ class Sweeps:
         self,
         sweep_id: UUID,
         *,
-        where: Mapping[str, Json],
+        where: RowFilter,
         order: Order,
         after: tuple[float | None, int] | None,
         size: int,
     ) -> Page[tuple[int, Mapping[str, Any]]]:
-        """A page of rows that have these values, each with its index.
+        """A page of these rows, each with its index.
 
         `after` is the last row of the page before: its value of the order's field, and its index.
         """
         index, row = sweep_rows.c.index, sweep_rows.c.row
-        query = sa.select(index, row).where(sweep_rows.c.sweep_id == sweep_id)
-        if where:
-            query = query.where(row.contains(dict(where)))
+        query = sa.select(index, row).where(sweep_rows.c.sweep_id == sweep_id, *where.conditions())
         if order.field is None:
             query = query.order_by(index.desc() if order.descending else index)
             if after is not None:
@@ -233,13 +248,16 @@ class Sweeps:
         query = sa.select(sweep_rows.c.row).where(sweep_rows.c.sweep_id == sweep_id, sweep_rows.c.index == index)
         return self._connection.scalars(query).one_or_none()
 
-    def numbers(self, sweep_id: UUID, fields: Sequence[str], *, where: Mapping[str, Json]) -> list[tuple[Any, ...]]:
-        """The index and these fields, as numbers, of every row that has these values, by index."""
-        row = sweep_rows.c.row
-        columns = [sa.cast(row[field].astext, sa.Double) for field in fields]
-        query = sa.select(sweep_rows.c.index, *columns).where(sweep_rows.c.sweep_id == sweep_id)
-        if where:
-            query = query.where(row.contains(dict(where)))
+    def count(self, sweep_id: UUID, *, where: RowFilter) -> int:
+        """How many rows are such."""
+        query = sa.select(sa.func.count()).select_from(sweep_rows)
+        return self._connection.scalars(query.where(sweep_rows.c.sweep_id == sweep_id, *where.conditions())).one()
+
+    def numbers(self, sweep_id: UUID, fields: Sequence[str], *, where: RowFilter) -> list[tuple[Any, ...]]:
+        """The index and these fields, as numbers, of every such row, by index."""
+        columns = [sa.cast(sweep_rows.c.row[field].astext, sa.Double) for field in fields]
+        query = sa.select(sweep_rows.c.index, *columns)
+        query = query.where(sweep_rows.c.sweep_id == sweep_id, *where.conditions())
         return [tuple(found) for found in self._connection.execute(query.order_by(sweep_rows.c.index))]
 
     def chosen(self, sweep_id: UUID, indices: Iterable[int]) -> list[tuple[int, Mapping[str, Any]]]:

@@ -11,8 +11,10 @@ import pyarrow.parquet
 import pytest
 
 from app.api.examples import EXAMPLE_SWEEP_ID, SWEEP
-from app.jobs.kernels import scenarios as kernel
+from app.jobs.kernels.registry import KERNELS
+from app.jobs.kernels.scenarios import payload
 from app.services import sweeps
+from app.services.sweep_kinds import KINDS
 from app.store.database import Database
 from tests.api.conftest import Serve
 from tests.api.contract import UNKNOWN_ID, only_error, problem
@@ -44,8 +46,9 @@ def score(database: Database, sweep_id: str, *, chunks: int = 1_000) -> None:
             chunk = sweeps.next_chunk(uow, UUID(sweep_id))
         if chunk is None:
             return
-        definition = kernel.prepare(kernel.payload(chunk.sweep.definition))
-        batches = list(kernel.rows(definition, chunk.start, chunk.stop))
+        kernel = KERNELS[KINDS[chunk.sweep.kind].kernel]
+        task = pa.record_batch({"start": pa.array([chunk.start]), "stop": pa.array([chunk.stop])})
+        batches = list(kernel.run(kernel.prepare(payload(chunk.sweep.definition)), iter([task])))
         rows = [
             (index, row)
             for batch in batches

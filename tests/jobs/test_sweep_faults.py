@@ -15,11 +15,12 @@ from uuid import UUID
 
 import httpx
 import psycopg
+import pyarrow as pa
 import pytest
 import sqlalchemy as sa
 
 from app.api.examples import SWEEP_BASE
-from app.jobs.kernels import scenarios as kernel
+from app.jobs.kernels.scenarios import CAPACITY, payload
 from app.services import sweeps
 from app.services.limits import Limits
 from app.services.sweeps import SweepRequest
@@ -71,9 +72,10 @@ def undisturbed(database: Database, scenarios: int, **fields: Any) -> list[tuple
     with database.begin() as uow:
         wanted = definition(scenarios, **fields)
         sweep = uow.sweeps.create(kind="capacity", definition=wanted, scenarios=scenarios, labels={}, principal="tests")
+        task = pa.record_batch({"start": pa.array([0]), "stop": pa.array([scenarios])})
         rows = [
             (index, row)
-            for batch in kernel.rows(kernel.prepare(kernel.payload(wanted)), 0, scenarios)
+            for batch in CAPACITY.run(CAPACITY.prepare(payload(wanted)), iter([task]))
             for index, row in zip(batch.column("index").to_pylist(), batch.column("row").to_pylist(), strict=True)
         ]
         uow.sweeps.record(sweep.id, 0, rows, stop=scenarios, seconds=1.0)

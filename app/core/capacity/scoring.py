@@ -17,23 +17,13 @@ from app.core.capacity.scenarios import ScenarioReader
 from app.core.capacity.score import Score, document, judge, place
 from app.core.capacity.workload import Workload, workload
 from app.core.model import Int32s
-from app.errors import Failure, Json
+from app.core.scenario_error import UNEXPECTED, ScenarioError
+from app.errors import Json
 
 _PLACED = ("topology", "topics", "partitions_multiplier", "placement")
 _LOADED = (*_PLACED, "clients", "failures")
 _KEPT = 4
 """Placements and loads kept at hand: more would seldom be met again before they are dropped."""
-UNEXPECTED = "unexpected_error"
-"""The code of an error that no failure foresees."""
-
-
-@dataclass(frozen=True, slots=True)
-class ScenarioError:
-    """Why a scenario has no score."""
-
-    code: str
-    detail: str
-    path: tuple[str | int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +47,7 @@ class Row:
         found: dict[str, Json] = {"index": self.index, "grid_index": self.grid_index, "axes": self.axes}
         if self.score is not None:
             return {**found, **document(self.score), "error": None}
-        error = self.error or ScenarioError(UNEXPECTED, "")
-        told: dict[str, Json] = {"code": error.code, "detail": error.detail, "path": list(error.path)}
-        return {**found, "feasible": None, "error": told}
+        return {**found, "feasible": None, "error": (self.error or ScenarioError(UNEXPECTED, "")).document()}
 
 
 def score_range(definition: SweepDefinition, start: int, stop: int) -> list[Row]:
@@ -85,10 +73,8 @@ class _Scorer:
         try:
             scenario = self._reader.scenario(in_grid)
             return Row(index, in_grid, axes, judge(scenario, self._loaded(scenario, in_grid)))
-        except Failure as failure:
-            return Row(index, in_grid, axes, error=ScenarioError(failure.code, failure.detail, failure.path))
         except Exception as error:  # noqa: BLE001 — one scenario must not take the others of its range with it
-            return Row(index, in_grid, axes, error=ScenarioError(UNEXPECTED, f"{type(error).__name__}: {error}"))
+            return Row(index, in_grid, axes, error=ScenarioError.of(error))
 
     def _loaded(self, scenario: Scenario, in_grid: int) -> Loads:
         digits = digits_of(self._definition, in_grid)

@@ -1,16 +1,18 @@
 """Every assignor by its name, with one signature: what the API's enum, the docs and comparisons read."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from types import MappingProxyType
+
+import numpy as np
 
 from app.core.groups.arrays.owned import OwnedRuns
 from app.core.groups.arrays.weights import Weights
 from app.core.groups.classic import cooperative_sticky, roundrobin, sticky
 from app.core.groups.classic import range as classic_range
 from app.core.groups.lifecycle.rebalance import Protocol
-from app.core.groups.model import Assign, GroupAssignment, GroupMetadata, Member
+from app.core.groups.model import Assign, GroupAssignment, GroupMetadata, Member, Owned
 from app.core.groups.optimum import optimal
 from app.core.groups.optimum.by_load import balance_by_load
 from app.core.groups.server import range as server_range
@@ -50,6 +52,12 @@ class Assignor:
     owned_in: OwnedIn | None = None
     is_exclusive: bool = True
     minding: Callable[[Weights | None, Weights | None], Assign] | None = None
+
+    def sees(self, member: Member) -> Member:
+        """A member that says by itself what it owns, as this assignor reads it: clients sort before they send."""
+        if self.owned_in is OwnedIn.USER_DATA:
+            return sticky.in_user_data(member)
+        return replace(member, owned=[Owned(run.topic, np.sort(run.partitions)) for run in member.owned])
 
     @property
     def is_sticky(self) -> bool:

@@ -66,11 +66,8 @@ def measure(counts: Tally) -> PlacementMeasures:
 
     A broker without a rack stands in none: its replicas add to no partition's racks.
     """
-    from app.core.measures.tally_kernel import TOO_FEW_RACKS  # noqa: PLC0415 — numba is imported late
-
     ids = [broker.id for broker in counts.brokers]
     partitions = int(counts.per_racks_spanned.sum())
-    crowded = sum(int(np.count_nonzero(faults & TOO_FEW_RACKS)) for faults in counts.faults)
     spanned = {racks: int(n) for racks, n in enumerate(counts.per_racks_spanned) if n}
     return PlacementMeasures(
         partitions=partitions,
@@ -79,12 +76,23 @@ def measure(counts: Tally) -> PlacementMeasures:
         racks_per_partition=(
             RacksPerPartition(min(spanned, default=0), max(spanned, default=0), spanned) if counts.racks else None
         ),
-        rack_safe_share=(1 - crowded / partitions if partitions else 1.0) if counts.racks else None,
+        rack_safe_share=rack_safe_share(counts),
         exposure=Exposure(
             racks=dict(zip(counts.racks, _losses(counts.per_rack), strict=True)),
             brokers=dict(zip(ids, _losses(counts.per_broker), strict=True)),
         ),
     )
+
+
+def rack_safe_share(counts: Tally) -> float | None:
+    """The share of partitions that span min(replicas, racks) racks; None without racks, 1.0 without partitions."""
+    from app.core.measures.tally_kernel import TOO_FEW_RACKS  # noqa: PLC0415 — numba is imported late
+
+    if not counts.racks:
+        return None
+    partitions = int(counts.per_racks_spanned.sum())
+    crowded = sum(int(np.count_nonzero(faults & TOO_FEW_RACKS)) for faults in counts.faults)
+    return 1 - crowded / partitions if partitions else 1.0
 
 
 def _per_broker(ids: list[int], numbers: Int64s) -> PerBroker:

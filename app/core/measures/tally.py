@@ -34,24 +34,55 @@ class Tally:
     faults: tuple[NDArray[np.uint8], ...] = field(repr=False)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class BrokerTable:
+    """Brokers as arrays, by ascending id: made once where many assignments are counted over the same.
+
+    Parameters
+    ----------
+    racks : distinct, sorted. ids : (brokers,) int32. rack_of : (brokers,) int32 indices into `racks`, -1 for none.
+    fenced : (brokers,) bool.
+    """
+
+    brokers: tuple[Broker, ...]
+    racks: tuple[str, ...]
+    ids: Int32s
+    rack_of: Int32s
+    fenced: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, brokers: Sequence[Broker]) -> "BrokerTable":
+        """Of two brokers with one id the last one counts."""
+        known = tuple(sorted({broker.id: broker for broker in brokers}.values(), key=lambda broker: broker.id))
+        racks = tuple(sorted({broker.rack for broker in known if broker.rack is not None}))
+        index_of = {rack: index for index, rack in enumerate(racks)}
+        return cls(
+            known,
+            racks,
+            ids=np.array([broker.id for broker in known], np.int32),
+            rack_of=np.array([-1 if b.rack is None else index_of[b.rack] for b in known], np.int32),
+            fenced=np.array([broker.fenced for broker in known], np.bool_),
+        )
+
+
 def tally(assignments: Mapping[str, Assignment], brokers: Sequence[Broker]) -> Tally:
     """Count where the topics' replicas are, over `brokers`; of two brokers with one id the last one counts."""
+    return tally_over(BrokerTable.of(brokers), assignments)
+
+
+def tally_over(table: BrokerTable, assignments: Mapping[str, Assignment]) -> Tally:
+    """Count where the topics' replicas are, over the brokers of a table."""
     from app.core.measures import tally_kernel as kernel  # noqa: PLC0415 — numba takes most of a second to import
 
-    known = tuple(sorted({broker.id: broker for broker in brokers}.values(), key=lambda broker: broker.id))
-    racks = tuple(sorted({broker.rack for broker in known if broker.rack is not None}))
-    index_of = {rack: index for index, rack in enumerate(racks)}
-    rack_of = np.array([-1 if b.rack is None else index_of[b.rack] for b in known], np.int32)
-    fenced = np.array([broker.fenced for broker in known], np.bool_)
-    per_broker = np.zeros((len(known), 3), np.int64)
-    per_rack = np.zeros((len(racks), 3), np.int64)
-    per_racks_spanned = np.zeros(len(racks) + 1, np.int64)
-    ids = np.array([broker.id for broker in known], np.int32)
+    racks = len(table.racks)
+    per_broker = np.zeros((len(table.brokers), 3), np.int64)
+    per_rack = np.zeros((racks, 3), np.int64)
+    per_racks_spanned = np.zeros(racks + 1, np.int64)
     faults = tuple(np.zeros(len(assignment.replicas), np.uint8) for assignment in assignments.values())
     for assignment, row_faults in zip(assignments.values(), faults, strict=True):
-        positions = _positions(assignment.replicas, ids)
-        kernel.count(positions, rack_of, fenced, len(racks), per_broker, per_rack, per_racks_spanned, row_faults)
-    return Tally(known, racks, assignments, per_broker, per_rack, per_racks_spanned, faults)
+        positions = _positions(assignment.replicas, table.ids)
+        kernel.count(positions, table.rack_of, table.fenced, racks, per_broker, per_rack, per_racks_spanned, row_faults)
+    return Tally(table.brokers, table.racks, assignments, per_broker, per_rack, per_racks_spanned, faults)
 
 
 def _positions(replicas: Int32s, ids: Int32s) -> Int32s:

@@ -9,7 +9,7 @@ from app.core.jvm import JavaRandom
 from app.core.model import Broker, NewTopic, Placement
 from app.core.replicas import admin_utils, admin_utils_envelope, striped, striped_envelope
 from app.core.replicas.envelope import Envelope
-from app.core.replicas.rack_modes import RackMode
+from app.core.replicas.rack_modes import RackMode, applied
 from app.errors import KafkaRefuses
 
 _OF_A_TOPIC = ("partitions", "replication_factor", "start_partition_id")
@@ -40,6 +40,12 @@ class Algorithm:
     rack_mode: RackMode | None
     """How racks count where the caller does not say; None: the algorithm has its own way with brokers without one."""
     leaves_out_fenced: bool
+
+    def in_play(self, brokers: Sequence[Broker], rack_mode: RackMode | None) -> tuple[Broker, ...]:
+        """The brokers as the algorithm sees them, in the same order; without a mode, racks count as it has them."""
+        live = tuple(broker for broker in brokers if not (self.leaves_out_fenced and broker.fenced))
+        mode = rack_mode or self.rack_mode
+        return live if mode is None else applied(mode, live)
 
 
 PLACEMENTS: Mapping[str, Algorithm] = MappingProxyType(

@@ -2,7 +2,7 @@
 
     loop.py         what a kernel is, and the loop around it on an executor
     registry.py     KERNELS: name → kernel; what a job names
-    scenarios.py    scenarios of a capacity sweep, scored
+    scenarios.py    scenarios of a sweep, scored: capacity, draws of a placement, groups of an estate
     files.py        Parquet and Arrow files that an executor opens itself
     key_hashes.py   records and bytes per partition, under each partitioner and partition count
 

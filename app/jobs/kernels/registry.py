@@ -6,6 +6,6 @@ from types import MappingProxyType
 from app.jobs.kernels import key_hashes, scenarios
 from app.jobs.kernels.loop import Kernel
 
-_REGISTERED = (scenarios.KERNEL, key_hashes.KERNEL, key_hashes.OF_FILES)
+_REGISTERED = (scenarios.CAPACITY, scenarios.DRAWS, scenarios.GROUPS, key_hashes.KERNEL, key_hashes.OF_FILES)
 
 KERNELS: Mapping[str, Kernel] = MappingProxyType({kernel.name: kernel for kernel in _REGISTERED})

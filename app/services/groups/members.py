@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from app.core.groups.classic import sticky
 from app.core.groups.model import Member, Owned
 from app.core.groups.registry import Assignor, OwnedIn
 from app.errors import ConflictingFields, CorruptProtocolBytes, DuplicateTopic, FieldPath, MalformedText
@@ -33,20 +32,17 @@ class ListedMember:
 
     def seen_by(self, assignor: Assignor) -> Member:
         """The member as one assignor reads it."""
-        if assignor.owned_in is OwnedIn.USER_DATA:
-            return self._in_user_data()
         if self.subscription is None:
-            # Clients sort what they own before they send it.
-            return replace(self.member, owned=[Owned(run.topic, np.sort(run.partitions)) for run in self.member.owned])
+            return assignor.sees(self.member)
+        if assignor.owned_in is OwnedIn.USER_DATA:
+            return self._in_user_data(self.subscription)
         if self.member.generation_id is None and assignor.owned_in is OwnedIn.SUBSCRIPTION:
             # Before the subscription had a field for it, the generation was user data.
             return replace(self.member, generation_id=_cooperative_generation(self.subscription.user_data))
         return self.member
 
-    def _in_user_data(self) -> Member:
-        if self.subscription is None:
-            return sticky.in_user_data(self.member)
-        told = _sticky_user_data(self.subscription.user_data)
+    def _in_user_data(self, subscription: Subscription) -> Member:
+        told = _sticky_user_data(subscription.user_data)
         if told is None:
             return replace(self.member, owned=(), generation_id=None)
         # The older form has no generation, which counts as one before all others.

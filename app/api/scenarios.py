@@ -1,0 +1,236 @@
+"""What `/v1/sweeps/{id}` has found: its scenarios, how their figures are distributed, which is best."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Annotated, Any, Literal
+
+import orjson
+from fastapi import APIRouter, Query, Request, Response, Security
+from pydantic import Field
+
+from app import errors
+from app.api import examples
+from app.api.auth import principal
+from app.api.dependencies import RequestLimits, Uow
+from app.api.fields import Id
+from app.api.group_documents import GroupPlanDocument
+from app.api.idempotency import OnceOnly
+from app.api.negotiation import chosen
+from app.api.pagination import PageSize, PageToken, place_of_token, token_of_place
+from app.api.plan_documents import PlanDocument
+from app.api.plans import created
+from app.api.problems import responses
+from app.api.sweep_documents import (
+    BestDocument,
+    ComparisonDocument,
+    FrontDocument,
+    ScenarioDocument,
+    ScenariosPage,
+    SummaryDocument,
+)
+from app.formats import scenario_tables
+from app.services import sweep_results
+from app.services.sweep_results import Wanted
+
+router = APIRouter(prefix="/v1/sweeps", tags=["sweeps"])
+
+JSON = "application/json"
+TABLES: Mapping[str, Callable[..., bytes]] = {
+    "text/csv": scenario_tables.write_csv,
+    "application/vnd.apache.parquet": scenario_tables.write_parquet,
+    "application/vnd.apache.arrow.stream": scenario_tables.write_arrow,
+}
+"""What scenarios are written as, besides JSON: all that fit the filter, and not a page of them."""
+_READ_ROWS = 5_000
+
+SweepId = Annotated[Id, examples.SWEEP_ID]
+AxisFilter = Annotated[
+    list[Annotated[str, Field(max_length=900, pattern=r"^[^\x00-\x1f\x7f=]+=[^\x00-\x1f\x7f]*$")]] | None,
+    Query(
+        description="`name=value`: only the scenarios in which these axes have these values, as JSON writes them "
+        "(text without quotes).",
+        max_length=16,
+    ),
+]
+
+
+@router.get(
+    "/{sweep_id}/scenarios",
+    operation_id="list_scenarios",
+    summary="Read scored scenarios",
+    response_model=ScenariosPage,
+    responses=responses(
+        errors.SweepNotFound,
+        errors.InvalidPageToken,
+        errors.NotAcceptable,
+        errors.UnknownFigure,
+        errors.UnknownAxis,
+        errors.NotForThisKind,
+        others={200: {"content": {media_type: {} for media_type in TABLES}, "description": "Scenarios"}},
+    ),
+    dependencies=[Security(principal, scopes=["read"])],
+)
+def scenarios(
+    request: Request,
+    uow: Uow,
+    sweep_id: SweepId,
+    feasible: Annotated[bool | None, Query(description="Of a capacity sweep: only these, or only the others.")] = None,
+    axis: AxisFilter = None,
+    sort: Annotated[
+        Literal[tuple(sweep_results.SORTABLE)],  # type: ignore[valid-type] # the kinds decide
+        Query(description="What they are sorted by: the index, or a figure of the sweep's kind."),
+    ] = "index",
+    descending: Annotated[bool, Query(description="The largest first.")] = False,
+    page_size: PageSize = 100,
+    page_token: PageToken = None,
+) -> Response:
+    """Page through the scenarios, or take all that fit the filter as CSV, Parquet or an Arrow stream (`Accept`)."""
+    media_type = chosen(request, [JSON, *TABLES])
+    wanted = Wanted(feasible, _named_axes(axis))
+
+    def page(after: tuple[float | None, int] | None, size: int) -> tuple[Sequence[Mapping[str, Any]], bool]:
+        found = sweep_results.scenarios(uow, sweep_id, wanted, sort=sort, descending=descending, after=after, size=size)
+        return [row for _, row in found.items], found.has_more
+
+    if media_type != JSON:
+        columns = sweep_results.columns(uow, sweep_id)
+        return Response(TABLES[media_type](_all(page, sort), columns), media_type=media_type)
+    items, has_more = page(place_of_token(page_token), page_size)
+    token = token_of_place(_place(items[-1], sort)) if has_more else None
+    return _json({"items": items, "next_page_token": token})
+
+
+@router.get(
+    "/{sweep_id}/scenarios/{index}",
+    operation_id="get_scenario",
+    summary="Read one scored scenario",
+    response_model=ScenarioDocument,
+    responses=responses(errors.SweepNotFound, errors.ScenarioNotFound),
+    dependencies=[Security(principal, scopes=["read"])],
+)
+def scenario(uow: Uow, sweep_id: SweepId, index: examples.ScenarioIndex) -> Response:
+    """Everything that was found about one scenario."""
+    return _json(sweep_results.one(uow, sweep_id, index))
+
+
+@router.post(
+    "/{sweep_id}/scenarios/{index}/plan",
+    status_code=201,
+    operation_id="open_scenario",
+    summary="Open a scenario as a plan",
+    response_model=PlanDocument | GroupPlanDocument,
+    responses=responses(
+        errors.SweepNotFound,
+        errors.ScenarioNotFound,
+        errors.SnapshotNotFound,
+        errors.LimitExceeded,
+        errors.ConflictingFields,
+        errors.ArithmeticOverflow,
+        errors.OwnedPartitionMissing,
+        errors.SubscribedTopicMissing,
+        errors.PartitionsLeftUnassigned,
+        errors.AssignorLosesCount,
+        errors.AssignorNeverEnds,
+        errors.IdempotencyKeyInFlight,
+    ),
+)
+def open_scenario(
+    uow: Uow, once: OnceOnly, limits: RequestLimits, sweep_id: SweepId, index: examples.ScenarioIndex
+) -> Response:
+    """The very placement or group that was scored, as a plan: with its measures, its picture and its exports.
+
+    A group plan is of the members that are left and those that join, so that what the lost ones had is taken up in it.
+    """
+    return once(lambda: created(sweep_results.opened(uow, sweep_id, index, limits)))
+
+
+@router.get(
+    "/{sweep_id}/summary",
+    operation_id="summarise_sweep",
+    summary="See how the figures of its scenarios are distributed",
+    response_model=SummaryDocument,
+    responses=responses(errors.SweepNotFound, errors.UnknownAxis, errors.NotForThisKind),
+    dependencies=[Security(principal, scopes=["read"])],
+)
+def summary(
+    uow: Uow,
+    sweep_id: SweepId,
+    feasible: Annotated[bool | None, Query(description="Of a capacity sweep: only these, or only the others.")] = None,
+    axis: AxisFilter = None,
+) -> Response:
+    """Least, mean, median, 95th percentile (nearest rank), largest and a histogram of every figure of the sweep's kind,
+    over all that has been scored, or over the scenarios of some axes' values.
+    """
+    return _json(sweep_results.summary(uow, sweep_id, Wanted(feasible, _named_axes(axis))))
+
+
+@router.get(
+    "/{sweep_id}/front",
+    operation_id="get_front",
+    summary="See which scenarios no other beats",
+    response_model=FrontDocument,
+    responses=responses(errors.SweepNotFound, errors.NotForThisKind),
+    dependencies=[Security(principal, scopes=["read"])],
+)
+def front(uow: Uow, sweep_id: SweepId) -> Response:
+    """The Pareto front over cost, headroom and cross-rack bytes, of what is feasible and keeps the constraints.
+
+    Of capacity sweeps; other kinds have no objective, and a summary.
+    """
+    return _json({"items": sweep_results.front(uow, sweep_id)})
+
+
+@router.get(
+    "/{sweep_id}/best",
+    operation_id="get_best",
+    summary="See the best scenario, and why nothing cheaper will do",
+    response_model=BestDocument,
+    responses=responses(errors.SweepNotFound, errors.NotForThisKind),
+    dependencies=[Security(principal, scopes=["read"])],
+)
+def best(uow: Uow, sweep_id: SweepId) -> Response:
+    """The best by the sweep's objective; of each cheaper neighbour, which limit it breaks or constraint it misses.
+
+    Of capacity sweeps; other kinds have no objective, and a summary.
+    """
+    return _json(sweep_results.best(uow, sweep_id))
+
+
+@router.get(
+    "/{sweep_id}/comparison",
+    operation_id="compare_sweeps",
+    summary="Compare two sweeps",
+    response_model=ComparisonDocument,
+    responses=responses(errors.SweepNotFound, errors.NotForThisKind),
+    dependencies=[Security(principal, scopes=["read"])],
+)
+def comparison(
+    uow: Uow,
+    sweep_id: SweepId,
+    against: Annotated[Id, Query(description="Another sweep.", examples=[str(examples.EXAMPLE_SWEEP_ID)])],
+) -> Response:
+    """What each of two capacity sweeps found best, and how many of its scenarios will do."""
+    return _json(sweep_results.compared(uow, sweep_id, against))
+
+
+def _named_axes(pairs: Sequence[str] | None) -> dict[str, str]:
+    return dict(pair.split("=", 1) for pair in pairs or ())
+
+
+def _all(
+    page: Callable[[tuple[float | None, int] | None, int], tuple[Sequence[Mapping[str, Any]], bool]], sort: str
+) -> Iterable[Mapping[str, Any]]:
+    after: tuple[float | None, int] | None = None
+    has_more = True
+    while has_more:
+        items, has_more = page(after, _READ_ROWS)
+        yield from items
+        after = _place(items[-1], sort) if items else None
+
+
+def _place(row: Mapping[str, Any], sort: str) -> tuple[float | None, int]:
+    value = None if sort == "index" else row.get(sort)
+    return (None if value is None else float(value)), int(row["index"])
+
+
+def _json(document: object) -> Response:
+    return Response(orjson.dumps(document), media_type=JSON)

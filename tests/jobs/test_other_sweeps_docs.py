@@ -1,0 +1,23 @@
+"""What `docs/other-sweeps.md` shows is what happens, with a worker and its Spark."""
+
+import httpx
+import pytest
+
+from tests.api.conftest import StartWorker, start_worker
+from tests.conftest import ROOT
+from tests.documents import Document
+from tests.test_readme import replay
+
+DOC = Document(ROOT / "docs" / "other-sweeps.md")
+__all__ = ["start_worker"]
+
+
+@pytest.mark.slow
+def test_every_request_prints_what_is_shown(client: httpx.Client, start_worker: StartWorker) -> None:
+    start_worker()
+    replay(DOC, str(client.base_url).rstrip("/"))
+
+
+@pytest.mark.parametrize("path", DOC.links())
+def test_links_lead_somewhere(path: str) -> None:
+    assert (DOC.path.parent / path).exists()
