@@ -313,6 +313,48 @@ class NotForThisKind(Failure):
     title = "A sweep of this kind has no answer to that"
 
 
+class DatasetNotAllowed(Failure):
+    """A dataset lies outside the roots that the operator allows; says nothing about what is there."""
+
+    code = "dataset_not_allowed"
+    title = "The dataset is outside the allowed roots"
+
+
+class DatasetNotFound(Failure):
+    """An allowed path has no dataset: nothing is there, or a folder without files of the format."""
+
+    code = "dataset_not_found"
+    title = "There is no such dataset"
+
+
+class DatasetUnreadable(Failure):
+    """A file of a dataset is damaged, of another format, or cannot be opened where it is read; names it."""
+
+    code = "dataset_unreadable"
+    title = "The dataset cannot be read"
+
+
+class DatasetEmpty(Failure):
+    """A dataset has no record."""
+
+    code = "dataset_empty"
+    title = "The dataset has no records"
+
+
+class ColumnNotFound(Failure):
+    """A dataset has no column of the name given; says which there are where that is known."""
+
+    code = "column_not_found"
+    title = "The dataset has no such column"
+
+
+class KeyColumnOfAnotherType(Failure):
+    """The key column's values are not what the encoding needs; names both."""
+
+    code = "key_column_of_another_type"
+    title = "The key column is of another type"
+
+
 class IllegalReassignment(Failure):
     """A reassignment that Kafka refuses whole: an unknown broker or partition, or a replica named twice."""
 

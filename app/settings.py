@@ -68,9 +68,13 @@ class Settings(BaseSettings):
     max_active_sweeps: int = Field(
         DEFAULTS.max_active_sweeps, ge=1, description="Sweeps that one API key may have on the way."
     )
+    dataset_roots: Annotated[tuple[str, ...], NoDecode] = Field(
+        DEFAULTS.dataset_roots,
+        description="Folders and beginnings of URIs under which sweeps may read datasets, separated by commas.",
+    )
     sweep_days: int = Field(30, ge=1, description="How long a sweep's rows are kept once it has ended.")
 
-    @field_validator("allowed_origins", "allowed_hosts", mode="before")
+    @field_validator("allowed_origins", "allowed_hosts", "dataset_roots", mode="before")
     @classmethod
     def _split(cls, value: object) -> object:
         return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value

@@ -35,7 +35,8 @@ def install(app: FastAPI, limits: Limits) -> None:
 
 
 def _document(app: FastAPI, limits: Limits) -> dict[str, Any]:
-    named = {name: getattr(limits, name) for name in Limits.__slots__}
+    # Numbers alone: where datasets may lie is between the operator and whoever asks for one.
+    named = {name: getattr(limits, name) for name in Limits.__slots__ if name.startswith("max_")}
     table = "\n".join(f"- `{name}`: {limit:,}" for name, limit in named.items())
     document = get_openapi(
         title=TITLE,

@@ -122,6 +122,7 @@ def scenario(uow: Uow, sweep_id: SweepId, index: examples.ScenarioIndex) -> Resp
         errors.SweepNotFound,
         errors.ScenarioNotFound,
         errors.SnapshotNotFound,
+        errors.NotForThisKind,
         errors.LimitExceeded,
         errors.ConflictingFields,
         errors.ArithmeticOverflow,
@@ -137,6 +138,8 @@ def open_scenario(
     uow: Uow, once: OnceOnly, limits: RequestLimits, sweep_id: SweepId, index: examples.ScenarioIndex
 ) -> Response:
     """The very placement or group that was scored, as a plan: with its measures, its picture and its exports.
+
+    Those of a key skew place nothing that a plan could hold.
 
     A group plan is of the members that are left and those that join, so that what the lost ones had is taken up in it.
     """

@@ -1,11 +1,10 @@
 """`/v1/sweeps`: thousands of what-ifs, scored on Spark, ranked and kept."""
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping
 from typing import Annotated, Literal
 from uuid import UUID
 
-import anyio
-import anyio.to_thread
 import orjson
 from fastapi import APIRouter, Body, Depends, Query, Request, Response, Security
 from fastapi.responses import StreamingResponse
@@ -51,6 +50,7 @@ _REFUSED = (
     errors.ArithmeticOverflow,
     errors.DuplicateBroker,
     errors.DuplicateTopic,
+    errors.DatasetNotAllowed,
     errors.TooManySweeps,
     errors.UnsupportedMediaType,
     errors.IdempotencyKeyInFlight,
@@ -78,7 +78,8 @@ def create(
 
     `capacity`: every scenario that the axes span, placed and loaded broker by broker and failure by failure.
     `placement_draws`: one placement from many seeds, and how even each leaves the brokers. `consumer_groups`: every
-    group of a snapshot under every assignor, with members lost and added.
+    group of a snapshot under every assignor, with members lost and added. `key_skew`: a dataset of keys under every
+    partitioner and partition count: how even the partitions are, what moves, which keys are the heaviest.
 
     It is answered at once and scored by workers; ask the address in `Location` how far it is, or listen to its events.
     """
@@ -172,7 +173,8 @@ def clone(
     """The same, with those fields that are given done otherwise; `{}` runs it once more.
 
     A capacity sweep takes other axes, sample, objective and constraints, draws other seeds, groups other assignors and
-    other numbers of members lost and added. What was read from a snapshot stays as it was read.
+    other numbers of members lost and added, a key skew other partitioners and partition counts. What was read from a
+    snapshot stays as it was read; a dataset is read again.
     """
 
     def answer() -> Response:
@@ -193,7 +195,7 @@ async def _told(database: Database, sweep_id: UUID) -> AsyncIterator[bytes]:
     silent_s = 0.0
     while True:
         try:
-            document = await anyio.to_thread.run_sync(look)
+            document = await asyncio.to_thread(look)
         except errors.SweepNotFound:
             return
         seen = (document["state"], document["done"], document["waiting"])
@@ -204,7 +206,7 @@ async def _told(database: Database, sweep_id: UUID) -> AsyncIterator[bytes]:
             yield f"event: {name}\nid: {document['done']}\ndata: ".encode() + _dumped(document) + b"\n\n"
         if has_ended:
             return
-        await anyio.sleep(LOOK_EVERY_S)
+        await asyncio.sleep(LOOK_EVERY_S)
         silent_s += LOOK_EVERY_S
         if silent_s >= KEEP_ALIVE_S:
             silent_s = 0.0

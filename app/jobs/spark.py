@@ -8,7 +8,7 @@ import re
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -17,6 +17,7 @@ from typing import TypeAlias
 import pyarrow as pa
 import structlog
 from py4j.protocol import Py4JError
+from pyspark import Broadcast
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sql
@@ -70,6 +71,23 @@ class Files:
         numbered = session.range(0, len(self.paths), 1, max(1, tasks))
         path = sql.element_at(sql.array(*map(sql.lit, self.paths)), sql.col("id").cast("int") + 1)
         return numbered.select(path.alias("path"), sql.lit(self.column).alias("column"))
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What another kernel makes of a source, as what the job's own kernel is run over.
+
+    Parameters
+    ----------
+    kernel, payload, schema : as `Spark.run` has them.
+    together : brings what the kernel yields into the rows that the next one is to have, as a `groupBy` does.
+    """
+
+    kernel: str
+    payload: bytes
+    over: Source
+    schema: pa.Schema
+    together: Callable[[DataFrame], DataFrame]
 
 
 @dataclass(eq=False, slots=True)
@@ -137,13 +155,14 @@ class Spark:
         """
         return self._connected().session
 
-    def run(self, kernel: str, *, payload: bytes, over: Source, schema: pa.Schema, group: str) -> pa.Table:
+    def run(self, kernel: str, *, payload: bytes, over: Source | Step, schema: pa.Schema, group: str) -> pa.Table:
         """Run a kernel over a source's rows on the executors, and bring what it yields here.
 
         Parameters
         ----------
         kernel : its name in `app.jobs.kernels.registry`.
         payload : what the kernel's `prepare` reads; sent to every executor once.
+        over : the rows, or a step before that gives them.
         schema : of what the kernel yields.
         group : by which `cancel` finds the job; jobs of different groups share the executors evenly.
 
@@ -227,7 +246,9 @@ class Spark:
         finally:
             self._running.discard(running)
 
-    def _attempt(self, running: _Running, kernel: str, payload: bytes, over: Source, schema: pa.Schema) -> pa.Table:
+    def _attempt(
+        self, running: _Running, kernel: str, payload: bytes, over: Source | Step, schema: pa.Schema
+    ) -> pa.Table:
         connection = self._connected()
         running.ended.clear()
         running.is_without_executors = False
@@ -277,19 +298,32 @@ class Spark:
                     context.cancelJobGroup(running.group)
 
 
-def _collected(connection: Connection, group: str, job: tuple[str, bytes, pa.Schema], over: Source) -> pa.Table:
-    kernel, payload, schema = job
+def _collected(connection: Connection, group: str, job: tuple[str, bytes, pa.Schema], over: Source | Step) -> pa.Table:
+    kernel, _, schema = job
     context = connection.session.sparkContext
     context.setJobGroup(group, f"{kernel} of {group}")
     context.setLocalProperty("spark.scheduler.pool", group)
-    sent = context.broadcast((kernel, payload, schema.serialize().to_pybytes()))
-    try:
-        task = shipping.task_of(connection.archive.name, sent)
-        rows = over(connection.session).mapInArrow(task, from_arrow_schema(schema))
-        return rows.toArrow().cast(schema)
-    finally:
-        with suppress(Py4JError, OSError):  # with the JVM, it is gone anyway
-            sent.destroy()
+    with ExitStack() as sent:
+        rows = over(connection.session) if not isinstance(over, Step) else _step(connection, over, sent)
+        return _mapped(connection, job, rows, sent).toArrow().cast(schema)
+
+
+def _step(connection: Connection, step: Step, sent: ExitStack) -> DataFrame:
+    job = (step.kernel, step.payload, step.schema)
+    return step.together(_mapped(connection, job, step.over(connection.session), sent))
+
+
+def _mapped(connection: Connection, job: tuple[str, bytes, pa.Schema], rows: DataFrame, sent: ExitStack) -> DataFrame:
+    """The rows through a kernel; what is sent for it is forgotten with `sent`."""
+    kernel, payload, schema = job
+    told = connection.session.sparkContext.broadcast((kernel, payload, schema.serialize().to_pybytes()))
+    sent.callback(_forget, told)
+    return rows.mapInArrow(shipping.task_of(connection.archive.name, told), from_arrow_schema(schema))
+
+
+def _forget(told: "Broadcast[tuple[str, bytes, bytes]]") -> None:
+    with suppress(Py4JError, OSError):  # with the JVM, it is gone anyway
+        told.destroy()
 
 
 def _gist(text: str) -> str:

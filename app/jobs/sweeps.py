@@ -1,12 +1,15 @@
 """Score one chunk of a sweep on Spark, between two short transactions."""
 
 import time
+from collections.abc import Callable, Mapping
 from threading import Event, Thread
+from types import MappingProxyType
 from uuid import UUID
 
 import structlog
 
 from app.errors import Failure, SparkJobCancelled, SparkJobFailed, SparkUnavailable, SweepNotFound
+from app.jobs import key_skew
 from app.jobs.kernels import scenarios
 from app.jobs.spark import Ranges, Spark
 from app.services import sweeps
@@ -54,24 +57,35 @@ def give_up(database: Database, sweep_id: UUID, detail: str) -> None:
 
 
 def _scored(database: Database, spark: Spark, chunk: Chunk) -> list[tuple[int, bytes]]:
-    group = str(chunk.sweep.id)
-    cores = spark.session().sparkContext.defaultParallelism
-    step = max(1, -(-(chunk.stop - chunk.start) // (cores * TASKS_PER_CORE)))
     ended = Event()
     watch = Thread(target=_cancel_with_sweep, args=(database, spark, chunk.sweep.id, ended), daemon=True)
     watch.start()
     try:
-        found = spark.run(
-            KINDS[chunk.sweep.kind].kernel,
-            payload=scenarios.payload(chunk.sweep.definition),
-            over=Ranges(chunk.start, chunk.stop, step),
-            schema=scenarios.SCHEMA,
-            group=group,
-        )
+        return _WHOLE.get(chunk.sweep.kind, _ranges)(spark, chunk)
     finally:
         ended.set()
         watch.join()
+
+
+def _ranges(spark: Spark, chunk: Chunk) -> list[tuple[int, bytes]]:
+    cores = spark.session().sparkContext.defaultParallelism
+    step = max(1, -(-(chunk.stop - chunk.start) // (cores * TASKS_PER_CORE)))
+    found = spark.run(
+        KINDS[chunk.sweep.kind].kernel,
+        payload=scenarios.payload(chunk.sweep.definition),
+        over=Ranges(chunk.start, chunk.stop, step),
+        schema=scenarios.SCHEMA,
+        group=str(chunk.sweep.id),
+    )
     return list(zip(found.column("index").to_pylist(), found.column("row").to_pylist(), strict=True))
+
+
+def _key_skew(spark: Spark, chunk: Chunk) -> list[tuple[int, bytes]]:
+    return key_skew.score(spark, chunk.sweep.definition, group=str(chunk.sweep.id))
+
+
+_WHOLE: Mapping[str, Callable[[Spark, Chunk], list[tuple[int, bytes]]]] = MappingProxyType({"key_skew": _key_skew})
+"""How kinds that are measured whole are; every other kind is scored range by range."""
 
 
 def _cancel_with_sweep(database: Database, spark: Spark, sweep_id: UUID, ended: Event) -> None:

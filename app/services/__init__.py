@@ -8,11 +8,12 @@ what was found; it knows neither HTTP nor SQL.
     keys.py                which partition a key goes to; key_encodings.py reads keys, null_keys.py what a producer sees
     sweeps.py              have what-ifs scored, chunk by chunk; sweep_results.py: what they found
     sweep_kinds.py         the table of what differs between kinds of them: capacity_sweeps.py, placement_draws.py,
-                           group_sweeps.py
+                           group_sweeps.py, key_skew.py
     spark_master.py        the Spark master that is configured
     checks.py              verify an assignment that anyone made
     plans.py               what every kind of plan shares; kinds.py is the table of what differs between them
     jobs.py                the same requests, answered later
+    datasets.py            which datasets a caller may have read
     exports.py             the formats that plans are handed over in
     conformance.py         run measured cases against the algorithms; vectors/ reads their inputs
     cautions.py            what the caller should know although it did not stop the answer

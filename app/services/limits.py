@@ -33,6 +33,8 @@ class Limits:
     """Scenarios of one sweep."""
     max_active_sweeps: int = 10
     """Sweeps that one API key may have on the way."""
+    dataset_roots: tuple[str, ...] = ()
+    """Folders and beginnings of URIs under which datasets are read; empty: none is."""
 
     def check_count(self, name: str, items: Sized, *, path: FieldPath) -> None:
         """Raise `LimitExceeded` where there are more `items` than the limit called `max_<name>`."""

@@ -10,7 +10,7 @@ from app.core.groups.estate import scoring as estates
 from app.core.replicas import draws
 from app.errors import FieldPath, Json
 from app.formats.scenario_tables import Column
-from app.services import capacity_sweeps, group_sweeps, placement_draws
+from app.services import capacity_sweeps, group_sweeps, key_skew, placement_draws
 from app.services.limits import Limits
 from app.services.plans import Plan
 from app.store.database import UnitOfWork
@@ -47,6 +47,7 @@ class SweepKind:
     columns : of its tables, between the index and the error; the axes first.
     opened : one scenario as a full plan.
     ranking : None where no scenario is better than another.
+    is_measured_whole : one job finds all scenarios, since what it reads is the same for each.
     """
 
     name: str
@@ -60,6 +61,7 @@ class SweepKind:
     columns: Callable[[Definition], Sequence[Column]]
     opened: Callable[[UnitOfWork, Sweep, int, Limits], Plan]
     ranking: Ranking | None = None
+    is_measured_whole: bool = False
 
 
 KINDS: Mapping[str, SweepKind] = MappingProxyType(
@@ -102,6 +104,19 @@ KINDS: Mapping[str, SweepKind] = MappingProxyType(
                 numbers=estates.NUMBERS,
                 columns=group_sweeps.columns,
                 opened=group_sweeps.opened,
+            ),
+            SweepKind(
+                name="key_skew",
+                resolve=key_skew.resolve,
+                count=key_skew.scenarios,
+                counted_by=("partitioners",),
+                kernel="key_skew",
+                score=key_skew.score,
+                changes=("partitioners", "partitions", "compare_partitions", "heaviest"),
+                numbers=key_skew.NUMBERS,
+                columns=key_skew.columns,
+                opened=key_skew.opened,
+                is_measured_whole=True,
             ),
         )
     }

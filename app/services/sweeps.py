@@ -131,6 +131,8 @@ def next_chunk(uow: UnitOfWork, sweep_id: UUID) -> Chunk | None:
     if sweep.has_ended:
         return None
     uow.sweeps.start(sweep_id)
+    if KINDS[sweep.kind].is_measured_whole:
+        return Chunk(sweep, 0, sweep.scenarios)
     progress = uow.sweeps.progress(sweep_id)
     return Chunk(sweep, progress.done, min(progress.done + _chunk_size(progress), sweep.scenarios))
 

@@ -59,13 +59,15 @@ def serve() -> Iterator[Serve]:
 
 @contextmanager
 def _in_thread(configured: Settings) -> Iterator[str]:
-    config = uvicorn.Config(create_app(configured), host="127.0.0.1", port=0, log_config=None, access_log=False)
+    app = create_app(configured)
+    config = uvicorn.Config(app, host="127.0.0.1", port=0, log_config=None, access_log=False)
     server = uvicorn.Server(config)
     thread = Thread(target=server.run, daemon=True)
     thread.start()
     while not server.started:
         assert thread.is_alive(), "the service did not start"
         thread.join(0.02)
+    assert app.state.is_prepared.wait(300), "the examples were not kept"
     try:
         yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
     finally:

@@ -1,0 +1,100 @@
+"""Load per partition, moved keys and heaviest keys, from distinct keys and how many records have each."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from app.core.keys.dataset import KeyTally, Placed
+from app.core.keys.partitioners import PARTITIONERS, Partitioner, require_partitions
+from app.jobs.kernels.key_hashes import keys_of_column
+from app.jobs.kernels.loop import Kernel
+
+SCHEMA = pa.schema(
+    [
+        pa.field("what", pa.string(), nullable=False),
+        pa.field("partitioner", pa.string()),
+        pa.field("partitions", pa.int32()),
+        pa.field("partition", pa.int32()),
+        pa.field("key", pa.binary()),
+        pa.field("keys", pa.int64()),
+        pa.field("records", pa.int64(), nullable=False),
+        pa.field("key_bytes", pa.int64()),
+    ]
+)
+"""What one task adds up, several kinds of rows by `what`:
+
+`total`: distinct keys and records. `null`: records without key. `heavy`: a key and its records.
+`load`: records and key bytes of a partition under a partitioner and count, −1 for those without a partition.
+`compared`, `moved`: distinct keys and records, as `dataset.Placed` has them.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the payload asks for."""
+
+    partitioners: tuple[Partitioner, ...]
+    partition_counts: tuple[int, ...]
+    most: int
+
+
+def payload(partitioners: Sequence[str], partition_counts: Sequence[int], *, most: int) -> bytes:
+    """The JSON that `prepare` reads."""
+    asked = {"partitioners": list(partitioners), "partition_counts": list(partition_counts), "most": most}
+    return json.dumps(asked).encode()
+
+
+def prepare(text: bytes) -> Asked:
+    """Look the partitioners up; `InvalidPartitions` where a topic cannot have so many."""
+    read = json.loads(text)
+    for index, count in enumerate(read["partition_counts"]):
+        require_partitions(count, path=("partition_counts", index))
+    partitioners = tuple(PARTITIONERS[name] for name in read["partitioners"])
+    return Asked(partitioners, tuple(read["partition_counts"]), read["most"])
+
+
+def run(asked: Asked, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Add up batches of (key, records), in which no key is twice."""
+    tally = KeyTally(asked.partitioners, asked.partition_counts, asked.most)
+    for batch in batches:
+        tally.add(keys_of_column(batch.column(0)), batch.column(1).to_numpy(zero_copy_only=False))
+    yield _rows(
+        [
+            {"what": "total", "keys": tally.keys, "records": tally.records},
+            {"what": "null", "records": tally.null_records},
+            *({"what": "heavy", "key": key, "records": records} for key, records in tally.heaviest),
+        ]
+    )
+    sums = iter(tally.placed)
+    for partitioner in asked.partitioners:
+        for count in asked.partition_counts:
+            placed = next(sums)
+            yield _loads(partitioner.name, count, placed)
+            its = {"partitioner": partitioner.name, "partitions": count}
+            both = (("compared", placed.compared), ("moved", placed.moved))
+            yield _rows([{"what": what, **its, "keys": int(n[0]), "records": int(n[1])} for what, n in both])
+
+
+def _rows(rows: list[dict[str, object]]) -> pa.RecordBatch:
+    return pa.RecordBatch.from_pylist(rows, schema=SCHEMA)
+
+
+def _loads(name: str, partitions: int, placed: Placed) -> pa.RecordBatch:
+    found = np.flatnonzero(placed.records)
+    columns = [
+        pa.repeat(pa.scalar("load"), len(found)),
+        pa.repeat(pa.scalar(name), len(found)),
+        pa.repeat(pa.scalar(partitions, pa.int32()), len(found)),
+        pa.array((found - 1).astype(np.int32)),
+        pa.nulls(len(found), pa.binary()),
+        pa.nulls(len(found), pa.int64()),
+        pa.array(placed.records[found]),
+        pa.array(placed.key_bytes[found]),
+    ]
+    return pa.RecordBatch.from_arrays(columns, schema=SCHEMA)
+
+
+KERNEL = Kernel("key_skew", prepare, run)

@@ -1,0 +1,150 @@
+"""Sweeps of the kind `key_skew` as they are asked for. What Spark makes of them is tested in tests/jobs."""
+
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from app.errors import DatasetNotAllowed
+from app.services.datasets import located
+from app.store.database import Database
+from tests.api.conftest import Serve
+from tests.api.contract import only_error, problem
+
+Json = dict[str, Any]
+
+
+def asked(path: object, **changed: Any) -> Json:
+    """A sweep over lines at a path, with other fields; None leaves one out."""
+    body: Json = {
+        "kind": "key_skew",
+        "dataset": {"path": str(path), "format": "lines"},
+        "partitioners": ["murmur2", "consistent"],
+        "partitions": 12,
+        "compare_partitions": [24, 12],
+    }
+    return {name: value for name, value in (body | changed).items() if value is not None}
+
+
+@pytest.fixture
+def open_client(serve: Serve, database: Database, tmp_path: Path) -> httpx.Client:
+    """A service that may read the test's folder."""
+    return serve(database, dataset_roots=(str(tmp_path), "s3a://bucket/keys/"))
+
+
+class TestAsking:
+    """`POST /v1/sweeps`."""
+
+    def test_a_scenario_is_a_partitioner_at_a_partition_count(self, open_client: httpx.Client, tmp_path: Path) -> None:
+        response = open_client.post("/v1/sweeps", json=asked(tmp_path / "keys.txt"))
+        assert response.status_code == 202, response.text
+        assert response.json()["scenarios"] == 4
+        definition = open_client.get(response.headers["location"]).json()["definition"]
+        assert definition["dataset"]["key_encoding"] == "utf8"
+        assert "resolved" not in definition
+
+    def test_a_partitioner_that_is_listed_twice_is_measured_once(
+        self, open_client: httpx.Client, tmp_path: Path
+    ) -> None:
+        twice = asked(tmp_path, partitioners=["murmur2", "murmur2"], compare_partitions=None)
+        assert open_client.post("/v1/sweeps", json=twice).json()["scenarios"] == 1
+
+    def test_no_dataset_is_allowed_by_default(self, client: httpx.Client, tmp_path: Path) -> None:
+        found = problem(client.post("/v1/sweeps", json=asked(tmp_path)), 422, "dataset_not_allowed")
+        assert "RACKPLAN_DATASET_ROOTS" in found["detail"]
+        only_error(found, "/dataset/path")
+
+    def test_what_is_outside_is_refused_in_the_same_words_whether_it_exists_or_not(
+        self, open_client: httpx.Client
+    ) -> None:
+        said = {
+            problem(open_client.post("/v1/sweeps", json=asked(path)), 422, "dataset_not_allowed")["detail"].replace(
+                path, "it"
+            )
+            for path in ("/etc/passwd", "/etc/nothing-of-the-kind", "/usr")
+        }
+        assert len(said) == 1
+
+    @pytest.mark.parametrize(
+        ("changed", "code", "pointer"),
+        [
+            ({"partitioners": ["md5"]}, "validation", "/partitioners/0"),
+            ({"partitioners": []}, "validation", "/partitioners"),
+            ({"partitions": 0}, "invalid_partitions", "/partitions"),
+            ({"compare_partitions": [3, 0]}, "invalid_partitions", "/compare_partitions/1"),
+            ({"heaviest": 101}, "validation", "/heaviest"),
+        ],
+    )
+    def test_a_value_that_cannot_be_is_named(
+        self, open_client: httpx.Client, tmp_path: Path, changed: Json, code: str, pointer: str
+    ) -> None:
+        only_error(problem(open_client.post("/v1/sweeps", json=asked(tmp_path, **changed)), 422, code), pointer)
+
+    def test_more_partitions_than_are_answered_are_refused(self, open_client: httpx.Client, tmp_path: Path) -> None:
+        body = asked(tmp_path, partitions=1_000_000)
+        problem(open_client.post("/v1/sweeps", json=body), 413, "limit_exceeded")
+
+    @pytest.mark.parametrize(
+        ("dataset", "pointer"),
+        [
+            ({"format": "parquet"}, "/dataset/key_column"),
+            ({"format": "lines", "key_column": "k"}, "/dataset/key_column"),
+            ({"format": "arrow", "key_column": "k", "path": "s3a://bucket/keys/a"}, "/dataset/format"),
+        ],
+    )
+    def test_fields_that_do_not_fit_each_other_are_named(
+        self, open_client: httpx.Client, tmp_path: Path, dataset: Json, pointer: str
+    ) -> None:
+        body = asked(tmp_path, dataset={"path": str(tmp_path), **dataset})
+        only_error(problem(open_client.post("/v1/sweeps", json=body), 422, "conflicting_fields"), pointer)
+
+    def test_a_clone_takes_other_counts_and_no_null(self, open_client: httpx.Client, tmp_path: Path) -> None:
+        location = open_client.post("/v1/sweeps", json=asked(tmp_path)).headers["location"]
+        clone = open_client.post(f"{location}/clones", json={"compare_partitions": [1, 2, 3]})
+        assert (clone.status_code, clone.json()["scenarios"]) == (202, 8)
+        null = open_client.post(f"{location}/clones", json={"partitions": None})
+        only_error(problem(null, 422, "impossible_value"), "/partitions")
+
+    def test_there_is_no_plan_of_a_scenario(self, open_client: httpx.Client, tmp_path: Path) -> None:
+        location = open_client.post("/v1/sweeps", json=asked(tmp_path)).headers["location"]
+        problem(open_client.post(f"{location}/scenarios/0/plan"), 422, "not_for_this_kind")
+
+
+class TestRoots:
+    """`services.datasets.located`."""
+
+    def test_a_link_is_where_it_leads(self, tmp_path: Path) -> None:
+        inside = tmp_path / "root"
+        (inside / "data").mkdir(parents=True)
+        (inside / "out").symlink_to("/etc")
+        (tmp_path / "in").symlink_to(inside / "data")
+        assert located(f"{inside}/data/../data", [str(inside)]) == str(inside / "data")
+        assert located(f"file://{inside}/data", [f"file://{inside}"]) == str(inside / "data")
+        assert located(f"{tmp_path}/in/a", [str(inside)]) == str(inside / "data" / "a")
+        for path in (f"{inside}/out/passwd", f"{inside}/../other", f"{inside}-other", "data", "file:/etc", "~"):
+            with pytest.raises(DatasetNotAllowed) as refused:
+                located(path, [str(inside)])
+            assert path in refused.value.detail
+
+    @pytest.mark.parametrize("path", ["s3a://bucket/keys", "s3a://bucket/keys/", "s3a://bucket/keys/2026/a.parquet"])
+    @pytest.mark.parametrize("root", ["s3a://bucket/keys", "s3a://bucket/keys/"])
+    def test_a_uri_is_under_its_beginning(self, path: str, root: str) -> None:
+        assert located(path, ["/data", root]) == path
+
+    @pytest.mark.parametrize(
+        "path",
+        [
+            "s3a://bucket/keysets",
+            "s3a://bucket/keys/../secret",
+            "s3a://bucket/keys/*",
+            "s3a://bucket/keys/{a,../../secret}",
+            "s3a://bucket",
+            "s3a://other/keys/a",
+            "hdfs://bucket/keys/a",
+            "/s3a://bucket/keys/a",
+        ],
+    )
+    def test_a_uri_that_could_lead_elsewhere_is_refused(self, path: str) -> None:
+        with pytest.raises(DatasetNotAllowed):
+            located(path, ["s3a://bucket/keys"])
