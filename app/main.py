@@ -7,9 +7,11 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from threading import Event, Thread
 
+import structlog
 from fastapi import FastAPI, Security
 from fastapi.middleware.cors import CORSMiddleware
 from fastapi_offline import FastAPIOffline
+from sqlalchemy.exc import DBAPIError
 
 from app import __version__, logs
 from app.api import (
@@ -106,5 +108,9 @@ def _prepare(app: FastAPI) -> None:
     for step in steps:
         if app.state.is_ending.is_set():
             return
-        step()
+        try:
+            step()
+        except DBAPIError as lost:
+            # The service answers without them; the next start keeps them.
+            structlog.get_logger().warning("examples.not_kept", detail=str(lost.orig))
     app.state.is_prepared.set()

@@ -20,8 +20,12 @@ SweepSubmission: TypeAlias = Annotated[
 
 
 class ChangesRequest(CapacityChanges, DrawsChanges, GroupsChanges, KeySkewChanges):
-    """What another sweep over the same does differently; what is left out stays. Each field is of one kind of sweep."""
+    """What another sweep over the same does differently; what is left out, or null, stays. A `sample` of null is none.
+
+    Each field is of one kind of sweep.
+    """
 
     def changes(self) -> dict[str, Any]:
         """The part of a definition that is new."""
-        return self.model_dump(mode="json", exclude_unset=True, by_alias=True)
+        told = self.model_dump(mode="json", exclude_unset=True, by_alias=True)
+        return {name: value for name, value in told.items() if value is not None or name == "sample"}

@@ -209,6 +209,7 @@ class TestDraws:
 
     def test_the_same_draws_from_other_seeds(self, client: httpx.Client, database: Database) -> None:
         path = sweep(client, database, DRAWS)
+        assert client.post(f"{path}/clones", json={"seeds": None}).json()["scenarios"] == 40
         again = client.post(f"{path}/clones", json={"seeds": {"first": 0, "count": 3}})
         assert again.status_code == 202, again.text
         score(database, again.json()["id"])
@@ -394,6 +395,8 @@ class TestGroups:
         self, client: httpx.Client, database: Database, estate: Json
     ) -> None:
         path = sweep(client, database, estate)
+        unchanged = client.post(f"{path}/clones", json={"assignors": None, "members_lost": None})
+        assert unchanged.json()["scenarios"] == client.get(path).json()["scenarios"]
         again = client.post(f"{path}/clones", json={"assignors": ["range"], "members_lost": [1]})
         assert (again.status_code, again.json()["scenarios"]) == (202, 4)
         score(database, again.json()["id"])

@@ -298,6 +298,12 @@ class TestScenarios:
         problem(client.post(f"{EXAMPLE}/scenarios/8/plan"), 404, "scenario_not_found")
         problem(client.get(f"{EXAMPLE}/scenarios/8"), 404, "scenario_not_found")
 
+    def test_a_null_changes_nothing_but_the_sample(self, client: httpx.Client, database: Database) -> None:
+        path = swept(client, database, sample={"count": 3})
+        for nulls, scenarios in ((dict.fromkeys(("axes", "objective", "constraints")), 3), ({"sample": None}, 8)):
+            again = client.post(f"{path}/clones", json=nulls)
+            assert (again.status_code, again.json().get("scenarios")) == (202, scenarios)
+
     def test_a_clone_sweeps_other_axes_over_the_same_base(self, client: httpx.Client, database: Database) -> None:
         changed = {"axes": {"traffic.growth_per_month": [0, 0.1]}, "constraints": {}}
         response = client.post(f"{EXAMPLE}/clones", json=changed)
