@@ -16,6 +16,7 @@ import httpx
 import psutil
 import pytest
 
+from app.store import migrations
 from tests.conftest import SAMPLES
 
 RACKPLAN = Path(sys.executable).parent / "rackplan"
@@ -161,8 +162,9 @@ class TestServe:
 
     def test_migrate_up_and_down(self, data_dir: Path) -> None:
         env = environment(data_dir)
-        assert rackplan("migrate", env=env).stdout == "schema: none → 0002\n"
-        assert rackplan("migrate", "--to", "base", env=env).stdout == "schema: 0002 → none\n"
+        newest = migrations.newest()
+        assert rackplan("migrate", env=env).stdout == f"schema: none → {newest}\n"
+        assert rackplan("migrate", "--to", "base", env=env).stdout == f"schema: {newest} → none\n"
 
 
 class TestPlanReplicas:
