@@ -148,6 +148,13 @@ class TestWarnings:
             return
         assert code in codes(response.json())
 
+    @pytest.mark.parametrize("assignor", ASSIGNORS)
+    def test_a_topic_without_partitions_is_named(self, client: httpx.Client, assignor: str) -> None:
+        """Its list of partitions is empty; a number of 0 is refused."""
+        found = plan(client, assignor=assignor, topics=[{"name": "t", "partitions": []}], members=[member("m0")])
+        assert [given for given in found["assignment"].values() if given] == []
+        assert "topic_without_partitions" in codes(found)
+
     def test_a_member_without_subscription_is_given_what_it_never_asked_for(self, client: httpx.Client) -> None:
         """A known fault of the sticky builder: repeated, and named with member, topic and number."""
         for names in (("a", "b"), ("b", "a"), ("m1", "m0"), ("x", "y")):

@@ -15,13 +15,14 @@ def doubts(members: Sequence[Member], metadata: GroupMetadata) -> list[Finding]:
 
     - `empty_subscription`: members that subscribe to nothing.
     - `unknown_topic`: subscribed topics that do not exist; nothing is assigned of them.
+    - `topic_without_partitions`: subscribed topics that have 0 partitions; nothing can be assigned of them.
     - `owned_partition_missing`: owned partitions that do not exist.
     - `partition_owned_twice`: partitions that two members say they own, whatever their generations.
     - `rack_without_broker`: members in a rack that no broker is in.
     """
     found = [
         _empty_subscriptions(members),
-        _unknown_topics(members, metadata),
+        *_unreadable_topics(members, metadata),
         *_claims(members, metadata),
         _racks(members, metadata),
     ]
@@ -36,15 +37,18 @@ def _empty_subscriptions(members: Sequence[Member]) -> Finding | None:
     return Finding("empty_subscription", detail, without[0], count=len(without))
 
 
-def _unknown_topics(members: Sequence[Member], metadata: GroupMetadata) -> Finding | None:
+def _unreadable_topics(members: Sequence[Member], metadata: GroupMetadata) -> Iterable[Finding | None]:
     subscribed = dict.fromkeys(
         topic for topics in dict.fromkeys(member.topics for member in members) for topic in topics
     )
     unknown = [topic for topic in subscribed if topic not in metadata.topics]
-    if not unknown:
-        return None
-    detail = f"{len(unknown)} subscribed topics do not exist, {unknown[0]} first; nothing is assigned of them"
-    return Finding("unknown_topic", detail, topic=unknown[0], count=len(unknown))
+    if unknown:
+        detail = f"{len(unknown)} subscribed topics do not exist, {unknown[0]} first; nothing is assigned of them"
+        yield Finding("unknown_topic", detail, topic=unknown[0], count=len(unknown))
+    empty = [topic for topic in subscribed if topic in metadata.topics and not len(metadata.topics[topic].replicas)]
+    if empty:
+        detail = f"{len(empty)} subscribed topics have 0 partitions, {empty[0]} first; nothing is assigned of them"
+        yield Finding("topic_without_partitions", detail, topic=empty[0], count=len(empty))
 
 
 def _claims(members: Sequence[Member], metadata: GroupMetadata) -> Iterable[Finding | None]:
