@@ -99,12 +99,15 @@ class TestAsking:
         body = asked(tmp_path, dataset={"path": str(tmp_path), **dataset})
         only_error(problem(open_client.post("/v1/sweeps", json=body), 422, "conflicting_fields"), pointer)
 
-    def test_a_clone_takes_other_counts_and_no_null(self, open_client: httpx.Client, tmp_path: Path) -> None:
+    def test_a_clone_takes_other_counts_and_keeps_those_that_are_null(self, open_client: httpx.Client, tmp_path: Path) -> None:
         location = open_client.post("/v1/sweeps", json=asked(tmp_path)).headers["location"]
         clone = open_client.post(f"{location}/clones", json={"compare_partitions": [1, 2, 3]})
         assert (clone.status_code, clone.json()["scenarios"]) == (202, 8)
-        null = open_client.post(f"{location}/clones", json={"partitions": None})
-        only_error(problem(null, 422, "impossible_value"), "/partitions")
+        null = open_client.post(f"{location}/clones", json={"partitions": None, "compare_partitions": None})
+        first = open_client.get(location).json()
+        assert (null.status_code, null.json()["scenarios"]) == (202, first["scenarios"])
+        again = open_client.get(null.headers["location"]).json()
+        assert again["definition"] == first["definition"]
 
     def test_there_is_no_plan_of_a_scenario(self, open_client: httpx.Client, tmp_path: Path) -> None:
         location = open_client.post("/v1/sweeps", json=asked(tmp_path)).headers["location"]
