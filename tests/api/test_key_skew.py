@@ -99,7 +99,9 @@ class TestAsking:
         body = asked(tmp_path, dataset={"path": str(tmp_path), **dataset})
         only_error(problem(open_client.post("/v1/sweeps", json=body), 422, "conflicting_fields"), pointer)
 
-    def test_a_clone_takes_other_counts_and_keeps_those_that_are_null(self, open_client: httpx.Client, tmp_path: Path) -> None:
+    def test_a_clone_takes_other_counts_and_keeps_those_that_are_null(
+        self, open_client: httpx.Client, tmp_path: Path
+    ) -> None:
         location = open_client.post("/v1/sweeps", json=asked(tmp_path)).headers["location"]
         clone = open_client.post(f"{location}/clones", json={"compare_partitions": [1, 2, 3]})
         assert (clone.status_code, clone.json()["scenarios"]) == (202, 8)
