@@ -6,9 +6,9 @@ are documented, and their bounds with them.
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Discriminator, Field, Tag
 
-from app.api.fields import Int32, Labels, Rack, Seed, TopicName
+from app.api.fields import Id, Int32, Labels, Rack, Seed, TopicName
 from app.api.fields import Request as RequestModel
 from app.api.sweep_kind_field import KnownKind
 from app.core.capacity.ranking import CONSTRAINTS, OBJECTIVES
@@ -52,16 +52,10 @@ class ZipfRequest(RequestModel):
     zipf: Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)]
 
 
-class TopicLoadRequest(RequestModel):
-    """A topic and its traffic; it says what it retains by bytes, by time, or by a cap a partition."""
+class TopicTraits(RequestModel):
+    """What is said of a topic besides its traffic."""
 
-    name: TopicName
-    partitions: Count
-    replication_factor: Count
     min_insync_replicas: Count = 1
-    ingress_bytes_per_s: Rate
-    peak_ingress_bytes_per_s: Rate | None = Field(None, description="Limits go by the peak, money by the mean.")
-    retained_bytes: Rate | None = Field(None, description="One copy of the topic as it is now; grows with traffic.")
     retention_s: Rate | None = Field(None, description="How long records are kept.")
     retention_bytes: Rate | None = Field(None, description="No partition keeps more; does not grow.")
     disk_headroom: Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)] = 0.0
@@ -69,7 +63,66 @@ class TopicLoadRequest(RequestModel):
         0.0, description="The fan-out: how often every byte is read."
     )
     lagging_share: Share = Field(0.0, description="The share of reads that come from disk.")
+
+
+class TopicDetails(TopicTraits):
+    """What is said of one topic; it says what it retains by bytes, by time, or by a cap a partition."""
+
+    name: TopicName
+    peak_ingress_bytes_per_s: Rate | None = Field(None, description="Limits go by the peak, money by the mean.")
+    retained_bytes: Rate | None = Field(None, description="One copy of the topic as it is now; grows with traffic.")
+    retained_bytes_per_partition: list[Rate] | None = Field(None, description="The same, partition by partition.")
     partition_weights: Literal["uniform"] | ZipfRequest | list[Rate] = "uniform"
+
+
+class TopicLoadRequest(TopicDetails):
+    """A topic and its traffic."""
+
+    partitions: Count
+    replication_factor: Count
+    ingress_bytes_per_s: Rate
+
+
+class MeasuredTopicRequest(TopicDetails):
+    """What is known better of a measured topic; or one that is only planned, with all that a topic needs."""
+
+    partitions: Count | None = None
+    replication_factor: Count | None = None
+    ingress_bytes_per_s: Rate | None = None
+
+
+class EveryTopicRequest(TopicTraits):
+    """What is true of every topic, unless its own entry says otherwise."""
+
+    replication_factor: Count | None = None
+
+
+class BytesInRequest(RequestModel):
+    """What producers write, by topic or by partition; one of the two."""
+
+    csv: Annotated[str, Field(min_length=1)] | None = Field(
+        None,
+        description="With a header line: the columns `topic` and `bytes_in_per_s`, and perhaps `partition` and "
+        "`timestamp`. Of several times the mean is the traffic and the largest sum its peak.",
+    )
+    prometheus: dict[str, Any] | None = Field(
+        None,
+        description="An answer of `/api/v1/query_range` or `/api/v1/query` as it came; every series has a label "
+        "`topic`, perhaps one `partition`, and bytes/s. Series of the same topic are added up.",
+    )
+
+
+class MeasuredRequest(RequestModel):
+    """The topics of a snapshot: their partitions, replicas and bytes on disk, and what is written to them."""
+
+    snapshot_id: Id
+    topics: Annotated[list[TopicName], Field(min_length=1)] | None = Field(
+        None, description="Of the snapshot; all of them where it is left out."
+    )
+    bytes_in: BytesInRequest | None = Field(
+        None, description="Not kept: what was found in it is told topic by topic in the sweep's definition."
+    )
+    every_topic: EveryTopicRequest | None = None
 
 
 class PlacementRequest(RequestModel):
@@ -119,12 +172,11 @@ class RereplicationRequest(RequestModel):
     throttle_bytes_per_s: Rate
 
 
-class BaseRequest(RequestModel):
-    """A scenario."""
+class BaseSections(RequestModel):
+    """What a scenario has besides its topics."""
 
     topology: TopologyRequest
     broker_profile: ProfileRequest
-    topics: Annotated[list[TopicLoadRequest], Field(min_length=1)]
     partitions_multiplier: Count = 1
     placement: PlacementRequest = Field(default_factory=PlacementRequest)
     clients: ClientsRequest = Field(default_factory=ClientsRequest)
@@ -135,6 +187,31 @@ class BaseRequest(RequestModel):
     targets: TargetsRequest = Field(default_factory=TargetsRequest)
     prices: PricesRequest = Field(default_factory=PricesRequest)
     rereplication: RereplicationRequest | None = None
+
+
+class BaseRequest(BaseSections):
+    """A scenario, with its topics."""
+
+    topics: Annotated[list[TopicLoadRequest], Field(min_length=1)]
+
+
+class MeasuredBaseRequest(BaseSections):
+    """A scenario, with the topics of a cluster as it is. What `topics` says of one wins over what was measured."""
+
+    measured: MeasuredRequest
+    topics: list[MeasuredTopicRequest] = Field(default_factory=list)
+
+
+def _topics_of(base: object) -> str:
+    has_measured = "measured" in base if isinstance(base, dict) else hasattr(base, "measured")
+    # A tag stands in the paths of errors, where it must not look like a field of the body.
+    return "base_measured" if has_measured else "base_inline"
+
+
+AnyBase = Annotated[
+    Annotated[BaseRequest, Tag("base_inline")] | Annotated[MeasuredBaseRequest, Tag("base_measured")],
+    Discriminator(_topics_of),
+]
 
 
 class SpanRequest(RequestModel):
@@ -178,11 +255,13 @@ class CapacitySweepRequest(CapacityChanges):
     """A sweep over what a cluster could be: a base scenario, what varies, and what is looked for."""
 
     kind: Annotated[Literal["capacity"], KnownKind] = "capacity"
-    base: BaseRequest
+    base: AnyBase
     seed: Seed = Field(0, description="What scenarios draw from where their placement has no seed.")
     labels: Labels = Field(default_factory=dict)
 
     def service(self) -> SweepRequest:
         """As the service knows it: what was left out stays so."""
-        definition = self.model_dump(exclude_unset=True, exclude_none=True, exclude={"kind", "labels"}, by_alias=True)
+        definition = self.model_dump(
+            mode="json", exclude_unset=True, exclude_none=True, exclude={"kind", "labels"}, by_alias=True
+        )
         return SweepRequest(self.kind, definition, self.labels)

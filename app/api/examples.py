@@ -317,6 +317,21 @@ SWEEP_REQUEST: dict[str, Any] = {
             "sample": {"count": 20, "seed": 1},
         },
     },
+    "measured": {
+        "summary": "The topics of a snapshot, with the traffic that monitoring measured",
+        "value": SWEEP
+        | {
+            "base": {name: section for name, section in SWEEP_BASE.items() if name != "topics"}
+            | {
+                "measured": {
+                    "snapshot_id": str(EXAMPLE_SNAPSHOT_ID),
+                    "bytes_in": {"csv": "topic,partition,bytes_in_per_s\norders,0,40e6\norders,1,90e6\n"},
+                    "every_topic": {"min_insync_replicas": 2, "consumer_groups": 2},
+                }
+            },
+            "axes": {"topology.brokers_per_rack": [2, 3, 4], "partitions_multiplier": [1, 12]},
+        },
+    },
     "draws": {
         "summary": "A thousand controllers place the same topic: how uneven can it get?",
         "value": {

@@ -50,6 +50,7 @@ _REFUSED = (
     errors.ArithmeticOverflow,
     errors.DuplicateBroker,
     errors.DuplicateTopic,
+    errors.MalformedText,
     errors.DatasetNotAllowed,
     errors.TooManySweeps,
     errors.UnsupportedMediaType,

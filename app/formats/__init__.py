@@ -27,6 +27,10 @@ What groups say of themselves:
     consumer_protocol.py    subscriptions and assignments as members send them
     assignor_user_data.py   what sticky members add to them
 
+What monitoring hands out:
+
+    ingress_rates.py        bytes in by topic or partition: CSV, Prometheus
+
 Ours:
 
     snapshot_json.py        a cluster as the canonical document that is stored and hashed; recorded_json.py: its groups

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 import numpy as np
@@ -16,7 +16,7 @@ from app.core.capacity.scoring import score_range
 from app.core.model import NewTopic
 from app.errors import Json
 from app.formats.scenario_tables import Column, ColumnType
-from app.services import replicas
+from app.services import measured_topics, replicas
 from app.services.limits import Limits
 from app.services.plans import Plan
 from app.services.replicas import ReplicasRequest
@@ -35,8 +35,13 @@ _BINDING: Mapping[str, ColumnType] = {
 Row = Mapping[str, Any]
 
 
-def resolve(_: UnitOfWork, definition: Mapping[str, Json], __: Limits) -> Mapping[str, Json]:
-    """A definition has all that executors need. Raises what is wrong with its axes and with its base."""
+def resolve(uow: UnitOfWork, definition: Mapping[str, Json], limits: Limits) -> Mapping[str, Json]:
+    """The definition with its topics, where they are measured ones; topics that are there already are kept.
+
+    Raises what is wrong with its axes, with its base and with what was measured.
+    """
+    if "resolved" not in definition and "measured" in cast("Mapping[str, Json]", definition["base"]):
+        definition = measured_topics.resolve(uow, definition, limits)
     require_axes(read_definition(definition))
     return definition
 

@@ -7,6 +7,7 @@
     sampling.py      n of a grid's indices without replacement, however large the grid
     reading.py       a scenario's JSON → records; fields.py reads one field, consistency.py asks what goes together
     scenario.py      topology, broker profile, topics, clients, traffic, targets, prices: the records
+    measured.py      a cluster's topics, and measured bytes/s, as a scenario's topics
     workload.py      what each partition takes in, gives out and keeps
     failures.py      which brokers are lost together
     loads.py         every broker's load before and under each failure set; loads_kernel.py is its compiled loop

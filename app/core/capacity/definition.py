@@ -11,6 +11,9 @@ from app.core.capacity.ranking import CONSTRAINTS, OBJECTIVES
 from app.core.capacity.reading import SECTION_FIELDS
 from app.errors import ConflictingFields, Json
 
+_FIELDS = ("base", "axes", "sample", "objective", "constraints", "seed")
+_RESOLVED = ("resolved", "snapshot_content_hash", "topics_read", "warnings")
+
 
 @dataclass(frozen=True, slots=True)
 class Sample:
@@ -47,6 +50,9 @@ class SweepDefinition:
 def read_definition(value: Json) -> SweepDefinition:
     """A sweep's JSON: base, axes, sample, objective, constraints, seed.
 
+    Where the topics of the base are `measured` ones, `resolved` has them; what else was written down of them is for
+    people to read.
+
     `axes` is an object, or a list of `{"path", "values"}` for those who cannot keep an object's order.
 
     Raises
@@ -54,9 +60,10 @@ def read_definition(value: Json) -> SweepDefinition:
     EmptyAxis, ImpossibleValue, ConflictingFields : with paths that begin at the sweep. What is inside of base and
         of the axes' values is asked by `scenarios.require_axes`.
     """
-    fields = Fields(value, (), known=("base", "axes", "sample", "objective", "constraints", "seed"))
-    base = fields.raw("base")
-    sections = Fields(base, ("base",), known=tuple(SECTION_FIELDS)).all
+    fields = Fields(value, (), known=(*_FIELDS, *_RESOLVED))
+    base = Fields(fields.raw("base"), ("base",), known=(*SECTION_FIELDS, "measured")).all
+    sections = {name: section for name, section in base.items() if name != "measured"}
+    sections |= Fields(fields.raw("resolved") or {}, ("resolved",), known=("topics",)).all
     objective = fields.text("objective", "monthly_cost")
     if objective not in OBJECTIVES:
         raise impossible(f"an objective is needed, of {', '.join(OBJECTIVES)}", objective, ("objective",))

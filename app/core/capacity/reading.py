@@ -34,6 +34,7 @@ TOPIC_FIELDS = (
     "ingress_bytes_per_s",
     "peak_ingress_bytes_per_s",
     "retained_bytes",
+    "retained_bytes_per_partition",
     "retention_s",
     "retention_bytes",
     "disk_headroom",
@@ -41,6 +42,8 @@ TOPIC_FIELDS = (
     "lagging_share",
     "partition_weights",
 )
+RETAINED_NOW = ("retained_bytes", "retained_bytes_per_partition", "retention_s")
+"""The fields of a topic that say what it retains now, of which it has one at most."""
 SECTION_FIELDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "topology": ("racks", "brokers_per_rack"),
@@ -136,6 +139,7 @@ def _read_topic(value: Json, path: FieldPath) -> TopicLoad:
         ingress_bytes_per_s=ingress,
         peak_ingress_bytes_per_s=fields.number("peak_ingress_bytes_per_s", ingress),
         retained_bytes=fields.number_or_none("retained_bytes"),
+        retained_bytes_per_partition=_per_partition(fields, "retained_bytes_per_partition", partitions),
         retention_s=fields.number_or_none("retention_s"),
         retention_bytes=fields.number_or_none("retention_bytes"),
         disk_headroom=fields.number("disk_headroom", 0.0),
@@ -149,15 +153,15 @@ def _read_topic(value: Json, path: FieldPath) -> TopicLoad:
 
 
 def _require_topic(topic: TopicLoad, fields: Fields) -> None:
-    kept = (topic.retained_bytes, topic.retention_s, topic.retention_bytes)
-    if topic.retained_bytes is not None and topic.retention_s is not None:
+    given = [name for name in RETAINED_NOW if getattr(topic, name) is not None]
+    if len(given) > 1:
         raise ConflictingFields(
-            f"topic {topic.name} has both retained_bytes and retention_s; what is retained now is one of them",
-            path=fields.at("retained_bytes"),
+            f"topic {topic.name} has both {given[0]} and {given[1]}; what is retained now is one of them",
+            path=fields.at(given[0]),
         )
-    if all(bytes_or_time is None for bytes_or_time in kept):
+    if not given and topic.retention_bytes is None:
         raise ConflictingFields(
-            f"topic {topic.name} says nothing of what it retains: retained_bytes, retention_s or retention_bytes",
+            f"topic {topic.name} says nothing of what it retains: {', '.join(RETAINED_NOW)} or retention_bytes",
             path=fields.at("retained_bytes"),
         )
     if topic.min_insync_replicas > topic.replication_factor:
@@ -185,17 +189,27 @@ def _read_weights(value: Json, path: FieldPath, partitions: int) -> tuple[float,
         return Fields(value, path, known=("zipf",)).number("zipf"), None
     if isinstance(value, str):
         raise impossible('"uniform", {"zipf": s} or a list with a weight a partition is needed', value, path)
-    weights = np.array([as_number(weight, (*path, index)) for index, weight in enumerate(as_list(value, path))])
-    if len(weights) != partitions:
-        raise ConflictingFields(
-            f"{len(weights)} weights are given for {partitions} partitions",
-            path=path,
-            value=len(weights),
-            partitions=partitions,
-        )
+    weights = _a_number_each(value, path, partitions, "weights")
     if not 0 < weights.sum() < np.inf:
         raise ImpossibleValue("the weights need a finite sum above 0", path=path)
     return 0.0, weights
+
+
+def _per_partition(fields: Fields, name: str, partitions: int) -> NDArray[np.float64] | None:
+    value = fields.raw(name)
+    return None if value is None else _a_number_each(value, fields.at(name), partitions, name)
+
+
+def _a_number_each(value: Json, path: FieldPath, partitions: int, called: str) -> NDArray[np.float64]:
+    numbers = np.array([as_number(number, (*path, index)) for index, number in enumerate(as_list(value, path))])
+    if len(numbers) != partitions:
+        raise ConflictingFields(
+            f"{len(numbers)} {called} are given for {partitions} partitions",
+            path=path,
+            value=len(numbers),
+            partitions=partitions,
+        )
+    return numbers
 
 
 def read_multiplier(value: Json) -> int:

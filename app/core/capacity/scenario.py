@@ -80,7 +80,8 @@ class TopicLoad:
     ----------
     ingress_bytes_per_s : what producers write to the topic, on average; money and retention go by it.
     peak_ingress_bytes_per_s : what they write at most; limits go by it.
-    retained_bytes : one copy of the topic as it is now. retention_s : how long records are kept. One of them, or None.
+    retained_bytes : one copy of the topic as it is now. retained_bytes_per_partition : the same by partition,
+        (partitions,) float64. retention_s : how long records are kept. One of them, or None.
     retention_bytes : no partition keeps more than this; alone, every partition keeps as much.
     disk_headroom : the share by which a replica's bytes on disk pass what is retained.
     consumer_groups : the fan-out, how often every byte is read.
@@ -96,6 +97,7 @@ class TopicLoad:
     ingress_bytes_per_s: float
     peak_ingress_bytes_per_s: float
     retained_bytes: float | None = None
+    retained_bytes_per_partition: NDArray[np.float64] | None = None
     retention_s: float | None = None
     retention_bytes: float | None = None
     disk_headroom: float = 0.0
@@ -112,10 +114,15 @@ class TopicLoad:
     def multiplied(self, by: int) -> Self:
         """The same topic and traffic over so many times the partitions.
 
-        The keys of partition p of n go to p, p + n, p + 2n … of a multiple of n, and so does its measured weight.
+        The keys of partition p of n go to p, p + n, p + 2n … of a multiple of n, and so does what was measured of it.
         """
-        weights = None if self.measured_weights is None else np.tile(self.measured_weights, by)
-        return replace(self, partitions=self.partitions * by, measured_weights=weights)
+        weights, retained = self.measured_weights, self.retained_bytes_per_partition
+        return replace(
+            self,
+            partitions=self.partitions * by,
+            measured_weights=None if weights is None else np.tile(weights, by),
+            retained_bytes_per_partition=None if retained is None else np.tile(retained / by, by),
+        )
 
 
 @dataclass(frozen=True, slots=True)

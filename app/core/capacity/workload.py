@@ -72,7 +72,9 @@ def _kept(topic: TopicLoad, shares: Float64s) -> tuple[Float64s, Float64s]:
     """A topic's part of `growing_bytes` and `most_bytes`."""
     on_disk = 1 + topic.disk_headroom
     cap = np.inf if topic.retention_bytes is None else topic.retention_bytes * on_disk
-    if topic.retained_bytes is not None:
+    if topic.retained_bytes_per_partition is not None:
+        growing = topic.retained_bytes_per_partition * on_disk
+    elif topic.retained_bytes is not None:
         growing = shares * topic.retained_bytes * on_disk
     elif topic.retention_s is not None:
         growing = shares * (topic.ingress_bytes_per_s * topic.retention_s * on_disk)

@@ -200,9 +200,12 @@ def _partitions(topic: Mapping[str, Any], rows: list[list[int]], multiplier: int
         weights = list(weights) * multiplier
     on_disk = 1 + topic.get("disk_headroom", 0)
     mean = topic["ingress_bytes_per_s"]
-    for row, weight in zip(rows, weights, strict=True):
+    measured = [own / multiplier for own in topic.get("retained_bytes_per_partition", ())] * multiplier
+    for number, (row, weight) in enumerate(zip(rows, weights, strict=True)):
         share = weight / sum(weights)
-        if "retained_bytes" in topic:
+        if measured:
+            kept = measured[number] * on_disk
+        elif "retained_bytes" in topic:
             kept = topic["retained_bytes"] * share * on_disk
         else:
             kept = mean * share * topic["retention_s"] * on_disk if "retention_s" in topic else inf

@@ -65,6 +65,7 @@ def topics(draw: st.DrawFn, name: str, brokers: int) -> dict[str, Any]:
                 {"retention_bytes": 2e7},
                 {"retention_s": 600, "retention_bytes": 3e7},
                 {"retained_bytes": 1e8, "retention_bytes": 2e7},
+                {"retained_bytes_per_partition": [1e7 * (number % 3) for number in range(partitions)]},
             ]
         )
     )

@@ -66,6 +66,16 @@ NOT_TOGETHER: list[tuple[Any, tuple[str | int, ...], str]] = [
     (base(topics=[topic(), topic()]), ("topics", 1, "name"), "twice"),
     (base(topics=[topic(retained_bytes=1)]), ("topics", 0, "retained_bytes"), "both"),
     (base(topics=[without(topic(), "retention_s")]), ("topics", 0, "retained_bytes"), "nothing"),
+    (
+        base(topics=[topic(retained_bytes_per_partition=[1] * 12)]),
+        ("topics", 0, "retained_bytes_per_partition"),
+        "both",
+    ),
+    (
+        base(topics=[topic(retention_s=None, retained_bytes_per_partition=[1, 2])]),
+        ("topics", 0, "retained_bytes_per_partition"),
+        "2 retained_bytes_per_partition",
+    ),
     (base(topics=[topic(peak_ingress_bytes_per_s=1)]), ("topics", 0, "peak_ingress_bytes_per_s"), "on average"),
     (base(topics=[topic(partition_weights=[1, 2])]), ("topics", 0, "partition_weights"), "2 weights"),
     (base(topology={"racks": ["a", "a"], "brokers_per_rack": 2}), ("topology", "racks", 1), "twice"),

@@ -50,6 +50,7 @@ def scaled(mapping: Mapping[str, Any], factor: float) -> dict[str, Any]:
     grows = ("ingress_bytes_per_s", "peak_ingress_bytes_per_s", "retained_bytes")
     topics = [
         {name: value * factor if name in grows else value for name, value in entry.items()}
+        | {name: [own * factor for own in entry[name]] for name in entry if name == "retained_bytes_per_partition"}
         for entry in mapping["topics"]
     ]
     return {**mapping, "topics": topics, "rereplication": {"throttle_bytes_per_s": 0}}

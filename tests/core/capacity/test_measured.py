@@ -1,0 +1,115 @@
+"""What was measured of a cluster as a scenario's topics; what is said wins."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.core.capacity.measured import IngressSeries, TopicIngress, ingress, topic_document
+from app.core.capacity.reading import read_topics
+from app.core.capacity.workload import workload
+from app.core.model import NO_REPLICA, UNKNOWN_SIZE, Topic
+
+rates = st.floats(0, 1e9)
+
+
+@st.composite
+def series(draw: st.DrawFn) -> list[IngressSeries]:
+    """Several series, each of a topic or a partition of another, with gaps."""
+    found = []
+    for topic, partition in draw(
+        st.lists(st.sampled_from([("t", None), ("u", 0), ("u", 1), ("u", 4)]), min_size=1, max_size=6)
+    ):
+        times = draw(st.lists(st.integers(0, 5), min_size=1, unique=True))
+        values = draw(st.lists(rates, min_size=len(times), max_size=len(times)))
+        found.append(IngressSeries(topic, partition, np.array(times, float), np.array(values)))
+    return found
+
+
+def topic(sizes: list[int], *, widths: list[int] | None = None, removing: list[int] | None = None) -> Topic:
+    """A topic with these sizes, as many replicas of each partition, and so many of them on their way out."""
+    widths = widths or [3] * len(sizes)
+    widest = max(widths)
+    replicas = np.array([[b if b < width else NO_REPLICA for b in range(widest)] for width in widths], np.int32)
+    leaving = np.array(
+        [[b if b < count else NO_REPLICA for b in range(widest)] for count in removing or [0] * len(sizes)], np.int32
+    )
+    return Topic(
+        name="u",
+        partition_ids=np.arange(len(sizes), dtype=np.int32),
+        replicas=replicas,
+        leaders=replicas[:, 0],
+        isr=replicas,
+        adding=np.empty((len(sizes), 0), np.int32),
+        removing=leaving,
+        size_bytes=np.array(sizes, np.int64),
+    )
+
+
+@given(series())
+def test_what_is_written_is_neither_lost_nor_doubled(found: list[IngressSeries]) -> None:
+    """The means add up to all samples over all times, partitions to their topic, and no peak is below its mean."""
+    times = {time for its in found for time in its.times.tolist()}
+    measured = ingress(found)
+    written = sum(its.bytes_per_s.sum() for its in found) / len(times)
+    assert sum(its.mean for its in measured.values()) == pytest.approx(written)
+    for name, its in measured.items():
+        assert its.peak >= its.mean
+        if name == "u":
+            assert sum(its.by_partition.values()) == pytest.approx(its.mean)
+
+
+def test_a_leader_that_moves_ends_one_series_and_begins_another() -> None:
+    """Two brokers, four minutes: 10 bytes/s throughout, on the one and then on the other; 30 in the third minute."""
+    one = IngressSeries("t", None, np.array([0.0, 60.0]), np.array([10.0, 10.0]))
+    other = IngressSeries("t", None, np.array([120.0, 180.0]), np.array([30.0, 10.0]))
+    assert ingress([one, other]) == {"t": TopicIngress(15.0, 30.0, {})}
+    assert ingress([]) == {}
+
+
+SAID: dict[str, Any] = {"ingress_bytes_per_s": 8.0}
+
+
+def test_partitions_keep_what_they_have_on_disk_and_take_in_as_was_measured() -> None:
+    found = topic_document(topic([100, 300]), TopicIngress(4.0, 9.0, {0: 3.0, 1: 1.0}), {"consumer_groups": 2})
+    assert found == {
+        "name": "u",
+        "partitions": 2,
+        "replication_factor": 3,
+        "ingress_bytes_per_s": 4.0,
+        "peak_ingress_bytes_per_s": 9.0,
+        "partition_weights": [3.0, 1.0],
+        "retained_bytes_per_partition": [100, 300],
+        "consumer_groups": 2,
+    }
+    its = workload(read_topics([found]))
+    assert its.peak_ingress.tolist() == [6.75, 2.25]
+    assert its.growing_bytes.tolist() == [100, 300]
+
+
+def test_without_rates_by_partition_bytes_come_in_as_they_lie_on_disk() -> None:
+    """Where records are kept for a time, a partition holds as much as is written to it."""
+    assert topic_document(topic([100, 300]), TopicIngress(4.0, 4.0, {}), {})["partition_weights"] == [100, 300]
+    assert topic_document(topic([100, 300]), None, SAID)["partition_weights"] == [100, 300]
+    assert "partition_weights" not in topic_document(topic([0, 0]), None, SAID)
+    assert "partition_weights" not in topic_document(topic([5, UNKNOWN_SIZE]), None, SAID)
+
+
+@pytest.mark.parametrize("said", [{"retention_s": 60}, {"retained_bytes": 7}, {"retained_bytes_per_partition": [1, 2]}])
+def test_what_is_said_wins(said: dict[str, Any]) -> None:
+    told = SAID | said | {"partition_weights": "uniform", "replication_factor": 2, "partitions": 2}
+    found = topic_document(topic([100, 300]), TopicIngress(4.0, 9.0, {}), told)
+    assert found == {"name": "u"} | told
+
+
+def test_a_size_that_nobody_knows_leaves_retention_open() -> None:
+    assert "retained_bytes_per_partition" not in topic_document(topic([5, UNKNOWN_SIZE]), None, SAID)
+    assert topic_document(topic([5, 6]), None, SAID | {"retention_bytes": 9})["retained_bytes_per_partition"] == [5, 6]
+
+
+def test_the_factor_is_the_largest_once_a_reassignment_has_ended() -> None:
+    """Five replicas of which two leave are three."""
+    assert topic_document(topic([1, 1], widths=[3, 5], removing=[0, 2]), None, SAID)["replication_factor"] == 3
+    assert topic_document(topic([1, 1], widths=[2, 4]), None, SAID)["replication_factor"] == 4
