@@ -3,6 +3,7 @@
 PYTHON  ?= python3
 VECTORS ?= tests/vectors
 TESTS   ?= tests
+JOBS    ?= 2
 
 VENV := .venv
 BIN  := $(VENV)/bin
@@ -21,8 +22,8 @@ help: ## list the targets
 run: $(VENV)/runtime ## serve on 127.0.0.1:8080 with a Postgres of its own; Ctrl-C stops all of it
 	@exec $(BIN)/rackplan serve
 
-test: $(VENV)/development browser ## run every test (TESTS=tests/core for some of them)
-	$(BIN)/python -m pytest $(TESTS)
+test: $(VENV)/development browser ## run every test, two files at once (TESTS=tests/core for some, JOBS=1 one by one)
+	$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile $(TESTS)
 
 test-fast: $(VENV)/development ## run the tests that take less than some seconds
 	$(BIN)/python -m pytest -m "not slow" $(TESTS)
