@@ -355,6 +355,13 @@ class KeyColumnOfAnotherType(Failure):
     title = "The key column is of another type"
 
 
+class ValueColumnOfAnotherType(Failure):
+    """The value column holds neither values nor their lengths; names what it holds."""
+
+    code = "value_column_of_another_type"
+    title = "The value column is of another type"
+
+
 class IllegalReassignment(Failure):
     """A reassignment that Kafka refuses whole: an unknown broker or partition, or a replica named twice."""
 

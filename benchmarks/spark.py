@@ -66,7 +66,7 @@ def _hashed(
     keys = FILE_KEYS * repeats
 
     def alone() -> object:
-        batches = (batch for _ in range(repeats) for batch in files.batches_of(str(path), "key"))
+        batches = (batch for _ in range(repeats) for batch in files.batches_of(str(path), ["key"]))
         return list(run_task(KERNELS, "key_hashes", PAYLOAD, key_hashes.SCHEMA, batches))
 
     times = interleaved({"spark": partial(_job, spark, source), "alone": alone}, runs=RUNS, warm_ups=1)
@@ -103,7 +103,7 @@ def _numbers(tasks: int) -> Source:
 
 
 def _in_a_task_a_core(path: Path, repeats: int) -> Files:
-    return Files((str(path),) * repeats * CORES, "key", per_task=repeats)
+    return Files((str(path),) * repeats * CORES, ("key",), per_task=repeats)
 
 
 def _read_by_spark(path: Path) -> Source:

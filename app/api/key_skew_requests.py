@@ -29,6 +29,11 @@ class DatasetRequest(RequestModel):
         description="`csv` has a header line, and its empty fields are records without key; `lines` has a key a line."
     )
     key_column: Printable | None = Field(None, description="Where the keys are; lines have no columns.")
+    value_column: Printable | None = Field(
+        None,
+        description="Where the values are, as text or bytes, or their lengths, as integers. A record's bytes are those "
+        "of its key and of its value; of its key alone where this is left out.",
+    )
     key_encoding: Literal["utf8", "base64", "int32", "int64"] = Field(
         "utf8",
         description="`utf8` takes text and bytes as they are; numbers, from integers or their digits, are hashed as "

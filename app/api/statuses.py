@@ -42,6 +42,7 @@ STATUS: Mapping[type[Failure], HTTPStatus] = MappingProxyType(
         errors.DatasetEmpty: HTTPStatus.UNPROCESSABLE_ENTITY,
         errors.ColumnNotFound: HTTPStatus.UNPROCESSABLE_ENTITY,
         errors.KeyColumnOfAnotherType: HTTPStatus.UNPROCESSABLE_ENTITY,
+        errors.ValueColumnOfAnotherType: HTTPStatus.UNPROCESSABLE_ENTITY,
         errors.IllegalReassignment: HTTPStatus.UNPROCESSABLE_ENTITY,
         errors.NotExportable: HTTPStatus.UNPROCESSABLE_ENTITY,
         errors.IdempotencyKeyReused: HTTPStatus.UNPROCESSABLE_ENTITY,

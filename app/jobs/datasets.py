@@ -1,4 +1,4 @@
-"""A dataset's keys as a source of rows: files that executors open themselves, or Spark's own readers.
+"""A dataset's keys, and perhaps values, as rows: of files that executors open themselves, or by Spark's own readers.
 
 Parquet and Arrow files in a folder go into Arrow's buffers without passing Spark's rows. Everything else, and whatever
 a URI names, is Spark's to read.
@@ -14,7 +14,7 @@ from types import MappingProxyType
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sql
-from pyspark.sql.types import StringType
+from pyspark.sql.types import BinaryType, StringType
 
 from app.errors import ColumnNotFound, DatasetNotFound, DatasetUnreadable, SparkJobFailed
 from app.jobs.kernels import key_counts
@@ -43,13 +43,14 @@ class Dataset:
     Parameters
     ----------
     location : as `services.datasets.located` gives it. roots : that it, and each of its files, has to lie under.
-    format : parquet, arrow, csv, json_lines or lines. column : where the keys are; lines have none.
+    format : parquet, arrow, csv, json_lines or lines.
+    columns : where the keys are, and perhaps where the values; lines have no names.
     """
 
     location: str
     roots: Sequence[str]
     format: str
-    column: str
+    columns: tuple[str, ...]
 
     def source(self) -> tuple[Kernel, Source]:
         """The rows that hold the keys, and the kernel that counts them.
@@ -59,11 +60,11 @@ class Dataset:
         DatasetNotFound, DatasetNotAllowed
         """
         if is_uri(self.location):
-            return key_counts.KERNEL, _Read((self.location,), self.format, self.column)
+            return key_counts.KERNEL, _Read((self.location,), self.format, self.columns)
         files = self._files()
         if self.format in _ENDINGS:
-            return key_counts.OF_FILES, Files(files, self.column, per_task=-(-len(files) // _TASKS))
-        return key_counts.KERNEL, _Read(tuple(_as_uri(file) for file in files), self.format, self.column)
+            return key_counts.OF_FILES, Files(files, self.columns, per_task=-(-len(files) // _TASKS))
+        return key_counts.KERNEL, _Read(tuple(_as_uri(file) for file in files), self.format, self.columns)
 
     def _files(self) -> tuple[str, ...]:
         """Every file, in the order of their names; what begins with `_` or `.` is no data, as Spark has it, too."""
@@ -80,27 +81,32 @@ class Dataset:
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """One column, by Spark's own readers; text as the bytes that it is."""
+    """The columns, by Spark's own readers: text keys as the bytes that they are, of values their length."""
 
     paths: tuple[str, ...]
     format: str
-    column: str
+    columns: tuple[str, ...]
 
     def __call__(self, session: SparkSession) -> DataFrame:
         try:
             rows = self._rows(session)
-            if self.column not in rows.columns:
-                there = ", ".join(rows.columns)
-                detail = f"the dataset has no column {self.column!r}; it has {there or 'none'}"
-                raise ColumnNotFound(detail, value=self.column, known=rows.columns)
+            for column in self.columns:
+                if column not in rows.columns:
+                    there = ", ".join(rows.columns)
+                    detail = f"the dataset has no column {column!r}; it has {there or 'none'}"
+                    raise ColumnNotFound(detail, value=column, known=rows.columns)
         except AnalysisException as unknown:
             if unknown.getCondition() == "PATH_NOT_FOUND":
                 detail = f"there is nothing at {self.paths[0]}"
                 raise DatasetNotFound(detail, path=("dataset", "path"), value=self.paths[0]) from unknown
             raise
-        key = sql.col(f"`{self.column.replace('`', '``')}`")
+        key, *values = (sql.col(f"`{column.replace('`', '``')}`") for column in self.columns)
         is_text = isinstance(rows.select(key).schema[0].dataType, StringType)
-        return rows.select((key.cast("binary") if is_text else key).alias("key"))
+        told = [(key.cast("binary") if is_text else key).alias("key")]
+        for value in values:
+            is_sized = isinstance(rows.select(value).schema[0].dataType, StringType | BinaryType)
+            told.append((sql.octet_length(value) if is_sized else value).alias("value"))
+        return rows.select(*told)
 
     def _rows(self, session: SparkSession) -> DataFrame:
         paths = list(self.paths)
@@ -114,7 +120,7 @@ class _Read:
         if self.format == "json_lines":
             # Read once more than needed, since JSON says of which type a field is only where it stands.
             return session.read.json(paths, mode="FAILFAST")
-        return session.read.text(paths).withColumnRenamed("value", self.column)
+        return session.read.text(paths).withColumnRenamed("value", self.columns[0])
 
 
 def unreadable(failed: SparkJobFailed, path: str) -> DatasetUnreadable | None:

@@ -30,7 +30,7 @@ def score(spark: Spark, definition: Mapping[str, Json], *, group: str) -> list[t
     Raises
     ------
     DatasetNotFound, DatasetNotAllowed, DatasetUnreadable, DatasetEmpty
-    ColumnNotFound, KeyColumnOfAnotherType, MalformedKey
+    ColumnNotFound, KeyColumnOfAnotherType, ValueColumnOfAnotherType, MalformedKey
     As `Spark.run`.
     """
     measured = measure(spark, definition, group=group)
@@ -41,9 +41,10 @@ def measure(spark: Spark, definition: Mapping[str, Json], *, group: str) -> Meas
     """What Spark counts; raises as `score` does."""
     asked = cast("Mapping[str, Any]", definition)
     written, resolved = asked["dataset"], asked["resolved"]
-    column = written.get("key_column", LINE)
-    kernel, source = Dataset(resolved["location"], resolved["roots"], written["format"], column).source()
-    payload = key_counts.payload(column, written["key_encoding"])
+    column, value_column = written.get("key_column", LINE), written.get("value_column")
+    columns = (column,) if value_column is None else (column, value_column)
+    kernel, source = Dataset(resolved["location"], resolved["roots"], written["format"], columns).source()
+    payload = key_counts.payload(columns, written["key_encoding"])
     found = _run(
         spark,
         written["path"],
@@ -65,7 +66,7 @@ def _run(spark: Spark, path: str, **job: Any) -> pa.Table:
 
 
 def _together(counted: DataFrame) -> DataFrame:
-    return counted.groupBy("key").sum("records").toDF("key", "records")
+    return counted.groupBy("key").sum("records", "value_bytes").toDF("key", "records", "value_bytes")
 
 
 def _measured(definition: Mapping[str, Json], found: pa.Table) -> Measured:
@@ -93,13 +94,13 @@ def _measured(definition: Mapping[str, Json], found: pa.Table) -> Measured:
 def _placed(found: pa.Table, count: int) -> Placed:
     loads = _of(found, "load")
     at = loads.column("partition").to_numpy() + 1
-    records, key_bytes = np.zeros(count + 1, np.int64), np.zeros(count + 1, np.int64)
+    records, record_bytes = np.zeros(count + 1, np.int64), np.zeros(count + 1, np.int64)
     np.add.at(records, at, loads.column("records").to_numpy())
-    np.add.at(key_bytes, at, loads.column("key_bytes").to_numpy())
+    np.add.at(record_bytes, at, loads.column("record_bytes").to_numpy())
     compared, moved = _of(found, "compared"), _of(found, "moved")
     return Placed(
         records,
-        key_bytes,
+        record_bytes,
         (_sum(compared, "keys"), _sum(compared, "records")),
         (_sum(moved, "keys"), _sum(moved, "records")),
     )

@@ -56,13 +56,13 @@ class Ranges:
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """Files that every executor can open by their paths as a source: rows (path string, column string).
+    """Files that every executor can open by their paths as a source: rows (path string, columns list of strings).
 
     A task costs some 50 ms and more beside what it does, so many small files are better read several in a task.
     """
 
     paths: tuple[str, ...]
-    column: str
+    columns: tuple[str, ...]
     per_task: int = 1
 
     def __call__(self, session: SparkSession) -> DataFrame:
@@ -70,7 +70,7 @@ class Files:
         tasks = -(-len(self.paths) // self.per_task)
         numbered = session.range(0, len(self.paths), 1, max(1, tasks))
         path = sql.element_at(sql.array(*map(sql.lit, self.paths)), sql.col("id").cast("int") + 1)
-        return numbered.select(path.alias("path"), sql.lit(self.column).alias("column"))
+        return numbered.select(path.alias("path"), sql.array(*map(sql.lit, self.columns)).alias("columns"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,8 +27,8 @@ from app.store.sweeps import Sweep
 NUMBERS = (
     "max_over_mean",
     "gini",
-    "key_bytes_max_over_mean",
-    "key_bytes_gini",
+    "bytes_max_over_mean",
+    "bytes_gini",
     "heaviest_partition_records",
     "records_without_partition",
     "moved_share",
@@ -46,12 +46,12 @@ class Placed:
 
     Parameters
     ----------
-    records, key_bytes : (partitions + 1,) int64; index 0 is for records without a partition, p is at p + 1.
+    records, record_bytes : (partitions + 1,) int64; index 0 is for records without a partition, p is at p + 1.
     compared, moved : distinct keys and records, of those that have a partition under the first count, too.
     """
 
     records: Int64s
-    key_bytes: Int64s
+    record_bytes: Int64s
     compared: tuple[int, int]
     moved: tuple[int, int]
 
@@ -88,6 +88,9 @@ def resolve(_: UnitOfWork, definition: Mapping[str, Json], limits: Limits) -> Ma
     answered = len(asked["partitioners"]) * sum(counts(definition))
     limits.check_number("sync_partitions", answered, path=("partitions",))
     has_columns = dataset["format"] != "lines"
+    if not has_columns and "value_column" in dataset:
+        detail = "a dataset of lines has no columns: each line is a key"
+        raise ConflictingFields(detail, path=("dataset", "value_column"))
     if has_columns != ("key_column" in dataset):
         detail = f"a dataset of {dataset['format']} " + (
             "has its keys in a column: key_column names it" if has_columns else "has no columns: each line is a key"
@@ -159,14 +162,14 @@ def rows(definition: Mapping[str, Json], measured: Measured) -> list[dict[str, J
 
 
 def _figures(placed: Placed, *, first: int, count: int) -> dict[str, Json]:
-    by_records, by_bytes = skew_of(placed.records[1:]), skew_of(placed.key_bytes[1:])
+    by_records, by_bytes = skew_of(placed.records[1:]), skew_of(placed.record_bytes[1:])
     heaviest = int(by_records.per_partition.argmax())
     (keys, records), (moved_keys, moved_records) = placed.compared, placed.moved
     return {
         "max_over_mean": by_records.max_over_mean,
         "gini": by_records.gini,
-        "key_bytes_max_over_mean": by_bytes.max_over_mean,
-        "key_bytes_gini": by_bytes.gini,
+        "bytes_max_over_mean": by_bytes.max_over_mean,
+        "bytes_gini": by_bytes.gini,
         "heaviest_partition": heaviest,
         "heaviest_partition_records": int(by_records.per_partition[heaviest]),
         "records_without_partition": int(placed.records[0]),
@@ -174,7 +177,7 @@ def _figures(placed: Placed, *, first: int, count: int) -> dict[str, Json]:
         "moved_key_share": moved_keys / keys if keys else 0.0,
         "expected_moved_share": expected_moved_share(first, count),
         "records_per_partition": by_records.per_partition.tolist(),
-        "key_bytes_per_partition": by_bytes.per_partition.tolist(),
+        "bytes_per_partition": by_bytes.per_partition.tolist(),
     }
 
 

@@ -90,6 +90,7 @@ class TestAsking:
         [
             ({"format": "parquet"}, "/dataset/key_column"),
             ({"format": "lines", "key_column": "k"}, "/dataset/key_column"),
+            ({"format": "lines", "value_column": "v"}, "/dataset/value_column"),
             ({"format": "arrow", "key_column": "k", "path": "s3a://bucket/keys/a"}, "/dataset/format"),
         ],
     )

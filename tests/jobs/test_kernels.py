@@ -117,7 +117,7 @@ def test_files_say_what_their_values_say(tmp_path: Path, suffix: str) -> None:
     else:
         pq.write_table(table, path)
     payload = key_hashes.payload(["murmur2_adaptive", "murmur2"], [5])
-    rows = pa.RecordBatch.from_pydict({"path": [str(path)], "column": ["key"]})
+    rows = pa.RecordBatch.from_pydict({"path": [str(path)], "columns": [["key"]]})
     batches = iter(table.select(["key"]).to_batches())
     found = [
         list(run_task(KERNELS, name, payload, key_hashes.SCHEMA, over))
@@ -125,7 +125,7 @@ def test_files_say_what_their_values_say(tmp_path: Path, suffix: str) -> None:
     ]
     assert found[0] == found[1]
     assert sum(found[0][0].column("records").to_pylist()) == len(keys)
-    missing = pa.RecordBatch.from_pydict({"path": [str(path)], "column": ["kye"]})
+    missing = pa.RecordBatch.from_pydict({"path": [str(path)], "columns": [["kye"]]})
     with pytest.raises(KeyError, match="kye"):
         list(run_task(KERNELS, "key_hashes_of_files", payload, key_hashes.SCHEMA, iter([missing])))
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import orjson
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -29,6 +30,7 @@ from app.errors import (
     KeyColumnOfAnotherType,
     MalformedKey,
     SparkJobFailed,
+    ValueColumnOfAnotherType,
 )
 from app.jobs import key_skew as job
 from app.jobs.kernels import key_counts, key_skew
@@ -57,7 +59,7 @@ def answered(keys: Sequence[Written | None], encoding: Encoding = Encoding.UTF8)
 
 def counted(batches: Sequence[pa.RecordBatch], encoding: str = "utf8") -> list[tuple[bytes | None, int]]:
     """Keys and records as the first kernel counts them."""
-    asked = key_counts.prepare(key_counts.payload("k", encoding))
+    asked = key_counts.prepare(key_counts.payload(["k"], encoding))
     found = [row for batch in key_counts.run(asked, iter(batches)) for row in batch.to_pylist()]
     return [(row["key"], row["records"]) for row in found]
 
@@ -79,6 +81,34 @@ def test_numbers_are_serialised_as_java_does_from_integers_and_from_their_digits
     assert dict(counted([column(numbers, pa.int64())], "int64")) == expected
     digits = [None if n is None else str(n) for n in numbers]
     assert dict(counted([column(digits, pa.string())], "int64")) == expected
+
+
+@given(st.lists(st.lists(st.tuples(st.sampled_from([None, b"a", b"bc"]), st.none() | st.binary(max_size=9)))))
+def test_the_bytes_of_values_are_added_up_by_key(parts: list[list[tuple[bytes | None, bytes | None]]]) -> None:
+    """From the values or from their lengths, however they come in batches; a value that is null has none."""
+    expected: Counter[bytes | None] = Counter()
+    for key, value in (record for part in parts for record in part):
+        expected[key] += len(value or b"")
+    asked = key_counts.prepare(key_counts.payload(["k", "v"], "utf8"))
+    as_it_is, as_its_length = (lambda value: value), (lambda value: None if value is None else len(value))
+    for sized, kind in ((as_it_is, pa.binary()), (as_its_length, pa.int32())):
+        batches = [
+            pa.record_batch(
+                {"k": pa.array([k for k, _ in part], pa.binary()), "v": pa.array([sized(v) for _, v in part], kind)}
+            )
+            for part in parts
+        ]
+        found = [row for batch in key_counts.run(asked, iter(batches)) for row in batch.to_pylist()]
+        assert {row["key"]: row["value_bytes"] for row in found} == expected
+        assert sum(row["records"] for row in found) == sum(map(len, parts))
+
+
+@pytest.mark.parametrize("values", [pa.array([1.5]), pa.array([-1]), pa.array([[b"a"]])], ids=str)
+def test_a_column_that_holds_no_values_is_named(values: pa.Array) -> None:
+    asked = key_counts.prepare(key_counts.payload(["k", "v"], "utf8"))
+    batch = pa.record_batch({"k": pa.array(["a"]), "v": values})
+    with pytest.raises(ValueColumnOfAnotherType, match="'v'"):
+        list(key_counts.run(asked, iter([batch])))
 
 
 def test_base64_that_is_written_in_two_ways_is_one_key() -> None:
@@ -123,12 +153,12 @@ def test_a_tally_of_counts_is_that_of_the_records(written: list[str], most: int)
     tally = KeyTally([PARTITIONERS["murmur2"]], [3], most)
     counts = Counter(key.encode() for key in written)
     for key, records in counts.items():
-        tally.add(keys_of([key]), pa.array([records]).to_numpy())
+        tally.add(keys_of([key]), np.array([records]), np.array([7]))
     expected = heaviest(string_keys(written), most=len(counts)) if most else ()
     assert tally.heaviest == sorted(((h.key, h.weight) for h in expected), key=lambda h: (-h[1], h[0]))[:most]
     assert (tally.keys, tally.records) == (len(counts), len(written))
     assert tally.placed[0].records.sum() == len(written)
-    assert tally.placed[0].key_bytes.sum() == sum(len(key.encode()) for key in written)
+    assert tally.placed[0].record_bytes.sum() == sum(len(key.encode()) for key in written) + 7 * len(counts)
 
 
 def test_the_smallest_count_that_is_as_even_is_suggested() -> None:
@@ -227,6 +257,38 @@ def test_a_dataset_is_measured_as_its_keys_one_by_one(spark: Spark, tmp_path: Pa
     WRITTEN[form](tmp_path / "data")
     rows = measured(spark, defined(tmp_path / "data", form, root=tmp_path))
     require_same(rows, answered(KEYS), KEYS)
+
+
+@pytest.mark.slow
+def test_a_record_has_the_bytes_of_its_key_and_of_its_value(spark: Spark, tmp_path: Path) -> None:
+    """However the dataset is written, and whether it has the values or their lengths."""
+    values = [None if n % 5 == 0 else "ü" * (n % 7) for n in range(len(KEYS))]
+    sizes = [len((value or "").encode()) for value in values]
+    table = pa.table({"size": sizes, "k": KEYS, "v": values})
+    pq.write_table(table, tmp_path / "a.parquet")
+    with pa.ipc.new_file(tmp_path / "a.arrow", table.schema) as file:
+        file.write_table(table)
+    lines = (json.dumps({"v": v, "size": s} | ({} if k is None else {"k": k})) for s, k, v in table_rows(table))
+    (tmp_path / "a.jsonl").write_text("\n".join(lines))
+    total = sum(sizes) + sum(len((key or "").encode()) for key in KEYS)
+    for form, name, column in (
+        ("parquet", "a.parquet", "v"),
+        ("parquet", "a.parquet", "size"),
+        ("arrow", "a.arrow", "v"),
+        ("json_lines", "a.jsonl", "v"),
+        ("json_lines", "a.jsonl", "size"),
+    ):
+        definition = dict(defined(tmp_path / name, form, root=tmp_path))
+        definition["dataset"] = definition["dataset"] | {"value_column": column}
+        rows = measured(spark, definition)
+        require_same(rows, answered(KEYS), KEYS)
+        by_hash = rows[NAMES.index("murmur2_abs") * len(COUNTS)]
+        without_key = sum(size for size, key in zip(sizes, KEYS, strict=True) if key is None)
+        assert sum(by_hash["bytes_per_partition"]) == total - without_key
+
+
+def table_rows(table: pa.Table) -> list[tuple[int, str | None, str | None]]:
+    return [(row["size"], row["k"], row["v"]) for row in table.to_pylist()]
 
 
 @pytest.mark.slow
@@ -334,11 +396,13 @@ def test_a_sweep_over_nothing_fails_and_says_so(spark: Spark, database: Database
 
 def test_the_second_kernel_yields_nothing_but_sums() -> None:
     asked = key_skew.prepare(key_skew.payload(["murmur2"], [4], most=1))
-    batch = pa.record_batch([pa.array([b"a", b"b", None]), pa.array([2, 3, 5])], schema=key_counts.SCHEMA)
+    counts = [pa.array([b"a", b"b", None]), pa.array([2, 3, 5]), pa.array([0, 70, 0])]
+    batch = pa.record_batch(counts, schema=key_counts.SCHEMA)
     rows = [row for found in key_skew.run(asked, iter([batch])) for row in found.to_pylist()]
     by = {what: [row for row in rows if row["what"] == what] for what in ("total", "null", "heavy", "load", "moved")}
     assert [(row["keys"], row["records"]) for row in by["total"]] == [(2, 10)]
     assert [row["records"] for row in by["null"]] == [5]
     assert [(row["key"], row["records"]) for row in by["heavy"]] == [(b"b", 3)]
     assert sum(row["records"] for row in by["load"]) == 10, "murmur2 without a policy hashes no key as an empty one"
+    assert sum(row["record_bytes"] for row in by["load"]) == 2 + 3 + 70
     assert [row["records"] for row in by["moved"]] == [0]

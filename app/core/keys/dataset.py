@@ -23,13 +23,13 @@ class Placed:
 
     Parameters
     ----------
-    records, key_bytes : (partitions + 1,) int64. Index 0 is for records without a partition; partition p is at p + 1.
+    records, record_bytes : (partitions + 1,) int64. Index 0 is for records without a partition; p is at p + 1.
     compared, moved : (2,) int64 distinct keys and records: those that have a partition under the first count and under
         this one, and those among them of which it is another.
     """
 
     records: Int64s
-    key_bytes: Int64s
+    record_bytes: Int64s
     compared: Int64s
     moved: Int64s
 
@@ -62,19 +62,20 @@ class KeyTally:
             for count in self.partition_counts
         ]
 
-    def add(self, keys: Keys, records: Int64s) -> None:
-        """Add distinct keys and their (keys,) int64 records; at most one of all is null."""
+    def add(self, keys: Keys, records: Int64s, value_bytes: Int64s) -> None:
+        """Add distinct keys with their records and the bytes of those' values, (keys,) int64; at most one is null."""
         is_key = np.ones(len(keys), np.bool_) if keys.is_null is None else ~keys.is_null
         self.keys += int(np.count_nonzero(is_key))
         self.records += int(records.sum())
         self.null_records += int(records[~is_key].sum())
+        record_bytes = records * keys.lengths + value_bytes
         sums = iter(self.placed)
         for partitioner in self.partitioners:
             first: Int32s | None = None
             for count in self.partition_counts:
                 there = partition(partitioner, keys, count)
                 first = there if first is None else first
-                _add(next(sums), keys, records, first, there)
+                _add(next(sums), records, record_bytes, first, there)
         self._add_heaviest(keys, np.where(is_key, records, 0))
 
     def _add_heaviest(self, keys: Keys, records: Int64s) -> None:
@@ -105,10 +106,10 @@ def suggested(max_over_mean: Sequence[tuple[int, float]]) -> int:
     return min(count for count, value in max_over_mean if value <= evenest * (1 + SUGGESTED_WITHIN))
 
 
-def _add(sums: Placed, keys: Keys, records: Int64s, first: Int32s, there: Int32s) -> None:
+def _add(sums: Placed, records: Int64s, record_bytes: Int64s, first: Int32s, there: Int32s) -> None:
     at = np.maximum(there, -1) + 1
     np.add.at(sums.records, at, records)
-    np.add.at(sums.key_bytes, at, records * keys.lengths)
+    np.add.at(sums.record_bytes, at, record_bytes)
     compared = (first >= 0) & (there >= 0)
     moved = compared & (first != there)
     sums.compared[:] += (np.count_nonzero(compared), records[compared].sum())

@@ -4,7 +4,7 @@ What Spark reads goes through its rows, one value at a time, and then to Python;
 its path needs neither. Object stores and other formats are Spark's to read.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -14,36 +14,43 @@ from app.jobs.kernels.loop import Prepared
 ROWS_AT_ONCE = 65_536
 
 
-def batches_of(path: str, column: str) -> Iterator[pa.RecordBatch]:
-    """One column of a Parquet file, or of an Arrow file where its name ends with `.arrow`.
+def batches_of(path: str, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    """Columns of a Parquet file, or of an Arrow file where its name ends with `.arrow`.
 
     Raises
     ------
     OSError, pyarrow.ArrowInvalid
         The file cannot be read, or is of neither format.
     KeyError
-        It has no such column.
+        It has no column of one of these names; the error's argument is that name.
     """
     if path.endswith(".arrow"):
         with pa.memory_map(path) as mapped:
             file = pa.ipc.open_file(mapped)
-            file.schema.field(column)
+            _require(columns, file.schema)
             for index in range(file.num_record_batches):
-                yield file.get_batch(index).select([column])
+                yield file.get_batch(index).select(columns)
         return
     with pq.ParquetFile(path, memory_map=True) as parquet:
-        parquet.schema_arrow.field(column)
+        _require(columns, parquet.schema_arrow)
         # One thread: the other processors have tasks of their own.
-        yield from parquet.iter_batches(ROWS_AT_ONCE, columns=[column], use_threads=False)
+        for batch in parquet.iter_batches(ROWS_AT_ONCE, columns=list(columns), use_threads=False):
+            yield batch.select(columns)  # in their order, which is not the file's
+
+
+def _require(columns: Sequence[str], schema: pa.Schema) -> None:
+    for column in columns:
+        if column not in schema.names:
+            raise KeyError(column)
 
 
 def over_files(
     run: Callable[[Prepared, Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]],
 ) -> Callable[[Prepared, Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """Make of a kernel's `run` over values one over the files that have them: rows (path, column), as `spark.Files`."""
+    """Make of a kernel's `run` over values one over the files that have them: rows as of `spark.Files`."""
 
     def run_over_files(prepared: Prepared, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         named = (row for batch in batches for row in batch.to_pylist())
-        return run(prepared, (read for row in named for read in batches_of(row["path"], row["column"])))
+        return run(prepared, (read for row in named for read in batches_of(row["path"], row["columns"])))
 
     return run_over_files

@@ -1,4 +1,4 @@
-"""How many records have each key: the first step over a dataset, which leaves a row a distinct key and task.
+"""How many records have each key, and how long their values are: the first step over a dataset.
 
 A task counts within what it reads and hands over when it has many distinct keys, so its memory is bounded, and a key
 can be in several of its rows; Spark brings the rows of a key together. Keys are the bytes that a producer would hash.
@@ -7,50 +7,65 @@ can be in several of its rows; Spark brings the rows of a key together. Keys are
 import json
 from base64 import b64decode
 from binascii import Error as Base64Error
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
+from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from app.errors import ColumnNotFound, DatasetUnreadable, KeyColumnOfAnotherType, MalformedKey
+from app.errors import ColumnNotFound, DatasetUnreadable, KeyColumnOfAnotherType, MalformedKey, ValueColumnOfAnotherType
 from app.jobs.kernels.files import batches_of
 from app.jobs.kernels.loop import Kernel
 
-SCHEMA = pa.schema([pa.field("key", pa.binary()), pa.field("records", pa.int64(), nullable=False)])
-"""A key, null for records without one, and how many records were met that have it."""
+SCHEMA = pa.schema(
+    [
+        pa.field("key", pa.binary()),
+        pa.field("records", pa.int64(), nullable=False),
+        pa.field("value_bytes", pa.int64(), nullable=False),
+    ]
+)
+"""A key, null for records without one, how many records were met that have it, and the bytes of their values."""
 
 _MERGED_FROM = 1 << 20
 """Rows of counts that a task holds before it merges them."""
 _HANDED_OVER_FROM = 1 << 19
 """Distinct keys that are handed over: where there are so many, holding them saves little."""
 _MOST_SHOWN = 80
+_TEXT = (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_string, pa.types.is_large_string)
 
 
-def payload(column: str, encoding: str) -> bytes:
-    """The JSON that `prepare` reads; the column is named in failures."""
-    return json.dumps({"column": column, "encoding": encoding}).encode()
+Asked: TypeAlias = tuple[Sequence[str], str]
+"""What the payload asks for: the columns of keys and perhaps of values, and how keys are encoded."""
 
 
-def prepare(text: bytes) -> tuple[str, str]:
-    """(column, encoding)."""
+def payload(columns: Sequence[str], encoding: str) -> bytes:
+    """The JSON that `prepare` reads; the columns are named in failures."""
+    return json.dumps({"columns": list(columns), "encoding": encoding}).encode()
+
+
+def prepare(text: bytes) -> Asked:
+    """What was asked for."""
     read = json.loads(text)
-    return read["column"], read["encoding"]
+    return read["columns"], read["encoding"]
 
 
-def run(asked: tuple[str, str], batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Count the keys of batches whose first column they are.
+def run(asked: Asked, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Count the keys of batches whose first column they are, and add up the values' bytes where there is a second.
+
+    Values are text or bytes, which have a length, or integers, which are lengths; a null has none.
 
     Raises
     ------
-    KeyColumnOfAnotherType, MalformedKey
+    KeyColumnOfAnotherType, ValueColumnOfAnotherType, MalformedKey
     """
-    column, encoding = asked
+    columns, encoding = asked
     parts: list[pa.Table] = []
     held = 0
     for batch in batches:
-        parts.append(_counted(batch.column(0), column, encoding))
+        sizes = _sizes(batch.column(1), columns[1]) if len(columns) > 1 else None
+        parts.append(_counted(batch.column(0), sizes, columns[0], encoding))
         held += len(parts[-1])
         if held >= _MERGED_FROM:
             parts = [_merged(parts)]
@@ -62,45 +77,72 @@ def run(asked: tuple[str, str], batches: Iterator[pa.RecordBatch]) -> Iterator[p
         yield from _merged(parts).to_batches()
 
 
-def run_over_files(asked: tuple[str, str], batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The same over files that the executor opens itself: rows (path, column), as `spark.Files`.
+def run_over_files(asked: Asked, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The same over files that the executor opens itself: rows as of `spark.Files`.
 
     Raises
     ------
     ColumnNotFound, DatasetUnreadable
     """
     named = (row for batch in batches for row in batch.to_pylist())
-    return run(asked, (read for row in named for read in _read(row["path"], row["column"])))
+    return run(asked, (read for row in named for read in _read(row["path"], row["columns"])))
 
 
-def _read(path: str, column: str) -> Iterator[pa.RecordBatch]:
+def _read(path: str, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
     try:
-        yield from batches_of(path, column)
+        yield from batches_of(path, columns)
     except KeyError as missing:
+        column = missing.args[0]
         raise ColumnNotFound(f"{path} has no column {column!r}", value=column, file=path) from missing
     except (OSError, pa.ArrowException) as unreadable:
         detail = f"{path} cannot be read on an executor: {str(unreadable).splitlines()[0]}"
         raise DatasetUnreadable(detail, file=path) from unreadable
 
 
-def _counted(values: pa.Array, column: str, encoding: str) -> pa.Table:
+def _counted(values: pa.Array, sizes: pa.Array | None, column: str, encoding: str) -> pa.Table:
     if pa.types.is_dictionary(values.type):
         values = values.dictionary_decode()
-    counts = pc.value_counts(_comparable(values, column, encoding))
-    key = _ENCODINGS[encoding][1](counts.field("values"), column)
-    return pa.table([key.cast(pa.binary()), counts.field("counts")], schema=SCHEMA)
+    comparable = _comparable(values, column, encoding)
+    if sizes is None:
+        found = pc.value_counts(comparable)
+        written, counts = found.field("values"), found.field("counts")
+        value_bytes = pa.array(np.zeros(len(counts), np.int64))
+    else:
+        grouped = pa.table({"key": comparable, "bytes": sizes}).group_by("key", use_threads=False)
+        sums = grouped.aggregate([([], "count_all"), ("bytes", "sum")]).combine_chunks()
+        written, counts = (sums.column(name).combine_chunks() for name in ("key", "count_all"))
+        value_bytes = sums.column("bytes_sum").combine_chunks().fill_null(0)
+    key = _ENCODINGS[encoding][1](written, column)
+    return pa.table([key.cast(pa.binary()), counts, value_bytes], schema=SCHEMA)
+
+
+def _sizes(values: pa.Array, column: str) -> pa.Array:
+    """The length of each value in bytes, int64."""
+    if pa.types.is_dictionary(values.type):
+        values = values.dictionary_decode()
+    kind = values.type
+    if any(is_kind(kind) for is_kind in _TEXT):
+        return pc.binary_length(values).cast(pa.int64())
+    if pa.types.is_integer(kind) and not (len(values) and (pc.min(values).as_py() or 0) < 0):
+        return values.cast(pa.int64())
+    held = f"{kind}, some below 0" if pa.types.is_integer(kind) else str(kind)
+    raise ValueColumnOfAnotherType(
+        f"the column {column!r} holds {held}; it has to hold values, as text or bytes, or their lengths",
+        value=str(kind),
+        column=column,
+    )
 
 
 def _merged(parts: list[pa.Table]) -> pa.Table:
-    together = pa.concat_tables(parts).group_by("key", use_threads=False).aggregate([("records", "sum")])
-    return together.select(["key", "records_sum"]).rename_columns(["key", "records"]).cast(SCHEMA)
+    sums = [("records", "sum"), ("value_bytes", "sum")]
+    together = pa.concat_tables(parts).group_by("key", use_threads=False).aggregate(sums)
+    return together.select(["key", "records_sum", "value_bytes_sum"]).rename_columns(SCHEMA.names).cast(SCHEMA)
 
 
 def _comparable(values: pa.Array, column: str, encoding: str) -> pa.Array:
     """The values as bytes or as 64-bit numbers, whichever of both they are."""
     kind, (expected, _) = values.type, _ENCODINGS[encoding]
-    text = (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_string, pa.types.is_large_string)
-    if any(is_kind(kind) for is_kind in text):
+    if any(is_kind(kind) for is_kind in _TEXT):
         return values.cast(pa.large_binary() if pa.types.is_large_unicode(kind) else pa.binary())
     if encoding in ("int32", "int64") and pa.types.is_signed_integer(kind):
         return values.cast(pa.int64())

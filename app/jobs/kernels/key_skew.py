@@ -21,13 +21,13 @@ SCHEMA = pa.schema(
         pa.field("key", pa.binary()),
         pa.field("keys", pa.int64()),
         pa.field("records", pa.int64(), nullable=False),
-        pa.field("key_bytes", pa.int64()),
+        pa.field("record_bytes", pa.int64()),
     ]
 )
 """What one task adds up, several kinds of rows by `what`:
 
 `total`: distinct keys and records. `null`: records without key. `heavy`: a key and its records.
-`load`: records and key bytes of a partition under a partitioner and count, −1 for those without a partition.
+`load`: records and their bytes of a partition under a partitioner and count, −1 for those without a partition.
 `compared`, `moved`: distinct keys and records, as `dataset.Placed` has them.
 """
 
@@ -57,10 +57,11 @@ def prepare(text: bytes) -> Asked:
 
 
 def run(asked: Asked, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Add up batches of (key, records), in which no key is twice."""
+    """Add up batches of (key, records, value bytes), in which no key is twice."""
     tally = KeyTally(asked.partitioners, asked.partition_counts, asked.most)
     for batch in batches:
-        tally.add(keys_of_column(batch.column(0)), batch.column(1).to_numpy(zero_copy_only=False))
+        records, value_bytes = (batch.column(at).to_numpy(zero_copy_only=False) for at in (1, 2))
+        tally.add(keys_of_column(batch.column(0)), records, value_bytes)
     yield _rows(
         [
             {"what": "total", "keys": tally.keys, "records": tally.records},
@@ -92,7 +93,7 @@ def _loads(name: str, partitions: int, placed: Placed) -> pa.RecordBatch:
         pa.nulls(len(found), pa.binary()),
         pa.nulls(len(found), pa.int64()),
         pa.array(placed.records[found]),
-        pa.array(placed.key_bytes[found]),
+        pa.array(placed.record_bytes[found]),
     ]
     return pa.RecordBatch.from_arrays(columns, schema=SCHEMA)
 
