@@ -1,5 +1,6 @@
 """What tests run against: a real Postgres, migrated, and the real service on a socket."""
 
+import signal
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,6 +22,9 @@ from app.store.tables import metadata
 # Machines are noisy: an example that takes long is no failure, and the first one may load compiled loops.
 settings.register_profile("rackplan", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("rackplan")
+
+# Where several files are tested at once, the processes that do so ignore Ctrl-C, and what tests start would inherit it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 ROOT = Path(__file__).parents[1]
 SAMPLES = ROOT / "tests" / "samples"
