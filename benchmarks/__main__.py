@@ -17,6 +17,7 @@ from benchmarks import (
     spark,
     sweeps,
     texts,
+    whole_sweeps,
 )
 from benchmarks.measure import Result
 
@@ -29,6 +30,7 @@ SUBJECTS: Mapping[str, Callable[[], Iterator[Result]]] = {
     "capacity": capacity.run,
     "spark": spark.run,
     "sweeps": sweeps.run,
+    "whole_sweeps": whole_sweeps.run,
     "texts": texts.run,
     "keeping": keeping.run,
     "small_plans": small_plans.run,

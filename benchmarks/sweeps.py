@@ -1,28 +1,32 @@
 """Capacity scenarios through Spark, beside the same kernel alone on one core."""
 
-import time
+import sys
+import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from itertools import count
+from pathlib import Path
+from unittest.mock import patch
 
 import pyarrow as pa
 
 from app.jobs.kernels import scenarios
 from app.jobs.spark import Ranges, Spark
+from app.jobs.sweeps import TASKS_PER_CORE
 from benchmarks.capacity import FAILURES, base
-from benchmarks.measure import Floor, Result, Times, interleaved
+from benchmarks.measure import Floor, Result, interleaved
+from tests.jobs import cluster
 
-PER_CORE = 1_000
+PER_CORE = 4_000
 """Scenarios that a core has of a job: some seconds, as a chunk of a sweep has."""
-TASKS_PER_CORE = 2
-RUNS = 5
+RUNS = 3
 LEAST_SHARE = 0.85
 """Of what as many kernels alone would do."""
-SIZES = (1_000, 10_000)
 
 
 def run() -> Iterator[Result]:
-    """One and two cores beside the bare kernel; then ever more scenarios, whose cost each has to stay the same."""
+    """One and two cores of this machine, and a cluster of two workers with a core each, beside the bare kernel."""
     definition = {"base": base("admin_utils", FAILURES["racks"]), "axes": {"placement.seed": {"from": 0, "to": 10**9}}}
     payload = scenarios.payload(definition)
     prepared = scenarios.CAPACITY.prepare(payload)
@@ -33,42 +37,40 @@ def run() -> Iterator[Result]:
         task = pa.record_batch({"start": [start], "stop": [start + PER_CORE]})
         return list(scenarios.CAPACITY.run(prepared, iter([task])))
 
-    for cores in (1, 2):
-        with Spark(f"local[{cores}]") as spark:
+    for name, cores in (("local[1]", 1), ("local[2]", 2), ("standalone, two workers", 2)):
+        with _spark(name) as spark:
             job = partial(_job, spark, payload, cores)
-            job(PER_CORE * cores)  # the session, and what its Python processes compile and load
-            times = interleaved({"spark": partial(job, PER_CORE * cores), "alone": alone}, runs=RUNS)
-            yield Result(
-                name="score capacity scenarios on Spark",
-                parameters={"master": f"local[{cores}]", "scenarios": PER_CORE * cores, "failures": "racks"},
-                times=times["spark"],
-                floor=Floor("the kernel alone over one core's share", times["alone"]),
-                is_in_process=False,
-                target_ratio=1 / LEAST_SHARE,
-                facts={"scenarios_per_s": round(PER_CORE * cores / times["spark"].median_ms * 1000)},
-            )
-            if cores == 2:
-                yield from (_linear(spark, payload, size) for size in SIZES)
+            times = interleaved({"spark": job, "alone": alone}, runs=RUNS)
+        yield Result(
+            name="score capacity scenarios on Spark",
+            parameters={"master": name, "scenarios": PER_CORE * cores, "failures": "racks"},
+            times=times["spark"],
+            floor=Floor("the kernel alone over one core's share", times["alone"]),
+            is_in_process=False,
+            target_ratio=1 / LEAST_SHARE,
+            facts={"scenarios_per_s": round(PER_CORE * cores / times["spark"].median_ms * 1000)},
+        )
 
 
-def _linear(spark: Spark, payload: bytes, size: int) -> Result:
-    started = time.perf_counter()
-    _job(spark, payload, 2, size)
-    ms = (time.perf_counter() - started) * 1000
-    return Result(
-        name="score ever more scenarios on Spark",
-        parameters={"master": "local[2]", "scenarios": size, "failures": "racks"},
-        times=Times((ms,), (ms,)),
-        is_in_process=False,
-        facts={"ms_a_scenario": round(ms / size, 3)},
-    )
+@contextmanager
+def _spark(master: str) -> Iterator[Spark]:
+    if master.startswith("local"):
+        with Spark(master) as spark:
+            yield spark
+        return
+    with (
+        tempfile.TemporaryDirectory(prefix="rackplan-bench-") as folder,
+        cluster.running(Path(folder)) as standalone,
+        patch.dict("os.environ", PYSPARK_PYTHON=sys.executable),
+        Spark(standalone.url, properties=cluster.quick_java(Path(folder), executor_memory="512m")) as spark,
+    ):
+        yield spark
 
 
 _next = count(10**8, 10**6)
 
 
-def _job(spark: Spark, payload: bytes, cores: int, scenario_count: int) -> pa.Table:
+def _job(spark: Spark, payload: bytes, cores: int) -> pa.Table:
     start = next(_next)  # no two jobs score the same
-    step = -(-scenario_count // (cores * TASKS_PER_CORE))
-    over = Ranges(start, start + scenario_count, step)
+    over = Ranges(start, start + PER_CORE * cores, PER_CORE // TASKS_PER_CORE)
     return spark.run("score_scenarios", payload=payload, over=over, schema=scenarios.SCHEMA, group="benchmark")
