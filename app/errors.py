@@ -146,6 +146,48 @@ class PartitionsLeftUnassigned(KafkaRefuses):
     title = "Partitions would be left without a member"
 
 
+class NoClients(KafkaRefuses):
+    """The Streams application has no client, where Kafka's assignor needs one."""
+
+    code = "no_clients"
+    title = "The application has no client"
+
+
+class ClientWithoutThreads(KafkaRefuses):
+    """A Streams client has no stream thread, and Kafka's sticky assignor divides by how many it has."""
+
+    code = "client_without_threads"
+    title = "A client has no stream thread"
+
+
+class UnknownTaskLag(KafkaRefuses):
+    """Nobody knows how far a Streams client is behind in a stateful task."""
+
+    code = "unknown_task_lag"
+    title = "A stateful task's lag is not known"
+
+
+class TaskPartitionsUnknown(KafkaRefuses):
+    """Racks decide where a Streams task goes, and it reads no partition, or one whose racks are not known."""
+
+    code = "task_partitions_unknown"
+    title = "A task's partitions or their racks are not known"
+
+
+class InconsistentTasks(KafkaRefuses):
+    """A Streams task is held in a way that no assignor leaves behind: active twice or nowhere, or twice on a client."""
+
+    code = "inconsistent_tasks"
+    title = "A task is assigned in an impossible way"
+
+
+class TooManyTasks(KafkaRefuses):
+    """The number of pairs of tasks overflows 32 bits, and Kafka's sticky assignor asks for a table of that size."""
+
+    code = "too_many_tasks"
+    title = "Kafka's sticky assignor cannot count that many tasks"
+
+
 class CorruptProtocolBytes(KafkaRefuses, MalformedText):
     """Bytes of the consumer protocol that end too early or count what cannot be there; names the byte."""
 

@@ -9,6 +9,7 @@ no clock, log, I/O, environment or hidden randomness: every draw comes from a ge
     groups/       consumer groups: assignors, the optimum, events
     keys/         which partition a key goes to, in which client
     replicas/     placement of new partitions, one policy a file, one `place` verb, and its verifier
+    streams/      Kafka Streams: where active, standby and warm-up tasks land, by which rule
     capacity/     scenarios of a sweep: load of each broker, failures, headroom, cost
     measures/     balance, rack safety and exposure: what every plan reports
 """

@@ -6,6 +6,7 @@ groups_sticky.py   consumer_sticky, consumer_cooperative_sticky
 groups_server.py   server_range, server_uniform, server_simple
 protocol.py        consumer_protocol
 keys.py            murmur2
+streams.py         streams_high_availability, streams_sticky, streams_standby, streams_rack_aware
 jvm.py             java_random, java_hash_order
 refusals.py        a refusal as the vectors write it
 """
@@ -14,14 +15,14 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from app.services.vectors import groups_classic, groups_server, groups_sticky, jvm, keys, placement, protocol
+from app.services.vectors import groups_classic, groups_server, groups_sticky, jvm, keys, placement, protocol, streams
 
 Answer = Callable[[Mapping[str, Any]], Any]
 
 ANSWERS: Mapping[str, Answer] = MappingProxyType(
     {
         name: answer
-        for reader in (placement, groups_classic, groups_sticky, groups_server, protocol, keys, jvm)
+        for reader in (placement, groups_classic, groups_sticky, groups_server, protocol, keys, streams, jvm)
         for name, answer in reader.ANSWERS.items()
     }
 )

@@ -1,0 +1,13 @@
+"""Kafka Streams: where active, standby and warm-up tasks land. One assignor a file, one `assign` verb, one registry.
+
+model.py         what an assignor works on and answers
+registry.py      every assignor and every rule for standbys by its name
+assignors/       high availability (KIP-441), sticky, and the fallback while lags are not known
+standbys/        the rules by which standbys are placed: by load, by client tags (KIP-708)
+rack_aware/      KIP-925: whether it is on, what an assignment costs, and Kafka's own optimum of it
+loads_kernel.py  what a client's load is, and how tasks are evened out
+application.py   clients and tasks in Kafka's order, as arrays, and who holds what meanwhile
+
+Imports point down this list. The `…_kernel.py` files are the compiled loops; they are imported when they are first
+needed.
+"""

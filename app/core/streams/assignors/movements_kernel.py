@@ -1,0 +1,166 @@
+"""KIP-441's movements: a task that is planned where its state is not goes where it is, and its place warms up.
+
+Movements are taken from a java.util.PriorityQueue, which decides between two of the same task.
+
+Source: KIP-441, `TaskMovement` of Apache Kafka 4.0.
+"""
+
+import numpy as np
+from numba import njit
+
+from app.core.model import Int64s
+from app.core.streams.assignors.client_queue_kernel import NOBODY, ClientQueue, offer, poll
+from app.core.streams.model import Bools
+
+
+@njit(cache=True, nogil=True)
+def move_active(
+    active: Bools,
+    standby: Bools,
+    warmup: Bools,
+    caught_up: Bools,
+    lags: Int64s,
+    queue: ClientQueue,
+    warmups_left: Int64s,
+) -> int:
+    """Move active tasks to clients that have their state; returns how many had to be.
+
+    Parameters
+    ----------
+    active, standby, warmup, caught_up : (clients, tasks) bool. lags : (clients, tasks) int64.
+    warmups_left : (1,) int64, counted down.
+    """
+    tasks, destinations = _planned(active, caught_up, lags, queue)
+    for at in range(len(tasks)):
+        task, to = tasks[at], destinations[at]
+        source = poll(queue, caught_up[:, task] & standby[:, task])
+        swaps = source != NOBODY
+        if source == NOBODY:
+            source = poll(queue, caught_up[:, task])
+        if source == NOBODY:
+            source = _most_caught_up(task, to, lags, np.ones(len(lags), np.bool_))
+            swaps = standby[source, task]
+        if swaps:
+            standby[source, task] = False
+            active[source, task] = True
+            active[to, task] = False
+            standby[to, task] = True
+        else:
+            active[source, task] = True
+            queue.counts[source] += 1
+            active[to, task] = False
+            if warmups_left[0] > 0:
+                standby[to, task] = True
+                warmup[to, task] = True
+            else:
+                queue.counts[to] -= 1
+            warmups_left[0] -= 1
+        offer(queue, source)
+        offer(queue, to)
+    return len(tasks)
+
+
+@njit(cache=True, nogil=True)
+def move_standbys(
+    active: Bools,
+    standby: Bools,
+    warmup: Bools,
+    caught_up: Bools,
+    lags: Int64s,
+    queue: ClientQueue,
+    warmups_left: Int64s,
+) -> int:
+    """Give standbys to clients that have their state, beside those that warm up; returns how many were given."""
+    tasks, destinations = _planned(standby & ~warmup, caught_up, lags, queue)
+    moved = 0
+    for at in range(len(tasks)):
+        task, to = tasks[at], destinations[at]
+        has_none = ~(active[:, task] | standby[:, task])
+        source = poll(queue, caught_up[:, task] & has_none)
+        if source == NOBODY:
+            source = _most_caught_up(task, to, lags, has_none)
+        if source == NOBODY:
+            continue
+        standby[source, task] = True
+        queue.counts[source] += 1
+        if warmups_left[0] > 0:
+            warmup[to, task] = True
+        else:
+            standby[to, task] = False
+            queue.counts[to] -= 1
+        warmups_left[0] -= 1
+        offer(queue, source)
+        offer(queue, to)
+        moved += 1
+    return moved
+
+
+@njit(cache=True, nogil=True)
+def _planned(movable: Bools, caught_up: Bools, lags: Int64s, queue: ClientQueue) -> tuple[Int64s, Int64s]:
+    """The tasks that are planned on clients which are behind others, and those clients; all clients join the queue.
+
+    Tasks that fewer clients are caught up on come first.
+    """
+    clients, tasks = movable.shape
+    rank = np.zeros(tasks, np.int64)
+    least = np.empty(tasks, np.int64)
+    for task in range(tasks):
+        least[task] = lags[0, task] if clients else 0
+        for client in range(clients):
+            rank[task] += caught_up[client, task]
+            least[task] = min(least[task], lags[client, task])
+        rank[task] = rank[task] * tasks + task
+    heap = np.empty((movable.sum(), 2), np.int64)
+    size = 0
+    for client in range(clients):
+        for task in range(tasks):
+            if movable[client, task] and not caught_up[client, task] and least[task] < lags[client, task]:
+                _add(heap, size, rank[task], client)
+                size += 1
+        offer(queue, client)
+    polled = np.empty((size, 2), np.int64)
+    for at in range(size):
+        polled[at] = heap[0]
+        _take_first(heap, size - at - 1)
+    return polled[:, 0] % max(tasks, 1), polled[:, 1]
+
+
+@njit(cache=True, nogil=True)
+def _add(heap: Int64s, slot: int, rank: int, client: int) -> None:
+    while slot > 0:
+        parent = (slot - 1) >> 1
+        if rank >= heap[parent, 0]:
+            break
+        heap[slot] = heap[parent]
+        slot = parent
+    heap[slot, 0], heap[slot, 1] = rank, client
+
+
+@njit(cache=True, nogil=True)
+def _take_first(heap: Int64s, size: int) -> None:
+    """Let the last of `size` + 1 take the place of the first, and sink."""
+    rank, client = heap[size, 0], heap[size, 1]
+    slot = 0
+    while slot < size >> 1:
+        child = 2 * slot + 1
+        if child + 1 < size and heap[child, 0] > heap[child + 1, 0]:
+            child += 1
+        if rank <= heap[child, 0]:
+            break
+        heap[slot] = heap[child]
+        slot = child
+    heap[slot, 0], heap[slot, 1] = rank, client
+
+
+@njit(cache=True, nogil=True)
+def _most_caught_up(task: int, to: int, lags: Int64s, eligible: Bools) -> int:
+    """The eligible client with the least lag, of those before the destination by lag and number; or nobody."""
+    best = NOBODY
+    for client in range(len(lags)):
+        if not eligible[client] or lags[client, task] > lags[to, task]:
+            continue
+        if lags[client, task] == lags[to, task] and client >= to:
+            continue
+        if best == NOBODY or lags[client, task] < lags[best, task]:
+            best = client
+    return best

@@ -1,0 +1,176 @@
+"""A flow of least cost: negative cycles are cancelled one by one, each the one that Kafka would find next.
+
+Kafka looks for a cycle with Bellman-Ford: as many sweeps over all arcs as there are nodes, in the order of their
+numbers; the first arc that still shortens a way in the last sweep tells of a cycle, whose nodes its parents lead to. It
+starts anew for every cycle. Two things make that quick here, and change nothing:
+
+- A node whose distance has not changed since its arcs were looked at shortens nothing, and is left out.
+- After some sweeps the distances fall by the same from period to period. Whatever happens then happens again, so that
+  all whole periods up to the last sweep are left out.
+
+Source: KIP-925, `Graph` of Apache Kafka 4.0.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from app.core.model import Int64s
+from app.core.streams.model import Bools
+
+NONE = -1
+
+
+class Residual(NamedTuple):
+    """A residual graph, its nodes in the order of Kafka's numbers, each node's arcs in that of where they lead.
+
+    first : (nodes + 1,) int64 into the arcs. origin, to : (arcs,) int64 nodes. cost, room : (arcs,) int64.
+    mate : (arcs,) int64, the arc back.
+    """
+
+    first: Int64s
+    origin: Int64s
+    to: Int64s
+    cost: Int64s
+    room: Int64s
+    mate: Int64s
+
+
+@njit(cache=True, nogil=True)
+def cancel_negative_cycles(graph: Residual) -> None:
+    """Cancel them until there is none; `room` changes."""
+    nodes = len(graph.first) - 1
+    parent = np.empty(nodes, np.int64)
+    while True:
+        node = _end_of_last_shortening(graph, parent)
+        if node == NONE:
+            return
+        seen = np.zeros(nodes, np.bool_)
+        while not seen[node]:
+            seen[node] = True
+            node = graph.origin[parent[node]]
+        flow = graph.room[parent[node]]
+        at = graph.origin[parent[node]]
+        while at != node:
+            flow = min(flow, graph.room[parent[at]])
+            at = graph.origin[parent[at]]
+        while True:
+            arc = parent[at]
+            graph.room[arc] -= flow
+            graph.room[graph.mate[arc]] += flow
+            at = graph.origin[arc]
+            if at == node:
+                break
+
+
+@njit(cache=True, nogil=True)
+def _end_of_last_shortening(graph: Residual, parent: Int64s) -> int:
+    """The node that the first arc of the last sweep which shortens a way leads to, or `NONE`; `parent` : arcs."""
+    nodes = len(graph.first) - 1
+    # Kafka adds a source that reaches every node at no cost before all others: one node, and so one sweep, more.
+    last_sweep = nodes
+    distance = np.zeros(nodes, np.int64)
+    parent[:] = NONE
+    changed = np.ones(nodes, np.bool_)
+    remembered = np.zeros(nodes, np.int64)
+    was_changed = np.zeros(nodes, np.bool_)
+    remembered_at, next_memory = NONE, 2
+    sweep = 0
+    while sweep <= last_sweep:
+        any_changed = False
+        for node in range(nodes):
+            if not changed[node]:
+                continue
+            changed[node] = False
+            for arc in range(graph.first[node], graph.first[node + 1]):
+                if graph.room[arc] == 0:
+                    continue
+                to = graph.to[arc]
+                if distance[to] > distance[node] + graph.cost[arc]:
+                    distance[to] = distance[node] + graph.cost[arc]
+                    parent[to] = arc
+                    if sweep == last_sweep:
+                        return int(to)
+                    changed[to] = True
+                    any_changed = True
+        if not any_changed:
+            return NONE
+        if remembered_at != NONE and _fell_alike(graph, distance, remembered, was_changed):
+            period = sweep - remembered_at
+            sweep += (last_sweep - 1 - sweep) // period * period
+            remembered_at = NONE
+            next_memory = last_sweep + 1
+        elif sweep >= next_memory:
+            remembered[:] = distance
+            was_changed[:] = changed
+            remembered_at = sweep
+            next_memory = 2 * sweep
+        sweep += 1
+    return NONE
+
+
+@njit(cache=True, nogil=True)
+def _fell_alike(graph: Residual, distance: Int64s, before: Int64s, was_changed: Bools) -> bool:
+    """Whether all distances that fell have fallen by the same, and those that did not cannot and did nothing."""
+    fall = 0
+    for node in range(len(distance)):
+        if distance[node] != before[node]:
+            if fall != 0 and distance[node] - before[node] != fall:
+                return False
+            fall = distance[node] - before[node]
+    for node in range(len(distance)):
+        if distance[node] == before[node] and was_changed[node]:
+            return False
+        if distance[node] != before[node]:
+            for arc in range(graph.first[node], graph.first[node + 1]):
+                to = graph.to[arc]
+                if graph.room[arc] != 0 and distance[to] == before[to]:
+                    return False
+    return True
+
+
+@njit(cache=True, nogil=True)
+def fill_max_flow(graph: Residual, source: int, sink: int) -> int:
+    """Send as much as possible, along shortest ways as Kafka's breadth-first search finds them; returns how much."""
+    nodes = len(graph.first) - 1
+    total = 0
+    while True:
+        parent = np.full(nodes, NONE, np.int64)
+        queue = np.empty(nodes, np.int64)
+        if not _reaches(graph, source, sink, parent, queue):
+            return total
+        flow = 2**31 - 1
+        at = sink
+        while at != source:
+            flow = min(flow, int(graph.room[parent[at]]))
+            at = int(graph.origin[parent[at]])
+        at = sink
+        while at != source:
+            arc = parent[at]
+            graph.room[arc] -= flow
+            graph.room[graph.mate[arc]] += flow
+            at = graph.origin[arc]
+        total += flow
+
+
+@njit(cache=True, nogil=True)
+def _reaches(graph: Residual, source: int, sink: int, parent: Int64s, queue: Int64s) -> bool:
+    seen: Bools = np.zeros(len(parent), np.bool_)
+    seen[source] = True
+    queue[0] = source
+    begin, end = 0, 1
+    while begin < end:
+        node = queue[begin]
+        begin += 1
+        for arc in range(graph.first[node], graph.first[node + 1]):
+            to = graph.to[arc]
+            if seen[to] or graph.room[arc] <= 0:
+                continue
+            seen[to] = True
+            parent[to] = arc
+            if to == sink:
+                return True
+            queue[end] = to
+            end += 1
+    return False

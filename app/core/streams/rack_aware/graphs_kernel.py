@@ -1,0 +1,133 @@
+"""KIP-925's two graphs: tasks, clients and, to balance subtopologies, a stage of clients by subtopology in between.
+
+Arcs are built as (from, to) pairs with room, cost and flow, and sorted into both directions of a `Residual`.
+
+Source: KIP-925, `MinTrafficGraphConstructor` and `BalanceSubtopologyGraphConstructor` of Apache Kafka 4.0.
+"""
+
+import numpy as np
+from numba import njit
+
+from app.core.model import Int64s
+from app.core.streams.rack_aware.cycles_kernel import Residual, cancel_negative_cycles, fill_max_flow
+
+SOURCE = 0
+
+
+@njit(cache=True, nogil=True)
+def min_traffic(cost: Int64s, owners: Int64s) -> Int64s:
+    """The client of each task at least cost, where each client keeps its count.
+
+    Parameters
+    ----------
+    cost : (tasks, clients) int64. owners : (tasks,) int64.
+    """
+    tasks, clients = cost.shape
+    arcs = np.empty((tasks * clients + tasks + clients, 5), np.int64)
+    held = np.zeros(clients, np.int64)
+    sink = 1 + tasks + clients
+    n = 0
+    for task in range(tasks):
+        held[owners[task]] += 1
+        for client in range(clients):
+            arcs[n] = (1 + task, 1 + tasks + client, 1, cost[task, client], 1 if owners[task] == client else 0)
+            n += 1
+        arcs[n] = (SOURCE, 1 + task, 1, 0, 1)
+        n += 1
+    for client in range(clients):
+        arcs[n] = (1 + tasks + client, sink, held[client], 0, held[client])
+        n += 1
+    graph = _residual(arcs, sink + 1)
+    cancel_negative_cycles(graph)
+    chosen = np.empty(tasks, np.int64)
+    for task in range(tasks):
+        chosen[task] = _client_of(graph, 1 + task, 1 + tasks)
+    return chosen
+
+
+@njit(cache=True, nogil=True)
+def balance_subtopology(cost: Int64s, group: Int64s, held: Int64s, share: Int64s) -> Int64s:
+    """The client of each task at least cost, where each client keeps its count and its share of each subtopology.
+
+    Parameters
+    ----------
+    cost : (tasks, clients) int64, tasks ascending. group : (tasks,) int64, the subtopology of each, ascending from 0.
+    held : (clients,) int64 tasks of each. share : (subtopologies, clients) int64, how many of each at most.
+    """
+    tasks, clients = cost.shape
+    groups = len(share)
+    first_client, second_stage = 1 + tasks, 1 + tasks + groups * clients
+    sink = second_stage + clients
+    arcs = np.empty((tasks * clients + groups * clients + tasks + clients, 5), np.int64)
+    n = 0
+    for task in range(tasks):
+        for client in range(clients):
+            arcs[n] = (1 + task, first_client + group[task] * clients + client, 1, cost[task, client], 0)
+            n += 1
+        arcs[n] = (SOURCE, 1 + task, 1, 0, 0)
+        n += 1
+    for client in range(clients):
+        for number in range(groups):
+            node = first_client + number * clients + client
+            arcs[n] = (node, second_stage + client, share[number, client], 0, 0)
+            n += 1
+        arcs[n] = (second_stage + client, sink, held[client], 0, 0)
+        n += 1
+    graph = _residual(arcs, sink + 1)
+    fill_max_flow(graph, SOURCE, sink)
+    cancel_negative_cycles(graph)
+    chosen = np.empty(tasks, np.int64)
+    for task in range(tasks):
+        chosen[task] = _client_of(graph, 1 + task, first_client + group[task] * clients)
+    return chosen
+
+
+@njit(cache=True, nogil=True)
+def _client_of(graph: Residual, node: int, first_client: int) -> int:
+    """Where a task's flow goes: the one arc to a client that has no room left; −1 where it has none."""
+    for arc in range(graph.first[node], graph.first[node + 1]):
+        if graph.to[arc] >= first_client and graph.room[arc] == 0:
+            return int(graph.to[arc] - first_client)
+    return -1
+
+
+@njit(cache=True, nogil=True)
+def _residual(arcs: Int64s, nodes: int) -> Residual:
+    """Both directions of each arc (from, to, room in all, cost, flow), sorted by where from and where to."""
+    n = len(arcs)
+    origin = np.concatenate((arcs[:, 0], arcs[:, 1]))
+    to = np.concatenate((arcs[:, 1], arcs[:, 0]))
+    back_cost = np.empty(n, np.int64)
+    for arc in range(n):
+        # The smallest 32-bit integer is its own negative in Java.
+        back_cost[arc] = arcs[arc, 3] if arcs[arc, 3] == -(2**31) else -arcs[arc, 3]
+    cost = np.concatenate((arcs[:, 3], back_cost))
+    room = np.concatenate((arcs[:, 2] - arcs[:, 4], arcs[:, 4]))
+    order = _by_origin_and_end(origin, to, nodes)
+    place = np.empty(2 * n, np.int64)
+    place[order] = np.arange(2 * n)
+    mate = np.empty(2 * n, np.int64)
+    for at in range(2 * n):
+        arc = order[at]
+        mate[at] = place[arc + n if arc < n else arc - n]
+    first = np.zeros(nodes + 1, np.int64)
+    for node in origin:
+        first[node + 1] += 1
+    return Residual(np.cumsum(first), origin[order], to[order], cost[order], room[order], mate)
+
+
+@njit(cache=True, nogil=True)
+def _by_origin_and_end(origin: Int64s, to: Int64s, nodes: int) -> Int64s:
+    """The order of arcs by where from and then where to: two passes of a counting sort."""
+    order = np.arange(len(origin))
+    for keys in (to, origin):
+        ends = np.zeros(nodes + 1, np.int64)
+        for key in keys:
+            ends[key + 1] += 1
+        ends = np.cumsum(ends)
+        sorted_ = np.empty(len(order), np.int64)
+        for arc in order:
+            sorted_[ends[keys[arc]]] = arc
+            ends[keys[arc]] += 1
+        order = sorted_
+    return order

@@ -1,0 +1,136 @@
+"""Cases of Kafka Streams' task assignors, their rules for standbys and their racks."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from app.core.jvm.hashes import TaskId, java_uuid, task_id
+from app.core.streams.application import Application, Holdings, name_of
+from app.core.streams.model import (
+    RackAwareStrategy,
+    StreamsAssignment,
+    StreamsClient,
+    StreamsOptions,
+    StreamsTasks,
+    TaskPartitions,
+)
+from app.core.streams.rack_aware.optimum import RackAware, rack_aware
+from app.core.streams.registry import STANDBY_POLICIES, STREAMS_ASSIGNORS
+
+POLICIES = {"default_standby": "by_load", "client_tag_standby": "by_tags"}
+
+
+def _tasks_of(names: list[str]) -> tuple[TaskId, ...]:
+    return tuple(map(task_id, names))
+
+
+def _clients(given: Mapping[str, Any]) -> list[StreamsClient]:
+    return [
+        StreamsClient(
+            java_uuid(client["process_id"]),
+            client["capacity"],
+            client["tags"],
+            client["rack"],
+            _tasks_of(client["prev_active"]),
+            _tasks_of(client["prev_standby"]),
+            {task_id(task): lag for task, lag in client["lags"].items()},
+            client["default_lag"],
+        )
+        for client in given["clients"]
+    ]
+
+
+def _options(given: Mapping[str, Any]) -> StreamsOptions:
+    configs = dict(given["configs"])
+    configs["rack_aware_assignment_tags"] = tuple(configs["rack_aware_assignment_tags"])
+    configs["rack_aware_assignment_strategy"] = RackAwareStrategy(configs["rack_aware_assignment_strategy"])
+    return StreamsOptions(**configs)
+
+
+def _partitions(given: Mapping[str, Any]) -> TaskPartitions | None:
+    if "task_partitions" not in given:
+        return None
+    sources, changelogs = (
+        {task_id(task): [(topic, partition) for topic, partition in partitions] for task, partitions in part.items()}
+        for part in (given["task_partitions"], given["changelog_partitions"])
+    )
+    replicas = {topic["name"]: topic["replicas"] for topic in given["topics"]}
+    return TaskPartitions(sources, changelogs, replicas, {broker["id"]: broker["rack"] for broker in given["brokers"]})
+
+
+def _application(given: Mapping[str, Any]) -> Application:
+    return Application(_clients(given), StreamsTasks(_tasks_of(given["tasks"]), _tasks_of(given["stateful_tasks"])))
+
+
+def _held(given: Mapping[str, Any], application: Application) -> Holdings:
+    """What clients start with."""
+    held = Holdings.none(application)
+    for at, place in enumerate(application.place_of.tolist()):
+        client = given["clients"][place]
+        for matrix, names in ((held.active, client["assigned_active"]), (held.standby, client["assigned_standby"])):
+            matrix[at, [application.row_of[task] for task in _tasks_of(names)]] = True
+    return held
+
+
+def _by_client(assignment: StreamsAssignment) -> dict[str, Any]:
+    def names(held: Any) -> list[str]:
+        return [name_of(assignment.task_ids[row]) for row in np.flatnonzero(held).tolist()]
+
+    return {
+        str(process_id): {"active": names(assignment.active[at]), "standby": names(assignment.standby[at])}
+        for at, process_id in enumerate(assignment.process_ids)
+    }
+
+
+def _assigned(given: Mapping[str, Any]) -> Any:
+    assign = STREAMS_ASSIGNORS[given["assignor"]].assign
+    tasks = StreamsTasks(_tasks_of(given["tasks"]), _tasks_of(given["stateful_tasks"]))
+    assignment = assign(_clients(given), tasks, _options(given), _partitions(given))
+    return {"assignment": _by_client(assignment), "probing_rebalance_needed": assignment.probing_rebalance}
+
+
+def _with_standbys(given: Mapping[str, Any]) -> Any:
+    application = _application(given)
+    held = _held(given, application)
+    STANDBY_POLICIES[POLICIES[given["assignor"]]].place(application, held, _options(given))
+    return {"assignment": _by_client(application.answer(held, probing_rebalance=False))}
+
+
+def _by_racks(given: Mapping[str, Any]) -> Any:
+    application = _application(given)
+    held, options = _held(given, application), _options(given)
+    racks = rack_aware(application, options, _partitions(given))
+    answer: dict[str, Any] = {"can_enable": racks is not None}
+    if racks is not None:
+        optimise = _optimise_active if given["assignor"] == "rack_aware_active" else _optimise_standbys
+        answer["cost_before"], answer["cost"] = optimise(racks, held, options)
+    return {"assignment": _by_client(application.answer(held, probing_rebalance=False)), **answer}
+
+
+def _costs(options: StreamsOptions) -> tuple[int, int]:
+    return (
+        1 if options.traffic_cost is None else options.traffic_cost,
+        0 if options.non_overlap_cost is None else options.non_overlap_cost,
+    )
+
+
+def _optimise_active(racks: RackAware, held: Holdings, options: StreamsOptions) -> tuple[int, int]:
+    application, costs = racks.application, _costs(options)
+    rows = application.rows(application.tasks.ids)
+    return racks.active_cost(held, rows, costs[0]), racks.optimise_active(held, rows, costs)
+
+
+def _optimise_standbys(racks: RackAware, held: Holdings, options: StreamsOptions) -> tuple[int, int]:
+    costs, by_tags = _costs(options), STANDBY_POLICIES["by_tags"]
+    minded = bool(options.rack_aware_assignment_tags) and by_tags.tags_held is not None
+    tags = by_tags.tags_held(racks.application) if minded and by_tags.tags_held else None
+    return racks.standby_cost(held, costs[0]), racks.optimise_standbys(held, costs, tags)
+
+
+ANSWERS: Mapping[str, Callable[[Mapping[str, Any]], Any]] = {
+    "streams_high_availability": _assigned,
+    "streams_sticky": _assigned,
+    "streams_standby": _with_standbys,
+    "streams_rack_aware": _by_racks,
+}
