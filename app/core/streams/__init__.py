@@ -7,7 +7,9 @@ standbys/        the rules by which standbys are placed: by load, by client tags
 rack_aware/      KIP-925: whether it is on, what an assignment costs, and Kafka's own optimum of it
 loads_kernel.py  what a client's load is, and how tasks are evened out
 application.py   clients and tasks in Kafka's order, as arrays, and who holds what meanwhile
+violations.py    the verifier of any assignment
+verdicts.py      KIP-708: which tasks' copies are apart, which tags have values enough, what each loss costs
 
-Imports point down this list. The `…_kernel.py` files are the compiled loops; they are imported when they are first
-needed.
+No assignor needs the last two; all else imports down this list. The `…_kernel.py` files are the compiled loops; they
+are imported when they are first needed.
 """
