@@ -1,5 +1,7 @@
 """KIP-925: when it is on, what it may change, that it is an optimum, and that it is Kafka's own."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -120,7 +122,9 @@ class TestPromises:
 
     @given(applications(min_clients=2, racks=True), st.tuples(st.integers(0, 20), st.integers(0, 20)))
     def test_costs_never_rise_and_counts_stay(self, application: Given, costs: tuple[int, int]) -> None:
-        racks, held, options = started(application)
+        racks, held, options = started(
+            (*application[:2], replace(application[2], num_standby_replicas=1), application[3])
+        )
         if racks is None:
             assert options.rack_aware_assignment_strategy is RackAwareStrategy.NONE
             return
@@ -167,6 +171,21 @@ class TestExamples:
     def test_a_task_without_partitions_fails_where_racks_decide(self) -> None:
         with pytest.raises(TaskPartitionsUnknown, match="0_2"):
             high_availability.assign(TWO_RACKS, tasks("0_0 0_1 0_2"), MIN_TRAFFIC, IN_RACKS)
+
+    def test_changelogs_are_not_asked_for_where_no_standbys_are_to_be(self) -> None:
+        """Whatever standbys there are then, Kafka has no racks for them, unless a changelog is a source as well."""
+        application = Application(TWO_RACKS, tasks("0_0 0_1"))
+        held = Holdings.none(application)
+        held.standby[:] = np.eye(2, dtype=np.bool_)
+        racks = rack_aware(application, MIN_TRAFFIC, IN_RACKS)
+        assert racks is not None
+        with pytest.raises(TaskPartitionsUnknown, match="0_0"):
+            racks.optimise_standbys(held, (1, 0), None)
+        own = TaskPartitions(IN_RACKS.sources, IN_RACKS.sources, IN_RACKS.replicas, IN_RACKS.rack_of)
+        racks = rack_aware(application, MIN_TRAFFIC, own)
+        assert racks is not None
+        assert racks.optimise_standbys(held, (1, 0), None) == 0
+        assert held.standby.tolist() == [[False, True], [True, False]]
 
     def test_a_task_must_be_active_once(self) -> None:
         application = Application(TWO_RACKS, tasks("0_0 0_1"))

@@ -129,7 +129,8 @@ def rack_aware(
     """KIP-925 for an application, or None where it is off; `why_off` says why."""
     if partitions is None or why_off(application.clients, options, partitions) is not None:
         return None
-    return RackAware(application, options.rack_aware_assignment_strategy, crossings(application, partitions))
+    counts = crossings(application, partitions, describes_changelogs=options.num_standby_replicas != 0)
+    return RackAware(application, options.rack_aware_assignment_strategy, counts)
 
 
 def int32_costs(crossing: Int64s, held: Bools, traffic_cost: int, non_overlap_cost: int) -> Int64s:

@@ -109,32 +109,39 @@ class Crossings:
 UNKNOWN = -1
 
 
-def crossings(application: Application, partitions: TaskPartitions) -> Crossings:
-    """Count them; clients must have racks."""
+def crossings(application: Application, partitions: TaskPartitions, *, describes_changelogs: bool) -> Crossings:
+    """Count them; clients must have racks.
+
+    Parameters
+    ----------
+    describes_changelogs : whether Kafka asks for the changelog topics, which it does where there are to be standbys;
+        else it knows of their partitions only those that are some task's source.
+    """
     racks: dict[str, int] = {}
     client_racks = np.array(
         [racks.setdefault(client.rack_id or "", len(racks)) for client in application.clients], np.int64
     )
-    by_rack = [
-        _crossings_by_rack(application, by_task, partitions, racks)
-        for by_task in (partitions.sources, partitions.changelogs)
-    ]
-    return Crossings(by_rack[0][client_racks], by_rack[1][client_racks], client_racks)
+    held_in = {partition: _racks_of(partition, partitions) for partition in _all_of(partitions.sources)}
+    sources = _crossings_by_rack(application, partitions.sources, held_in, racks)
+    if describes_changelogs:
+        held_in |= {partition: _racks_of(partition, partitions) for partition in _all_of(partitions.changelogs)}
+    changelogs = _crossings_by_rack(application, partitions.changelogs, held_in, racks)
+    return Crossings(sources[client_racks], changelogs[client_racks], client_racks)
 
 
 def _crossings_by_rack(
     application: Application,
     by_task: Mapping[TaskId, Sequence[TopicPartition]],
-    partitions: TaskPartitions,
+    held_in: Mapping[TopicPartition, set[str | None]],
     racks: Mapping[str, int],
 ) -> Int64s:
     """(client racks, tasks) int64."""
     counts = np.full((len(racks), len(application.task_ids)), UNKNOWN, np.int64)
     for row, task in enumerate(application.task_ids):
-        held_in = [_racks_of(partition, partitions) for partition in dict.fromkeys(by_task.get(task, ()))]
-        if held_in and all(held_in):
+        own = [held_in.get(partition) for partition in dict.fromkeys(by_task.get(task, ()))]
+        if own and all(own):
             for rack, number in racks.items():
-                counts[number, row] = sum(rack not in held for held in held_in)
+                counts[number, row] = sum(rack not in held for held in own if held)
     return counts
 
 
