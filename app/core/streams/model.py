@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from app.core.jvm.hashes import TaskId, TopicPartition
 
 Bools: TypeAlias = NDArray[np.bool_]
+Float64s: TypeAlias = NDArray[np.float64]
 
 RUNNING_ACTIVE = -2
 """The lag of a client that runs the task as its active one: `Task.LATEST_OFFSET`."""

@@ -95,7 +95,8 @@ def test_it_gives_what_javas_queue_gives_though_loads_change_under_it(
             plain.offer(client)
             kernel.offer(queue, client)
         elif what == "load":
-            plain.loads[client] = counts[client] = other
+            plain.loads[client] = other
+            kernel.add_tasks(queue, client, other - int(counts[client]))
         else:
             wanted = np.zeros(N_CLIENTS, np.bool_)
             wanted[[client, other]] = True

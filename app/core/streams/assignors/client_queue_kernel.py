@@ -14,17 +14,19 @@ from numba import njit
 
 from app.core.jvm.hash_map import DEFAULT_CAPACITY
 from app.core.model import Int64s
-from app.core.streams.loads_kernel import is_less, load
-from app.core.streams.model import Bools
+from app.core.streams.loads_kernel import load
+from app.core.streams.model import Bools, Float64s
 
 NOBODY = -1
+LARGEST = np.finfo(np.float64).max
 
 
 class ClientQueue(NamedTuple):
     """Clients by load, then by number.
 
     heap : (clients,) int64, of which the first `size[0]` count. waits : (clients,) bool, who is among them.
-    counts, capacities : (clients,) int64, what the loads are made of; counts change under the heap.
+    counts, capacities : (clients,) int64, what the loads are made of. loads : (clients,) float64, which change under
+        the heap; what is not a number is infinite here and what is infinite the largest number, so that they compare.
     hashes : (clients,) int64 spread hash codes of the process ids.
     """
 
@@ -33,6 +35,7 @@ class ClientQueue(NamedTuple):
     waits: Bools
     counts: Int64s
     capacities: Int64s
+    loads: Float64s
     hashes: Int64s
 
 
@@ -40,18 +43,34 @@ class ClientQueue(NamedTuple):
 def queue_of(counts: Int64s, capacities: Int64s, hashes: Int64s) -> ClientQueue:
     """An empty queue."""
     clients = len(counts)
-    return ClientQueue(
-        np.zeros(clients, np.int64), np.zeros(1, np.int64), np.zeros(clients, np.bool_), counts, capacities, hashes
+    queue = ClientQueue(
+        np.zeros(clients, np.int64),
+        np.zeros(1, np.int64),
+        np.zeros(clients, np.bool_),
+        counts,
+        capacities,
+        np.zeros(clients, np.float64),
+        hashes,
     )
+    for client in range(clients):
+        add_tasks(queue, client, 0)
+    return queue
+
+
+@njit(cache=True, nogil=True)
+def add_tasks(queue: ClientQueue, client: int, n: int) -> None:
+    """Change how many tasks a client has, wherever it stands."""
+    queue.counts[client] += n
+    own = load(queue.counts[client], queue.capacities[client])
+    queue.loads[client] = np.inf if np.isnan(own) else min(own, LARGEST)
 
 
 @njit(cache=True, nogil=True)
 def _compare(queue: ClientQueue, one: int, other: int) -> int:
-    load_of_one = load(queue.counts[one], queue.capacities[one])
-    load_of_other = load(queue.counts[other], queue.capacities[other])
-    if is_less(load_of_one, load_of_other):
+    difference = queue.loads[one] - queue.loads[other]
+    if difference < 0:
         return -1
-    if is_less(load_of_other, load_of_one):
+    if difference > 0:
         return 1
     return one - other
 

@@ -9,7 +9,7 @@ import numpy as np
 from numba import njit
 
 from app.core.model import Int64s
-from app.core.streams.assignors.client_queue_kernel import NOBODY, ClientQueue, offer, poll
+from app.core.streams.assignors.client_queue_kernel import NOBODY, ClientQueue, add_tasks, offer, poll
 from app.core.streams.model import Bools
 
 
@@ -47,13 +47,13 @@ def move_active(
             standby[to, task] = True
         else:
             active[source, task] = True
-            queue.counts[source] += 1
+            add_tasks(queue, source, 1)
             active[to, task] = False
             if warmups_left[0] > 0:
                 standby[to, task] = True
                 warmup[to, task] = True
             else:
-                queue.counts[to] -= 1
+                add_tasks(queue, to, -1)
             warmups_left[0] -= 1
         offer(queue, source)
         offer(queue, to)
@@ -82,12 +82,12 @@ def move_standbys(
         if source == NOBODY:
             continue
         standby[source, task] = True
-        queue.counts[source] += 1
+        add_tasks(queue, source, 1)
         if warmups_left[0] > 0:
             warmup[to, task] = True
         else:
             standby[to, task] = False
-            queue.counts[to] -= 1
+            add_tasks(queue, to, -1)
         warmups_left[0] -= 1
         offer(queue, source)
         offer(queue, to)
