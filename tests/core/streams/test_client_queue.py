@@ -10,7 +10,8 @@ from app.core.jvm import JavaHashSet
 from app.core.jvm.hash_map import spread
 from app.core.jvm.hashes import JAVA_UUID, uuid_hash_code
 
-N_CLIENTS = 7
+N_CLIENTS = 30
+"""So many that the HashSet of those taken in vain grows."""
 
 
 class PlainQueue:
@@ -90,6 +91,7 @@ def test_it_gives_what_javas_queue_gives_though_loads_change_under_it(
     counts = np.zeros(N_CLIENTS, np.int64)
     hashes = np.array([spread(uuid_hash_code(process_id)) for process_id in process_ids], np.int64)
     queue = kernel.queue_of(counts, np.ones(N_CLIENTS, np.int64), hashes)
+    steps = [*(("offer", client, 0) for client in range(N_CLIENTS)), *steps]
     for what, client, other in steps:
         if what == "offer":
             plain.offer(client)

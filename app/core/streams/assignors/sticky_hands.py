@@ -28,6 +28,8 @@ class StickyHands:
         self._orders = [java_order(client.process_id) for client in application.clients]
         self._everybody = self._hash_order(listed)
         self._tasks: list[set[int]] = [set() for _ in listed]
+        self._loads = [0.0] * len(listed)
+        self._all_have_threads = all(capacity > 0 for capacity in self._capacities)
         self._pairs = TaskPairs(len(dict.fromkeys(application.tasks.ids)))
         self._had_active: dict[int, int] = {}
         self._had_standby: dict[int, list[int]] = {}
@@ -70,6 +72,8 @@ class StickyHands:
         """Learn what each client holds after others have moved tasks."""
         both = self._held.active | self._held.standby
         self._tasks = [set(np.flatnonzero(own).tolist()) for own in both]
+        for client in self._everybody:
+            self._weigh(client)
 
     def place_standbys(self, num_standby_replicas: int) -> None:
         """Place standbys of all stateful tasks, as many as there are clients for."""
@@ -85,8 +89,7 @@ class StickyHands:
                 if not without:
                     break
                 client = self._client_for(row, without)
-                self._pairs.add(row, self._tasks[client])
-                self._tasks[client].add(row)
+                self._give(row, client)
                 self._held.standby[client, row] = True
 
     def _remember(self) -> None:
@@ -122,9 +125,17 @@ class StickyHands:
     def _give_active(self, row: int, client: int) -> None:
         if row in self._tasks[client]:
             raise inconsistent(self._application, row, "is given to a client twice", "IllegalArgumentException")
+        self._give(row, client)
+        self._held.active[client, row] = True
+
+    def _give(self, row: int, client: int) -> None:
         self._pairs.add(row, self._tasks[client])
         self._tasks[client].add(row)
-        self._held.active[client, row] = True
+        self._weigh(client)
+
+    def _weigh(self, client: int) -> None:
+        if self._capacities[client] > 0:
+            self._loads[client] = len(self._tasks[client]) / self._capacities[client]
 
     def _client_for(self, row: int, among: Sequence[int]) -> int:
         """Who gets a task, of some clients in hash order."""
@@ -175,14 +186,14 @@ class StickyHands:
 
     def _has_more_to_spare(self, one: int, other: int) -> bool:
         capacity, other_capacity = self._capacities[one], self._capacities[other]
-        if capacity <= 0 or other_capacity <= 0:
+        if not self._all_have_threads and (capacity <= 0 or other_capacity <= 0):
             without = self._application.clients[one if capacity <= 0 else other]
             raise ClientWithoutThreads(
                 f"client {without.process_id} has no stream thread, and is compared by tasks a thread",
                 kafka=KafkaError("IllegalStateException"),
                 process_id=str(without.process_id),
             )
-        load, other_load = len(self._tasks[one]) / capacity, len(self._tasks[other]) / other_capacity
+        load, other_load = self._loads[one], self._loads[other]
         return load < other_load or (load == other_load and bool(capacity > other_capacity))
 
 
