@@ -167,6 +167,13 @@ class UnknownTaskLag(KafkaRefuses):
     title = "A stateful task's lag is not known"
 
 
+class TagsBeyondLimits(KafkaRefuses):
+    """A Streams client has too many tags, or a key or a value that is too long, and does not start."""
+
+    code = "tags_beyond_limits"
+    title = "Client tags are too many or too long"
+
+
 class TaskPartitionsUnknown(KafkaRefuses):
     """Racks decide where a Streams task goes, and it reads no partition, or one whose racks are not known."""
 

@@ -23,6 +23,7 @@ STATUS: Mapping[type[Failure], HTTPStatus] = MappingProxyType(
         errors.NoClients: HTTPStatus.UNPROCESSABLE_ENTITY,
         errors.ClientWithoutThreads: HTTPStatus.UNPROCESSABLE_ENTITY,
         errors.UnknownTaskLag: HTTPStatus.UNPROCESSABLE_ENTITY,
+        errors.TagsBeyondLimits: HTTPStatus.UNPROCESSABLE_ENTITY,
         errors.TaskPartitionsUnknown: HTTPStatus.UNPROCESSABLE_ENTITY,
         errors.InconsistentTasks: HTTPStatus.UNPROCESSABLE_ENTITY,
         errors.TooManyTasks: HTTPStatus.UNPROCESSABLE_ENTITY,

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from itertools import product
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,6 +13,8 @@ from app.core.streams.assignors.high_availability import assign
 from app.core.streams.model import StreamsAssignment, StreamsClient, StreamsOptions
 from app.core.streams.registry import STANDBY_POLICIES
 from app.core.streams.standbys.choice import policy_for
+from app.core.streams.tag_limits import require_tags_within_limits
+from app.errors import TagsBeyondLimits
 from tests.core.streams.small_applications import Given, applications, client, tasks, written
 
 
@@ -125,3 +128,26 @@ class TestExamples:
         ]
         may_move = STANDBY_POLICIES["by_tags"].may_move(Application(clients, tasks("0_0")))
         assert may_move.tolist() == [[True, False, False], [True, True, False], [False, False, True]]
+
+
+class TestLimits:
+    """Tags that a client does not start with."""
+
+    def test_as_many_and_as_long_as_allowed(self) -> None:
+        tags = {f"{key}" * 20: "v" * 30 for key in "abcde"}
+        require_tags_within_limits(
+            [client(1, client_tags=tags)], StreamsOptions(rack_aware_assignment_tags=tuple(tags))
+        )
+
+    def test_one_more_is_refused(self) -> None:
+        listed = StreamsOptions(rack_aware_assignment_tags=tuple("abcdef"))
+        with pytest.raises(TagsBeyondLimits, match="6 tags in rack") as refused:
+            require_tags_within_limits([], listed)
+        assert refused.value.kafka.exception == "ConfigException"
+        for tags, what in (
+            (dict.fromkeys("abcdef", "v"), "has 6 tags"),
+            ({"k" * 21: "v"}, "has 21 characters"),
+            ({"k": "\U0001f600" * 16}, "has 32 characters"),
+        ):
+            with pytest.raises(TagsBeyondLimits, match=what):
+                require_tags_within_limits([client(1), client(2, client_tags=tags)], StreamsOptions())
