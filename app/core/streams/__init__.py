@@ -9,8 +9,9 @@ loads_kernel.py  what a client's load is, and how tasks are evened out
 application.py   clients and tasks in Kafka's order, as arrays, and who holds what meanwhile
 violations.py    the verifier of any assignment
 verdicts.py      KIP-708: which tasks' copies are apart, which tags have values enough, what each loss costs
+traffic.py       what an assignment reads across racks
 tag_limits.py    which client tags Kafka Streams does not start with
 
-No assignor needs the last three; all else imports down this list. The `…_kernel.py` files are the compiled loops; they
+No assignor needs the last four; all else imports down this list. The `…_kernel.py` files are the compiled loops; they
 are imported when they are first needed.
 """
