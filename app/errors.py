@@ -181,6 +181,13 @@ class TaskPartitionsUnknown(KafkaRefuses):
     title = "A task's partitions or their racks are not known"
 
 
+class RackCostsOverflow(Failure):
+    """Costs of racks overflow 32 bits so that Kafka's own code would let tasks change places for ever."""
+
+    code = "rack_costs_overflow"
+    title = "Costs of racks overflow, and Kafka does not come to an end"
+
+
 class InconsistentTasks(KafkaRefuses):
     """A Streams task is held in a way that no assignor leaves behind: active twice or nowhere, or twice on a client."""
 

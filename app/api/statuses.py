@@ -25,6 +25,7 @@ STATUS: Mapping[type[Failure], HTTPStatus] = MappingProxyType(
         errors.UnknownTaskLag: HTTPStatus.UNPROCESSABLE_ENTITY,
         errors.TagsBeyondLimits: HTTPStatus.UNPROCESSABLE_ENTITY,
         errors.TaskPartitionsUnknown: HTTPStatus.UNPROCESSABLE_ENTITY,
+        errors.RackCostsOverflow: HTTPStatus.UNPROCESSABLE_ENTITY,
         errors.InconsistentTasks: HTTPStatus.UNPROCESSABLE_ENTITY,
         errors.TooManyTasks: HTTPStatus.UNPROCESSABLE_ENTITY,
         errors.CorruptProtocolBytes: HTTPStatus.UNPROCESSABLE_ENTITY,

@@ -60,7 +60,11 @@ def _partitions(given: Mapping[str, Any]) -> TaskPartitions | None:
 
 
 def _application(given: Mapping[str, Any]) -> Application:
-    return Application(_clients(given), StreamsTasks(_tasks_of(given["tasks"]), _tasks_of(given["stateful_tasks"])))
+    """With whatever else clients start with, which counts as their load."""
+    names = [*given["tasks"]]
+    for client in given["clients"]:
+        names += client["assigned_active"] + client["assigned_standby"]
+    return Application(_clients(given), StreamsTasks(_tasks_of(names), _tasks_of(given["stateful_tasks"])))
 
 
 def _held(given: Mapping[str, Any], application: Application) -> Holdings:
@@ -103,8 +107,12 @@ def _by_racks(given: Mapping[str, Any]) -> Any:
     racks = rack_aware(application, options, _partitions(given))
     answer: dict[str, Any] = {"can_enable": racks is not None}
     if racks is not None:
-        optimise = _optimise_active if given["assignor"] == "rack_aware_active" else _optimise_standbys
-        answer["cost_before"], answer["cost"] = optimise(racks, held, options)
+        if given["assignor"] == "rack_aware_active":
+            rows, costs = application.rows(_tasks_of(given["tasks"])), _costs(options)
+            answer["cost_before"] = racks.active_cost(held, rows, costs[0])
+            answer["cost"] = racks.optimise_active(held, rows, costs)
+        else:
+            answer["cost_before"], answer["cost"] = _optimise_standbys(racks, held, options)
     return {"assignment": _by_client(application.answer(held, probing_rebalance=False)), **answer}
 
 
@@ -113,12 +121,6 @@ def _costs(options: StreamsOptions) -> tuple[int, int]:
         1 if options.traffic_cost is None else options.traffic_cost,
         0 if options.non_overlap_cost is None else options.non_overlap_cost,
     )
-
-
-def _optimise_active(racks: RackAware, held: Holdings, options: StreamsOptions) -> tuple[int, int]:
-    application, costs = racks.application, _costs(options)
-    rows = application.rows(application.tasks.ids)
-    return racks.active_cost(held, rows, costs[0]), racks.optimise_active(held, rows, costs)
 
 
 def _optimise_standbys(racks: RackAware, held: Holdings, options: StreamsOptions) -> tuple[int, int]:

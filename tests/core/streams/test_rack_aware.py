@@ -14,7 +14,7 @@ from app.core.streams.assignors import high_availability, sticky
 from app.core.streams.model import RackAwareStrategy, StreamsClient, StreamsOptions, TaskPartitions
 from app.core.streams.rack_aware.optimum import RackAware, rack_aware
 from app.core.streams.rack_aware.racks import RacksOff, why_off
-from app.errors import InconsistentTasks, TaskPartitionsUnknown
+from app.errors import InconsistentTasks, RackCostsOverflow, TaskPartitionsUnknown
 from tests.core.streams import flow_by_hand as by_hand
 from tests.core.streams.small_applications import Given, applications, client, tasks, written
 
@@ -186,6 +186,18 @@ class TestExamples:
         assert racks is not None
         assert racks.optimise_standbys(held, (1, 0), None) == 0
         assert held.standby.tolist() == [[False, True], [True, False]]
+
+    def test_costs_that_are_their_own_negatives_never_end(self) -> None:
+        """2³¹ − 1 and one more wrap to −2³¹: dearer by one for Java than anything is cheap."""
+        options = replace(MIN_TRAFFIC, traffic_cost=2**31 - 1, non_overlap_cost=1)
+        apart = TaskPartitions(IN_RACKS.sources, {}, {"in": [[0], [1]]}, IN_RACKS.rack_of)
+        with pytest.raises(RackCostsOverflow):
+            high_availability.assign(TWO_RACKS, tasks("0_0 0_1"), options, apart)
+        one_less = replace(options, traffic_cost=2**31 - 2)
+        assert written(high_availability.assign(TWO_RACKS, tasks("0_0 0_1"), one_less, apart)) == [
+            "0_0 |  | ",
+            "0_1 |  | ",
+        ]
 
     def test_a_task_must_be_active_once(self) -> None:
         application = Application(TWO_RACKS, tasks("0_0 0_1"))

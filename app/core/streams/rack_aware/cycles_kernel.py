@@ -20,6 +20,9 @@ from app.core.model import Int64s
 from app.core.streams.model import Bools
 
 NONE = -1
+SMALLEST_INT = -(2**31)
+ENOUGH_CYCLES = 10
+"""So many for each arc, where they may not end, that they do not."""
 
 
 class Residual(NamedTuple):
@@ -38,14 +41,23 @@ class Residual(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def cancel_negative_cycles(graph: Residual) -> None:
-    """Cancel them until there is none; `room` changes."""
+def cancel_negative_cycles(graph: Residual) -> bool:
+    """Cancel them until there is none; `room` changes. False where they come again and again.
+
+    Each makes the flow cheaper, so that they end; but for costs of `SMALLEST_INT`, which are their own negatives in
+    Java: such an arc is cheap to take and cheap to take back, and there may always be another cycle.
+    """
     nodes = len(graph.first) - 1
     parent = np.empty(nodes, np.int64)
+    may_not_end = bool((graph.cost == SMALLEST_INT).any())
+    left = ENOUGH_CYCLES * len(graph.to)
     while True:
         node = _end_of_last_shortening(graph, parent)
         if node == NONE:
-            return
+            return True
+        left -= 1
+        if may_not_end and left < 0:
+            return False
         seen = np.zeros(nodes, np.bool_)
         while not seen[node]:
             seen[node] = True

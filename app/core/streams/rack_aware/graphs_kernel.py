@@ -9,9 +9,11 @@ import numpy as np
 from numba import njit
 
 from app.core.model import Int64s
-from app.core.streams.rack_aware.cycles_kernel import Residual, cancel_negative_cycles, fill_max_flow
+from app.core.streams.rack_aware.cycles_kernel import SMALLEST_INT, Residual, cancel_negative_cycles, fill_max_flow
 
 SOURCE = 0
+NEVER_ENDS = -2
+"""Instead of every client, where Kafka's search does not end."""
 
 
 @njit(cache=True, nogil=True)
@@ -21,6 +23,10 @@ def min_traffic(cost: Int64s, owners: Int64s) -> Int64s:
     Parameters
     ----------
     cost : (tasks, clients) int64. owners : (tasks,) int64.
+
+    Returns
+    -------
+    (tasks,) int64; all `NEVER_ENDS` where it does not.
     """
     tasks, clients = cost.shape
     arcs = np.empty((tasks * clients + tasks + clients, 5), np.int64)
@@ -38,8 +44,9 @@ def min_traffic(cost: Int64s, owners: Int64s) -> Int64s:
         arcs[n] = (1 + tasks + client, sink, held[client], 0, held[client])
         n += 1
     graph = _residual(arcs, sink + 1)
-    cancel_negative_cycles(graph)
-    chosen = np.empty(tasks, np.int64)
+    chosen = np.full(tasks, NEVER_ENDS, np.int64)
+    if not cancel_negative_cycles(graph):
+        return chosen
     for task in range(tasks):
         chosen[task] = _client_of(graph, 1 + task, 1 + tasks)
     return chosen
@@ -53,6 +60,10 @@ def balance_subtopology(cost: Int64s, group: Int64s, held: Int64s, share: Int64s
     ----------
     cost : (tasks, clients) int64, tasks ascending. group : (tasks,) int64, the subtopology of each, ascending from 0.
     held : (clients,) int64 tasks of each. share : (subtopologies, clients) int64, how many of each at most.
+
+    Returns
+    -------
+    As `min_traffic` does.
     """
     tasks, clients = cost.shape
     groups = len(share)
@@ -75,8 +86,9 @@ def balance_subtopology(cost: Int64s, group: Int64s, held: Int64s, share: Int64s
         n += 1
     graph = _residual(arcs, sink + 1)
     fill_max_flow(graph, SOURCE, sink)
-    cancel_negative_cycles(graph)
-    chosen = np.empty(tasks, np.int64)
+    chosen = np.full(tasks, NEVER_ENDS, np.int64)
+    if not cancel_negative_cycles(graph):
+        return chosen
     for task in range(tasks):
         chosen[task] = _client_of(graph, 1 + task, first_client + group[task] * clients)
     return chosen
@@ -100,7 +112,7 @@ def _residual(arcs: Int64s, nodes: int) -> Residual:
     back_cost = np.empty(n, np.int64)
     for arc in range(n):
         # The smallest 32-bit integer is its own negative in Java.
-        back_cost[arc] = arcs[arc, 3] if arcs[arc, 3] == -(2**31) else -arcs[arc, 3]
+        back_cost[arc] = arcs[arc, 3] if arcs[arc, 3] == SMALLEST_INT else -arcs[arc, 3]
     cost = np.concatenate((arcs[:, 3], back_cost))
     room = np.concatenate((arcs[:, 2] - arcs[:, 4], arcs[:, 4]))
     order = _by_origin_and_end(origin, to, nodes)

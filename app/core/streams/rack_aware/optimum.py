@@ -16,6 +16,7 @@ from app.core.model import Int64s
 from app.core.streams.application import Application, Holdings, inconsistent
 from app.core.streams.model import Bools, RackAwareStrategy, StreamsOptions, TaskPartitions
 from app.core.streams.rack_aware.racks import UNKNOWN, Crossings, crossings, unknown_partitions, why_off
+from app.errors import RackCostsOverflow
 
 STATELESS_COSTS = (1, 0)
 """Traffic and non-overlap cost of tasks without state: to move them costs nothing."""
@@ -41,6 +42,7 @@ class RackAware:
         ------
         TaskPartitionsUnknown : of a task whose partitions or their racks nobody knows.
         InconsistentTasks : of a task that is active nowhere or twice, or that would go to where its standby is.
+        RackCostsOverflow : where costs overflow in a way that Kafka never ends on.
         """
         if not len(rows):
             return 0
@@ -70,7 +72,7 @@ class RackAware:
 
         self._require_known(self.counts.changelogs, np.flatnonzero(held.standby.any(axis=0)))
         tags = np.zeros((len(held.standby), 0), np.bool_) if tags_held is None else tags_held
-        kernel.swap_standbys(
+        ended = kernel.swap_standbys(
             held.active,
             held.standby,
             self.counts.changelogs,
@@ -80,10 +82,14 @@ class RackAware:
             costs[1],
             STANDBY_ROUNDS,
         )
+        if not ended:
+            raise _endless()
         return self.standby_cost(held, costs[0])
 
     def active_cost(self, held: Holdings, rows: Int64s, traffic_cost: int) -> int:
         """What active tasks cost where they are."""
+        if not len(rows):
+            return 0
         self._owners(held.active, rows)
         return _cost_where_held(self.counts.sources[:, rows], held.active[:, rows], traffic_cost)
 
@@ -120,6 +126,8 @@ class RackAware:
             # The very expression of Kafka's, whose rounding the ceiling may hang on.
             share = np.ceil(held[None, :] * 1.0 / len(rows) * np.bincount(group)[:, None]).astype(np.int64)
             chosen = kernel.balance_subtopology(cost, group, held, share)
+        if chosen[0] == kernel.NEVER_ENDS:
+            raise _endless()
         return chosen
 
 
@@ -137,6 +145,10 @@ def int32_costs(crossing: Int64s, held: Bools, traffic_cost: int, non_overlap_co
     """(tasks, clients) int64: what each task costs on each client, with Java's 32-bit arithmetic."""
     cost = crossing * traffic_cost + np.where(held, 0, non_overlap_cost)
     return np.ascontiguousarray(cost.astype(np.int32), np.int64)
+
+
+def _endless() -> RackCostsOverflow:
+    return RackCostsOverflow("a task's cost on a client wraps to -2^31, which is its own negative in Java")
 
 
 def _cost_where_held(crossing: Int64s, held: Bools, traffic_cost: int) -> int:

@@ -8,7 +8,7 @@ from numba import njit
 
 from app.core.model import Int64s
 from app.core.streams.model import Bools
-from app.core.streams.rack_aware.graphs_kernel import min_traffic
+from app.core.streams.rack_aware.graphs_kernel import NEVER_ENDS, min_traffic
 
 
 @njit(cache=True, nogil=True)
@@ -21,8 +21,8 @@ def swap_standbys(
     traffic_cost: int,
     non_overlap_cost: int,
     rounds: int,
-) -> None:
-    """Go through all pairs until nothing moves, or so many times; `standby` changes.
+) -> bool:
+    """Go through all pairs until nothing moves, or so many times; `standby` changes. False where one does not end.
 
     Parameters
     ----------
@@ -38,15 +38,20 @@ def swap_standbys(
                     continue
                 movable = _movable(one, other, active, standby, tags)
                 if standby[one][movable].any() and standby[other][movable].any():
-                    moved |= _swap(one, other, movable, standby, crossing, traffic_cost, non_overlap_cost)
+                    swapped = _swap(one, other, movable, standby, crossing, traffic_cost, non_overlap_cost)
+                    if swapped == NEVER_ENDS:
+                        return False
+                    moved |= swapped > 0
         if not moved:
-            return
+            break
+    return True
 
 
 @njit(cache=True, nogil=True)
 def _swap(
     one: int, other: int, rows: Int64s, standby: Bools, crossing: Int64s, traffic_cost: int, non_overlap_cost: int
-) -> bool:
+) -> int:
+    """How many tasks change places, or `NEVER_ENDS`."""
     pair = (one, other)
     cost = np.empty((len(rows), 2), np.int64)
     owners = np.empty(len(rows), np.int64)
@@ -58,10 +63,12 @@ def _swap(
                 own += non_overlap_cost
             cost[at, side] = np.int64(np.int32(own & 0xFFFFFFFF))
     chosen = min_traffic(cost, owners)
+    if chosen[0] == NEVER_ENDS:
+        return NEVER_ENDS
     for at in range(len(rows)):
         standby[one, rows[at]] = chosen[at] == 0
         standby[other, rows[at]] = chosen[at] == 1
-    return bool((chosen != owners).any())
+    return int((chosen != owners).sum())
 
 
 @njit(cache=True, nogil=True)
