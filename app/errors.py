@@ -320,6 +320,13 @@ class DuplicateMember(Failure):
     title = "A member is listed twice"
 
 
+class DuplicateClient(Failure):
+    """One client of a Streams application is listed more than once, by its process id."""
+
+    code = "duplicate_client"
+    title = "A client is listed twice"
+
+
 class MalformedKey(Failure):
     """A record's key is not what its encoding says."""
 

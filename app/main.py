@@ -27,6 +27,7 @@ from app.api import (
     scenarios,
     seeding,
     snapshots,
+    streams,
     sweeps,
 )
 from app.api.auth import principal
@@ -34,6 +35,7 @@ from app.api.middleware import BodyLimit, RequestLog, SameOrigin
 from app.services import keys as key_service
 from app.services import replicas as replica_service
 from app.services.groups import predictions
+from app.services.streams import planning as streams_planning
 from app.settings import Settings
 from app.store.database import Database
 from app.web import assets, home
@@ -71,7 +73,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.state.is_prepared, app.state.is_ending = Event(), Event()
     app.state.limits = settings.limits
     app.state.spark_master = settings.spark_master
-    for resource in (snapshots, replicas, groups, plans, checks, keys, sweeps, scenarios, jobs, health):
+    for resource in (snapshots, replicas, groups, streams, plans, checks, keys, sweeps, scenarios, jobs, health):
         app.include_router(resource.router)
     app.state.picture = pages.plan_picture
     may_read, may_plan = Security(principal, scopes=["read"]), Security(principal, scopes=["plan"])
@@ -103,6 +105,7 @@ def _prepare(app: FastAPI) -> None:
         replica_service.warm_up,
         key_service.warm_up,
         predictions.warm_up,
+        streams_planning.warm_up,
         lambda: seeding.keep_example_sweep(database),
     )
     for step in steps:

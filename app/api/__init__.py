@@ -2,7 +2,7 @@
 
 One router a resource, each with the shapes that it takes and gives:
 
-    snapshots.py  replicas.py  groups.py  checks.py  plans.py  keys.py  jobs.py  health.py
+    snapshots.py  replicas.py  groups.py  streams.py  checks.py  plans.py  keys.py  jobs.py  health.py
     sweeps.py     asked for, followed, cancelled; scenarios.py: what they found
     sweep_requests.py  which model reads a sweep: capacity_requests.py, draws_requests.py, estate_requests.py,
                       key_skew_requests.py

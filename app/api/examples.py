@@ -9,6 +9,7 @@ EXAMPLE_SNAPSHOT_ID = UUID("01890a5d-ac96-774b-bcce-b302099a8057")
 EXAMPLE_GROUPS_SNAPSHOT_ID = UUID("01890a5d-ac96-7b62-9d0e-4a7f1c83e265")
 EXAMPLE_PLAN_ID = UUID("01890a5d-ac97-7f2e-9c41-5d1f3a2b6c70")
 EXAMPLE_GROUP_PLAN_ID = UUID("01890a5d-ac96-7e08-b3a1-7c2d5f4e9b18")
+EXAMPLE_STREAMS_PLAN_ID = UUID("01890a5d-ac99-7c3d-a5b6-2e8f7d1c4a93")
 EXAMPLE_SWEEP_ID = UUID("01890a5d-ac9a-7d4e-8b21-6f3e9c0d5a82")
 EXAMPLE_JOB_ID = UUID("01890a5d-ac98-7b1a-8e3d-0f4c2d9a7e51")
 
@@ -239,6 +240,54 @@ GROUP_REQUEST: dict[str, Any] = {
     },
 }
 
+_CLIENTS = [
+    {
+        "process_id": f"00000000-0000-0000-0000-00000000000{place}",
+        "client_tags": {"zone": zone, "cluster": cluster},
+        "rack_id": zone,
+    }
+    for place, (zone, cluster) in enumerate(
+        [("use1-az1", "k8s-1"), ("use1-az2", "k8s-1"), ("use1-az4", "k8s-1"), ("use1-az1", "k8s-2")], start=1
+    )
+]
+_TASKS = [f"{subtopology}_{number}" for subtopology in range(2) for number in range(4)]
+STREAMS: dict[str, Any] = {
+    "tasks": _TASKS,
+    "stateful_tasks": _TASKS[4:],
+    "clients": _CLIENTS,
+    "num_standby_replicas": 1,
+    "rack_aware_assignment_tags": ["zone"],
+}
+KEPT_STREAMS_PLAN = STREAMS | {"labels": {"example": "documentation"}}
+"""What the kept Streams plan answers; its label is there for the same reason as the others'."""
+STREAMS_REQUEST: dict[str, Any] = {
+    "zones": {"summary": "Every standby in another zone than its task", "value": STREAMS},
+    "deploy": {
+        "summary": "A client more: what moves, and what has to warm up first",
+        "value": STREAMS
+        | {
+            "clients": [
+                *(
+                    client | {"previous_active": _TASKS[place::3], "capacity": 2}
+                    for place, client in enumerate(_CLIENTS[:3])
+                ),
+                _CLIENTS[3],
+            ],
+        },
+    },
+    "racks": {
+        "summary": "As little as possible read across racks (KIP-925)",
+        "value": {
+            "subtopologies": [{"id": 0, "source_topics": ["orders"], "changelog_topics": ["app-store-changelog"]}],
+            "brokers": _RACKED,
+            "topics": [_ORDERS, _ORDERS | {"name": "app-store-changelog"}],
+            "clients": _CLIENTS[:3],
+            "num_standby_replicas": 1,
+            "rack_aware_assignment_strategy": "min_traffic",
+        },
+    },
+}
+
 KEYS_REQUEST: dict[str, Any] = {
     "clients": {
         "summary": "Two clients, and twice the partitions",
@@ -360,5 +409,5 @@ CLONE_REQUEST: dict[str, Any] = {
 SWEEP_ID = Path(examples=[str(EXAMPLE_SWEEP_ID)])
 ScenarioIndex = Annotated[int, Path(ge=0, le=2**31 - 1, examples=[0])]
 SNAPSHOT_ID = Path(examples=[str(EXAMPLE_SNAPSHOT_ID)])
-PLAN_ID = Path(examples=[str(EXAMPLE_PLAN_ID), str(EXAMPLE_GROUP_PLAN_ID)])
+PLAN_ID = Path(examples=[str(EXAMPLE_PLAN_ID), str(EXAMPLE_GROUP_PLAN_ID), str(EXAMPLE_STREAMS_PLAN_ID)])
 JOB_ID = Path(examples=[str(EXAMPLE_JOB_ID)])

@@ -12,6 +12,7 @@ from app.core.measures.movement import PartitionChange
 from app.core.measures.placement import PlacementMeasures
 from app.core.measures.violations import Violation
 from app.services.groups.differences import ReaderChange
+from app.services.streams.differences import TaskChange, TaskMoves
 
 
 class PlacedTopic(BaseModel):
@@ -106,10 +107,18 @@ class ReadPartitionDocument(BaseModel):
     members: list[str]
 
 
-class PartitionsDocument(BaseModel):
-    """Some partitions of a plan, by topic as asked for (of a group: by name) and partition id."""
+class PlannedTaskDocument(BaseModel):
+    """One task of a Streams plan, and who has it; warm-ups are among those that keep it warm."""
 
-    items: list[PartitionDocument] | list[ReadPartitionDocument]
+    task: str
+    active: str | None
+    standby: list[str]
+
+
+class PartitionsDocument(BaseModel):
+    """Some partitions of a plan, by topic as asked for (of a group: by name) and partition id; of Streams, tasks."""
+
+    items: list[PartitionDocument] | list[ReadPartitionDocument] | list[PlannedTaskDocument]
     total: int
     next_page_token: str | None
 
@@ -139,4 +148,12 @@ class GroupDiffDocument(BaseModel):
 
     summary: Handover
     items: list[ReaderChange]
+    next_page_token: str | None
+
+
+class StreamsDiffDocument(BaseModel):
+    """The tasks that other clients have, by task id."""
+
+    summary: TaskMoves
+    items: list[TaskChange]
     next_page_token: str | None

@@ -16,8 +16,16 @@ from app.api.fields import Id, Moment, Name, TopicName
 from app.api.group_documents import GroupPlanDocument
 from app.api.negotiation import chosen, digest_of, matched_hashes, with_etag
 from app.api.pagination import PageSize, PageToken, id_of_token, offset_of_token, token_of_id, token_of_offset
-from app.api.plan_documents import DiffDocument, GroupDiffDocument, PartitionsDocument, PlanDocument, PlansPage
+from app.api.plan_documents import (
+    DiffDocument,
+    GroupDiffDocument,
+    PartitionsDocument,
+    PlanDocument,
+    PlansPage,
+    StreamsDiffDocument,
+)
 from app.api.problems import responses
+from app.api.streams_documents import StreamsPlanDocument
 from app.core.model import Broker
 from app.errors import NotExportable
 from app.services import plans, snapshots
@@ -83,7 +91,7 @@ def list_plans(
     "/{plan_id:uuid}",
     operation_id="get_plan",
     summary="Read a plan",
-    response_model=PlanDocument | GroupPlanDocument,
+    response_model=PlanDocument | GroupPlanDocument | StreamsPlanDocument,
     responses=responses(
         errors.PlanNotFound,
         errors.NotAcceptable,
@@ -132,7 +140,7 @@ def partitions(
     "/{plan_id:uuid}/diff",
     operation_id="diff_plan",
     summary="Compare a plan with another, or with what was there before",
-    response_model=DiffDocument | GroupDiffDocument,
+    response_model=DiffDocument | GroupDiffDocument | StreamsDiffDocument,
     responses=responses(
         errors.PlanNotFound, errors.SnapshotNotFound, errors.ConflictingFields, errors.InvalidPageToken
     ),
@@ -145,14 +153,14 @@ def diff(
         Id | None,
         Query(
             description="A plan of the same kind, or, for a plan of replicas, a snapshot. Where it is left out: the "
-            "plan's own snapshot, or, for a group plan, what its members owned."
+            "plan's own snapshot, or, for a group or a Streams plan, what its members or clients had."
         ),
     ] = None,
     page_size: PageSize = 100,
     page_token: PageToken = None,
 ) -> Response:
     """Say what the plan changes: partitions that are new or gone, replicas to copy, preferred leaders that change; in a
-    group the partitions that pass from one member to another.
+    group the partitions that pass from one member to another, in an application the tasks that other clients have.
     """
     plan = plans.load(uow, plan_id)
     found = KINDS[plan.head.kind].difference(uow, plan, against)

@@ -8,19 +8,23 @@ from app.api.examples import (
     EXAMPLE_JOB_ID,
     EXAMPLE_PLAN_ID,
     EXAMPLE_SNAPSHOT_ID,
+    EXAMPLE_STREAMS_PLAN_ID,
     EXAMPLE_SWEEP_ID,
     KEPT_GROUP_PLAN,
     KEPT_PLAN,
+    KEPT_STREAMS_PLAN,
     SNAPSHOT,
     SNAPSHOT_WITH_GROUP,
     SWEEP,
 )
 from app.api.groups import PlanGroupRequest
 from app.api.replicas import PlaceRequest
+from app.api.streams import PlanStreamsRequest
 from app.errors import JobNotFound, PlanNotFound, SnapshotNotFound, SweepNotFound
 from app.services import replicas, snapshots, sweeps
 from app.services.groups import planning
 from app.services.limits import Limits
+from app.services.streams import planning as streams_planning
 from app.store.database import Database
 
 
@@ -47,6 +51,11 @@ def keep_examples(database: Database) -> None:
         except PlanNotFound:
             group = PlanGroupRequest.model_validate(KEPT_GROUP_PLAN).service()
             planning.plan_group(uow, group, limits, plan_id=EXAMPLE_GROUP_PLAN_ID)
+        try:
+            uow.plans.get(EXAMPLE_STREAMS_PLAN_ID)
+        except PlanNotFound:
+            application = PlanStreamsRequest.model_validate(KEPT_STREAMS_PLAN).service()
+            streams_planning.plan_streams(uow, application, limits, plan_id=EXAMPLE_STREAMS_PLAN_ID)
         try:
             uow.jobs.get(EXAMPLE_JOB_ID)
         except JobNotFound:

@@ -37,6 +37,7 @@ STATUS: Mapping[type[Failure], HTTPStatus] = MappingProxyType(
         errors.QueueSizesOverflow: HTTPStatus.UNPROCESSABLE_ENTITY,
         errors.DuplicateGroup: HTTPStatus.UNPROCESSABLE_ENTITY,
         errors.DuplicateMember: HTTPStatus.UNPROCESSABLE_ENTITY,
+        errors.DuplicateClient: HTTPStatus.UNPROCESSABLE_ENTITY,
         errors.MalformedKey: HTTPStatus.UNPROCESSABLE_ENTITY,
         errors.ConflictingFields: HTTPStatus.UNPROCESSABLE_ENTITY,
         errors.ImpossibleValue: HTTPStatus.UNPROCESSABLE_ENTITY,

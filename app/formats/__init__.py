@@ -37,6 +37,7 @@ Ours:
     placement_tables.py     a placement as CSV, Markdown and Arrow
     scenario_tables.py      scored scenarios as CSV, Parquet and Arrow
     reader_tables.py        who reads each partition of a group, in the same; topic_tables.py: what both are made of
+    task_tables.py          who has each task of a Streams application, as CSV and Markdown
 
 What readers and writers share: lines.py (texts), split_text.py (several in one), group_tables.py and group_cells.py
 (tables), documents.py (JSON), wire.py (bytes), generated_bytes.py (bytes as lenient as Kafka's own), row_text.py (many

@@ -5,6 +5,7 @@ what was found; it knows neither HTTP nor SQL.
     snapshot_cautions.py   what it lacks, and what of it could not be joined
     replicas.py            place new partitions; replica_differences.py and replica_exports.py: compared, as a file
     groups/                plan a consumer group
+    streams/               plan a Streams application
     keys.py                which partition a key goes to; key_encodings.py reads keys, null_keys.py what a producer sees
     sweeps.py              have what-ifs scored, chunk by chunk; sweep_results.py: what they found
     sweep_kinds.py         the table of what differs between kinds of them: capacity_sweeps.py, placement_draws.py,

@@ -16,6 +16,10 @@ from app.services.groups import exports as group_exports
 from app.services.groups import planning, readers
 from app.services.limits import Limits
 from app.services.plans import JSON_OPTIONS, Difference, Plan, PlannedPartition, summary
+from app.services.streams import differences as streams_differences
+from app.services.streams import exports as streams_exports
+from app.services.streams import kept as streams_kept
+from app.services.streams import planning as streams_planning
 from app.store.database import UnitOfWork
 from app.store.plans import NewPlan, PlanHead
 
@@ -59,6 +63,14 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
             difference=group_differences.difference,
             exports=group_exports.EXPORTS,
             says="which members read the partitions, and moves no replica",
+        ),
+        streams_planning.KIND: Kind(
+            run=streams_planning.run,
+            placed=lambda _: {},
+            partition=streams_kept.partition_json,
+            difference=streams_differences.difference,
+            exports=streams_exports.EXPORTS,
+            says="which clients have the tasks, and moves no replica",
         ),
     }
 )

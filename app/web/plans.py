@@ -12,13 +12,16 @@ from app.errors import PlanNotFound
 from app.services import plans, replicas
 from app.services.groups import planning
 from app.services.plans import Plan
+from app.services.streams import planning as streams
 from app.store.database import Database
-from app.web import group_plans, replica_plans
+from app.web import group_plans, replica_plans, streams_plans
 from app.web.pages import page
 from app.web.pictures import STYLE
 from app.web.views import View
 
-VIEWS: Mapping[str, View] = MappingProxyType({replicas.KIND: replica_plans.VIEW, planning.KIND: group_plans.VIEW})
+VIEWS: Mapping[str, View] = MappingProxyType(
+    {replicas.KIND: replica_plans.VIEW, planning.KIND: group_plans.VIEW, streams.KIND: streams_plans.VIEW}
+)
 """How each kind of plan is shown; there is one for every kind that there is."""
 
 

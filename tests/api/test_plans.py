@@ -12,14 +12,14 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from app.api.examples import EXAMPLE_GROUP_PLAN_ID, EXAMPLE_PLAN_ID, SNAPSHOT
+from app.api.examples import EXAMPLE_GROUP_PLAN_ID, EXAMPLE_PLAN_ID, EXAMPLE_STREAMS_PLAN_ID, SNAPSHOT
 from app.core.model import Placement
 from app.formats import placement_tables, reassignment, replica_assignment
 from app.services.exports import FORMATS
 from tests.api.contract import SNAPSHOT_ID, UNKNOWN_ID, brokers, only_error, place, problem, topic
 
 PLAN = f"/v1/plans/{EXAMPLE_PLAN_ID}"
-KEPT = [str(EXAMPLE_PLAN_ID), str(EXAMPLE_GROUP_PLAN_ID)]
+KEPT = [str(EXAMPLE_STREAMS_PLAN_ID), str(EXAMPLE_PLAN_ID), str(EXAMPLE_GROUP_PLAN_ID)]
 """What a new service keeps, newest first."""
 REASSIGNMENT = "application/vnd.kafka.reassignment+json"
 ARROW = "application/vnd.apache.arrow.stream"

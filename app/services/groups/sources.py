@@ -75,7 +75,7 @@ def source_of(request: GroupRequest, cluster: Cluster | None) -> Source:
         or not at all what it subscribes to, what the optimum is to balance is not known.
     MalformedText, CorruptProtocolBytes : a member's metadata cannot be read.
     """
-    metadata = _listed_metadata(request) if cluster is None else metadata_of(cluster)
+    metadata = listed_metadata(request.brokers or (), request.topics or ()) if cluster is None else metadata_of(cluster)
     _require_distinct_ids(metadata)
     cautions = _fenced((request.brokers or ()) if cluster is None else cluster.brokers)
     recorded = None if request.group is None or cluster is None else recorded_group(cluster, request.group)
@@ -139,10 +139,11 @@ def event_of(event: EventRequest, assignor: Assignor, path: FieldPath) -> Event:
     return found
 
 
-def _listed_metadata(request: GroupRequest) -> GroupMetadata:
+def listed_metadata(brokers: Sequence[Broker], topics: Sequence[GroupTopic]) -> GroupMetadata:
+    """The same of brokers and topics that a request lists by itself."""
     return GroupMetadata(
-        {broker.id: broker.rack for broker in request.brokers or () if not broker.fenced},
-        {topic.name: TopicMetadata(topic.name, _replicas(topic), topic.topic_id) for topic in request.topics or ()},
+        {broker.id: broker.rack for broker in brokers if not broker.fenced},
+        {topic.name: TopicMetadata(topic.name, _replicas(topic), topic.topic_id) for topic in topics},
     )
 
 

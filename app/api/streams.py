@@ -1,0 +1,153 @@
+"""`/v1/plans/streams`: where the tasks of a Kafka Streams application land."""
+
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Body, Depends, Header, Response
+from pydantic import Field
+
+from app import errors
+from app.api import examples
+from app.api.clusters import BrokerRequest
+from app.api.dependencies import RequestLimits, Uow, json_only
+from app.api.fields import Bytes, GroupString, Id, Int32, Int64, Labels, Name, Rack, TopicName
+from app.api.fields import Request as RequestModel
+from app.api.groups import GroupTopicRequest
+from app.api.idempotency import OnceOnly
+from app.api.jobs import JobDocument, accepted, wants_job
+from app.api.negotiation import matched_hashes
+from app.api.plans import created
+from app.api.problems import responses
+from app.api.streams_documents import StreamsPlanDocument
+from app.core.streams.model import RackAwareStrategy
+from app.core.streams.registry import STREAMS_ASSIGNORS
+from app.services import snapshots
+from app.services.streams import planning
+from app.services.streams.requests import StreamsRequest, restored, stored
+
+router = APIRouter(prefix="/v1/plans", tags=["plans"])
+
+TaskName = Annotated[str, Field(min_length=1, max_length=40, examples=["0_3"])]
+Tag = Annotated[str, Field(min_length=1, max_length=249)]
+Cost = Annotated[Int32, Field(ge=0)]
+Lag = Annotated[Int64, Field(ge=-3, description="−2: it runs the task; −3: nobody knows.")]
+
+
+class StreamsClientRequest(RequestModel):
+    """One instance of the application."""
+
+    process_id: GroupString = Field(description="A UUID; or a name, where all clients have names.")
+    capacity: Annotated[Int32, Field(ge=1)] = Field(1, description="Stream threads.")
+    client_tags: dict[Tag, Name] = Field(default_factory=dict, description="`client.tag.<key>` by key.")
+    rack_id: Rack | None = Field(None, description="`client.rack` of its consumers.")
+    previous_active: list[TaskName] = Field(default_factory=list)
+    previous_standby: list[TaskName] = Field(default_factory=list)
+    lags: dict[TaskName, Lag] = Field(default_factory=dict, description="Offsets that it is behind, by stateful task.")
+    default_lag: Annotated[Int64, Field(ge=0)] | None = Field(
+        None,
+        description="Of the stateful tasks that `lags` leaves out. Without it a client is at the end of what it had "
+        "before, and has nothing of all else.",
+    )
+
+
+class SubtopologyRequest(RequestModel):
+    """A subtopology: what its tasks read, and what they restore their state from."""
+
+    id: Annotated[Int32, Field(ge=0)]
+    source_topics: list[TopicName]
+    changelog_topics: list[TopicName] = Field(default_factory=list)
+    is_stateful: bool | None = Field(None, description="Where it is left out: whether it has changelogs.")
+
+
+class PlanStreamsRequest(RequestModel):
+    """An application: its tasks and its clients."""
+
+    tasks: list[TaskName] | None = Field(
+        None, description="Where they are left out: one for each partition that a subtopology reads."
+    )
+    stateful_tasks: list[TaskName] | None = Field(
+        None, description="Where they are left out: those of stateful subtopologies."
+    )
+    subtopologies: list[SubtopologyRequest] | None = Field(
+        None, description="What tasks read; racks of partitions (KIP-925) are not known without."
+    )
+    snapshot_id: Id | None = None
+    brokers: list[BrokerRequest] | None = None
+    topics: list[GroupTopicRequest] | None = None
+    assignor: Literal[tuple(STREAMS_ASSIGNORS)] = Field(  # type: ignore[valid-type] # the registry decides
+        "high_availability",
+        description="; ".join(f"`{its.name}`: {its.summary}" for its in STREAMS_ASSIGNORS.values()),
+    )
+    clients: list[StreamsClientRequest]
+    num_standby_replicas: Annotated[Int32, Field(ge=0)] = 0
+    rack_aware_assignment_tags: list[Tag] = Field(default_factory=list)
+    acceptable_recovery_lag: Annotated[Int64, Field(ge=0)] = 10_000
+    max_warmup_replicas: Annotated[Int32, Field(ge=1)] = 2
+    rack_aware_assignment_strategy: Literal[tuple(its.value for its in RackAwareStrategy)] = "none"  # type: ignore[valid-type] # the core decides
+    traffic_cost: Cost | None = Field(None, description="`rack.aware.assignment.traffic_cost`")
+    non_overlap_cost: Cost | None = Field(None, description="`rack.aware.assignment.non_overlap_cost`")
+    state_bytes: dict[TaskName, Bytes] | None = Field(None, description="Of one copy of a task's state.")
+    labels: Labels = Field(default_factory=dict)
+
+    def service(self) -> StreamsRequest:
+        """As the service knows it. Raises `ConflictingFields`."""
+        topics = None if self.topics is None else [topic.plain(place) for place, topic in enumerate(self.topics)]
+        return restored(self.model_dump(exclude={"topics"}) | {"topics": topics})
+
+
+@router.post(
+    "/streams",
+    status_code=201,
+    operation_id="plan_streams",
+    summary="Predict where Streams tasks land",
+    dependencies=[Depends(json_only)],
+    response_model=StreamsPlanDocument,
+    responses=responses(
+        errors.SnapshotNotFound,
+        errors.SnapshotChanged,
+        errors.LimitExceeded,
+        errors.ConflictingFields,
+        errors.ImpossibleValue,
+        errors.DuplicateClient,
+        errors.DuplicateBroker,
+        errors.NoClients,
+        errors.ClientWithoutThreads,
+        errors.UnknownTaskLag,
+        errors.TagsBeyondLimits,
+        errors.TaskPartitionsUnknown,
+        errors.InconsistentTasks,
+        errors.TooManyTasks,
+        errors.RackCostsOverflow,
+        errors.UnsupportedMediaType,
+        errors.IdempotencyKeyInFlight,
+        others={202: {"model": JobDocument, "description": "It is a job now"}},
+    ),
+)
+def plan_streams(
+    uow: Uow,
+    once: OnceOnly,
+    limits: RequestLimits,
+    body: Annotated[PlanStreamsRequest, Body(openapi_examples=examples.STREAMS_REQUEST)],
+    prefer: Annotated[str | None, Header(description="`respond-async` makes it a job.", max_length=200)] = None,
+    if_match: Annotated[
+        str | None, Header(description="The content hash of a snapshot: 412 if its cluster has changed since.")
+    ] = None,
+) -> Response:
+    """Say where active, standby and warm-up tasks land, exactly as Kafka Streams' own assignor has it (KIP-441), with
+    standbys by client tags (KIP-708) and racks (KIP-925).
+
+    `ideal` says whether every stateful task has its standbys, all of them apart in every listed tag, and `tasks` which
+    has not and why. `if_lost` says for each tag value, and `if_client_lost` for each client, which tasks are left
+    without state and how far behind the others' survivors are. What Kafka switches off unasked stands in `warnings`.
+    """
+
+    def answer() -> Response:
+        wanted, hashes = body.service(), matched_hashes(if_match)
+        if wants_job(prefer):
+            planning.check(wanted, limits)
+            if hashes and wanted.snapshot_id is not None:
+                # The cluster is looked at now, when the caller asks, and not when a worker comes to it.
+                snapshots.require_unchanged(uow, uow.snapshots.get(wanted.snapshot_id).cluster, hashes)
+            return accepted(uow.jobs.enqueue(planning.KIND, stored(wanted)))
+        return created(planning.plan_streams(uow, wanted, limits, if_match=hashes))
+
+    return once(answer)

@@ -1,0 +1,103 @@
+"""What a Streams plan changes: which tasks pass from one client to another, by the clients' names."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, TypeAlias
+from uuid import UUID
+
+from app.core.jvm.hashes import TaskId, task_id
+from app.core.model import NO_REPLICA
+from app.core.streams.application import name_of
+from app.errors import PlanNotFound
+from app.services.plans import Difference, Plan, named_plan
+from app.services.streams.kept import client_names, tasks_of
+from app.store.database import UnitOfWork
+
+
+@dataclass(frozen=True, slots=True)
+class TaskHolders:
+    """The client that runs a task, None where nobody does, and those that keep its state warm, by name."""
+
+    active: str | None
+    standby: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TaskChange:
+    """One task that other clients have; None on the side on which it is not there."""
+
+    task: str
+    before: TaskHolders | None
+    after: TaskHolders | None
+
+
+@dataclass(frozen=True, slots=True)
+class TaskMoves:
+    """Tasks counted: `active_moved` run elsewhere, `standbys_changed` run where they did with other standbys."""
+
+    tasks: int
+    unchanged: int
+    active_moved: int
+    standbys_changed: int
+    added: int
+    removed: int
+
+
+Held: TypeAlias = Mapping[TaskId, TaskHolders]
+
+
+def difference(uow: UnitOfWork, plan: Plan, against: UUID | None) -> Difference:
+    """What the plan changes against another Streams plan, or against what its own clients had.
+
+    Raises `ConflictingFields` where `against` is a plan of another kind, and `PlanNotFound` where it is none.
+    """
+    if against is None:
+        return task_difference(_previous(plan), _planned(plan))
+    other = named_plan(uow, plan, against)
+    if other is None:
+        raise PlanNotFound(f"there is no plan {against}", path=("against",), value=str(against))
+    return task_difference(_planned(other), _planned(plan))
+
+
+def task_difference(before: Held, after: Held) -> Difference:
+    """What changes, by task id."""
+    there = sorted({*before, *after})
+    changed = [task for task in there if before.get(task) != after.get(task)]
+    both = [task for task in changed if task in before and task in after]
+    moved = sum(before[task].active != after[task].active for task in both)
+    moves = TaskMoves(
+        tasks=len(there),
+        unchanged=len(there) - len(changed),
+        active_moved=moved,
+        standbys_changed=len(both) - moved,
+        added=sum(task not in before for task in changed),
+        removed=sum(task not in after for task in changed),
+    )
+
+    def items(start: int, stop: int) -> list[TaskChange]:
+        return [TaskChange(name_of(task), before.get(task), after.get(task)) for task in changed[start:stop]]
+
+    return Difference(asdict(moves), len(changed), items)
+
+
+def _planned(plan: Plan) -> Held:
+    names = client_names(plan.head)
+    return {
+        (subtopology, number): TaskHolders(
+            None if places[0] == NO_REPLICA else names[places[0]],
+            tuple(sorted(names[place] for place in places[1:] if place != NO_REPLICA)),
+        )
+        for subtopology, number, places in tasks_of(plan.placements)
+    }
+
+
+def _previous(plan: Plan) -> Held:
+    """What the clients of the plan's request had."""
+    listed: Any = plan.head.request["clients"]
+    active: dict[TaskId, str] = {}
+    standby: dict[TaskId, list[str]] = {}
+    for client in listed:
+        active |= {task_id(task): client["process_id"] for task in client["previous_active"]}
+        for task in client["previous_standby"]:
+            standby.setdefault(task_id(task), []).append(client["process_id"])
+    return {task: TaskHolders(active.get(task), tuple(sorted(standby.get(task, ())))) for task in {*active, *standby}}

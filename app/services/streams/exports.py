@@ -1,0 +1,28 @@
+"""A Streams plan as a file: who has each task."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+from app.formats import task_tables
+from app.formats.task_tables import TaskRow
+from app.services.exports import MARKDOWN_ROWS, ClusterOf, Write
+from app.services.plans import Plan
+from app.store.plans import NewPlan
+
+
+def _csv(plan: Plan | NewPlan, _: ClusterOf) -> bytes:
+    return task_tables.write_csv(_rows(plan))
+
+
+def _markdown(plan: Plan | NewPlan, _: ClusterOf) -> bytes:
+    return task_tables.write_markdown(_rows(plan), limit=MARKDOWN_ROWS).encode()
+
+
+EXPORTS: Mapping[str, Write] = MappingProxyType({"csv": _csv, "markdown": _markdown})
+"""What a Streams plan is written as. It says nothing of replicas, so that there is nothing in it to reassign."""
+
+
+def _rows(plan: Plan | NewPlan) -> list[TaskRow]:
+    answer: Any = (plan.head if isinstance(plan, Plan) else plan).answer
+    return [TaskRow(its["task"], its["active"], its["standby"], its["warmup"]) for its in answer["tasks"]]

@@ -1,0 +1,70 @@
+"""A kept plan's tasks: a row a task, with the places of the clients that have it."""
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from app.core.model import NO_REPLICA, Int32s, Placement
+from app.core.streams.model import StreamsAssignment
+from app.errors import Json
+from app.services.plans import PlannedPartition
+from app.store.plans import NewPlan, PlanHead
+
+
+def placements_of(found: StreamsAssignment) -> list[Placement]:
+    """Who has each task, by place in the list of clients: the active one first, then standbys, then warm-ups.
+
+    A subtopology is a topic of its tasks, or several where its tasks' numbers have gaps.
+    """
+    if not found.task_ids:
+        return []
+    rows = _rows(found)
+    tasks = np.array(found.task_ids, np.int64)
+    starts = np.flatnonzero((np.diff(tasks[:, 0]) != 0) | (np.diff(tasks[:, 1]) != 1)) + 1
+    bounds = [0, *starts.tolist(), len(tasks)]
+    return [
+        Placement(str(found.task_ids[start][0]), found.task_ids[start][1], rows[start:stop])
+        for start, stop in pairwise(bounds)
+    ]
+
+
+def _rows(found: StreamsAssignment) -> Int32s:
+    """(tasks, widest) int32 places, padded; a task that runs nowhere begins with `NO_REPLICA`."""
+    standby = found.standby & ~found.warmup
+    width = 1 + int((standby | found.warmup).sum(axis=0).max(initial=0))
+    rows: Int32s = np.full((len(found.task_ids), width), NO_REPLICA, np.int32)
+    task, client = np.nonzero(found.active.T)
+    rows[task, 0] = client
+    used = np.ones(len(rows), np.int64)
+    for held in (standby, found.warmup):
+        tasks, clients = np.nonzero(held.T)
+        first = np.searchsorted(tasks, tasks)
+        rows[tasks, used[tasks] + np.arange(len(tasks)) - first] = clients
+        used += held.sum(axis=0)
+    return rows
+
+
+def client_names(head: PlanHead | NewPlan) -> list[str]:
+    """The clients at those places."""
+    listed: Any = head.request["clients"]
+    return [client["process_id"] for client in listed]
+
+
+def partition_json(head: PlanHead, row: PlannedPartition) -> dict[str, Json]:
+    """One task of a plan, and the clients that have it."""
+    active, *others = row.row
+    names = client_names(head)
+    return {
+        "task": f"{row.topic}_{row.partition}",
+        "active": None if active == NO_REPLICA else names[active],
+        "standby": [names[place] for place in others if place != NO_REPLICA],
+    }
+
+
+def tasks_of(placements: Sequence[Placement]) -> Iterator[tuple[int, int, list[int]]]:
+    """(subtopology, partition, places) of every task."""
+    for placement in placements:
+        for at, places in enumerate(placement.replicas.tolist()):
+            yield int(placement.topic), placement.first_partition_id + at, places

@@ -1,0 +1,287 @@
+"""From what was asked to what an assignor works on; and what is doubtful about it."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from app.core.groups.model import GroupMetadata
+from app.core.jvm.hashes import TaskId, TopicPartition
+from app.core.model import INT32_MAX, unpadded
+from app.core.streams.model import (
+    RUNNING_ACTIVE,
+    RackAwareStrategy,
+    StreamsClient,
+    StreamsOptions,
+    StreamsTasks,
+    TaskPartitions,
+)
+from app.errors import ConflictingFields, DuplicateClient, FieldPath, ImpossibleValue
+from app.services.cautions import NAMED_MEMBERS, Caution
+from app.services.snapshots import first_repeated
+from app.services.streams.requests import ClientRequest, StreamsRequest, SubtopologyRequest
+
+WHOLE_CHANGELOG = 2**62
+"""The lag of a client that has nothing of a task: all of it, whose length a plan does not know."""
+_TASK = re.compile(r"([0-9]{1,10})_([0-9]{1,10})")
+_UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_NAMED_TASKS = 20
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Source:
+    """What an application is planned from.
+
+    Parameters
+    ----------
+    names : of the clients, as they were given, in the order of `clients`.
+    partitions : None where nothing is known of what tasks read.
+    state_bytes : by task, where it is known.
+    """
+
+    names: Sequence[str]
+    clients: Sequence[StreamsClient]
+    tasks: StreamsTasks
+    options: StreamsOptions
+    partitions: TaskPartitions | None = None
+    state_bytes: Mapping[TaskId, int] = field(default_factory=dict)
+    cautions: Sequence[Caution] = ()
+
+
+def source_of(request: StreamsRequest, metadata: GroupMetadata | None) -> Source:
+    """Read a request, with the topics and racks that it names or that its snapshot has.
+
+    Raises
+    ------
+    ImpossibleValue : what should be a task id is none, an id of a client is not like the others.
+    DuplicateClient : two clients have the same process id.
+    ConflictingFields : a task is listed twice or was active on two clients, a topic of a subtopology is not known,
+        nothing says which tasks there are.
+    """
+    partitions = None if metadata is None else _partitions(request.subtopologies or (), metadata)
+    tasks = _tasks(request, partitions)
+    there = {*tasks.ids, *tasks.stateful}
+    ids, cautions = _process_ids(request.clients)
+    held = [_previous(client, place) for place, client in enumerate(request.clients)]
+    _require_once([active for active, _ in held], request.clients)
+    clients = [
+        _client(client, process_id, active, standby, place, tasks)
+        for place, (client, process_id, (active, standby)) in enumerate(zip(request.clients, ids, held, strict=True))
+    ]
+    state_bytes = {_task(name, ("state_bytes", name)): size for name, size in (request.state_bytes or {}).items()}
+    cautions += [
+        *_of_strangers(request.clients, clients, there),
+        *_of_lags(request.clients, clients, there, tasks),
+        *_of_tags(request, clients),
+    ]
+    return Source(
+        names=[client.process_id for client in request.clients],
+        clients=clients,
+        tasks=tasks,
+        options=_options(request),
+        partitions=partitions,
+        state_bytes=state_bytes,
+        cautions=cautions,
+    )
+
+
+def _options(request: StreamsRequest) -> StreamsOptions:
+    return StreamsOptions(
+        num_standby_replicas=request.num_standby_replicas,
+        max_warmup_replicas=request.max_warmup_replicas,
+        acceptable_recovery_lag=request.acceptable_recovery_lag,
+        rack_aware_assignment_tags=tuple(request.rack_aware_assignment_tags),
+        rack_aware_assignment_strategy=RackAwareStrategy(request.rack_aware_assignment_strategy),
+        traffic_cost=request.traffic_cost,
+        non_overlap_cost=request.non_overlap_cost,
+    )
+
+
+def _task(text: str, path: FieldPath) -> TaskId:
+    found = _TASK.fullmatch(text)
+    numbers = (-1, -1) if found is None else (int(found[1]), int(found[2]))
+    if found is None or max(numbers) > INT32_MAX:
+        shown = text if len(text) <= 80 else text[:80] + "…"
+        detail = f"a task id is <subtopology>_<partition>, such as 0_3, with numbers up to {INT32_MAX}; {shown!r} given"
+        raise ImpossibleValue(detail, path=path, value=shown)
+    return numbers
+
+
+def _task_list(names: Sequence[str], *path: str | int) -> list[TaskId]:
+    tasks = [_task(name, (*path, place)) for place, name in enumerate(names)]
+    if (twice := first_repeated(tasks)) is not None:
+        detail = f"task {names[twice]} is listed twice"
+        raise ConflictingFields(detail, path=(*path, twice), value=names[twice])
+    return tasks
+
+
+def _tasks(request: StreamsRequest, partitions: TaskPartitions | None) -> StreamsTasks:
+    """Those that are listed; else a task for each partition of what a subtopology reads."""
+    if request.tasks is not None:
+        ids = _task_list(request.tasks, "tasks")
+    elif partitions is not None and request.subtopologies:
+        ids = list(partitions.sources)
+    else:
+        detail = "nothing says which tasks there are: tasks, or subtopologies with a snapshot_id or topics"
+        raise ConflictingFields(detail, path=("tasks",))
+    if request.stateful_tasks is not None:
+        return StreamsTasks(ids, _task_list(request.stateful_tasks, "stateful_tasks"))
+    stateful = {its.id for its in request.subtopologies or () if _has_state(its)}
+    return StreamsTasks(ids, [task for task in ids if task[0] in stateful])
+
+
+def _has_state(subtopology: SubtopologyRequest) -> bool:
+    said = subtopology.is_stateful
+    return bool(subtopology.changelog_topics) if said is None else said
+
+
+def _partitions(subtopologies: Sequence[SubtopologyRequest], metadata: GroupMetadata) -> TaskPartitions | None:
+    """What tasks read: task n of a subtopology has partition n of each of its topics that has so many."""
+    if not subtopologies:
+        return None
+    ids = [its.id for its in subtopologies]
+    if (twice := first_repeated(ids)) is not None:
+        path = ("subtopologies", twice, "id")
+        raise ConflictingFields(f"subtopology {ids[twice]} is listed twice", path=path, value=ids[twice])
+    sources: dict[TaskId, list[TopicPartition]] = {}
+    changelogs: dict[TaskId, list[TopicPartition]] = {}
+    for place, its in enumerate(subtopologies):
+        read = _counts(its.source_topics, metadata, ("subtopologies", place, "source_topics"))
+        if not read:
+            detail = f"subtopology {its.id} reads no topic, so that nobody knows how many tasks it has"
+            raise ConflictingFields(detail, path=("subtopologies", place, "source_topics"))
+        kept = _counts(its.changelog_topics, metadata, ("subtopologies", place, "changelog_topics"))
+        for number in range(max(read.values())):
+            sources[its.id, number] = [(topic, number) for topic, count in read.items() if number < count]
+            changelogs[its.id, number] = [(topic, number) for topic, count in kept.items() if number < count]
+    named = {topic for its in subtopologies for topic in (*its.source_topics, *its.changelog_topics)}
+    replicas = {name: unpadded(metadata.topics[name].replicas) for name in sorted(named)}
+    return TaskPartitions(sources, changelogs, replicas, metadata.rack_of)
+
+
+def _counts(names: Sequence[str], metadata: GroupMetadata, path: FieldPath) -> dict[str, int]:
+    counts = {}
+    for place, name in enumerate(names):
+        if name not in metadata.topics:
+            detail = f"there is no topic {name}; its partitions are needed"
+            raise ConflictingFields(detail, path=(*path, place), value=name)
+        counts[name] = len(metadata.topics[name].replicas)
+    return counts
+
+
+def _process_ids(clients: Sequence[ClientRequest]) -> tuple[list[UUID], list[Caution]]:
+    """What clients are sorted by: their UUIDs, or the order in which they are listed where they have names."""
+    names = [client.process_id for client in clients]
+    if (twice := first_repeated([name.lower() for name in names])) is not None:
+        path = ("clients", twice, "process_id")
+        raise DuplicateClient(f"client {names[twice]} is listed twice", path=path, value=names[twice])
+    are_ids = [_UUID.fullmatch(name) is not None for name in names]
+    if all(are_ids):
+        return [UUID(name) for name in names], []
+    if any(are_ids):
+        odd = are_ids.index(False)
+        detail = f"process_id {names[odd]!r} is no UUID, and that of others is one; Kafka sorts clients by them"
+        raise ImpossibleValue(detail, path=("clients", odd, "process_id"), value=names[odd])
+    detail = "Kafka sorts clients by process id, a UUID; these names are taken to be in the order in which they stand"
+    return [UUID(int=place + 1) for place in range(len(names))], [Caution("process_ids_are_names", detail)]
+
+
+def _previous(client: ClientRequest, place: int) -> tuple[list[TaskId], list[TaskId]]:
+    active = _task_list(client.previous_active, "clients", place, "previous_active")
+    standby = _task_list(client.previous_standby, "clients", place, "previous_standby")
+    for at, task in enumerate(standby):
+        if task in set(active):
+            name = client.previous_standby[at]
+            detail = f"client {client.process_id} had task {name} both active and as a standby"
+            raise ConflictingFields(detail, path=("clients", place, "previous_standby", at), value=name)
+    return active, standby
+
+
+def _require_once(active: Sequence[Sequence[TaskId]], clients: Sequence[ClientRequest]) -> None:
+    first: dict[TaskId, int] = {}
+    for place, tasks in enumerate(active):
+        for at, task in enumerate(tasks):
+            other = first.setdefault(task, place)
+            if other != place:
+                name = clients[place].previous_active[at]
+                detail = f"task {name} was active on {clients[other].process_id} and on {clients[place].process_id}"
+                raise ConflictingFields(detail, path=("clients", place, "previous_active", at), value=name)
+
+
+def _client(
+    client: ClientRequest,
+    process_id: UUID,
+    active: Sequence[TaskId],
+    standby: Sequence[TaskId],
+    place: int,
+    tasks: StreamsTasks,
+) -> StreamsClient:
+    stateful = set(tasks.stateful)
+    # What is not said: it is at the end of what it runs and keeps warm, and has nothing of all else.
+    assumed = {task: lag for held, lag in ((standby, 0), (active, RUNNING_ACTIVE)) for task in held if task in stateful}
+    said = {_task(name, ("clients", place, "lags", name)): lag for name, lag in client.lags.items()}
+    return StreamsClient(
+        process_id=process_id,
+        capacity=client.capacity,
+        client_tags=client.client_tags,
+        rack_id=client.rack_id or None,
+        previous_active=active,
+        previous_standby=standby,
+        lags=said if client.default_lag is not None else assumed | said,
+        default_lag=WHOLE_CHANGELOG if client.default_lag is None else client.default_lag,
+    )
+
+
+def _of_strangers(
+    requests: Sequence[ClientRequest], clients: Sequence[StreamsClient], there: set[TaskId]
+) -> Iterator[Caution]:
+    """What clients say of tasks that do not exist; Kafka passes over it."""
+    for code, what, named in (
+        ("previous_tasks_unknown", "had", [{*its.previous_active, *its.previous_standby} for its in clients]),
+        ("lags_of_unknown_tasks", "say lags of", [set(its.lags) for its in clients]),
+    ):
+        unknown = [tasks - there for tasks in named]
+        if any(unknown):
+            members = tuple(request.process_id for request, its in zip(requests, unknown, strict=True) if its)
+            tasks = _some(sorted(set().union(*unknown)))
+            detail = f"{len(members)} clients {what} tasks that are not there, which Kafka passes over: {tasks}"
+            yield Caution(code, detail, members=members[:NAMED_MEMBERS])
+
+
+def _of_lags(
+    requests: Sequence[ClientRequest], clients: Sequence[StreamsClient], there: set[TaskId], tasks: StreamsTasks
+) -> Iterator[Caution]:
+    stateful = set(tasks.stateful)
+    assumed = tuple(
+        request.process_id
+        for place, (request, client) in enumerate(zip(requests, clients, strict=True))
+        if request.default_lag is None
+        and {*client.previous_active, *client.previous_standby}
+        & stateful
+        & there - {_task(name, ("clients", place, "lags", name)) for name in request.lags}
+    )
+    if assumed:
+        detail = (
+            f"{len(assumed)} clients say no lag of tasks that they had: these are taken to be at the end of their "
+            "changelogs, and other clients to have nothing of them"
+        )
+        yield Caution("lags_assumed", detail, members=assumed)
+
+
+def _of_tags(request: StreamsRequest, clients: Sequence[StreamsClient]) -> Iterator[Caution]:
+    for tag in dict.fromkeys(request.rack_aware_assignment_tags):
+        without = tuple(
+            listed.process_id
+            for listed, client in zip(request.clients, clients, strict=True)
+            if tag not in client.client_tags
+        )
+        if clients and len(without) == len(clients):
+            yield Caution("tag_nobody_has", f"no client has the tag {tag}, so that it keeps no copies apart")
+        elif without:
+            detail = f"{len(without)} of {len(clients)} clients lack the tag {tag}"
+            yield Caution("clients_without_tag", detail, members=without)
+
+
+def _some(tasks: Sequence[TaskId]) -> str:
+    names = [f"{subtopology}_{partition}" for subtopology, partition in tasks[:_NAMED_TASKS]]
+    return ", ".join(names) + (" …" if len(tasks) > _NAMED_TASKS else "")

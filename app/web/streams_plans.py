@@ -1,0 +1,106 @@
+"""How a Streams plan is shown: who runs how much, which tasks are not ideal, what each loss costs."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from app.core.model import Broker
+from app.services.plans import Plan
+from app.store.plans import PlanHead
+from app.web import tasks_picture
+from app.web.tasks_picture import TaskClient, TasksPicture
+from app.web.views import View, Worth
+from app.web.words import counted, number
+
+SHOWN_TASKS, SHOWN_CLIENTS, SHOWN_LOSSES = 100, 300, 100
+
+
+def _title(head: PlanHead, _: Sequence[str]) -> str:
+    answer: Any = head.answer
+    size = f"{counted(len(answer['tasks']), 'task')} over {counted(len(answer['loads']['per_client']), 'client')}"
+    return f"{size} under {answer['assignor']}"
+
+
+def _worth(head: PlanHead) -> Worth:
+    answer: Any = head.answer
+    judged = [task["ideal"] for task in answer["tasks"] if task["ideal"] is not None]
+    share = sum(judged) / len(judged) if judged else None
+    return Worth(share, "ideal", share == 1)
+
+
+def _draw(plan: Plan, _: Sequence[Broker], style: str) -> str:
+    answer, request = _both(plan)
+    tag = next(iter(request["rack_aware_assignment_tags"]), None)
+    clients = [
+        TaskClient(
+            its["process_id"],
+            its["client_tags"].get(tag) if tag else its["rack_id"],
+            (its["active"], its["standby"], its["warmup"]),
+        )
+        for its in answer["loads"]["per_client"]
+    ]
+    picture = TasksPicture(_title(plan.head, ()), _facts(answer), tag or "rack", clients)
+    return tasks_picture.draw(picture, style=style)
+
+
+def _facts(answer: Mapping[str, Any]) -> list[str]:
+    judged = [task["ideal"] for task in answer["tasks"] if task["ideal"] is not None]
+    ideal = f"{number(sum(judged))} of {counted(len(judged), 'stateful task')} ideal"
+    loads, moved = answer["loads"]["active"], answer["movement"]
+    least, most = number(loads["min"]), number(loads["max"])
+    each = least if least == most else f"{least} to {most}"
+    told = [f"{ideal}; a client runs {each} tasks; {number(moved['active_moved'])} moved."]
+    if answer["probing_rebalance"]:
+        warmups = counted(answer["loads"]["warmup"]["total"], "warm-up")
+        told.append(f"{warmups} are to catch up; the group rebalances again to see whether they have.")
+    return told
+
+
+def _values(plan: Plan) -> Mapping[str, object]:
+    answer, request = _both(plan)
+    tasks = answer["tasks"]
+    fragile = [task for task in tasks if task["ideal"] is False]
+    losses = list(answer["if_lost"].items())
+    clients = answer["loads"]["per_client"]
+    return {
+        "ideal_tasks": sum(task["ideal"] is True for task in tasks),
+        "stateful_tasks": sum(task["stateful"] for task in tasks),
+        "fragile": fragile[:SHOWN_TASKS],
+        "fragile_in_all": len(fragile),
+        "losses": losses[:SHOWN_LOSSES],
+        "losses_in_all": len(losses),
+        "clients": [(its, answer["if_client_lost"][its["process_id"]]) for its in clients[:SHOWN_CLIENTS]],
+        "clients_in_all": len(clients),
+        "tags": request["rack_aware_assignment_tags"],
+        "standbys": request["num_standby_replicas"],
+        "why": _why,
+    }
+
+
+def _why(task: Mapping[str, Any]) -> str:
+    """Why a task is not ideal, in a few words."""
+    reasons = []
+    if task["missing_standbys"]:
+        reasons.append(f"{counted(task['missing_standbys'], 'standby')} missing")
+    for shared in task["shared"]:
+        if shared["value"] is None:
+            reasons.append(f"{counted(shared['copies'], 'client')} without {shared['tag']}")
+        else:
+            reasons.append(f"{shared['copies']} copies in {shared['tag']}={shared['value']}")
+    return ", ".join(reasons)
+
+
+def _both(plan: Plan) -> tuple[Any, Any]:
+    return plan.head.answer, plan.head.request
+
+
+VIEW = View(
+    title=_title,
+    worth=_worth,
+    prediction=lambda _: (
+        "The group's leader computes exactly this for these clients under the classic protocol; nothing is drawn."
+    ),
+    draw=_draw,
+    template="streams_plan.html",
+    values=_values,
+)
+"""How Streams plans are shown."""

@@ -1,0 +1,105 @@
+"""A Streams application as a picture: clients beside those that fail with them, and how many tasks each has."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from app.web.pictures import STYLE, Picture, render
+from app.web.rack_bars import Bars, EvenShare
+from app.web.rack_columns import Rack, Standing, lay_out
+from app.web.reading_picture import short_names
+from app.web.words import counted, number
+
+MOST_COLUMNS = 480
+"""Clients that have a column of their own; of more, neighbours share one, which shows their mean."""
+MOST_PANELS = 60
+_PARTS = (("active", "leads"), ("standby", "follows"), ("warm-up", "cross-rack"))
+"""What the parts of a bar are, from the baseline up, in words and as a class of the style sheet."""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskClient:
+    """A client, where it is (a tag's value, or its rack), and its active tasks, standbys and warm-ups."""
+
+    name: str
+    place: str | None
+    counts: tuple[int, int, int]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TasksPicture:
+    """What a picture is of.
+
+    Parameters
+    ----------
+    facts : what there is to say, in sentences. by : what a place is, `zone` or `rack`.
+    """
+
+    title: str
+    facts: Sequence[str]
+    by: str
+    clients: Sequence[TaskClient] = field(repr=False)
+
+
+def draw(picture: TasksPicture, *, style: str = STYLE) -> str:
+    """Draw an application; `style` are rules that become the document's own, none where the page around it has them."""
+    totals = [sum(column) for column in zip(*(client.counts for client in picture.clients), strict=True)] or [0, 0, 0]
+    legend: list[tuple[str, Mapping[str, str]]] = [
+        (words, {"class_": look}) for (words, look), total in zip(_PARTS, totals, strict=True) if total
+    ]
+    even = totals[0] / max(len(picture.clients), 1)
+    bars = Bars(
+        noun="client",
+        looks=tuple(look for _, look in _PARTS),
+        summed=_summed,
+        named=_named,
+        highest=max([sum(client.counts) for client in picture.clients], default=0),
+        even_shares=(EvenShare(even, f"an even share of the active tasks: {number(even)} a client"),),
+    )
+    return render(Picture(picture.title, picture.facts, legend, lay_out(_panels(picture)), bars), style=style)
+
+
+def _panels(picture: TasksPicture) -> list[Rack]:
+    names = short_names([client.name for client in picture.clients])
+    by_place: dict[str, list[tuple[str, TaskClient]]] = defaultdict(list)
+    without: list[tuple[str, TaskClient]] = []
+    for name, client in zip(names, picture.clients, strict=True):
+        (by_place[client.place] if client.place else without).append((name, client))
+    size = -(-len(picture.clients) // MOST_COLUMNS)  # how many share a column
+    shown = sorted(by_place)
+    panels = [Rack(place, _standing(by_place[place], size)) for place in shown[:MOST_PANELS]]
+    if further := shown[MOST_PANELS:]:
+        together = [one for place in further for one in by_place[place]]
+        panels.append(Rack(f"{len(further)} more", _standing(together, size)))
+    if without or not panels:
+        panels.append(Rack(f"no {picture.by}", _standing(without, size)))
+    return panels
+
+
+def _standing(clients: Sequence[tuple[str, TaskClient]], size: int) -> tuple[Standing, ...]:
+    """The columns of a panel, so many clients each."""
+    return tuple(_column(clients[start : start + size]) for start in range(0, len(clients), max(size, 1)))
+
+
+def _column(clients: Sequence[tuple[str, TaskClient]]) -> Standing:
+    counts = tuple(sum(column) for column in zip(*(one.counts for _, one in clients), strict=True))
+    split = ", ".join(f"{count:,} {words}" for count, (words, _) in zip(counts, _PARTS, strict=True))
+    (name, first), (_, last) = clients[0], clients[-1]
+    if len(clients) == 1:
+        return Standing(name, f"client {first.name}, {first.place or 'nowhere named'}: {split}", counts)
+    loads = [sum(one.counts) for _, one in clients]
+    told = f"{len(clients)} clients, {first.name} to {last.name}: {split} in all"
+    return Standing(f"{name} …", told, counts, stands_for=len(clients), least=min(loads), most=max(loads))
+
+
+def _summed(standing: Sequence[Standing]) -> tuple[str, ...]:
+    if not standing:
+        return "no client", "none"
+    active = sum(one.counts[0] for one in standing)
+    copies = sum(sum(one.counts[1:]) for one in standing)
+    words = f"{counted(active, 'active task')}, {copies:,} kept warm"
+    return words, f"{active:,} + {copies:,}", f"{active + copies:,}"
+
+
+def _named(standing: Sequence[Standing]) -> str:
+    return counted(sum(one.stands_for for one in standing), "client")

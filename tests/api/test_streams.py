@@ -1,0 +1,346 @@
+"""`POST /v1/plans/streams`: the service's own words, and Kafka's measured answers through it."""
+
+import csv
+import io
+import json
+from typing import Any
+
+import httpx
+import pytest
+
+from app.api.examples import EXAMPLE_SNAPSHOT_ID, EXAMPLE_STREAMS_PLAN_ID, STREAMS, STREAMS_REQUEST
+from tests.api.contract import UNKNOWN_ID, only_error, problem
+from tests.conftest import VECTORS
+
+Json = dict[str, Any]
+ZONES = ("a", "b", "c")
+TASKS = [f"0_{number}" for number in range(6)]
+
+
+def clients(count: int = 3, **changed: Any) -> list[Json]:
+    """So many clients over three zones, by names."""
+    return [
+        {"process_id": f"app-{place}", "client_tags": {"zone": ZONES[place % 3]}, "rack_id": ZONES[place % 3]} | changed
+        for place in range(count)
+    ]
+
+
+def asked(**changed: Any) -> Json:
+    """An application of six stateful tasks, with other fields; None leaves one out."""
+    body: Json = {
+        "tasks": TASKS,
+        "stateful_tasks": TASKS,
+        "clients": clients(),
+        "num_standby_replicas": 1,
+        "rack_aware_assignment_tags": ["zone"],
+    }
+    return {name: value for name, value in (body | changed).items() if value is not None}
+
+
+def planned(client: httpx.Client, **changed: Any) -> Json:
+    response = client.post("/v1/plans/streams", json=asked(**changed))
+    assert response.status_code == 201, response.text
+    found: Json = response.json()
+    return found
+
+
+def codes(plan: Json) -> list[str]:
+    return [warning["code"] for warning in plan["warnings"]]
+
+
+def cases(kind: str, every: int) -> list[Json]:
+    """Some of the measured cases, evenly drawn."""
+    lines = (VECTORS / f"{kind}.jsonl").read_text().splitlines()
+    return [json.loads(line) for line in lines[::every]]
+
+
+@pytest.mark.parametrize(
+    "case",
+    [*cases("streams_high_availability", 9), *cases("streams_sticky", 9)],
+    ids=lambda case: str(case["name"]),
+)
+def test_what_kafka_answered(client: httpx.Client, case: Json) -> None:
+    """Each client's tasks, and whether a probing rebalance follows, as Kafka's own code said; or its refusal."""
+    given, configs = case["input"], case["input"]["configs"]
+    body: Json = {
+        "tasks": given["tasks"],
+        "stateful_tasks": given["stateful_tasks"],
+        "assignor": given["assignor"],
+        "clients": [
+            {
+                "process_id": its["process_id"],
+                "capacity": its["capacity"],
+                "client_tags": its["tags"],
+                "rack_id": its["rack"],
+                "previous_active": its["prev_active"],
+                "previous_standby": its["prev_standby"],
+                "lags": its["lags"],
+                "default_lag": its["default_lag"],
+            }
+            for its in given["clients"]
+        ],
+        **configs,
+    }
+    if "task_partitions" in given:
+        pytest.skip("its partitions belong to tasks one by one, which a request says by subtopology")
+    response = client.post("/v1/plans/streams", json=body)
+    if "error" in case["expected"]:
+        assert response.status_code == 422
+        return
+    assert response.status_code == 201, response.text
+    plan = response.json()
+    found = {name: {"active": its["active"], "standby": its["standby"]} for name, its in plan["assignment"].items()}
+    assert found == case["expected"]["assignment"]
+    assert plan["probing_rebalance"] == case["expected"]["probing_rebalance_needed"]
+
+
+class TestAnswer:
+    def test_three_zones_are_ideal_for_one_standby(self, client: httpx.Client) -> None:
+        plan = planned(client)
+        assert (plan["kind"], plan["prediction"], plan["ideal"], plan["violations"]) == ("streams", "replay", True, [])
+        assert plan["tags"] == [
+            {"tag": "zone", "values": {"a": 1, "b": 1, "c": 1}, "needed": 2, "without": 0, "enough": True}
+        ]
+        assert [task["task"] for task in plan["tasks"]] == TASKS
+        for task in plan["tasks"]:
+            assert task["ideal"]
+            assert len({task["active"], *task["standby"]}) == 2
+        for value in ZONES:
+            lost = plan["if_lost"][f"zone={value}"]
+            assert (lost["clients"], lost["without_survivor"]) == (1, [])
+            assert len(lost["promoted"]) == 2
+        assert plan["loads"]["active"] == {"min": 2, "max": 2, "spread": 0, "total": 6}
+        assert plan["movement"] == {
+            "active_kept": 0,
+            "active_moved": 0,
+            "active_started": 6,
+            "restored_copies": 12,
+            "restored_bytes": None,
+        }
+
+    def test_one_zone_is_not_and_the_plan_says_why(self, client: httpx.Client) -> None:
+        plan = planned(client, clients=clients(2, client_tags={"zone": "a"}))
+        assert not plan["ideal"]
+        assert all(task["repeated_tags"] == ["zone"] for task in plan["tasks"])
+        assert plan["tasks"][0]["shared"] == [{"tag": "zone", "value": "a", "copies": 2}]
+        assert not plan["tags"][0]["enough"]
+        assert plan["if_lost"]["zone=a"]["without_survivor"] == TASKS
+
+    def test_a_new_client_warms_up_first(self, client: httpx.Client) -> None:
+        """Two clients have everything; the third gets copies, which move to it once they have caught up."""
+        before = clients(3)
+        before[0]["previous_active"], before[1]["previous_active"] = TASKS[:3], TASKS[3:]
+        plan = planned(
+            client, clients=before, num_standby_replicas=0, rack_aware_assignment_tags=[], state_bytes={"0_0": 7}
+        )
+        assert plan["probing_rebalance"]
+        assert "probing_rebalance_follows" in codes(plan)
+        warm = plan["assignment"]["app-2"]
+        assert (warm["active"], warm["standby"]) == ([], warm["warmup"])
+        assert plan["movement"]["active_kept"] == 6
+        warmups = [task for its in plan["assignment"].values() for task in its["warmup"]]
+        assert plan["movement"]["restored_copies"] == plan["loads"]["warmup"]["total"] == len(warmups) == 2
+        assert plan["movement"]["restored_bytes"] == 7 * warmups.count("0_0")
+        settled = planned(
+            client, clients=before, num_standby_replicas=0, rack_aware_assignment_tags=[], assignor="sticky"
+        )
+        assert settled["movement"]["active_moved"] == 2
+        assert not settled["probing_rebalance"]
+
+    def test_tasks_come_from_what_subtopologies_read(self, client: httpx.Client) -> None:
+        """Racks of partitions are a snapshot's: orders has two partitions, each with a replica in every zone."""
+        body = {
+            "snapshot_id": str(EXAMPLE_SNAPSHOT_ID),
+            "subtopologies": [{"id": 3, "source_topics": ["orders"], "is_stateful": True}],
+            "clients": [
+                {"process_id": f"00000000-0000-0000-0000-00000000000{n}", "rack_id": f"use1-az{n}"} for n in (1, 2)
+            ],
+            "rack_aware_assignment_strategy": "min_traffic",
+        }
+        response = client.post("/v1/plans/streams", json=body)
+        assert response.status_code == 201, response.text
+        plan = response.json()
+        assert [(task["task"], task["stateful"]) for task in plan["tasks"]] == [("3_0", True), ("3_1", True)]
+        assert plan["loads"]["sources"] == {"partitions": 2, "cross_rack": 0, "unknown": 0}
+        assert (plan["cluster"], plan["snapshot_id"]) == ("example", str(EXAMPLE_SNAPSHOT_ID))
+        assert "rack_aware_assignment_off" not in codes(plan)
+
+    def test_the_same_request_is_the_same_plan(self, client: httpx.Client) -> None:
+        assert planned(client)["id"] == planned(client)["id"]
+        assert planned(client)["hash"] != planned(client, num_standby_replicas=2)["hash"]
+
+    @pytest.mark.parametrize("name", list(STREAMS_REQUEST))
+    def test_examples_run(self, client: httpx.Client, name: str) -> None:
+        response = client.post("/v1/plans/streams", json=STREAMS_REQUEST[name]["value"])
+        assert response.status_code == 201, response.text
+
+
+class TestSaidAloud:
+    """What Kafka does unasked."""
+
+    @pytest.mark.parametrize(
+        ("changed", "code"),
+        [
+            ({}, "process_ids_are_names"),
+            ({"rack_aware_assignment_tags": ["zone", "cluster"]}, "tag_nobody_has"),
+            ({"clients": [*clients(2), {"process_id": "app-9"}]}, "clients_without_tag"),
+            ({"clients": clients(lags={"9_9": 5})}, "lags_of_unknown_tasks"),
+            ({"clients": [{"process_id": "app-0", "previous_active": ["9_9"]}]}, "previous_tasks_unknown"),
+            ({"clients": [{"process_id": "app-0", "previous_active": ["0_1"]}]}, "lags_assumed"),
+            ({"assignor": "sticky"}, "assignor_ignores_tags"),
+            ({"num_standby_replicas": 0}, "no_standbys"),
+            ({"rack_aware_assignment_strategy": "min_traffic"}, "rack_aware_assignment_off"),
+            ({}, "classic_protocol_only"),
+        ],
+    )
+    def test_it_is_in_the_warnings(self, client: httpx.Client, changed: Json, code: str) -> None:
+        assert code in codes(planned(client, **changed))
+
+    def test_a_client_without_a_rack_turns_racks_off(self, client: httpx.Client) -> None:
+        body = STREAMS_REQUEST["racks"]["value"]
+        on = client.post("/v1/plans/streams", json=body).json()
+        assert "rack_aware_assignment_off" not in codes(on)
+        rackless = [{**its, "rack_id": ""} for its in body["clients"]]
+        off = client.post("/v1/plans/streams", json=body | {"clients": rackless}).json()
+        [told] = [its for its in off["warnings"] if its["code"] == "rack_aware_assignment_off"]
+        assert "no client.rack" in told["detail"]
+
+
+UUIDS = [f"00000000-0000-0000-0000-00000000000{n}" for n in range(4)]
+BAD: list[tuple[Json, int, str, str]] = [
+    ({"tasks": ["0_0", "0-1"]}, 422, "impossible_value", "/tasks/1"),
+    ({"tasks": ["0_2147483648"]}, 422, "impossible_value", "/tasks/0"),
+    ({"tasks": ["0_0", "0_0"]}, 422, "conflicting_fields", "/tasks/1"),
+    ({"stateful_tasks": ["x"]}, 422, "impossible_value", "/stateful_tasks/0"),
+    ({"tasks": None}, 422, "conflicting_fields", "/tasks"),
+    ({"clients": clients(capacity=0)[:1]}, 422, "validation", "/clients/0/capacity"),
+    ({"clients": [*clients(2), clients(1)[0]]}, 422, "duplicate_client", "/clients/2/process_id"),
+    ({"clients": clients(2, previous_active=["0_0"])}, 422, "conflicting_fields", "/clients/1/previous_active/0"),
+    (
+        {"clients": clients(1, previous_active=["0_0"], previous_standby=["0_0"])},
+        422,
+        "conflicting_fields",
+        "/clients/0/previous_standby/0",
+    ),
+    ({"clients": clients(1, lags={"zero": 1})}, 422, "impossible_value", "/clients/0/lags/zero"),
+    ({"clients": clients(1, lags={"0_0": -4})}, 422, "validation", "/clients/0/lags/0_0"),
+    (
+        {"clients": [{"process_id": UUIDS[0]}, {"process_id": "second"}]},
+        422,
+        "impossible_value",
+        "/clients/1/process_id",
+    ),
+    ({"assignor": "range"}, 422, "validation", "/assignor"),
+    ({"num_standby_replicas": -1}, 422, "validation", "/num_standby_replicas"),
+    (
+        {"subtopologies": [{"id": 0, "source_topics": ["nope"]}], "topics": []},
+        422,
+        "conflicting_fields",
+        "/subtopologies/0/source_topics/0",
+    ),
+    (
+        {"subtopologies": [{"id": 0, "source_topics": []}], "topics": []},
+        422,
+        "conflicting_fields",
+        "/subtopologies/0/source_topics",
+    ),
+    ({"snapshot_id": str(EXAMPLE_SNAPSHOT_ID), "topics": []}, 422, "conflicting_fields", "/snapshot_id"),
+    (
+        {"rack_aware_assignment_tags": [f"t{n}" for n in range(6)]},
+        422,
+        "tags_beyond_limits",
+        "/rack_aware_assignment_tags",
+    ),
+    (
+        {"clients": clients(1, client_tags={"z" * 21: "a"})},
+        422,
+        "tags_beyond_limits",
+        f"/clients/0/client_tags/{'z' * 21}",
+    ),
+    ({"clients": clients(1, client_tags={"zone": "a" * 31})}, 422, "tags_beyond_limits", "/clients/0/client_tags/zone"),
+]
+
+
+@pytest.mark.parametrize(("changed", "status", "code", "pointer"), BAD, ids=lambda value: str(value)[:60])
+def test_what_cannot_be_is_named(client: httpx.Client, changed: Json, status: int, code: str, pointer: str) -> None:
+    only_error(problem(client.post("/v1/plans/streams", json=asked(**changed)), status, code), pointer)
+
+
+def test_an_application_without_clients_is_refused_as_kafka_does(client: httpx.Client) -> None:
+    problem(client.post("/v1/plans/streams", json=asked(clients=[])), 422, "no_clients")
+
+
+def test_a_snapshot_that_is_not_there(client: httpx.Client) -> None:
+    body = asked(snapshot_id=UNKNOWN_ID)
+    problem(client.post("/v1/plans/streams", json=body), 404, "snapshot_not_found")
+
+
+def test_too_large_for_an_answer_at_once_is_told_how_to_become_a_job(client: httpx.Client) -> None:
+    body = asked(tasks=[f"0_{n}" for n in range(30_000)], stateful_tasks=[], clients=clients(400))
+    found = problem(client.post("/v1/plans/streams", json=body), 413, "limit_exceeded")
+    assert "respond-async" in found["detail"]
+    accepted = client.post("/v1/plans/streams", json=asked(), headers={"Prefer": "respond-async"})
+    assert accepted.status_code == 202
+
+
+class TestKept:
+    """What every plan can do."""
+
+    def test_slices_are_tasks(self, client: httpx.Client) -> None:
+        plan = planned(client, tasks=[*TASKS, "2_7"])
+        path = f"/v1/plans/{plan['id']}/partitions"
+        page = client.get(path, params={"page_size": 4}).json()
+        assert (page["total"], len(page["items"])) == (7, 4)
+        for row, told in zip(page["items"], plan["tasks"], strict=False):
+            assert row == {name: told[name] for name in ("task", "active", "standby")}
+        last = client.get(path, params={"topic": "2"}).json()
+        assert [row["task"] for row in last["items"]] == ["2_7"]
+
+    def test_compared_with_what_was_there_and_with_another(self, client: httpx.Client) -> None:
+        before = clients(2)
+        before[0]["previous_active"] = TASKS
+        plan = planned(client, clients=before, num_standby_replicas=0, rack_aware_assignment_tags=[], assignor="sticky")
+        found = client.get(f"/v1/plans/{plan['id']}/diff").json()
+        assert found["summary"] == {
+            "tasks": 6,
+            "unchanged": 3,
+            "active_moved": 3,
+            "standbys_changed": 0,
+            "added": 0,
+            "removed": 0,
+        }
+        assert found["items"][0]["before"] == {"active": "app-0", "standby": []}
+        other = planned(client)
+        against = client.get(f"/v1/plans/{plan['id']}/diff", params={"against": other["id"]}).json()
+        assert against["summary"]["tasks"] == 6
+        same = client.get(f"/v1/plans/{plan['id']}/diff", params={"against": plan["id"]}).json()
+        assert (same["summary"]["unchanged"], same["items"]) == (6, [])
+        missing = client.get(f"/v1/plans/{plan['id']}/diff", params={"against": UNKNOWN_ID})
+        problem(missing, 404, "plan_not_found")
+
+    def test_written_as_csv_and_markdown(self, client: httpx.Client) -> None:
+        plan = planned(client)
+        exported = client.get(f"/v1/plans/{plan['id']}/export", params={"format": "csv"})
+        rows = list(csv.DictReader(io.StringIO(exported.text)))
+        assert len(rows) == 12
+        assert rows[0] == {"task": "0_0", "role": "active", "process_id": plan["tasks"][0]["active"]}
+        markdown = client.get(f"/v1/plans/{plan['id']}", headers={"Accept": "text/markdown"}).text
+        assert f"| 0_0 | {plan['tasks'][0]['active']} |" in markdown
+        problem(client.get(f"/v1/plans/{plan['id']}/export", params={"format": "reassignment"}), 422, "not_exportable")
+
+    def test_looked_at(self, client: httpx.Client) -> None:
+        picture = client.get(f"/v1/plans/{EXAMPLE_STREAMS_PLAN_ID}/picture.svg")
+        assert picture.headers["content-type"].startswith("image/svg+xml")
+        assert "4 of 4 stateful tasks ideal" in picture.text
+        page = client.get(f"/plans/{EXAMPLE_STREAMS_PLAN_ID}")
+        assert page.status_code == 200
+        for told in ("What each loss costs", "zone=use1-az1", "high_availability"):
+            assert told in page.text
+        fragile = planned(client, clients=clients(2, client_tags={"zone": "a"}))
+        assert "2 copies in zone=a" in client.get(f"/plans/{fragile['id']}").text
+
+    def test_listed_by_kind(self, client: httpx.Client) -> None:
+        found = client.get("/v1/plans", params={"kind": "streams"}).json()["items"]
+        assert [its["id"] for its in found] == [str(EXAMPLE_STREAMS_PLAN_ID)]
+        assert found[0]["labels"] == {"example": "documentation"}
+        assert client.get(f"/v1/plans/{EXAMPLE_STREAMS_PLAN_ID}").json()["request"]["tasks"] == STREAMS["tasks"]
