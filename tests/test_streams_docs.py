@@ -1,0 +1,42 @@
+"""What `docs/streams.md` says is what the code holds, and what it shows is what happens."""
+
+import re
+
+import httpx
+import pytest
+
+from app.core.streams.registry import STREAMS_ASSIGNORS
+from tests.conftest import ROOT
+from tests.documents import Document, code
+from tests.test_readme import replay
+
+DOC = Document(ROOT / "docs" / "streams.md")
+
+
+def test_every_request_prints_what_is_shown(client: httpx.Client) -> None:
+    replay(DOC, str(client.base_url).rstrip("/"))
+
+
+def test_the_assignors_are_the_registrys() -> None:
+    def said(holds: bool) -> str:
+        return "yes" if holds else "no"
+
+    assert DOC.table("assignor", "tags", "racks", "warm-ups", "what") == [
+        (code(one.name), said(one.minds_tags), said(one.minds_racks), said(one.warms_up), one.summary)
+        for one in STREAMS_ASSIGNORS.values()
+    ]
+
+
+def test_every_warning_that_a_plan_can_carry_is_there() -> None:
+    """Codes stand in the source where a caution is made."""
+    made = re.compile(
+        r'(?:Caution|for code, what, named in)\(\s*"([a-z_]+)"|^\s*\("([a-z_]+)", "(?:had|say)', re.MULTILINE
+    )
+    sources = (file.read_text(encoding="utf-8") for file in (ROOT / "app/services/streams").glob("*.py"))
+    told = {first or second for source in sources for first, second in made.findall(source)}
+    assert {warning.strip("`") for warning, _ in DOC.table("code", "what it says")} == told
+
+
+@pytest.mark.parametrize("path", DOC.links())
+def test_links_lead_somewhere(path: str) -> None:
+    assert (DOC.path.parent / path).exists()
