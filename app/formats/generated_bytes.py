@@ -15,6 +15,7 @@ Source: Kafka's message generator and `ByteBufferAccessor`.
 
 import re
 from collections.abc import Iterable
+from uuid import UUID
 
 import numpy as np
 
@@ -47,11 +48,22 @@ class GeneratedReader:
         """How many bytes were read."""
         return self._offset
 
+    def int8(self, what: str) -> int:
+        return self._number(1, what)
+
     def int16(self, what: str) -> int:
         return self._number(2, what)
 
     def int32(self, what: str) -> int:
         return self._number(4, what)
+
+    def int64(self, what: str) -> int:
+        return self._number(8, what)
+
+    def uuid(self, what: str) -> UUID:
+        """Two halves of eight bytes."""
+        halves = [self.int64(f"the {half} half (int64) of {what}") for half in ("upper", "lower")]
+        return UUID(int=(halves[0] % 2**64 << 64) | halves[1] % 2**64)
 
     def version(self) -> int:
         """The two bytes in front, which have an exception of their own."""
@@ -82,6 +94,14 @@ class GeneratedReader:
             kafka = KafkaError("IllegalArgumentException", f"newLimit > capacity: ({length} > {left})")
             raise self.refuse(start, f"at most {left} bytes of {field}, for no more are left", str(length), kafka)
         return self._take(length)
+
+    def copied_bytes(self, field: str) -> bytes:
+        """Bytes that must not be null and that Kafka copies, for which its refusal is that of a string."""
+        start = self._offset
+        length = self.int32(f"the length (int32) of {field}")
+        if length < 0:
+            raise self._null(start, field)
+        return self._content(start, length, field)
 
     def count(self, field: str) -> int:
         """An array's count. Kafka asks for a byte an item at least before it makes room for them."""
@@ -121,9 +141,12 @@ class GeneratedReader:
     def _number(self, size: int, what: str) -> int:
         left = len(self._data) - self._offset
         if left < size:
-            kafka = KafkaError("SchemaException", f"Buffer underflow while parsing consumer protocol's {self._part}")
-            raise self.refuse(self._offset, what, f"the end after {left} of {size} bytes", kafka)
+            raise self.refuse(self._offset, what, f"the end after {left} of {size} bytes", self._underflow())
         return int.from_bytes(self._take(size), "big", signed=True)
+
+    def _underflow(self) -> KafkaError:
+        """What Kafka throws where the bytes end within a number."""
+        return KafkaError("SchemaException", f"Buffer underflow while parsing consumer protocol's {self._part}")
 
     def _content(self, start: int, length: int, field: str) -> bytes:
         left = len(self._data) - self._offset
@@ -139,12 +162,20 @@ class GeneratedReader:
         return taken
 
 
+def int8(number: int) -> bytes:
+    return number.to_bytes(1, "big", signed=True)
+
+
 def int16(number: int) -> bytes:
     return number.to_bytes(2, "big", signed=True)
 
 
 def int32(number: int) -> bytes:
     return number.to_bytes(4, "big", signed=True)
+
+
+def int64(number: int) -> bytes:
+    return number.to_bytes(8, "big", signed=True)
 
 
 def string(text: str, field: str) -> bytes:
