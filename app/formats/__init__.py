@@ -33,6 +33,7 @@ What monitoring hands out:
 What Streams applications say of themselves:
 
     streams_subscription.py SubscriptionInfo, versions 1–11: what a member ran, how far its state reaches, client tags
+    streams_assignment.py   AssignmentInfo, versions 1–11: what a member is given, and where others have what
 
 Ours:
 
@@ -43,7 +44,7 @@ Ours:
     task_tables.py          who has each task of a Streams application, as CSV and Markdown
 
 What readers and writers share: lines.py (texts), split_text.py (several in one), group_tables.py and group_cells.py
-(tables), documents.py (JSON), wire.py (bytes), generated_bytes.py (bytes as lenient as Kafka's own), row_text.py (many
-rows at once).
+(tables), documents.py (JSON), wire.py (bytes), generated_bytes.py (bytes as lenient as Kafka's own), data_streams.py
+(Java's), row_text.py (many rows at once).
 Every reader answers what it cannot read with `MalformedText`: the line or byte, what was expected, what was found.
 """

@@ -1,0 +1,122 @@
+"""Bytes as Java's `DataInputStream` reads them and `DataOutputStream` writes them.
+
+Numbers are big-endian and signed. A text is its length in bytes as two bytes without sign, then Java's modified UTF-8:
+U+0000 takes two bytes, and a character beyond U+FFFF six, three for each of its surrogates.
+
+Source: Java's `java.io.DataInput`, "Modified UTF-8".
+"""
+
+from app.errors import CorruptProtocolBytes, KafkaError, NotSerializable
+
+_LONGEST_TEXT_BYTES = 0xFFFF
+
+
+class DataReader:
+    """Reads one field after another; what follows the last is not looked at.
+
+    Parameters
+    ----------
+    kafka : what Kafka makes of a stream that ends too early or holds no text.
+    """
+
+    def __init__(self, data: bytes, kafka: KafkaError) -> None:
+        self._data = data
+        self._kafka = kafka
+        self._offset = 0
+
+    @property
+    def offset(self) -> int:
+        """How many bytes were read."""
+        return self._offset
+
+    def int32(self, what: str) -> int:
+        return int.from_bytes(self._take(4, what), "big", signed=True)
+
+    def int64(self, what: str) -> int:
+        return int.from_bytes(self._take(8, what), "big", signed=True)
+
+    def text(self, what: str) -> str:
+        """`readUTF`; half of a surrogate pair becomes U+FFFD."""
+        length = int.from_bytes(self._take(2, f"the length (uint16) of {what}"), "big")
+        start = self._offset
+        content = self._take(length, what)
+        if content.isascii():
+            return content.decode("ascii")
+        units = bytearray()
+        place = 0
+        while place < length:
+            size, unit = _unit(content[place : place + 3])
+            if not size:
+                found = f"byte 0x{content[place]:02x}"
+                raise self.refuse(start + place, f"{what} in modified UTF-8", found)
+            units += unit.to_bytes(2, "big")
+            place += size
+        return units.decode("utf-16-be", "replace")
+
+    def count(self, what: str, *, least_bytes: int) -> int:
+        """A count that Java makes room for, of items that take `least_bytes` each at least."""
+        start = self._offset
+        count = self.repeats(what, least_bytes=least_bytes)
+        if count < 0:
+            kafka = KafkaError("IllegalArgumentException")
+            raise self.refuse(start, f"a count of {what} from 0", str(count), kafka)
+        return count
+
+    def repeats(self, what: str, *, least_bytes: int) -> int:
+        """A count that Java only loops over: below 0 is none."""
+        start = self._offset
+        count = self.int32(f"the count (int32) of {what}")
+        left = len(self._data) - self._offset
+        if count > left // least_bytes:
+            expected = f"a count of {what} up to {left // least_bytes}, for {left} bytes are left"
+            raise self.refuse(start, expected, str(count))
+        return count
+
+    def refuse(self, byte: int, expected: str, found: str, kafka: KafkaError | None = None) -> CorruptProtocolBytes:
+        """The refusal of what starts at that offset."""
+        detail = f"expected {expected}, found {found} at byte {byte}"
+        return CorruptProtocolBytes(detail, kafka=kafka or self._kafka, expected=expected, byte=byte)
+
+    def _take(self, size: int, what: str) -> bytes:
+        taken = self._data[self._offset : self._offset + size]
+        if len(taken) < size:
+            raise self.refuse(self._offset, what, f"the end after {len(taken)} of {size} bytes")
+        self._offset += size
+        return taken
+
+
+def text(content: str, what: str, kafka: KafkaError) -> bytes:
+    """`writeUTF`.
+
+    Raises
+    ------
+    NotSerializable
+        It takes more than 65535 bytes; Kafka answers that with the exception given.
+    """
+    units = content.encode("utf-16-be", "surrogatepass")
+    written = b"".join([_bytes_of(units[place] << 8 | units[place + 1]) for place in range(0, len(units), 2)])
+    if len(written) > _LONGEST_TEXT_BYTES:
+        detail = f"{what} has at most {_LONGEST_TEXT_BYTES} bytes; {len(written)} given"
+        raise NotSerializable(detail, kafka=kafka, bytes=len(written))
+    return len(written).to_bytes(2, "big") + written
+
+
+def _unit(some: bytes) -> tuple[int, int]:
+    """How many of some bytes make the first UTF-16 unit, and the unit; 0 where they make none."""
+    first = some[0]
+    if first < 0x80:
+        return 1, first
+    size = 2 if first >> 5 == 0b110 else 3 if first >> 4 == 0b1110 else 0
+    if not size or len(some) < size or any(byte >> 6 != 0b10 for byte in some[1:size]):
+        return 0, 0
+    if size == 2:
+        return 2, (first & 0x1F) << 6 | some[1] & 0x3F
+    return 3, (first & 0x0F) << 12 | (some[1] & 0x3F) << 6 | some[2] & 0x3F
+
+
+def _bytes_of(unit: int) -> bytes:
+    if 0 < unit < 0x80:
+        return bytes([unit])
+    if unit < 0x800:
+        return bytes([0xC0 | unit >> 6, 0x80 | unit & 0x3F])
+    return bytes([0xE0 | unit >> 12, 0x80 | unit >> 6 & 0x3F, 0x80 | unit & 0x3F])
