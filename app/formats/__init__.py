@@ -34,6 +34,7 @@ What Streams applications say of themselves:
 
     streams_subscription.py SubscriptionInfo, versions 1–11: what a member ran, how far its state reaches, client tags
     streams_assignment.py   AssignmentInfo, versions 1–11: what a member is given, and where others have what
+    topology_text.py        Topology#describe(); topology.py: its topics, stores and tasks
 
 Ours:
 
