@@ -93,8 +93,11 @@ def text(content: str, what: str, kafka: KafkaError) -> bytes:
     NotSerializable
         It takes more than 65535 bytes; Kafka answers that with the exception given.
     """
-    units = content.encode("utf-16-be", "surrogatepass")
-    written = b"".join([_bytes_of(units[place] << 8 | units[place + 1]) for place in range(0, len(units), 2)])
+    if content.isascii() and "\0" not in content:
+        written = content.encode("ascii")
+    else:
+        units = content.encode("utf-16-be", "surrogatepass")
+        written = b"".join([_bytes_of(units[place] << 8 | units[place + 1]) for place in range(0, len(units), 2)])
     if len(written) > _LONGEST_TEXT_BYTES:
         detail = f"{what} has at most {_LONGEST_TEXT_BYTES} bytes; {len(written)} given"
         raise NotSerializable(detail, kafka=kafka, bytes=len(written))

@@ -102,8 +102,8 @@ class TestByTask:
     def test_tasks_stand_beside_sorted_partitions(self) -> None:
         """By topic as Java sorts texts, then by number: task 0_1 joins two topics."""
         info = AssignmentInfo(active_tasks=((0, 1), (1, 10), (0, 1)))
-        found = by_task(info, [("right", 1), ("left", 10), ("left", 1)])
-        assert found == {(0, 1): (("left", 1), ("right", 1)), (1, 10): (("left", 10),)}
+        found = by_task(info, [("right", 1), ("left", 10), ("left", 2)])
+        assert found == {(0, 1): (("left", 2), ("right", 1)), (1, 10): (("left", 10),)}
 
     def test_another_number_of_partitions_is_refused(self) -> None:
         with pytest.raises(CorruptProtocolBytes, match="expected 2 active tasks, one for each assigned partition, fou"):
@@ -155,6 +155,7 @@ class TestCorrupt:
             ("00000002 00000000 00000000 00000001 0003 6162 0000005000", "TaskAssignmentException", 12),
             ("00000002 00000000 00000000 00000001 0001 ff 00000050 00000000", "TaskAssignmentException", 18),
             ("00000002 00000000 00000000 00000001 0001 68 00000050 ffffffff", "IllegalArgumentException", 23),
+            ("00000001 00000000 00000001 00000000 00000000 00000002 0001 68 00000050", "TaskAssignmentException", 20),
             ("00000004 0000000b 00000000 00000000 00000000 0000", "TaskAssignmentException", 20),
         ],
     )

@@ -248,6 +248,7 @@ class TestRefusals:
             (HEAD + SOURCE + SINK + "\nTopology: blue:\n", 8, "a topology without a name"),
             (HEAD + SOURCE + SINK + "\nTopologies:\n", 8, "one topology"),
             ("Topologies:\nTopologies:\n", 2, "one topology"),
+            (HEAD.removeprefix("Topologies:\n") + SOURCE + SINK + "Topologies:\n", 6, "one topology"),
             ("Topologies:\n" + SOURCE, 2, "`Sub-topology: …` before its nodes"),
             (HEAD, 2, "nodes of subtopology 0, found the end"),
             (HEAD + "  Sub-topology: 1\n", 3, "nodes of subtopology 0"),
