@@ -35,7 +35,11 @@ Lag = Annotated[Int64, Field(ge=-3, description="−2: it runs the task; −3: n
 class StreamsClientRequest(RequestModel):
     """One instance of the application."""
 
-    process_id: GroupString = Field(description="A UUID; or a name, where all clients have names.")
+    process_id: GroupString | None = Field(None, description="A UUID; or a name, where all clients have names.")
+    subscription_info: Annotated[str, Field(max_length=10_000_000)] | None = Field(
+        None,
+        description="The user data of its subscription, in base64, versions 1–11: process id, tags and previous tasks.",
+    )
     capacity: Annotated[Int32, Field(ge=1)] = Field(1, description="Stream threads.")
     client_tags: dict[Tag, Name] = Field(default_factory=dict, description="`client.tag.<key>` by key.")
     rack_id: Rack | None = Field(None, description="`client.rack` of its consumers.")
@@ -61,6 +65,12 @@ class SubtopologyRequest(RequestModel):
 class PlanStreamsRequest(RequestModel):
     """An application: its tasks and its clients."""
 
+    topology: Annotated[str, Field(min_length=1)] | None = Field(
+        None, description="What `Topology#describe()` prints, in place of `subtopologies`."
+    )
+    application_id: TopicName | None = Field(
+        None, description="`application.id`, which the topics begin with that Kafka Streams makes itself."
+    )
     tasks: list[TaskName] | None = Field(
         None, description="Where they are left out: one for each partition that a subtopology reads."
     )
@@ -107,6 +117,8 @@ class PlanStreamsRequest(RequestModel):
         errors.LimitExceeded,
         errors.ConflictingFields,
         errors.ImpossibleValue,
+        errors.MalformedText,
+        errors.CorruptProtocolBytes,
         errors.DuplicateClient,
         errors.DuplicateBroker,
         errors.NoClients,

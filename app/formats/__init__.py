@@ -30,6 +30,7 @@ What groups say of themselves:
 What monitoring hands out:
 
     ingress_rates.py        bytes in by topic or partition: CSV, Prometheus
+
 What Streams applications say of themselves:
 
     streams_subscription.py SubscriptionInfo, versions 1–11: what a member ran, how far its state reaches, client tags

@@ -3,18 +3,22 @@
 import csv
 import io
 import json
+from base64 import b64encode
 from typing import Any
+from uuid import UUID
 
 import httpx
 import pytest
 
 from app.api.examples import EXAMPLE_SNAPSHOT_ID, EXAMPLE_STREAMS_PLAN_ID, STREAMS, STREAMS_REQUEST
+from app.formats.streams_subscription import SubscriptionInfo, write
 from tests.api.contract import UNKNOWN_ID, only_error, problem
 from tests.conftest import VECTORS
 
 Json = dict[str, Any]
 ZONES = ("a", "b", "c")
 TASKS = [f"0_{number}" for number in range(6)]
+UUIDS = [f"00000000-0000-0000-0000-00000000000{n}" for n in range(4)]
 
 
 def clients(count: int = 3, **changed: Any) -> list[Json]:
@@ -49,9 +53,9 @@ def codes(plan: Json) -> list[str]:
 
 
 def cases(kind: str, every: int) -> list[Json]:
-    """Some of the measured cases, evenly drawn."""
-    lines = (VECTORS / f"{kind}.jsonl").read_text().splitlines()
-    return [json.loads(line) for line in lines[::every]]
+    """Some of the measured cases, evenly drawn; a request names partitions by subtopology, and not task by task."""
+    measured = map(json.loads, (VECTORS / f"{kind}.jsonl").read_text().splitlines())
+    return [case for case in measured if "task_partitions" not in case["input"]][::every]
 
 
 @pytest.mark.parametrize(
@@ -81,8 +85,6 @@ def test_what_kafka_answered(client: httpx.Client, case: Json) -> None:
         ],
         **configs,
     }
-    if "task_partitions" in given:
-        pytest.skip("its partitions belong to tasks one by one, which a request says by subtopology")
     response = client.post("/v1/plans/streams", json=body)
     if "error" in case["expected"]:
         assert response.status_code == 422
@@ -175,6 +177,86 @@ class TestAnswer:
         assert response.status_code == 201, response.text
 
 
+TOPOLOGY = """Topologies:
+   Sub-topology: 0
+    Source: KSTREAM-SOURCE-0000000000 (topics: [orders])
+      --> KSTREAM-SINK-0000000001
+    Sink: KSTREAM-SINK-0000000001 (topic: totals-repartition)
+      <-- KSTREAM-SOURCE-0000000000
+
+  Sub-topology: 1
+    Source: KSTREAM-SOURCE-0000000002 (topics: [totals-repartition])
+      --> KSTREAM-AGGREGATE-0000000003
+    Processor: KSTREAM-AGGREGATE-0000000003 (stores: [totals])
+      --> none
+      <-- KSTREAM-SOURCE-0000000002
+"""
+MADE = [
+    {"name": "orders", "partitions": 4},
+    {"name": "app-totals-repartition", "partitions": 3},
+    {"name": "app-totals-changelog", "partitions": 3},
+]
+
+
+class TestPasted:
+    """What the library prints, and what members say of themselves."""
+
+    def test_a_topology(self, client: httpx.Client) -> None:
+        """Four tasks read orders; three aggregate what is repartitioned, and have state."""
+        plan = planned(client, tasks=None, stateful_tasks=None, topology=TOPOLOGY, application_id="app", topics=MADE)
+        assert [task["task"] for task in plan["tasks"] if task["stateful"]] == ["1_0", "1_1", "1_2"]
+        assert len(plan["tasks"]) == 7
+        assert plan["loads"]["sources"]["partitions"] == 7
+        assert plan["loads"]["changelogs"]["partitions"] == 3
+
+    @pytest.mark.parametrize(
+        ("changed", "code", "pointer"),
+        [
+            ({"topology": TOPOLOGY + "  Sink?"}, "malformed_text", "/topology"),
+            ({"subtopologies": []}, "conflicting_fields", "/subtopologies"),
+            ({"application_id": "other"}, "conflicting_fields", "/subtopologies/1/source_topics/0"),
+            (
+                {"topology": TOPOLOGY.replace("(topics: [orders])", "(topics: ord.*)")},
+                "conflicting_fields",
+                "/topology",
+            ),
+            ({"topics": None}, "conflicting_fields", "/tasks"),
+        ],
+    )
+    def test_a_topology_that_cannot_be_used(self, client: httpx.Client, changed: Json, code: str, pointer: str) -> None:
+        body = {"tasks": None, "stateful_tasks": None, "topology": TOPOLOGY, "application_id": "app", "topics": MADE}
+        only_error(problem(client.post("/v1/plans/streams", json=asked(**body | changed)), 422, code), pointer)
+
+    def test_subscriptions(self, client: httpx.Client) -> None:
+        """Two members by their own bytes: one runs everything, the other has a copy of a task."""
+        infos = [
+            SubscriptionInfo(UUID(UUIDS[1]), {(0, n): -2 for n in range(6)}, client_tags={"zone": "a"}),
+            SubscriptionInfo(UUID(UUIDS[2]), {(0, 0): 9}, client_tags={"zone": "b"}),
+        ]
+        listed = [{"subscription_info": b64encode(write(info)).decode()} for info in infos]
+        plan = planned(client, clients=listed)
+        assert list(plan["assignment"]) == UUIDS[1:3]
+        assert plan["movement"]["active_kept"] + plan["movement"]["active_moved"] == 6
+        assert [its["client_tags"] for its in plan["loads"]["per_client"]] == [{"zone": "a"}, {"zone": "b"}]
+        found = client.get(f"/v1/plans/{plan['id']}/diff").json()
+        assert all(item["before"]["active"] == UUIDS[1] for item in found["items"])
+
+    @pytest.mark.parametrize(
+        ("listed", "code", "pointer"),
+        [
+            ({}, "conflicting_fields", "/clients/0/process_id"),
+            ({"subscription_info": "?"}, "impossible_value", "/clients/0/subscription_info"),
+            ({"subscription_info": "AAAA"}, "corrupt_protocol_bytes", "/clients/0/subscription_info"),
+            ({"subscription_info": "AAAAYwAAAGM="}, "impossible_value", "/clients/0/subscription_info"),
+            ({"subscription_info": "AAAA", "process_id": "x"}, "conflicting_fields", "/clients/0/process_id"),
+        ],
+    )
+    def test_a_subscription_that_cannot_be_read(
+        self, client: httpx.Client, listed: Json, code: str, pointer: str
+    ) -> None:
+        only_error(problem(client.post("/v1/plans/streams", json=asked(clients=[listed])), 422, code), pointer)
+
+
 class TestSaidAloud:
     """What Kafka does unasked."""
 
@@ -206,7 +288,6 @@ class TestSaidAloud:
         assert "no client.rack" in told["detail"]
 
 
-UUIDS = [f"00000000-0000-0000-0000-00000000000{n}" for n in range(4)]
 BAD: list[tuple[Json, int, str, str]] = [
     ({"tasks": ["0_0", "0-1"]}, 422, "impossible_value", "/tasks/1"),
     ({"tasks": ["0_2147483648"]}, 422, "impossible_value", "/tasks/0"),

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 from uuid import UUID
 
 from app.core.jvm.hashes import TaskId, task_id
@@ -10,7 +10,9 @@ from app.core.model import NO_REPLICA
 from app.core.streams.application import name_of
 from app.errors import PlanNotFound
 from app.services.plans import Difference, Plan, named_plan
+from app.services.streams.clients import read_client
 from app.services.streams.kept import client_names, tasks_of
+from app.services.streams.requests import restored
 from app.store.database import UnitOfWork
 
 
@@ -93,11 +95,11 @@ def _planned(plan: Plan) -> Held:
 
 def _previous(plan: Plan) -> Held:
     """What the clients of the plan's request had."""
-    listed: Any = plan.head.request["clients"]
     active: dict[TaskId, str] = {}
     standby: dict[TaskId, list[str]] = {}
-    for client in listed:
-        active |= {task_id(task): client["process_id"] for task in client["previous_active"]}
-        for task in client["previous_standby"]:
-            standby.setdefault(task_id(task), []).append(client["process_id"])
+    for place, listed in enumerate(restored(plan.head.request).clients):
+        client = read_client(listed, ("clients", place))
+        active |= {task_id(task): str(client.process_id) for task in client.previous_active}
+        for task in client.previous_standby:
+            standby.setdefault(task_id(task), []).append(str(client.process_id))
     return {task: TaskHolders(active.get(task), tuple(sorted(standby.get(task, ())))) for task in {*active, *standby}}

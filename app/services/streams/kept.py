@@ -48,8 +48,8 @@ def _rows(found: StreamsAssignment) -> Int32s:
 
 def client_names(head: PlanHead | NewPlan) -> list[str]:
     """The clients at those places."""
-    listed: Any = head.request["clients"]
-    return [client["process_id"] for client in listed]
+    loads: Any = head.answer["loads"]
+    return [client["process_id"] for client in loads["per_client"]]
 
 
 def partition_json(head: PlanHead, row: PlannedPartition) -> dict[str, Json]:

@@ -19,12 +19,14 @@ class ClientRequest:
 
     Parameters
     ----------
-    process_id : a UUID, or a name where all clients have names.
+    process_id : a UUID, or a name where all clients have names; None where the subscription says it.
+    subscription_info : the user data of a subscription in base64, in place of the process id, tags and previous tasks.
     lags : by task; −2 stands for a task that it runs, −3 for one of which nobody knows.
     default_lag : of the stateful tasks that `lags` does not name; None where that is not said.
     """
 
-    process_id: str
+    process_id: str | None = None
+    subscription_info: str | None = None
     capacity: int = 1
     client_tags: Mapping[str, str] = field(default_factory=dict)
     rack_id: str | None = None
@@ -52,12 +54,16 @@ class StreamsRequest:
     ----------
     tasks : None where subtopologies and the topics' partition counts say which there are.
     stateful_tasks : None where subtopologies say which have state.
+    topology : what `Topology#describe()` prints, in place of subtopologies; application_id : in front of the names of
+        topics that Kafka Streams makes itself.
     snapshot_id, or brokers and topics : where partitions are and in which racks; neither where nobody asks for racks.
     state_bytes : by task, what a copy of its state has.
     """
 
     clients: Sequence[ClientRequest]
     assignor: str = "high_availability"
+    topology: str | None = None
+    application_id: str | None = None
     tasks: Sequence[str] | None = None
     stateful_tasks: Sequence[str] | None = None
     subtopologies: Sequence[SubtopologyRequest] | None = None

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 from app.core.groups.model import GroupMetadata
-from app.core.jvm.hashes import TaskId, TopicPartition
-from app.core.model import INT32_MAX, unpadded
+from app.core.jvm.hashes import TaskId
+from app.core.model import INT32_MAX
 from app.core.streams.model import (
     RUNNING_ACTIVE,
     RackAwareStrategy,
@@ -19,7 +19,9 @@ from app.core.streams.model import (
 from app.errors import ConflictingFields, DuplicateClient, FieldPath, ImpossibleValue
 from app.services.cautions import NAMED_MEMBERS, Caution
 from app.services.snapshots import first_repeated
+from app.services.streams.clients import read_client
 from app.services.streams.requests import ClientRequest, StreamsRequest, SubtopologyRequest
+from app.services.streams.subtopologies import has_state, partitions_of, subtopologies_of
 
 WHOLE_CHANGELOG = 2**62
 """The lag of a client that has nothing of a task: all of it, whose length a plan does not know."""
@@ -53,29 +55,33 @@ def source_of(request: StreamsRequest, metadata: GroupMetadata | None) -> Source
 
     Raises
     ------
+    MalformedText, CorruptProtocolBytes : the topology or a subscription cannot be read.
     ImpossibleValue : what should be a task id is none, an id of a client is not like the others.
     DuplicateClient : two clients have the same process id.
     ConflictingFields : a task is listed twice or was active on two clients, a topic of a subtopology is not known,
         nothing says which tasks there are.
     """
-    partitions = None if metadata is None else _partitions(request.subtopologies or (), metadata)
-    tasks = _tasks(request, partitions)
+    subtopologies = subtopologies_of(request, metadata)
+    partitions = None if metadata is None else partitions_of(subtopologies, metadata)
+    tasks = _tasks(request, subtopologies, partitions)
     there = {*tasks.ids, *tasks.stateful}
-    ids, cautions = _process_ids(request.clients)
-    held = [_previous(client, place) for place, client in enumerate(request.clients)]
-    _require_once([active for active, _ in held], request.clients)
+    listed = [read_client(client, ("clients", place)) for place, client in enumerate(request.clients)]
+    names = [str(client.process_id) for client in listed]
+    ids, cautions = _process_ids(names)
+    held = [_previous(client, place) for place, client in enumerate(listed)]
+    _require_once([active for active, _ in held], listed)
     clients = [
         _client(client, process_id, active, standby, place, tasks)
-        for place, (client, process_id, (active, standby)) in enumerate(zip(request.clients, ids, held, strict=True))
+        for place, (client, process_id, (active, standby)) in enumerate(zip(listed, ids, held, strict=True))
     ]
     state_bytes = {_task(name, ("state_bytes", name)): size for name, size in (request.state_bytes or {}).items()}
     cautions += [
-        *_of_strangers(request.clients, clients, there),
-        *_of_lags(request.clients, clients, there, tasks),
-        *_of_tags(request, clients),
+        *_of_strangers(names, clients, there),
+        *_of_lags(listed, clients, there, tasks),
+        *_of_tags(names, clients, request.rack_aware_assignment_tags),
     ]
     return Source(
-        names=[client.process_id for client in request.clients],
+        names=names,
         clients=clients,
         tasks=tasks,
         options=_options(request),
@@ -115,63 +121,25 @@ def _task_list(names: Sequence[str], *path: str | int) -> list[TaskId]:
     return tasks
 
 
-def _tasks(request: StreamsRequest, partitions: TaskPartitions | None) -> StreamsTasks:
+def _tasks(
+    request: StreamsRequest, subtopologies: Sequence[SubtopologyRequest], partitions: TaskPartitions | None
+) -> StreamsTasks:
     """Those that are listed; else a task for each partition of what a subtopology reads."""
     if request.tasks is not None:
         ids = _task_list(request.tasks, "tasks")
-    elif partitions is not None and request.subtopologies:
+    elif partitions is not None:
         ids = list(partitions.sources)
     else:
-        detail = "nothing says which tasks there are: tasks, or subtopologies with a snapshot_id or topics"
+        detail = "nothing says which tasks there are: tasks, or subtopologies and their topics"
         raise ConflictingFields(detail, path=("tasks",))
     if request.stateful_tasks is not None:
         return StreamsTasks(ids, _task_list(request.stateful_tasks, "stateful_tasks"))
-    stateful = {its.id for its in request.subtopologies or () if _has_state(its)}
+    stateful = {its.id for its in subtopologies if has_state(its)}
     return StreamsTasks(ids, [task for task in ids if task[0] in stateful])
 
 
-def _has_state(subtopology: SubtopologyRequest) -> bool:
-    said = subtopology.is_stateful
-    return bool(subtopology.changelog_topics) if said is None else said
-
-
-def _partitions(subtopologies: Sequence[SubtopologyRequest], metadata: GroupMetadata) -> TaskPartitions | None:
-    """What tasks read: task n of a subtopology has partition n of each of its topics that has so many."""
-    if not subtopologies:
-        return None
-    ids = [its.id for its in subtopologies]
-    if (twice := first_repeated(ids)) is not None:
-        path = ("subtopologies", twice, "id")
-        raise ConflictingFields(f"subtopology {ids[twice]} is listed twice", path=path, value=ids[twice])
-    sources: dict[TaskId, list[TopicPartition]] = {}
-    changelogs: dict[TaskId, list[TopicPartition]] = {}
-    for place, its in enumerate(subtopologies):
-        read = _counts(its.source_topics, metadata, ("subtopologies", place, "source_topics"))
-        if not read:
-            detail = f"subtopology {its.id} reads no topic, so that nobody knows how many tasks it has"
-            raise ConflictingFields(detail, path=("subtopologies", place, "source_topics"))
-        kept = _counts(its.changelog_topics, metadata, ("subtopologies", place, "changelog_topics"))
-        for number in range(max(read.values())):
-            sources[its.id, number] = [(topic, number) for topic, count in read.items() if number < count]
-            changelogs[its.id, number] = [(topic, number) for topic, count in kept.items() if number < count]
-    named = {topic for its in subtopologies for topic in (*its.source_topics, *its.changelog_topics)}
-    replicas = {name: unpadded(metadata.topics[name].replicas) for name in sorted(named)}
-    return TaskPartitions(sources, changelogs, replicas, metadata.rack_of)
-
-
-def _counts(names: Sequence[str], metadata: GroupMetadata, path: FieldPath) -> dict[str, int]:
-    counts = {}
-    for place, name in enumerate(names):
-        if name not in metadata.topics:
-            detail = f"there is no topic {name}; its partitions are needed"
-            raise ConflictingFields(detail, path=(*path, place), value=name)
-        counts[name] = len(metadata.topics[name].replicas)
-    return counts
-
-
-def _process_ids(clients: Sequence[ClientRequest]) -> tuple[list[UUID], list[Caution]]:
+def _process_ids(names: Sequence[str]) -> tuple[list[UUID], list[Caution]]:
     """What clients are sorted by: their UUIDs, or the order in which they are listed where they have names."""
-    names = [client.process_id for client in clients]
     if (twice := first_repeated([name.lower() for name in names])) is not None:
         path = ("clients", twice, "process_id")
         raise DuplicateClient(f"client {names[twice]} is listed twice", path=path, value=names[twice])
@@ -232,9 +200,7 @@ def _client(
     )
 
 
-def _of_strangers(
-    requests: Sequence[ClientRequest], clients: Sequence[StreamsClient], there: set[TaskId]
-) -> Iterator[Caution]:
+def _of_strangers(names: Sequence[str], clients: Sequence[StreamsClient], there: set[TaskId]) -> Iterator[Caution]:
     """What clients say of tasks that do not exist; Kafka passes over it."""
     for code, what, named in (
         ("previous_tasks_unknown", "had", [{*its.previous_active, *its.previous_standby} for its in clients]),
@@ -242,19 +208,19 @@ def _of_strangers(
     ):
         unknown = [tasks - there for tasks in named]
         if any(unknown):
-            members = tuple(request.process_id for request, its in zip(requests, unknown, strict=True) if its)
+            members = tuple(name for name, its in zip(names, unknown, strict=True) if its)
             tasks = _some(sorted(set().union(*unknown)))
             detail = f"{len(members)} clients {what} tasks that are not there, which Kafka passes over: {tasks}"
             yield Caution(code, detail, members=members[:NAMED_MEMBERS])
 
 
 def _of_lags(
-    requests: Sequence[ClientRequest], clients: Sequence[StreamsClient], there: set[TaskId], tasks: StreamsTasks
+    listed: Sequence[ClientRequest], clients: Sequence[StreamsClient], there: set[TaskId], tasks: StreamsTasks
 ) -> Iterator[Caution]:
     stateful = set(tasks.stateful)
     assumed = tuple(
-        request.process_id
-        for place, (request, client) in enumerate(zip(requests, clients, strict=True))
+        str(request.process_id)
+        for place, (request, client) in enumerate(zip(listed, clients, strict=True))
         if request.default_lag is None
         and {*client.previous_active, *client.previous_standby}
         & stateful
@@ -268,13 +234,9 @@ def _of_lags(
         yield Caution("lags_assumed", detail, members=assumed)
 
 
-def _of_tags(request: StreamsRequest, clients: Sequence[StreamsClient]) -> Iterator[Caution]:
-    for tag in dict.fromkeys(request.rack_aware_assignment_tags):
-        without = tuple(
-            listed.process_id
-            for listed, client in zip(request.clients, clients, strict=True)
-            if tag not in client.client_tags
-        )
+def _of_tags(names: Sequence[str], clients: Sequence[StreamsClient], tags: Sequence[str]) -> Iterator[Caution]:
+    for tag in dict.fromkeys(tags):
+        without = tuple(name for name, client in zip(names, clients, strict=True) if tag not in client.client_tags)
         if clients and len(without) == len(clients):
             yield Caution("tag_nobody_has", f"no client has the tag {tag}, so that it keeps no copies apart")
         elif without:

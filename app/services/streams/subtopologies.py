@@ -1,0 +1,95 @@
+"""What the tasks of each subtopology read and restore: as listed, or as `Topology#describe()` prints it."""
+
+from collections.abc import Sequence
+
+from app.core.groups.model import GroupMetadata
+from app.core.jvm.hashes import TaskId, TopicPartition
+from app.core.model import unpadded
+from app.core.streams.model import TaskPartitions
+from app.errors import ConflictingFields, FieldPath, MalformedText
+from app.formats import topology_text
+from app.services.snapshots import first_repeated
+from app.services.streams.requests import StreamsRequest, SubtopologyRequest
+
+
+def subtopologies_of(request: StreamsRequest, metadata: GroupMetadata | None) -> Sequence[SubtopologyRequest]:
+    """Those that are listed, or what the library prints of them. Global stores have no tasks.
+
+    Raises
+    ------
+    MalformedText : the text is not what the library prints.
+    ConflictingFields : both are there, or a source reads topics by a pattern.
+    """
+    if request.topology is None:
+        return request.subtopologies or ()
+    if request.subtopologies is not None:
+        detail = "subtopologies are either listed or read from topology"
+        raise ConflictingFields(detail, path=("subtopologies",))
+    try:
+        described = topology_text.read(request.topology)
+    except MalformedText as malformed:
+        malformed.path = ("topology",)
+        raise
+    prefix = "" if request.application_id is None else f"{request.application_id}-"
+    there = {} if metadata is None else metadata.topics
+    found = []
+    for its in described.subtopologies:
+        if its.is_global:
+            continue
+        if its.source_patterns:
+            detail = (
+                f"subtopology {its.id} reads topics by the pattern {its.source_patterns[0]}; list them in subtopologies"
+            )
+            raise ConflictingFields(detail, path=("topology",), value=its.source_patterns[0])
+        made = {topic: f"{prefix}{topic}" for topic in its.repartition_topics if f"{prefix}{topic}" in there}
+        kept = its.changelog_topics(request.application_id or "")
+        found.append(
+            SubtopologyRequest(
+                its.id,
+                source_topics=[made.get(topic, topic) for topic in its.source_topics],
+                # A store whose logging is off has no changelog, and the text does not say so.
+                changelog_topics=[topic for topic in kept if topic in there],
+                is_stateful=its.is_stateful,
+            )
+        )
+    return found
+
+
+def has_state(subtopology: SubtopologyRequest) -> bool:
+    """Whether its tasks have state: what is said, or else whether there is a changelog."""
+    said = subtopology.is_stateful
+    return bool(subtopology.changelog_topics) if said is None else said
+
+
+def partitions_of(subtopologies: Sequence[SubtopologyRequest], metadata: GroupMetadata) -> TaskPartitions | None:
+    """What tasks read: task n of a subtopology has partition n of each of its topics that has so many."""
+    if not subtopologies:
+        return None
+    ids = [its.id for its in subtopologies]
+    if (twice := first_repeated(ids)) is not None:
+        path = ("subtopologies", twice, "id")
+        raise ConflictingFields(f"subtopology {ids[twice]} is listed twice", path=path, value=ids[twice])
+    sources: dict[TaskId, list[TopicPartition]] = {}
+    changelogs: dict[TaskId, list[TopicPartition]] = {}
+    for place, its in enumerate(subtopologies):
+        read = _counts(its.source_topics, metadata, ("subtopologies", place, "source_topics"))
+        if not read:
+            detail = f"subtopology {its.id} reads no topic, so that nobody knows how many tasks it has"
+            raise ConflictingFields(detail, path=("subtopologies", place, "source_topics"))
+        kept = _counts(its.changelog_topics, metadata, ("subtopologies", place, "changelog_topics"))
+        for number in range(max(read.values())):
+            sources[its.id, number] = [(topic, number) for topic, count in read.items() if number < count]
+            changelogs[its.id, number] = [(topic, number) for topic, count in kept.items() if number < count]
+    named = {topic for its in subtopologies for topic in (*its.source_topics, *its.changelog_topics)}
+    replicas = {name: unpadded(metadata.topics[name].replicas) for name in sorted(named)}
+    return TaskPartitions(sources, changelogs, replicas, metadata.rack_of)
+
+
+def _counts(names: Sequence[str], metadata: GroupMetadata, path: FieldPath) -> dict[str, int]:
+    counts = {}
+    for place, name in enumerate(names):
+        if name not in metadata.topics:
+            detail = f"there is no topic {name}; its partitions are needed"
+            raise ConflictingFields(detail, path=(*path, place), value=name)
+        counts[name] = len(metadata.topics[name].replicas)
+    return counts
