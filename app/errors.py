@@ -341,6 +341,34 @@ class ConflictingFields(Failure):
     title = "Two fields do not go together"
 
 
+class DuplicateAttribute(Failure):
+    """An attribute that placement is to be aware of, or a forced value of one, is listed more than once."""
+
+    code = "duplicate_attribute"
+    title = "An attribute is listed twice"
+
+
+class AttributeMissing(Failure):
+    """Live brokers lack an attribute that placement is to be aware of; names them."""
+
+    code = "attribute_missing"
+    title = "Brokers lack an attribute that counts"
+
+
+class ForcedAttributeNotListed(Failure):
+    """Values are forced of an attribute that placement is not aware of; names those that it is."""
+
+    code = "forced_attribute_not_listed"
+    title = "Values of an attribute that does not count are forced"
+
+
+class TooFewValues(Failure):
+    """The brokers have too few values of an attribute for what the policy never breaks; carries how many it needs."""
+
+    code = "too_few_values"
+    title = "The policy cannot be kept with so few failure domains"
+
+
 class ImpossibleValue(Failure):
     """One value of a scenario cannot be, whatever the others are: of another type, beyond its limit, or unknown."""
 

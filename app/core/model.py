@@ -4,7 +4,7 @@ Assignments are int32 arrays of broker ids, one row a partition, one column a re
 leader. Rows of unequal length are padded on the right with `NO_REPLICA`.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -36,12 +36,24 @@ class BrokerCapacity:
 
 @dataclass(frozen=True, slots=True)
 class Broker:
-    """A broker as the cluster knows it. A fenced broker is registered but serves nobody (KRaft)."""
+    """A broker as the cluster knows it. A fenced broker is registered but serves nobody (KRaft).
+
+    Parameters
+    ----------
+    attributes : its failure domains by name, `{"region": "eu", "zone": "eu-1a"}`; Kafka itself knows the rack alone.
+    weight : its size beside the others': one of weight 2 is to take twice as many replicas as one of weight 1.
+    """
 
     id: int
     rack: str | None = None
     fenced: bool = False
     capacity: BrokerCapacity | None = None
+    attributes: Mapping[str, str] = field(default_factory=dict, hash=False)
+    weight: float = 1.0
+
+    def value(self, attribute: str) -> str | None:
+        """Its value of an attribute, None where it has none; its rack is an attribute, too, if no other `rack` is."""
+        return self.attributes.get(attribute, self.rack if attribute == "rack" else None)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

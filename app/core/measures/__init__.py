@@ -2,5 +2,6 @@
 
 tally.py         one pass over the replicas: counts per broker and rack, and what is wrong with each partition
 placement.py     the measures: leaders and replicas per broker, racks per partition, exposure to a loss
+attributes.py    exposure to the loss of each value of any attribute
 violations.py    the verifier: every way in which an assignment is illegal or fragile
 """

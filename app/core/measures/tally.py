@@ -80,12 +80,12 @@ def tally_over(table: BrokerTable, assignments: Mapping[str, Assignment]) -> Tal
     per_racks_spanned = np.zeros(racks + 1, np.int64)
     faults = tuple(np.zeros(len(assignment.replicas), np.uint8) for assignment in assignments.values())
     for assignment, row_faults in zip(assignments.values(), faults, strict=True):
-        positions = _positions(assignment.replicas, table.ids)
+        positions = positions_of(assignment.replicas, table.ids)
         kernel.count(positions, table.rack_of, table.fenced, racks, per_broker, per_rack, per_racks_spanned, row_faults)
     return Tally(table.brokers, table.racks, assignments, per_broker, per_rack, per_racks_spanned, faults)
 
 
-def _positions(replicas: Int32s, ids: Int32s) -> Int32s:
+def positions_of(replicas: Int32s, ids: Int32s) -> Int32s:
     """Each replica's index in the ascending `ids`; len(ids) where it is not among them, -1 where there is none."""
     if not replicas.size:
         return replicas

@@ -4,6 +4,7 @@
     rack_modes.py    enforced, safe, disabled: how much racks count, whatever the algorithm
     admin_utils.py   KIP-36: the Kafka tools, and controllers before KRaft
     striped.py       KRaft's placer
+    awareness/       none of Kafka's: by any attributes of brokers, under one of several policies
     envelope.py      what can and cannot happen over all the draws that a controller may make
 
 Each algorithm's envelope is found by its `…_envelope.py`; the striped placer's with `striped_outcomes.py` (every

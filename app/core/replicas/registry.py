@@ -1,16 +1,18 @@
 """Every placement algorithm by its name; the API, the docs and the conformance run read this and nothing else."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Protocol
+from typing import Protocol, Self
 
 from app.core.jvm import JavaRandom
 from app.core.model import Broker, NewTopic, Placement
 from app.core.replicas import admin_utils, admin_utils_envelope, striped, striped_envelope
+from app.core.replicas.awareness.placing import Aware
+from app.core.replicas.awareness.rules import Rules
 from app.core.replicas.envelope import Envelope
 from app.core.replicas.rack_modes import RackMode, applied
-from app.errors import KafkaRefuses
+from app.errors import Failure
 
 _OF_A_TOPIC = ("partitions", "replication_factor", "start_partition_id")
 
@@ -31,15 +33,27 @@ class EnvelopeOf(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Algorithm:
-    """A placement algorithm and what goes with it."""
+    """A placement algorithm and what goes with it.
+
+    Parameters
+    ----------
+    place : without rules of the caller's own; awareness then spreads over racks.
+    envelope : None where no controller draws, and so there is nothing to predict.
+    following : given a caller's rules, the placement that follows them; None of Kafka's own does.
+    """
 
     name: str
     summary: str
     place: Place
-    envelope: EnvelopeOf
+    envelope: EnvelopeOf | None
     rack_mode: RackMode | None
     """How racks count where the caller does not say; None: the algorithm has its own way with brokers without one."""
     leaves_out_fenced: bool
+    following: Callable[[Rules], Place] | None = None
+
+    def under(self, rules: Rules) -> Self:
+        """The same algorithm under a caller's rules; one that follows none is as it was."""
+        return self if self.following is None else replace(self, place=self.following(rules))
 
     def in_play(self, brokers: Sequence[Broker], rack_mode: RackMode | None) -> tuple[Broker, ...]:
         """The brokers as the algorithm sees them, in the same order; without a mode, racks count as it has them."""
@@ -68,6 +82,15 @@ PLACEMENTS: Mapping[str, Algorithm] = MappingProxyType(
                 rack_mode=None,
                 leaves_out_fenced=False,
             ),
+            Algorithm(
+                name="awareness",
+                summary="none of Kafka's: over any attributes of the brokers, by a policy, balanced by weight",
+                place=Aware(Rules()),
+                envelope=None,
+                rack_mode=None,
+                leaves_out_fenced=True,
+                following=Aware,
+            ),
         )
     }
 )
@@ -89,7 +112,7 @@ def place_topics(
     for index, topic in enumerate(topics):
         try:
             placements.append(algorithm.place(brokers, topic, random=random, fixed_start_index=fixed_start_index))
-        except KafkaRefuses as refusal:
+        except Failure as refusal:
             if refusal.path and refusal.path[0] in _OF_A_TOPIC:
                 refusal.path = ("topics", index, *refusal.path)
             raise

@@ -1,0 +1,96 @@
+"""What the cheapest row costs where attributes cross: a value of one reaches across several values of another.
+
+Over one attribute after another the least cost is found by itself; where a row exists that has all of them, nothing can
+be cheaper. Otherwise an exact solver minimises the cost of the first attribute, then that of the second with the first
+held where it is, and so on.
+"""
+
+from dataclasses import dataclass, field
+from typing import Self
+
+import numpy as np
+
+from app.core.model import Int64s
+from app.core.replicas.awareness.layout import FORBIDDEN, Demand, Layout
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cheapest:
+    """A row that costs least, and what it costs.
+
+    Parameters
+    ----------
+    kinds : (placed,) int64: the kinds of brokers that it is made of. cost : (attributes,) int64.
+    costs : (attributes, most values, factor + 1) int64: the demand's, `FORBIDDEN` where there are none.
+    kind_of : (brokers,) int64: brokers of one kind have the same value of every attribute.
+    """
+
+    kinds: Int64s = field(repr=False)
+    cost: Int64s
+    costs: Int64s = field(repr=False)
+    kind_of: Int64s = field(repr=False)
+
+    @classmethod
+    def of(cls, layout: Layout, demand: Demand) -> Self:
+        """Find it for one demand."""
+        rows, kind_of, sizes = np.unique(layout.value_of, axis=1, return_inverse=True, return_counts=True)
+        costs = demand.table(layout)
+        kinds = _greedily(rows, sizes, costs, demand.factor)
+        if kinds is None or (_cost(rows, costs, kinds) != _alone(costs, demand.factor)).any():
+            kinds = _solved(rows, sizes, demand)
+        return cls(kinds, _cost(rows, costs, kinds), costs, kind_of.reshape(-1))
+
+
+def _cost(rows: Int64s, costs: Int64s, kinds: Int64s) -> Int64s:
+    """(attributes,) int64: what a row of these kinds costs."""
+    total = np.zeros(len(rows), np.int64)
+    for attribute, values in enumerate(rows[:, kinds]):
+        for value, count in zip(*np.unique(values, return_counts=True), strict=True):
+            total[attribute] += costs[attribute, value, :count].sum()
+    return total
+
+
+def _alone(costs: Int64s, factor: int) -> Int64s:
+    """(attributes,) int64: the least that each attribute can cost when the others are let be."""
+    ascending = np.sort(costs.reshape(len(costs), -1), axis=1)
+    return np.asarray(ascending[:, :factor].sum(axis=1), np.int64)
+
+
+def _greedily(rows: Int64s, sizes: Int64s, costs: Int64s, factor: int) -> Int64s | None:
+    """The kinds of a row begun where it costs least and continued so; None where it comes to an end too early."""
+    counts = np.zeros(costs.shape[:2], np.int64)
+    left, kinds = sizes.copy(), []
+    attributes = np.arange(len(rows))[:, None]
+    for _ in range(factor):
+        each = costs[attributes, rows, counts[attributes, rows]]
+        possible = np.flatnonzero((left > 0) & (each < FORBIDDEN).all(axis=0))
+        if not len(possible):
+            return None
+        kind = possible[np.lexsort(each[::-1, possible])[0]]
+        kinds.append(kind)
+        left[kind] -= 1
+        counts[attributes[:, 0], rows[:, kind]] += 1
+    return np.array(kinds, np.int64)
+
+
+def _solved(rows: Int64s, sizes: Int64s, demand: Demand) -> Int64s:
+    """The kinds of a row that costs least, found exactly: as many replicas as can be, then attribute by attribute."""
+    from ortools.sat.python import cp_model  # noqa: PLC0415 — it takes long to import, and few requests need it
+
+    model, solver = cp_model.CpModel(), cp_model.CpSolver()
+    solver.parameters.num_workers = 1  # several would race, and which row wins would be chance
+    held = [model.new_int_var(0, min(int(size), demand.factor), "") for size in sizes]
+    model.add(sum(held) <= demand.factor)
+    goals = [-sum(held)]
+    for column, of_values in zip(rows, demand.costs, strict=True):
+        cost = []
+        for value, each in enumerate(of_values):
+            counted = [model.new_bool_var("") for _ in each]
+            model.add(sum(held[kind] for kind in np.flatnonzero(column == value).tolist()) == sum(counted))
+            cost += [price * one for price, one in zip(each, counted, strict=True)]
+        goals.append(sum(cost))
+    for goal in goals:
+        model.minimize(goal)
+        solver.solve(model)
+        model.add(goal == round(solver.objective_value))
+    return np.repeat(np.arange(len(held)), [solver.value(count) for count in held])

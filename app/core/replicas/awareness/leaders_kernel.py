@@ -1,0 +1,147 @@
+"""Which replica leads each row of a table: so that leaders are by weight as nearly as the rows allow.
+
+What is made least is Σ leaders² / weight. Each row first takes the candidate that it costs least; then leadership
+passes along chains (a row led by one broker is led by another of its replicas, one of whose rows by a third …) as long
+as one of them brings that sum down. Where none does it is the least there is: the sum is convex, and the rows a flow.
+"""
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from app.core.model import Int32s, Int64s
+from app.core.replicas.awareness.rows_kernel import shuffle
+
+_ENOUGH = 1e-9
+
+
+@njit(cache=True, nogil=True)
+def lead(
+    table: Int32s, candidates: Int64s, weights: NDArray[np.float64], leads: Int64s, rank: Int64s, state: np.uint64
+) -> np.uint64:
+    """Bring each row's leader to the front and shuffle the others; gives the generator's new state.
+
+    Parameters
+    ----------
+    table : (rows, placed) int32 brokers by position. candidates : (rows,) int64 how many first ones may lead.
+    leads : (brokers,) int64 how many rows each broker leads elsewhere; those of the table are added.
+    rank : (brokers,) int64: of brokers with the same claim the lowest rank goes first.
+    """
+    rows, brokers = len(table), len(weights)
+    column = np.zeros(rows, np.int64)
+    head = np.full(brokers, -1, np.int64)
+    after = np.full(rows, -1, np.int64)
+    before = np.full(rows, -1, np.int64)
+    here = np.zeros(brokers, np.int64)
+    for row in range(rows):
+        best = 0
+        for at in range(1, candidates[row]):
+            broker, other = table[row, at], table[row, best]
+            claim = (2 * leads[broker] + 1) / weights[broker] - (2 * leads[other] + 1) / weights[other]
+            if claim < -_ENOUGH or (claim <= _ENOUGH and rank[broker] < rank[other]):
+                best = at
+        column[row] = best
+        broker = table[row, best]
+        leads[broker] += 1
+        here[broker] += 1
+        _link(row, broker, head, after, before)
+    _improve(table, candidates, weights, leads, column, here, head, after, before)
+    for row in range(rows):
+        at = column[row]
+        broker = table[row, at]
+        for back in range(at, 0, -1):
+            table[row, back] = table[row, back - 1]
+        table[row, 0] = broker
+        state = shuffle(table[row], 1, candidates[row], state)
+        state = shuffle(table[row], candidates[row], table.shape[1], state)
+    return state
+
+
+@njit(cache=True, nogil=True)
+def _link(row: int, broker: int, head: Int64s, after: Int64s, before: Int64s) -> None:
+    after[row] = head[broker]
+    before[row] = -1
+    if head[broker] >= 0:
+        before[head[broker]] = row
+    head[broker] = row
+
+
+@njit(cache=True, nogil=True)
+def _unlink(row: int, broker: int, head: Int64s, after: Int64s, before: Int64s) -> None:
+    if before[row] >= 0:
+        after[before[row]] = after[row]
+    else:
+        head[broker] = after[row]
+    if after[row] >= 0:
+        before[after[row]] = before[row]
+
+
+@njit(cache=True, nogil=True)
+def _improve(
+    table: Int32s,
+    candidates: Int64s,
+    weights: NDArray[np.float64],
+    leads: Int64s,
+    column: Int64s,
+    here: Int64s,
+    head: Int64s,
+    after: Int64s,
+    before: Int64s,
+) -> None:
+    """Pass leadership along chains until none brings the sum down.
+
+    Brokers are taken by what their last lead costs, the dearest first. What one of them cannot better, none that it
+    reaches can either: those are closed, for good, since no later chain passes through them.
+    """
+    brokers = len(weights)
+    is_closed = np.zeros(brokers, np.bool_)
+    seen = np.full(brokers, -1, np.int64)
+    by_row = np.full(brokers, -1, np.int64)
+    queue = np.empty(brokers, np.int64)
+    search = 0
+    while True:
+        source, cost = -1, 0.0
+        for broker in range(brokers):
+            if not is_closed[broker] and here[broker] > 0:
+                last = (2 * leads[broker] - 1) / weights[broker]
+                if source < 0 or last > cost:
+                    source, cost = broker, last
+        if source < 0:
+            return
+        queue[0], length, seen[source] = source, 1, search
+        target, least = -1, cost - _ENOUGH * (1 + cost)
+        done = 0
+        while done < length:
+            broker = queue[done]
+            done += 1
+            row = head[broker]
+            while row >= 0:
+                for at in range(candidates[row]):
+                    other = table[row, at]
+                    if seen[other] != search and not is_closed[other]:
+                        seen[other], by_row[other] = search, row
+                        queue[length] = other
+                        length += 1
+                        claim = (2 * leads[other] + 1) / weights[other]
+                        if claim < least:
+                            target, least = other, claim
+                row = after[row]
+        search += 1
+        if target < 0:
+            for place in range(length):
+                is_closed[queue[place]] = True
+            continue
+        leads[source] -= 1
+        here[source] -= 1
+        leads[target] += 1
+        here[target] += 1
+        broker = target
+        while broker != source:
+            row = by_row[broker]
+            leader = table[row, column[row]]
+            _unlink(row, leader, head, after, before)
+            _link(row, broker, head, after, before)
+            for at in range(candidates[row]):
+                if table[row, at] == broker:
+                    column[row] = at
+            broker = leader

@@ -1,0 +1,121 @@
+"""How many replicas each broker gets of some rows: by its weight, as nearly as the bounds of the rows allow.
+
+Of all ways to keep the bounds the one is taken whose Σ replicas² / weight is least. Without bounds in the way that is
+exactly by weight; where they are, what a broker must or cannot take is made good by the others. Rounded down the tree,
+a node and a broker are less than one replica from it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.core.model import Int64s
+from app.core.replicas.awareness.tree import Bounds, Tree
+
+_Floats: TypeAlias = NDArray[np.float64]
+_PASSES = 3
+_NOISE = 1e-7
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Block:
+    """Rows that share a demand.
+
+    Parameters
+    ----------
+    rows : how many. bounds : what each of them keeps to.
+    is_leading : (brokers,) float64, 1 for the leaves that lead them, where only some do; else all 0.
+    """
+
+    rows: int
+    bounds: Bounds
+    is_leading: _Floats = field(repr=False)
+
+
+def quotas(tree: Tree, weights: _Floats, blocks: Sequence[Block], *, before: Int64s, ties: _Floats) -> list[Int64s]:
+    """For each block, (brokers,) int64: how many replicas of its rows each leaf of the tree gets.
+
+    Parameters
+    ----------
+    weights : (brokers,) float64 of the leaves, as all arrays here. before : what they have already.
+    ties : (brokers,) float64 in [0, 1): of leaves that have the same right to one more, the smaller goes first.
+
+    What leads a block is dealt by weight among those that lead it; what follows makes up for that over all blocks.
+    """
+    nodes = _Nodes.of(tree, weights)
+    shares = [nodes.share(block, np.zeros(len(weights))) for block in blocks]
+    counts: list[Int64s] = []
+    total = before + np.sum([nodes.brokers(each) for each in shares], axis=0)
+    for is_last in (False,) * (_PASSES if len(blocks) > 1 else 0) + (True,):
+        for index, block in enumerate(blocks):
+            total = total - nodes.brokers(shares[index])
+            shares[index] = nodes.share(block, total * (1 - block.is_leading))
+            if is_last:
+                # Rounded one after another, so that the next blocks make good what rounding left of those before.
+                counts.append(_rounded(tree, nodes.levels(shares[index]), ties))
+                total = total + counts[-1]
+            else:
+                total = total + nodes.brokers(shares[index])
+    return counts
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Nodes:
+    """A tree's nodes in one array, as the kernel takes them."""
+
+    children: Int64s
+    ends: tuple[int, ...]
+    """Where each level ends, the root's first."""
+    weights: _Floats
+
+    @classmethod
+    def of(cls, tree: Tree, weights: _Floats) -> "_Nodes":
+        sizes = [1, *(len(parents) for parents in tree.parents)]
+        ends = tuple(np.cumsum(sizes).tolist())
+        children = np.zeros((ends[-1], 2), np.int64)
+        for level, starts in enumerate(tree.starts):
+            begin = ends[level] - sizes[level]
+            children[begin : ends[level], 0] = ends[level] + starts
+            children[begin : ends[level], 1] = ends[level] + np.append(starts[1:], sizes[level + 1])
+        return cls(children, ends, weights)
+
+    def share(self, block: Block, taken: _Floats) -> _Floats:
+        """(nodes,) float64: what the nodes get of a block where brokers have `taken` some."""
+        from app.core.replicas.awareness import quotas_kernel as kernel  # noqa: PLC0415 — numba is imported late
+
+        bounds, found = block.bounds, np.zeros(self.ends[-1])
+        low, high = (
+            block.rows * np.concatenate([[bounds.placed], *levels]).astype(np.float64)
+            for levels in (bounds.lowest, bounds.highest)
+        )
+        found[0] = block.rows * bounds.placed
+        kernel.share(self.children, self.ends[-2], self.weights, taken, low, high, found)
+        return found
+
+    def brokers(self, share: _Floats) -> _Floats:
+        """Of a share that of the brokers."""
+        return share[self.ends[-2] :]
+
+    def levels(self, share: _Floats) -> list[_Floats]:
+        """A share by level, without the root's."""
+        return [share[begin:end] for begin, end in pairwise(self.ends)]
+
+
+def _rounded(tree: Tree, share: list[_Floats], ties: _Floats) -> Int64s:
+    """Whole numbers for the brokers; every node's sum is its share rounded down or up."""
+    total = np.array([round(float(share[0].sum()))])
+    for level, each in enumerate(share):
+        near = np.where(np.abs(each - np.round(each)) < _NOISE * (1 + each), np.round(each), each)
+        whole = np.floor(near).astype(np.int64)
+        parents, part = tree.parents[level], np.round(near - whole, 6)
+        # Within each parent those come first that lack the most; the parent says how many of them get one more.
+        order = np.lexsort((ties[: len(part)], -part, parents))
+        more = total - np.add.reduceat(whole, tree.starts[level])
+        rank = np.arange(len(part)) - tree.starts[level][parents]
+        whole[order] += rank < more[parents]
+        total = whole
+    return total

@@ -1,0 +1,79 @@
+"""Filling a tree's brokers by weight within bounds at every node.
+
+The nodes stand in one array, level by level from the root (node 0) to the brokers; the children of a node are side by
+side, and so are all its descendants of one level.
+"""
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from app.core.model import Int64s
+
+_HALVINGS = 64
+
+
+@njit(cache=True, nogil=True)
+def share(
+    children: Int64s,
+    first_broker: int,
+    weights: NDArray[np.float64],
+    taken: NDArray[np.float64],
+    low: NDArray[np.float64],
+    high: NDArray[np.float64],
+    found: NDArray[np.float64],
+) -> None:
+    """Fill `found`: the shares, summing to the root's, whose Σ (taken + share)² / weight over the brokers is least.
+
+    Parameters
+    ----------
+    children : (nodes, 2) int64, where a node's children begin and end; of brokers anything.
+    first_broker : the node that is the first broker. weights, taken : (brokers,) float64.
+    low, high : (nodes,) float64 bounds; no broker's are wider than 0 to the number of rows.
+    found : (nodes,) float64; the root's is given.
+    """
+    for node in range(first_broker):
+        begin, end = children[node, 0], children[node, 1]
+        first, last = begin, end  # the brokers of the node
+        while first < first_broker:
+            first, last = children[first, 0], children[last - 1, 1]
+        least, most = np.inf, -np.inf
+        for broker in range(first, last):
+            at = broker - first_broker
+            least = min(least, (taken[at] + low[broker]) / weights[at])
+            most = max(most, (taken[at] + high[broker]) / weights[at])
+        for _ in range(_HALVINGS):
+            middle = (least + most) / 2
+            if _had(children, first_broker, weights, taken, low, high, begin, end, middle, found) < found[node]:
+                least = middle
+            else:
+                most = middle
+        _had(children, first_broker, weights, taken, low, high, begin, end, most, found)
+
+
+@njit(cache=True, nogil=True)
+def _had(
+    children: Int64s,
+    first_broker: int,
+    weights: NDArray[np.float64],
+    taken: NDArray[np.float64],
+    low: NDArray[np.float64],
+    high: NDArray[np.float64],
+    begin: int,
+    end: int,
+    fill: float,
+    found: NDArray[np.float64],
+) -> float:
+    """What nodes begin … end - 1 get in all where every broker is filled to `fill`; sets theirs in `found`."""
+    total = 0.0
+    for node in range(begin, end):
+        if node >= first_broker:
+            at = node - first_broker
+            had = fill * weights[at] - taken[at]
+        else:
+            had = _had(
+                children, first_broker, weights, taken, low, high, children[node, 0], children[node, 1], fill, found
+            )
+        found[node] = min(max(had, low[node]), high[node])
+        total += found[node]
+    return total

@@ -1,0 +1,96 @@
+"""The rows of a table: which partitions each broker gets, dealt down the tree; draws as `app.core.jvm.JavaRandom` does.
+
+A node holds its rows as a sequence that names all of them once, then again, and so on; the last time perhaps only some.
+Its children get pieces of it one after another. A piece that is shorter than one naming holds no row twice, and any
+piece holds every row as often as its length asks for, rounded down or up. A node may name its rows in another order as
+long as those named once more than the others come first, so that each does, at random: brokers that share a partition
+are thereby no fixed sets.
+"""
+
+import numpy as np
+from numba import njit
+
+from app.core.jvm.random import INCREMENT, MULTIPLIER, STATE_MASK
+from app.core.model import Int32s, Int64s
+
+_MULTIPLIER = np.uint64(MULTIPLIER)
+_INCREMENT = np.uint64(INCREMENT)
+_STATE_MASK = np.uint64(STATE_MASK)
+_TO_31_BITS = np.uint64(17)
+
+
+@njit(cache=True, nogil=True)
+def shuffle(items: Int64s | Int32s, begin: int, end: int, state: np.uint64) -> np.uint64:
+    """Shuffle items begin … end - 1 in place, a draw each but the first; gives the generator's new state."""
+    for size in range(end - begin, 1, -1):
+        state = (state * _MULTIPLIER + _INCREMENT) & _STATE_MASK
+        drawn = (np.int64(state >> _TO_31_BITS) * size) >> 31
+        last, other = begin + size - 1, begin + drawn
+        items[last], items[other] = items[other], items[last]
+    return state
+
+
+@njit(cache=True, nogil=True)
+def deal(
+    parents: Int64s, counts: Int64s, held: Int64s, bounds: Int64s, rows: int, state: np.uint64
+) -> tuple[Int64s, Int64s, np.uint64]:
+    """Deal what the nodes of one level hold to those of the next.
+
+    Parameters
+    ----------
+    parents : (nodes,) int64, ascending. counts : (nodes,) int64 how many replicas each gets.
+    held, bounds : the rows that each node of the level above names, node by node: held[bounds[i] : bounds[i + 1]].
+    rows : how many there are; no node names more.
+
+    Returns
+    -------
+    `held` and `bounds` of this level, and the generator's state.
+    """
+    nodes = len(parents)
+    next_bounds = np.zeros(nodes + 1, np.int64)
+    totals = np.zeros(len(bounds) - 1, np.int64)
+    for node in range(nodes):
+        next_bounds[node + 1] = next_bounds[node] + min(counts[node], rows)
+        totals[parents[node]] += counts[node]
+    dealt = np.empty(next_bounds[nodes], np.int64)
+    parent, at = -1, 0
+    for node in range(nodes):
+        if parents[node] != parent:
+            parent, at = parents[node], 0
+            begin, named = bounds[parent], bounds[parent + 1] - bounds[parent]
+            once_more = totals[parent] % named if named else 0
+            state = shuffle(held, begin, begin + once_more, state)
+            state = shuffle(held, begin + once_more, begin + named, state)
+        for place in range(next_bounds[node], next_bounds[node + 1]):
+            dealt[place] = held[begin + at % named]
+            at += 1
+        at += counts[node] - (next_bounds[node + 1] - next_bounds[node])
+    return dealt, next_bounds, state
+
+
+@njit(cache=True, nogil=True)
+def collect(held: Int64s, bounds: Int64s, brokers: Int64s, table: Int32s) -> None:
+    """Fill (rows, placed) `table` with the brokers that hold each row, in the order of the tree."""
+    filled = np.zeros(len(table), np.int64)
+    for leaf in range(len(brokers)):
+        for place in range(bounds[leaf], bounds[leaf + 1]):
+            row = held[place]
+            table[row, filled[row]] = brokers[leaf]
+            filled[row] += 1
+
+
+@njit(cache=True, nogil=True)
+def lead_first(table: Int32s, value_of: Int64s, value: int) -> int:
+    """Put the brokers of one value first in every row; gives how many they are in the row that has the fewest."""
+    fewest = table.shape[1]
+    for row in range(len(table)):
+        first = 0
+        for column in range(table.shape[1]):
+            if value_of[table[row, column]] == value:
+                broker = table[row, column]
+                for back in range(column, first, -1):
+                    table[row, back] = table[row, back - 1]
+                table[row, first] = broker
+                first += 1
+        fewest = min(fewest, first)
+    return int(fewest)

@@ -1,0 +1,82 @@
+"""What a caller wants of an aware placement: which attributes count, in which order, and by whose rule."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from app.core.model import Broker
+from app.errors import AttributeMissing, ConflictingFields, DuplicateAttribute, FieldPath, ForcedAttributeNotListed
+
+
+class Policy(StrEnum):
+    """Whose rule a placement follows."""
+
+    SPREAD = "spread"
+    FORCED = "forced"
+    HDFS = "hdfs"
+    REDIS = "redis"
+    KAFKA = "kafka"
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The rule and what it is about.
+
+    Parameters
+    ----------
+    attributes : names, the one that counts most first; at least one, none twice.
+    forced : for `Policy.FORCED` alone: by attribute the values that there are meant to be, live brokers or not.
+    """
+
+    policy: Policy = Policy.SPREAD
+    attributes: tuple[str, ...] = ("rack",)
+    forced: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
+
+    def check(self) -> None:
+        """Raise what is wrong with the rules by themselves.
+
+        Raises
+        ------
+        DuplicateAttribute : an attribute, or one of its forced values, is listed twice.
+        ForcedAttributeNotListed : values are forced of an attribute that does not count.
+        ConflictingFields : values are forced where the policy forces none, or none where it does; no attribute.
+        """
+        if not self.attributes:
+            raise ConflictingFields("a policy needs an attribute or more; 0 given", path=("attributes",), value=0)
+        _refuse_repeated("attribute", self.attributes, ("attributes",))
+        if bool(self.forced) != (self.policy is Policy.FORCED):
+            what = "needs forced values" if self.policy is Policy.FORCED else "forces no values"
+            raise ConflictingFields(
+                f"the policy {self.policy.value} {what}; of {len(self.forced)} attributes some are given",
+                path=("forced",),
+                value=len(self.forced),
+                policy=self.policy.value,
+            )
+        for name, values in self.forced.items():
+            if name not in self.attributes:
+                raise ForcedAttributeNotListed(
+                    f"values of {name} are forced; the attributes that count are {', '.join(self.attributes)}",
+                    path=("forced", name),
+                    value=name,
+                    attributes=list(self.attributes),
+                )
+            _refuse_repeated(f"forced value of {name}", values, ("forced", name))
+
+    def require_attributes(self, brokers: Sequence[Broker]) -> None:
+        """Raise `AttributeMissing`, naming them, where some of the brokers lack an attribute that counts."""
+        for index, name in enumerate(self.attributes):
+            without = [broker.id for broker in brokers if broker.value(name) is None]
+            if without:
+                named = ", ".join(map(str, without[:20])) + (f" and {len(without) - 20} more" if without[20:] else "")
+                raise AttributeMissing(
+                    f"{len(without)} of {len(brokers)} brokers have no attribute {name}: {named}; all need one",
+                    path=("attributes", index),
+                    value=name,
+                    brokers=without,
+                )
+
+
+def _refuse_repeated(what: str, names: Sequence[str], path: FieldPath) -> None:
+    for index, name in enumerate(names):
+        if name in names[:index]:
+            raise DuplicateAttribute(f"the {what} {name} is listed twice", path=(*path, index), value=name)

@@ -1,0 +1,206 @@
+"""A table of rows that keep to a policy and are balanced: dealt down a tree, or one by one where there is none."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.core.jvm import JavaRandom
+from app.core.model import Int32s, Int64s
+from app.core.replicas.awareness.crossed import Cheapest
+from app.core.replicas.awareness.layout import Demand, Layout
+from app.core.replicas.awareness.quotas import Block, quotas
+from app.core.replicas.awareness.tree import Bounds, Tree, bounds
+
+
+@dataclass(slots=True)
+class Load:
+    """What the brokers of a layout have so far; tables add to it.
+
+    Parameters
+    ----------
+    leaders, replicas : (brokers,) int64.
+    """
+
+    leaders: Int64s
+    replicas: Int64s
+
+    @classmethod
+    def none(cls, layout: Layout) -> "Load":
+        """Nothing yet."""
+        return cls(np.zeros(len(layout.ids), np.int64), np.zeros(len(layout.ids), np.int64))
+
+    def times(self, count: int) -> "Load":
+        """As much `count` times."""
+        return Load(self.leaders * count, self.replicas * count)
+
+
+class Dealer(Protocol):
+    """What deals rows to brokers.
+
+    `is_exact` says that it deals to the nearest replica, so that what it leaves uneven is rounding alone. `least` is of
+    each demand, of each attribute, what every row costs.
+    """
+
+    @property
+    def placed(self) -> int: ...
+    @property
+    def is_exact(self) -> bool: ...
+    @property
+    def least(self) -> Sequence[Sequence[int]]: ...
+
+    def deal(self, parts: Sequence[Int32s], load: Load, rank: Int64s, state: np.uint64) -> np.uint64:
+        """Fill the rows of each demand with brokers by position, in any order; gives the generator's new state."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Nested:
+    """Deals over attributes that lie within each other.
+
+    Parameters
+    ----------
+    bounds : of each demand.
+    """
+
+    layout: Layout
+    tree: Tree
+    demands: Sequence[Demand]
+    bounds: Sequence[Bounds] = field(repr=False)
+    is_exact = True
+
+    @property
+    def placed(self) -> int:
+        """How many replicas each row has."""
+        return self.bounds[0].placed
+
+    @property
+    def least(self) -> Sequence[Sequence[int]]:
+        """What every row of each demand costs."""
+        return [each.cost for each in self.bounds]
+
+    def deal(self, parts: Sequence[Int32s], load: Load, rank: Int64s, state: np.uint64) -> np.uint64:
+        """As `Dealer` says."""
+        leaves = self.tree.brokers
+        blocks = [
+            Block(len(part), bound, self._is_leading(demand))
+            for part, demand, bound in zip(parts, self.demands, self.bounds, strict=True)
+        ]
+        counts = quotas(
+            self.tree,
+            self.layout.weights[leaves],
+            blocks,
+            before=load.replicas[leaves],
+            ties=np.asarray(rank[leaves] / len(rank), np.float64),
+        )
+        for part, count in zip(parts, counts, strict=True):
+            state = self._fill(part, count, state)
+            load.replicas[leaves] += count
+        return state
+
+    def _fill(self, part: Int32s, counts: Int64s, state: np.uint64) -> np.uint64:
+        from app.core.replicas.awareness import rows_kernel as kernel  # noqa: PLC0415 — numba is imported late
+
+        levels = [counts]
+        for starts in self.tree.starts[:0:-1]:
+            levels.insert(0, np.add.reduceat(levels[0], starts))
+        held, ends = np.arange(len(part)), np.array([0, len(part)])
+        for parents, level in zip(self.tree.parents, levels, strict=True):
+            held, ends, state = kernel.deal(parents, level, held, ends, len(part), state)
+        kernel.collect(held, ends, self.tree.brokers, part)
+        return state
+
+    def _is_leading(self, demand: Demand) -> NDArray[np.float64]:
+        if demand.leading_value is None:
+            return np.zeros(len(self.tree.brokers))
+        return self.tree.leaves_of(demand.leading_value).astype(np.float64)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Crossed:
+    """Deals over attributes of which one reaches across another.
+
+    Parameters
+    ----------
+    cheapest : of each demand.
+    """
+
+    layout: Layout
+    cheapest: Sequence[Cheapest] = field(repr=False)
+    is_exact = False
+
+    @property
+    def placed(self) -> int:
+        """How many replicas each row has."""
+        return len(self.cheapest[0].kinds)
+
+    @property
+    def least(self) -> Sequence[Sequence[int]]:
+        """What every row of each demand costs."""
+        return [each.cost.tolist() for each in self.cheapest]
+
+    def deal(self, parts: Sequence[Int32s], load: Load, rank: Int64s, state: np.uint64) -> np.uint64:
+        """As `Dealer` says."""
+        from app.core.replicas.awareness import crossed_kernel as kernel  # noqa: PLC0415 — numba is imported late
+
+        for part, row in zip(parts, self.cheapest, strict=True):
+            kernel.fill(
+                part,
+                self.layout.value_of,
+                row.costs,
+                row.cost,
+                row.kind_of,
+                row.kinds,
+                self.layout.weights,
+                load.replicas,
+                rank,
+            )
+        return state
+
+
+def dealer(layout: Layout, demands: Sequence[Demand]) -> Dealer:
+    """What deals over this layout."""
+    tree = Tree.of(layout)
+    if tree is None:
+        return Crossed(layout, [Cheapest.of(layout, demand) for demand in demands])
+    return Nested(layout, tree, demands, [bounds(tree, demand) for demand in demands])
+
+
+def table(
+    rows: int, *, layout: Layout, demands: Sequence[Demand], deals: Dealer, load: Load, random: JavaRandom
+) -> Int32s:
+    """(rows, placed) int32 broker ids, the leader first; `load` is what the brokers have already."""
+    from app.core.replicas.awareness import leaders_kernel, rows_kernel  # noqa: PLC0415 — as above
+
+    rank = np.arange(len(layout.ids))
+    state = rows_kernel.shuffle(rank, 0, len(rank), np.uint64(random.state))
+    made = np.empty((rows, deals.placed), np.int32)
+    ends = np.cumsum(_shares(rows, layout, demands, load))[:-1]
+    parts = np.split(made, ends)
+    state = deals.deal(parts, load, rank, state)
+    candidates = np.full(rows, deals.placed, np.int64)
+    for part, of_part, demand in zip(parts, np.split(candidates, ends), demands, strict=True):
+        if demand.leading_value is not None:
+            of_part[:] = rows_kernel.lead_first(part, layout.value_of[0], demand.leading_value)
+    state = leaders_kernel.lead(made, candidates, layout.weights, load.leaders, rank, state)
+    if len(demands) > 1:
+        order = np.arange(rows)
+        state = rows_kernel.shuffle(order, 0, rows, state)
+        made = made[order]
+    random.state = int(state)
+    return layout.ids[made]
+
+
+def _shares(rows: int, layout: Layout, demands: Sequence[Demand], load: Load) -> Int64s:
+    """(demands,) int64: how many of the rows each gets; the values that lead do so by weight, `load` included."""
+    led_by = [demand.leading_value for demand in demands if demand.leading_value is not None]
+    if not led_by:
+        return np.array([rows])
+    weights = layout.share_of(0)[led_by]
+    led = np.bincount(layout.value_of[0], load.leaders, minlength=len(layout.values[0]))[led_by]
+    exact = np.maximum((rows + led.sum()) * weights / weights.sum() - led, 0)
+    exact *= rows / exact.sum()
+    shares: Int64s = np.floor(exact).astype(np.int64)
+    shares[np.argsort(shares - exact, kind="stable")[: rows - shares.sum()]] += 1
+    return shares

@@ -1,0 +1,123 @@
+"""Attributes that lie within each other, as a tree: a value of one has all its brokers in one value of the one before.
+
+Level 0 is the root, level i the values of attribute i - 1, the last level the brokers. On a tree the rows that cost
+least are exactly those that keep within bounds at every node, so that finding them is counting.
+"""
+
+from dataclasses import dataclass, field
+from typing import Self, TypeAlias
+
+import numpy as np
+
+from app.core.model import Int64s
+from app.core.replicas.awareness.layout import Demand, Layout
+
+_Cost: TypeAlias = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tree:
+    """The nodes of each level, those of one parent side by side.
+
+    Parameters
+    ----------
+    brokers : (brokers,) int64: the leaves as positions in the layout.
+    parents : of each level from 1 on, (nodes,) int64 index of each node's parent in the level above, ascending.
+    values : of each level from 1 to the last but one, (nodes,) int64 which value of its attribute a node is.
+    """
+
+    brokers: Int64s = field(repr=False)
+    parents: tuple[Int64s, ...] = field(repr=False)
+    values: tuple[Int64s, ...] = field(repr=False)
+
+    @classmethod
+    def of(cls, layout: Layout) -> Self | None:
+        """The tree of the layout's attributes; None where some value reaches across two of the attribute before."""
+        rows = layout.value_of
+        order = np.lexsort(rows[::-1])
+        above = np.zeros(len(order), np.int64)
+        parents, values = [], []
+        for column in rows[:, order]:
+            is_first = np.ones(len(order), np.bool_)
+            is_first[1:] = (above[1:] != above[:-1]) | (column[1:] != column[:-1])
+            parents.append(above[is_first])
+            values.append(column[is_first])
+            if len(np.unique(values[-1])) < len(values[-1]):
+                return None
+            above = np.cumsum(is_first) - 1
+        return cls(order, (*parents, above), tuple(values))
+
+    @property
+    def starts(self) -> tuple[Int64s, ...]:
+        """Of each level from 1 on, where the children of each node of the level above begin."""
+        return tuple(np.flatnonzero(np.diff(parents, prepend=-1)) for parents in self.parents)
+
+    def leaves_of(self, value: int) -> Int64s:
+        """(brokers,) bool as int64: whether each leaf stands in that value of the first attribute."""
+        node = np.arange(len(self.brokers))
+        for parents in self.parents[:0:-1]:
+            node = parents[node]
+        return np.asarray(self.values[0][node] == value, np.int64)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Bounds:
+    """Between how many replicas of a row each node has, in every row that costs least, and only there.
+
+    Parameters
+    ----------
+    placed : how many replicas a row has: the factor, or as many as there is room for.
+    lowest, highest : of each level from 1 on, (nodes,) int64.
+    cost : of each attribute, what a row costs.
+    """
+
+    placed: int
+    lowest: tuple[Int64s, ...] = field(repr=False)
+    highest: tuple[Int64s, ...] = field(repr=False)
+    cost: _Cost
+
+
+def bounds(tree: Tree, demand: Demand) -> Bounds:
+    """Count the bounds of the rows that a demand finds cheapest. O(brokers · factor · log) time.
+
+    Costs never fall with each further replica at a node, so that adding a row's replicas one after another where the
+    next is cheapest is optimal, and what the last one cost parts the nodes that have to be taken from those that may.
+    """
+    last = len(tree.parents)
+    own: list[list[_Cost]] = [[()] for _ in tree.brokers]
+    # Of each level, of each node: what its first, second … replica costs below it, and what with its own.
+    below: list[list[list[_Cost]]] = []
+    mine: list[list[list[_Cost]]] = [own]
+    for level in range(last, 0, -1):
+        parents = tree.parents[level - 1].tolist()
+        merged: list[list[_Cost]] = [[] for _ in range(parents[-1] + 1)]
+        for parent, costs in zip(parents, mine[0], strict=True):
+            merged[parent] += costs
+        merged = [sorted(costs)[: demand.factor] for costs in merged]
+        below.insert(0, merged)
+        if level > 1:
+            of_value = [demand.costs[level - 2][value] for value in tree.values[level - 2].tolist()]
+            both = zip(of_value, merged, strict=True)
+            mine.insert(0, [[(at, *under) for at, under in zip(of, costs, strict=False)] for of, costs in both])
+    placed = len(below[0][0])
+    lowest, highest = [], []
+    high = [placed]
+    for level in range(1, last + 1):
+        # What the dearest replica costs that a node may have, below it.
+        dearest = [costs[most - 1] if most else None for costs, most in zip(below[level - 1], high, strict=True)]
+        pairs = [
+            _between(costs, dearest[parent])
+            for costs, parent in zip(mine[level - 1], tree.parents[level - 1].tolist(), strict=True)
+        ]
+        lowest.append(np.array([low for low, _ in pairs], np.int64))
+        high = [most for _, most in pairs]
+        highest.append(np.array(high, np.int64))
+    cost = tuple(map(sum, zip(*below[0][0], strict=True)))
+    return Bounds(placed, tuple(lowest), tuple(highest), cost)
+
+
+def _between(costs: list[_Cost], dearest: _Cost | None) -> tuple[int, int]:
+    """How many of the ascending costs are below the dearest one, and how many at most that."""
+    if dearest is None:
+        return 0, 0
+    return sum(cost < dearest for cost in costs), sum(cost <= dearest for cost in costs)

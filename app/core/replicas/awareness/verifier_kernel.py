@@ -1,0 +1,58 @@
+"""Hold each row against what a demand asks of it."""
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from app.core.model import Int32s, Int64s
+
+
+@njit(cache=True, nogil=True)
+def judge(
+    positions: Int32s,
+    value_of: Int64s,
+    costs: Int64s,
+    best: Int64s,
+    demand_of: Int64s,
+    placed: int,
+    is_broken: NDArray[np.bool_],
+) -> None:
+    """Set `is_broken` for the rows that do not cost what they have to.
+
+    Parameters
+    ----------
+    positions : (rows, widest) int32 index of each replica's broker; -1 pads, the number of brokers is an unknown one.
+    value_of : (attributes, brokers) int64. costs : (demands, attributes, values, most) int64 of the next replica.
+    best : (demands, attributes) int64. demand_of : (brokers,) int64: which demand a row is under that the broker leads,
+        -1 where it may lead none. placed : how many replicas a row has.
+    """
+    attributes, brokers = value_of.shape
+    counts = np.zeros((attributes, costs.shape[2]), np.int64)
+    for row in range(len(positions)):
+        counts[:] = 0
+        replicas = 0
+        is_known = True
+        for column in range(positions.shape[1]):
+            broker = positions[row, column]
+            if broker < 0:
+                break
+            replicas += 1
+            if broker == brokers:
+                is_known = False
+                break
+            for before in range(column):
+                if positions[row, before] == broker:
+                    is_known = False
+        if not is_known or replicas != placed or placed == 0 or demand_of[positions[row, 0]] < 0:
+            is_broken[row] = True
+            continue
+        demand = demand_of[positions[row, 0]]
+        for attribute in range(attributes):
+            cost = 0
+            for column in range(replicas):
+                value = value_of[attribute, positions[row, column]]
+                cost += costs[demand, attribute, value, counts[attribute, value]]
+                counts[attribute, value] += 1
+            if cost != best[demand, attribute]:
+                is_broken[row] = True
+                break
