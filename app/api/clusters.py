@@ -6,7 +6,7 @@ import numpy as np
 from pydantic import Field
 
 from app import errors
-from app.api.fields import BrokerId, Bytes, Name, PartitionId, Rack, TopicId, TopicName
+from app.api.fields import Attributes, BrokerId, Bytes, Name, PartitionId, Rack, TopicId, TopicName
 from app.api.fields import Request as RequestModel
 from app.api.recorded_groups import RecordedGroupRequest
 from app.core.model import NO_LEADER, UNKNOWN_SIZE, Broker, BrokerCapacity, Cluster, Topic, padded
@@ -28,11 +28,18 @@ class BrokerRequest(RequestModel):
     rack: Rack | None = None
     fenced: bool = False
     capacity: CapacityRequest | None = None
+    attributes: Attributes = Field(default_factory=dict)
+    weight: float = Field(
+        1.0,
+        gt=0,
+        allow_inf_nan=False,
+        description="The broker's size beside the others': awareness gives one of weight 2 twice as many replicas.",
+    )
 
     def broker(self) -> Broker:
         """As the core knows it."""
         capacity = None if self.capacity is None else BrokerCapacity(**self.capacity.model_dump())
-        return Broker(self.id, self.rack, self.fenced, capacity)
+        return Broker(self.id, self.rack, self.fenced, capacity, self.attributes, self.weight)
 
 
 class PartitionRequest(RequestModel):

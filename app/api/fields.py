@@ -25,6 +25,15 @@ Seed = Annotated[int, Field(ge=-(2**63), le=INT64_MAX, description="Seed of java
 _PRINTABLE = r"^[^\x00-\x1f\x7f]*$"
 Name = Annotated[str, Field(min_length=1, max_length=249, pattern=_PRINTABLE)]
 Rack = Annotated[str, Field(max_length=249, pattern=_PRINTABLE)]
+AttributeName = Annotated[str, Field(min_length=1, max_length=63, pattern=_PRINTABLE)]
+Attributes = Annotated[
+    dict[AttributeName, Name],
+    Field(
+        max_length=16,
+        description='The broker\'s failure domains by name, `{"zone": "eu-1a"}`; awareness places by them. Its rack '
+        "stands for an attribute `rack` that is not here.",
+    ),
+]
 Labels = Annotated[
     dict[
         Annotated[str, Field(min_length=1, max_length=63, pattern=_PRINTABLE)],

@@ -1,13 +1,15 @@
 """What plans look like as JSON."""
 
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from app.api.snapshots import WarningDocument
 from app.core.groups.measures.handover import Handover
+from app.core.measures.attributes import AttributeExposure
 from app.core.measures.movement import PartitionChange
 from app.core.measures.placement import PlacementMeasures
 from app.core.measures.violations import Violation
@@ -72,12 +74,35 @@ class EnvelopeDocument(BaseModel):
     replicas: ShareDocument
 
 
+class UnassignedDocument(BaseModel):
+    """What of one topic has no place: every partition of it lacks as many replicas.
+
+    `values` are the forced values that no live broker has, by attribute.
+    """
+
+    topic: str
+    replicas_per_partition: int
+    partitions: int
+    replicas: int
+    values: dict[str, list[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class AwareMeasures(PlacementMeasures):
+    """What a plan by awareness reports; `attributes` by name, in the order of the request."""
+
+    attributes: dict[str, AttributeExposure]
+
+
 class PlanDocument(PlanSummary):
     """An immutable answer, with the request that it answers."""
 
     topics: list[PlacedTopic]
     envelope: list[EnvelopeDocument] | None
-    measures: PlacementMeasures
+    measures: PlacementMeasures | AwareMeasures
+    unassigned: list[UnassignedDocument] | None = Field(
+        None, description="Of awareness alone: topics of which some replicas have no place."
+    )
     violations: list[Violation]
     warnings: list[WarningDocument]
     request: dict[str, Any]
@@ -97,6 +122,7 @@ class PartitionDocument(BaseModel):
     partition: int
     leader: int
     replicas: list[int]
+    unassigned: int | None = Field(None, description="How many replicas have no place; only where some have none.")
 
 
 class ReadPartitionDocument(BaseModel):

@@ -9,7 +9,7 @@ from app import errors
 from app.api import examples
 from app.api.clusters import BrokerRequest
 from app.api.dependencies import RequestLimits, Uow, json_only
-from app.api.fields import Id, Int32, Labels, PartitionId, Seed, TopicName
+from app.api.fields import AttributeName, Id, Int32, Labels, Name, PartitionId, Seed, TopicName
 from app.api.fields import Request as RequestModel
 from app.api.idempotency import OnceOnly
 from app.api.jobs import JobDocument, accepted, wants_job
@@ -18,6 +18,7 @@ from app.api.plan_documents import PlanDocument
 from app.api.plans import created
 from app.api.problems import responses
 from app.core.model import NewTopic
+from app.core.replicas.awareness.rules import Policy
 from app.core.replicas.rack_modes import RackMode
 from app.core.replicas.registry import PLACEMENTS
 from app.services import replicas, snapshots
@@ -27,6 +28,9 @@ router = APIRouter(prefix="/v1/plans", tags=["plans"])
 
 # The bounds are documented here and checked by the core, whose failures say more than "less than 1".
 Count = Annotated[Int32, Field(json_schema_extra={"minimum": 1})]
+
+
+ForcedValues = Annotated[list[Name], Field(min_length=1, max_length=1000)]
 
 
 class NewTopicRequest(RequestModel):
@@ -54,7 +58,7 @@ class PlaceRequest(RequestModel):
     rack_mode: Literal["enforced", "safe", "disabled"] | None = Field(
         None,
         description="Where it is left out Kafka's own way: admin_utils enforces racks, striped takes the brokers "
-        "without one as a rack of their own.",
+        "without one as a rack of their own. Not for awareness.",
     )
     fixed_start_index: PartitionId | None = Field(
         None,
@@ -63,7 +67,20 @@ class PlaceRequest(RequestModel):
     seed: Seed | None = Field(
         None,
         description="Replays the generator of a controller. One that is left out comes from the request's own hash "
-        "and is answered; the plan's `prediction` is then `envelope`.",
+        "and is answered; the plan's `prediction` is then `envelope`, but with awareness, which no controller does.",
+    )
+    policy: Literal[tuple(policy.value for policy in Policy)] | None = Field(  # type: ignore[valid-type] # as above
+        None, description="Whose rule awareness follows; `spread` where it is left out. For awareness alone."
+    )
+    attributes: Annotated[list[AttributeName], Field(min_length=1, max_length=16)] | None = Field(
+        None,
+        description="The attributes of brokers that awareness minds, the one that counts most first; `rack` where they "
+        "are left out. For awareness alone.",
+    )
+    forced: Annotated[dict[AttributeName, ForcedValues], Field(min_length=1, max_length=16)] | None = Field(
+        None,
+        description="By attribute the values that there are meant to be: the share of one without a live broker stays "
+        "unassigned. For the policy `forced` alone.",
     )
     topics: Annotated[list[NewTopicRequest], Field(min_length=1)]
     labels: Labels = Field(default_factory=dict)
@@ -78,6 +95,9 @@ class PlaceRequest(RequestModel):
             rack_mode=None if self.rack_mode is None else RackMode(self.rack_mode),
             fixed_start_index=self.fixed_start_index,
             seed=self.seed,
+            policy=None if self.policy is None else Policy(self.policy),
+            attributes=self.attributes,
+            forced=self.forced,
             labels=self.labels,
         )
 
@@ -97,6 +117,10 @@ class PlaceRequest(RequestModel):
         errors.InvalidReplicationFactor,
         errors.BrokersWithoutRack,
         errors.ArithmeticOverflow,
+        errors.AttributeMissing,
+        errors.DuplicateAttribute,
+        errors.ForcedAttributeNotListed,
+        errors.TooFewValues,
         errors.DuplicateBroker,
         errors.DuplicateTopic,
         errors.UnsupportedMediaType,
@@ -117,9 +141,9 @@ def plan_replicas(
     """Say where the replicas of new topics land, exactly as Kafka's own code would place them; the same request gets
     the same plan, byte for byte.
 
-    The plan's `prediction` is `replay` (this seed gives exactly this), `pinned` (nothing is drawn: hand the assignment
-    to Kafka) or `envelope` (a controller draws its own seed: this is one outcome, and `envelope` says what all of them
-    have in common).
+    The plan's `prediction` is `replay` (this seed gives exactly this), `pinned` (no controller draws it: hand the
+    assignment to Kafka) or `envelope` (a controller draws its own seed: this is one outcome, and `envelope` says what
+    all of them have in common).
     """
 
     def answer() -> Response:

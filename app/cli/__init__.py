@@ -185,10 +185,17 @@ def plan_replicas(
     topics: Annotated[Path | None, typer.Option(help="What kafka-topics --describe printed.", exists=True)] = None,
     log_dirs: Annotated[Path | None, typer.Option(help="What kafka-log-dirs --describe printed.", exists=True)] = None,
     cluster: Annotated[str, typer.Option(help="The cluster's name.")] = "offline",
-    algorithm: Annotated[str, typer.Option(help="admin_utils or striped.")] = "admin_utils",
+    algorithm: Annotated[str, typer.Option(help="admin_utils, striped or awareness.")] = "admin_utils",
     rack_mode: Annotated[str | None, typer.Option(help="enforced, safe or disabled.")] = None,
     fixed_start_index: Annotated[int | None, typer.Option(help="Where admin_utils starts.", min=0)] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of the generator.")] = None,
+    policy: Annotated[
+        str | None,
+        typer.Option(help="Of awareness: spread, forced, hdfs, redis or kafka. Default: spread, over racks."),
+    ] = None,
+    forced: Annotated[
+        list[str] | None, typer.Option(help="Of the policy forced: a rack that there is meant to be; repeatable.")
+    ] = None,
     export: Annotated[str | None, typer.Option(help="Print this format instead of the plan's JSON.")] = None,
 ) -> None:
     """Place topics from files, without a service: the same core, the same JSON."""
@@ -198,10 +205,7 @@ def plan_replicas(
         topic,
         texts=offline.Texts(brokers=brokers, topics=topics, log_dirs=log_dirs),
         cluster=cluster,
-        algorithm=algorithm,
-        rack_mode=rack_mode,
-        fixed_start_index=fixed_start_index,
-        seed=seed,
+        choices=offline.Choices(algorithm, rack_mode, fixed_start_index, seed, policy, forced or ()),
         export=export,
     )
     sys.stdout.buffer.write(written)

@@ -10,6 +10,7 @@ import orjson
 from app.core.groups.registry import ASSIGNORS
 from app.core.keys.partitioners import PARTITIONERS
 from app.core.model import Cluster, NewTopic
+from app.core.replicas.awareness.rules import Policy
 from app.core.replicas.rack_modes import RackMode
 from app.core.replicas.registry import PLACEMENTS
 from app.errors import ConflictingFields, MalformedKey
@@ -43,32 +44,41 @@ class Texts:
         return assemble(name, **{f"{part}_text": text for part, text in texts.items()}).cluster
 
 
-def place(
-    topics: list[str],
-    *,
-    texts: Texts,
-    cluster: str,
-    algorithm: str,
-    rack_mode: str | None,
-    fixed_start_index: int | None,
-    seed: int | None,
-    export: str | None,
-) -> bytes:
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """How topics are to be placed: the options of the command, as typed."""
+
+    algorithm: str
+    rack_mode: str | None = None
+    fixed_start_index: int | None = None
+    seed: int | None = None
+    policy: str | None = None
+    forced_racks: Sequence[str] = ()
+
+    def request(self, topics: Sequence[NewTopic]) -> ReplicasRequest:
+        """What the service is asked. Raises `ConflictingFields` where a choice is none of those there are."""
+        _require("algorithm", self.algorithm, tuple(PLACEMENTS))
+        _require("rack-mode", self.rack_mode, tuple(RackMode))
+        _require("policy", self.policy, tuple(Policy))
+        return ReplicasRequest(
+            topics=topics,
+            algorithm=self.algorithm,
+            rack_mode=None if self.rack_mode is None else RackMode(self.rack_mode),
+            fixed_start_index=self.fixed_start_index,
+            seed=self.seed,
+            policy=None if self.policy is None else Policy(self.policy),
+            forced={"rack": self.forced_racks} if self.forced_racks else None,
+        )
+
+
+def place(topics: list[str], *, texts: Texts, cluster: str, choices: Choices, export: str | None) -> bytes:
     """Place topics on the cluster that the files describe; the plan as the API writes it, or one of the exports.
 
     Raises what the service does, and `ConflictingFields` where an option is none of those there are.
     """
-    _require("algorithm", algorithm, tuple(PLACEMENTS))
-    _require("rack-mode", rack_mode, tuple(RackMode))
     _require("export", export, tuple(EXPORTS))
+    request = choices.request([_topic(text) for text in topics])
     found = texts.cluster(cluster)
-    request = ReplicasRequest(
-        topics=[_topic(text) for text in topics],
-        algorithm=algorithm,
-        rack_mode=None if rack_mode is None else RackMode(rack_mode),
-        fixed_start_index=fixed_start_index,
-        seed=seed,
-    )
     plan = replicas.plan(request, found, Settings().limits)
     if export is not None:
         return EXPORTS[export](plan, lambda: found)

@@ -4,8 +4,9 @@
     {"isr":[101],"leader":101,"partition":0,"replicas":[101],"size_bytes":1}]}]}
 
 Keys are sorted, brokers stand by id, topics by name, partitions by id, consumer groups (`groups`, see
-recorded_json.py) by group id. Left out is what says nothing: no rack, not fenced, no capacity, no leader, an unknown
-size, no replica being added or removed, an unknown topic id, no groups. How wide an array was padded leaves no trace.
+recorded_json.py) by group id. Left out is what says nothing: no rack, not fenced, no capacity, no attributes, a weight
+of 1, no leader, an unknown size, no replica being added or removed, an unknown topic id, no groups. How wide an array
+was padded leaves no trace.
 """
 
 from collections.abc import Iterator
@@ -61,6 +62,10 @@ def _broker_members(broker: Broker) -> dict[str, object]:
         members["fenced"] = True
     if broker.capacity is not None and broker.capacity != BrokerCapacity():
         members["capacity"] = {key: value for key, value in asdict(broker.capacity).items() if value is not None}
+    if broker.attributes:
+        members["attributes"] = dict(broker.attributes)
+    if broker.weight != 1:
+        members["weight"] = broker.weight
     return members
 
 
@@ -102,6 +107,8 @@ def _broker(members: dict[str, Any]) -> Broker:
         rack=members.get("rack"),
         fenced=members.get("fenced", False),
         capacity=None if capacity is None else BrokerCapacity(**capacity),
+        attributes=members.get("attributes", {}),
+        weight=members.get("weight", 1.0),
     )
 
 

@@ -42,8 +42,8 @@ def resolve(uow: UnitOfWork, definition: Mapping[str, Json], limits: Limits) -> 
             told["snapshot_content_hash"] = snapshot.content_hash
             brokers = cluster.brokers
         else:
-            brokers = tuple(Broker(its["id"], its.get("rack"), its["fenced"]) for its in asked["brokers"])
-        told["resolved"] = {"brokers": [{"id": its.id, "rack": its.rack, "fenced": its.fenced} for its in brokers]}
+            brokers = tuple(_broker(its) for its in asked["brokers"])
+        told["resolved"] = {"brokers": [_resolved(broker) for broker in brokers]}
     _require_placeable(told, limits)
     return told
 
@@ -78,6 +78,19 @@ def opened(uow: UnitOfWork, sweep: Sweep, index: int, limits: Limits) -> Plan:
         labels={"sweep": str(sweep.id), "scenario": str(index)},
     )
     return replicas.place(uow, request, limits)
+
+
+def _broker(its: Mapping[str, Any]) -> Broker:
+    attributes, weight = its.get("attributes", {}), its.get("weight", 1.0)
+    return Broker(its["id"], its.get("rack"), its["fenced"], attributes=attributes, weight=weight)
+
+
+def _resolved(broker: Broker) -> dict[str, Json]:
+    """What decides a placement; attributes and a weight only where there are some."""
+    told: dict[str, Json] = {"id": broker.id, "rack": broker.rack, "fenced": broker.fenced}
+    if broker.attributes:
+        told["attributes"] = broker.attributes
+    return told | ({} if broker.weight == 1 else {"weight": broker.weight})
 
 
 def _require_placeable(definition: Mapping[str, Json], limits: Limits) -> None:

@@ -14,11 +14,12 @@ from app.core.measures.placement import measure
 from app.core.measures.tally import tally
 from app.core.measures.violations import violations
 from app.core.model import INT32_MAX, Broker, Cluster, NewTopic
+from app.core.replicas.awareness.rules import Policy, Rules
 from app.core.replicas.envelope import Envelope, Share
 from app.core.replicas.rack_modes import RackMode, require_racks
 from app.core.replicas.registry import PLACEMENTS, Algorithm, place_topics
 from app.errors import ConflictingFields, DuplicateTopic, InvalidPartitions, Json, KafkaError
-from app.services import snapshots
+from app.services import aware_replicas, snapshots
 from app.services.cautions import Caution
 from app.services.limits import Limits
 from app.services.plans import Plan, PlannedPartition, as_json
@@ -36,6 +37,8 @@ class ReplicasRequest:
 
     `rack_mode` None means what Kafka does: AdminUtils enforces racks, KRaft's placer takes brokers without one as a
     rack of their own.
+
+    `policy`, `attributes` and `forced` are for awareness alone, which spreads over racks where they are left out.
     """
 
     topics: Sequence[NewTopic]
@@ -45,7 +48,22 @@ class ReplicasRequest:
     rack_mode: RackMode | None = None
     fixed_start_index: int | None = None
     seed: int | None = None
+    policy: Policy | None = None
+    attributes: Sequence[str] | None = None
+    forced: Mapping[str, Sequence[str]] | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def rules(self) -> Rules | None:
+        """What awareness is to follow; None for algorithms that follow nobody's rules."""
+        if PLACEMENTS[self.algorithm].following is None:
+            return None
+        told = Rules()
+        return Rules(
+            policy=told.policy if self.policy is None else self.policy,
+            attributes=told.attributes if self.attributes is None else tuple(self.attributes),
+            forced={name: tuple(values) for name, values in (self.forced or {}).items()},
+        )
 
 
 def stored(request: ReplicasRequest) -> Mapping[str, Json]:
@@ -64,6 +82,7 @@ def run(uow: UnitOfWork, request: Mapping[str, Any], limits: Limits) -> Plan:
             "brokers": None if brokers is None else [Broker(**broker) for broker in brokers],
             "snapshot_id": None if snapshot_id is None else UUID(snapshot_id),
             "rack_mode": None if mode is None else RackMode(mode),
+            "policy": None if request["policy"] is None else Policy(request["policy"]),
         }
     )
     return place(uow, again, limits, is_job=True)
@@ -105,10 +124,16 @@ def place(
 def warm_up() -> None:
     """Load the compiled loops, so that no caller waits for them."""
     brokers = tuple(Broker(broker, f"rack-{broker % 2}") for broker in range(4))
-    for algorithm in PLACEMENTS:
-        for rack_mode in (RackMode.ENFORCED, RackMode.DISABLED):
-            request = ReplicasRequest([NewTopic("warm-up", 7, 2)], algorithm=algorithm, rack_mode=rack_mode)
-            plan(request, Cluster("", brokers), Limits())
+    topics = [NewTopic("warm-up", 7, 2)]
+    crossing = tuple(replace(broker, attributes={"zone": f"zone-{broker.id // 2}"}) for broker in brokers)
+    for name, algorithm in PLACEMENTS.items():
+        if algorithm.following is None:
+            for rack_mode in (RackMode.ENFORCED, RackMode.DISABLED):
+                plan(ReplicasRequest(topics, algorithm=name, rack_mode=rack_mode), Cluster("", brokers), Limits())
+        else:
+            for attributes in (["rack"], ["zone", "rack"]):
+                request = ReplicasRequest(topics, algorithm=name, policy=Policy.REDIS, attributes=attributes)
+                plan(request, Cluster("", crossing), Limits())
 
 
 def plan(request: ReplicasRequest, cluster: Cluster, limits: Limits) -> NewPlan:
@@ -124,6 +149,7 @@ def check(request: ReplicasRequest, limits: Limits, *, is_job: bool) -> None:
     """Raise what is wrong with a request before anything is looked up: conflicts, duplicates, limits."""
     if (request.snapshot_id is None) == (request.brokers is None):
         raise ConflictingFields("a request names either a snapshot_id or brokers", path=("snapshot_id",))
+    _check_rules(request)
     check_brokers(request.brokers or (), limits)
     limits.check_count("topics", request.topics, path=("topics",))
     names = [topic.name for topic in request.topics]
@@ -150,8 +176,30 @@ def check(request: ReplicasRequest, limits: Limits, *, is_job: bool) -> None:
             )
 
 
+def _check_rules(request: ReplicasRequest) -> None:
+    """Raise what is wrong with the rules that are to be followed, or that there are some where none are."""
+    rules = request.rules
+    if rules is None:
+        given = {"policy": request.policy, "attributes": request.attributes, "forced": request.forced}
+        for name, value in given.items():
+            if value is not None:
+                detail = f"{name} goes with the algorithm awareness; {request.algorithm} is asked for"
+                raise ConflictingFields(detail, path=(name,), algorithm=request.algorithm)
+        return
+    rules.check()
+    if request.rack_mode is not None:
+        raise ConflictingFields(
+            "to awareness a rack is an attribute among others; it knows no rack mode",
+            path=("rack_mode",),
+            value=request.rack_mode.value,
+        )
+
+
 def _plan(request: ReplicasRequest, site: _Site) -> NewPlan:
+    rules = request.rules
     algorithm = PLACEMENTS[request.algorithm]
+    if rules is not None:
+        algorithm = algorithm.under(rules)
     listed = request.brokers if request.brokers is not None else site.cluster.brokers
     canonical = _canonical(request, listed, site)
     # Taken before a seed is drawn: who sends that seed asks for a replay, which is another plan than the envelope.
@@ -171,16 +219,22 @@ def _plan(request: ReplicasRequest, site: _Site) -> NewPlan:
     _require_partitions(request.topics)
     require_racks(request.rack_mode or algorithm.rack_mode, brokers)
     counts = tally({placement.topic: placement.assignment for placement in placements}, listed)
+    envelope_of = algorithm.envelope
+    # Where no controller draws there is nothing to predict: the assignment is there to be handed to Kafka.
+    is_pinned = request.fixed_start_index is not None or envelope_of is None
     answer: dict[str, Json] = {
-        "prediction": "pinned" if request.fixed_start_index is not None else "envelope" if is_drawn else "replay",
+        "prediction": "pinned" if is_pinned else "envelope" if is_drawn else "replay",
         "seed": request.seed,
-        "envelope": [_envelope(topic, algorithm.envelope(brokers, topic)) for topic in request.topics]
-        if is_drawn
+        "envelope": [_envelope(topic, envelope_of(brokers, topic)) for topic in request.topics]
+        if is_drawn and envelope_of is not None
         else None,
         "measures": as_json(measure(counts)),
         "violations": as_json(violations(counts)),
         "warnings": [warning.as_json() for warning in (*warnings, *_topic_warnings(request, site.cluster))],
     }
+    if rules is not None:
+        looked_at = aware_replicas.look(placements, request.topics, listed=listed, live=brokers, rules=rules)
+        answer = looked_at.added_to(answer)
     return NewPlan(
         kind=KIND,
         hash=plan_hash,
@@ -207,9 +261,16 @@ def placed(plan: Plan | NewPlan) -> dict[str, object]:
     }
 
 
-def partition_json(_: PlanHead, row: PlannedPartition) -> dict[str, Json]:
-    """One partition of a plan; the first replica is the preferred leader."""
-    return {"topic": row.topic, "partition": row.partition, "leader": row.row[0], "replicas": row.row}
+def partition_json(head: PlanHead, row: PlannedPartition) -> dict[str, Json]:
+    """One partition of a plan; the first replica is the preferred leader. `unassigned` counts those without a place."""
+    found: dict[str, Json] = {
+        "topic": row.topic,
+        "partition": row.partition,
+        "leader": row.row[0],
+        "replicas": row.row,
+    }
+    lacking = aware_replicas.unassigned_of(head.answer, row.topic)
+    return found | {"unassigned": lacking} if lacking else found
 
 
 def _require_partitions(topics: Sequence[NewTopic]) -> None:
@@ -229,13 +290,13 @@ def _canonical(request: ReplicasRequest, listed: Sequence[Broker], site: _Site) 
     """The request with nothing left to guess: what the hash is of, and what is kept."""
     algorithm = PLACEMENTS[request.algorithm]
     mode = request.rack_mode or algorithm.rack_mode
-    return {
+    told: dict[str, Json] = {
         "kind": KIND,
         "engine_version": ENGINE_VERSION,
         "cluster": site.cluster.name or None,
         "snapshot_content_hash": site.content_hash,
         # A snapshot's brokers follow from its hash; others are named in the caller's order, which may count.
-        "brokers": None if site.content_hash else [as_json(broker) for broker in listed],
+        "brokers": None if site.content_hash else [_broker_json(broker) for broker in listed],
         "algorithm": request.algorithm,
         "rack_mode": None if mode is None else mode.value,
         "fixed_start_index": request.fixed_start_index,
@@ -243,6 +304,22 @@ def _canonical(request: ReplicasRequest, listed: Sequence[Broker], site: _Site) 
         "topics": [as_json(topic) for topic in request.topics],
         "labels": dict(sorted(request.labels.items())),
     }
+    return told if request.rules is None else told | _rules_json(request.rules)
+
+
+def _rules_json(rules: Rules) -> dict[str, Json]:
+    forced: dict[str, Json] = {name: rules.forced[name] for name in rules.attributes if name in rules.forced}
+    return {"policy": rules.policy.value, "attributes": rules.attributes, "forced": forced}
+
+
+def _broker_json(broker: Broker) -> dict[str, Json]:
+    """A broker as a request names it; attributes and a weight only where it has some, so that other hashes stay."""
+    told: dict[str, Json] = as_json(broker)
+    if not broker.attributes:
+        del told["attributes"]
+    if broker.weight == 1:
+        del told["weight"]
+    return told
 
 
 def _envelope(topic: NewTopic, found: Envelope) -> dict[str, Json]:
@@ -287,7 +364,7 @@ def _brokers_in_play(
         detail = f"racks do not count: {len(without)} of {len(brokers)} brokers have none, and the mode is safe"
         warnings.append(Caution("racks_ignored", detail, without))
     sizes = Counter(broker.rack for broker in brokers if broker.rack is not None)
-    if len(set(sizes.values())) > 1:
+    if len(set(sizes.values())) > 1 and algorithm.following is None:
         listed_sizes = ", ".join(f"{rack}: {size}" for rack, size in sorted(sizes.items()))
         detail = f"racks are of unequal size ({listed_sizes}); brokers of a small rack get more replicas than others"
         warnings.append(Caution("unequal_racks", detail))

@@ -56,6 +56,7 @@ _FIELDS = {
     "replication_factor": "replication_factor",
     "rack_mode": "rack_mode",
     "seed": "seed",
+    "attributes": "brokers_text",
     # Of the limits it is the number of partitions that a person can lower.
     "topics": "partitions",
 }

@@ -1,0 +1,298 @@
+"""`POST /v1/plans/replicas` with the algorithm awareness: every field, every refusal, what the plan then says."""
+
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.api.contract import SNAPSHOT_ID, only_error, place, problem, topic
+
+
+def brokers(*domains: str, **fields: Any) -> list[dict[str, Any]]:
+    """Brokers from 1 on; a domain is `region/zone/rack`, or less of it."""
+    names = ("region", "zone", "rack")
+    return [
+        {"id": index, "attributes": dict(zip(names, domain.split("/"), strict=False)), **fields}
+        for index, domain in enumerate(domains, start=1)
+    ]
+
+
+SIX = brokers("eu/eu-1", "eu/eu-1", "eu/eu-2", "eu/eu-2", "us/us-1", "us/us-1")
+
+
+def aware(client: httpx.Client, *topics: dict[str, Any], **fields: Any) -> httpx.Response:
+    return place(client, *topics, **{"algorithm": "awareness", "brokers": SIX, "attributes": ["zone"]} | fields)
+
+
+def rows(plan: dict[str, Any]) -> list[list[int]]:
+    found: list[list[int]] = plan["topics"][0]["replicas"]
+    return found
+
+
+class TestPlan:
+    """What an aware plan is."""
+
+    def test_every_field_of_the_contract(self, client: httpx.Client) -> None:
+        response = aware(client, topic(partitions=12), attributes=["region", "zone"], policy="spread", seed=42)
+        assert response.status_code == 201, response.text
+        plan = response.json()
+        assert (plan["prediction"], plan["seed"], plan["envelope"], plan["unassigned"]) == ("pinned", 42, None, [])
+        assert plan["violations"] == []
+        asked = {name: plan["request"][name] for name in ("algorithm", "policy", "attributes", "forced")}
+        assert asked == {"algorithm": "awareness", "policy": "spread", "attributes": ["region", "zone"], "forced": {}}
+        zones = {broker["id"]: broker["attributes"]["zone"] for broker in SIX}
+        assert {frozenset(zones[broker] for broker in row) for row in rows(plan)} == {
+            frozenset({"eu-1", "eu-2", "us-1"})
+        }
+        assert client.get(response.headers["location"]).content == response.content
+
+    def test_without_rules_it_spreads_over_racks(self, client: httpx.Client) -> None:
+        listed = [{"id": i, "rack": f"r{i % 3}"} for i in range(6)]
+        plan = place(client, brokers=listed, algorithm="awareness", seed=1).json()
+        assert (plan["request"]["policy"], plan["request"]["attributes"]) == ("spread", ["rack"])
+        assert plan["measures"]["rack_safe_share"] == 1.0
+
+    def test_a_rack_stands_for_the_attribute_of_that_name(self, client: httpx.Client) -> None:
+        """But for brokers that have another."""
+        listed = [
+            {"id": 1, "rack": "a"},
+            {"id": 2, "rack": "a"},
+            {"id": 3, "rack": "a", "attributes": {"rack": "b"}},
+        ]
+        plan = aware(client, topic(replication_factor=2), brokers=listed, attributes=["rack"], seed=1).json()
+        assert all(3 in row for row in rows(plan))
+
+    def test_a_seed_that_nobody_gave_is_drawn_answered_and_gives_the_same(self, client: httpx.Client) -> None:
+        drawn = aware(client, topic(partitions=30)).json()
+        assert isinstance(drawn["seed"], int)
+        assert aware(client, topic(partitions=30)).json() == drawn
+        replayed = aware(client, topic(partitions=30), seed=drawn["seed"]).json()
+        assert (rows(replayed), replayed["measures"]) == (rows(drawn), drawn["measures"])
+        assert rows(aware(client, topic(partitions=30), seed=drawn["seed"] + 1).json()) != rows(drawn)
+
+    def test_a_broker_twice_as_large_takes_twice_as_many(self, client: httpx.Client) -> None:
+        listed = [{**broker, "weight": 2 if broker["id"] in (1, 3, 5) else 1} for broker in SIX]
+        plan = aware(client, topic(partitions=30), brokers=listed, seed=1).json()
+        for counted, single in (("replicas", 10), ("leaders", 10 / 3)):
+            for broker, count in plan["measures"][counted]["per_broker"].items():
+                assert abs(count - single * (2 if broker in "135" else 1)) < 1
+
+    def test_exposure_to_the_loss_of_each_value(self, client: httpx.Client) -> None:
+        """Two copies in eu, one in us: without eu one is left, without us two."""
+        plan = aware(client, topic(partitions=6), attributes=["region", "zone"], seed=1).json()
+        region, zone = (plan["measures"]["attributes"][name] for name in ("region", "zone"))
+        assert list(plan["measures"]["attributes"]) == ["region", "zone"]
+        assert region["values_per_partition"] == {"min": 2, "max": 2, "partitions": {"2": 6}}
+        eu, us = region["losses"]["eu"], region["losses"]["us"]
+        assert eu["partitions_leaderless"] + us["partitions_leaderless"] == 6
+        without_leaders = [
+            {name: count for name, count in loss.items() if name != "partitions_leaderless"} for loss in (eu, us)
+        ]
+        assert without_leaders == [
+            {"partitions_reduced": 6, "partitions_down_to_one": 6, "partitions_offline": 0},
+            {"partitions_reduced": 6, "partitions_down_to_one": 0, "partitions_offline": 0},
+        ]
+        assert (zone["spanning_share"], list(zone["losses"])) == (1.0, ["eu-1", "eu-2", "us-1"])
+
+    def test_a_snapshot_carries_attributes_and_weights(self, client: httpx.Client) -> None:
+        listed = [{**broker, "weight": 1.5} for broker in SIX]
+        kept = client.post("/v1/snapshots", json={"cluster": "domains", "brokers": listed}).json()
+        assert client.get(f"/v1/snapshots/{kept['id']}").status_code == 200
+        one = aware(client, brokers=None, snapshot_id=kept["id"], seed=1).json()
+        assert rows(one) == rows(aware(client, brokers=listed, seed=1).json())
+        without = client.post("/v1/snapshots", json={"cluster": "domains", "brokers": SIX}).json()
+        assert without["content_hash"] != kept["content_hash"]
+
+    def test_as_a_job(self, client: httpx.Client) -> None:
+        body = {
+            "brokers": SIX,
+            "algorithm": "awareness",
+            "attributes": ["zone"],
+            "policy": "redis",
+            "topics": [topic()],
+        }
+        response = client.post("/v1/plans/replicas", json=body, headers={"Prefer": "respond-async"})
+        assert response.status_code == 202
+
+
+LOST = [
+    *brokers("eu/z1", "eu/z1"),
+    *[broker | {"id": broker["id"] + 2} for broker in brokers("eu/z2", fenced=True)],
+]
+"""Zone z2 has one broker, and that is fenced."""
+
+
+class TestForced:
+    """The share of a value without a live broker stays unassigned, and everything that shows a plan lives with it."""
+
+    def _plan(self, client: httpx.Client, **fields: Any) -> dict[str, Any]:
+        asked = {"brokers": LOST, "policy": "forced", "forced": {"zone": ["z1", "z2"]}, "seed": 1} | fields
+        response = aware(client, topic("orders", 4, 2), **asked)
+        assert response.status_code == 201, response.text
+        plan: dict[str, Any] = response.json()
+        return plan
+
+    def test_it_is_listed(self, client: httpx.Client) -> None:
+        plan = self._plan(client)
+        assert sorted(row for row in rows(plan)) == [[1], [1], [2], [2]]
+        assert plan["unassigned"] == [
+            {"topic": "orders", "replicas_per_partition": 1, "partitions": 4, "replicas": 4, "values": {"zone": ["z2"]}}
+        ]
+        codes = [warning["code"] for warning in plan["warnings"]]
+        assert codes == ["fenced_brokers_left_out", "replicas_unassigned"]
+        listed = client.get(f"/v1/plans/{plan['id']}/partitions").json()["items"]
+        assert [row["unassigned"] for row in listed] == [1] * 4
+
+    def test_spread_crowds_the_survivors_instead(self, client: httpx.Client) -> None:
+        plan = self._plan(client, policy="spread", forced=None)
+        assert {len(row) for row in rows(plan)} == {2}
+        assert plan["unassigned"] == []
+
+    def test_when_the_zone_is_back_nothing_is_unassigned(self, client: httpx.Client) -> None:
+        plan = self._plan(client, brokers=[broker | {"fenced": False} for broker in LOST])
+        assert all(3 in row for row in rows(plan))
+        assert (plan["unassigned"], plan["violations"]) == ([], [])
+
+    def test_a_value_that_no_broker_has_is_a_warning(self, client: httpx.Client) -> None:
+        plan = self._plan(client, forced={"zone": ["z1", "z2", "z9"]})
+        assert plan["unassigned"][0]["values"] == {"zone": ["z2", "z9"]}
+        warning = next(each for each in plan["warnings"] if each["code"] == "forced_value_without_broker")
+        assert "z9" in warning["detail"]
+
+    @pytest.mark.parametrize("name", ["reassignment", "replica_assignment", "csv", "markdown", "arrow"])
+    def test_exports(self, client: httpx.Client, name: str) -> None:
+        plan = self._plan(client)
+        found = client.get(f"/v1/plans/{plan['id']}/export", params={"format": name})
+        assert found.status_code == 200
+        assert found.content
+
+    def test_pages_pictures_and_differences(self, client: httpx.Client) -> None:
+        plan = self._plan(client)
+        back = self._plan(client, brokers=[broker | {"fenced": False} for broker in LOST])
+        assert client.get(f"/v1/plans/{plan['id']}/picture.svg").status_code == 200
+        assert client.get(f"/plans/{plan['id']}").status_code == 200
+        found = client.get(f"/v1/plans/{plan['id']}/diff", params={"against": back["id"]}).json()
+        assert found["summary"]["replicas_removed"] >= 4
+
+
+class TestPolicies:
+    def test_redis_leads_alone(self, client: httpx.Client) -> None:
+        plan = aware(client, topic(partitions=20), policy="redis", attributes=["region"], seed=3).json()
+        eu = {1, 2, 3, 4}
+        # A leader in eu would leave only two brokers for two followers, and one in us four.
+        assert {frozenset(row) & eu == frozenset(row[1:]) or row[0] in eu for row in rows(plan)} == {True}
+        assert plan["violations"] == []
+
+    def test_hdfs_pairs(self, client: httpx.Client) -> None:
+        plan = aware(client, topic(partitions=20), policy="hdfs", seed=3).json()
+        zone = {broker["id"]: broker["attributes"]["zone"] for broker in SIX}
+        for first, second, third in rows(plan):
+            assert zone[first] == zone[second] != zone[third]
+
+    def test_a_zone_that_cannot_lead_is_named(self, client: httpx.Client) -> None:
+        listed = brokers("eu/z1", "eu/z1", "eu/z2")
+        plan = aware(client, topic(replication_factor=3), policy="redis", brokers=listed, seed=1).json()
+        assert {row[0] for row in rows(plan)} == {3}
+        warning = next(each for each in plan["warnings"] if each["code"] == "values_never_lead")
+        assert "z1" in warning["detail"]
+
+
+class TestBadInput:
+    """Each its own problem, with its place, its value and its limit."""
+
+    @pytest.mark.parametrize("algorithm", ["admin_utils", "striped"])
+    @pytest.mark.parametrize(
+        ("name", "value"), [("policy", "spread"), ("attributes", ["zone"]), ("forced", {"zone": ["z1"]})]
+    )
+    def test_rules_without_awareness(self, client: httpx.Client, algorithm: str, name: str, value: Any) -> None:
+        found = place(client, algorithm=algorithm, **{name: value})
+        only_error(problem(found, 422, "conflicting_fields"), f"/{name}")
+
+    @pytest.mark.parametrize(
+        ("fields", "pointer"),
+        [
+            ({"policy": "random"}, "/policy"),
+            ({"attributes": []}, "/attributes"),
+            ({"attributes": [""]}, "/attributes/0"),
+            ({"attributes": "zone"}, "/attributes"),
+            ({"attributes": [f"a{i}" for i in range(17)]}, "/attributes"),
+            ({"policy": "forced", "forced": {}}, "/forced"),
+            ({"policy": "forced", "forced": {"zone": []}}, "/forced/zone"),
+            ({"policy": "forced", "forced": {"zone": [""]}}, "/forced/zone/0"),
+            ({"policy": "forced", "forced": {"zone": "z1"}}, "/forced/zone"),
+            ({"brokers": [{"id": 1, "attributes": {"zone": ""}}]}, "/brokers/0/attributes/zone"),
+            ({"brokers": [{"id": 1, "attributes": {"zone": 7}}]}, "/brokers/0/attributes/zone"),
+            ({"brokers": [{"id": 1, "weight": 0}]}, "/brokers/0/weight"),
+            ({"brokers": [{"id": 1, "weight": -1}]}, "/brokers/0/weight"),
+            ({"brokers": [{"id": 1, "weight": "2"}]}, "/brokers/0/weight"),
+        ],
+    )
+    def test_fields(self, client: httpx.Client, fields: dict[str, Any], pointer: str) -> None:
+        only_error(problem(aware(client, **fields), 422, "validation"), pointer)
+
+    @pytest.mark.parametrize("weight", ["Infinity", "NaN", "1e999"])
+    def test_a_weight_that_is_no_number(self, client: httpx.Client, weight: str) -> None:
+        body = '{"algorithm":"awareness","brokers":[{"id":1,"rack":"a","weight":' + weight + '}],"topics":[]}'
+        headers = {"Content-Type": "application/json"}
+        assert client.post("/v1/plans/replicas", content=body, headers=headers).status_code in (400, 422)
+
+    def test_attributes_missing_on_some_brokers(self, client: httpx.Client) -> None:
+        listed = [*SIX, {"id": 7, "attributes": {"region": "us"}}, {"id": 8}]
+        found = problem(aware(client, brokers=listed, attributes=["region", "zone"]), 422, "attribute_missing")
+        error = only_error(found, "/attributes/0")
+        assert (error["value"], error["brokers"]) == ("region", [8])
+        found = problem(aware(client, brokers=listed[:-1], attributes=["region", "zone"]), 422, "attribute_missing")
+        assert only_error(found, "/attributes/1")["brokers"] == [7]
+
+    def test_a_fenced_broker_needs_none(self, client: httpx.Client) -> None:
+        assert aware(client, brokers=[*SIX, {"id": 8, "fenced": True}]).status_code == 201
+
+    def test_an_attribute_listed_twice(self, client: httpx.Client) -> None:
+        found = problem(aware(client, attributes=["zone", "region", "zone"]), 422, "duplicate_attribute")
+        assert only_error(found, "/attributes/2")["value"] == "zone"
+
+    def test_a_forced_value_listed_twice(self, client: httpx.Client) -> None:
+        found = problem(aware(client, policy="forced", forced={"zone": ["a", "a"]}), 422, "duplicate_attribute")
+        assert only_error(found, "/forced/zone/1")["value"] == "a"
+
+    def test_a_forced_attribute_that_is_not_listed(self, client: httpx.Client) -> None:
+        found = problem(aware(client, policy="forced", forced={"region": ["eu"]}), 422, "forced_attribute_not_listed")
+        error = only_error(found, "/forced/region")
+        assert (error["value"], error["attributes"]) == ("region", ["zone"])
+
+    @pytest.mark.parametrize("fields", [{"policy": "forced"}, {"forced": {"zone": ["a"]}}])
+    def test_forced_values_and_the_policy_need_each_other(self, client: httpx.Client, fields: dict[str, Any]) -> None:
+        only_error(problem(aware(client, **fields), 422, "conflicting_fields"), "/forced")
+
+    @pytest.mark.parametrize("fields", [{"rack_mode": "safe"}, {"fixed_start_index": 0}])
+    def test_what_awareness_has_no_use_for(self, client: httpx.Client, fields: dict[str, Any]) -> None:
+        only_error(problem(aware(client, **fields), 422, "conflicting_fields"), f"/{next(iter(fields))}")
+
+    def test_redis_with_too_few_zones(self, client: httpx.Client) -> None:
+        listed = brokers("eu/z1", "eu/z1", "eu/z1")
+        found = problem(
+            aware(client, topic("a", 1, 1), topic("b", 1, 2), policy="redis", brokers=listed), 422, "too_few_values"
+        )
+        error = only_error(found, "/topics/1/replication_factor")
+        assert (error["value"], error["maximum"], error["attribute"], error["values"]) == (2, 1, "zone", 1)
+
+    def test_more_replicas_than_brokers(self, client: httpx.Client) -> None:
+        found = problem(aware(client, topic(replication_factor=7)), 422, "invalid_replication_factor")
+        error = only_error(found, "/topics/0/replication_factor")
+        assert (error["value"], error["maximum"]) == (7, 6)
+
+    def test_no_live_broker(self, client: httpx.Client) -> None:
+        listed = [broker | {"fenced": True} for broker in SIX]
+        found = problem(aware(client, topic(replication_factor=1), brokers=listed), 422, "invalid_replication_factor")
+        assert only_error(found, "/topics/0/replication_factor")["maximum"] == 0
+
+
+def test_a_snapshot_without_attributes_keeps_its_hash(client: httpx.Client) -> None:
+    """Saying the defaults says nothing."""
+    said = {"id": 1, "rack": "a", "attributes": {}, "weight": 1}
+    one, other = (
+        client.post("/v1/snapshots", json={"cluster": "hashed", "brokers": [broker]}).json()
+        for broker in (said, {"id": 1, "rack": "a"})
+    )
+    assert one["content_hash"] == other["content_hash"]
+    assert one["id"] != SNAPSHOT_ID
