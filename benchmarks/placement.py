@@ -7,8 +7,10 @@ from types import MappingProxyType
 
 from app.core.jvm import JavaRandom
 from app.core.model import Broker, NewTopic, Placement
+from app.core.replicas.awareness.placing import Aware
+from app.core.replicas.awareness.rules import Policy, Rules
 from app.core.replicas.registry import PLACEMENTS
-from benchmarks.clusters import RACKS, brokers
+from benchmarks.clusters import DOMAINS, RACKS, brokers, brokers_with_domains
 from benchmarks.measure import Floor, Result, interleaved
 
 PARTITIONS = 1_000_000
@@ -35,7 +37,17 @@ AIMS: Mapping[str, Aim] = MappingProxyType(
 )
 
 
+AWARE_BROKERS = 300
+AWARE_TARGET_MS = 100
+
+
 def run() -> Iterator[Result]:
+    """Kafka's algorithms over racks, then awareness over three attributes."""
+    yield from _over_racks()
+    yield from _over_attributes()
+
+
+def _over_racks() -> Iterator[Result]:
     """Each algorithm over each number of brokers, with racks of each kind."""
     topic = NewTopic("events", PARTITIONS, FACTOR)
     for algorithm, aim in AIMS.items():
@@ -63,6 +75,41 @@ def run() -> Iterator[Result]:
                 target_ms=aim.target_ms,
                 facts={"kafka_warm_jvm_ms": aim.kafka_jvm_ms[racks]},
             )
+
+
+def _over_attributes() -> Iterator[Result]:
+    """Each policy over 300 brokers, with attributes that lie within each other and with attributes that cross."""
+    topic = NewTopic("events", PARTITIONS, FACTOR)
+    cases = [(policy, domains) for policy in Policy for domains in DOMAINS]
+    calls: dict[tuple[str, Policy, str], Callable[[], object]] = {}
+    for policy, domains in cases:
+        on = brokers_with_domains(AWARE_BROKERS, domains=domains)
+        forced = {"region": ("region-0", "region-1", "region-2", "region-3")} if policy is Policy.FORCED else {}
+        follow = Aware(Rules(policy, ("region", "zone", "rack"), forced))
+        place = partial(_follow, follow, on, topic)
+        calls["place", policy, domains] = place
+        calls["copy", policy, domains] = place().replicas.copy
+    times = interleaved(calls, runs=RUNS)
+    for policy, domains in cases:
+        yield Result(
+            name="place",
+            parameters={
+                "algorithm": "awareness",
+                "policy": policy.value,
+                "brokers": AWARE_BROKERS,
+                "attributes": 3,
+                "domains": domains,
+                "partitions": PARTITIONS,
+                "replication_factor": FACTOR,
+            },
+            times=times["place", policy, domains],
+            floor=Floor("copying the result", times["copy", policy, domains]),
+            target_ms=AWARE_TARGET_MS,
+        )
+
+
+def _follow(follow: Aware, on: tuple[Broker, ...], topic: NewTopic) -> Placement:
+    return follow(on, topic, random=JavaRandom(SEED))
 
 
 def _place(algorithm: str, on: tuple[Broker, ...], topic: NewTopic) -> Placement:

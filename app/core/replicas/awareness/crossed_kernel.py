@@ -1,8 +1,9 @@
 """Rows over attributes that cross: each broker by broker, where it costs least, then by what the brokers have already.
 
-A row is begun with the brokers that add least to its cost, attribute by attribute. Then one broker after another gives
-way to the one whose place costs less, or as little with less on it. Rows that do not come down to the least possible
-cost that way are built like one that is known to.
+A row is made of the brokers that add least to its cost, attribute by attribute, and of those the least loaded. Where it
+costs more than the least possible, one after another gives way to a broker whose place costs less; a row that does not
+come down that way either is built like one that is known to. Once all rows are made, brokers give way to others that
+cost as little and are less loaded.
 """
 
 import numpy as np
@@ -25,6 +26,7 @@ def fill(
     known: Int64s,
     weights: NDArray[np.float64],
     load: Int64s,
+    claims_of: Int64s,
     ranks: Int64s,
 ) -> None:
     """Fill (rows, placed) `table` with brokers by position, and add what they get to `load`.
@@ -34,41 +36,95 @@ def fill(
     value_of : (attributes, brokers) int64. costs : (attributes, values, placed + 1) int64: of the next replica, by how
         many there are. best : (attributes,) int64, the cost that every row has to have.
     kind_of : (brokers,) int64: brokers of one kind have the same values. known : (placed,) int64 kinds, for `best`.
-    load : (brokers,) int64. ranks : (brokers,) int64; among equals the least (rank + row) modulo brokers goes first.
+    load : (2, brokers) int64: what brokers hold in all, and what they hold where their value leads.
+    claims_of : (brokers,) int64: which of the two says whose turn it is. ranks : (brokers,) int64; among equals the
+        least (rank + row) modulo brokers goes first.
     """
     rows, placed = table.shape
-    brokers = value_of.shape[1]
     counts = np.zeros(costs.shape[:2], np.int64)
-    is_in = np.zeros(brokers, np.bool_)
+    following = np.empty(costs.shape[:2], np.int64)
+    is_in = np.zeros(len(ranks), np.bool_)
     for row in range(rows):
         counts[:] = 0
+        following[:] = costs[:, :, 0]
         is_in[:] = False
         for column in range(placed):
-            table[row, column] = _next(value_of, costs, counts, is_in, weights, load, ranks, row, -1, kind_of)
-            _put(table[row, column], 1, value_of, counts, is_in, load)
-        _better(table[row], value_of, costs, counts, is_in, weights, load, ranks, row)
-        if _is_dearer(value_of, costs, counts, best):
+            new = _next(value_of, following, is_in, weights, load, claims_of, ranks, row, -1, kind_of)
+            table[row, column] = new
+            _put(new, 1, value_of, costs, counts, following, is_in, load, claims_of)
+        if _is_dearer(costs, counts, best):
+            _better(
+                table[row], value_of, costs, counts, following, is_in, weights, load, claims_of, ranks, row, kind_of
+            )
+        if _is_dearer(costs, counts, best):
             for column in range(placed):
-                _put(table[row, column], -1, value_of, counts, is_in, load)
+                _put(table[row, column], -1, value_of, costs, counts, following, is_in, load, claims_of)
             for column in range(placed):
-                table[row, column] = _next(
-                    value_of, costs, counts, is_in, weights, load, ranks, row, known[column], kind_of
-                )
-                _put(table[row, column], 1, value_of, counts, is_in, load)
-            _better(table[row], value_of, costs, counts, is_in, weights, load, ranks, row)
+                new = _next(value_of, following, is_in, weights, load, claims_of, ranks, row, known[column], kind_of)
+                table[row, column] = new
+                _put(new, 1, value_of, costs, counts, following, is_in, load, claims_of)
 
 
 @njit(cache=True, nogil=True)
-def _put(broker: int, sign: int, value_of: Int64s, counts: Int64s, is_in: NDArray[np.bool_], load: Int64s) -> None:
+def settle(
+    table: Int32s,
+    value_of: Int64s,
+    costs: Int64s,
+    kind_of: Int64s,
+    weights: NDArray[np.float64],
+    load: Int64s,
+    claims_of: Int64s,
+    ranks: Int64s,
+) -> bool:
+    """Let brokers of each row of a filled table give way to others that cost as little and have less; says if any did.
+
+    Parameters are those of `fill`.
+    """
+    counts = np.zeros(costs.shape[:2], np.int64)
+    following = np.empty(costs.shape[:2], np.int64)
+    is_in = np.zeros(len(ranks), np.bool_)
+    has_changed = False
+    for row in range(len(table)):
+        counts[:] = 0
+        following[:] = costs[:, :, 0]
+        is_in[:] = False
+        for broker in table[row]:
+            load[0, broker] -= 1
+            load[1, broker] -= claims_of[broker]
+            _put(broker, 1, value_of, costs, counts, following, is_in, load, claims_of)
+        if _better(
+            table[row], value_of, costs, counts, following, is_in, weights, load, claims_of, ranks, row, kind_of
+        ):
+            has_changed = True
+    return has_changed
+
+
+@njit(cache=True, nogil=True)
+def _put(
+    broker: int,
+    sign: int,
+    value_of: Int64s,
+    costs: Int64s,
+    counts: Int64s,
+    following: Int64s,
+    is_in: NDArray[np.bool_],
+    load: Int64s,
+    claims_of: Int64s,
+) -> None:
+    """Put a broker into the row (sign 1) or take it out (-1); `following` is what the next at each value costs."""
     for attribute in range(len(value_of)):
-        counts[attribute, value_of[attribute, broker]] += sign
+        value = value_of[attribute, broker]
+        counts[attribute, value] += sign
+        following[attribute, value] = costs[attribute, value, counts[attribute, value]]
     is_in[broker] = sign > 0
-    load[broker] += sign
+    load[0, broker] += sign
+    if claims_of[broker] == 1:
+        load[1, broker] += sign
 
 
 @njit(cache=True, nogil=True)
-def _is_dearer(value_of: Int64s, costs: Int64s, counts: Int64s, best: Int64s) -> bool:
-    for attribute in range(len(value_of)):
+def _is_dearer(costs: Int64s, counts: Int64s, best: Int64s) -> bool:
+    for attribute in range(len(counts)):
         cost = 0
         for value in range(counts.shape[1]):
             for count in range(counts[attribute, value]):
@@ -81,11 +137,11 @@ def _is_dearer(value_of: Int64s, costs: Int64s, counts: Int64s, best: Int64s) ->
 @njit(cache=True, nogil=True)
 def _next(
     value_of: Int64s,
-    costs: Int64s,
-    counts: Int64s,
+    following: Int64s,
     is_in: NDArray[np.bool_],
     weights: NDArray[np.float64],
     load: Int64s,
+    claims_of: Int64s,
     ranks: Int64s,
     row: int,
     kind: int,
@@ -93,25 +149,30 @@ def _next(
 ) -> int:
     """The broker that costs the row least, of those the one with the least load; of that kind, if it is one."""
     attributes, brokers = value_of.shape
-    found, least, rank = -1, 0.0, 0
+    found, least = -1, 0.0
+    price = np.empty(attributes, np.int64)
     for broker in range(brokers):
         if is_in[broker] or (kind >= 0 and kind_of[broker] != kind):
             continue
-        order = 0
+        order = -1
         if found >= 0:
+            order = 0
             for attribute in range(attributes):
-                mine, other = value_of[attribute, broker], value_of[attribute, found]
-                order = (
-                    costs[attribute, mine, counts[attribute, mine]] - costs[attribute, other, counts[attribute, other]]
-                )
+                order = following[attribute, value_of[attribute, broker]] - price[attribute]
                 if order != 0:
                     break
-        if order > 0:
-            continue
-        claim = (2 * load[broker] + 1) / weights[broker]
-        turn = (ranks[broker] + row) % brokers
-        if found < 0 or order < 0 or claim < least - _ENOUGH or (claim <= least + _ENOUGH and turn < rank):
-            found, least, rank = broker, claim, turn
+            if order > 0:
+                continue
+        claim = (2 * load[claims_of[broker], broker] + 1) / weights[broker]
+        if order == 0:
+            if claim > least + _ENOUGH:
+                continue
+            if claim >= least - _ENOUGH and (ranks[broker] + row) % brokers >= (ranks[found] + row) % brokers:
+                continue
+        else:
+            for attribute in range(attributes):
+                price[attribute] = following[attribute, value_of[attribute, broker]]
+        found, least = broker, claim
     return found
 
 
@@ -121,32 +182,34 @@ def _better(
     value_of: Int64s,
     costs: Int64s,
     counts: Int64s,
+    following: Int64s,
     is_in: NDArray[np.bool_],
     weights: NDArray[np.float64],
     load: Int64s,
+    claims_of: Int64s,
     ranks: Int64s,
     row: int,
-) -> None:
-    """Let members give way, one after another, until none does or it has been tried often enough."""
-    attributes = len(value_of)
-    for _ in range(_PASSES):
+    kind_of: Int64s,
+) -> bool:
+    """Let members give way, one after another, until none does or it has been tried often enough; says if any did."""
+    for trial in range(_PASSES):
         has_changed = False
         for column in range(len(members)):
             old = members[column]
-            _put(old, -1, value_of, counts, is_in, load)
-            new = _next(value_of, costs, counts, is_in, weights, load, ranks, row, -1, value_of[0])
+            _put(old, -1, value_of, costs, counts, following, is_in, load, claims_of)
+            new = _next(value_of, following, is_in, weights, load, claims_of, ranks, row, -1, kind_of)
             order = 0
-            for attribute in range(attributes):
-                mine, other = value_of[attribute, new], value_of[attribute, old]
-                order = (
-                    costs[attribute, mine, counts[attribute, mine]] - costs[attribute, other, counts[attribute, other]]
-                )
+            for attribute in range(len(value_of)):
+                order = following[attribute, value_of[attribute, new]] - following[attribute, value_of[attribute, old]]
                 if order != 0:
                     break
-            gain = (2 * load[old] + 1) / weights[old] - (2 * load[new] + 1) / weights[new]
+            gain = (2 * load[claims_of[old], old] + 1) / weights[old] - (2 * load[claims_of[new], new] + 1) / weights[
+                new
+            ]
             if order < 0 or (order == 0 and gain > _ENOUGH):
                 members[column] = new
                 has_changed = True
-            _put(members[column], 1, value_of, counts, is_in, load)
+            _put(members[column], 1, value_of, costs, counts, following, is_in, load, claims_of)
         if not has_changed:
-            return
+            return trial > 0
+    return True

@@ -10,7 +10,7 @@ rack, and today names the second and third copy of three in one rack rather than
 alone is all that differs. KIP-708 names the rule as an example.
 """
 
-from app.core.replicas.awareness.layout import Demand, Layout, even, evenly
+from app.core.replicas.awareness.layout import WANTED, Demand, Layout, even, evenly
 from app.core.replicas.awareness.rules import Rules
 from app.core.replicas.awareness.spread import demands as spread_demands
 
@@ -30,7 +30,7 @@ def demands(layout: Layout, rules: Rules, factor: int) -> tuple[Demand, ...]:
     def led_by(rack: int) -> Demand:
         # Two are wanted before anything else is weighed; a third has to be dearer than any elsewhere.
         dear = (2 * factor + 1,) * max(0, min(sizes[rack], factor) - IN_ONE_RACK)
-        first = tuple((-1,) * IN_ONE_RACK + dear if at == rack else costs_of for at, costs_of in enumerate(bounded))
+        first = tuple((WANTED,) * IN_ONE_RACK + dear if at == rack else costs_of for at, costs_of in enumerate(bounded))
         return Demand(factor, (first, *costs[1:]), rack)
 
     return tuple(led_by(rack) for rack in racks)

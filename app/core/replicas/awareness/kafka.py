@@ -7,7 +7,7 @@ Source: KIP-36, "Proposed Changes". Kafka's own placers walk the racks one after
 evenly over them, whatever brokers the racks have; this policy keeps the promise and balances the brokers instead.
 """
 
-from app.core.replicas.awareness.layout import Demand, Layout
+from app.core.replicas.awareness.layout import WANTED, Demand, Layout
 from app.core.replicas.awareness.rules import Rules
 
 
@@ -15,7 +15,7 @@ def demands(layout: Layout, _: Rules, factor: int) -> tuple[Demand, ...]:
     """One demand for all partitions: a value's first replica is worth something, the others cost nothing."""
 
     def costs(attribute: int) -> tuple[tuple[int, ...], ...]:
-        first = -1 if attribute == 0 else 0
+        first = WANTED if attribute == 0 else 0
         return tuple((first, *(0,) * (min(factor, size) - 1)) for size in layout.sizes(attribute))
 
     return (Demand(factor, tuple(map(costs, range(len(layout.attributes))))),)

@@ -11,6 +11,8 @@ from app.core.model import Broker, Int32s, Int64s
 
 LEAST_WEIGHT = 1e-9
 """A broker counts as at least this much of the heaviest one: below, the arithmetic would no longer tell it from 0."""
+WANTED = -1
+"""What a replica costs that a row is to have before any other is weighed."""
 FORBIDDEN = 1 << 40
 """What a replica costs where there may be none; no sum of other costs comes near."""
 
@@ -79,6 +81,11 @@ class Demand:
     factor: int
     costs: tuple[tuple[tuple[int, ...], ...], ...]
     leading_value: int | None = None
+
+    @property
+    def leading(self) -> int:
+        """How many replicas a row has at the value that leads it, if one does; the policy has them come first."""
+        return 0 if self.leading_value is None else self.costs[0][self.leading_value].count(WANTED)
 
     def table(self, layout: Layout) -> Int64s:
         """(attributes, most values, factor + 1) int64: `costs` as an array, `FORBIDDEN` where there are none."""

@@ -28,12 +28,14 @@ class Block:
     Parameters
     ----------
     rows : how many. bounds : what each of them keeps to.
-    is_leading : (brokers,) float64, 1 for the leaves that lead them, where only some do; else all 0.
+    is_leading : (brokers,) bool: the leaves that lead them, where only some do.
+    led : (brokers,) int64: what these have already where they lead; of the others anything.
     """
 
     rows: int
     bounds: Bounds
-    is_leading: _Floats = field(repr=False)
+    is_leading: NDArray[np.bool_] = field(repr=False)
+    led: Int64s = field(repr=False)
 
 
 def quotas(tree: Tree, weights: _Floats, blocks: Sequence[Block], *, before: Int64s, ties: _Floats) -> list[Int64s]:
@@ -47,13 +49,13 @@ def quotas(tree: Tree, weights: _Floats, blocks: Sequence[Block], *, before: Int
     What leads a block is dealt by weight among those that lead it; what follows makes up for that over all blocks.
     """
     nodes = _Nodes.of(tree, weights)
-    shares = [nodes.share(block, np.zeros(len(weights))) for block in blocks]
+    shares = [nodes.share(block, np.where(block.is_leading, block.led, before)) for block in blocks]
     counts: list[Int64s] = []
     total = before + np.sum([nodes.brokers(each) for each in shares], axis=0)
     for is_last in (False,) * (_PASSES if len(blocks) > 1 else 0) + (True,):
         for index, block in enumerate(blocks):
             total = total - nodes.brokers(shares[index])
-            shares[index] = nodes.share(block, total * (1 - block.is_leading))
+            shares[index] = nodes.share(block, np.where(block.is_leading, block.led, total))
             if is_last:
                 # Rounded one after another, so that the next blocks make good what rounding left of those before.
                 counts.append(_rounded(tree, nodes.levels(shares[index]), ties))

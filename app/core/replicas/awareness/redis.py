@@ -7,7 +7,7 @@ Source: Redis Enterprise Software, "Rack-zone awareness in Redis Enterprise": a 
 endpoints are in different zones.
 """
 
-from app.core.replicas.awareness.layout import Demand, Layout, evenly
+from app.core.replicas.awareness.layout import WANTED, Demand, Layout, evenly
 from app.core.replicas.awareness.rules import Rules
 from app.core.replicas.awareness.spread import demands as spread_demands
 from app.errors import TooFewValues
@@ -33,7 +33,7 @@ def demands(layout: Layout, rules: Rules, factor: int) -> tuple[Demand, ...]:
     costs = evenly(layout, factor)
 
     def led_by(zone: int) -> Demand:
-        first = tuple((-1,) if at == zone else costs_of for at, costs_of in enumerate(costs[0]))
+        first = tuple((WANTED,) if at == zone else costs_of for at, costs_of in enumerate(costs[0]))
         return Demand(factor, (first, *costs[1:]), zone)
 
     return tuple(led_by(zone) for zone in zones)

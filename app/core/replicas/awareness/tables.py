@@ -14,6 +14,10 @@ from app.core.replicas.awareness.layout import Demand, Layout
 from app.core.replicas.awareness.quotas import Block, quotas
 from app.core.replicas.awareness.tree import Bounds, Tree, bounds
 
+_TURNS, _SWEEPS = 32, 2
+_ONE_BY_ONE = 1024
+"""So many rows are not copied where each is made by itself."""
+
 
 @dataclass(slots=True)
 class Load:
@@ -38,16 +42,10 @@ class Load:
 
 
 class Dealer(Protocol):
-    """What deals rows to brokers.
-
-    `is_exact` says that it deals to the nearest replica, so that what it leaves uneven is rounding alone. `least` is of
-    each demand, of each attribute, what every row costs.
-    """
+    """What deals rows to brokers; `least` is of each demand, of each attribute, what every row costs."""
 
     @property
     def placed(self) -> int: ...
-    @property
-    def is_exact(self) -> bool: ...
     @property
     def least(self) -> Sequence[Sequence[int]]: ...
 
@@ -68,7 +66,6 @@ class Nested:
     tree: Tree
     demands: Sequence[Demand]
     bounds: Sequence[Bounds] = field(repr=False)
-    is_exact = True
 
     @property
     def placed(self) -> int:
@@ -84,7 +81,8 @@ class Nested:
         """As `Dealer` says."""
         leaves = self.tree.brokers
         blocks = [
-            Block(len(part), bound, self._is_leading(demand))
+            # Of two that may lead a row one is chosen later on; one that does by itself has to be dealt by its leaders.
+            Block(len(part), bound, self._is_leading(demand), load.leaders[leaves] * (demand.leading == 1))
             for part, demand, bound in zip(parts, self.demands, self.bounds, strict=True)
         ]
         counts = quotas(
@@ -111,10 +109,10 @@ class Nested:
         kernel.collect(held, ends, self.tree.brokers, part)
         return state
 
-    def _is_leading(self, demand: Demand) -> NDArray[np.float64]:
+    def _is_leading(self, demand: Demand) -> NDArray[np.bool_]:
         if demand.leading_value is None:
-            return np.zeros(len(self.tree.brokers))
-        return self.tree.leaves_of(demand.leading_value).astype(np.float64)
+            return np.zeros(len(self.tree.brokers), np.bool_)
+        return self.tree.leaves_of(demand.leading_value)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -127,8 +125,8 @@ class Crossed:
     """
 
     layout: Layout
+    demands: Sequence[Demand]
     cheapest: Sequence[Cheapest] = field(repr=False)
-    is_exact = False
 
     @property
     def placed(self) -> int:
@@ -142,28 +140,47 @@ class Crossed:
 
     def deal(self, parts: Sequence[Int32s], load: Load, rank: Int64s, state: np.uint64) -> np.uint64:
         """As `Dealer` says."""
+        before = np.stack([load.replicas, load.leaders * self.demands[0].leading])
+        held = np.zeros_like(before)
+        # Rows are made one by one, so that most are copies: each demand gives as many of its rows as these fit in.
+        one_by_one = -(-_ONE_BY_ONE // len(rank)) * len(rank)
+        copies = max(sum(map(len, parts)) // one_by_one - 1, 0)
+        if copies > 1:
+            ends = [len(part) // (copies + 1) for part in parts]
+            self._fill([part[:end] for part, end in zip(parts, ends, strict=True)], held, rank)
+            held *= copies
+            for part, end in zip(parts, ends, strict=True):
+                part[: end * copies] = np.tile(part[:end], (copies, 1))
+            parts = [part[end * copies :] for part, end in zip(parts, ends, strict=True)]
+        # What came before is made good once, and not in each copy.
+        held += before
+        self._fill(parts, held, rank)
+        load.replicas[:] = held[0]
+        return state
+
+    def _fill(self, parts: Sequence[Int32s], held: Int64s, rank: Int64s) -> None:
         from app.core.replicas.awareness import crossed_kernel as kernel  # noqa: PLC0415 — numba is imported late
 
-        for part, row in zip(parts, self.cheapest, strict=True):
-            kernel.fill(
-                part,
-                self.layout.value_of,
-                row.costs,
-                row.cost,
-                row.kind_of,
-                row.kinds,
-                self.layout.weights,
-                load.replicas,
-                rank,
-            )
-        return state
+        value_of, weights = self.layout.value_of, self.layout.weights
+        leads = [(value_of[0] == demand.leading_value).astype(np.int64) for demand in self.demands]
+        # A little of each demand in turn: what leads one has to be made good in the rows of the others.
+        for turn in zip(*(np.array_split(part, _TURNS) for part in parts), strict=True):
+            for part, row, leading in zip(turn, self.cheapest, leads, strict=True):
+                kernel.fill(part, value_of, row.costs, row.cost, row.kind_of, row.kinds, weights, held, leading, rank)
+        for _ in range(_SWEEPS):
+            changed = [
+                kernel.settle(part, value_of, row.costs, row.kind_of, weights, held, leading, rank)
+                for part, row, leading in zip(parts, self.cheapest, leads, strict=True)
+            ]
+            if not any(changed):
+                break
 
 
 def dealer(layout: Layout, demands: Sequence[Demand]) -> Dealer:
     """What deals over this layout."""
     tree = Tree.of(layout)
     if tree is None:
-        return Crossed(layout, [Cheapest.of(layout, demand) for demand in demands])
+        return Crossed(layout, demands, [Cheapest.of(layout, demand) for demand in demands])
     return Nested(layout, tree, demands, [bounds(tree, demand) for demand in demands])
 
 

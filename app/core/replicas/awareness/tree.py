@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Self, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from app.core.model import Int64s
 from app.core.replicas.awareness.layout import Demand, Layout
@@ -52,12 +53,12 @@ class Tree:
         """Of each level from 1 on, where the children of each node of the level above begin."""
         return tuple(np.flatnonzero(np.diff(parents, prepend=-1)) for parents in self.parents)
 
-    def leaves_of(self, value: int) -> Int64s:
-        """(brokers,) bool as int64: whether each leaf stands in that value of the first attribute."""
+    def leaves_of(self, value: int) -> NDArray[np.bool_]:
+        """(brokers,) bool: whether each leaf stands in that value of the first attribute."""
         node = np.arange(len(self.brokers))
         for parents in self.parents[:0:-1]:
             node = parents[node]
-        return np.asarray(self.values[0][node] == value, np.int64)
+        return np.asarray(self.values[0][node] == value, np.bool_)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
