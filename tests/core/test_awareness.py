@@ -13,7 +13,8 @@ from app.core.jvm import JavaRandom
 from app.core.model import Broker, NewTopic, Placement
 from app.core.replicas.awareness.placing import Aware
 from app.core.replicas.awareness.rules import Policy, Rules
-from app.errors import TooFewValues
+from app.core.replicas.awareness.verifier import broken
+from app.errors import ConflictingFields, TooFewValues
 
 SEEDS = st.integers(-(2**63), 2**63 - 1)
 WEIGHTS = st.sampled_from([0.5, 1.0, 1.0, 2.0, 3.0])
@@ -218,3 +219,137 @@ class TestLaws:
         factor = min(3, len(brokers))
         one, other = (place(listed, rules, factor=factor, seed=seed) for listed in (brokers, brokers[::-1]))
         assert one.replicas.tolist() == other.replicas.tolist()
+
+
+def off_by(placement: Placement, brokers: Sequence[Broker], column: slice) -> float:
+    """How far the broker that is furthest from its share by weight is off, in replicas."""
+    held = placement.replicas[:, column]
+    counts = Counter(held.ravel().tolist())
+    total = sum(broker.weight for broker in brokers)
+    return max(abs(counts[broker.id] - held.size * broker.weight / total) for broker in brokers)
+
+
+LEADERS, REPLICAS = slice(0, 1), slice(None)
+REGIONS = {"nested": (3, 9, 45), "crossed": (3, 10, 44)}
+
+
+def large(kind: str, count: int = 90) -> list[Broker]:
+    """Brokers of one weight in three regions, and zones and racks within these or across them."""
+    names = list(zip(("region", "zone", "rack"), REGIONS[kind], strict=True))
+    return [Broker(i, attributes={name: f"{i % values}" for name, values in names}) for i in range(count)]
+
+
+class TestLargeTopics:
+    """Rows are copied; what the copies leave uneven is made good."""
+
+    @pytest.mark.parametrize("partitions", [1, 90, 4095, 20_000, 123_457])
+    @pytest.mark.parametrize("policy", [Policy.SPREAD, Policy.KAFKA])
+    @pytest.mark.parametrize("kind", REGIONS)
+    def test_equal_brokers(self, kind: str, policy: Policy, partitions: int) -> None:
+        brokers = large(kind)
+        placed = place(brokers, Rules(policy, ("region", "zone", "rack")), partitions=partitions)
+        assert off_by(placed, brokers, REPLICAS) < 1.5
+        assert off_by(placed, brokers, LEADERS) < 1
+
+    @pytest.mark.parametrize("policy", [Policy.HDFS, Policy.REDIS])
+    @pytest.mark.parametrize("kind", REGIONS)
+    def test_equal_brokers_where_a_region_leads(self, kind: str, policy: Policy) -> None:
+        """What leads is dealt in blocks, so that a broker may be off by a little more where attributes cross."""
+        brokers = large(kind)
+        placed = place(brokers, Rules(policy, ("region", "zone", "rack")), partitions=123_457)
+        allowed = 2 if kind == "nested" else 0.01 * placed.replicas.size / len(brokers)
+        assert off_by(placed, brokers, REPLICAS) < allowed
+        assert off_by(placed, brokers, LEADERS) < allowed
+
+    @given(
+        heavy=st.lists(st.sampled_from([1.0, 1.5, 2.0, 3.7]), min_size=18, max_size=18),
+        partitions=st.sampled_from([100, 5_000, 50_000]),
+        seed=SEEDS,
+    )
+    def test_weights(self, heavy: list[float], partitions: int, seed: int) -> None:
+        """Each rack has three times the same brokers, so that no rule stands against their weight."""
+        brokers = [
+            Broker(i, attributes={"zone": f"{i % 3}", "rack": f"{i % 6}"}, weight=heavy[i // 3 - i // 3 % 2])
+            for i in range(18)
+        ]
+        by_zone = {zone: sum(b.weight for b in brokers if b.value("zone") == zone) for zone in "012"}
+        assert max(by_zone.values()) == pytest.approx(min(by_zone.values()))
+        placed = place(brokers, Rules(attributes=("zone", "rack")), partitions=partitions, seed=seed)
+        assert off_by(placed, brokers, REPLICAS) < 1.5
+        assert off_by(placed, brokers, LEADERS) < 1.5
+
+    @pytest.mark.parametrize("kind", REGIONS)
+    def test_every_row_keeps_the_policy(self, kind: str) -> None:
+        brokers = large(kind)
+        for policy in (Policy.SPREAD, Policy.HDFS, Policy.REDIS, Policy.KAFKA):
+            rules = Rules(policy, ("region", "zone", "rack"))
+            assert broken(place(brokers, rules, partitions=40_000), brokers, rules, 3) == []
+
+
+class TestVerifier:
+    """Beside the planner: what anyone placed."""
+
+    @given(cluster=clusters, policy=st.sampled_from(Policy), seed=SEEDS, data=st.data())
+    def test_a_placement_of_ours_is_never_broken(
+        self, cluster: tuple[list[Broker], tuple[str, ...]], policy: Policy, seed: int, data: st.DataObject
+    ) -> None:
+        brokers, attributes = cluster
+        rules = Rules(policy, attributes, {attributes[0]: ("0", "lost")} if policy is Policy.FORCED else {})
+        factor = data.draw(st.integers(1, min(4, len(brokers))))
+        try:
+            placed = place(brokers, rules, factor=factor, seed=seed)
+        except TooFewValues:
+            return
+        assert broken(placed, brokers, rules, factor) == []
+
+    @given(cluster=clusters, data=st.data())
+    def test_any_other_row_is_named_exactly_where_it_is_less_even(
+        self, cluster: tuple[list[Broker], tuple[str, ...]], data: st.DataObject
+    ) -> None:
+        brokers, attributes = cluster
+        factor = data.draw(st.integers(1, min(3, len(brokers))))
+        possible = list(every_row(brokers, factor))
+        rows = data.draw(st.lists(st.sampled_from(possible), min_size=1, max_size=20))
+        best = min(spread_of(row, brokers, attributes) for row in possible)
+        expected = [at for at, row in enumerate(rows) if spread_of(row, brokers, attributes) != best]
+        found = broken(Placement("t", 0, np.array(rows, np.int32)), brokers, Rules(attributes=attributes), factor)
+        assert [at for violation in found for at in violation.partitions] == expected
+
+    @pytest.mark.parametrize("row", [[1, 1], [1, 9], [1, -1]])
+    def test_a_broker_twice_an_unknown_one_and_one_too_few(self, row: list[int]) -> None:
+        brokers = [Broker(1, "a"), Broker(2, "b")]
+        (violation,) = broken(Placement("t", 5, np.array([[1, 2], row], np.int32)), brokers, Rules(), 2)
+        assert (violation.code, violation.count, violation.partitions) == ("policy_broken", 1, (6,))
+
+
+class TestExamples:
+    """Worked by hand; where a drawn row is one of several, what all of them have in common."""
+
+    SIX = tuple(
+        Broker(i, attributes={"region": region, "zone": zone})
+        for i, (region, zone) in enumerate(
+            [("eu", "eu-1"), ("eu", "eu-1"), ("eu", "eu-2"), ("eu", "eu-2"), ("us", "us-1"), ("us", "us-1")], start=1
+        )
+    )
+
+    def test_the_second_attribute_decides_among_what_is_as_even_over_the_first(self) -> None:
+        """Three replicas over two regions are two and one. In eu two zones can share two, in us one zone cannot."""
+        for row in place(self.SIX, Rules(attributes=("region", "zone"))).replicas.tolist():
+            assert sorted((broker + 1) // 2 for broker in row) == [1, 2, 3]
+
+    def test_kip_708s_three_clusters_of_three_zones(self) -> None:
+        """Each row is in three clusters and three zones: a permutation, of which there are six."""
+        brokers = [Broker(i, attributes={"cluster": f"{i // 3}", "zone": f"{i % 3}"}) for i in range(9)]
+        rows = place(brokers, Rules(attributes=("cluster", "zone")), partitions=60).replicas
+        assert (np.sort(rows // 3, axis=1) == [0, 1, 2]).all()
+        assert (np.sort(rows % 3, axis=1) == [0, 1, 2]).all()
+
+    def test_two_zones_of_which_one_is_down(self) -> None:
+        """Elasticsearch's own example: with both values forced, a copy waits for the other zone."""
+        brokers = [Broker(1, attributes={"zone": "z1"}), Broker(2, attributes={"zone": "z1"})]
+        rules = Rules(Policy.FORCED, ("zone",), {"zone": ("z1", "z2")})
+        assert place(brokers, rules, partitions=4, factor=2).replicas.shape == (4, 1)
+
+    def test_a_start_index_is_refused(self) -> None:
+        with pytest.raises(ConflictingFields):
+            Aware(Rules())([Broker(1, "a")], NewTopic("t", 1, 1), random=JavaRandom(1), fixed_start_index=0)
