@@ -181,6 +181,22 @@ PLACE_REQUEST: dict[str, Any] = {
             "labels": {"team": "payments"},
         },
     },
+    "awareness": {
+        "summary": "Over regions and zones, two of which are down",
+        "value": {
+            "brokers": [
+                {"id": 1, "attributes": {"region": "eu", "zone": "eu-1"}, "weight": 2},
+                {"id": 2, "attributes": {"region": "eu", "zone": "eu-1"}},
+                {"id": 3, "attributes": {"region": "us", "zone": "us-1"}},
+                {"id": 4, "attributes": {"region": "us", "zone": "us-1"}},
+            ],
+            "algorithm": "awareness",
+            "policy": "forced",
+            "attributes": ["region", "zone"],
+            "forced": {"zone": ["eu-1", "eu-2", "us-1", "us-2"]},
+            "topics": [{"name": "payments", "partitions": 6, "replication_factor": 4}],
+        },
+    },
 }
 CHECK_REQUEST: dict[str, Any] = {
     "check": {

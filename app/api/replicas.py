@@ -18,11 +18,12 @@ from app.api.plan_documents import PlanDocument
 from app.api.plans import created
 from app.api.problems import responses
 from app.core.model import NewTopic
+from app.core.replicas.awareness.placing import POLICIES
 from app.core.replicas.awareness.rules import Policy
 from app.core.replicas.rack_modes import RackMode
 from app.core.replicas.registry import PLACEMENTS
-from app.services import replicas, snapshots
-from app.services.replicas import ReplicasRequest
+from app.services import replica_requests, replicas, snapshots
+from app.services.replica_requests import ReplicasRequest
 
 router = APIRouter(prefix="/v1/plans", tags=["plans"])
 
@@ -70,7 +71,9 @@ class PlaceRequest(RequestModel):
         "and is answered; the plan's `prediction` is then `envelope`, but with awareness, which no controller does.",
     )
     policy: Literal[tuple(policy.value for policy in Policy)] | None = Field(  # type: ignore[valid-type] # as above
-        None, description="Whose rule awareness follows; `spread` where it is left out. For awareness alone."
+        None,
+        description="Whose rule awareness follows; `spread` where it is left out. For awareness alone. "
+        + "; ".join(f"`{policy.value}`: {rule.summary} ({rule.source})" for policy, rule in POLICIES.items()),
     )
     attributes: Annotated[list[AttributeName], Field(min_length=1, max_length=16)] | None = Field(
         None,
@@ -149,11 +152,11 @@ def plan_replicas(
     def answer() -> Response:
         wanted, hashes = body.service(), matched_hashes(if_match)
         if wants_job(prefer):
-            replicas.check(wanted, limits, is_job=True)
+            replica_requests.check(wanted, limits, is_job=True)
             if hashes and wanted.snapshot_id is not None:
                 # The cluster is looked at now, when the caller asks, and not when a worker comes to it.
                 snapshots.require_unchanged(uow, uow.snapshots.get(wanted.snapshot_id).cluster, hashes)
-            return accepted(uow.jobs.enqueue(replicas.KIND, replicas.stored(wanted)))
+            return accepted(uow.jobs.enqueue(replica_requests.KIND, replica_requests.stored(wanted)))
         return created(replicas.place(uow, wanted, limits, if_match=hashes))
 
     return once(answer)

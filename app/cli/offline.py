@@ -24,7 +24,7 @@ from app.services.keys import KeysRequest
 from app.services.kinds import to_json
 from app.services.null_keys import NullKeys
 from app.services.replica_exports import EXPORTS
-from app.services.replicas import ReplicasRequest
+from app.services.replica_requests import ReplicasRequest
 from app.settings import Settings
 
 

@@ -3,7 +3,9 @@ what was found; it knows neither HTTP nor SQL.
 
     snapshots.py           keep a cluster as it was, and find it again
     snapshot_cautions.py   what it lacks, and what of it could not be joined
-    replicas.py            place new partitions; replica_differences.py and replica_exports.py: compared, as a file
+    replicas.py            place new partitions; replica_requests.py: what is asked; replica_differences.py and
+                           replica_exports.py: compared, as a file
+    aware_replicas.py      what there is to say more of replicas placed by attributes
     groups/                plan a consumer group
     streams/               plan a Streams application
     keys.py                which partition a key goes to; key_encodings.py reads keys, null_keys.py what a producer sees

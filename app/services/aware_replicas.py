@@ -120,8 +120,9 @@ def _cautions(
             f"the values of {name} are of unequal size ({sizes}); what spreads evenly over them loads brokers unevenly"
         )
         yield Caution("unequal_values", detail)
+    demands = POLICIES[rules.policy].demands
     for topic in topics:
-        led_by = {demand.leading_value for demand in POLICIES[rules.policy](layout, rules, topic.replication_factor)}
+        led_by = {demand.leading_value for demand in demands(layout, rules, topic.replication_factor)}
         if None not in led_by and len(led_by) < len(layout.values[0]):
             idle = [value for at, value in enumerate(layout.values[0]) if at not in led_by]
             detail = (

@@ -9,7 +9,7 @@ from uuid import UUID
 import orjson
 
 from app.errors import Json, NotExportable
-from app.services import replica_differences, replica_exports, replicas, snapshots
+from app.services import replica_differences, replica_exports, replica_requests, replicas, snapshots
 from app.services.exports import Write
 from app.services.groups import differences as group_differences
 from app.services.groups import exports as group_exports
@@ -47,7 +47,7 @@ class Kind:
 
 KINDS: Mapping[str, Kind] = MappingProxyType(
     {
-        replicas.KIND: Kind(
+        replica_requests.KIND: Kind(
             run=replicas.run,
             placed=replicas.placed,
             partition=replicas.partition_json,

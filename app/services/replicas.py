@@ -2,90 +2,35 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
 import numpy as np
 
-from app.core import ENGINE_VERSION
 from app.core.jvm import JavaRandom
 from app.core.measures.placement import measure
 from app.core.measures.tally import tally
 from app.core.measures.violations import violations
-from app.core.model import INT32_MAX, Broker, Cluster, NewTopic
-from app.core.replicas.awareness.rules import Policy, Rules
+from app.core.model import Broker, Cluster, NewTopic
+from app.core.replicas.awareness.rules import Policy
 from app.core.replicas.envelope import Envelope, Share
 from app.core.replicas.rack_modes import RackMode, require_racks
 from app.core.replicas.registry import PLACEMENTS, Algorithm, place_topics
-from app.errors import ConflictingFields, DuplicateTopic, InvalidPartitions, Json, KafkaError
+from app.errors import InvalidPartitions, Json, KafkaError
 from app.services import aware_replicas, snapshots
 from app.services.cautions import Caution
 from app.services.limits import Limits
 from app.services.plans import Plan, PlannedPartition, as_json
+from app.services.replica_requests import KIND, ReplicasRequest, canonical, check, restored
 from app.services.seeds import digest, drawn_seed
-from app.services.snapshots import check_brokers, first_repeated
 from app.store.database import UnitOfWork
 from app.store.plans import NewPlan, PlanHead
-
-KIND = "replicas"
-
-
-@dataclass(frozen=True, slots=True)
-class ReplicasRequest:
-    """Topics to place, on the brokers of a snapshot or on the given ones.
-
-    `rack_mode` None means what Kafka does: AdminUtils enforces racks, KRaft's placer takes brokers without one as a
-    rack of their own.
-
-    `policy`, `attributes` and `forced` are for awareness alone, which spreads over racks where they are left out.
-    """
-
-    topics: Sequence[NewTopic]
-    snapshot_id: UUID | None = None
-    brokers: Sequence[Broker] | None = None
-    algorithm: str = "admin_utils"
-    rack_mode: RackMode | None = None
-    fixed_start_index: int | None = None
-    seed: int | None = None
-    policy: Policy | None = None
-    attributes: Sequence[str] | None = None
-    forced: Mapping[str, Sequence[str]] | None = None
-    labels: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def rules(self) -> Rules | None:
-        """What awareness is to follow; None for algorithms that follow nobody's rules."""
-        if PLACEMENTS[self.algorithm].following is None:
-            return None
-        told = Rules()
-        return Rules(
-            policy=told.policy if self.policy is None else self.policy,
-            attributes=told.attributes if self.attributes is None else tuple(self.attributes),
-            forced={name: tuple(values) for name, values in (self.forced or {}).items()},
-        )
-
-
-def stored(request: ReplicasRequest) -> Mapping[str, Json]:
-    """A request as a job keeps it; `run` reads it again."""
-    plain: dict[str, Json] = as_json(request)
-    return plain
 
 
 def run(uow: UnitOfWork, request: Mapping[str, Any], limits: Limits) -> Plan:
     """Answer a request that `stored` kept: what a job of this kind does."""
-    brokers, snapshot_id, mode = request["brokers"], request["snapshot_id"], request["rack_mode"]
-    again = ReplicasRequest(
-        **{
-            **request,
-            "topics": [NewTopic(**topic) for topic in request["topics"]],
-            "brokers": None if brokers is None else [Broker(**broker) for broker in brokers],
-            "snapshot_id": None if snapshot_id is None else UUID(snapshot_id),
-            "rack_mode": None if mode is None else RackMode(mode),
-            "policy": None if request["policy"] is None else Policy(request["policy"]),
-        }
-    )
-    return place(uow, again, limits, is_job=True)
+    return place(uow, restored(request), limits, is_job=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,69 +90,19 @@ def plan(request: ReplicasRequest, cluster: Cluster, limits: Limits) -> NewPlan:
     return _plan(request, _Site(cluster))
 
 
-def check(request: ReplicasRequest, limits: Limits, *, is_job: bool) -> None:
-    """Raise what is wrong with a request before anything is looked up: conflicts, duplicates, limits."""
-    if (request.snapshot_id is None) == (request.brokers is None):
-        raise ConflictingFields("a request names either a snapshot_id or brokers", path=("snapshot_id",))
-    _check_rules(request)
-    check_brokers(request.brokers or (), limits)
-    limits.check_count("topics", request.topics, path=("topics",))
-    names = [topic.name for topic in request.topics]
-    if (twice := first_repeated(names)) is not None:
-        raise DuplicateTopic(
-            f"topic {names[twice]} is listed twice", path=("topics", twice, "name"), value=names[twice]
-        )
-    partitions = sum(max(topic.partitions, 0) for topic in request.topics)
-    replicas = sum(max(topic.partitions, 0) * max(topic.replication_factor, 0) for topic in request.topics)
-    limits.check_number("partitions", partitions, path=("topics",))
-    limits.check_number("replicas", replicas, path=("topics",))
-    if not is_job:
-        remedy = "; send the same request with the header `Prefer: respond-async` and it becomes a job"
-        limits.check_number("sync_partitions", partitions, path=("topics",), remedy=remedy)
-    for index, topic in enumerate(request.topics):
-        last = max(topic.start_partition_id, 0) + topic.partitions - 1
-        if topic.partitions > 0 and last > INT32_MAX:
-            raise InvalidPartitions(
-                f"the last partition id would be {last}; Kafka's partition ids end at {INT32_MAX}",
-                kafka=KafkaError("InvalidPartitionsException"),
-                path=("topics", index, "start_partition_id"),
-                value=topic.start_partition_id,
-                maximum=INT32_MAX - topic.partitions + 1,
-            )
-
-
-def _check_rules(request: ReplicasRequest) -> None:
-    """Raise what is wrong with the rules that are to be followed, or that there are some where none are."""
-    rules = request.rules
-    if rules is None:
-        given = {"policy": request.policy, "attributes": request.attributes, "forced": request.forced}
-        for name, value in given.items():
-            if value is not None:
-                detail = f"{name} goes with the algorithm awareness; {request.algorithm} is asked for"
-                raise ConflictingFields(detail, path=(name,), algorithm=request.algorithm)
-        return
-    rules.check()
-    if request.rack_mode is not None:
-        raise ConflictingFields(
-            "to awareness a rack is an attribute among others; it knows no rack mode",
-            path=("rack_mode",),
-            value=request.rack_mode.value,
-        )
-
-
 def _plan(request: ReplicasRequest, site: _Site) -> NewPlan:
     rules = request.rules
     algorithm = PLACEMENTS[request.algorithm]
     if rules is not None:
         algorithm = algorithm.under(rules)
     listed = request.brokers if request.brokers is not None else site.cluster.brokers
-    canonical = _canonical(request, listed, site)
+    asked = canonical(request, listed, cluster=site.cluster.name or None, content_hash=site.content_hash)
     # Taken before a seed is drawn: who sends that seed asks for a replay, which is another plan than the envelope.
-    plan_hash = digest(canonical).hex()
+    plan_hash = digest(asked).hex()
     is_drawn = request.seed is None and request.fixed_start_index is None
     if is_drawn:
-        request = replace(request, seed=drawn_seed(canonical))
-        canonical["seed"] = request.seed
+        request = replace(request, seed=drawn_seed(asked))
+        asked["seed"] = request.seed
     brokers, warnings = _brokers_in_play(request, listed, algorithm)
     placements = place_topics(
         algorithm,
@@ -241,7 +136,7 @@ def _plan(request: ReplicasRequest, site: _Site) -> NewPlan:
         cluster=site.cluster.name or None,
         snapshot_id=site.snapshot_id,
         labels=dict(request.labels),
-        request=canonical,
+        request=asked,
         answer=answer,
         placements=placements,
     )
@@ -284,42 +179,6 @@ def _require_partitions(topics: Sequence[NewTopic]) -> None:
                 value=0,
                 minimum=1,
             )
-
-
-def _canonical(request: ReplicasRequest, listed: Sequence[Broker], site: _Site) -> dict[str, Json]:
-    """The request with nothing left to guess: what the hash is of, and what is kept."""
-    algorithm = PLACEMENTS[request.algorithm]
-    mode = request.rack_mode or algorithm.rack_mode
-    told: dict[str, Json] = {
-        "kind": KIND,
-        "engine_version": ENGINE_VERSION,
-        "cluster": site.cluster.name or None,
-        "snapshot_content_hash": site.content_hash,
-        # A snapshot's brokers follow from its hash; others are named in the caller's order, which may count.
-        "brokers": None if site.content_hash else [_broker_json(broker) for broker in listed],
-        "algorithm": request.algorithm,
-        "rack_mode": None if mode is None else mode.value,
-        "fixed_start_index": request.fixed_start_index,
-        "seed": request.seed,
-        "topics": [as_json(topic) for topic in request.topics],
-        "labels": dict(sorted(request.labels.items())),
-    }
-    return told if request.rules is None else told | _rules_json(request.rules)
-
-
-def _rules_json(rules: Rules) -> dict[str, Json]:
-    forced: dict[str, Json] = {name: rules.forced[name] for name in rules.attributes if name in rules.forced}
-    return {"policy": rules.policy.value, "attributes": rules.attributes, "forced": forced}
-
-
-def _broker_json(broker: Broker) -> dict[str, Json]:
-    """A broker as a request names it; attributes and a weight only where it has some, so that other hashes stay."""
-    told: dict[str, Json] = as_json(broker)
-    if not broker.attributes:
-        del told["attributes"]
-    if broker.weight == 1:
-        del told["weight"]
-    return told
 
 
 def _envelope(topic: NewTopic, found: Envelope) -> dict[str, Json]:

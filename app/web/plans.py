@@ -9,7 +9,7 @@ from fastapi import APIRouter, Response, params
 
 from app.core.model import Broker
 from app.errors import PlanNotFound
-from app.services import plans, replicas
+from app.services import plans, replica_requests
 from app.services.groups import planning
 from app.services.plans import Plan
 from app.services.streams import planning as streams
@@ -20,7 +20,7 @@ from app.web.pictures import STYLE
 from app.web.views import View
 
 VIEWS: Mapping[str, View] = MappingProxyType(
-    {replicas.KIND: replica_plans.VIEW, planning.KIND: group_plans.VIEW, streams.KIND: streams_plans.VIEW}
+    {replica_requests.KIND: replica_plans.VIEW, planning.KIND: group_plans.VIEW, streams.KIND: streams_plans.VIEW}
 )
 """How each kind of plan is shown; there is one for every kind that there is."""
 

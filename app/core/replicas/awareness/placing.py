@@ -38,16 +38,31 @@ LEAST_TABLE = 2048
 """Fewer rows are not worth copying."""
 
 Demands: TypeAlias = Callable[[Layout, Rules, int], tuple[Demand, ...]]
-POLICIES: Mapping[Policy, Demands] = MappingProxyType(
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A policy as the API and the docs tell it, and what it asks of a topic's rows."""
+
+    summary: str
+    source: str
+    demands: Demands
+
+
+POLICIES: Mapping[Policy, Rule] = MappingProxyType(
     {
-        Policy.SPREAD: spread.demands,
-        Policy.FORCED: forced.demands,
-        Policy.HDFS: hdfs.demands,
-        Policy.REDIS: redis.demands,
-        Policy.KAFKA: kafka.demands,
+        Policy.SPREAD: Rule("as even as can be over each attribute in turn", "Elasticsearch", spread.demands),
+        Policy.FORCED: Rule(
+            "the same, but the share of a forced value without live brokers stays unassigned",
+            "Elasticsearch",
+            forced.demands,
+        ),
+        Policy.HDFS: Rule("the first two in one rack, the third in another", "HDFS", hdfs.demands),
+        Policy.REDIS: Rule("the leader shares its zone with no follower", "Redis Enterprise", redis.demands),
+        Policy.KAFKA: Rule("as many racks as can be, and no more", "KIP-36", kafka.demands),
     }
 )
-"""What each policy asks of a topic's rows."""
+"""Every policy; to add one is a file with its `demands`, a name in `Policy`, an entry here and its tests."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +96,7 @@ class Aware:
         self.rules.check()
         self.rules.require_attributes(brokers)
         layout = Layout.of(brokers, self.rules.attributes)
-        demands = POLICIES[self.rules.policy](layout, self.rules, topic.replication_factor)
+        demands = POLICIES[self.rules.policy].demands(layout, self.rules, topic.replication_factor)
         return Placement(topic.name, topic.start_partition_id, _rows(layout, demands, topic.partitions, random))
 
 

@@ -22,8 +22,8 @@ def demands(layout: Layout, rules: Rules, factor: int) -> tuple[Demand, ...]:
     if not zones:
         outside = sum(sizes) - min(sizes)
         raise TooFewValues(
-            f"replication factor {factor} needs {factor - 1} brokers outside the leader's {layout.attributes[0]}; of "
-            f"{sum(sizes)} brokers in {len(sizes)} of them at most {outside} are",
+            f"replication factor {factor} needs {factor - 1} outside the leader's {layout.attributes[0]}; of "
+            f"{sum(sizes)} brokers over {len(sizes)} values at most {outside} are",
             path=("replication_factor",),
             value=factor,
             maximum=1 + outside,

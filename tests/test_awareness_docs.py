@@ -1,0 +1,30 @@
+"""What `docs/awareness.md` says is what the code holds, and what it shows is what happens."""
+
+import httpx
+import pytest
+
+from app.core.replicas.awareness.placing import POLICIES
+from tests.conftest import ROOT
+from tests.documents import Document, code
+from tests.test_readme import replay
+
+DOC = Document(ROOT / "docs" / "awareness.md")
+
+
+def test_every_request_prints_what_is_shown(client: httpx.Client) -> None:
+    replay(DOC, str(client.base_url).rstrip("/"))
+
+
+def test_the_policies_are_the_registrys() -> None:
+    rows = [(code(policy.value), rule.summary, rule.source) for policy, rule in POLICIES.items()]
+    assert DOC.table("policy", "what it does", "source") == rows
+
+
+def test_each_policy_is_told() -> None:
+    for policy in POLICIES:
+        assert f"### {policy.value}\n" in DOC.text
+
+
+@pytest.mark.parametrize("path", DOC.links())
+def test_links_lead_somewhere(path: str) -> None:
+    assert (DOC.path.parent / path).exists()
