@@ -176,7 +176,7 @@ class TestPlanReplicas:
         """A topic placed on the captured cluster."""
         return rackplan("plan", "replicas", *self.BROKERS, *arguments, env=dict(os.environ))
 
-    @pytest.mark.parametrize("algorithm", ["admin_utils", "striped"])
+    @pytest.mark.parametrize("algorithm", ["admin_utils", "striped", "awareness"])
     def test_it_is_what_the_service_answers(self, client: httpx.Client, algorithm: str) -> None:
         done = self.plan("--topic", "orders-v2:48:3", "--seed", "7", "--algorithm", algorithm, "--cluster", "c")
         texts = {"brokers": (SAMPLES / "kafka-broker-api-versions.txt").read_bytes()}
@@ -187,6 +187,13 @@ class TestPlanReplicas:
         for name in ("topics", "measures", "violations", "warnings", "prediction", "seed", "kind", "engine_version"):
             assert offline[name] == online[name], name
         assert offline.keys() == online.keys()
+
+    def test_a_policy_and_racks_that_there_are_meant_to_be(self) -> None:
+        asked = ("--topic", "t:4:4", "--algorithm", "awareness", "--policy", "forced", "--seed", "1")
+        plan = httpx.Response(200, text=self.plan(*asked, "--forced", "use1-az9").stdout).json()
+        assert plan["request"]["forced"] == {"rack": ["use1-az9"]}
+        assert plan["unassigned"][0]["values"] == {"rack": ["use1-az9"]}
+        assert {len(row) for row in plan["topics"][0]["replicas"]} == {3}
 
     def test_exports(self) -> None:
         done = self.plan("--topic", "t:2:3", "--fixed-start-index", "0", "--export", "replica_assignment")
@@ -199,6 +206,8 @@ class TestPlanReplicas:
             (("--topic", "t:0:1"), "a topic needs 1 partition or more; 0 given"),
             (("--topic", "t"), "--topic is t; it has to be name:partitions:replication_factor"),
             (("--topic", "t:1:1", "--algorithm", "magic"), "--algorithm is magic; it has to be one of"),
+            (("--topic", "t:1:1", "--algorithm", "awareness", "--policy", "luck"), "--policy is luck; it has to be"),
+            (("--topic", "t:1:1", "--policy", "spread"), "policy goes with the algorithm awareness"),
             (("--topic", "t:1:1", "--export", "pdf"), "--export is pdf; it has to be one of"),
         ],
     )

@@ -12,7 +12,7 @@ from app.api.dependencies import RequestLimits, Uow, json_only
 from app.api.fields import Id, Int32, TopicName
 from app.api.fields import Request as RequestModel
 from app.api.idempotency import OnceOnly
-from app.api.plan_documents import DiffSummary
+from app.api.plan_documents import AwareMeasures, DiffSummary
 from app.api.problems import responses
 from app.api.snapshots import WarningDocument
 from app.core.measures.placement import PlacementMeasures
@@ -49,12 +49,12 @@ class CheckRequest(RequestModel):
 class CheckDocument(BaseModel):
     """What there is to say about the cluster once the reassignment is done.
 
-    `violations` and `measures` are of the reassigned partitions; `movement` says what has to be copied; `fresh` whether
-    the cluster was last seen in the state of this snapshot.
+    `violations` and `measures` are of the reassigned partitions, by attribute too where the brokers have some;
+    `movement` says what has to be copied; `fresh` whether the cluster was last seen in the state of this snapshot.
     """
 
     violations: list[Violation]
-    measures: PlacementMeasures
+    measures: PlacementMeasures | AwareMeasures
     movement: DiffSummary
     fresh: bool
     warnings: list[WarningDocument]

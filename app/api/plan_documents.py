@@ -89,7 +89,7 @@ class UnassignedDocument(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class AwareMeasures(PlacementMeasures):
-    """What a plan by awareness reports; `attributes` by name, in the order of the request."""
+    """What is reported where brokers' attributes count; a plan has them in the order of its request."""
 
     attributes: dict[str, AttributeExposure]
 

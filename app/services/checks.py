@@ -1,6 +1,6 @@
 """Verify an assignment that anyone made against a cluster as it was."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
@@ -8,6 +8,7 @@ from uuid import UUID
 
 import numpy as np
 
+from app.core.measures.attributes import AttributeExposure, exposure_by_attribute
 from app.core.measures.movement import Movement, movement
 from app.core.measures.placement import PlacementMeasures, measure
 from app.core.measures.tally import tally
@@ -35,12 +36,14 @@ class Check:
     movement: Movement
     fresh: bool
     cautions: Sequence[Caution]
+    exposure: Mapping[str, AttributeExposure]
+    """By each attribute of the snapshot's brokers, in the order of their names."""
 
     def as_json(self) -> dict[str, Json]:
         """As the contract writes it."""
         return {
             "violations": as_json(self.violations),
-            "measures": as_json(self.measures),
+            "measures": as_json(self.measures) | ({"attributes": as_json(self.exposure)} if self.exposure else {}),
             "movement": movement_summary(self.movement),
             "fresh": self.fresh,
             "warnings": [caution.as_json() for caution in self.cautions],
@@ -72,6 +75,9 @@ def check(uow: UnitOfWork, snapshot_id: UUID, reassignment: Reassignment, limits
         movement=movement(before, after),
         fresh=snapshots.is_fresh(uow, snapshot),
         cautions=_cautions(reassignment, cluster),
+        exposure=exposure_by_attribute(
+            after, cluster.brokers, sorted({name for broker in cluster.brokers for name in broker.attributes})
+        ),
     )
 
 

@@ -296,3 +296,16 @@ def test_a_snapshot_without_attributes_keeps_its_hash(client: httpx.Client) -> N
     )
     assert one["content_hash"] == other["content_hash"]
     assert one["id"] != SNAPSHOT_ID
+
+
+def test_a_check_measures_by_attribute_where_brokers_have_some(client: httpx.Client) -> None:
+    """What anyone made: both replicas in eu-1 go with it."""
+    partitions = [{"partition": 0, "replicas": [1, 3]}]
+    body = {"cluster": "checked", "brokers": SIX, "topics": [{"name": "t", "partitions": partitions}]}
+    snapshot_id = client.post("/v1/snapshots", json=body).json()["id"]
+    moved = {"version": 1, "partitions": [{"topic": "t", "partition": 0, "replicas": [1, 2]}]}
+    found = client.post("/v1/checks", json={"snapshot_id": snapshot_id, "reassignment": moved}).json()
+    by_attribute = found["measures"]["attributes"]
+    assert list(by_attribute) == ["region", "zone"]
+    assert by_attribute["zone"]["losses"]["eu-1"]["partitions_offline"] == 1
+    assert by_attribute["zone"]["spanning_share"] == 0

@@ -17,7 +17,17 @@ from tests.formats.strategies import broker_ids, replica_lists, sample, topic_id
 
 amounts = st.none() | st.integers(0, 2**53)
 capacities = st.none() | st.builds(BrokerCapacity, amounts, amounts, amounts)
-brokers = st.builds(Broker, broker_ids, st.none() | st.text(max_size=5), st.booleans(), capacities)
+attributes = st.dictionaries(st.text(max_size=5), st.text(max_size=5), max_size=2)
+weights = st.just(1.0) | st.floats(min_value=0, exclude_min=True, allow_nan=False, allow_infinity=False)
+brokers = st.builds(
+    Broker,
+    broker_ids,
+    st.none() | st.text(max_size=5),
+    st.booleans(),
+    capacities,
+    attributes=attributes,
+    weight=weights,
+)
 
 texts = st.text(max_size=5)
 said = st.none() | texts
@@ -90,9 +100,10 @@ def _trimmed(rows: Int32s) -> list[list[int]]:
 def assert_same(found: Cluster, expected: Cluster) -> None:
     """Equal in everything but how wide the arrays are padded; no capacity and an empty one say the same."""
     assert found.name == expected.name
-    assert [(broker.id, broker.rack, broker.fenced) for broker in found.brokers] == [
-        (broker.id, broker.rack, broker.fenced) for broker in expected.brokers
-    ]
+    for name in ("id", "rack", "fenced", "attributes", "weight"):
+        assert [getattr(broker, name) for broker in found.brokers] == [
+            getattr(broker, name) for broker in expected.brokers
+        ]
     assert [broker.capacity or BrokerCapacity() for broker in found.brokers] == [
         broker.capacity or BrokerCapacity() for broker in expected.brokers
     ]
@@ -193,6 +204,17 @@ def test_the_real_cluster_survives() -> None:
         log_dirs_text=sample("kafka-log-dirs-describe.txt"),
     ).cluster
     assert_same(read(write(cluster)), cluster)
+
+
+def test_attributes_and_weights_are_new_and_leave_the_hash_of_what_has_none() -> None:
+    """The bytes of a snapshot from before there were any."""
+    plain = Cluster("c", (Broker(1, "a"), Broker(2)))
+    assert write(plain) == b'{"brokers":[{"id":1,"rack":"a"},{"id":2}],"cluster":"c","topics":[]}'
+    told = Cluster("c", (Broker(1, attributes={"zone": "z", "power": "p"}, weight=2.0),))
+    assert write(told) == (
+        b'{"brokers":[{"attributes":{"power":"p","zone":"z"},"id":1,"weight":2.0}],"cluster":"c","topics":[]}'
+    )
+    assert_same(read(write(told)), told)
 
 
 def test_groups_and_topic_ids_are_new_and_leave_the_hash_of_what_has_none() -> None:

@@ -111,7 +111,10 @@ def scenarios(draw: st.DrawFn) -> dict[str, Any]:
         "broker_profile": dict(PROFILE),
         "topics": [draw(topics(f"topic.{index}", brokers)) for index in range(draw(st.integers(1, 3)))],
         "partitions_multiplier": draw(st.integers(1, 3)),
-        "placement": {"algorithm": draw(st.sampled_from(["admin_utils", "striped"])), "seed": draw(st.integers(0, 99))},
+        "placement": {
+            "algorithm": draw(st.sampled_from(["admin_utils", "striped", "awareness"])),
+            "seed": draw(st.integers(0, 99)),
+        },
         "clients": clients,
         "traffic": {"growth_per_month": draw(st.sampled_from([-1, -0.1, 0, 0.03, 0.5])), "horizon_months": 24},
         "failures": draw(st.lists(st.sampled_from(["none", "broker", "rack", "rack_and_broker"]), unique=True)),
