@@ -25,12 +25,17 @@ _PREDICTIONS = {
     "for all of them stands below; hand Kafka this assignment to get this one.",
     "pinned": "Nothing was drawn: the start was given. Hand Kafka this assignment to get it.",
 }
+_NOT_KAFKAS = "No controller places by these attributes: hand Kafka this assignment to get it."
 
 
 def _worth(head: PlanHead) -> Worth:
     measures = head.answer.get("measures")
     share = measures.get("rack_safe_share") if isinstance(measures, Mapping) else None
     return Worth(share if isinstance(share, int | float) else None, "rack-safe", share == 1)
+
+
+def _prediction(head: PlanHead) -> str:
+    return _NOT_KAFKAS if "policy" in head.request else _PREDICTIONS.get(str(head.answer["prediction"]), "")
 
 
 def _values(plan: Plan) -> Mapping[str, object]:
@@ -86,7 +91,7 @@ def _create_command(plan: Plan) -> str | None:
 VIEW = View(
     title=lambda _, topics: topic_names(topics),
     worth=_worth,
-    prediction=lambda head: _PREDICTIONS.get(str(head.answer["prediction"]), ""),
+    prediction=_prediction,
     draw=_draw,
     template="replica_plan.html",
     values=_values,

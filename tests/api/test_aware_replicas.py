@@ -170,7 +170,9 @@ class TestForced:
         plan = self._plan(client)
         back = self._plan(client, brokers=[broker | {"fenced": False} for broker in LOST])
         assert client.get(f"/v1/plans/{plan['id']}/picture.svg").status_code == 200
-        assert client.get(f"/plans/{plan['id']}").status_code == 200
+        page = client.get(f"/plans/{plan['id']}")
+        assert page.status_code == 200
+        assert "No controller places by these attributes" in page.text
         found = client.get(f"/v1/plans/{plan['id']}/diff", params={"against": back["id"]}).json()
         assert found["summary"]["replicas_removed"] >= 4
 
