@@ -1,8 +1,7 @@
 """Aware placement: its constraints and goals as laws against every possible row, then matrices worked by hand."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from itertools import combinations
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -15,63 +14,7 @@ from app.core.replicas.awareness.placing import Aware
 from app.core.replicas.awareness.rules import Policy, Rules
 from app.core.replicas.awareness.verifier import broken
 from app.errors import ConflictingFields, TooFewValues
-
-SEEDS = st.integers(-(2**63), 2**63 - 1)
-WEIGHTS = st.sampled_from([0.5, 1.0, 1.0, 2.0, 3.0])
-
-
-@st.composite
-def nested(draw: st.DrawFn, most: int = 9) -> tuple[list[Broker], tuple[str, ...]]:
-    """Brokers whose racks lie in zones and zones in regions."""
-    brokers = []
-    for broker in range(draw(st.integers(1, most))):
-        region, zone, rack = draw(st.integers(0, 2)), draw(st.integers(0, 2)), draw(st.integers(0, 1))
-        attributes = {"region": f"{region}", "zone": f"{region}-{zone}", "rack": f"{region}-{zone}-{rack}"}
-        brokers.append(Broker(broker * 7 % 11, attributes=attributes, weight=draw(WEIGHTS)))
-    return brokers, draw(st.sampled_from([("region",), ("zone",), ("region", "zone"), ("region", "zone", "rack")]))
-
-
-@st.composite
-def crossed(draw: st.DrawFn, most: int = 8) -> tuple[list[Broker], tuple[str, ...]]:
-    """Brokers whose attributes have nothing to do with each other."""
-    names = ("cluster", "zone", "power")[: draw(st.integers(2, 3))]
-    return [
-        Broker(broker, attributes={name: f"{draw(st.integers(0, 2))}" for name in names}, weight=draw(WEIGHTS))
-        for broker in range(draw(st.integers(1, most)))
-    ], names
-
-
-clusters = st.one_of(nested(), crossed())
-
-
-def values(row: Sequence[int], brokers: Sequence[Broker], attribute: str) -> Counter[str | None]:
-    by_id = {broker.id: broker for broker in brokers}
-    return Counter(by_id[broker].value(attribute) for broker in row)
-
-
-def spread_of(row: Sequence[int], brokers: Sequence[Broker], attributes: Sequence[str]) -> tuple[int, ...]:
-    """How uneven a row is over each attribute in turn: the sum of squares, which evenness alone makes small."""
-    return tuple(sum(count**2 for count in values(row, brokers, name).values()) for name in attributes)
-
-
-def every_row(brokers: Sequence[Broker], factor: int) -> Iterator[tuple[int, ...]]:
-    return combinations([broker.id for broker in brokers], factor)
-
-
-def place(
-    brokers: Sequence[Broker], rules: Rules, *, partitions: int = 12, factor: int = 3, seed: int = 1
-) -> Placement:
-    return Aware(rules)(brokers, NewTopic("t", partitions, factor), random=JavaRandom(seed))
-
-
-def fewest_squares(rows: Sequence[Sequence[int]], weight_of: dict[int, float]) -> float:
-    """The least Σ leaders² / weight of any choice of leaders, tried one by one."""
-    best: dict[tuple[tuple[int, int], ...], None] = {(): None}
-    for row in rows:
-        best = {
-            tuple(sorted((Counter(dict(leads)) + Counter([leader])).items())): None for leads in best for leader in row
-        }
-    return min(sum(count**2 / weight_of[broker] for broker, count in leads) for leads in best)
+from tests.core.awareness.aware_clusters import SEEDS, clusters, every_row, place, spread_of, values
 
 
 class TestLaws:
@@ -169,50 +112,6 @@ class TestLaws:
             assert len(set(row)) == factor
             assert len(values(row, brokers, attributes[0])) == min(factor, len(racks))
 
-    @given(
-        cluster=clusters,
-        policy=st.sampled_from([Policy.SPREAD, Policy.KAFKA]),
-        seed=SEEDS,
-        partitions=st.integers(1, 5),
-    )
-    def test_no_choice_of_leaders_is_more_even(
-        self, cluster: tuple[list[Broker], tuple[str, ...]], policy: Policy, seed: int, partitions: int
-    ) -> None:
-        """Given where the replicas are, and where any of them may lead."""
-        brokers, attributes = cluster
-        rows = place(
-            brokers, Rules(policy, attributes), partitions=partitions, factor=min(3, len(brokers)), seed=seed
-        ).replicas.tolist()
-        weight_of = {broker.id: broker.weight for broker in brokers}
-        leads = Counter(row[0] for row in rows)
-        reached = sum(count**2 / weight_of[broker] for broker, count in leads.items())
-        assert reached == pytest.approx(fewest_squares(rows, weight_of))
-
-    @given(
-        zones=st.integers(1, 4), in_zone=st.integers(1, 4), partitions=st.integers(1, 60), seed=SEEDS, data=st.data()
-    )
-    def test_equal_brokers_share_equally(
-        self, zones: int, in_zone: int, partitions: int, seed: int, data: st.DataObject
-    ) -> None:
-        """Zones of one size: nobody has more than one replica, or leads more than one partition, beyond another."""
-        brokers = [Broker(i, attributes={"zone": f"z{i % zones}"}) for i in range(zones * in_zone)]
-        factor = data.draw(st.integers(1, len(brokers)))
-        rows = place(brokers, Rules(attributes=("zone",)), partitions=partitions, factor=factor, seed=seed).replicas
-        for counted in (rows, rows[:, 0]):
-            assert np.ptp(np.bincount(counted.ravel(), minlength=len(brokers))) <= 1
-
-    @given(cluster=nested(), seed=SEEDS, partitions=st.integers(1, 300))
-    def test_weights_are_kept_to_the_replica_where_nothing_stands_against_them(
-        self, cluster: tuple[list[Broker], tuple[str, ...]], seed: int, partitions: int
-    ) -> None:
-        """One replica each: a broker has its share by weight, rounded down or up."""
-        brokers, attributes = cluster
-        rows = place(brokers, Rules(attributes=attributes), partitions=partitions, factor=1, seed=seed).replicas
-        total = sum(broker.weight for broker in brokers)
-        counts = Counter(rows.ravel().tolist())
-        for broker in brokers:
-            assert abs(counts[broker.id] - partitions * broker.weight / total) < 1
-
     @given(cluster=clusters, policy=st.sampled_from([Policy.SPREAD, Policy.HDFS, Policy.KAFKA]), seed=SEEDS)
     def test_the_same_seed_gives_the_same_rows_whatever_the_order_of_brokers(
         self, cluster: tuple[list[Broker], tuple[str, ...]], policy: Policy, seed: int
@@ -222,71 +121,6 @@ class TestLaws:
         factor = min(3, len(brokers))
         one, other = (place(listed, rules, factor=factor, seed=seed) for listed in (brokers, brokers[::-1]))
         assert one.replicas.tolist() == other.replicas.tolist()
-
-
-def off_by(placement: Placement, brokers: Sequence[Broker], column: slice) -> float:
-    """How far the broker that is furthest from its share by weight is off, in replicas."""
-    held = placement.replicas[:, column]
-    counts = Counter(held.ravel().tolist())
-    total = sum(broker.weight for broker in brokers)
-    return max(abs(counts[broker.id] - held.size * broker.weight / total) for broker in brokers)
-
-
-LEADERS, REPLICAS = slice(0, 1), slice(None)
-REGIONS = {"nested": (3, 9, 45), "crossed": (3, 10, 44)}
-
-
-def large(kind: str, count: int = 90) -> list[Broker]:
-    """Brokers of one weight in three regions, and zones and racks within these or across them."""
-    names = list(zip(("region", "zone", "rack"), REGIONS[kind], strict=True))
-    return [Broker(i, attributes={name: f"{i % values}" for name, values in names}) for i in range(count)]
-
-
-class TestLargeTopics:
-    """Rows are copied; what the copies leave uneven is made good."""
-
-    @pytest.mark.parametrize("partitions", [1, 90, 4095, 20_000, 123_457])
-    @pytest.mark.parametrize("policy", [Policy.SPREAD, Policy.KAFKA])
-    @pytest.mark.parametrize("kind", REGIONS)
-    def test_equal_brokers(self, kind: str, policy: Policy, partitions: int) -> None:
-        brokers = large(kind)
-        placed = place(brokers, Rules(policy, ("region", "zone", "rack")), partitions=partitions)
-        assert off_by(placed, brokers, REPLICAS) < 1.5
-        assert off_by(placed, brokers, LEADERS) < 1
-
-    @pytest.mark.parametrize("policy", [Policy.HDFS, Policy.REDIS])
-    @pytest.mark.parametrize("kind", REGIONS)
-    def test_equal_brokers_where_a_region_leads(self, kind: str, policy: Policy) -> None:
-        """What leads is dealt in blocks, so that a broker may be off by a little more where attributes cross."""
-        brokers = large(kind)
-        placed = place(brokers, Rules(policy, ("region", "zone", "rack")), partitions=123_457)
-        allowed = 2 if kind == "nested" else 0.01 * placed.replicas.size / len(brokers)
-        assert off_by(placed, brokers, REPLICAS) < allowed
-        assert off_by(placed, brokers, LEADERS) < allowed
-
-    @given(
-        heavy=st.lists(st.sampled_from([1.0, 1.5, 2.0, 3.7]), min_size=18, max_size=18),
-        partitions=st.sampled_from([100, 5_000, 50_000]),
-        seed=SEEDS,
-    )
-    def test_weights(self, heavy: list[float], partitions: int, seed: int) -> None:
-        """Each rack has three times the same brokers, so that no rule stands against their weight."""
-        brokers = [
-            Broker(i, attributes={"zone": f"{i % 3}", "rack": f"{i % 6}"}, weight=heavy[i // 3 - i // 3 % 2])
-            for i in range(18)
-        ]
-        by_zone = {zone: sum(b.weight for b in brokers if b.value("zone") == zone) for zone in "012"}
-        assert max(by_zone.values()) == pytest.approx(min(by_zone.values()))
-        placed = place(brokers, Rules(attributes=("zone", "rack")), partitions=partitions, seed=seed)
-        assert off_by(placed, brokers, REPLICAS) < 1.5
-        assert off_by(placed, brokers, LEADERS) < 1.5
-
-    @pytest.mark.parametrize("kind", REGIONS)
-    def test_every_row_keeps_the_policy(self, kind: str) -> None:
-        brokers = large(kind)
-        for policy in (Policy.SPREAD, Policy.HDFS, Policy.REDIS, Policy.KAFKA):
-            rules = Rules(policy, ("region", "zone", "rack"))
-            assert broken(place(brokers, rules, partitions=40_000), brokers, rules, 3) == []
 
 
 class TestVerifier:
