@@ -5,7 +5,8 @@
     scenarios.py     scenario i of a sweep: a pure function of both
     axes.py          what an axis may vary, its values, and how one is written into the base scenario
     sampling.py      n of a grid's indices without replacement, however large the grid
-    reading.py       a scenario's JSON → records; fields.py reads one field, consistency.py asks what goes together
+    reading.py       a scenario's JSON → records, topic_reading.py its topics; fields.py reads one field,
+                     consistency.py asks what goes together
     scenario.py      topology, broker profile, topics, clients, traffic, targets, prices: the records
     measured.py      a cluster's topics, and measured bytes/s, as a scenario's topics
     workload.py      what each partition takes in, gives out and keeps

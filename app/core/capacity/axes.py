@@ -11,7 +11,8 @@ from decimal import Decimal
 from typing import TypeAlias, overload
 
 from app.core.capacity.fields import Fields, as_list, as_number
-from app.core.capacity.reading import SECTION_FIELDS, TOPIC_FIELDS
+from app.core.capacity.reading import SECTION_FIELDS
+from app.core.capacity.topic_reading import TOPIC_FIELDS
 from app.errors import ConflictingFields, EmptyAxis, Failure, FieldPath, Json, UnknownAxis
 
 Base: TypeAlias = Mapping[str, Json]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from app.core.capacity.reading import RETAINED_NOW
+from app.core.capacity.topic_reading import RETAINED_NOW
 from app.core.capacity.workload import Float64s
 from app.core.model import NO_REPLICA, UNKNOWN_SIZE, Topic
 from app.errors import Json

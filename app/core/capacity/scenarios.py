@@ -18,13 +18,13 @@ from app.core.capacity.reading import (
     read_profile,
     read_rereplication,
     read_targets,
-    read_topics,
     read_topology,
     read_traffic,
 )
 from app.core.capacity.recent import Recent
 from app.core.capacity.sampling import scenario_seed
 from app.core.capacity.scenario import Scenario, TopicLoad
+from app.core.capacity.topic_reading import read_topics
 from app.errors import ConflictingFields, Failure, FieldPath, Json
 
 Section = TypeVar("Section")
