@@ -6,12 +6,14 @@ assignors/       high availability (KIP-441), sticky, and the fallback while lag
 standbys/        the rules by which standbys are placed: by load, by client tags (KIP-708)
 rack_aware/      KIP-925: whether it is on, what an assignment costs, and Kafka's own optimum of it
 loads_kernel.py  what a client's load is, and how tasks are evened out
+client_tags.py   client tags as numbers
 application.py   clients and tasks in Kafka's order, as arrays, and who holds what meanwhile
 violations.py    the verifier of any assignment
 verdicts.py      KIP-708: which tasks' copies are apart, which tags have values enough, what each loss costs
 traffic.py       what an assignment reads across racks
 tag_limits.py    which client tags Kafka Streams does not start with
+optimum/         beyond Kafka: the best standbys there are, with a proof or an honest gap
 
-No assignor needs the last four; all else imports down this list. The `…_kernel.py` files are the compiled loops; they
+No assignor needs the last five; all else imports down this list. The `…_kernel.py` files are the compiled loops; they
 are imported when they are first needed.
 """

@@ -16,18 +16,16 @@ from app.core.jvm import JavaHashMap
 from app.core.jvm.hashes import TASK_ID, TaskId
 from app.core.model import Int64s
 from app.core.streams.application import Application, Holdings, inconsistent
+from app.core.streams.client_tags import tag_vectors
 from app.core.streams.model import Bools, StreamsOptions
 from app.core.streams.standbys.policy import StandbyPolicy
-
-NO_TAG = -1
-"""A client that has no such tag."""
 
 
 def place(application: Application, held: Holdings, options: StreamsOptions) -> None:
     """Place standbys of all stateful tasks: apart by tags, then by load."""
     from app.core.streams.standbys import placing_kernel as kernel  # noqa: PLC0415 — numba takes long to import
 
-    values = tag_values(application, options.rack_aware_assignment_tags)
+    values = tag_vectors(application.clients, options.rack_aware_assignment_tags)
     remaining = np.full(len(application.stateful), options.num_standby_replicas, np.int64)
     settled, twice = kernel.apart_by_tags(
         application.stateful, remaining, values, held.active, held.standby, held.counts, application.capacities
@@ -40,18 +38,6 @@ def place(application: Application, held: Holdings, options: StreamsOptions) -> 
     kernel.to_least_loaded(
         application.stateful[order], remaining[order], held.active, held.standby, held.counts, application.capacities
     )
-
-
-def tag_values(application: Application, tags: tuple[str, ...]) -> Int64s:
-    """(clients, tags) int64: which of a tag's values a client has, or `NO_TAG`; each tag counts its values from 0."""
-    keys = tuple(dict.fromkeys(tags))
-    values = np.full((len(application.clients), len(keys)), NO_TAG, np.int64)
-    for column, key in enumerate(keys):
-        numbers: dict[str, int] = {}
-        for place_, client in enumerate(application.clients):
-            if key in client.client_tags:
-                values[place_, column] = numbers.setdefault(client.client_tags[key], len(numbers))
-    return values
 
 
 def may_move(application: Application) -> Bools:
