@@ -52,25 +52,46 @@ def choose(problem: Problem, patterns: Patterns, effort: float) -> Choice:
     loads = profile_loads(problem, patterns, effort)
     total = len(problem.rows) * problem.standbys
     kinds = _kinds(problem, patterns)
+    dealt = _dealt(patterns, loads, kinds)
     if not any(kind.holders for kind in kinds):
-        return Choice(_places_by_profile(problem, patterns, loads), loads.bound, total)
-    taken, most = _Model(problem, patterns, kinds, loads).solve(effort)
-    if taken is None:
-        return Choice(_places_by_profile(problem, patterns, loads), loads.bound, 0)
-    places = np.zeros((len(problem.rows), len(patterns.profiles.sizes)), np.int64)
+        return Choice(_places(patterns, kinds, dealt), loads.bound, total)
+    taken, most = _Model(problem, patterns, kinds, loads).solve(dealt, effort)
+    # The model knows only choices as even as the one that was found; where that is not proven, it proves nothing.
+    restored_bound = max(total - most, 0) if loads.imbalance == loads.bound else 0
+    return Choice(_places(patterns, kinds, dealt if taken is None else taken), loads.bound, restored_bound)
+
+
+def _places(patterns: Patterns, kinds: Sequence[_Kind], taken: Sequence[Int64s]) -> Int64s:
+    """(tasks, profiles) int64: patterns handed to the tasks of each kind, as many of each as are taken."""
+    places = np.zeros((sum(len(kind.tasks) for kind in kinds), len(patterns.profiles.sizes)), np.int64)
     for kind, times in zip(kinds, taken, strict=True):
         places[kind.tasks] = np.repeat(patterns.listed[kind.own], times, axis=0)
-    # The model knows only choices as even as the one that was found; where that is not proven, it proves nothing.
-    return Choice(places, loads.bound, max(total - most, 0) if loads.imbalance == loads.bound else 0)
-
-
-def _places_by_profile(problem: Problem, patterns: Patterns, loads: ProfileLoads) -> Int64s:
-    """The patterns dealt to tasks in their order."""
-    places = np.zeros((len(problem.rows), len(patterns.profiles.sizes)), np.int64)
-    own = patterns.profiles.of_client[problem.active]
-    for profile, times in loads.taken.items():
-        places[own == profile] = np.repeat(patterns.listed[profile], times, axis=0)
     return places
+
+
+def _dealt(patterns: Patterns, loads: ProfileLoads, kinds: Sequence[_Kind]) -> list[Int64s]:
+    """The loads' patterns dealt to kinds, those first where the most copies may stay: a start, and a last resort.
+
+    Returns
+    -------
+    Of each kind, (patterns,) int64: how many of its tasks take each.
+    """
+    of_client = patterns.profiles.of_client
+    dealt = [np.zeros(len(patterns.listed[kind.own]), np.int64) for kind in kinds]
+    offers = []
+    for number, kind in enumerate(kinds):
+        had = np.bincount(of_client[list(kind.holders)], minlength=len(patterns.profiles.sizes))
+        staying = np.minimum(patterns.listed[kind.own], had).sum(axis=1)
+        offers += [(-n, number, pattern) for pattern, n in enumerate(staying.tolist())]
+    left = {own: times.copy() for own, times in loads.taken.items()}
+    without = [len(kind.tasks) for kind in kinds]
+    for _, number, pattern in sorted(offers):
+        own = kinds[number].own
+        n = min(without[number], int(left[own][pattern]))
+        dealt[number][pattern] += n
+        left[own][pattern] -= n
+        without[number] -= n
+    return dealt
 
 
 def _kinds(problem: Problem, patterns: Patterns) -> list[_Kind]:
@@ -165,14 +186,17 @@ class _Model:
             self._stays += stays
         return found
 
-    def solve(self, effort: float) -> tuple[list[Int64s] | None, int]:
+    def solve(self, dealt: Sequence[Int64s], effort: float) -> tuple[list[Int64s] | None, int]:
         """How many tasks of each kind take each pattern, None where nobody found out; how many copies stay at most."""
         self._model.maximize(sum(self._stays))
+        for variables, times in zip(self._taken, dealt, strict=True):
+            for count, n in zip(variables, times.tolist(), strict=True):
+                self._model.add_hint(count, n)
         solver = self._cp_model.CpSolver()
         solver.parameters.num_workers = 1
         solver.parameters.random_seed = SEED
         solver.parameters.max_deterministic_time = effort
         if solver.solve(self._model) not in (self._cp_model.OPTIMAL, self._cp_model.FEASIBLE):
-            return None, 0
+            return None, round(solver.best_objective_bound)
         taken = [np.array([solver.value(x) for x in its], np.int64) for its in self._taken]
         return taken, round(solver.best_objective_bound)
