@@ -13,7 +13,8 @@ verdicts.py      KIP-708: which tasks' copies are apart, which tags have values 
 traffic.py       what an assignment reads across racks
 tag_limits.py    which client tags Kafka Streams does not start with
 optimum/         beyond Kafka: the best standbys there are, with a proof or an honest gap
+additions.py     the fewest clients that make the ideal possible for every task
 
-No assignor needs the last five; all else imports down this list. The `…_kernel.py` files are the compiled loops; they
+No assignor needs the last six; all else imports down this list. The `…_kernel.py` files are the compiled loops; they
 are imported when they are first needed.
 """
