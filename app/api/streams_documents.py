@@ -126,6 +126,46 @@ class TaskViolationDocument(BaseModel):
     detail: str
 
 
+class StandbyQualityDocument(BaseModel):
+    """How good standbys are, most important first. `imbalance` is the sum over clients of standbys² / threads."""
+
+    missing: int
+    ideal: int
+    distinct_values: int
+    imbalance: float
+    restored: int
+    spread: float
+
+
+class StandbyCertificateDocument(BaseModel):
+    """What no standbys with as many ideal tasks and distinct values can be better than."""
+
+    imbalance_bound: float
+    restored_bound: int
+    optimal: bool
+    gap: float
+    solver: str
+
+
+class BestStandbysDocument(BaseModel):
+    """The best standbys for the active tasks as they are, by client, and how the assignor's own compare."""
+
+    standby: dict[str, list[str]]
+    differing_tasks: list[str]
+    quality: StandbyQualityDocument
+    of_the_assignor: StandbyQualityDocument
+    certificate: StandbyCertificateDocument
+
+
+class AdditionDocument(BaseModel):
+    """The fewest clients that make every task's ideal possible, by tag values; null is one that no client has yet."""
+
+    clients: list[dict[str, str | None]]
+    new_values: dict[str, int]
+    clients_apart_already: int
+    clients_without_a_tag: list[str]
+
+
 class StreamsPlanDocument(PlanSummary):
     """Where the tasks of an application land. Lists of tasks are by subtopology and partition."""
 
@@ -140,6 +180,8 @@ class StreamsPlanDocument(PlanSummary):
     if_client_lost: dict[str, LossDocument]
     loads: StreamsLoadsDocument
     movement: TaskMovementDocument
+    best_standbys: BestStandbysDocument | None
+    addition: AdditionDocument | None
     violations: list[TaskViolationDocument]
     warnings: list[WarningDocument]
     request: dict[str, Any]

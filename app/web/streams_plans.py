@@ -70,6 +70,8 @@ def _values(plan: Plan) -> Mapping[str, object]:
         "losses_in_all": len(losses),
         "clients": [(its, answer["if_client_lost"][its["process_id"]]) for its in clients[:SHOWN_CLIENTS]],
         "clients_in_all": len(clients),
+        "best": answer["best_standbys"],
+        "addition": answer["addition"],
         "tags": request["rack_aware_assignment_tags"],
         "standbys": request["num_standby_replicas"],
         "why": _why,

@@ -128,6 +128,20 @@ class TestAnswer:
         assert not plan["tags"][0]["enough"]
         assert plan["if_lost"]["zone=a"]["without_survivor"] == TASKS
 
+    def test_the_best_standbys_and_what_would_make_them_ideal(self, client: httpx.Client) -> None:
+        """One zone is too few for three copies: two clients in zones of their own are enough. It is never worse."""
+        plan = planned(client, clients=clients(4, client_tags={"zone": "a"}), num_standby_replicas=2)
+        assert plan["addition"]["clients"] == [{"zone": None}, {"zone": None}]
+        best = plan["best_standbys"]
+        assert best["certificate"]["optimal"]
+        assert best["quality"]["imbalance"] <= best["of_the_assignor"]["imbalance"]
+        assert sum(map(len, best["standby"].values())) == 12
+        three = planned(client)
+        assert three["addition"]["clients"] == []
+        assert three["best_standbys"]["quality"] == three["best_standbys"]["of_the_assignor"]
+        without = planned(client, num_standby_replicas=0, rack_aware_assignment_tags=[])
+        assert (without["best_standbys"], without["addition"]) == (None, None)
+
     def test_a_new_client_warms_up_first(self, client: httpx.Client) -> None:
         """Two clients have everything; the third gets copies, which move to it once they have caught up."""
         before = clients(3)

@@ -29,6 +29,7 @@ from app.services.limits import Limits
 from app.services.plans import Plan
 from app.services.snapshots import check_brokers
 from app.services.streams.kept import placements_of
+from app.services.streams.optimum import addition_json, best_json
 from app.services.streams.reports import report
 from app.services.streams.requests import StreamsRequest, restored, stored
 from app.services.streams.sources import Source, source_of
@@ -118,6 +119,9 @@ def _plan(
     assignor = STREAMS_ASSIGNORS[request.assignor]
     found = assignor.assign(source.clients, source.tasks, source.options, source.partitions)
     said = violations(found, source.clients, source.tasks, source.options)
+    best, best_cautions = best_json(source, found)
+    addition, addition_cautions = addition_json(source)
+    cautions = (*source.cautions, *_cautions(source, request, found), *best_cautions, *addition_cautions)
     answer: dict[str, Json] = {
         # Nothing is drawn: the same clients get the same answer.
         "prediction": "replay",
@@ -125,6 +129,8 @@ def _plan(
         "assignor": assignor.name,
         "protocol": "classic",
         **report(source, found),
+        "best_standbys": best,
+        "addition": addition,
         "violations": [
             {
                 "code": its.code,
@@ -135,7 +141,7 @@ def _plan(
             }
             for its in said
         ],
-        "warnings": [caution.as_json() for caution in (*source.cautions, *_cautions(source, request, found))],
+        "warnings": [caution.as_json() for caution in cautions],
     }
     canonical = _canonical(request, snapshot, cluster)
     return NewPlan(

@@ -1,0 +1,89 @@
+"""How much better the standbys could be, and which clients would make the ideal possible, as JSON."""
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from app.core.streams.additions import Addition, smallest_addition
+from app.core.streams.application import name_of
+from app.core.streams.model import StreamsAssignment
+from app.core.streams.optimum.best_standbys import best_standbys
+from app.core.streams.optimum.quality import StandbyQuality, standby_quality
+from app.errors import ConflictingFields, ImpossibleValue, LimitExceeded
+from app.services.cautions import Caution
+from app.services.streams.sources import Source
+
+EFFORT = 0.2
+"""Deterministic seconds of the solver, where it is one that may not end: a second or so by the clock."""
+
+
+def best_json(source: Source, found: StreamsAssignment) -> tuple[dict[str, Any] | None, list[Caution]]:
+    """The best standbys for the active tasks of an assignment, beside its own; None without standbys.
+
+    Where there are so many kinds of clients that nobody can search them all, a caution says so.
+    """
+    stateful = source.tasks.stateful
+    if not source.options.num_standby_replicas or not stateful:
+        return None, []
+    try:
+        own = standby_quality(found, source.clients, stateful, source.options)
+        best = best_standbys(found, source.clients, stateful, source.options, effort=EFFORT)
+    except (LimitExceeded, ImpossibleValue, ConflictingFields) as refused:
+        return None, [Caution("best_standbys_not_known", f"the best standbys were not looked for: {refused.detail}")]
+    differs = (best.assignment.standby != (found.standby & ~found.warmup)).any(axis=0)
+    certificate = best.certificate
+    return {
+        "standby": {
+            name: [name_of(best.assignment.task_ids[row]) for row in np.flatnonzero(held).tolist()]
+            for name, held in zip(source.names, best.assignment.standby, strict=True)
+        },
+        "differing_tasks": [name_of(found.task_ids[row]) for row in np.flatnonzero(differs).tolist()],
+        "quality": _quality(best.quality),
+        "of_the_assignor": _quality(own),
+        "certificate": {
+            "imbalance_bound": _number(certificate.imbalance_bound),
+            "restored_bound": certificate.restored_bound,
+            "optimal": certificate.optimal,
+            "gap": certificate.gap,
+            "solver": certificate.solver,
+        },
+    }, []
+
+
+def addition_json(source: Source) -> tuple[dict[str, Any] | None, list[Caution]]:
+    """The fewest clients whose addition lets every task have its copies apart; None without tags to be apart in."""
+    if not source.options.num_standby_replicas or not source.options.rack_aware_assignment_tags:
+        return None, []
+    try:
+        found: Addition = smallest_addition(source.clients, source.options)
+    except LimitExceeded as refused:
+        return None, [Caution("addition_not_known", f"which clients to add was not looked for: {refused.detail}")]
+    name_by_id = dict(zip((client.process_id for client in source.clients), source.names, strict=True))
+    return {
+        "clients": [_values(client.values) for client in found.clients],
+        "new_values": dict(found.new_values),
+        "clients_apart_already": found.apart,
+        "clients_without_a_tag": [name_by_id[process_id] for process_id in found.lacking],
+    }, []
+
+
+def _values(values: Mapping[str, str | int]) -> dict[str, str | None]:
+    """A value that no client has yet is null."""
+    return {tag: value if isinstance(value, str) else None for tag, value in values.items()}
+
+
+def _quality(quality: StandbyQuality) -> dict[str, Any]:
+    return {
+        "missing": quality.missing,
+        "ideal": quality.ideal,
+        "distinct_values": quality.distinct_values,
+        "imbalance": _number(quality.imbalance),
+        "restored": quality.restored,
+        "spread": _number(quality.spread),
+    }
+
+
+def _number(value: Fraction) -> float:
+    return float(value)
