@@ -120,4 +120,7 @@ def brokers(uow: UnitOfWork, head: PlanHead) -> tuple[Broker, ...]:
     if head.snapshot_id is not None:
         return snapshots.load(uow, head.snapshot_id)[1].brokers
     listed: Any = head.request["brokers"] or ()
-    return tuple(Broker(broker["id"], broker["rack"], broker["fenced"]) for broker in listed)
+    return tuple(
+        Broker(broker["id"], broker["rack"], broker["fenced"], attributes=broker.get("attributes") or {})
+        for broker in listed
+    )

@@ -2,7 +2,9 @@
 
 import shlex
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
+from typing import Any
 
 from app.core.model import Broker, unpadded
 from app.errors import Json
@@ -54,7 +56,15 @@ def _draw(plan: Plan, brokers: Sequence[Broker], style: str) -> str:
     names = topic_names([placement.topic for placement in plan.placements])
     title = f"{names}: {size} on {counted(len(brokers), 'broker')}"
     assignments = {placement.topic: placement.assignment for placement in plan.placements}
-    return placement_picture.draw(PlacementPicture(title, brokers, assignments), style=style)
+    return placement_picture.draw(PlacementPicture(title, _in_domains(plan.head, brokers), assignments), style=style)
+
+
+def _in_domains(head: PlanHead, brokers: Sequence[Broker]) -> Sequence[Broker]:
+    """The brokers in what their panels are: racks, or the values of the first attribute that a plan goes by."""
+    attributes: Any = head.request.get("attributes")
+    if not attributes:
+        return brokers
+    return [replace(broker, rack=broker.value(attributes[0])) for broker in brokers]
 
 
 def _first_partitions(plan: Plan) -> list[PlannedPartition]:
