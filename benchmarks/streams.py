@@ -6,6 +6,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from uuid import UUID
 
+import numpy as np
+
+from app.core.streams.application import Application, Holdings
 from app.core.streams.assignors import high_availability
 from app.core.streams.model import (
     RackAwareStrategy,
@@ -15,12 +18,15 @@ from app.core.streams.model import (
     StreamsTasks,
     TaskPartitions,
 )
+from app.core.streams.rack_aware.optimum import RackAware, rack_aware
 from app.core.streams.violations import violations
+from app.errors import Json
 from benchmarks.measure import Result, interleaved
 
 RUNS = 11
 N_SUBTOPOLOGIES = 10
 N_ZONES = 3
+COSTS = (high_availability.TRAFFIC_COST, high_availability.NON_OVERLAP_COST)
 BEHIND = 100_000
 """Offsets that a client lacks which never had a task."""
 STANDBYS = StreamsOptions(num_standby_replicas=2, rack_aware_assignment_tags=("zone",))
@@ -66,6 +72,11 @@ CASES = (
 
 def run() -> Iterator[Result]:
     """Measure every case; each answer is checked once."""
+    yield from _by_case()
+    yield from _by_flow()
+
+
+def _by_case() -> Iterator[Result]:
     for case in CASES:
         tasks, partitions = _tasks(case)
         clients = _clients(case, tasks, partitions)
@@ -81,6 +92,32 @@ def run() -> Iterator[Result]:
         }
         facts = {} if case.kafka_jvm_ms is None else {"kafka_jvm_ms": case.kafka_jvm_ms}
         yield Result("streams_high_availability", parameters, times, target_ms=case.target_ms, facts=facts)
+
+
+def _by_flow() -> Iterator[Result]:
+    """KIP-925's flow alone: Kafka's own, replayed, beside the exact one, which costs the same."""
+    for case in CASES:
+        tasks, partitions = _tasks(case)
+        application = Application(_clients(case, tasks, partitions), tasks)
+        racks = rack_aware(application, case.options, partitions)
+        if racks is None:
+            continue
+        dealt = Holdings.none(application)
+        dealt.active[np.arange(case.tasks) % case.clients, np.arange(case.tasks)] = True
+
+        def replay(racks: RackAware = racks, dealt: Holdings = dealt) -> int:
+            held = Holdings(dealt.active.copy(), dealt.standby.copy(), dealt.warmup.copy())
+            return racks.optimise_active(held, racks.application.stateful, COSTS)
+
+        def flow(racks: RackAware = racks, dealt: Holdings = dealt) -> int:
+            return racks.cheapest_active(dealt, racks.application.stateful, COSTS).cost
+
+        assert replay() == flow()
+        times = interleaved({"replay": replay, "flow": flow}, runs=RUNS)
+        strategy = case.options.rack_aware_assignment_strategy.value
+        parameters: dict[str, Json] = {"tasks": case.tasks, "clients": case.clients, "strategy": strategy}
+        yield Result("streams_rack_aware_replay", parameters, times["replay"])
+        yield Result("streams_rack_aware_flow", parameters, times["flow"])
 
 
 def _tasks(case: Case) -> tuple[StreamsTasks, TaskPartitions]:

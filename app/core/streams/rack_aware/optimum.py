@@ -15,6 +15,7 @@ import numpy as np
 from app.core.model import Int64s
 from app.core.streams.application import Application, Holdings, inconsistent
 from app.core.streams.model import Bools, RackAwareStrategy, StreamsOptions, TaskPartitions
+from app.core.streams.rack_aware import flow
 from app.core.streams.rack_aware.racks import UNKNOWN, Crossings, crossings, unknown_partitions, why_off
 from app.errors import RackCostsOverflow
 
@@ -60,6 +61,27 @@ class RackAware:
             held.active[owners[at], row] = False
             held.active[chosen[at], row] = True
         return int(cost[np.arange(len(rows)), chosen].sum())
+
+    def cheapest_active(self, held: Holdings, rows: Int64s, costs: tuple[int, int]) -> flow.CheapestTasks:
+        """What active tasks could be at the same cost as `optimise_active` makes them, by an exact flow.
+
+        Nothing changes in what is held; clients are numbered in the application's order.
+
+        Parameters
+        ----------
+        rows, costs : as there.
+
+        Raises
+        ------
+        TaskPartitionsUnknown, InconsistentTasks : as there.
+        """
+        if not len(rows):
+            return flow.CheapestTasks(np.zeros(0, np.int64), 0)
+        owners = self._owners(held.active, rows)
+        cost = int32_costs(self.counts.sources[:, rows].T, held.active[:, rows].T, *costs)
+        if self.strategy is RackAwareStrategy.MIN_TRAFFIC:
+            return flow.min_traffic(cost, owners)
+        return flow.balance_subtopology(cost, *self._shares(rows, owners))
 
     def optimise_standbys(self, held: Holdings, costs: tuple[int, int], tags_held: Bools | None) -> int:
         """Let standbys of two clients at a time change places, in up to four rounds; returns the cost of their traffic.
@@ -120,15 +142,19 @@ class RackAware:
         if self.strategy is RackAwareStrategy.MIN_TRAFFIC:
             chosen: Int64s = kernel.min_traffic(cost, owners)
         else:
-            subtopologies = np.array([self.application.task_ids[row][0] for row in rows.tolist()], np.int64)
-            group = np.unique(subtopologies, return_inverse=True)[1].astype(np.int64)
-            held = np.bincount(owners, minlength=cost.shape[1])
-            # The very expression of Kafka's, whose rounding the ceiling may hang on.
-            share = np.ceil(held[None, :] * 1.0 / len(rows) * np.bincount(group)[:, None]).astype(np.int64)
-            chosen = kernel.balance_subtopology(cost, group, held, share)
+            chosen = kernel.balance_subtopology(cost, *self._shares(rows, owners))
         if chosen[0] == kernel.NEVER_ENDS:
             raise _endless()
         return chosen
+
+    def _shares(self, rows: Int64s, owners: Int64s) -> tuple[Int64s, Int64s, Int64s]:
+        """Each task's subtopology, each client's count, and how many tasks of each subtopology it has at most."""
+        subtopologies = np.array([self.application.task_ids[row][0] for row in rows.tolist()], np.int64)
+        group = np.unique(subtopologies, return_inverse=True)[1].astype(np.int64)
+        held = np.bincount(owners, minlength=len(self.application.clients))
+        # The very expression of Kafka's, whose rounding the ceiling may hang on.
+        share = np.ceil(held[None, :] * 1.0 / len(rows) * np.bincount(group)[:, None]).astype(np.int64)
+        return group, held, share
 
 
 def rack_aware(
