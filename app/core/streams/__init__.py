@@ -14,7 +14,8 @@ traffic.py       what an assignment reads across racks
 tag_limits.py    which client tags Kafka Streams does not start with
 optimum/         beyond Kafka: the best standbys there are, with a proof or an honest gap
 additions.py     the fewest clients that make the ideal possible for every task
+lifecycle/       events, and what an application makes of them until it is stable
 
-No assignor needs the last six; all else imports down this list. The `…_kernel.py` files are the compiled loops; they
+No assignor needs the last seven; all else imports down this list. The `…_kernel.py` files are the compiled loops; they
 are imported when they are first needed.
 """
