@@ -98,3 +98,9 @@ class Request(BaseModel):
     """A request's object: unknown fields are refused, and a string is not a number."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
+
+
+def one_name(value: object) -> str | None:
+    """Which of several an object is that has one field, by that field's name."""
+    named = list(value) if isinstance(value, dict) else list(getattr(value, "model_fields_set", ()))
+    return named[0] if len(named) == 1 else None

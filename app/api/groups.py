@@ -9,7 +9,19 @@ from app import errors
 from app.api import examples
 from app.api.clusters import BrokerRequest, PartitionRequest
 from app.api.dependencies import RequestLimits, Uow, json_only
-from app.api.fields import BrokerId, Bytes, GroupString, Id, Int32, Labels, PartitionId, Rack, TopicId, TopicName
+from app.api.fields import (
+    BrokerId,
+    Bytes,
+    GroupString,
+    Id,
+    Int32,
+    Labels,
+    PartitionId,
+    Rack,
+    TopicId,
+    TopicName,
+    one_name,
+)
 from app.api.fields import Request as RequestModel
 from app.api.group_documents import GroupPlanDocument
 from app.api.idempotency import OnceOnly
@@ -165,12 +177,6 @@ _EVENTS = (
 )
 
 
-def _event_name(value: object) -> str | None:
-    """Which event an object is: the one name in it."""
-    named = list(value) if isinstance(value, dict) else list(getattr(value, "model_fields_set", ()))
-    return named[0] if len(named) == 1 else None
-
-
 EventRequest = Annotated[
     Annotated[JoinRequest, Tag("join")]
     | Annotated[LeaveRequest, Tag("leave")]
@@ -180,7 +186,7 @@ EventRequest = Annotated[
     | Annotated[TopicGrownRequest, Tag("topic_grown")]
     | Annotated[ReplicaRacksChangedRequest, Tag("replica_racks_changed")],
     Discriminator(
-        _event_name,
+        one_name,
         custom_error_type="event",
         custom_error_message="An event is an object of one field, which names it: "
         + ", ".join(name for event in _EVENTS for name in event.model_fields),

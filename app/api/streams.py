@@ -18,6 +18,7 @@ from app.api.negotiation import matched_hashes
 from app.api.plans import created
 from app.api.problems import responses
 from app.api.streams_documents import StreamsPlanDocument
+from app.api.streams_events import StreamsEventRequest
 from app.core.streams.model import RackAwareStrategy
 from app.core.streams.registry import STREAMS_ASSIGNORS
 from app.services import snapshots
@@ -96,6 +97,12 @@ class PlanStreamsRequest(RequestModel):
     traffic_cost: Cost | None = Field(None, description="`rack.aware.assignment.traffic_cost`")
     non_overlap_cost: Cost | None = Field(None, description="`rack.aware.assignment.non_overlap_cost`")
     state_bytes: dict[TaskName, Bytes] | None = Field(None, description="Of one copy of a task's state.")
+    changelog_offsets: dict[TaskName, Bytes] | None = Field(
+        None, description="What restoring all of a task's state takes; a million where it is left out."
+    )
+    events: list[StreamsEventRequest] = Field(
+        default_factory=list, description="What happens once the plan holds, in order."
+    )
     labels: Labels = Field(default_factory=dict)
 
     def service(self) -> StreamsRequest:

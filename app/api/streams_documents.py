@@ -166,6 +166,34 @@ class AdditionDocument(BaseModel):
     clients_without_a_tag: list[str]
 
 
+class StreamsRebalanceDocument(BaseModel):
+    """One rebalance of a step. `not_running` are tasks that have to be restored first, as nobody has their state."""
+
+    cause: Literal["left", "joined", "restarted", "probing", "nothing"]
+    active_moved: int
+    restored_copies: int
+    warmups: int
+    not_running: list[str]
+
+
+class StreamsStepDocument(BaseModel):
+    """One event, or one client's part in a rolling deploy, and the application once it has settled."""
+
+    event_index: int
+    event: dict[str, Any]
+    process_id: str | None
+    assignment: dict[str, ClientTasksDocument]
+    ideal: bool
+    active_moved: int
+    interrupted: int
+    without_copy: list[str]
+    restored_copies: int
+    restored_bytes: int | None
+    probing_rebalances: int
+    settled: bool
+    rebalances: list[StreamsRebalanceDocument]
+
+
 class StreamsPlanDocument(PlanSummary):
     """Where the tasks of an application land. Lists of tasks are by subtopology and partition."""
 
@@ -182,6 +210,7 @@ class StreamsPlanDocument(PlanSummary):
     movement: TaskMovementDocument
     best_standbys: BestStandbysDocument | None
     addition: AdditionDocument | None
+    steps: list[StreamsStepDocument]
     violations: list[TaskViolationDocument]
     warnings: list[WarningDocument]
     request: dict[str, Any]

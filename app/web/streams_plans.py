@@ -11,7 +11,7 @@ from app.web.tasks_picture import TaskClient, TasksPicture
 from app.web.views import View, Worth
 from app.web.words import counted, number
 
-SHOWN_TASKS, SHOWN_CLIENTS, SHOWN_LOSSES = 100, 300, 100
+SHOWN_TASKS, SHOWN_CLIENTS, SHOWN_LOSSES, SHOWN_STEPS = 100, 300, 100, 100
 
 
 def _title(head: PlanHead, _: Sequence[str]) -> str:
@@ -70,12 +70,38 @@ def _values(plan: Plan) -> Mapping[str, object]:
         "losses_in_all": len(losses),
         "clients": [(its, answer["if_client_lost"][its["process_id"]]) for its in clients[:SHOWN_CLIENTS]],
         "clients_in_all": len(clients),
+        "steps": [(_event_words(step), step) for step in answer["steps"][:SHOWN_STEPS]],
+        "steps_in_all": len(answer["steps"]),
         "best": answer["best_standbys"],
         "addition": answer["addition"],
         "tags": request["rack_aware_assignment_tags"],
         "standbys": request["num_standby_replicas"],
         "why": _why,
     }
+
+
+def _event_words(step: Mapping[str, Any]) -> str:
+    """What happened, as a step of the plan names it."""
+    match step["event"]:
+        case {"rolling_deploy": _}:
+            words = f"{step['process_id']} is restarted"
+        case {"deploy_at_once": _}:
+            words = "All clients are restarted together"
+        case {"lose_client": name}:
+            words = f"{name} dies"
+        case {"lose_tag": {"tag": tag, "value": value}}:
+            words = f"{tag}={value} is lost"
+        case {"lose_rack": rack}:
+            words = f"Rack {rack} is lost"
+        case {"scale_in": names}:
+            words = _together(names, "leaves", "leave")
+        case event:
+            words = _together([its["process_id"] for its in event["scale_out"]], "joins", "join")
+    return words
+
+
+def _together(names: Sequence[str], does: str, do: str) -> str:
+    return f"{names[0]} {does}" if len(names) == 1 else f"{counted(len(names), 'client')} {do}"
 
 
 def _why(task: Mapping[str, Any]) -> str:

@@ -271,6 +271,56 @@ class TestPasted:
         only_error(problem(client.post("/v1/plans/streams", json=asked(clients=[listed])), 422, code), pointer)
 
 
+class TestEvents:
+    """What happens once the plan holds."""
+
+    def test_a_lost_zone_a_new_client_and_a_deploy(self, client: httpx.Client) -> None:
+        events: list[Json] = [
+            {"lose_tag": {"tag": "zone", "value": "c"}},
+            {"scale_out": [{"process_id": "app-3", "client_tags": {"zone": "c"}}]},
+            {"rolling_deploy": {"behind": 100}},
+        ]
+        plan = planned(client, events=events, state_bytes=dict.fromkeys(TASKS, 10))
+        lost, joined, *deployed = plan["steps"]
+        assert [step["event_index"] for step in plan["steps"]] == [0, 1, 2, 2, 2]
+        assert lost["event"] == events[0]
+        assert joined["event"]["scale_out"][0] == {**events[1]["scale_out"][0], "capacity": 1, "rack_id": None}
+        assert (lost["interrupted"], lost["without_copy"], lost["ideal"]) == (2, [], True)
+        assert list(lost["assignment"]) == ["app-0", "app-1"]
+        assert list(joined["assignment"]) == ["app-0", "app-1", "app-3"]
+        assert joined["rebalances"][0]["cause"] == "joined"
+        assert joined["probing_rebalances"] == len(joined["rebalances"]) - 1 > 0
+        assert joined["restored_bytes"] == 10 * joined["restored_copies"] > 0
+        assert [step["process_id"] for step in deployed] == ["app-0", "app-1", "app-3"]
+        for step in plan["steps"]:
+            assert step["settled"]
+            assert sorted(task for its in step["assignment"].values() for task in its["active"]) == TASKS
+
+    def test_a_deploy_without_state_restores_everything(self, client: httpx.Client) -> None:
+        [kept] = planned(client, events=[{"deploy_at_once": {}}])["steps"]
+        assert (kept["restored_copies"], kept["without_copy"]) == (0, TASKS)
+        [lost] = planned(client, events=[{"deploy_at_once": {"keeps_state": False}}])["steps"]
+        assert lost["restored_copies"] == 12
+        assert lost["rebalances"][0]["not_running"] == TASKS
+        assert list(lost["assignment"]) == ["app-0", "app-1", "app-2"]
+
+    @pytest.mark.parametrize(
+        ("events", "code", "pointer"),
+        [
+            ([{"lose_client": "nobody"}], "conflicting_fields", "/events/0/lose_client"),
+            ([{"lose_rack": "z"}], "conflicting_fields", "/events/0"),
+            ([{"scale_in": ["app-0"]}, {"scale_in": ["app-0"]}], "conflicting_fields", "/events/1"),
+            ([{"scale_in": ["app-0", "app-1", "app-2"]}], "conflicting_fields", "/events/0"),
+            ([{"scale_out": [{"process_id": "app-0"}]}], "conflicting_fields", "/events/0/scale_out/0/process_id"),
+            ([{"scale_out": []}], "validation", "/events/0/scale_out"),
+            ([{"explode": True}], "validation", "/events/0"),
+            ([{"lose_rack": "a", "lose_client": "app-0"}], "validation", "/events/0"),
+        ],
+    )
+    def test_an_event_that_cannot_be(self, client: httpx.Client, events: list[Json], code: str, pointer: str) -> None:
+        only_error(problem(client.post("/v1/plans/streams", json=asked(events=events)), 422, code), pointer)
+
+
 class TestSaidAloud:
     """What Kafka does unasked."""
 

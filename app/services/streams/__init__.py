@@ -6,6 +6,7 @@ clients.py       a client by its fields, or by what it says in its subscription
 subtopologies.py what tasks read and restore, as listed or as the library prints it
 sources.py       from those to what an assignor works on, and what is doubtful about it
 reports.py       what is said of an assignment, as JSON
+events.py        what happens to the application, and what came of each event
 optimum.py       how much better standbys could be, and which clients would make the ideal possible
 kept.py          what a kept plan is of: its tasks and who has them
 differences.py   what two plans do differently

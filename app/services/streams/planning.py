@@ -28,6 +28,7 @@ from app.services.groups.sources import listed_metadata, metadata_of
 from app.services.limits import Limits
 from app.services.plans import Plan
 from app.services.snapshots import check_brokers
+from app.services.streams.events import steps_of
 from app.services.streams.kept import placements_of
 from app.services.streams.optimum import addition_json, best_json
 from app.services.streams.reports import report
@@ -38,6 +39,7 @@ from app.store.plans import NewPlan
 from app.store.snapshots import Snapshot
 
 KIND = "streams"
+_REBALANCES_A_STEP = 3
 _RACK_AWARE_WORK = 100
 """How many times as long KIP-925's flow takes, for a client and task, as the rest does."""
 
@@ -105,6 +107,7 @@ def check(request: StreamsRequest, limits: Limits) -> None:
     limits.check_count("topics", request.topics or (), path=("topics",))
     limits.check_count("members", request.clients, path=("clients",))
     limits.check_count("partitions", request.tasks or (), path=("tasks",))
+    limits.check_count("events", request.events, path=("events",))
 
 
 def _plan(
@@ -115,10 +118,11 @@ def _plan(
         metadata = listed_metadata(request.brokers or (), request.topics)
     source = source_of(request, metadata)
     require_tags_within_limits(source.clients, source.options)
-    _check_size(source, limits, is_job=is_job)
+    _check_size(request, source, limits, is_job=is_job)
     assignor = STREAMS_ASSIGNORS[request.assignor]
     found = assignor.assign(source.clients, source.tasks, source.options, source.partitions)
     said = violations(found, source.clients, source.tasks, source.options)
+    steps = steps_of(request, source, assignor.assign)
     best, best_cautions = best_json(source, found)
     addition, addition_cautions = addition_json(source)
     cautions = (*source.cautions, *_cautions(source, request, found), *best_cautions, *addition_cautions)
@@ -131,6 +135,7 @@ def _plan(
         **report(source, found),
         "best_standbys": best,
         "addition": addition,
+        "steps": steps,
         "violations": [
             {
                 "code": its.code,
@@ -171,10 +176,14 @@ def _canonical(request: StreamsRequest, snapshot: Snapshot | None, cluster: Clus
     }
 
 
-def _check_size(source: Source, limits: Limits, *, is_job: bool) -> None:
+def _check_size(request: StreamsRequest, source: Source, limits: Limits, *, is_job: bool) -> None:
+    """Tasks × clients, once for the plan and some times for each step of an event."""
     tasks = {*source.tasks.ids, *source.tasks.stateful}
     limits.check_number("partitions", len(tasks), path=("tasks",))
-    work = len(tasks) * len(source.clients)
+    rolling = sum(event.rolling_deploy is not None for event in request.events)
+    steps = len(request.events) + rolling * len(source.clients)
+    joining = sum(len(event.scale_out or ()) for event in request.events)
+    work = len(tasks) * (len(source.clients) + joining) * (1 + _REBALANCES_A_STEP * steps)
     limits.check_number("replicas", work, path=("clients",))
     if source.options.rack_aware_assignment_strategy is not RackAwareStrategy.NONE:
         work *= _RACK_AWARE_WORK

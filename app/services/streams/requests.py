@@ -47,6 +47,51 @@ class SubtopologyRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class DeployRequest:
+    """How clients are restarted: with their state directories or without, and how far behind they come back."""
+
+    keeps_state: bool = True
+    behind: int = 0
+    outlasts_session: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class JoiningRequest:
+    """A client that joins, without state."""
+
+    process_id: str
+    capacity: int = 1
+    client_tags: Mapping[str, str] = field(default_factory=dict)
+    rack_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TagRequest:
+    """A value of a client tag."""
+
+    tag: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class EventRequest:
+    """One event: the one field that is set says which."""
+
+    rolling_deploy: DeployRequest | None = None
+    deploy_at_once: DeployRequest | None = None
+    lose_client: str | None = None
+    lose_tag: TagRequest | None = None
+    lose_rack: str | None = None
+    scale_out: Sequence[JoiningRequest] | None = None
+    scale_in: Sequence[str] | None = None
+
+    def as_json(self) -> dict[str, Json]:
+        """As it was asked: an object of one key."""
+        plain: dict[str, Json] = as_json(self)
+        return {name: value for name, value in plain.items() if value is not None}
+
+
+@dataclass(frozen=True, slots=True)
 class StreamsRequest:
     """An application to plan.
 
@@ -57,7 +102,8 @@ class StreamsRequest:
     topology : what `Topology#describe()` prints, in place of subtopologies; application_id : in front of the names of
         topics that Kafka Streams makes itself.
     snapshot_id, or brokers and topics : where partitions are and in which racks; neither where nobody asks for racks.
-    state_bytes : by task, what a copy of its state has.
+    state_bytes : by task, what a copy of its state has. changelog_offsets : what restoring all of it takes.
+    events : what happens once the plan holds, in order.
     """
 
     clients: Sequence[ClientRequest]
@@ -78,6 +124,8 @@ class StreamsRequest:
     traffic_cost: int | None = None
     non_overlap_cost: int | None = None
     state_bytes: Mapping[str, int] | None = None
+    changelog_offsets: Mapping[str, int] | None = None
+    events: Sequence[EventRequest] = ()
     labels: Mapping[str, str] = field(default_factory=dict)
 
 

@@ -36,7 +36,7 @@ class Source:
 
     Parameters
     ----------
-    names : of the clients, as they were given, in the order of `clients`.
+    names : of the clients, as they were given, in the order of `clients`; has_uuids : whether these are process ids.
     partitions : None where nothing is known of what tasks read.
     state_bytes : by task, where it is known.
     """
@@ -48,6 +48,7 @@ class Source:
     partitions: TaskPartitions | None = None
     state_bytes: Mapping[TaskId, int] = field(default_factory=dict)
     cautions: Sequence[Caution] = ()
+    has_uuids: bool = True
 
 
 def source_of(request: StreamsRequest, metadata: GroupMetadata | None) -> Source:
@@ -74,7 +75,7 @@ def source_of(request: StreamsRequest, metadata: GroupMetadata | None) -> Source
         _client(client, process_id, active, standby, place, tasks)
         for place, (client, process_id, (active, standby)) in enumerate(zip(listed, ids, held, strict=True))
     ]
-    state_bytes = {_task(name, ("state_bytes", name)): size for name, size in (request.state_bytes or {}).items()}
+    state_bytes = {task_of(name, ("state_bytes", name)): size for name, size in (request.state_bytes or {}).items()}
     cautions += [
         *_of_strangers(names, clients, there),
         *_of_lags(listed, clients, there, tasks),
@@ -88,6 +89,7 @@ def source_of(request: StreamsRequest, metadata: GroupMetadata | None) -> Source
         partitions=partitions,
         state_bytes=state_bytes,
         cautions=cautions,
+        has_uuids=process_id_of(names[0]) is not None if names else True,
     )
 
 
@@ -103,7 +105,8 @@ def _options(request: StreamsRequest) -> StreamsOptions:
     )
 
 
-def _task(text: str, path: FieldPath) -> TaskId:
+def task_of(text: str, path: FieldPath) -> TaskId:
+    """A task by its name. Raises `ImpossibleValue`."""
     found = _TASK.fullmatch(text)
     numbers = (-1, -1) if found is None else (int(found[1]), int(found[2]))
     if found is None or max(numbers) > INT32_MAX:
@@ -114,7 +117,7 @@ def _task(text: str, path: FieldPath) -> TaskId:
 
 
 def _task_list(names: Sequence[str], *path: str | int) -> list[TaskId]:
-    tasks = [_task(name, (*path, place)) for place, name in enumerate(names)]
+    tasks = [task_of(name, (*path, place)) for place, name in enumerate(names)]
     if (twice := first_repeated(tasks)) is not None:
         detail = f"task {names[twice]} is listed twice"
         raise ConflictingFields(detail, path=(*path, twice), value=names[twice])
@@ -138,16 +141,22 @@ def _tasks(
     return StreamsTasks(ids, [task for task in ids if task[0] in stateful])
 
 
+def process_id_of(name: str) -> UUID | None:
+    """The UUID that a name writes, if it is one."""
+    return UUID(name) if _UUID.fullmatch(name) else None
+
+
 def _process_ids(names: Sequence[str]) -> tuple[list[UUID], list[Caution]]:
     """What clients are sorted by: their UUIDs, or the order in which they are listed where they have names."""
     if (twice := first_repeated([name.lower() for name in names])) is not None:
         path = ("clients", twice, "process_id")
         raise DuplicateClient(f"client {names[twice]} is listed twice", path=path, value=names[twice])
-    are_ids = [_UUID.fullmatch(name) is not None for name in names]
-    if all(are_ids):
-        return [UUID(name) for name in names], []
-    if any(are_ids):
-        odd = are_ids.index(False)
+    ids = [process_id_of(name) for name in names]
+    known = [process_id for process_id in ids if process_id is not None]
+    if len(known) == len(ids):
+        return known, []
+    if known:
+        odd = ids.index(None)
         detail = f"process_id {names[odd]!r} is no UUID, and that of others is one; Kafka sorts clients by them"
         raise ImpossibleValue(detail, path=("clients", odd, "process_id"), value=names[odd])
     detail = "Kafka sorts clients by process id, a UUID; these names are taken to be in the order in which they stand"
@@ -187,7 +196,7 @@ def _client(
     stateful = set(tasks.stateful)
     # What is not said: it is at the end of what it runs and keeps warm, and has nothing of all else.
     assumed = {task: lag for held, lag in ((standby, 0), (active, RUNNING_ACTIVE)) for task in held if task in stateful}
-    said = {_task(name, ("clients", place, "lags", name)): lag for name, lag in client.lags.items()}
+    said = {task_of(name, ("clients", place, "lags", name)): lag for name, lag in client.lags.items()}
     return StreamsClient(
         process_id=process_id,
         capacity=client.capacity,
@@ -224,7 +233,7 @@ def _of_lags(
         if request.default_lag is None
         and {*client.previous_active, *client.previous_standby}
         & stateful
-        & there - {_task(name, ("clients", place, "lags", name)) for name in request.lags}
+        & there - {task_of(name, ("clients", place, "lags", name)) for name in request.lags}
     )
     if assumed:
         detail = (

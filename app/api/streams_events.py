@@ -1,0 +1,110 @@
+"""What may happen to a Streams application, as requests write it."""
+
+from typing import Annotated
+
+from pydantic import Discriminator, Field, Tag
+
+from app.api.fields import GroupString, Int32, Int64, Name, Rack, one_name
+from app.api.fields import Request as RequestModel
+
+TagKey = Annotated[str, Field(min_length=1, max_length=249)]
+Behind = Annotated[Int64, Field(ge=0, description="Offsets that a client has missed of each task when it is back.")]
+
+
+class RollingDeployment(RequestModel):
+    """Every client restarts, one after another."""
+
+    keeps_state: bool = Field(True, description="Whether a client finds its state directory again.")
+    behind: Behind = 0
+    outlasts_session: bool = Field(True, description="Whether the group rebalances while a client is away.")
+
+
+class Deployment(RequestModel):
+    """All clients restart together."""
+
+    keeps_state: bool = Field(True, description="Whether clients find their state directories again.")
+    behind: Behind = 0
+
+
+class TagValue(RequestModel):
+    """A value of a client tag."""
+
+    tag: TagKey
+    value: Name
+
+
+class JoiningClient(RequestModel):
+    """A client that joins; it has no state."""
+
+    process_id: GroupString
+    capacity: Annotated[Int32, Field(ge=1)] = 1
+    client_tags: dict[TagKey, Name] = Field(default_factory=dict)
+    rack_id: Rack | None = None
+
+
+class RollingDeployRequest(RequestModel):
+    """A deploy, client by client: a step each."""
+
+    rolling_deploy: RollingDeployment
+
+
+class DeployAtOnceRequest(RequestModel):
+    """A deploy of all clients together."""
+
+    deploy_at_once: Deployment
+
+
+class LoseClientRequest(RequestModel):
+    """A client dies."""
+
+    lose_client: GroupString
+
+
+class LoseTagRequest(RequestModel):
+    """All clients with a value of a tag die together: a zone, a cluster."""
+
+    lose_tag: TagValue
+
+
+class LoseClientsRackRequest(RequestModel):
+    """All clients of a rack die together."""
+
+    lose_rack: Annotated[Rack, Field(min_length=1)]
+
+
+class ScaleOutRequest(RequestModel):
+    """Clients join."""
+
+    scale_out: Annotated[list[JoiningClient], Field(min_length=1)]
+
+
+class ScaleInRequest(RequestModel):
+    """Clients leave for good, together."""
+
+    scale_in: Annotated[list[GroupString], Field(min_length=1)]
+
+
+_EVENTS = (
+    RollingDeployRequest,
+    DeployAtOnceRequest,
+    LoseClientRequest,
+    LoseTagRequest,
+    LoseClientsRackRequest,
+    ScaleOutRequest,
+    ScaleInRequest,
+)
+StreamsEventRequest = Annotated[
+    Annotated[RollingDeployRequest, Tag("rolling_deploy")]
+    | Annotated[DeployAtOnceRequest, Tag("deploy_at_once")]
+    | Annotated[LoseClientRequest, Tag("lose_client")]
+    | Annotated[LoseTagRequest, Tag("lose_tag")]
+    | Annotated[LoseClientsRackRequest, Tag("lose_rack")]
+    | Annotated[ScaleOutRequest, Tag("scale_out")]
+    | Annotated[ScaleInRequest, Tag("scale_in")],
+    Discriminator(
+        one_name,
+        custom_error_type="event",
+        custom_error_message="An event is an object of one field, which names it: "
+        + ", ".join(name for event in _EVENTS for name in event.model_fields),
+    ),
+]

@@ -1,0 +1,177 @@
+"""Events of a Streams application: from what was asked to what the core applies, and what came of each, as JSON."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from app.core.jvm.hashes import TaskId
+from app.core.streams.application import name_of
+from app.core.streams.lifecycle.events import (
+    DeployAtOnce,
+    Event,
+    LoseClient,
+    LoseRack,
+    LoseTag,
+    NoChange,
+    RollingDeploy,
+    ScaleIn,
+    ScaleOut,
+)
+from app.core.streams.lifecycle.rebalances import Rebalance
+from app.core.streams.lifecycle.state import Changelogs, restarted_id
+from app.core.streams.lifecycle.steps import Step, apply_events
+from app.core.streams.model import AssignTasks, StreamsClient
+from app.core.streams.verdicts import task_verdicts
+from app.errors import ConflictingFields, FieldPath, ImpossibleValue
+from app.services.streams.requests import EventRequest, JoiningRequest, StreamsRequest
+from app.services.streams.sources import WHOLE_CHANGELOG, Source, process_id_of, task_of
+
+
+def steps_of(request: StreamsRequest, source: Source, assign: AssignTasks) -> list[dict[str, Any]]:
+    """Apply the events to the application as the plan has it, and say what came of each.
+
+    Raises
+    ------
+    ConflictingFields : an event cannot be, with its place among the events; what the assignor raises goes through.
+    """
+    if not request.events:
+        return []
+    names = _Names(source)
+    events = [names.event_of(event, ("events", place)) for place, event in enumerate(request.events)]
+    changelogs = Changelogs(
+        offsets={
+            task_of(name, ("changelog_offsets", name)): n for name, n in (request.changelog_offsets or {}).items()
+        },
+        state_bytes=source.state_bytes,
+    )
+    try:
+        # The plan itself is the first rebalance; the events come after it.
+        steps = apply_events(
+            [_unassuming(client) for client in source.clients],
+            source.tasks,
+            source.options,
+            [NoChange(), *events],
+            assign=assign,
+            partitions=source.partitions,
+            changelogs=changelogs,
+        )
+    except ConflictingFields as refused:
+        if refused.path[:1] == ("events",):
+            refused.path = ("events", int(refused.path[1]) - 1, *refused.path[2:])
+        raise
+    return [_step(step, request, source, names) for step in steps if step.index]
+
+
+def _unassuming(client: StreamsClient) -> StreamsClient:
+    """A client whose default is all of a changelog says so by none: here changelogs have a length."""
+    if client.default_lag != WHOLE_CHANGELOG:
+        return client
+    return StreamsClient(
+        client.process_id,
+        client.capacity,
+        client.client_tags,
+        client.rack_id,
+        client.previous_active,
+        client.previous_standby,
+        client.lags,
+    )
+
+
+class _Names:
+    """Clients by their names, those that join included; one that lost its state is still called what it was."""
+
+    def __init__(self, source: Source) -> None:
+        self._names = {client.process_id: name for client, name in zip(source.clients, source.names, strict=True)}
+        self._ids = {name: process_id for process_id, name in self._names.items()}
+        self._has_uuids = source.has_uuids
+
+    def of(self, process_id: UUID) -> str:
+        return self._names[process_id]
+
+    def event_of(self, event: EventRequest, path: FieldPath) -> Event:
+        """An event as the core knows it."""
+        found: Event
+        if event.rolling_deploy is not None:
+            asked = event.rolling_deploy
+            found = RollingDeploy(asked.keeps_state, asked.behind, asked.outlasts_session)
+            self._restarted(asked.keeps_state)
+        elif event.deploy_at_once is not None:
+            found = DeployAtOnce(event.deploy_at_once.keeps_state, event.deploy_at_once.behind)
+            self._restarted(event.deploy_at_once.keeps_state)
+        elif event.lose_client is not None:
+            found = LoseClient(self._id(event.lose_client, (*path, "lose_client")))
+        elif event.lose_tag is not None:
+            found = LoseTag(event.lose_tag.tag, event.lose_tag.value)
+        elif event.lose_rack is not None:
+            found = LoseRack(event.lose_rack)
+        elif event.scale_in is not None:
+            where = (*path, "scale_in")
+            found = ScaleIn([self._id(name, (*where, at)) for at, name in enumerate(event.scale_in)])
+        else:
+            joining = event.scale_out or ()
+            found = ScaleOut([self._joins(its, (*path, "scale_out", at)) for at, its in enumerate(joining)])
+        return found
+
+    def _restarted(self, keeps_state: bool) -> None:
+        if not keeps_state:
+            self._ids = {name: restarted_id(process_id) for name, process_id in self._ids.items()}
+            self._names |= {process_id: name for name, process_id in self._ids.items()}
+
+    def _id(self, name: str, path: FieldPath) -> UUID:
+        if name not in self._ids:
+            raise ConflictingFields(f"there is no client {name}", path=path, value=name)
+        return self._ids[name]
+
+    def _joins(self, client: JoiningRequest, path: FieldPath) -> StreamsClient:
+        name = client.process_id
+        where = (*path, "process_id")
+        if name in self._ids:
+            raise ConflictingFields(f"client {name} is there already", path=where, value=name)
+        process_id = process_id_of(name) if self._has_uuids else UUID(int=len(self._names) + 1)
+        if process_id is None:
+            detail = f"process_id {name!r} is no UUID, and those of the application are"
+            raise ImpossibleValue(detail, path=where, value=name)
+        self._ids[name], self._names[process_id] = process_id, name
+        return StreamsClient(process_id, client.capacity, client.client_tags, client.rack_id or None)
+
+
+def _step(step: Step, request: StreamsRequest, source: Source, names: _Names) -> dict[str, Any]:
+    assignment, clients = step.after.assignment, step.after.clients
+    verdicts = task_verdicts(assignment, clients, source.tasks.stateful, source.options)
+    return {
+        "event_index": step.index - 1,
+        "event": request.events[step.index - 1].as_json(),
+        "process_id": None if step.process_id is None else names.of(step.process_id),
+        "assignment": {
+            names.of(process_id): {
+                "active": _named(its.active),
+                "standby": _named(sorted((*its.standby, *its.warmup))),
+                "warmup": _named(its.warmup),
+            }
+            for place, process_id in enumerate(assignment.process_ids)
+            for its in [assignment.of_client(place)]
+        },
+        "ideal": all(verdict.is_ideal for verdict in verdicts),
+        "active_moved": len(step.active_moved),
+        "interrupted": len(step.interrupted),
+        "without_copy": _named(step.without_copy),
+        "restored_copies": step.restored_copies,
+        "restored_bytes": step.restored_bytes if source.state_bytes else None,
+        "probing_rebalances": step.probes,
+        "settled": step.is_settled,
+        "rebalances": [_rebalance(its) for its in step.rebalances],
+    }
+
+
+def _rebalance(rebalance: Rebalance) -> Mapping[str, Any]:
+    return {
+        "cause": rebalance.cause.value,
+        "active_moved": len(rebalance.active_moved),
+        "restored_copies": len(rebalance.restored),
+        "warmups": int(rebalance.assignment.warmup.sum()),
+        "not_running": _named(rebalance.not_running),
+    }
+
+
+def _named(tasks: Sequence[TaskId]) -> list[str]:
+    return [name_of(task) for task in tasks]
