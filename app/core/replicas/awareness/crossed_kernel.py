@@ -11,6 +11,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from app.core.model import Int32s, Int64s
+from app.core.replicas.awareness.layout import FORBIDDEN
 
 _ENOUGH = 1e-9
 _PASSES = 4
@@ -147,9 +148,13 @@ def _next(
     kind: int,
     kind_of: Int64s,
 ) -> int:
-    """The broker that costs the row least, of those the one with the least load; of that kind, if it is one."""
+    """The broker that costs the row least, of those the one with the least load; of that kind, if it is one.
+
+    One that the row must not have is taken only where there is no other, however little it costs by earlier attributes.
+    """
     attributes, brokers = value_of.shape
     found, least = -1, 0.0
+    forbidden = -1
     price = np.empty(attributes, np.int64)
     for broker in range(brokers):
         if is_in[broker] or (kind >= 0 and kind_of[broker] != kind):
@@ -169,11 +174,23 @@ def _next(
                 continue
             if claim >= least - _ENOUGH and (ranks[broker] + row) % brokers >= (ranks[found] + row) % brokers:
                 continue
-        else:
+        if _is_forbidden(value_of, following, broker):
+            forbidden = broker
+            continue
+        if order != 0:
             for attribute in range(attributes):
                 price[attribute] = following[attribute, value_of[attribute, broker]]
         found, least = broker, claim
-    return found
+    return forbidden if found < 0 else found
+
+
+@njit(cache=True, nogil=True)
+def _is_forbidden(value_of: Int64s, following: Int64s, broker: int) -> bool:
+    """Whether the broker's value of some attribute may have no further replica."""
+    dearest = 0
+    for attribute in range(len(value_of)):
+        dearest = max(dearest, following[attribute, value_of[attribute, broker]])
+    return dearest >= FORBIDDEN
 
 
 @njit(cache=True, nogil=True)
@@ -199,10 +216,12 @@ def _better(
             _put(old, -1, value_of, costs, counts, following, is_in, load, claims_of)
             new = _next(value_of, following, is_in, weights, load, claims_of, ranks, row, -1, kind_of)
             order = 0
+            if _is_forbidden(value_of, following, old) and not _is_forbidden(value_of, following, new):
+                order = -1
             for attribute in range(len(value_of)):
-                order = following[attribute, value_of[attribute, new]] - following[attribute, value_of[attribute, old]]
                 if order != 0:
                     break
+                order = following[attribute, value_of[attribute, new]] - following[attribute, value_of[attribute, old]]
             gain = (2 * load[claims_of[old], old] + 1) / weights[old] - (2 * load[claims_of[new], new] + 1) / weights[
                 new
             ]
