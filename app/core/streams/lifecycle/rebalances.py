@@ -74,7 +74,7 @@ class Group:
         """
         setting = self.setting
         assignment = self.assign(clients, setting.tasks, setting.options, self.partitions)
-        stateful = set(setting.tasks.stateful)
+        stateful = setting.stateful
         ran = {} if before is None else holders(before)
         had = {} if before is None else copies(before)
         restored, not_running = [], []
@@ -88,7 +88,9 @@ class Group:
                 if missing and is_new:
                     restored.append(Restored(client.process_id, task, missing))
             not_running += [
-                task for task in own.active if task in stateful and not setting.is_caught_up(client.lags[task])
+                task
+                for task in own.active
+                if task in stateful and not setting.is_caught_up(setting.lag_of(client, task))
             ]
         runs = holders(assignment)
         return Rebalance(

@@ -52,10 +52,23 @@ class Setting:
     tasks: StreamsTasks
     options: StreamsOptions
     changelogs: Changelogs
+    stateful: frozenset[TaskId]
+
+    @property
+    def whole(self) -> tuple[dict[TaskId, int], int]:
+        """The lags of a client that has nothing, and its default lag."""
+        return {
+            task: offsets for task, offsets in self.changelogs.offsets.items() if task in self.stateful
+        }, self.changelogs.default_offsets
+
+    def lag_of(self, client: StreamsClient, task: TaskId) -> int:
+        """How far a client says that it is behind; the whole changelog, where it says nothing."""
+        default = self.changelogs.offsets_of(task) if client.default_lag is None else client.default_lag
+        return client.lags.get(task, default)
 
     def missing(self, client: StreamsClient, task: TaskId) -> int:
         """The offsets that a client lacks of a task; all, where it does not know."""
-        lag = client.lags[task]
+        lag = self.lag_of(client, task)
         return self.changelogs.offsets_of(task) if lag == UNKNOWN_LAG else max(lag, 0)
 
     def is_caught_up(self, lag: int) -> bool:
@@ -66,8 +79,8 @@ class Setting:
 
 def fresh(client: StreamsClient, setting: Setting) -> StreamsClient:
     """A client that has no state."""
-    lags = {task: setting.changelogs.offsets_of(task) for task in setting.tasks.stateful}
-    return replace(client, previous_active=(), previous_standby=(), lags=lags, default_lag=None)
+    lags, default_lag = setting.whole
+    return replace(client, previous_active=(), previous_standby=(), lags=lags, default_lag=default_lag)
 
 
 def restarted(client: StreamsClient, setting: Setting, *, keeps_state: bool, behind: int) -> StreamsClient:
@@ -94,17 +107,11 @@ def restarted_id(process_id: UUID) -> UUID:
 
 def at_first(clients: Sequence[StreamsClient], setting: Setting) -> tuple[StreamsClient, ...]:
     """The clients with a lag for every stateful task: as they say it, else as their default, else all of it."""
+    whole, default_lag = setting.whole
     return tuple(
-        replace(
-            client,
-            lags={
-                task: client.lags.get(
-                    task, setting.changelogs.offsets_of(task) if client.default_lag is None else client.default_lag
-                )
-                for task in setting.tasks.stateful
-            },
-            default_lag=None,
-        )
+        replace(client, lags={**whole, **client.lags}, default_lag=default_lag)
+        if client.default_lag is None
+        else client
         for client in clients
     )
 
@@ -118,20 +125,25 @@ def after(
     ----------
     assignment : its `process_ids` are those of `clients`, in the same order.
     """
+    whole, default_lag = setting.whole
     later = []
     for place, client in enumerate(clients):
         own = assignment.of_client(place)
-        active, copies = set(own.active), {*own.standby, *own.warmup}
-        lags = {}
-        for task in setting.tasks.stateful:
-            lag = client.lags[task]
-            if task in active:
-                runs = has_caught_up or setting.is_caught_up(lag)
-                lags[task] = RUNNING_ACTIVE if runs else lag
-            elif has_caught_up:
-                lags[task] = 0 if task in copies else setting.changelogs.offsets_of(task)
-            else:
-                lags[task] = setting.missing(client, task)
-        standby = tuple(sorted(copies))
-        later.append(replace(client, previous_active=own.active, previous_standby=standby, lags=lags))
+        copies = sorted({*own.standby, *own.warmup})
+        if has_caught_up:
+            lags = {**whole, **dict.fromkeys(copies, 0)}
+            runs: Sequence[TaskId] = own.active
+        else:
+            lags = {task: setting.missing(client, task) for task in client.lags}
+            runs = [task for task in own.active if setting.is_caught_up(setting.lag_of(client, task))]
+        lags |= {task: RUNNING_ACTIVE for task in runs if task in setting.stateful}
+        later.append(
+            replace(
+                client,
+                previous_active=own.active,
+                previous_standby=tuple(copies),
+                lags=lags,
+                default_lag=default_lag if has_caught_up else client.default_lag,
+            )
+        )
     return tuple(later)

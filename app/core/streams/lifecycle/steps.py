@@ -99,7 +99,7 @@ def apply_events(
     ConflictingFields : if an event cannot be: it names a client, tag or rack that is not there, leaves no client, or
         joins one that is there. Its path says which event. What the assignor raises goes through.
     """
-    setting = Setting(tasks, options, changelogs or Changelogs())
+    setting = Setting(tasks, options, changelogs or Changelogs(), frozenset(tasks.stateful))
     group = Group(setting, assign, partitions)
     own = at_first(clients, setting)
     state = Application(own, _held(own, tasks))
@@ -139,7 +139,7 @@ def _step(
     ran, runs = holders(state.assignment), holders(rebalances[-1].assignment)
     interrupted = tuple(task for task, holder in sorted(ran.items()) if holder not in staying)
     kept = {task for holder, held in copies(state.assignment).items() if holder in staying for task in held}
-    stateful = set(setting.tasks.stateful)
+    stateful = setting.stateful
     return Step(
         index=index,
         event=event,
