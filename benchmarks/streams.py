@@ -1,4 +1,4 @@
-"""Streams tasks assigned: 10⁴ tasks afresh and again, and KIP-925's flow over 500."""
+"""Streams tasks assigned: 10⁴ tasks afresh and again, KIP-925's flow over 500, and the best standbys of 1,000."""
 
 import random
 from collections.abc import Iterator
@@ -18,6 +18,7 @@ from app.core.streams.model import (
     StreamsTasks,
     TaskPartitions,
 )
+from app.core.streams.optimum.best_standbys import best_standbys
 from app.core.streams.rack_aware.optimum import RackAware, rack_aware
 from app.core.streams.violations import violations
 from app.errors import Json
@@ -74,6 +75,7 @@ def run() -> Iterator[Result]:
     """Measure every case; each answer is checked once."""
     yield from _by_case()
     yield from _by_flow()
+    yield from _best_standbys()
 
 
 def _by_case() -> Iterator[Result]:
@@ -118,6 +120,24 @@ def _by_flow() -> Iterator[Result]:
         parameters: dict[str, Json] = {"tasks": case.tasks, "clients": case.clients, "strategy": strategy}
         yield Result("streams_rack_aware_replay", parameters, times["replay"])
         yield Result("streams_rack_aware_flow", parameters, times["flow"])
+
+
+def _best_standbys() -> Iterator[Result]:
+    """Two standbys over three zones, alone and with four clusters: after the loss of some clients."""
+    for tags in (("zone",), ("zone", "cluster")):
+        case = Case(1_000, 100, replace(STANDBYS, rack_aware_assignment_tags=tags), previous="some lost")
+        tasks, partitions = _tasks(case)
+        clients = [
+            replace(client, client_tags={**client.client_tags, "cluster": f"c{number % 4}"})
+            for number, client in enumerate(_clients(case, tasks, partitions))
+        ]
+        assignment = high_availability.assign(clients, tasks, case.options, partitions)
+        call = partial(best_standbys, assignment, clients, tasks.ids, case.options)
+        found = call()
+        assert not violations(found.assignment, clients, tasks, case.options)
+        parameters: dict[str, Json] = {"tasks": case.tasks, "clients": len(clients), "tags": list(tags)}
+        facts: dict[str, Json] = {"optimal": found.certificate.optimal, "gap": found.certificate.gap}
+        yield Result("streams_best_standbys", parameters, interleaved({"best": call}, runs=3)["best"], facts=facts)
 
 
 def _tasks(case: Case) -> tuple[StreamsTasks, TaskPartitions]:

@@ -31,8 +31,8 @@ from app.core.streams.optimum.tag_patterns import Patterns, patterns_of
 
 FLOW = "ortools min-cost flow"
 CP_SAT = "ortools CP-SAT, then min-cost flow"
-EFFORT = 2.0
-"""CP-SAT's deterministic seconds for a goal; by the clock, some five times as long."""
+EFFORT = 3.0
+"""CP-SAT's deterministic seconds for each of up to three searches; by the clock, twice as long or so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ def best_standbys(
     ----------
     assignment : its `process_ids` are those of `clients`, in the same order; each stateful task is active once.
     clients : their previous tasks, active and standby, are where state is.
-    effort : deterministic seconds for each of CP-SAT's two goals, where it is needed.
+    effort : deterministic seconds for each of CP-SAT's searches, where it is needed.
 
     Raises
     ------

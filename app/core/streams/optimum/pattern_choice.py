@@ -47,7 +47,8 @@ def choose(problem: Problem, patterns: Patterns, effort: float) -> Choice:
 
     Parameters
     ----------
-    effort : CP-SAT's deterministic seconds for each of the two: the same input ends in the same answer.
+    effort : CP-SAT's deterministic seconds for each search, of which there are up to three: the same input ends in the
+        same answer.
     """
     loads = profile_loads(problem, patterns, effort)
     total = len(problem.rows) * problem.standbys
@@ -70,7 +71,7 @@ def _places(patterns: Patterns, kinds: Sequence[_Kind], taken: Sequence[Int64s])
 
 
 def _dealt(patterns: Patterns, loads: ProfileLoads, kinds: Sequence[_Kind]) -> list[Int64s]:
-    """The loads' patterns dealt to kinds, those first where the most copies may stay: a start, and a last resort.
+    """The loads' patterns dealt to kinds, those first where the most copies may stay: the last resort.
 
     Returns
     -------
@@ -187,16 +188,27 @@ class _Model:
         return found
 
     def solve(self, dealt: Sequence[Int64s], effort: float) -> tuple[list[Int64s] | None, int]:
-        """How many tasks of each kind take each pattern, None where nobody found out; how many copies stay at most."""
+        """How many tasks of each kind take each pattern, None where nobody found out; how many copies stay at most.
+
+        The relaxation is nearly whole already, and so it is taken in full at first; where that finds nothing in time,
+        the search starts from patterns that are dealt.
+        """
         self._model.maximize(sum(self._stays))
+        taken, most = self._solved(effort, linearization_level=2)
+        if taken is not None:
+            return taken, most
         for variables, times in zip(self._taken, dealt, strict=True):
             for count, n in zip(variables, times.tolist(), strict=True):
                 self._model.add_hint(count, n)
+        taken, same = self._solved(effort, linearization_level=1)
+        return taken, min(most, same)
+
+    def _solved(self, effort: float, *, linearization_level: int) -> tuple[list[Int64s] | None, int]:
         solver = self._cp_model.CpSolver()
         solver.parameters.num_workers = 1
         solver.parameters.random_seed = SEED
+        solver.parameters.linearization_level = linearization_level
         solver.parameters.max_deterministic_time = effort
-        if solver.solve(self._model) not in (self._cp_model.OPTIMAL, self._cp_model.FEASIBLE):
-            return None, round(solver.best_objective_bound)
-        taken = [np.array([solver.value(x) for x in its], np.int64) for its in self._taken]
+        found = solver.solve(self._model) in (self._cp_model.OPTIMAL, self._cp_model.FEASIBLE)
+        taken = [np.array([solver.value(x) for x in its], np.int64) for its in self._taken] if found else None
         return taken, round(solver.best_objective_bound)
