@@ -22,7 +22,7 @@ from app.errors import LimitExceeded
 
 MOST_STEPS = 2_000_000
 """Of the search for clients that are apart."""
-MOST_ADDITIONS = 5_000
+MOST_ADDITIONS = 20_000
 """Different additions that are tried for the fewest new values."""
 
 Value: TypeAlias = str | int
