@@ -39,7 +39,8 @@ from app.store.plans import NewPlan
 from app.store.snapshots import Snapshot
 
 KIND = "streams"
-_REBALANCES_A_STEP = 3
+_REBALANCES_A_STEP = 30
+"""What a step may take: tasks warm up two at a time, and each pair is a probing rebalance."""
 _RACK_AWARE_WORK = 100
 """How many times as long KIP-925's flow takes, for a client and task, as the rest does."""
 
