@@ -126,6 +126,20 @@ class TaskViolationDocument(BaseModel):
     detail: str
 
 
+class RackAwareDocument(BaseModel):
+    """KIP-925: whether it is on, and the partitions that active tasks read across racks, beside the fewest possible.
+
+    The plan shows Kafka's own optimum, replayed; an exact flow over as many tasks a client says what the fewest are.
+    """
+
+    on: bool
+    shows: Literal["replay"]
+    why_off: str | None
+    sources_across_racks: int | None
+    fewest_possible: int | None
+    solver: str | None
+
+
 class StandbyQualityDocument(BaseModel):
     """How good standbys are, most important first. `imbalance` is the sum over clients of standbys² / threads."""
 
@@ -208,6 +222,7 @@ class StreamsPlanDocument(PlanSummary):
     if_client_lost: dict[str, LossDocument]
     loads: StreamsLoadsDocument
     movement: TaskMovementDocument
+    rack_aware: RackAwareDocument | None
     best_standbys: BestStandbysDocument | None
     addition: AdditionDocument | None
     steps: list[StreamsStepDocument]

@@ -346,10 +346,15 @@ class TestSaidAloud:
         body = STREAMS_REQUEST["racks"]["value"]
         on = client.post("/v1/plans/streams", json=body).json()
         assert "rack_aware_assignment_off" not in codes(on)
+        assert on["rack_aware"]["on"]
+        assert on["rack_aware"]["sources_across_racks"] == on["loads"]["sources"]["cross_rack"]
+        assert on["rack_aware"]["fewest_possible"] <= on["rack_aware"]["sources_across_racks"]
         rackless = [{**its, "rack_id": ""} for its in body["clients"]]
         off = client.post("/v1/plans/streams", json=body | {"clients": rackless}).json()
         [told] = [its for its in off["warnings"] if its["code"] == "rack_aware_assignment_off"]
         assert "no client.rack" in told["detail"]
+        assert (off["rack_aware"]["on"], "no client.rack" in off["rack_aware"]["why_off"]) == (False, True)
+        assert planned(client)["rack_aware"] is None
 
 
 BAD: list[tuple[Json, int, str, str]] = [

@@ -30,7 +30,7 @@ from app.services.plans import Plan
 from app.services.snapshots import check_brokers
 from app.services.streams.events import steps_of
 from app.services.streams.kept import placements_of
-from app.services.streams.optimum import addition_json, best_json
+from app.services.streams.optimum import addition_json, best_json, rack_aware_json
 from app.services.streams.reports import report
 from app.services.streams.requests import StreamsRequest, restored, stored
 from app.services.streams.sources import Source, source_of
@@ -134,6 +134,7 @@ def _plan(
         "assignor": assignor.name,
         "protocol": "classic",
         **report(source, found),
+        "rack_aware": rack_aware_json(source, found, assignor),
         "best_standbys": best,
         "addition": addition,
         "steps": steps,
