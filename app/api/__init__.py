@@ -15,6 +15,7 @@ What they share:
     auth.py          who asks, and what they may do
     idempotency.py   the same key, the same answer
     pagination.py    pages of a list
+    planned.py       a plan that is asked for: at once, or as a job
     negotiation.py   representations and entity tags
     problems.py      every failure as an RFC 9457 problem; statuses.py says which status
     middleware.py    request ids, the log, the body limit, same origin

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Body, Depends, Header, Response
+from fastapi import APIRouter, Body, Depends, Response
 from pydantic import AfterValidator, Discriminator, Field, Tag
 
 from app import errors
@@ -25,13 +25,10 @@ from app.api.fields import (
 from app.api.fields import Request as RequestModel
 from app.api.group_documents import GroupPlanDocument
 from app.api.idempotency import OnceOnly
-from app.api.jobs import JobDocument, accepted, wants_job
-from app.api.negotiation import matched_hashes
-from app.api.plans import created
+from app.api.planned import LATER, IfMatch, Prefer, planned
 from app.api.problems import responses
 from app.core.groups.registry import ASSIGNORS
 from app.errors import ConflictingFields
-from app.services import snapshots
 from app.services.groups import planning
 from app.services.groups.requests import GroupRequest, restored, stored
 
@@ -254,7 +251,7 @@ class PlanGroupRequest(RequestModel):
         errors.AssignorNeverEnds,
         errors.UnsupportedMediaType,
         errors.IdempotencyKeyInFlight,
-        others={202: {"model": JobDocument, "description": "It is a job now"}},
+        others=LATER,
     ),
 )
 def plan_group(
@@ -262,10 +259,8 @@ def plan_group(
     once: OnceOnly,
     limits: RequestLimits,
     body: Annotated[PlanGroupRequest, Body(openapi_examples=examples.GROUP_REQUEST)],
-    prefer: Annotated[str | None, Header(description="`respond-async` makes it a job.", max_length=200)] = None,
-    if_match: Annotated[
-        str | None, Header(description="The content hash of a snapshot: 412 if its cluster has changed since.")
-    ] = None,
+    prefer: Prefer = None,
+    if_match: IfMatch = None,
 ) -> Response:
     """Say who reads what once the group has rebalanced, exactly as Kafka's own assignor would have it: what moves, what
     is read across racks, and how far that is from the best there is, which comes with its proof.
@@ -274,14 +269,14 @@ def plan_group(
     (racks that do not count, partitions that nobody asked for) stands in `warnings`.
     """
 
-    def answer() -> Response:
-        wanted, hashes = body.service(), matched_hashes(if_match)
-        if wants_job(prefer):
-            planning.check(wanted, limits)
-            if hashes and wanted.snapshot_id is not None:
-                # The cluster is looked at now, when the caller asks, and not when a worker comes to it.
-                snapshots.require_unchanged(uow, uow.snapshots.get(wanted.snapshot_id).cluster, hashes)
-            return accepted(uow.jobs.enqueue(planning.KIND, stored(wanted)))
-        return created(planning.plan_group(uow, wanted, limits, if_match=hashes))
-
-    return once(answer)
+    return planned(
+        uow,
+        once,
+        body.service,
+        kind=planning.KIND,
+        prefer=prefer,
+        if_match=if_match,
+        check=lambda wanted: planning.check(wanted, limits),
+        stored=stored,
+        plan=lambda wanted, hashes: planning.plan_group(uow, wanted, limits, if_match=hashes),
+    )

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Body, Depends, Header, Response
+from fastapi import APIRouter, Body, Depends, Response
 from pydantic import Field
 
 from app import errors
@@ -12,17 +12,15 @@ from app.api.dependencies import RequestLimits, Uow, json_only
 from app.api.fields import AttributeName, Id, Int32, Labels, Name, PartitionId, Seed, TopicName
 from app.api.fields import Request as RequestModel
 from app.api.idempotency import OnceOnly
-from app.api.jobs import JobDocument, accepted, wants_job
-from app.api.negotiation import matched_hashes
 from app.api.plan_documents import PlanDocument
-from app.api.plans import created
+from app.api.planned import LATER, IfMatch, Prefer, planned
 from app.api.problems import responses
 from app.core.model import NewTopic
 from app.core.replicas.awareness.placing import POLICIES
 from app.core.replicas.awareness.rules import Policy
 from app.core.replicas.rack_modes import RackMode
 from app.core.replicas.registry import PLACEMENTS
-from app.services import replica_requests, replicas, snapshots
+from app.services import replica_requests, replicas
 from app.services.replica_requests import ReplicasRequest
 
 router = APIRouter(prefix="/v1/plans", tags=["plans"])
@@ -128,7 +126,7 @@ class PlaceRequest(RequestModel):
         errors.DuplicateTopic,
         errors.UnsupportedMediaType,
         errors.IdempotencyKeyInFlight,
-        others={202: {"model": JobDocument, "description": "It is a job now"}},
+        others=LATER,
     ),
 )
 def plan_replicas(
@@ -136,10 +134,8 @@ def plan_replicas(
     once: OnceOnly,
     limits: RequestLimits,
     body: Annotated[PlaceRequest, Body(openapi_examples=examples.PLACE_REQUEST)],
-    prefer: Annotated[str | None, Header(description="`respond-async` makes it a job.", max_length=200)] = None,
-    if_match: Annotated[
-        str | None, Header(description="The content hash of a snapshot: 412 if its cluster has changed since.")
-    ] = None,
+    prefer: Prefer = None,
+    if_match: IfMatch = None,
 ) -> Response:
     """Say where the replicas of new topics land, exactly as Kafka's own code would place them; the same request gets
     the same plan, byte for byte.
@@ -149,14 +145,14 @@ def plan_replicas(
     all of them have in common).
     """
 
-    def answer() -> Response:
-        wanted, hashes = body.service(), matched_hashes(if_match)
-        if wants_job(prefer):
-            replica_requests.check(wanted, limits, is_job=True)
-            if hashes and wanted.snapshot_id is not None:
-                # The cluster is looked at now, when the caller asks, and not when a worker comes to it.
-                snapshots.require_unchanged(uow, uow.snapshots.get(wanted.snapshot_id).cluster, hashes)
-            return accepted(uow.jobs.enqueue(replica_requests.KIND, replica_requests.stored(wanted)))
-        return created(replicas.place(uow, wanted, limits, if_match=hashes))
-
-    return once(answer)
+    return planned(
+        uow,
+        once,
+        body.service,
+        kind=replica_requests.KIND,
+        prefer=prefer,
+        if_match=if_match,
+        check=lambda wanted: replica_requests.check(wanted, limits, is_job=True),
+        stored=replica_requests.stored,
+        plan=lambda wanted, hashes: replicas.place(uow, wanted, limits, if_match=hashes),
+    )

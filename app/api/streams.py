@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Body, Depends, Header, Response
+from fastapi import APIRouter, Body, Depends, Response
 from pydantic import Field
 
 from app import errors
@@ -13,15 +13,12 @@ from app.api.fields import Bytes, GroupString, Id, Int32, Int64, Labels, Name, R
 from app.api.fields import Request as RequestModel
 from app.api.groups import GroupTopicRequest
 from app.api.idempotency import OnceOnly
-from app.api.jobs import JobDocument, accepted, wants_job
-from app.api.negotiation import matched_hashes
-from app.api.plans import created
+from app.api.planned import LATER, IfMatch, Prefer, planned
 from app.api.problems import responses
 from app.api.streams_documents import StreamsPlanDocument
 from app.api.streams_events import StreamsEventRequest
 from app.core.streams.model import RackAwareStrategy
 from app.core.streams.registry import STREAMS_ASSIGNORS
-from app.services import snapshots
 from app.services.streams import planning
 from app.services.streams.requests import StreamsRequest, restored, stored
 
@@ -138,7 +135,7 @@ class PlanStreamsRequest(RequestModel):
         errors.RackCostsOverflow,
         errors.UnsupportedMediaType,
         errors.IdempotencyKeyInFlight,
-        others={202: {"model": JobDocument, "description": "It is a job now"}},
+        others=LATER,
     ),
 )
 def plan_streams(
@@ -146,10 +143,8 @@ def plan_streams(
     once: OnceOnly,
     limits: RequestLimits,
     body: Annotated[PlanStreamsRequest, Body(openapi_examples=examples.STREAMS_REQUEST)],
-    prefer: Annotated[str | None, Header(description="`respond-async` makes it a job.", max_length=200)] = None,
-    if_match: Annotated[
-        str | None, Header(description="The content hash of a snapshot: 412 if its cluster has changed since.")
-    ] = None,
+    prefer: Prefer = None,
+    if_match: IfMatch = None,
 ) -> Response:
     """Say where active, standby and warm-up tasks land, exactly as Kafka Streams' own assignor has it (KIP-441), with
     standbys by client tags (KIP-708) and racks (KIP-925).
@@ -159,14 +154,14 @@ def plan_streams(
     without state and how far behind the others' survivors are. What Kafka switches off unasked stands in `warnings`.
     """
 
-    def answer() -> Response:
-        wanted, hashes = body.service(), matched_hashes(if_match)
-        if wants_job(prefer):
-            planning.check(wanted, limits)
-            if hashes and wanted.snapshot_id is not None:
-                # The cluster is looked at now, when the caller asks, and not when a worker comes to it.
-                snapshots.require_unchanged(uow, uow.snapshots.get(wanted.snapshot_id).cluster, hashes)
-            return accepted(uow.jobs.enqueue(planning.KIND, stored(wanted)))
-        return created(planning.plan_streams(uow, wanted, limits, if_match=hashes))
-
-    return once(answer)
+    return planned(
+        uow,
+        once,
+        body.service,
+        kind=planning.KIND,
+        prefer=prefer,
+        if_match=if_match,
+        check=lambda wanted: planning.check(wanted, limits),
+        stored=stored,
+        plan=lambda wanted, hashes: planning.plan_streams(uow, wanted, limits, if_match=hashes),
+    )
