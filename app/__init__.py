@@ -8,7 +8,7 @@ Imports point down, and a test holds them to it:
     services/                    one use case a file
     store/   formats/            Postgres · Kafka's own texts and bytes
     core/                        the shared assignment core: numpy, numba and exact solvers
-    errors.py                    the domain's failures
+    errors/                      the domain's failures
 
 A request becomes core records once (`api` or `formats`), one service calls one core function, the verifier and the
 measures look at what came out, a plan is stored once and rendered once.

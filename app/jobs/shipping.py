@@ -21,7 +21,7 @@ from pyspark import Broadcast, SparkFiles, cloudpickle
 import app
 
 _PACKAGE = Path(app.__file__).parent
-_SHIPPED = ("__init__.py", "errors.py", "jobs/__init__.py", "jobs/kernels/**/*.py", "core/**/*.py")
+_SHIPPED = ("__init__.py", "errors/*.py", "jobs/__init__.py", "jobs/kernels/**/*.py", "core/**/*.py")
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # the first moment that the format knows: the same content is the same archive
 
 # Executors do not have this module: its functions travel as what they are, not by their names.

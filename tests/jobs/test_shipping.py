@@ -34,7 +34,8 @@ def test_the_archive_has_the_core_and_the_kernels_and_nothing_else(tmp_path: Pat
         names = set(archive.namelist())
     core = {str(path.relative_to(ROOT)) for path in (ROOT / "app" / "core").rglob("*.py")}
     kernels = {str(path.relative_to(ROOT)) for path in (ROOT / "app" / "jobs" / "kernels").rglob("*.py")}
-    assert names == core | kernels | {"app/__init__.py", "app/errors.py", "app/jobs/__init__.py"}
+    errors = {str(path.relative_to(ROOT)) for path in (ROOT / "app" / "errors").glob("*.py")}
+    assert names == core | kernels | errors | {"app/__init__.py", "app/jobs/__init__.py"}
 
 
 def test_it_is_unpacked_once_and_mended_where_files_are_missing(tmp_path: Path, temporary: Path) -> None:
@@ -44,14 +45,14 @@ def test_it_is_unpacked_once_and_mended_where_files_are_missing(tmp_path: Path, 
     assert folder.is_relative_to(temporary)
     compiled = folder / "app" / "core" / "kept.nbi"
     compiled.touch()
-    kept = (folder / "app" / "errors.py").stat()
+    kept = (folder / "app" / "__init__.py").stat()
     assert shipping.unpacked(archive) == folder
-    assert (folder / "app" / "errors.py").stat() == kept
+    assert (folder / "app" / "__init__.py").stat() == kept
     (folder / "app" / "core" / "model.py").unlink()
-    (folder / "app" / "errors.py").write_text("cut sho")
+    (folder / "app" / "__init__.py").write_text("cut sho")
     assert shipping.unpacked(archive) == folder
     assert (folder / "app" / "core" / "model.py").read_bytes() == (ROOT / "app" / "core" / "model.py").read_bytes()
-    assert (folder / "app" / "errors.py").read_bytes() == (ROOT / "app" / "errors.py").read_bytes()
+    assert (folder / "app" / "__init__.py").read_bytes() == (ROOT / "app" / "__init__.py").read_bytes()
     assert compiled.exists(), "what was compiled stays"
     assert [path.name for path in folder.parent.iterdir()] == [folder.name]
 
