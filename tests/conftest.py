@@ -27,8 +27,15 @@ settings.load_profile("rackplan")
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 ROOT = Path(__file__).parents[1]
+LONGEST = ("test_sweep_faults.py", "test_fuzz.py")
+"""Files that take minutes: begun first, so that those who test at once end together."""
 SAMPLES = ROOT / "tests" / "samples"
 VECTORS = ROOT / "tests" / "vectors"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the longest files first; everything else stays in its order."""
+    items.sort(key=lambda item: item.path.name not in LONGEST)
 
 
 @pytest.fixture(scope="session")
