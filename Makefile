@@ -23,7 +23,7 @@ run: $(VENV)/runtime ## serve on 127.0.0.1:8080 with a Postgres of its own; Ctrl
 	@exec $(BIN)/rackplan serve
 
 test: $(VENV)/development browser ## run every test, two files at once (TESTS=tests/core for some, JOBS=1 one by one)
-	$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile $(TESTS)
+	$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile --no-loadscope-reorder $(TESTS)
 
 test-fast: $(VENV)/development ## run the tests that take less than some seconds
 	$(BIN)/python -m pytest -m "not slow" $(TESTS)
