@@ -5,10 +5,12 @@ no clock, log, I/O, environment or hidden randomness: every draw comes from a ge
 
     model.py      Broker, Cluster, Topic, NewTopic, Placement: what goes in and out
     recorded.py   consumer groups as they were found
+    flow.py       minimum-cost flow under several costs in order of importance, each proven
     jvm/          Java's Random, hashCode and HashMap order, where Kafka's outcome hangs on them
     groups/       consumer groups: assignors, the optimum, events
     keys/         which partition a key goes to, in which client
     replicas/     placement of new partitions, one policy a file, one `place` verb, and its verifier
+    reassignment/ replicas and leaders moved as little as can be, with the proof, in safe batches
     streams/      Kafka Streams: where active, standby and warm-up tasks land, by which rule
     capacity/     scenarios of a sweep: load of each broker, failures, headroom, cost
     measures/     balance, rack safety and exposure: what every plan reports

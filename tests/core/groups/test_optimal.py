@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from app.core.flow import Network, NoFlow, solve
 from app.core.groups.arrays.owned import owned_after
 from app.core.groups.arrays.partition_table import assignment_of, partition_table
 from app.core.groups.arrays.readership import readership
@@ -20,7 +21,6 @@ from app.core.groups.measures.violations import violations
 from app.core.groups.model import Assign, GroupAssignment, GroupMetadata, Member, TopicMetadata
 from app.core.groups.optimum.by_load import balance_by_load
 from app.core.groups.optimum.fair_shares import fair_shares
-from app.core.groups.optimum.lexicographic_flow import Network, NoFlow, solve
 from app.core.groups.optimum.optimal import assign, optimum
 from app.core.model import Int32s, Int64s
 from app.errors import KafkaRefuses, LimitExceeded

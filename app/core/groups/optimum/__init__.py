@@ -2,5 +2,5 @@
 
 optimal.py   balanced by partitions, then read in rack, then moved least: exact, with its certificate
 by_load.py   balanced by lag or bytes/s, with a bound on the best
-fair_shares.py  network.py  lexicographic_flow.py   how the exact one is found
+fair_shares.py  network.py   how the exact one is found, beside `app.core.flow`
 """

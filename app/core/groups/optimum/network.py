@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from app.core.flow import Network
 from app.core.groups.arrays.partition_table import NOBODY, PartitionTable
 from app.core.groups.arrays.rack_match import NO_RACK, RackMatch
 from app.core.groups.arrays.readership import NO_CLASS, Readership
 from app.core.groups.optimum.fair_shares import Share
-from app.core.groups.optimum.lexicographic_flow import Network
 from app.core.model import Int32s, Int64s
 
 

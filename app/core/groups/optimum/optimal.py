@@ -23,13 +23,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from app.core.flow import Flow, largest_cost, solve
 from app.core.groups.arrays.partition_table import NOBODY, assignment_of, owners, partition_table
 from app.core.groups.arrays.rack_match import rack_match
 from app.core.groups.arrays.readership import readership
 from app.core.groups.arrays.weights import Weights, weights_of_rows
 from app.core.groups.model import GroupAssignment, GroupMetadata, Member
 from app.core.groups.optimum.fair_shares import Share, fair_shares
-from app.core.groups.optimum.lexicographic_flow import Flow, largest_cost, solve
 from app.core.groups.optimum.network import Group, OptimalNetwork, optimal_network
 from app.errors import LimitExceeded
 

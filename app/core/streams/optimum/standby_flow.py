@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from app.core.groups.optimum.lexicographic_flow import Network, NoFlow, solve
+from app.core.flow import Network, NoFlow, solve
 from app.core.model import Int64s
 from app.core.streams.model import Bools
 from app.core.streams.optimum.problem import Problem
