@@ -34,6 +34,8 @@ class Flow:
     costs: tuple[int, ...]
     bounds: tuple[int, ...]
     """Values of the dual problems. Each is a lower bound among the flows that are optimal for all costs before it."""
+    potentials: tuple[Int64s, ...] = field(repr=False)
+    """(nodes,) int64 of each cost, the proof: no arc that could carry more has cost + tail's - head's below zero."""
 
 
 class NoFlow(Exception):
@@ -62,7 +64,8 @@ def solve(network: Network, costs: Sequence[Int64s]) -> Flow:
     """
     remaining, filled = network, np.zeros(len(network.tails), np.int64)
     open_arcs = np.arange(len(network.tails))
-    bounds = []
+    bounds: list[int] = []
+    proofs: list[Int64s] = []
     amounts = filled
     for cost in costs:
         amounts = filled.copy()
@@ -74,10 +77,11 @@ def solve(network: Network, costs: Sequence[Int64s]) -> Flow:
             (np.minimum(reduced, 0) * remaining.capacities).sum()
         )
         bounds.append(dual + int((filled * cost).sum()))
+        proofs.append(potentials)
         full = reduced < 0
         filled[open_arcs[full]] = remaining.capacities[full]
         remaining, open_arcs = _narrowed(remaining, full, reduced == 0), open_arcs[reduced == 0]
-    return Flow(amounts, tuple(int((amounts * cost).sum()) for cost in costs), tuple(bounds))
+    return Flow(amounts, tuple(int((amounts * cost).sum()) for cost in costs), tuple(bounds), tuple(proofs))
 
 
 def _cheapest(network: Network, costs: Int64s) -> Int64s:
@@ -101,19 +105,17 @@ def _cheapest(network: Network, costs: Int64s) -> Int64s:
 def _potentials(network: Network, costs: Int64s, amounts: Int64s) -> Int64s:
     """Shortest distances in what an optimal flow leaves open: with these, no open arc has a negative reduced cost.
 
-    Bellman and Ford's rounds, all arcs at once; an optimal flow leaves no negative cycle, so that they end.
+    An optimal flow leaves no negative cycle, so that there are shortest ones.
     """
+    from app.core import flow_kernel as kernel  # noqa: PLC0415 — numba takes most of a second to import
+
     forward, backward = amounts < network.capacities, amounts > 0
     tails = np.concatenate([network.tails[forward], network.heads[backward]])
     heads = np.concatenate([network.heads[forward], network.tails[backward]])
     lengths = np.concatenate([costs[forward], -costs[backward]])
     distances = np.zeros(len(network.supplies), np.int64)
-    while True:
-        reached = distances[tails] + lengths
-        shorter = reached < distances[heads]
-        if not shorter.any():
-            return distances
-        np.minimum.at(distances, heads[shorter], reached[shorter])
+    kernel.relax(tails, heads, lengths, distances)
+    return distances
 
 
 def _narrowed(network: Network, full: np.ndarray[tuple[int], np.dtype[np.bool_]], kept: Int64s) -> Network:

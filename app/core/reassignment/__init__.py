@@ -2,5 +2,14 @@
 
 problem.py     what is asked: where each partition's replicas are, and where they may be
 balance.py     how even brokers are to be: `keep`, `tight`, a tolerance; the band of counts that it comes to
+domains.py     the domain of each partition: who may hold it, how it is spread over racks
 answer.py      what a solver answers: where the replicas shall be, and the bound that proves how good that is
+
+least_movement.py   the verb: the least movement with its proof
+within_band.py      with counts in a band: a flow of ever more partitions, until none would rather move
+receivers.py        with `keep`: only what must move, to the receivers that leave the fairest counts
+narrowest.py        the narrowest band there is
+network.py          the flow's network, and back
+pricing.py          each partition's cheapest place under prices: the proof, without the solver
+places.py           where partitions are, counted, costed, put in order
 """

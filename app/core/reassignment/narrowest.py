@@ -1,0 +1,140 @@
+"""The narrowest band of replica counts that any legal placement has: the smallest largest count, then the largest
+smallest one.
+
+Partitions of one domain are alike: how many replicas they put on which broker is a flow of as many units as there are
+partitions, at most one a partition on each broker, and whatever flows can be split into legal places (a fractional
+place of each partition exists, hence a whole one: transports are integral). So the bands of a million partitions are
+flows over some domains and brokers, of which a few are tried.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.core.flow import Network, NoFlow, solve
+from app.core.model import Int32s, Int64s
+from app.core.reassignment.balance import Band
+from app.core.reassignment.pricing import Terms
+from app.core.reassignment.problem import NO_HOME, Problem
+
+
+def narrowest_band(problem: Problem) -> Band:
+    """The narrowest band of the target brokers' counts, exactly; no partition's place now counts for it."""
+    groups = _Groups.of(problem)
+    targets = int(np.count_nonzero(problem.target))
+    if not targets:
+        return Band(0, 0)
+    total = int((groups.size * groups.need).sum() + groups.base[problem.target].sum())
+    most = int(groups.base[problem.target].max()) + int(groups.size.sum())
+    high = _smallest(lambda high: groups.fits(0, high), -(-total // targets) if groups.are_targets else 0, most)
+    low = most - _smallest(lambda depth: groups.fits(most - depth, high), most - min(high, total // targets), most)
+    return Band(low, high)
+
+
+def _smallest(holds: Callable[[int], bool], start: int, end: int) -> int:
+    """The smallest number from `start` on that holds, if `end` does and all above one that does; near `start`, soon."""
+    step, failing, number = 1, start - 1, start
+    while number < end and not holds(number):
+        failing, number, step = number, min(number + step, end), step * 2
+    while number - failing > 1:
+        middle = (number + failing) // 2
+        failing, number = (failing, middle) if holds(middle) else (middle, number)
+    return number
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Groups:
+    """Partitions that can be told apart by nothing that matters to the counts.
+
+    Parameters
+    ----------
+    size, need : (groups,) int64 partitions, and replicas of each that are not settled.
+    least, most : (groups, racks) int64. may_hold : (groups, brokers) bool.
+    base : (brokers,) int64, what is there whatever is decided.
+    are_targets : whether all that may be held is held by targets.
+    """
+
+    problem: Problem
+    size: Int64s
+    need: Int64s
+    least: Int64s = field(repr=False)
+    most: Int64s = field(repr=False)
+    may_hold: NDArray[np.bool_] = field(repr=False)
+    base: Int64s = field(repr=False)
+
+    @classmethod
+    def of(cls, problem: Problem) -> "_Groups":
+        terms = Terms.of(problem)
+        domain, must = problem.domain_of, problem.must_keep
+        homes = problem.homes
+        only = (homes != NO_HOME) & terms.may_keep[domain[:, None], homes]
+        only &= ~terms.may_receive[domain[:, None], homes]
+        keys = np.concatenate([domain[:, None], must[:, None], np.sort(np.where(only, homes, NO_HOME), axis=1)], axis=1)
+        first, size = _alike(keys)
+        need, least, most = terms.factor[domain[first]], terms.least[domain[first]], terms.most[domain[first]]
+        may_hold = terms.may_receive[domain[first]].copy()
+        group, column = np.nonzero(only[first])
+        may_hold[group, homes[first][group, column]] = True
+        base = problem.base.copy()
+        kept = np.flatnonzero(must[first] != NO_HOME)
+        at = must[first][kept]
+        np.add.at(base, at, size[kept])
+        need[kept] -= 1
+        least[kept, problem.rack_of[at]] -= 1
+        most[kept, problem.rack_of[at]] -= 1
+        may_hold[kept, at] = False
+        return cls(problem, size, need, np.maximum(least, 0), most, may_hold, base)
+
+    @property
+    def are_targets(self) -> bool:
+        return not (self.may_hold & ~self.problem.target).any()
+
+    def fits(self, low: int, high: int) -> bool:
+        """Whether some legal placement leaves every target broker with a count within low … high."""
+        target, base = self.problem.target, self.base
+        if (base[target] > high).any():
+            return False
+        groups, racks, brokers = len(self.size), self.problem.racks, len(base)
+        shares, sink = groups, groups + groups * racks + brokers
+        first_broker = shares + groups * racks
+        group, broker = np.nonzero(self.may_hold)
+        everywhere = np.arange(groups * racks)
+        lows = np.where(target, np.maximum(low - base, 0), 0)
+        highs = np.where(target, high - base, int((self.size * self.need).sum()))
+        if (lows > highs).any():
+            return False
+        at_least = (self.size[:, None] * self.least).ravel()
+        tails = np.concatenate([everywhere // racks, shares + group * racks + self.problem.rack_of[broker]])
+        heads = np.concatenate([shares + everywhere, first_broker + broker])
+        capacities = [(self.size[:, None] * (self.most - self.least)).ravel(), self.size[group], highs - lows]
+        supplies = np.zeros(sink + 1, np.int64)
+        supplies[:groups] = self.size * (self.need - self.least.sum(axis=1))
+        supplies[shares:first_broker] = at_least
+        supplies[first_broker:sink] = -lows
+        supplies[sink] = -supplies.sum()
+        network = Network(
+            supplies,
+            np.concatenate([tails, first_broker + np.arange(brokers)]).astype(np.int32),
+            np.concatenate([heads, np.full(brokers, sink)]).astype(np.int32),
+            np.concatenate(capacities),
+        )
+        if supplies[sink] > 0:
+            return False
+        try:
+            solve(network, [np.zeros(len(network.tails), np.int64)])
+        except NoFlow:
+            return False
+        return True
+
+
+def _alike(keys: Int32s) -> tuple[Int64s, Int64s]:
+    """The first of the rows that are equal, and how many those are."""
+    number = np.zeros(len(keys), np.int64)
+    for column in keys.T[(keys != keys[:1]).any(axis=0)]:
+        values, place = np.unique(column, return_inverse=True)
+        # Numbered anew with each column, so that the product stays within 64 bits.
+        _, number = np.unique(number * len(values) + place, return_inverse=True)
+    _, first, size = np.unique(number, return_index=True, return_counts=True)
+    return first.astype(np.int64), size.astype(np.int64)
