@@ -11,5 +11,7 @@ receivers.py        with `keep`: only what must move, to the receivers that leav
 narrowest.py        the narrowest band there is
 network.py          the flow's network, and back
 pricing.py          each partition's cheapest place under prices: the proof, without the solver
+trade_off.py        what evenness costs, and the best that a budget pays for
+verifying.py        the verifier: what is wrong with a placement, whoever made it
 places.py           where partitions are, counted, costed, put in order
 """

@@ -1,0 +1,338 @@
+"""The least movement: laws over small random clusters beside every legal placement there is, then worked examples."""
+
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from app.core.flow import NoFlow
+from app.core.reassignment import within_band
+from app.core.reassignment.answer import Placed
+from app.core.reassignment.balance import KEEP, TIGHT, Balance, Band
+from app.core.reassignment.domains import Kind, NotFeasible, RackRule, domains_of
+from app.core.reassignment.least_movement import least_movement, movement_within
+from app.core.reassignment.narrowest import narrowest_band
+from app.core.reassignment.places import counts
+from app.core.reassignment.problem import NO_HOME, Domain, Problem
+from app.core.reassignment.trade_off import BudgetTooSmall, trade_off, within_budget
+from app.core.reassignment.verifying import placement_faults
+
+
+def problem_of(
+    homes: list[list[int]],
+    racks: list[int],
+    *,
+    removed: tuple[int, ...] = (),
+    factor: int | None = None,
+    weight: list[int] | None = None,
+    rule: RackRule | None = None,
+) -> Problem:
+    """A problem as most callers have it: one factor, some brokers removed, all others may receive."""
+    width = max(map(len, homes), default=0)
+    rows = np.array([row + [NO_HOME] * (width - len(row)) for row in homes], np.int32).reshape(len(homes), width)
+    rack_of = np.array(racks, np.int32)
+    stays = np.array([broker not in removed for broker in range(len(racks))])
+    kinds = [Kind(width if factor is None else factor, stays, stays)]
+    rule = RackRule(len(set(racks))) if rule is None else rule
+    domains, domain_of = domains_of(kinds, np.zeros(len(homes), np.int32), rows, rack_of, rule)
+    return Problem(
+        broker_ids=np.arange(len(racks), dtype=np.int32),
+        rack_of=rack_of,
+        target=stays,
+        base=np.zeros(len(racks), np.int64),
+        domains=domains,
+        domain_of=domain_of,
+        homes=rows,
+        is_copied=np.zeros(rows.shape, np.bool_),
+        must_keep=np.full(len(homes), NO_HOME, np.int32),
+        weight=np.array(weight or [1] * len(homes), np.int64),
+    )
+
+
+@st.composite
+def problems(draw: st.DrawFn) -> Problem:
+    """Small problems of every kind: brokers that only keep, two factors, successors, what must be kept, a base."""
+    brokers, partitions = draw(st.integers(1, 5)), draw(st.integers(0, 4))
+    numbered = np.unique(draw(st.lists(st.integers(0, 2), min_size=brokers, max_size=brokers)), return_inverse=True)
+    rack_of = numbered[1].astype(np.int32)
+    flags = st.lists(st.sampled_from([True, True, True, False]), min_size=brokers, max_size=brokers)
+    kinds = []
+    for _ in range(2):
+        keeps = np.array(draw(flags))
+        kinds.append(Kind(draw(st.integers(1, 3)), keeps, keeps & np.array(draw(flags))))
+    homes = np.full((partitions, 3), NO_HOME, np.int32)
+    copied = np.zeros((partitions, 3), np.bool_)
+    for row in range(partitions):
+        here = draw(st.permutations(range(brokers)))[: draw(st.integers(0, min(3, brokers)))]
+        homes[row, : len(here)] = here
+        copied[row, : len(here)] = draw(st.lists(st.sampled_from([0, 0, 0, 1]), min_size=len(here), max_size=len(here)))
+    rule = RackRule(
+        draw(st.integers(1, int(rack_of.max()) + 1)), draw(st.sampled_from([None, 1, 2])), draw(st.booleans())
+    )
+    kind_of = np.array(draw(st.lists(st.integers(0, 1), min_size=partitions, max_size=partitions)), np.int32)
+    try:
+        domains, domain_of = domains_of(kinds, kind_of, homes, rack_of, rule)
+    except NotFeasible:
+        domains, domain_of, homes, copied = (), np.zeros(0, np.int32), homes[:0], copied[:0]
+    heavy = draw(st.sampled_from([1, 1, 10**12]))  # too heavy for replicas to count in the same number
+    weights = draw(st.lists(st.integers(0, 5), min_size=len(homes), max_size=len(homes)))
+    base = draw(st.lists(st.integers(0, 2), min_size=brokers, max_size=brokers))
+    lowered = [_leader_to_keep(domains[domain_of[row]], homes[row], copied[row], rack_of) for row in range(len(homes))]
+    return Problem(
+        broker_ids=np.arange(brokers, dtype=np.int32),
+        rack_of=rack_of,
+        target=kinds[0].may_receive | kinds[1].may_receive,
+        base=np.array(base, np.int64),
+        domains=domains,
+        domain_of=domain_of,
+        homes=homes,
+        is_copied=copied,
+        must_keep=np.array(lowered, np.int32),
+        weight=np.array(weights, np.int64) * heavy,
+    )
+
+
+def _leader_to_keep(domain: Domain, homes: np.ndarray, copied: np.ndarray, rack_of: np.ndarray) -> int:
+    leader = int(homes[0])
+    is_lowered = domain.factor < np.count_nonzero(homes != NO_HOME)
+    keeps = is_lowered and domain.may_keep[leader] and not copied[0] and domain.most[rack_of[leader]] > 0
+    return leader if keeps else NO_HOME
+
+
+def legal_places(problem: Problem, row: int) -> list[tuple[int, int, tuple[int, ...]]]:
+    """Every legal place of a partition: the weight moved, ties (2 a replica that moves, 1 to a successor), brokers."""
+    domain = problem.domains[problem.domain_of[row]]
+    homes = [home for home in problem.homes[row].tolist() if home != NO_HOME]
+    usable = [
+        broker
+        for broker in range(len(problem.broker_ids))
+        if domain.may_receive[broker] or (broker in homes and domain.may_keep[broker])
+    ]
+    found = []
+    for place in combinations(usable, domain.factor):
+        in_racks = np.bincount(problem.rack_of[list(place)], minlength=problem.racks)
+        must = int(problem.must_keep[row])
+        if (in_racks < domain.least).any() or (in_racks > domain.most).any() or (must != NO_HOME and must not in place):
+            continue
+        new = len([broker for broker in place if broker not in homes]) if homes else 0
+        copied = len([b for b in place if b in homes and problem.is_copied[row, homes.index(b)]])
+        found.append((int(problem.weight[row]) * (new + copied), 2 * new + copied, place))
+    return found
+
+
+Whole = tuple[int, int, tuple[int, ...], tuple[tuple[int, ...], ...]]
+
+
+def all_placements(problem: Problem) -> Iterator[Whole]:
+    """Every legal placement: weight, ties, the counts of target brokers, and the places."""
+    for choice in product(*(legal_places(problem, row) for row in range(len(problem.homes)))):
+        places = tuple(place for _, _, place in choice)
+        on_each = problem.base + np.bincount([b for place in places for b in place], minlength=len(problem.base))
+        yield sum(c[0] for c in choice), sum(c[1] for c in choice), tuple(on_each[problem.target].tolist()), places
+
+
+def within(band: Band, placements: list[Whole]) -> list[Whole]:
+    return [p for p in placements if not p[2] or (min(p[2]) >= band.low and max(p[2]) <= band.high)]
+
+
+def the_one(placed: Placed, placements: list[Whole]) -> Whole:
+    """The placement among all legal ones."""
+    chosen = tuple(tuple(sorted(b for b in row if b != NO_HOME)) for row in placed.replicas.tolist())
+    return next(placement for placement in placements if placement[3] == chosen)
+
+
+@given(problems(), st.sampled_from([Fraction(0), Fraction(1, 4), Fraction(1)]))
+@settings(max_examples=150, deadline=None)
+def test_moves_no_more_than_the_best_of_all_placements_within_the_band(problem: Problem, tolerance: Fraction) -> None:
+    placements = list(all_placements(problem))
+    if not placements:
+        return
+    narrowest = narrowest_band(problem)
+    assert _narrowest_of(placements) == narrowest
+    balance = Balance(tolerance)
+    allowed = within(balance.widened(narrowest), placements)
+    placed = least_movement(problem, balance)
+    assert placement_faults(problem, placed) == []
+    assert the_one(placed, allowed)[:2] == min(placement[:2] for placement in allowed)
+    assert placed.bound == placed.moved
+    assert (placed.optimal, placed.gap) == (True, 0.0)
+
+
+def _narrowest_of(placements: list[Whole]) -> Band:
+    if not placements[0][2]:
+        return Band(0, 0)
+    high = min(max(placement[2]) for placement in placements)
+    return Band(max(min(placement[2]) for placement in placements if max(placement[2]) == high), high)
+
+
+@given(problems())
+@settings(max_examples=150, deadline=None)
+def test_keep_moves_only_what_must_and_leaves_the_fairest_counts(problem: Problem) -> None:
+    placements = list(all_placements(problem))
+    if not placements or not problem.target.all():  # counts of brokers that are no targets are evened as well
+        return
+    placed = least_movement(problem, KEEP)
+    assert placement_faults(problem, placed) == []
+    best = min(placement[:2] for placement in placements)
+    chosen = the_one(placed, placements)
+    assert chosen[:2] == best
+    assert placed.bound == placed.moved == best[0]
+    fairest = min(sorted(placement[2], reverse=True) for placement in placements if placement[:2] == best)
+    assert sorted(chosen[2], reverse=True) == fairest
+
+
+@given(problems(), st.integers(0, 40))
+@settings(max_examples=80, deadline=None)
+def test_a_budget_buys_the_narrowest_band_that_it_pays_for(problem: Problem, budget: int) -> None:
+    placements = list(all_placements(problem))
+    if not placements:
+        return
+    least = min(placement[0] for placement in placements)
+    if budget < least:
+        with pytest.raises(BudgetTooSmall) as refused:
+            within_budget(problem, budget)
+        assert refused.value.minimum == least
+        return
+    placed = within_budget(problem, budget)
+    assert placement_faults(problem, placed) == []
+    assert placed.moved <= budget
+    band = placed.band
+    narrowest = narrowest_band(problem)
+    if band is not None and band != narrowest:
+        narrower = Band(band.low + (band.low > 0 or narrowest.low >= band.high - narrowest.high), band.high - 1)
+        assert all(placement[0] > budget for placement in within(narrower, placements))
+
+
+@given(problems())
+@settings(max_examples=60, deadline=None)
+def test_wider_bands_never_move_more(problem: Problem) -> None:
+    placements = list(all_placements(problem))
+    if not placements:
+        return
+    curve = trade_off(problem, points=5)
+    assert curve[0].band == narrowest_band(problem)
+    assert [point.moved for point in curve] == sorted((point.moved for point in curve), reverse=True)
+    assert curve[-1].moved == min(placement[0] for placement in placements)
+    assert all(point.moved == point.bound for point in curve)
+
+
+@given(problems())
+@settings(max_examples=60, deadline=None)
+def test_a_deadline_that_has_passed_still_gets_a_legal_plan_and_an_honest_bound(problem: Problem) -> None:
+    placements = list(all_placements(problem))
+    if not placements:
+        return
+    placed = least_movement(problem, TIGHT, is_over=lambda: True)
+    assert placement_faults(problem, placed) == []
+    best = min(placement[0] for placement in within(narrowest_band(problem), placements))
+    assert placed.bound <= best <= placed.moved
+
+
+def test_nothing_moves_where_everything_is_as_it_should_be() -> None:
+    problem = problem_of([[0, 1], [1, 2], [2, 0]], [0, 1, 2])
+    for balance in (KEEP, TIGHT):
+        placed = least_movement(problem, balance)
+        assert placed.replicas.tolist() == [[0, 1], [1, 2], [2, 0]]
+        assert (placed.moved, placed.bound) == (0, 0)
+
+
+def test_only_what_the_removed_broker_had_moves_and_takes_its_place_in_the_list() -> None:
+    problem = problem_of([[0, 2], [1, 3], [2, 1], [3, 0]], [0, 0, 1, 1], removed=(3,), weight=[5, 7, 1, 2])
+    placed = least_movement(problem, KEEP)
+    assert placed.replicas.tolist() == [[0, 2], [1, 2], [2, 1], [2, 0]]
+    assert (placed.moved, placed.bound) == (9, 9)
+
+
+def test_balance_moves_the_lightest() -> None:
+    problem = problem_of([[0], [0], [0], [0]], [0, 0], weight=[9, 3, 8, 2])
+    placed = least_movement(problem, TIGHT)
+    assert placed.replicas.tolist() == [[0], [1], [0], [1]]
+    assert (placed.band, placed.moved, placed.bound) == (Band(2, 2), 5, 5)
+
+
+def test_racks_of_unequal_size_are_filled_as_evenly_as_they_can_be() -> None:
+    """Factor 4 over racks of 1, 2 and 3 brokers: all of the first, and one or two of the others."""
+    racks = [0, 1, 1, 2, 2, 2]
+    domains, _ = domains_of(
+        [Kind(4, np.ones(6, np.bool_), np.ones(6, np.bool_))],
+        np.zeros(1, np.int32),
+        np.array([[3, 4, 5, 1]], np.int32),
+        np.array(racks, np.int32),
+        RackRule(3),
+    )
+    assert (domains[0].least.tolist(), domains[0].most.tolist()) == ([1, 1, 1], [1, 2, 2])
+    placed = least_movement(problem_of([[3, 4, 5, 1]], racks), KEEP)
+    assert placed.moved == 1
+    assert 0 in placed.replicas[0]
+
+
+def test_two_replicas_in_one_rack_are_parted_and_nothing_else() -> None:
+    placed = least_movement(problem_of([[0, 1], [2, 3], [0, 4]], [0, 0, 1, 1, 2]), KEEP)
+    assert placed.moved == 2
+    assert placed.replicas[2].tolist() == [0, 4]
+
+
+def test_partitions_that_are_not_to_be_repaired_stay_crowded() -> None:
+    rule = RackRule(3, repairs=False)
+    problem = problem_of([[0, 1], [2, 3]], [0, 0, 1, 1, 2], removed=(3,), rule=rule)
+    placed = least_movement(problem, KEEP)
+    assert placed.replicas[0].tolist() == [0, 1]
+    assert placed.moved == 1
+
+
+@pytest.mark.parametrize(
+    ("factor", "rule", "what", "needed", "there"),
+    [
+        (4, RackRule(3), "brokers", 4, 3),
+        (3, RackRule(3), "racks", 3, 2),
+        (3, RackRule(1, most=1), "rack_places", 3, 2),
+    ],
+)
+def test_what_cannot_be_says_what_is_short(factor: int, rule: RackRule, what: str, needed: int, there: int) -> None:
+    with pytest.raises(NotFeasible) as refused:
+        problem_of([[0, 1, 3]], [0, 0, 1, 2], removed=(3,), factor=factor, rule=rule)
+    assert (refused.value.what, refused.value.needed, refused.value.there) == (what, needed, there)
+
+
+def test_a_band_that_nothing_fits_into_is_refused() -> None:
+    with pytest.raises(NoFlow):
+        movement_within(problem_of([[0], [1], [2]], [0, 0, 0]), Band(2, 2))
+
+
+def test_the_verifier_says_what_is_wrong() -> None:
+    problem = problem_of([[0, 2], [1, 3]], [0, 0, 1, 1], removed=(3,))
+    placed = Placed(np.array([[0, 1], [1, 3]], np.int32), Band(1, 1), 0, 5, "nobody", ())
+    faults = placement_faults(problem, placed)
+    assert "partition 0, [0, 1]: a rack has too few of its replicas, or too many" in faults
+    assert "partition 1, [1, 3]: a broker may not have it" in faults
+    assert "broker 1 has 2, not 1 to 1" in faults
+    assert "1 is moved, not 0" in faults
+    assert "the bound 5 is above what is moved, 0" in faults
+    twice = Placed(np.array([[0, 0], [2, -1]], np.int32), None, 2, 0, "nobody", ())
+    assert [fault.split(":")[0] for fault in placement_faults(problem, twice)][:2] == [
+        "partition 0, [0, 0]",
+        "partition 1, [2]",
+    ]
+
+
+@pytest.mark.parametrize("racks", [1, 3, 5])
+def test_thousands_of_partitions_are_solved_by_waking_some(racks: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However few take part from the start, those that would rather move are found: nothing else proves the optimum."""
+    random = np.random.default_rng(7)
+    brokers = np.arange(30)
+    homes = np.array([random.permutation(30)[:3] for _ in range(2_000)])
+    problem = problem_of(
+        homes.tolist(), (brokers % racks).tolist(), removed=(4, 7), weight=random.integers(1, 1000, 2_000).tolist()
+    )
+    usual = least_movement(problem, TIGHT)
+    monkeypatch.setattr(within_band, "SPARE", 1)
+    monkeypatch.setattr(within_band, "_lightest", lambda state: np.zeros(len(state.is_active), np.bool_))
+    sparse = least_movement(problem, TIGHT)
+    assert usual.moved == usual.bound == sparse.moved == sparse.bound
+    assert placement_faults(problem, usual) == placement_faults(problem, sparse) == []
+    on_each = counts(problem, usual.replicas)
+    assert (on_each[[4, 7]] == 0).all()
