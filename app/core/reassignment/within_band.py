@@ -104,11 +104,11 @@ def _lightest(state: _State) -> NDArray[np.bool_]:
     order = order[~state.is_active[order]]
     missing = int(np.maximum(state.band.low - found[problem.target], 0).sum())
     if missing:
-        chosen[order[: 4 * missing + SPARE]] = True
+        chosen[order[: missing + SPARE]] = True
     surplus = np.where(problem.target, found - state.band.high, 0)
     for broker in np.flatnonzero(surplus > 0):
         here = order[(state.replicas[order] == broker).any(axis=1)]
-        chosen[here[: 2 * surplus[broker] + SPARE]] = True
+        chosen[here[: 1 * surplus[broker] + SPARE]] = True
     return chosen
 
 
