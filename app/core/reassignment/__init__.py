@@ -10,6 +10,7 @@ within_band.py      with counts in a band: a flow of ever more partitions, until
 receivers.py        with `keep`: only what must move, to the receivers that leave the fairest counts
 narrowest.py        the narrowest band there is
 network.py          the flow's network, and back
+offers.py           which receivers are arcs of their own, where they are too many
 pricing.py          each partition's cheapest place under prices: the proof, without the solver
 trade_off.py        what evenness costs, and the best that a budget pays for
 verifying.py        the verifier: what is wrong with a placement, whoever made it

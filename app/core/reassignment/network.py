@@ -5,7 +5,7 @@
 
 A replica that comes from elsewhere may go to any receiver of the rack: all of a rack's newcomers are one pool, so that
 there are some arcs a partition and not one to every broker. That is exact while a partition has one replica in the
-rack. Where it may have more they must not meet on one broker, and it has an arc to each receiver of its own.
+rack. Where it may have more they must not meet on one broker, and it has an arc to each receiver that it is offered.
 
 What a partition takes at least of each rack is sent on from the start, and so is what must be kept.
 """
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from app.core.flow import Network
 from app.core.model import Int32s, Int64s
+from app.core.reassignment.offers import Offers
 from app.core.reassignment.pricing import Costs, Terms
 from app.core.reassignment.problem import NO_HOME, Problem
 
@@ -107,8 +108,15 @@ class _Arcs:
         return [np.concatenate(column) for column in zip(*self.kinds, strict=True)]
 
 
-def placement_network(problem: Problem, terms: Terms, costs: Costs, rows: Int64s, room: Room) -> PlacementNetwork:
-    """Build the network of the partitions `rows`, into brokers that take in what `room` says."""
+def placement_network(
+    problem: Problem, terms: Terms, costs: Costs, rows: Int64s, room: Room, offered: Offers
+) -> PlacementNetwork:
+    """Build the network of the partitions `rows`, into brokers that take in what `room` says.
+
+    Parameters
+    ----------
+    offered : receivers that are an arc of their own.
+    """
     brokers, racks = len(problem.broker_ids), problem.racks
     domain = problem.domain_of[rows]
     need, least, most = terms.factor[domain], terms.least[domain], terms.most[domain]
@@ -147,7 +155,15 @@ def placement_network(problem: Problem, terms: Terms, costs: Costs, rows: Int64s
     at_row, at_column, at_share = at_row[usable], at_column[usable], at_share[usable]
     at_broker = first_broker + homes[at_row, at_column].astype(np.int64)
     direct = arcs.lay(at_share, at_broker, capacity=1, cost=home_cost[at_row, at_column], row=at_row)
-    direct = slice(direct.start, _lay_single(arcs, problem, terms, costs, rows, share_of, first_broker, alone))
+    single = (must[offered.row] != offered.broker) & (share_of[offered.row, problem.rack_of[offered.broker]] >= 0)
+    row, broker = offered.row[single], offered.broker[single]
+    singles = arcs.lay(
+        share_of[row, problem.rack_of[broker]],
+        first_broker + broker.astype(np.int64),
+        capacity=1,
+        cost=costs.away[rows][row],
+        row=row,
+    )
     pool_row, pool_rack = np.nonzero(alone & (most > 0))
     from_share = share_of[pool_row, pool_rack]
     pooled = arcs.lay(
@@ -174,32 +190,8 @@ def placement_network(problem: Problem, terms: Terms, costs: Costs, rows: Int64s
         flow=Network(supplies, tails.astype(np.int32), heads.astype(np.int32), capacities),
         costs=cost,
         first_broker=first_broker,
-        _direct=direct,
+        _direct=slice(direct.start, singles.stop),
         _pooled=pooled,
         _pools=pools,
         _row_of=row_of,
     )
-
-
-def _lay_single(
-    arcs: _Arcs,
-    problem: Problem,
-    terms: Terms,
-    costs: Costs,
-    rows: Int64s,
-    share_of: Int64s,
-    first_broker: int,
-    alone: NDArray[np.bool_],
-) -> int:
-    """Lay an arc to each receiver of the racks that a partition may have several replicas in; where they end."""
-    domain, must = problem.domain_of[rows], problem.must_keep[rows]
-    for rack in range(problem.racks):
-        several = np.flatnonzero(~alone[:, rack] & (share_of[:, rack] >= 0))
-        in_rack = np.flatnonzero(problem.rack_of == rack)
-        receives = terms.may_receive[domain[several]][:, in_rack]
-        at, receiver = np.nonzero(receives)
-        row, broker = several[at], in_rack[receiver]
-        own = (problem.homes[rows[row]] == broker[:, None]).any(axis=1) & terms.may_keep[domain[row], broker]
-        row, broker = row[~own & (must[row] != broker)], broker[~own & (must[row] != broker)]
-        arcs.lay(share_of[row, rack], first_broker + broker, capacity=1, cost=costs.away[rows][row], row=row)
-    return arcs.count

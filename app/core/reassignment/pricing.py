@@ -81,32 +81,21 @@ def settled(problem: Problem) -> NDArray[np.bool_]:
     return settles
 
 
-def cheapest_costs(problem: Problem, costs: Costs, prices: Int64s) -> Int64s:
-    """(rows,) int64: what each partition's cheapest legal place costs, the brokers' prices included.
+def cheapest(problem: Problem, costs: Costs, prices: Int64s) -> tuple[Int64s, Int32s]:
+    """(rows,) int64 what each partition's cheapest legal place costs, the brokers' prices included; and those places,
+    (rows, widest) int32, padded with `NO_HOME`.
 
     Parameters
     ----------
     prices : (brokers,) int64 of one replica there.
     """
-    return _cheapest(problem, costs, prices, np.empty((len(problem.homes), 0), np.int32))
-
-
-def cheapest_places(problem: Problem, costs: Costs, prices: Int64s) -> Int32s:
-    """(rows, widest) int32: each partition's cheapest legal place, padded with `NO_HOME`."""
-    widest = max((domain.factor for domain in problem.domains), default=0)
-    chosen = np.full((len(problem.homes), widest), NO_HOME, np.int32)
-    _cheapest(problem, costs, prices, chosen)
-    return chosen
-
-
-def _cheapest(problem: Problem, costs: Costs, prices: Int64s, chosen: Int32s) -> Int64s:
     from app.core.reassignment import pricing_kernel as kernel  # noqa: PLC0415 — numba takes most of a second to import
 
     terms = Terms.of(problem)
     ranked, ends = _ranked(problem, terms, prices)
     found = np.zeros(len(problem.homes), np.int64)
+    chosen = np.full((len(found), int(terms.factor.max(initial=0))), NO_HOME, np.int32)
     kernel.cheapest(
-        np.arange(len(problem.homes)),
         problem.domain_of,
         terms.factor,
         terms.least,
@@ -123,7 +112,7 @@ def _cheapest(problem: Problem, costs: Costs, prices: Int64s, chosen: Int32s) ->
         found,
         chosen,
     )
-    return found
+    return found, chosen
 
 
 def _ranked(problem: Problem, terms: Terms, prices: Int64s) -> tuple[Int32s, Int64s]:

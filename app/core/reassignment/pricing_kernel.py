@@ -11,7 +11,6 @@ NOTHING = np.int64(2**62)
 
 @njit(cache=True, nogil=True)
 def cheapest(
-    rows: Int64s,
     domain_of: Int32s,
     factor: Int64s,
     least: Int64s,
@@ -28,7 +27,7 @@ def cheapest(
     costs: Int64s,
     chosen: Int32s,
 ) -> None:
-    """Fill `costs`, (len(rows),), and `chosen`, (len(rows), widest) where it has columns.
+    """Fill `costs`, (rows,), and `chosen`, (rows, widest), which comes padded.
 
     Taking the cheapest that still leaves room for `least` of every rack, no rack above `most`, is the best: what may be
     taken are the independent sets of a matroid.
@@ -37,7 +36,7 @@ def cheapest(
     ----------
     factor : (domains,). least, most : (domains, racks). may_keep : (domains, brokers).
     ranked : (domains, racks, longest) the receivers of each rack by ascending price. ranked_end : (domains, racks).
-    homes, home_cost : (all rows, widest). away, must_keep : (all rows,). prices : (brokers,).
+    homes, home_cost : (rows, widest). away, must_keep : (rows,). prices : (brokers,).
     """
     racks = least.shape[1]
     room = int(most.max()) + 1 if most.size else 1
@@ -45,8 +44,7 @@ def cheapest(
     values = np.empty((racks, room), np.int64)
     filled = np.zeros(racks, np.int64)
     taken = np.zeros(racks, np.int64)
-    for index in range(len(rows)):
-        row = rows[index]
+    for row in range(len(homes)):
         domain, must = domain_of[row], must_keep[row]
         filled[:] = 0
         taken[:] = 0
@@ -57,7 +55,8 @@ def cheapest(
                 break
             value = home_cost[row, column] + prices[home]
             if home == must:
-                place, total = _put(chosen, index, place, home), total + value
+                chosen[row, place] = home
+                place, total = place + 1, total + value
                 taken[rack_of[home]] += 1
             elif may_keep[domain, home]:
                 rack = rack_of[home]
@@ -79,9 +78,10 @@ def cheapest(
                 total = NOTHING
                 break
             at = _place_of(taken, rack, must, rack_of)
-            place, total = _put(chosen, index, place, names[rack, at]), total + values[rack, at]
+            chosen[row, place] = names[rack, at]
+            place, total = place + 1, total + values[rack, at]
             taken[rack] += 1
-        costs[index] = total
+        costs[row] = total
 
 
 @njit(cache=True, nogil=True)
@@ -106,14 +106,6 @@ def _next_rack(
         if taken[rack] < ceiling and at < filled[rack] and values[rack, at] < best:
             best, best_rack = values[rack, at], rack
     return best_rack
-
-
-@njit(cache=True, nogil=True)
-def _put(chosen: Int32s, index: int, place: int, broker: int) -> int:
-    """Note a broker if they are asked for; the next place."""
-    if chosen.shape[1]:
-        chosen[index, place] = broker
-    return place + 1
 
 
 @njit(cache=True, nogil=True)

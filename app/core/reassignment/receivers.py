@@ -14,8 +14,9 @@ import numpy as np
 from app.core.flow import solve
 from app.core.model import Int32s, Int64s
 from app.core.reassignment.network import Room, placement_network
+from app.core.reassignment.offers import offers
 from app.core.reassignment.places import frozen_counts, stay_put
-from app.core.reassignment.pricing import Costs, Terms, cheapest_costs, movement_costs
+from app.core.reassignment.pricing import Costs, Terms, cheapest, movement_costs
 from app.core.reassignment.problem import NO_HOME, Problem
 
 
@@ -24,12 +25,15 @@ def fairest_receivers(problem: Problem) -> tuple[Int32s, int]:
     replicas, stays = stay_put(problem)
     rows = np.flatnonzero(~stays)
     if len(rows):
-        terms, room = Terms.of(problem), _steps(problem, frozen_counts(problem, replicas, ~stays), rows)
-        network = placement_network(problem, terms, _avoidable(problem, room), rows, room)
+        terms, frozen = Terms.of(problem), frozen_counts(problem, replicas, ~stays)
+        room = _steps(problem, frozen, rows)
+        lacking = frozen <= np.median(frozen[problem.target])
+        offered = offers(problem, terms, rows, lacking=lacking, asked=np.empty(0, np.int64))
+        network = placement_network(problem, terms, _avoidable(problem, room), rows, room, offered)
         amounts = solve(network.flow, [network.costs]).amounts
         replicas[rows] = network.places(amounts, problem.must_keep, replicas.shape[1])
     free = np.zeros(len(problem.broker_ids), np.int64)
-    return replicas, int(cheapest_costs(problem, movement_costs(problem), free).sum())
+    return replicas, int(cheapest(problem, movement_costs(problem), free)[0].sum())
 
 
 def _avoidable(problem: Problem, room: Room) -> Costs:

@@ -22,8 +22,9 @@ from app.core.flow import NoFlow, solve
 from app.core.model import Int32s, Int64s
 from app.core.reassignment.balance import Band
 from app.core.reassignment.network import PlacementNetwork, Room, placement_network
+from app.core.reassignment.offers import Offers, offers
 from app.core.reassignment.places import costs_of, counts, frozen_counts, stay_put
-from app.core.reassignment.pricing import Costs, Terms, cheapest_costs, movement_costs
+from app.core.reassignment.pricing import Costs, Terms, cheapest, movement_costs
 from app.core.reassignment.problem import NO_HOME, Problem
 
 SPARE = 64
@@ -40,8 +41,9 @@ def least_within(problem: Problem, band: Band, *, is_over: Callable[[], bool]) -
     NoFlow : no legal placement is within the band.
     """
     replicas, stays = stay_put(problem)
-    state = _State(problem, Terms.of(problem), band, replicas, ~stays)
-    state.wake(_lightest(state))
+    state = _State(problem, Terms.of(problem), band, replicas, ~stays, np.empty(0, np.int64), problem.target)
+    state.lacking = state.lacking & (state.counts() < band.low)
+    state.is_active |= _lightest(state)
     _come_within(state)
     costs, scale = _scaled(problem)
     bound = 0
@@ -50,9 +52,9 @@ def least_within(problem: Problem, band: Band, *, is_over: Callable[[], bool]) -
         flow = solve(network.flow, [network.costs])
         state.carry_out(network, flow.amounts)
         prices = _prices(state, network, flow.potentials[0])
-        wishes = cheapest_costs(problem, costs, prices)
+        wishes, places = cheapest(problem, costs, prices)
         bound = max(bound, int(wishes.sum()) - _worth(state, prices))
-        if not state.wake(wishes < _priced(state, costs, prices)) or is_over():
+        if not state.wake(np.flatnonzero(wishes < _priced(state, costs, prices)), places) or is_over():
             break
     if scale == 1:
         # Too heavy to count replicas in the same number: among the flows that move least, the fewest replicas.
@@ -71,6 +73,10 @@ class _State:
     band: Band
     replicas: Int32s
     is_active: NDArray[np.bool_]
+    asked: Int64s
+    """Partition times brokers plus broker, of each place that a partition asked for."""
+    lacking: NDArray[np.bool_]
+    """(brokers,): the targets that had too few from the start."""
 
     def counts(self) -> Int64s:
         """(brokers,) int64 of all replicas."""
@@ -85,11 +91,21 @@ class _State:
         found = self.counts()[self.problem.target]
         return int(np.maximum(found - self.band.high, 0).sum() + np.maximum(self.band.low - found, 0).sum())
 
-    def wake(self, rows: NDArray[np.bool_]) -> bool:
-        """Let more partitions take part; whether any did not before."""
-        woken = rows & ~self.is_active
-        self.is_active = self.is_active | woken
-        return bool(woken.any())
+    def wake(self, rows: Int64s, places: Int32s) -> bool:
+        """Let partitions take part, and be offered the places that they ask for; whether any asks for anything new."""
+        known = len(self.asked), int(np.count_nonzero(self.is_active))
+        self.asked = np.union1d(self.asked, self._pairs(rows, places[rows]))
+        self.is_active[rows] = True
+        return known != (len(self.asked), int(np.count_nonzero(self.is_active)))
+
+    def offers(self, rows: Int64s) -> Offers:
+        """What partitions are offered: where they are, too, so that no placement is lost once found."""
+        asked = np.union1d(self.asked, self._pairs(rows, self.replicas[rows]))
+        return offers(self.problem, self.terms, rows, lacking=self.lacking, asked=asked)
+
+    def _pairs(self, rows: Int64s, places: Int32s) -> Int64s:
+        pairs = rows[:, None] * len(self.problem.broker_ids) + places
+        return np.asarray(pairs[places != NO_HOME], np.int64)
 
     def carry_out(self, network: PlacementNetwork, amounts: Int64s) -> None:
         """Put the partitions of a network where its flow says."""
@@ -126,19 +142,17 @@ def _come_within(state: _State) -> None:
         prices = _prices(state, network, flow.potentials[0], free=1)
         prices[target & (found > state.band.high)] = 1
         prices[target & (found < state.band.low)] = -1
-        wishes = cheapest_costs(state.problem, nothing, prices)
-        would_move = np.flatnonzero((wishes < _priced(state, nothing, prices)) & ~state.is_active)
-        if not len(would_move):
-            raise NoFlow
+        wishes, places = cheapest(state.problem, nothing, prices)
+        would_move = np.flatnonzero(wishes < _priced(state, nothing, prices))
         # Each helps; the lightest are those that will be wanted in the end.
         lightest = np.argsort(state.problem.weight[would_move], kind="stable")[: 4 * outside + SPARE]
-        woken = np.zeros(len(state.is_active), np.bool_)
-        woken[would_move[lightest]] = True
-        state.wake(woken)
+        if not state.wake(would_move[lightest], places):
+            raise NoFlow
 
 
 def _network(state: _State, costs: Costs, room: Room) -> PlacementNetwork:
-    return placement_network(state.problem, state.terms, costs, np.flatnonzero(state.is_active), room)
+    rows = np.flatnonzero(state.is_active)
+    return placement_network(state.problem, state.terms, costs, rows, room, state.offers(rows))
 
 
 def _room(state: _State) -> Room:

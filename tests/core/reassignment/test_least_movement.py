@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.core.flow import NoFlow
-from app.core.reassignment import within_band
+from app.core.reassignment import offers, within_band
 from app.core.reassignment.answer import Placed
 from app.core.reassignment.balance import KEEP, TIGHT, Balance, Band
 from app.core.reassignment.domains import Kind, NotFeasible, RackRule, domains_of
@@ -167,6 +167,19 @@ def _narrowest_of(placements: list[Whole]) -> Band:
         return Band(0, 0)
     high = min(max(placement[2]) for placement in placements)
     return Band(max(min(placement[2]) for placement in placements if max(placement[2]) == high), high)
+
+
+@given(problems())
+@settings(max_examples=60, deadline=None)
+def test_few_offers_are_enough_where_partitions_ask_for_more(problem: Problem) -> None:
+    """Where receivers are too many to offer them all, what is missed is asked for by price."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(offers, "ALL", 0)
+        patched.setattr(offers, "SOME", 0)
+        few = least_movement(problem, TIGHT) if list(all_placements(problem)) else None
+    if few is not None:
+        assert placement_faults(problem, few) == []
+        assert few.moved == few.bound == least_movement(problem, TIGHT).moved
 
 
 @given(problems())
