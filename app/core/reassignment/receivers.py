@@ -27,7 +27,7 @@ def fairest_receivers(problem: Problem) -> tuple[Int32s, int]:
     if len(rows):
         terms, frozen = Terms.of(problem), frozen_counts(problem, replicas, ~stays)
         room = _steps(problem, frozen, rows)
-        lacking = frozen <= np.median(frozen[problem.target])
+        lacking = problem.target & (frozen <= np.median(frozen))
         offered = offers(problem, terms, rows, lacking=lacking, asked=np.empty(0, np.int64))
         network = placement_network(problem, terms, _avoidable(problem, room), rows, room, offered)
         amounts = solve(network.flow, [network.costs]).amounts
