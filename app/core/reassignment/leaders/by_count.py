@@ -1,0 +1,67 @@
+"""Leaders by count, exact: the narrowest band, then the fewest changes, then the fewest that lead on a new replica.
+
+Every goal is reached exactly among the choices that are best in all before it. With a tolerance the narrowest band is
+widened before changes are counted. With `keep` nothing changes but what is forced, and instead of a band the choice is
+the most even one: the largest count is the least it can be, then the second largest, and so on; all brokers count for
+that, not the target ones alone.
+"""
+
+import numpy as np
+
+from app.core.model import Int64s
+from app.core.reassignment.balance import Balance, Band
+from app.core.reassignment.leaders.bound import change_costs, changes_bound
+from app.core.reassignment.leaders.problem import Leaders, LeadersProblem
+from app.core.reassignment.leaders.shares import NOT_A_CANDIDATE, Shares
+
+SOLVER = "flow between brokers, by distances"
+
+
+def by_count(problem: LeadersProblem, balance: Balance) -> Leaders:
+    """Choose the leaders of partitions that all weigh 1."""
+    costs, unit = change_costs(problem)
+    if balance.tolerance is None:
+        # What may stay has to.
+        costs[costs >= unit] = NOT_A_CANDIDATE
+    start = Shares.of(problem.replicas, costs, problem.weight, problem.target, problem.base)
+    spread, band = start.without_costs(), None
+    if balance.tolerance is None:
+        spread.even_out()
+        low = high = spread.loads()
+        largest_bound = _largest(problem, high + problem.base)
+    else:
+        tight = spread.narrow()
+        band, largest_bound = balance.widened(tight), tight.high
+        low, high = bounds(problem, band)
+    prices = start.settle(low, high)
+    leaders = start.leaders()
+    forced = int(np.count_nonzero(problem.is_forced()))
+    return Leaders(
+        leaders=leaders,
+        band=band,
+        changes=problem.changes(leaders),
+        bound=forced if band is None else changes_bound(problem, low, high, prices),
+        largest=_largest(problem, problem.loads(leaders)),
+        largest_bound=largest_bound,
+        without_choice=problem.without_choice(),
+        prices=prices,
+        solver=SOLVER,
+        constraints=_constraints(band),
+    )
+
+
+def bounds(problem: LeadersProblem, band: Band) -> tuple[Int64s, Int64s]:
+    """(brokers,) int64 twice: the least and the most that each broker leads within the band, without its `base`."""
+    everything = int(problem.weight.sum()) + 1
+    low = np.where(problem.target, band.low - problem.base, -1)
+    return low, np.where(problem.target, band.high - problem.base, everything)
+
+
+def _largest(problem: LeadersProblem, loads: Int64s) -> int:
+    return int(loads[problem.target].max(initial=0))
+
+
+def _constraints(band: Band | None) -> tuple[str, ...]:
+    if band is None:
+        return ("a replica of each partition leads", "leaders that may stay do")
+    return ("a replica of each partition leads", f"{band.low} to {band.high} leaders a broker")

@@ -1,0 +1,109 @@
+"""What is asked of a choice of preferred leaders, and what is answered."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.core.model import Int32s, Int64s
+from app.core.reassignment.balance import Band
+
+NOBODY = -1
+"""Pads rows of replicas; the leader of a new partition before the choice, and of one without replicas after it."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LeadersProblem:
+    """Partitions to choose a leader for. Rows are partitions; brokers are positions, as in `Problem`.
+
+    Parameters
+    ----------
+    replicas : (rows, width) int32 brokers the replicas shall be on, distinct in a row, padded with `NOBODY` anywhere.
+    leader : (rows,) int32 the preferred leader now, a replica or not, or `NOBODY` where choosing one is no change.
+    may_lead : (brokers,) bool. A partition that has no replica on such a broker is led by any of its replicas.
+    is_new : (rows, width) bool, replicas that have to be copied first.
+    target : (brokers,) bool, the brokers whose leaders are to be balanced.
+    base : (brokers,) int64 >= 0, leaders there (or their ingress) of partitions that are not asked about.
+    weight : (rows,) int64 >= 0, what leading the partition comes to: 1, or its ingress in bytes/s.
+    """
+
+    replicas: Int32s = field(repr=False)
+    leader: Int32s = field(repr=False)
+    may_lead: NDArray[np.bool_]
+    is_new: NDArray[np.bool_] = field(repr=False)
+    target: NDArray[np.bool_]
+    base: Int64s
+    weight: Int64s = field(repr=False)
+
+    def candidates(self) -> NDArray[np.bool_]:
+        """(rows, width) bool: the replicas that may lead."""
+        is_there = self.replicas != NOBODY
+        may: NDArray[np.bool_] = is_there & self.may_lead[self.replicas]
+        may[~may.any(axis=1)] = is_there[~may.any(axis=1)]
+        return may
+
+    def without_choice(self) -> int:
+        """How many partitions have replicas, but none on a broker that may lead."""
+        is_there = self.replicas != NOBODY
+        return int(np.count_nonzero(is_there.any(axis=1) & ~(is_there & self.may_lead[self.replicas]).any(axis=1)))
+
+    def is_forced(self) -> NDArray[np.bool_]:
+        """(rows,) bool: partitions that have a leader which cannot go on, whatever is chosen."""
+        stays = (self.candidates() & (self.replicas == self.leader[:, None])).any(axis=1)
+        forced: NDArray[np.bool_] = (self.leader != NOBODY) & ~stays & (self.replicas != NOBODY).any(axis=1)
+        return forced
+
+    def loads(self, leaders: Int32s) -> Int64s:
+        """(brokers,) int64: what each broker leads under that choice, `base` included."""
+        is_led = leaders != NOBODY
+        loads = self.base.astype(np.int64)
+        np.add.at(loads, leaders[is_led], self.weight[is_led])
+        return loads
+
+    def changes(self, leaders: Int32s) -> int:
+        """How many partitions that have a leader get another."""
+        return int(np.count_nonzero((self.leader != NOBODY) & (leaders != NOBODY) & (leaders != self.leader)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Leaders:
+    """The chosen leaders, and the proof of how good they are.
+
+    Parameters
+    ----------
+    leaders : (rows,) int32, a replica of each partition, `NOBODY` where it has none.
+    band : what the target brokers are within; None with `keep`, which bounds nothing.
+    changes : partitions that had a leader and get another. bound : no choice within the band changes fewer.
+    largest : what the target broker that leads the most leads. largest_bound : no choice of leaders has a smaller one;
+        with `keep`, none that changes only what is forced.
+    without_choice : partitions of which no replica may lead; one of them leads all the same.
+    prices : (brokers,) int64 from which `bound` follows without the solver, by `changes_bound`.
+    solver : what found it. constraints : what the bounds were measured against, in words.
+    """
+
+    leaders: Int32s = field(repr=False)
+    band: Band | None
+    changes: int
+    bound: int
+    largest: int
+    largest_bound: int
+    without_choice: int
+    prices: Int64s = field(repr=False)
+    solver: str
+    constraints: tuple[str, ...]
+
+    @property
+    def optimal(self) -> bool:
+        """Whether no choice within the band changes fewer."""
+        return self.changes <= self.bound
+
+    @property
+    def gap(self) -> float:
+        """How much of the changes the bound does not prove: (changes - bound) / changes."""
+        return (self.changes - self.bound) / self.changes if self.changes > self.bound else 0.0
+
+    @property
+    def largest_gap(self) -> float:
+        """How far the largest broker is above what is proven: (largest - largest_bound) / largest_bound."""
+        above = self.largest - self.largest_bound
+        return above / max(self.largest_bound, 1) if above > 0 else 0.0

@@ -1,0 +1,254 @@
+"""Leadership as a flow between brokers: the loops of `shares`.
+
+A row is led by brokers in amounts that sum to its weight: one of them has all of it, unless leadership is split for a
+bound. What a holds of a row passes to another of its candidates b: that is an arc a → b of the exchange graph, whose
+nodes are the brokers and one node more, the slack: a broker below its most may take from there, one above its least may
+give to it. A walk in this graph is a walk in the flow network of rows and brokers with the rows left out, and the other
+way round, so paths and cuts are the same in both; and it is so small that distances are found on a dense matrix.
+
+Arrays that all functions share:
+
+table : (rows, width) int32 brokers. costs : (rows, width) int32 of one unit, negative where that replica may not lead.
+amounts : (rows, width) int64, what each leads. group : (brokers,) int64; nothing passes between groups.
+prices : (brokers + 1,) int64: c(b) − c(a) + price(a) − price(b) >= 0 holds for every amount that a could give to b.
+excess : (brokers + 1,) int64, above 0 what a node has to give, below what it has to take.
+up, down : (brokers,) int64, how much more of a broker's load the slack can take, or give.
+
+Source: Dinic's levels (1970).
+"""
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from app.core.model import Int32s, Int64s
+
+_DEAR = np.iinfo(np.int32).max
+
+
+@njit(cache=True, nogil=True)
+def start(table: Int32s, costs: Int32s, weight: Int64s, base: Int64s) -> Int64s:
+    """The amounts where each row is led by a candidate of its smallest cost, of several by the least loaded.
+
+    Rows are dealt out in their order, after those that leave no choice.
+    """
+    rows, width = table.shape
+    amounts = np.zeros((rows, width), np.int64)
+    loads = base.copy()
+    for is_choosing in (False, True):
+        for row in range(rows):
+            least, alike = _DEAR, 0
+            for at in range(width):
+                if 0 <= costs[row, at] < least:
+                    least, alike = costs[row, at], 1
+                elif costs[row, at] == least:
+                    alike += 1
+            if alike == 0 or (alike > 1) != is_choosing:
+                continue
+            chosen = -1
+            for at in range(width):
+                if costs[row, at] == least and (chosen < 0 or loads[table[row, at]] < loads[table[row, chosen]]):
+                    chosen = at
+            amounts[row, chosen] = weight[row]
+            loads[table[row, chosen]] += weight[row]
+    return amounts
+
+
+@njit(cache=True, nogil=True)
+def saturate(
+    table: Int32s,
+    costs: Int32s,
+    amounts: Int64s,
+    group: Int64s,
+    prices: Int64s,
+    excess: Int64s,
+    up: Int64s,
+    down: Int64s,
+) -> NDArray[np.bool_]:
+    """Pass on as much excess as arcs of reduced cost 0 take; gives (brokers + 1,) bool: who what remains could reach.
+
+    Within a round paths lead from level to level alone. What a row has passed on in the same round needs no second
+    look: had it an arc two levels up, the broker that it came from would have had it as well, and it would be one.
+    """
+    brokers = len(up)
+    while True:
+        starts, held = _held(table, amounts, brokers)
+        level = np.full(brokers + 1, -1, np.int64)
+        if not _levels(table, costs, group, prices, excess, up, down, starts, held, level):
+            return level >= 0
+        cursor = np.concatenate((starts[:brokers], np.zeros(1, np.int64)))
+        column = np.zeros(brokers, np.int64)
+        nodes, cells, columns = np.empty((3, brokers + 2), np.int64)
+        for source in range(brokers + 1):
+            while excess[source] > 0 and level[source] >= 0:
+                nodes[0], depth = source, 0
+                while depth >= 0 and (depth == 0 or excess[nodes[depth]] >= 0):
+                    node, cells[depth] = nodes[depth], -1
+                    after = -1
+                    if node == brokers:
+                        while cursor[node] < brokers and after < 0:
+                            broker = cursor[node]
+                            if down[broker] > 0 and level[broker] == level[node] + 1 and prices[broker] == prices[node]:
+                                after = broker
+                            else:
+                                cursor[node] += 1
+                    elif up[node] > 0 and level[brokers] == level[node] + 1 and prices[node] == prices[brokers]:
+                        after = brokers
+                    else:
+                        after = _next(
+                            table, costs, amounts, group, prices, level, held, starts[node + 1], cursor, column, node
+                        )
+                        if after >= 0:
+                            cells[depth], columns[depth] = held[cursor[node]], column[node]
+                    if after < 0:
+                        level[node] = -1
+                        depth -= 1
+                    else:
+                        depth += 1
+                        nodes[depth] = after
+                if depth > 0:
+                    _pass_on(amounts, excess, up, down, nodes, cells, columns, depth)
+
+
+@njit(cache=True, nogil=True)
+def _held(table: Int32s, amounts: Int64s, brokers: int) -> tuple[Int64s, Int64s]:
+    """The cells (row · width + column) of which each broker leads something: one list behind the other, by row."""
+    rows, width = table.shape
+    starts = np.zeros(brokers + 1, np.int64)
+    for row in range(rows):
+        for at in range(width):
+            if amounts[row, at] > 0:
+                starts[table[row, at] + 1] += 1
+    for broker in range(brokers):
+        starts[broker + 1] += starts[broker]
+    held = np.empty(starts[brokers], np.int64)
+    place = starts[:brokers].copy()
+    for row in range(rows):
+        for at in range(width):
+            if amounts[row, at] > 0:
+                held[place[table[row, at]]] = row * width + at
+                place[table[row, at]] += 1
+    return starts, held
+
+
+@njit(cache=True, nogil=True)
+def _levels(
+    table: Int32s,
+    costs: Int32s,
+    group: Int64s,
+    prices: Int64s,
+    excess: Int64s,
+    up: Int64s,
+    down: Int64s,
+    starts: Int64s,
+    held: Int64s,
+    level: Int64s,
+) -> bool:
+    """Number the nodes by how many arcs they are away from excess; whether one that has to take is among them."""
+    brokers, width = len(up), table.shape[1]
+    queue = np.empty(brokers + 1, np.int64)
+    length, done, is_taking = 0, 0, False
+    for node in range(brokers + 1):
+        if excess[node] > 0:
+            level[node] = 0
+            queue[length] = node
+            length += 1
+    while done < length <= brokers:
+        node = queue[done]
+        done += 1
+        if node == brokers:
+            for broker in range(brokers):
+                if down[broker] > 0 and level[broker] < 0 and prices[broker] == prices[node]:
+                    level[broker] = level[node] + 1
+                    queue[length] = broker
+                    length += 1
+            continue
+        if up[node] > 0 and level[brokers] < 0 and prices[node] == prices[brokers]:
+            level[brokers] = level[node] + 1
+            queue[length] = brokers
+            length += 1
+        for place in range(starts[node], starts[node + 1]):
+            row, at = divmod(held[place], width)
+            for other in range(width):
+                if costs[row, other] < 0:
+                    continue
+                broker = table[row, other]
+                is_free = costs[row, other] - costs[row, at] + prices[node] == prices[broker]
+                if level[broker] < 0 and is_free and group[broker] == group[node]:
+                    level[broker] = level[node] + 1
+                    queue[length] = broker
+                    length += 1
+            if length > brokers:
+                break
+    for place in range(length):
+        is_taking |= excess[queue[place]] < 0
+    return is_taking
+
+
+@njit(cache=True, nogil=True)
+def _next(
+    table: Int32s,
+    costs: Int32s,
+    amounts: Int64s,
+    group: Int64s,
+    prices: Int64s,
+    level: Int64s,
+    held: Int64s,
+    end: int,
+    cursor: Int64s,
+    column: Int64s,
+    node: int,
+) -> int:
+    """The next broker, one level on, that this one can give something to: by held[cursor] to column; −1 if none."""
+    width = table.shape[1]
+    while cursor[node] < end:
+        row, at = divmod(held[cursor[node]], width)
+        while amounts[row, at] > 0 and column[node] < width:
+            other = column[node]
+            if costs[row, other] >= 0:
+                broker = table[row, other]
+                is_free = costs[row, other] - costs[row, at] + prices[node] == prices[broker]
+                if level[broker] == level[node] + 1 and is_free and group[broker] == group[node]:
+                    return int(broker)
+            column[node] += 1
+        cursor[node] += 1
+        column[node] = 0
+    return -1
+
+
+@njit(cache=True, nogil=True)
+def _pass_on(
+    amounts: Int64s,
+    excess: Int64s,
+    up: Int64s,
+    down: Int64s,
+    nodes: Int64s,
+    cells: Int64s,
+    columns: Int64s,
+    depth: int,
+) -> None:
+    """Pass along one path what all of it can carry."""
+    brokers, width = len(up), amounts.shape[1]
+    source, sink = nodes[0], nodes[depth]
+    amount = min(excess[source], -excess[sink])
+    for step in range(depth):
+        if cells[step] >= 0:
+            row, at = divmod(cells[step], width)
+            amount = min(amount, amounts[row, at])
+        elif nodes[step] == brokers:
+            amount = min(amount, down[nodes[step + 1]])
+        else:
+            amount = min(amount, up[nodes[step]])
+    for step in range(depth):
+        if cells[step] >= 0:
+            row, at = divmod(cells[step], width)
+            amounts[row, at] -= amount
+            amounts[row, columns[step]] += amount
+        elif nodes[step] == brokers:
+            down[nodes[step + 1]] -= amount
+            up[nodes[step + 1]] += amount
+        else:
+            up[nodes[step]] -= amount
+            down[nodes[step]] += amount
+    excess[source] -= amount
+    excess[sink] += amount

@@ -1,0 +1,73 @@
+"""Clusters so small that every choice of leaders can be tried, and problems written as the eye reads them."""
+
+from collections.abc import Iterator, Sequence
+from itertools import product
+
+import numpy as np
+from hypothesis import strategies as st
+
+from app.core.model import padded
+from app.core.reassignment.leaders.problem import NOBODY, LeadersProblem
+
+
+def problem(
+    replicas: Sequence[Sequence[int]],
+    *,
+    brokers: int,
+    leader: Sequence[int] | None = None,
+    barred: Sequence[int] = (),
+    new: Sequence[Sequence[int]] = (),
+    untargeted: Sequence[int] = (),
+    base: Sequence[int] = (),
+    weight: Sequence[int] = (),
+) -> LeadersProblem:
+    """Partitions led by their first replicas, unless said; `new` are (row, broker) that have to be copied first."""
+    table = padded(replicas)
+    positions = np.arange(brokers)
+    return LeadersProblem(
+        replicas=table,
+        leader=np.array([row[0] for row in replicas] if leader is None else leader, np.int32),
+        may_lead=~np.isin(positions, barred),
+        is_new=np.array(
+            [[[row, broker] in list(map(list, new)) for broker in line] for row, line in enumerate(table.tolist())],
+            np.bool_,
+        ).reshape(table.shape),
+        target=~np.isin(positions, untargeted),
+        base=np.array(base or [0] * brokers, np.int64),
+        weight=np.array(weight or [1] * len(replicas), np.int64),
+    )
+
+
+@st.composite
+def problems(draw: st.DrawFn, *, weights: bool = False) -> LeadersProblem:
+    """Up to 7 partitions on up to 6 brokers: evacuated ones, leaders that are gone, new partitions and replicas."""
+    brokers = draw(st.integers(1, 6))
+    lines = draw(st.lists(st.lists(st.integers(0, brokers - 1), min_size=1, max_size=3, unique=True), max_size=7))
+    leaders = [draw(st.sampled_from([NOBODY, *line, *line, draw(st.integers(0, brokers - 1))])) for line in lines]
+    some = st.lists(st.integers(0, brokers - 1), max_size=2)
+    return problem(
+        lines,
+        brokers=brokers,
+        leader=leaders,
+        barred=draw(some),
+        new=[(row, broker) for row, line in enumerate(lines) for broker in line if draw(st.integers(0, 3)) == 0],
+        untargeted=draw(some),
+        base=draw(st.lists(st.integers(0, 4), min_size=brokers, max_size=brokers)),
+        weight=[draw(st.integers(0, 12)) for _ in lines] if weights else (),
+    )
+
+
+def choices(asked: LeadersProblem, *, keep: bool = False) -> Iterator[tuple[int, ...]]:
+    """Every choice there is; with `keep` those in which leaders that may go on do."""
+    options = []
+    for line, leader in zip(asked.replicas.tolist(), asked.leader.tolist(), strict=True):
+        there = [broker for broker in line if broker != NOBODY]
+        may = [broker for broker in there if asked.may_lead[broker]] or there
+        options.append([leader] if keep and leader in may else may)
+    return product(*options)
+
+
+def on_new(asked: LeadersProblem, choice: Sequence[int]) -> int:
+    """How many partitions are led by a replica that has to be copied first."""
+    lines = zip(asked.replicas.tolist(), asked.is_new.tolist(), choice, strict=True)
+    return sum(is_new[line.index(leader)] for line, is_new, leader in lines)

@@ -1,0 +1,126 @@
+"""Leaders by count: the narrowest band, the fewest changes, proven; against every choice of small clusters."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.core.reassignment.balance import KEEP, TIGHT, Balance, Band
+from app.core.reassignment.leaders.bound import changes_bound
+from app.core.reassignment.leaders.by_count import bounds
+from app.core.reassignment.leaders.choosing import choose_leaders
+from app.core.reassignment.leaders.problem import LeadersProblem
+from tests.core.reassignment.small_leaders import choices, on_new, problem, problems
+
+tolerances = st.sampled_from([Fraction(0), Fraction(1, 20), Fraction(1, 4), Fraction(1)])
+
+
+def counts(asked: LeadersProblem, choice: tuple[int, ...]) -> list[int]:
+    """What the target brokers lead."""
+    led: list[int] = asked.loads(np.array(choice, np.int32))[asked.target].tolist()
+    return led
+
+
+def narrowest(asked: LeadersProblem) -> Band:
+    """The smallest high of any choice, and the largest low with that."""
+    ends = [(max(led), -min(led)) for led in (counts(asked, choice) for choice in choices(asked))]
+    high, low = min(ends)
+    return Band(-low, high)
+
+
+class TestLaws:
+    @given(asked=problems(), tolerance=tolerances)
+    def test_no_choice_within_the_band_changes_fewer(self, asked: LeadersProblem, tolerance: Fraction) -> None:
+        """The band is the narrowest, or that widened; then changes count, then leaders on new replicas."""
+        answer = choose_leaders(asked, Balance(tolerance))
+        band = Balance(tolerance).widened(narrowest(asked)) if asked.target.any() else Band(0, 0)
+        within = [
+            (asked.changes(np.array(choice, np.int32)), on_new(asked, choice))
+            for choice in choices(asked)
+            if all(band.low <= led <= band.high for led in counts(asked, choice))
+        ]
+        chosen = tuple(answer.leaders.tolist())
+        assert answer.band == band
+        assert (answer.changes, on_new(asked, chosen)) == min(within)
+        assert all(band.low <= led <= band.high for led in counts(asked, chosen))
+        assert answer.optimal
+
+    @given(asked=problems())
+    def test_keep_changes_what_is_forced_and_is_most_even(self, asked: LeadersProblem) -> None:
+        """The largest count is the least there is, then the second largest; of all brokers, since keep has no band."""
+        answer = choose_leaders(asked, KEEP)
+        every = [np.array(choice, np.int32) for choice in choices(asked, keep=True)]
+        best = min(sorted(asked.loads(choice).tolist(), reverse=True) for choice in every)
+        assert sorted(asked.loads(answer.leaders).tolist(), reverse=True) == best
+        assert answer.changes == answer.bound == min(map(asked.changes, every))
+        assert answer.band is None
+        assert answer.largest == max(counts(asked, tuple(answer.leaders.tolist())), default=0)
+
+    @given(asked=problems(), data=st.data())
+    def test_any_prices_give_a_bound(self, asked: LeadersProblem, data: st.DataObject) -> None:
+        """Weak duality: a wrong price makes the bound weak, never wrong."""
+        answer = choose_leaders(asked, TIGHT)
+        assert answer.band is not None
+        prices = data.draw(st.lists(st.integers(-9, 9), min_size=len(asked.base), max_size=len(asked.base)))
+        low, high = bounds(asked, answer.band)
+        guessed = changes_bound(asked, np.maximum(low, 0), high, np.array(prices, np.int64))
+        assert guessed <= answer.bound == changes_bound(asked, low, high, answer.prices)
+
+
+class TestExamples:
+    def test_nothing_changes_where_it_is_balanced(self) -> None:
+        """Three brokers lead one each already."""
+        answer = choose_leaders(problem([[0, 1], [1, 2], [2, 0]], brokers=3), TIGHT)
+        assert answer.leaders.tolist() == [0, 1, 2]
+        assert (answer.band, answer.changes, answer.bound) == (Band(1, 1), 0, 0)
+
+    def test_a_chain_where_no_direct_change_helps(self) -> None:
+        """Broker 0 leads two and shares none with broker 2, which leads nothing: one passes by broker 1."""
+        answer = choose_leaders(problem([[0, 1], [0, 1], [1, 2]], brokers=3), TIGHT)
+        assert sorted(answer.leaders.tolist()) == [0, 1, 2]
+        assert (answer.band, answer.changes) == (Band(1, 1), 2)
+
+    def test_leaders_already_elsewhere_count(self) -> None:
+        """Broker 0 leads two partitions of other topics, so that broker 1 leads both of these."""
+        answer = choose_leaders(problem([[0, 1], [0, 1]], brokers=2, base=[2, 0]), TIGHT)
+        assert answer.leaders.tolist() == [1, 1]
+
+    def test_evacuation_with_keep_spreads_what_it_must(self) -> None:
+        """Broker 0 may lead no more; its two go to different brokers, and the third stays where it is."""
+        answer = choose_leaders(problem([[0, 1, 2], [0, 1, 2], [3, 1, 2]], brokers=4, barred=[0]), KEEP)
+        assert sorted(answer.leaders[:2].tolist()) == [1, 2]
+        assert answer.leaders[2] == 3
+        assert (answer.changes, answer.bound, answer.largest) == (2, 2, 1)
+
+    def test_a_partition_without_choice_is_led_and_counted(self) -> None:
+        """Its only replica is on a broker that may not lead."""
+        answer = choose_leaders(problem([[0], [0, 1]], brokers=2, barred=[0]), KEEP)
+        assert answer.leaders.tolist() == [0, 1]
+        assert (answer.without_choice, answer.changes) == (1, 1)
+
+    def test_a_replica_that_is_there_leads_before_one_to_be_copied(self) -> None:
+        """Both are equally good otherwise."""
+        for new in (1, 2):
+            answer = choose_leaders(problem([[0, 1, 2]], brokers=3, barred=[0], new=[(0, new)]), TIGHT)
+            assert answer.leaders.tolist() == [3 - new]
+
+    def test_tolerance_saves_changes(self) -> None:
+        """Six of eight are led by broker 0: tight changes two, a quarter more room saves one of them."""
+        asked = problem([[0, 1]] * 6 + [[1, 0]] * 2, brokers=2)
+        assert choose_leaders(asked, TIGHT).changes == 2
+        widened = choose_leaders(asked, Balance(Fraction(1, 4)))
+        assert (widened.band, widened.changes) == (Band(3, 5), 1)
+
+    def test_nothing_asked(self) -> None:
+        """No partitions: nothing to lead, within a band of nothing."""
+        answer = choose_leaders(problem([], brokers=3), TIGHT)
+        assert (answer.leaders.tolist(), answer.band, answer.gap) == ([], Band(0, 0), 0.0)
+
+    @pytest.mark.parametrize("balance", [KEEP, TIGHT])
+    def test_partitions_without_replicas_have_no_leader(self, balance: Balance) -> None:
+        """A row of padding alone is left as it is."""
+        answer = choose_leaders(problem([[1], []], brokers=2, leader=[-1, -1]), balance)
+        assert answer.leaders.tolist() == [1, -1]
+        assert answer.without_choice == 0
