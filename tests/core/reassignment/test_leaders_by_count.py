@@ -12,6 +12,7 @@ from app.core.reassignment.leaders.bound import changes_bound
 from app.core.reassignment.leaders.by_count import bounds
 from app.core.reassignment.leaders.choosing import choose_leaders
 from app.core.reassignment.leaders.problem import LeadersProblem
+from app.core.reassignment.leaders.verifier import leader_violations
 from tests.core.reassignment.small_leaders import choices, on_new, problem, problems
 
 tolerances = st.sampled_from([Fraction(0), Fraction(1, 20), Fraction(1, 4), Fraction(1)])
@@ -46,6 +47,7 @@ class TestLaws:
         assert (answer.changes, on_new(asked, chosen)) == min(within)
         assert all(band.low <= led <= band.high for led in counts(asked, chosen))
         assert answer.optimal
+        assert leader_violations(asked, answer, Balance(tolerance)) == []
 
     @given(asked=problems())
     def test_keep_changes_what_is_forced_and_is_most_even(self, asked: LeadersProblem) -> None:
@@ -55,6 +57,7 @@ class TestLaws:
         best = min(sorted(asked.loads(choice).tolist(), reverse=True) for choice in every)
         assert sorted(asked.loads(answer.leaders).tolist(), reverse=True) == best
         assert answer.changes == answer.bound == min(map(asked.changes, every))
+        assert leader_violations(asked, answer, KEEP) == []
         assert answer.band is None
         assert answer.largest == max(counts(asked, tuple(answer.leaders.tolist())), default=0)
 

@@ -10,38 +10,40 @@ import numpy as np
 
 from app.core.model import Int64s
 from app.core.reassignment.balance import Balance, Band
-from app.core.reassignment.leaders.bound import change_costs, changes_bound
+from app.core.reassignment.leaders.bound import change_costs, changes_bound, only_candidates
 from app.core.reassignment.leaders.problem import Leaders, LeadersProblem
-from app.core.reassignment.leaders.shares import NOT_A_CANDIDATE, Shares
+from app.core.reassignment.leaders.shares import Shares
 
 SOLVER = "flow between brokers, by distances"
 
 
 def by_count(problem: LeadersProblem, balance: Balance) -> Leaders:
     """Choose the leaders of partitions that all weigh 1."""
-    costs, unit = change_costs(problem)
-    if balance.tolerance is None:
-        # What may stay has to.
-        costs[costs >= unit] = NOT_A_CANDIDATE
-    start = Shares.of(problem.replicas, costs, problem.weight, problem.target, problem.base)
+    costs, _ = change_costs(problem, keep=balance.tolerance is None)
+    leaders, rows = only_candidates(problem, costs)
+    part = problem.part(rows, leaders)
+    start = Shares.of(part.replicas, costs[rows], part.weight, part.target, part.base)
     spread, band = start.without_costs(), None
     if balance.tolerance is None:
         spread.even_out()
         low = high = spread.loads()
-        largest_bound = _largest(problem, high + problem.base)
+        largest_bound = int((high + part.base)[part.target].max(initial=0))
     else:
         tight = spread.narrow()
         band, largest_bound = balance.widened(tight), tight.high
-        low, high = bounds(problem, band)
+        low, high = bounds(part, band)
     prices = start.settle(low, high)
-    leaders = start.leaders()
-    forced = int(np.count_nonzero(problem.is_forced()))
+    leaders[rows] = start.leaders()
+    if band is None:
+        bound = int(np.count_nonzero(problem.is_forced()))
+    else:
+        bound = changes_bound(problem, *bounds(problem, band), prices)
     return Leaders(
         leaders=leaders,
         band=band,
         changes=problem.changes(leaders),
-        bound=forced if band is None else changes_bound(problem, low, high, prices),
-        largest=_largest(problem, problem.loads(leaders)),
+        bound=bound,
+        largest=int(problem.loads(leaders)[problem.target].max(initial=0)),
         largest_bound=largest_bound,
         without_choice=problem.without_choice(),
         prices=prices,
@@ -55,10 +57,6 @@ def bounds(problem: LeadersProblem, band: Band) -> tuple[Int64s, Int64s]:
     everything = int(problem.weight.sum()) + 1
     low = np.where(problem.target, band.low - problem.base, -1)
     return low, np.where(problem.target, band.high - problem.base, everything)
-
-
-def _largest(problem: LeadersProblem, loads: Int64s) -> int:
-    return int(loads[problem.target].max(initial=0))
 
 
 def _constraints(band: Band | None) -> tuple[str, ...]:

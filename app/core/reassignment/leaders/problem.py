@@ -1,6 +1,6 @@
 """What is asked of a choice of preferred leaders, and what is answered."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +10,9 @@ from app.core.reassignment.balance import Band
 
 NOBODY = -1
 """Pads rows of replicas; the leader of a new partition before the choice, and of one without replicas after it."""
+
+NOT_A_CANDIDATE = -1
+"""The cost of a replica that may not lead."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,6 +55,19 @@ class LeadersProblem:
         stays = (self.candidates() & (self.replicas == self.leader[:, None])).any(axis=1)
         forced: NDArray[np.bool_] = (self.leader != NOBODY) & ~stays & (self.replicas != NOBODY).any(axis=1)
         return forced
+
+    def part(self, rows: Int64s, leaders: Int32s) -> "LeadersProblem":
+        """The problem of some rows alone, while the others are led as `leaders` says: `base` has those as well."""
+        others = leaders.copy()
+        others[rows] = NOBODY
+        return replace(
+            self,
+            replicas=self.replicas[rows],
+            leader=self.leader[rows],
+            is_new=self.is_new[rows],
+            base=self.loads(others),
+            weight=self.weight[rows],
+        )
 
     def loads(self, leaders: Int32s) -> Int64s:
         """(brokers,) int64: what each broker leads under that choice, `base` included."""

@@ -14,9 +14,6 @@ from app.core.model import Int32s, Int64s
 from app.core.reassignment.balance import Band
 from app.core.reassignment.leaders.problem import NOBODY
 
-NOT_A_CANDIDATE = -1
-"""The cost of a replica that may not lead."""
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shares:
@@ -24,7 +21,7 @@ class Shares:
 
     Parameters
     ----------
-    table : (rows, width) int32 brokers. costs : (rows, width) int32 >= 0, or `NOT_A_CANDIDATE`.
+    table : (rows, width) int32 brokers. costs : (rows, width) int32 >= 0, or `problem.NOT_A_CANDIDATE`.
     amounts : (rows, width) int64; they sum to the row's weight.
     target : (brokers,) bool. base : (brokers,) int64.
     """
@@ -110,6 +107,11 @@ class Shares:
         while (poor := self._left(np.where(self.target, low - self.base, -1), most)).any():
             low = int((self.loads() + self.base)[poor].sum()) // int(np.count_nonzero(poor))
         return Band(low, high)
+
+    def cap(self, most: int) -> None:
+        """Spread the loads so that no target broker has more, `base` included, as far as that can be."""
+        everything = np.full(len(self.base), int(self.amounts.sum()) + 1)
+        self._left(np.full(len(self.base), -1), np.where(self.target, most - self.base, everything))
 
     def even_out(self) -> None:
         """Spread the loads of all brokers, `base` included, so that no other choice is more even.

@@ -1,0 +1,212 @@
+"""Whole leaderships moved and swapped until the heaviest broker leads little more than it must: `by_ingress`'s loops.
+
+Arrays that both functions share:
+
+table : (rows, width) int32 brokers; rows by descending weight. costs : (rows, width) int32, negative where that replica
+may not lead. weight : (rows,) int64. target : (brokers,) bool; the others may lead as much as they will.
+columns : (rows,) int64, who leads; loads : (brokers,) int64, what that comes to. Both change.
+"""
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from app.core.model import Int32s, Int64s
+
+_NOTHING = -1
+_PATIENCE = 30
+
+
+@njit(cache=True, nogil=True)
+def repair(
+    table: Int32s, costs: Int32s, weight: Int64s, target: NDArray[np.bool_], goal: int, columns: Int64s, loads: Int64s
+) -> None:
+    """Relieve the heaviest target broker until it has at most the goal, or nothing relieves it.
+
+    Where nothing relieves a broker as things are, those that its rows could go to are relieved first, the heaviest
+    first, even below the goal; and so on from those. That is tried some tens of times a broker, since it is the way
+    out only where a few heavy rows fill all their candidates.
+    """
+    brokers, width = len(loads), table.shape[1]
+    starts, cells = _cells(table, costs, brokers)
+    longest = 0
+    for broker in range(brokers):
+        longest = max(longest, starts[broker + 1] - starts[broker])
+    # What a broker could pass on, and what it could take for it, grouped by the other one.
+    out, back = np.empty(longest * width, np.int64), np.empty(longest, np.int64)
+    # Brokers to relieve: those above the goal, and those near one that was in vain.
+    is_near, is_vain = np.zeros((2, brokers), np.bool_)
+    patience = _PATIENCE * brokers
+    while patience > 0:
+        heaviest = -1
+        for broker in range(brokers):
+            if target[broker] and loads[broker] > goal and (heaviest < 0 or loads[broker] > loads[heaviest]):
+                heaviest = broker
+        if heaviest < 0:
+            return
+        is_near[heaviest] = True
+        full = -1
+        for broker in range(brokers):
+            is_open = is_near[broker] and not is_vain[broker] and target[broker]
+            if is_open and (full < 0 or loads[broker] > loads[full]):
+                full = broker
+        if full < 0:
+            return
+        mine = cells[starts[full] : starts[full + 1]]
+        out_starts, back_starts = _grouped(table, costs, columns, mine, full, brokers, out, back)
+        enough = goal if loads[full] > goal else 0
+        given, taken = _step(
+            table, costs, weight, target, columns, loads, full, enough, out, out_starts, back, back_starts
+        )
+        if full != heaviest or given == _NOTHING:
+            patience -= 1
+        if given == _NOTHING:
+            is_vain[full] = True
+            for other in range(brokers):
+                is_near[other] |= out_starts[other] < out_starts[other + 1]
+            continue
+        _lead(table, weight, given, columns, loads)
+        if taken != _NOTHING:
+            _lead(table, weight, taken, columns, loads)
+        is_near[:], is_vain[:] = False, False
+
+
+@njit(cache=True, nogil=True)
+def _step(
+    table: Int32s,
+    costs: Int32s,
+    weight: Int64s,
+    target: NDArray[np.bool_],
+    columns: Int64s,
+    loads: Int64s,
+    full: int,
+    enough: int,
+    out: Int64s,
+    out_starts: Int64s,
+    back: Int64s,
+    back_starts: Int64s,
+) -> tuple[int, int]:
+    """The best step that relieves a broker: the cell that leads instead, and the one it takes over; −1 for nothing.
+
+    It passes one of its rows to another candidate, or swaps it for a lighter one, and the heavier of the two brokers
+    then has less than it had, so that steps come to an end. Among those after which both have no more than is enough,
+    it is the cheapest, else the one after which the heavier has the least.
+    """
+    width = table.shape[1]
+    best, best_cost, given, taken = loads[full], 0, _NOTHING, _NOTHING
+    for other in range(len(loads)):
+        begin, end = out_starts[other], out_starts[other + 1]
+        if begin == end or (target[other] and loads[other] >= loads[full]):
+            continue
+        room = loads[full] - loads[other] if target[other] else 2 * loads[full]
+        first, last = back_starts[other], back_starts[other + 1]
+        place = first
+        for index in range(begin, end):
+            row, at = divmod(out[index], width)
+            # Rows are by descending weight, so those to swap for become lighter with what is given.
+            while place < last and 2 * (weight[row] - weight[back[place] // width]) < room:
+                place += 1
+            for swap in range(place - 2, min(place + 1, last)):
+                # The first of three is to take nothing for it.
+                if place - 2 < swap < first:
+                    continue
+                cell = back[swap] if swap > place - 2 else _NOTHING
+                difference, cost = weight[row], costs[row, at] - costs[row, columns[row]]
+                if cell != _NOTHING:
+                    difference -= weight[cell // width]
+                    cost += costs[cell // width, cell % width] - costs[cell // width, columns[cell // width]]
+                worst = max(loads[full] - difference, loads[other] + difference if target[other] else 0, enough)
+                if difference > 0 and (worst < best or (worst == best and worst < loads[full] and cost < best_cost)):
+                    best, best_cost, given, taken = worst, cost, out[index], cell
+    return given, taken
+
+
+@njit(cache=True, nogil=True)
+def give_back(
+    table: Int32s, costs: Int32s, weight: Int64s, target: NDArray[np.bool_], goal: int, columns: Int64s, loads: Int64s
+) -> None:
+    """Return rows to their cheapest candidate, the lightest first, as long as no target broker then has too much.
+
+    Too much is more than the goal, or than the heaviest has, if that is beyond the goal.
+    """
+    limit = goal
+    for broker in range(len(loads)):
+        if target[broker]:
+            limit = max(limit, loads[broker])
+    for row in range(len(table) - 1, -1, -1):
+        for at in range(table.shape[1]):
+            if 0 <= costs[row, at] < costs[row, columns[row]]:
+                broker = table[row, at]
+                if not target[broker] or loads[broker] + weight[row] <= limit:
+                    _lead(table, weight, row * table.shape[1] + at, columns, loads)
+
+
+@njit(cache=True, nogil=True)
+def _lead(table: Int32s, weight: Int64s, cell: int, columns: Int64s, loads: Int64s) -> None:
+    row, at = divmod(cell, table.shape[1])
+    loads[table[row, columns[row]]] -= weight[row]
+    loads[table[row, at]] += weight[row]
+    columns[row] = at
+
+
+@njit(cache=True, nogil=True)
+def _cells(table: Int32s, costs: Int32s, brokers: int) -> tuple[Int64s, Int64s]:
+    """The cells (row · width + column) where each broker is a candidate: one list behind the other, by row."""
+    rows, width = table.shape
+    starts = np.zeros(brokers + 1, np.int64)
+    for row in range(rows):
+        for at in range(width):
+            if costs[row, at] >= 0:
+                starts[table[row, at] + 1] += 1
+    for broker in range(brokers):
+        starts[broker + 1] += starts[broker]
+    cells = np.empty(starts[brokers], np.int64)
+    place = starts[:brokers].copy()
+    for row in range(rows):
+        for at in range(width):
+            if costs[row, at] >= 0:
+                cells[place[table[row, at]]] = row * width + at
+                place[table[row, at]] += 1
+    return starts, cells
+
+
+@njit(cache=True, nogil=True)
+def _grouped(
+    table: Int32s,
+    costs: Int32s,
+    columns: Int64s,
+    mine: Int64s,
+    full: int,
+    brokers: int,
+    out: Int64s,
+    back: Int64s,
+) -> tuple[Int64s, Int64s]:
+    """Fill `out` with the cells that what `full` leads can go to, `back` with its own that others lead, by broker."""
+    width = table.shape[1]
+    out_starts, back_starts = np.zeros((2, brokers + 1), np.int64)
+    out_place, back_place = np.zeros((2, brokers), np.int64)
+    for is_counting in (True, False):
+        for cell in mine:
+            row = cell // width
+            leader = table[row, columns[row]]
+            if leader != full:
+                if is_counting:
+                    back_starts[leader + 1] += 1
+                else:
+                    back[back_place[leader]] = cell
+                    back_place[leader] += 1
+                continue
+            for at in range(width):
+                if costs[row, at] >= 0 and at != columns[row]:
+                    broker = table[row, at]
+                    if is_counting:
+                        out_starts[broker + 1] += 1
+                    else:
+                        out[out_place[broker]] = row * width + at
+                        out_place[broker] += 1
+        if is_counting:
+            for broker in range(brokers):
+                out_place[broker], back_place[broker] = out_starts[broker], back_starts[broker]
+                out_starts[broker + 1] += out_starts[broker]
+                back_starts[broker + 1] += back_starts[broker]
+    return out_starts, back_starts

@@ -1,0 +1,109 @@
+"""Leaders by ingress: bounds that no choice beats, few changes; against every choice of small clusters."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.core.reassignment.balance import KEEP, TIGHT, Balance
+from app.core.reassignment.leaders.choosing import choose_leaders
+from app.core.reassignment.leaders.problem import Leaders, LeadersProblem
+from app.core.reassignment.leaders.verifier import leader_violations
+from app.errors import LimitExceeded
+from tests.core.reassignment.small_leaders import choices, problem, problems
+
+balances = st.sampled_from([KEEP, TIGHT, Balance(Fraction(1, 20)), Balance(Fraction(1, 2))])
+
+
+class TestLaws:
+    @given(asked=problems(weights=True), balance=balances)
+    def test_no_choice_beats_the_bounds(self, asked: LeadersProblem, balance: Balance) -> None:
+        """None has a smaller largest load than its bound; none within the band changes fewer than theirs."""
+        answer = choose_leaders(asked, balance)
+        every = [np.array(choice, np.int32) for choice in choices(asked, keep=balance == KEEP)]
+        largest = [int(asked.loads(choice)[asked.target].max(initial=0)) for choice in every]
+        most = answer.band.high if answer.band is not None else answer.largest
+        assert answer.largest_bound <= min(largest) <= answer.largest
+        assert answer.bound <= min(
+            asked.changes(choice) for choice, load in zip(every, largest, strict=True) if load <= most
+        )
+        assert leader_violations(asked, answer, balance) == []
+
+    @given(asked=problems(weights=True))
+    def test_keep_changes_what_is_forced(self, asked: LeadersProblem) -> None:
+        """And that is proven to be the least."""
+        assert choose_leaders(asked, KEEP).optimal
+
+    @pytest.mark.parametrize("seed", range(4))
+    def test_many_light_partitions_come_within_a_thousandth(self, seed: int) -> None:
+        """2000 partitions on 20 brokers, three of them evacuated: weights small enough to meet the bound."""
+        random = np.random.default_rng(seed)
+        replicas = np.argsort(random.random((2000, 20)), axis=1)[:, :3]
+        asked = problem(
+            replicas.tolist(), brokers=20, barred=[0, 1, 2], weight=random.integers(1, 10**6, 2000).tolist()
+        )
+        answer = choose_leaders(replace(asked, target=asked.may_lead), TIGHT)
+        assert answer.largest_gap <= 0.001
+        assert answer.changes <= 2 * answer.bound
+
+
+class TestExamples:
+    def test_the_heavy_one_stays_and_the_light_ones_go(self) -> None:
+        """Broker 0 leads 6, 3 and 3; the best is half of that each, by two changes or by one: the 6."""
+        answer = choose_leaders(problem([[0, 1]] * 3, brokers=2, weight=[6, 3, 3]), TIGHT)
+        assert (answer.largest, answer.largest_bound, answer.changes, answer.bound) == (6, 6, 1, 1)
+
+    def test_a_swap_where_no_move_helps(self) -> None:
+        """7 + 2 against 5: any move makes one of them worse or as bad; 7 for 5 makes it 7 and 7."""
+        answer = choose_leaders(problem([[0, 1], [0], [1, 0]], brokers=2, weight=[7, 2, 5]), TIGHT)
+        assert (answer.largest, answer.largest_bound) == (7, 7)
+        assert answer.leaders.tolist() == [1, 0, 0]
+
+    def test_one_heavy_partition_is_a_bound(self) -> None:
+        """Split in two it would be 50 each; whole it is 100 somewhere."""
+        answer = choose_leaders(problem([[0, 1], [0, 1]], brokers=2, weight=[100, 1]), TIGHT)
+        assert (answer.largest, answer.largest_bound) == (100, 100)
+
+    def test_partitions_without_ingress_are_spread_by_number(self) -> None:
+        """New ones of which nobody knows anything: one each, the loaded broker none."""
+        answer = choose_leaders(
+            problem([[0], [0, 1, 2], [0, 1, 2]], brokers=3, leader=[0, -1, -1], weight=[5, 0, 0]), TIGHT
+        )
+        assert answer.leaders[0] == 0
+        assert sorted(answer.leaders[1:].tolist()) == [1, 2]
+
+    def test_weights_that_cannot_be_added(self) -> None:
+        """Sums are exact in 64 bits, or refused."""
+        with pytest.raises(LimitExceeded):
+            choose_leaders(problem([[0], [1]], brokers=2, weight=[1 << 61, 1 << 61]), TIGHT)
+
+
+class TestVerifier:
+    def test_what_it_says(self) -> None:
+        """One answer made wrong in every way, one by one."""
+        asked = problem([[0, 1], [1, 0], [2]], brokers=3, barred=[2], weight=[2, 3, 4])
+        answer = choose_leaders(asked, KEEP)
+
+        def said(leaders: list[int], *, band: bool = False) -> list[str]:
+            tight = choose_leaders(asked, TIGHT).band if band else None
+            other: Leaders = replace(answer, leaders=np.array(leaders, np.int32), band=tight)
+            return leader_violations(asked, other, KEEP)
+
+        assert leader_violations(asked, answer, KEEP) == []
+        assert said([0, 1]) == ["2 leaders were chosen for 3 partitions"]
+        assert said([0, 1, 0]) == ["1 partitions are led by a broker without a replica of them"]
+        assert said([1, 1, 2])[0] == "1 leaders changed that could stay"
+        assert said([1, 1, 2])[1:] == ["leader changes: 0 said, 1 counted", "led by the largest: 4 said, 5 counted"]
+        assert said([1, 1, 2], band=True)[1] == "2 brokers lead fewer than 2 or more than 4"
+
+    def test_leaders_that_may_not_lead(self) -> None:
+        """Broker 0 may not, and the partition has another replica."""
+        asked = problem([[0, 1]], brokers=2, barred=[0])
+        wrong = replace(choose_leaders(asked, KEEP), leaders=np.array([0], np.int32), changes=0, bound=0)
+        assert leader_violations(asked, wrong, KEEP) == [
+            "1 partitions are led by a broker that may not lead, although another replica's may"
+        ]
+        assert leader_violations(asked, replace(wrong, bound=1), KEEP)[1:] == ["a bound is above what was reached"]

@@ -1,0 +1,46 @@
+"""The preferred order of replica lists, and the partitions that await a preferred election."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.core.model import NO_LEADER, Topic, padded, unpadded
+from app.core.reassignment.leaders.preferred import awaits_election, is_led_by_another, led_by
+
+rows = st.lists(st.lists(st.integers(0, 9), unique=True, min_size=1, max_size=4), max_size=6)
+
+
+def topic(replicas: list[list[int]], leaders: list[int], isr: list[list[int]]) -> Topic:
+    """A topic at rest."""
+    nothing = np.empty((len(leaders), 0), np.int32)
+    sizes = np.zeros(len(leaders), np.int64)
+    ids = np.arange(len(leaders), dtype=np.int32)
+    return Topic("t", ids, padded(replicas), np.array(leaders, np.int32), padded(isr), nothing, nothing, sizes)
+
+
+@given(replicas=rows, data=st.data())
+def test_the_leader_comes_first_and_the_others_keep_their_order(replicas: list[list[int]], data: st.DataObject) -> None:
+    """Whatever else a row's order says is kept: a leader that is first already changes nothing."""
+    leaders = [data.draw(st.sampled_from(row)) for row in replicas]
+    ordered = unpadded(led_by(padded(replicas), np.array(leaders, np.int32)))
+    assert ordered == [
+        [leader, *(broker for broker in row if broker != leader)] for row, leader in zip(replicas, leaders, strict=True)
+    ]
+
+
+def test_gaps_close() -> None:
+    """Padding goes to the end, wherever it was."""
+    gaps = np.array([[-1, 4, 5], [3, -1, 1]], np.int32)
+    assert led_by(gaps, np.array([5, -1], np.int32)).tolist() == [[5, 4, -1], [3, 1, -1]]
+
+
+def test_who_awaits_an_election() -> None:
+    """As preferred; another leads and the first is in sync; it is not; nobody leads."""
+    led = topic([[1, 2]] * 4, [1, 2, 2, NO_LEADER], [[1, 2], [2, 1], [2], []])
+    assert is_led_by_another(led).tolist() == [False, True, True, True]
+    assert awaits_election(led).tolist() == [False, True, False, False]
+
+
+def test_no_replicas_at_all() -> None:
+    """A table without columns has no preferred leader, and nobody to elect."""
+    assert awaits_election(topic([[], []], [NO_LEADER, NO_LEADER], [[], []])).tolist() == [False, False]
