@@ -71,6 +71,21 @@ class TestLaws:
         guessed = changes_bound(asked, np.maximum(low, 0), high, np.array(prices, np.int64))
         assert guessed <= answer.bound == changes_bound(asked, low, high, answer.prices)
 
+    @pytest.mark.parametrize("evacuated", [0, 3])
+    @pytest.mark.parametrize("is_crowded", [False, True])
+    def test_larger_clusters_are_proven_as_well(self, evacuated: int, is_crowded: bool) -> None:
+        """3000 partitions on 30 brokers, led at random or by the first of their brokers: bound and band are reached."""
+        random = np.random.default_rng(7)
+        replicas = np.argsort(random.random((3000, 30)), axis=1)[:, :3]
+        rows = (np.sort(replicas, axis=1) if is_crowded else replicas).tolist()
+        asked = problem(rows, brokers=30, barred=range(evacuated), untargeted=range(evacuated))
+        answer = choose_leaders(asked, TIGHT)
+        stuck = answer.without_choice
+        assert answer.band == Band((3000 - stuck) // (30 - evacuated), -(-(3000 - stuck) // (30 - evacuated)))
+        assert answer.optimal
+        assert answer.changes >= 3000 * evacuated // 30 // 2
+        assert leader_violations(asked, answer, TIGHT) == []
+
 
 class TestExamples:
     def test_nothing_changes_where_it_is_balanced(self) -> None:

@@ -46,7 +46,7 @@ def by_count(problem: LeadersProblem, balance: Balance) -> Leaders:
         largest=int(problem.loads(leaders)[problem.target].max(initial=0)),
         largest_bound=largest_bound,
         without_choice=problem.without_choice(),
-        prices=prices,
+        prices=np.zeros_like(prices) if band is None else prices,
         solver=SOLVER,
         constraints=_constraints(band),
     )

@@ -67,7 +67,7 @@ def _constraints(band: Band | None) -> tuple[str, ...]:
 
 def _largest_bound(part: LeadersProblem, costs: Int32s) -> int:
     """No choice has a smaller largest load of a target broker."""
-    split = _shares(part, costs).without_costs().narrow().high
+    split = _shares(part, costs).without_costs().narrow_high()
     is_candidate, is_target = costs >= 0, part.target[part.replicas]
     alone = np.where(is_candidate, part.base[part.replicas] + part.weight[:, None], np.iinfo(np.int64).max)
     # Where a broker that is no target may lead the partition, it need not be in anybody's load.

@@ -25,7 +25,7 @@ class LeadersProblem:
     leader : (rows,) int32 the preferred leader now, a replica or not, or `NOBODY` where choosing one is no change.
     may_lead : (brokers,) bool. A partition that has no replica on such a broker is led by any of its replicas.
     is_new : (rows, width) bool, replicas that have to be copied first.
-    target : (brokers,) bool, the brokers whose leaders are to be balanced.
+    target : (brokers,) bool, the brokers whose leaders are to be balanced; others may lead any number.
     base : (brokers,) int64 >= 0, leaders there (or their ingress) of partitions that are not asked about.
     weight : (rows,) int64 >= 0, what leading the partition comes to: 1, or its ingress in bytes/s.
     """
@@ -93,7 +93,8 @@ class Leaders:
     largest : what the target broker that leads the most leads. largest_bound : no choice of leaders has a smaller one;
         with `keep`, none that changes only what is forced.
     without_choice : partitions of which no replica may lead; one of them leads all the same.
-    prices : (brokers,) int64 from which `bound` follows without the solver, by `changes_bound`.
+    prices : (brokers,) int64 from which `bound` follows without the solver, by `changes_bound`. All 0 with `keep`,
+        where the bound is what is forced, and by ingress, where `fewest_to_leave` counts it.
     solver : what found it. constraints : what the bounds were measured against, in words.
     """
 

@@ -85,33 +85,41 @@ class Shares:
         return found
 
     def narrow(self) -> Band:
-        """Spread the loads of the target brokers, and say within what: smallest high first, then the largest low.
+        """Spread the loads of the target brokers, and say within what: smallest high first, then the largest low."""
+        high = self.narrow_high()
+        return Band(self._narrow_low(high), high)
+
+    def narrow_high(self) -> int:
+        """Spread the loads so that the largest of a target broker, `base` included, is the smallest; 0 without targets.
 
         Where a high is too small, the flow leaves brokers that lead only what no other can take from them, and the
-        mean of those is the least that high can be; likewise from below. So either end takes a few rounds.
+        mean of those is the least that it can be: the next one to try. A few rounds reach the end.
         """
-        brokers, everything = int(np.count_nonzero(self.target)), int(self.amounts.sum())
+        brokers = int(np.count_nonzero(self.target))
         if not brokers:
-            return Band(0, 0)
-        free = np.where(self.target, 0, -1)
-        unbounded = np.full(len(self.base), everything + 1)
-        of_targets = self.target[self.table] & (self.costs >= 0)
-        weight = self.amounts.sum(axis=1)
-        is_theirs = (of_targets == (self.costs >= 0)).all(axis=1)
-        base = int(self.base[self.target].sum())
-        high = -(-(int(weight[is_theirs].sum()) + base) // brokers)
-        while (full := self._left(free, np.where(self.target, high - self.base, unbounded))).any():
+            return 0
+        is_theirs = (self.target[self.table] | (self.costs < 0)).all(axis=1)
+        total = int(self.amounts[is_theirs].sum()) + int(self.base[self.target].sum())
+        high = -(-total // brokers)
+        while (full := self._left(self._lows(0, is_bound=False), self._highs(high))).any():
             high = -(-int((self.loads() + self.base)[full].sum()) // int(np.count_nonzero(full)))
-        low = min(high, (int(weight[of_targets.any(axis=1)].sum()) + base) // brokers)
-        most = np.where(self.target, high - self.base, unbounded)
-        while (poor := self._left(np.where(self.target, low - self.base, -1), most)).any():
+        return high
+
+    def _narrow_low(self, high: int) -> int:
+        """The largest least load with that high: likewise, by brokers that can take nothing from others."""
+        brokers = int(np.count_nonzero(self.target))
+        if not brokers:
+            return 0
+        may_be_theirs = (self.target[self.table] & (self.costs >= 0)).any(axis=1)
+        total = int(self.amounts[may_be_theirs].sum()) + int(self.base[self.target].sum())
+        low = min(high, total // brokers)
+        while (poor := self._left(self._lows(low), self._highs(high))).any():
             low = int((self.loads() + self.base)[poor].sum()) // int(np.count_nonzero(poor))
-        return Band(low, high)
+        return low
 
     def cap(self, most: int) -> None:
         """Spread the loads so that no target broker has more, `base` included, as far as that can be."""
-        everything = np.full(len(self.base), int(self.amounts.sum()) + 1)
-        self._left(np.full(len(self.base), -1), np.where(self.target, most - self.base, everything))
+        self._left(self._lows(0, is_bound=False), self._highs(most))
 
     def even_out(self) -> None:
         """Spread the loads of all brokers, `base` included, so that no other choice is more even.
@@ -135,6 +143,14 @@ class Shares:
             excess = np.concatenate([loads - level, np.zeros(1, np.int64)])
             reached = kernel.saturate(self.table, self.costs, self.amounts, group, no_prices, excess, closed, closed)
             group = np.unique(2 * group + reached[:-1], return_inverse=True)[1].astype(np.int64)
+
+    def _lows(self, low: int, *, is_bound: bool = True) -> Int64s:
+        """(brokers,) int64 least loads without `base`; below nothing where there is no bound."""
+        return np.where(self.target & is_bound, low - self.base, -1)
+
+    def _highs(self, high: int) -> Int64s:
+        """(brokers,) int64 most loads without `base`; above everything where there is no bound."""
+        return np.where(self.target, high - self.base, int(self.amounts.sum()) + 1)
 
     def _apart(self, low: Int64s, high: Int64s) -> tuple[Int64s, Int64s, Int64s]:
         """How far loads are outside their bounds, with the slack's part last; and the room within, up and down."""
