@@ -10,7 +10,7 @@ What the tools print:
 
 What the tools take, too:
 
-    reassignment.py  topics_to_move.py  replica_assignment.py
+    reassignment.py  topics_to_move.py  replica_assignment.py  leader_election.py
 
 What brokers say of themselves:
 
