@@ -57,6 +57,8 @@ STATUS: Mapping[type[Failure], HTTPStatus] = MappingProxyType(
         errors.KeyColumnOfAnotherType: HTTPStatus.UNPROCESSABLE_ENTITY,
         errors.ValueColumnOfAnotherType: HTTPStatus.UNPROCESSABLE_ENTITY,
         errors.IllegalReassignment: HTTPStatus.UNPROCESSABLE_ENTITY,
+        errors.MoveExceedsBatchLimit: HTTPStatus.UNPROCESSABLE_ENTITY,
+        errors.BatchesOutOfDisk: HTTPStatus.UNPROCESSABLE_ENTITY,
         errors.NotExportable: HTTPStatus.UNPROCESSABLE_ENTITY,
         errors.IdempotencyKeyReused: HTTPStatus.UNPROCESSABLE_ENTITY,
         errors.InvalidPageToken: HTTPStatus.UNPROCESSABLE_ENTITY,

@@ -77,6 +77,7 @@ from app.errors.machine import (
 )
 from app.errors.requests import (
     AttributeMissing,
+    BatchesOutOfDisk,
     ColumnNotFound,
     ConflictingFields,
     DatasetEmpty,
@@ -97,6 +98,7 @@ from app.errors.requests import (
     KeyColumnOfAnotherType,
     LimitExceeded,
     MalformedKey,
+    MoveExceedsBatchLimit,
     NotExportable,
     NotForThisKind,
     QueueSizesOverflow,
@@ -120,6 +122,7 @@ __all__ = [
     "AssignorLosesCount",
     "AssignorNeverEnds",
     "AttributeMissing",
+    "BatchesOutOfDisk",
     "BrokersWithoutRack",
     "ClientWithoutThreads",
     "ClusterUnreachable",
@@ -166,6 +169,7 @@ __all__ = [
     "MachineRefuses",
     "MalformedKey",
     "MalformedText",
+    "MoveExceedsBatchLimit",
     "NoClients",
     "NoMembers",
     "NotAcceptable",

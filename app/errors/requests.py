@@ -192,6 +192,20 @@ class IllegalReassignment(Failure):
     title = "Kafka would refuse this reassignment"
 
 
+class MoveExceedsBatchLimit(Failure):
+    """One replica alone has more bytes than a broker may take in one batch; names the broker and both figures."""
+
+    code = "move_exceeds_batch_limit"
+    title = "A replica is larger than a batch may be"
+
+
+class BatchesOutOfDisk(Failure):
+    """Moves cannot be ordered so that every disk has room at any time; names the broker, and how much is missing."""
+
+    code = "batches_out_of_disk"
+    title = "The disks have no room for the next move"
+
+
 class LimitExceeded(Failure):
     """More was asked for than this service's settings allow."""
 

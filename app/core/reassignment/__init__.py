@@ -16,4 +16,5 @@ trade_off.py        what evenness costs, and the best that a budget pays for
 verifying.py        the verifier: what is wrong with a placement, whoever made it
 places.py           where partitions are, counted, costed, put in order
 leaders/       which replica of each partition is its preferred leader: by count, exactly, or by ingress
+batches/       the way there: batches within limits, one after another, each with its inverse
 """
