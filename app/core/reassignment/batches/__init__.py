@@ -6,5 +6,5 @@ steps.py            the steps of each partition, over steps_kernel.py
 packing.py          which step goes into which batch, over packing_kernel.py
 bounds.py           no schedule of these steps has fewer batches
 figures.py          what each batch moves, and how long that takes
-violations.py       the verifier: every limit that anyone's batches break
+violations.py       the verifier: every promise that batches break, anyone's, over replay.py
 """

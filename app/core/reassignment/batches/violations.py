@@ -1,0 +1,228 @@
+"""The verifier: every way in which anyone's batches break what they promise."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.core.model import NO_REPLICA, UNKNOWN_SIZE, Int32s, Int64s
+from app.core.reassignment.batches.model import Batches, BatchLimits, Disks, Reassigned
+from app.core.reassignment.batches.replay import (
+    Bools,
+    Replay,
+    Traffic,
+    deleted,
+    distinct,
+    incoming,
+    not_among,
+    outgoing,
+    replay,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class BatchViolation:
+    """A broken promise: the first place where it is broken, by batch; `count` counts all.
+
+    Parameters
+    ----------
+    batch, row, broker : of that place, broker by its id; None where it is not of one.
+    value, limit : what was found there, and what is allowed; None where nothing is counted.
+    """
+
+    code: str
+    count: int
+    detail: str
+    batch: int | None = None
+    row: int | None = None
+    broker: int | None = None
+    value: int | None = None
+    limit: int | None = None
+
+
+def batch_violations(
+    reassigned: Reassigned, batches: Batches, limits: BatchLimits, disks: Disks | None = None
+) -> list[BatchViolation]:
+    """Say every way in which batches do not lead from `before` to `after` within the limits.
+
+    Returns
+    -------
+    Empty where each row's steps follow one another to exactly `after`, at most one in a batch, copying nothing that
+    `after` does not need; lists are of distinct known brokers, never shorter than both ends' nor spanning fewer racks;
+    no more than the larger factor + 1 replicas of a partition exist at a time; no broker exceeds a limit or its disk;
+    leaders change last; and the figures are those of the steps.
+    """
+    replayed = replay(reassigned, batches)
+    found = [*_paths(replayed), *_lists(reassigned, replayed)]
+    if found:
+        # What brokers have is not to be counted where the steps are not those of the reassignment.
+        return found
+    arrivals, departures = incoming(replayed), outgoing(replayed)
+    found += _limits(reassigned, batches, limits, arrivals, departures)
+    if disks is not None:
+        found += _disks(reassigned, disks, arrivals, deleted(replayed))
+    return [*found, *_leaders(replayed, batches), *_figures(reassigned, replayed, batches, limits)]
+
+
+def _paths(replayed: Replay) -> Iterator[BatchViolation]:
+    previous = np.roll(replayed.after, 1, axis=0)
+    expected = np.where(replayed.is_first[:, None], replayed.origin[replayed.row], previous)
+    yield from _steps(replayed, "step_out_of_place", _differ(expected, replayed.before), "does not begin where it is")
+    missed = replayed.is_last & _differ(replayed.after, replayed.goal[replayed.row])
+    yield from _steps(replayed, "goal_missed", missed, "does not end where it shall be")
+    yield from _steps(replayed, "step_changes_nothing", ~_differ(replayed.before, replayed.after), "is not changed")
+    exists = replayed.origin[:, 0] != NO_REPLICA
+    yield from _steps(replayed, "partition_is_new", ~exists[replayed.row], "is created, and not moved")
+    twice = ~replayed.is_first & (replayed.batch == np.roll(replayed.batch, 1))
+    yield from _steps(replayed, "row_twice", twice, "has two steps in one batch")
+    copies = np.bincount(replayed.row, weights=replayed.gained.sum(axis=1), minlength=len(replayed.goal))
+    needed = not_among(replayed.goal, replayed.origin).sum(axis=1)
+    detour = replayed.is_last & (copies > needed)[replayed.row]
+    yield from _steps(replayed, "detour", detour, "copies replicas that it does not need")
+    left_out = np.flatnonzero(exists & _differ(replayed.origin, replayed.goal) & ~_in(replayed.row, len(exists)))
+    if len(left_out):
+        yield BatchViolation("row_left_out", len(left_out), f"row {left_out[0]} is in no batch", row=int(left_out[0]))
+
+
+def _lists(reassigned: Reassigned, replayed: Replay) -> Iterator[BatchViolation]:
+    lists, n_brokers = replayed.after, len(reassigned.broker_ids)
+    length = (lists != NO_REPLICA).sum(axis=1)
+    strange = ((lists < NO_REPLICA) | (lists >= n_brokers)).any(axis=1)
+    strange |= (np.diff((lists != NO_REPLICA).astype(np.int8), axis=1) > 0).any(axis=1)
+    strange |= distinct(lists) != length
+    if strange.any():
+        yield from _steps(replayed, "illegal_list", strange, "has no list of distinct, known brokers")
+        return
+    factors = np.column_stack([(ends != NO_REPLICA).sum(axis=1) for ends in (replayed.origin, replayed.goal)])
+    least, most = factors.min(axis=1)[replayed.row], factors.max(axis=1)[replayed.row] + 1
+    held = (replayed.before != NO_REPLICA).sum(axis=1) + replayed.gained.sum(axis=1)
+    yield from _steps(replayed, "transient_replicas", held > most, "has more replicas than one beyond its factor")
+    yield from _steps(replayed, "too_few_replicas", length < least, "has fewer replicas than before and after")
+    if reassigned.rack_of is not None:
+        spans = [_racks(reassigned.rack_of, ends) for ends in (replayed.origin, replayed.goal)]
+        narrow = _racks(reassigned.rack_of, lists) < np.minimum(*spans)[replayed.row]
+        yield from _steps(replayed, "too_few_racks", narrow, "spans fewer racks than before and after")
+
+
+def _limits(
+    reassigned: Reassigned, batches: Batches, limits: BatchLimits, arrivals: Traffic, departures: Traffic
+) -> Iterator[BatchViolation]:
+    for code, traffic, values, limit, what in (
+        ("moves_in", arrivals, arrivals.replicas, limits.max_moves_in_per_broker, "takes {} replicas"),
+        ("moves_out", departures, departures.replicas, limits.max_moves_out_per_broker, "sends {} replicas"),
+        ("bytes_in", arrivals, arrivals.size_bytes, limits.max_bytes_in_per_broker, "takes {} bytes"),
+    ):
+        if limit is not None:
+            most = np.full(len(values), limit)
+            yield from _brokers(reassigned, traffic, code, values, most, what)
+    sizes = np.diff(batches.offsets)
+    if limits.max_partitions is not None and sizes.max(initial=0) > limits.max_partitions:
+        at = np.flatnonzero(sizes > limits.max_partitions)
+        value, limit = int(sizes[at[0]]), limits.max_partitions
+        detail = f"batch {at[0]} has {value} partitions; {limit} are allowed"
+        yield BatchViolation("partitions", len(at), detail, batch=int(at[0]), value=value, limit=limit)
+
+
+def _disks(reassigned: Reassigned, disks: Disks, arrivals: Traffic, deletions: Traffic) -> Iterator[BatchViolation]:
+    # Before a batch's arrivals come those of earlier batches, and what earlier batches deleted.
+    broker = np.concatenate([arrivals.broker, deletions.broker])
+    size = np.concatenate([arrivals.size_bytes, -deletions.size_bytes])
+    is_deletion = np.repeat([False, True], [len(arrivals.broker), len(deletions.broker)])
+    order = np.lexsort((is_deletion, np.concatenate([arrivals.batch, deletions.batch]), broker))
+    running = np.cumsum(size[order])
+    begins = np.searchsorted(broker[order], broker[order])
+    used = np.empty(len(order), np.int64)
+    used[order] = disks.used_bytes[broker[order]] + running - np.concatenate([[0], running])[begins]
+    most = disks.max_bytes[arrivals.broker]
+    # A disk that is too full already takes what has no bytes, and gives away.
+    used = np.where(arrivals.size_bytes > 0, used[: len(arrivals.broker)], most)
+    yield from _brokers(reassigned, arrivals, "disk", used, most, "uses {} bytes of disk")
+
+
+def _leaders(replayed: Replay, batches: Batches) -> Iterator[BatchViolation]:
+    has_data = replayed.has_data
+    moving = int(replayed.batch[has_data].max(initial=-1)) + 1
+    early = ~has_data & (replayed.batch < moving)
+    yield from _steps(replayed, "leaders_not_last", early, "is only reordered, and others move later")
+    if moving != batches.moving:
+        detail = f"{moving} batches move replicas, not {batches.moving}"
+        yield BatchViolation("wrong_figures", 1, detail, value=batches.moving, limit=moving)
+    last = np.full(len(replayed.goal), -1)
+    np.maximum.at(last, replayed.row[has_data], replayed.batch[has_data])
+    changes = replayed.before[:, 0] != replayed.after[:, 0]
+    goes = not_among(replayed.before[:, :1], replayed.after)[:, 0]
+    unneeded = changes & has_data & (~goes | (replayed.batch < last[replayed.row]))
+    yield from _steps(replayed, "leader_changes_early", unneeded, "changes its leader while data moves")
+
+
+def _figures(
+    reassigned: Reassigned, replayed: Replay, batches: Batches, limits: BatchLimits
+) -> Iterator[BatchViolation]:
+    n_batches, copies = len(batches), replayed.gained.sum(axis=1)
+    arrivals, departures = incoming(replayed), outgoing(replayed)
+    unknown = np.where(reassigned.size_bytes[replayed.row] == UNKNOWN_SIZE, copies, 0)
+    most_in, most_out = _most(arrivals, n_batches), _most(departures, n_batches)
+    for name, stated, counted in (
+        ("moved_replicas", batches.moved_replicas, _sums(replayed.batch, copies, n_batches)),
+        ("moved_bytes", batches.moved_bytes, _sums(replayed.batch, copies * replayed.size, n_batches)),
+        ("unknown_sizes", batches.unknown_sizes, _sums(replayed.batch, unknown, n_batches)),
+        ("max_bytes_in", batches.max_bytes_in, most_in),
+    ):
+        if not np.array_equal(stated, counted):
+            yield BatchViolation("wrong_figures", 1, f"{name} are not those of the steps")
+    throttle = limits.throttle_bytes_per_s
+    seconds = None if throttle is None else np.maximum(most_in, most_out) / throttle
+    if (seconds is None) != (batches.seconds is None) or (
+        seconds is not None and batches.seconds is not None and not np.allclose(seconds, batches.seconds)
+    ):
+        yield BatchViolation("wrong_figures", 1, "seconds are not those of the throttle")
+    if batches.lower_bound > n_batches:
+        detail = f"there are {n_batches} batches, fewer than the lower bound of {batches.lower_bound}"
+        yield BatchViolation("wrong_figures", 1, detail, value=batches.lower_bound, limit=n_batches)
+
+
+def _steps(replayed: Replay, code: str, broken: Bools, what: str) -> Iterator[BatchViolation]:
+    if broken.any():
+        at = np.flatnonzero(broken)
+        first = at[np.argmin(replayed.batch[at])]
+        batch, row = int(replayed.batch[first]), int(replayed.row[first])
+        yield BatchViolation(code, len(at), f"row {row} {what}, in batch {batch}", batch=batch, row=row)
+
+
+def _brokers(
+    reassigned: Reassigned, traffic: Traffic, code: str, values: Int64s, most: Int64s, what: str
+) -> Iterator[BatchViolation]:
+    at = np.flatnonzero(values > most)
+    if len(at):
+        first = at[np.argmin(traffic.batch[at])]
+        batch, broker = int(traffic.batch[first]), int(reassigned.broker_ids[traffic.broker[first]])
+        value, limit = int(values[first]), int(most[first])
+        detail = f"broker {broker} {what.format(value)} in batch {batch}; {limit} are allowed"
+        yield BatchViolation(code, len(at), detail, batch=batch, broker=broker, value=value, limit=limit)
+
+
+def _differ(lists: Int32s, others: Int32s) -> Bools:
+    return np.asarray((lists != others).any(axis=1), np.bool_)
+
+
+def _in(rows: Int64s, n_rows: int) -> Bools:
+    found = np.zeros(n_rows, np.bool_)
+    found[rows] = True
+    return found
+
+
+def _racks(rack_of: Int32s, lists: Int32s) -> Int64s:
+    return distinct(np.where(lists == NO_REPLICA, NO_REPLICA, rack_of[lists]))
+
+
+def _sums(batch: Int64s, values: NDArray[np.integer], n_batches: int) -> Int64s:
+    sums = np.zeros(n_batches, np.int64)
+    np.add.at(sums, batch, values)
+    return sums
+
+
+def _most(traffic: Traffic, n_batches: int) -> Int64s:
+    most = np.zeros(n_batches, np.int64)
+    np.maximum.at(most, traffic.batch, traffic.size_bytes)
+    return most

@@ -1,0 +1,69 @@
+"""Reassignments of a few partitions, and limits for them, that the tests of batches draw from."""
+
+from dataclasses import replace
+
+import numpy as np
+from hypothesis import strategies as st
+
+from app.core.model import UNKNOWN_SIZE, padded
+from app.core.reassignment.batches.model import BatchLimits, Disks, Hottest, Reassigned
+
+MOST_BYTES = 100
+limits_or_none = st.none() | st.integers(1, 4)
+
+
+@st.composite
+def reassignments(draw: st.DrawFn) -> Reassigned:
+    """Up to twelve partitions on up to eight brokers; anything may become anything, new partitions among them."""
+    brokers = draw(st.integers(1, 8))
+    lists = st.lists(st.integers(0, brokers - 1), min_size=1, max_size=min(brokers, 5), unique=True)
+    rows = draw(st.integers(0, 12))
+    after = [draw(lists) for _ in range(rows)]
+    before = [draw(st.one_of(st.permutations(row), lists, lists, st.just([]))) for row in after]
+    sizes = st.integers(0, MOST_BYTES) | st.just(UNKNOWN_SIZE)
+    racks = st.none() | st.lists(st.integers(0, 3), min_size=brokers, max_size=brokers)
+    rack_of = draw(racks)
+    return Reassigned(
+        before=padded(before),
+        after=padded(after),
+        size_bytes=np.array([draw(sizes) for _ in range(rows)], np.int64),
+        heat=np.array([draw(st.integers(0, 3)) for _ in range(rows)], np.int64),
+        broker_ids=np.arange(brokers, dtype=np.int32) + 100,
+        rack_of=None if rack_of is None else np.array(rack_of, np.int32),
+    )
+
+
+all_limits = st.builds(
+    BatchLimits,
+    max_moves_in_per_broker=limits_or_none,
+    max_moves_out_per_broker=limits_or_none,
+    max_bytes_in_per_broker=st.none() | st.integers(MOST_BYTES, 3 * MOST_BYTES),
+    max_partitions=limits_or_none,
+    throttle_bytes_per_s=st.none() | st.integers(1, 50),
+    hottest=st.sampled_from(Hottest),
+)
+
+
+@st.composite
+def disks_for(draw: st.DrawFn, reassigned: Reassigned) -> Disks:
+    """Disks that hold what is there, some with little room, some too full already."""
+    used = np.zeros(len(reassigned.broker_ids), np.int64)
+    for row, size in zip(reassigned.before.tolist(), reassigned.size_bytes.tolist(), strict=True):
+        for broker in row:
+            used[broker] += max(size, 0) * (broker >= 0)
+    room = [draw(st.integers(-20, 3 * MOST_BYTES)) for _ in used]
+    return Disks(used, used + np.array(room, np.int64))
+
+
+def small(
+    before: list[list[int]], after: list[list[int]], *, size: int | list[int] = 1, brokers: int = 10
+) -> Reassigned:
+    """A reassignment written out; the larger a row, the hotter it is."""
+    sizes = np.broadcast_to(np.array(size, np.int64), len(before)).copy()
+    heat = np.arange(len(before), dtype=np.int64)
+    return Reassigned(padded(before), padded(after), sizes, heat, np.arange(brokers, dtype=np.int32) + 100)
+
+
+def with_racks(reassigned: Reassigned, racks: list[int]) -> Reassigned:
+    """The same with racks."""
+    return replace(reassigned, rack_of=np.array(racks, np.int32))
