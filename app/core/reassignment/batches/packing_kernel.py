@@ -19,7 +19,7 @@ from app.core.model import Int32s, Int64s
 
 STUCK = -1
 _FITS = -1
-_LOOKS = 64
+_LOOKS = 16
 
 
 class Work(NamedTuple):
