@@ -4,17 +4,8 @@ problem.py     what is asked: where each partition's replicas are, and where the
 balance.py     how even brokers are to be: `keep`, `tight`, a tolerance; the band of counts that it comes to
 domains.py     the domain of each partition: who may hold it, how it is spread over racks
 answer.py      what a solver answers: where the replicas shall be, and the bound that proves how good that is
-
-least_movement.py   the verb: the least movement with its proof
-within_band.py      with counts in a band: a flow of ever more partitions, until none would rather move
-receivers.py        with `keep`: only what must move, to the receivers that leave the fairest counts
-narrowest.py        the narrowest band there is
-network.py          the flow's network, and back
-offers.py           which receivers are arcs of their own, where they are too many
-pricing.py          each partition's cheapest place under prices: the proof, without the solver
-trade_off.py        what evenness costs, and the best that a budget pays for
-verifying.py        the verifier: what is wrong with a placement, whoever made it
-places.py           where partitions are, counted, costed, put in order
+verifying.py   the verifier: what is wrong with a placement, whoever made it
+counts/        replicas balanced by their number, exactly
 leaders/       which replica of each partition is its preferred leader: by count, exactly, or by ingress
 batches/       the way there: batches within limits, one after another, each with its inverse
 """

@@ -10,15 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.core.flow import NoFlow
-from app.core.reassignment import offers, within_band
 from app.core.reassignment.answer import Placed
 from app.core.reassignment.balance import KEEP, TIGHT, Balance, Band
+from app.core.reassignment.counts import offers, within_band
+from app.core.reassignment.counts.least_movement import least_movement, movement_within
+from app.core.reassignment.counts.narrowest import narrowest_band
+from app.core.reassignment.counts.places import counts
+from app.core.reassignment.counts.trade_off import BudgetTooSmall, trade_off, within_budget
 from app.core.reassignment.domains import Kind, NotFeasible, RackRule, domains_of
-from app.core.reassignment.least_movement import least_movement, movement_within
-from app.core.reassignment.narrowest import narrowest_band
-from app.core.reassignment.places import counts
 from app.core.reassignment.problem import NO_HOME, Domain, Problem
-from app.core.reassignment.trade_off import BudgetTooSmall, trade_off, within_budget
 from app.core.reassignment.verifying import placement_faults
 
 

@@ -15,11 +15,11 @@ from collections.abc import Callable
 from app.core.model import Int32s
 from app.core.reassignment.answer import Placed
 from app.core.reassignment.balance import Balance, Band
-from app.core.reassignment.narrowest import narrowest_band
-from app.core.reassignment.places import in_order, moved_weight
+from app.core.reassignment.counts.narrowest import narrowest_band
+from app.core.reassignment.counts.places import in_order, moved_weight
+from app.core.reassignment.counts.receivers import fairest_receivers
+from app.core.reassignment.counts.within_band import least_within
 from app.core.reassignment.problem import Problem
-from app.core.reassignment.receivers import fairest_receivers
-from app.core.reassignment.within_band import least_within
 
 SOLVER = "ortools min-cost flow"
 

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.core.model import Int32s, Int64s
-from app.core.reassignment.pricing import Costs, movement_costs, settled
+from app.core.reassignment.counts.pricing import Costs, movement_costs, settled
 from app.core.reassignment.problem import NO_HOME, Problem
 
 
@@ -48,7 +48,7 @@ def moved_weight(problem: Problem, replicas: Int32s) -> int:
 
 def in_order(problem: Problem, replicas: Int32s) -> Int32s:
     """Each row with kept homes where they stood, in their order, and newcomers by ascending position in the gaps."""
-    from app.core.reassignment import places_kernel as kernel  # noqa: PLC0415 — numba takes most of a second to import
+    from app.core.reassignment.counts import places_kernel as kernel  # noqa: PLC0415 — numba takes most of a second to import
 
     ordered = np.full_like(replicas, NO_HOME)
     kernel.put_in_order(problem.homes, np.sort(replicas, axis=1), ordered)

@@ -13,10 +13,10 @@ import numpy as np
 
 from app.core.flow import solve
 from app.core.model import Int32s, Int64s
-from app.core.reassignment.network import Room, placement_network
-from app.core.reassignment.offers import offers
-from app.core.reassignment.places import frozen_counts, stay_put
-from app.core.reassignment.pricing import Costs, Terms, cheapest, movement_costs
+from app.core.reassignment.counts.network import Room, placement_network
+from app.core.reassignment.counts.offers import offers
+from app.core.reassignment.counts.places import frozen_counts, stay_put
+from app.core.reassignment.counts.pricing import Costs, Terms, cheapest, movement_costs
 from app.core.reassignment.problem import NO_HOME, Problem
 
 

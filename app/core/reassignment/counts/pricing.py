@@ -64,7 +64,7 @@ class Terms:
 
 def settled(problem: Problem) -> NDArray[np.bool_]:
     """(rows,) bool: which partitions are legal where they are, with all that they have."""
-    from app.core.reassignment import pricing_kernel as kernel  # noqa: PLC0415 — numba takes most of a second to import
+    from app.core.reassignment.counts import pricing_kernel as kernel  # noqa: PLC0415 — numba takes most of a second to import
 
     terms = Terms.of(problem)
     settles = np.zeros(len(problem.homes), np.bool_)
@@ -89,7 +89,7 @@ def cheapest(problem: Problem, costs: Costs, prices: Int64s) -> tuple[Int64s, In
     ----------
     prices : (brokers,) int64 of one replica there.
     """
-    from app.core.reassignment import pricing_kernel as kernel  # noqa: PLC0415 — numba takes most of a second to import
+    from app.core.reassignment.counts import pricing_kernel as kernel  # noqa: PLC0415 — numba takes most of a second to import
 
     terms = Terms.of(problem)
     ranked, ends = _ranked(problem, terms, prices)

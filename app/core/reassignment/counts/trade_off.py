@@ -12,9 +12,9 @@ import numpy as np
 
 from app.core.reassignment.answer import Placed
 from app.core.reassignment.balance import KEEP, Band
-from app.core.reassignment.least_movement import least_movement, movement_within, never
-from app.core.reassignment.narrowest import narrowest_band
-from app.core.reassignment.places import counts
+from app.core.reassignment.counts.least_movement import least_movement, movement_within, never
+from app.core.reassignment.counts.narrowest import narrowest_band
+from app.core.reassignment.counts.places import counts
 from app.core.reassignment.problem import Problem
 
 

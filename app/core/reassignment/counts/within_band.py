@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 from app.core.flow import NoFlow, solve
 from app.core.model import Int32s, Int64s
 from app.core.reassignment.balance import Band
-from app.core.reassignment.network import PlacementNetwork, Room, placement_network
-from app.core.reassignment.offers import Offers, offers
-from app.core.reassignment.places import costs_of, counts, frozen_counts, stay_put
-from app.core.reassignment.pricing import Costs, Terms, cheapest, movement_costs
+from app.core.reassignment.counts.network import PlacementNetwork, Room, placement_network
+from app.core.reassignment.counts.offers import Offers, offers
+from app.core.reassignment.counts.places import costs_of, counts, frozen_counts, stay_put
+from app.core.reassignment.counts.pricing import Costs, Terms, cheapest, movement_costs
 from app.core.reassignment.problem import NO_HOME, Problem
 
 SPARE = 64

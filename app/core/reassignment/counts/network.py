@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from app.core.flow import Network
 from app.core.model import Int32s, Int64s
-from app.core.reassignment.offers import Offers
-from app.core.reassignment.pricing import Costs, Terms
+from app.core.reassignment.counts.offers import Offers
+from app.core.reassignment.counts.pricing import Costs, Terms
 from app.core.reassignment.problem import NO_HOME, Problem
 
 

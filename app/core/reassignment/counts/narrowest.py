@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from app.core.flow import Network, NoFlow, solve
 from app.core.model import Int32s, Int64s
 from app.core.reassignment.balance import Band
-from app.core.reassignment.pricing import Terms
+from app.core.reassignment.counts.pricing import Terms
 from app.core.reassignment.problem import NO_HOME, Problem
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.core.model import Int32s, Int64s
-from app.core.reassignment.pricing import Terms
+from app.core.reassignment.counts.pricing import Terms
 from app.core.reassignment.problem import Problem
 
 ALL = 600_000
