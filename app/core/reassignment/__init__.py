@@ -5,6 +5,7 @@ balance.py     how even brokers are to be: `keep`, `tight`, a tolerance; the ban
 domains.py     the domain of each partition: who may hold it, how it is spread over racks
 answer.py      what a solver answers: where the replicas shall be, and the bound that proves how good that is
 verifying.py   the verifier: what is wrong with a placement, whoever made it
+yardstick.py   what a change that anybody planned takes at least
 counts/        replicas balanced by their number, exactly
 leaders/       which replica of each partition is its preferred leader: by count, exactly, or by ingress
 batches/       the way there: batches within limits, one after another, each with its inverse

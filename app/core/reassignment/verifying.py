@@ -25,7 +25,7 @@ def placement_faults(problem: Problem, placed: Placed) -> list[str]:
             problem, placed.replicas
         ),
         "a broker may not have it": ~_may_be_there(problem, placed.replicas),
-        "a rack has too few of its replicas, or too many": ~_are_spread(problem, placed.replicas),
+        "a rack has too few of its replicas, or too many": ~are_spread(problem, placed.replicas),
         "what must be kept is not": ~_keeps(problem, placed.replicas),
     }
     found = [
@@ -34,6 +34,19 @@ def placement_faults(problem: Problem, placed: Placed) -> list[str]:
         for row in np.flatnonzero(rows)[:NAMED]
     ]
     return [*found, *_faults_of_sums(problem, placed)]
+
+
+def are_spread(problem: Problem, replicas: Int32s) -> Bools:
+    """(rows,) bool: which partitions have no rack with too few or too many of their replicas."""
+    row, column = np.nonzero(replicas != NO_HOME)
+    places = row * problem.racks + problem.rack_of[replicas[row, column]]
+    in_racks = np.bincount(places, minlength=len(replicas) * problem.racks).reshape(len(replicas), problem.racks)
+    spread = np.ones(len(replicas), np.bool_)
+    for number, domain in enumerate(problem.domains):
+        rows = np.flatnonzero(problem.domain_of == number)
+        fits = (in_racks[rows] >= domain.least) & (in_racks[rows] <= domain.most)
+        spread[rows] = fits.all(axis=1)
+    return spread
 
 
 def _brokers(problem: Problem, replicas: Int32s) -> list[int]:
@@ -55,18 +68,6 @@ def _may_be_there(problem: Problem, replicas: Int32s) -> Bools:
         fits = domain.may_receive[there] | (domain.may_keep[there] & is_home) | (there == NO_HOME)
         may[rows] = fits.all(axis=1)
     return may
-
-
-def _are_spread(problem: Problem, replicas: Int32s) -> Bools:
-    row, column = np.nonzero(replicas != NO_HOME)
-    places = row * problem.racks + problem.rack_of[replicas[row, column]]
-    in_racks = np.bincount(places, minlength=len(replicas) * problem.racks).reshape(len(replicas), problem.racks)
-    spread = np.ones(len(replicas), np.bool_)
-    for number, domain in enumerate(problem.domains):
-        rows = np.flatnonzero(problem.domain_of == number)
-        fits = (in_racks[rows] >= domain.least) & (in_racks[rows] <= domain.most)
-        spread[rows] = fits.all(axis=1)
-    return spread
 
 
 def _keeps(problem: Problem, replicas: Int32s) -> Bools:
