@@ -23,6 +23,7 @@ from app.api import (
     keys,
     plans,
     problems,
+    reassignment,
     replicas,
     scenarios,
     seeding,
@@ -73,7 +74,20 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.state.is_prepared, app.state.is_ending = Event(), Event()
     app.state.limits = settings.limits
     app.state.spark_master = settings.spark_master
-    for resource in (snapshots, replicas, groups, streams, plans, checks, keys, sweeps, scenarios, jobs, health):
+    for resource in (
+        snapshots,
+        replicas,
+        reassignment,
+        groups,
+        streams,
+        plans,
+        checks,
+        keys,
+        sweeps,
+        scenarios,
+        jobs,
+        health,
+    ):
         app.include_router(resource.router)
     app.state.picture = pages.plan_picture
     may_read, may_plan = Security(principal, scopes=["read"]), Security(principal, scopes=["plan"])
@@ -106,6 +120,7 @@ def _prepare(app: FastAPI) -> None:
         key_service.warm_up,
         predictions.warm_up,
         streams_planning.warm_up,
+        lambda: seeding.keep_example_reassignment(database),
         lambda: seeding.keep_example_sweep(database),
     )
     for step in steps:

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 import uvicorn
 from hypothesis import HealthCheck, settings
 
-from app.api.seeding import keep_example_sweep, keep_examples
+from app.api.seeding import keep_example_reassignment, keep_example_sweep, keep_examples
 from app.main import create_app
 from app.settings import Settings
 from app.store import embedded, migrations
@@ -86,6 +86,7 @@ def address(migrated: Database) -> Iterator[str]:
 def client(address: str, database: Database) -> Iterator[httpx.Client]:
     """A client of the service, over a database that holds the documentation's examples and nothing else."""
     keep_examples(database)
+    keep_example_reassignment(database)
     keep_example_sweep(database)
     with httpx.Client(base_url=address, timeout=60) as client:
         yield client

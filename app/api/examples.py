@@ -10,6 +10,7 @@ EXAMPLE_GROUPS_SNAPSHOT_ID = UUID("01890a5d-ac96-7b62-9d0e-4a7f1c83e265")
 EXAMPLE_PLAN_ID = UUID("01890a5d-ac97-7f2e-9c41-5d1f3a2b6c70")
 EXAMPLE_GROUP_PLAN_ID = UUID("01890a5d-ac96-7e08-b3a1-7c2d5f4e9b18")
 EXAMPLE_STREAMS_PLAN_ID = UUID("01890a5d-ac99-7c3d-a5b6-2e8f7d1c4a93")
+EXAMPLE_REASSIGNMENT_PLAN_ID = UUID("01890a5d-ac9b-7a15-9f37-4b6d8e2c1f50")
 EXAMPLE_SWEEP_ID = UUID("01890a5d-ac9a-7d4e-8b21-6f3e9c0d5a82")
 EXAMPLE_JOB_ID = UUID("01890a5d-ac98-7b1a-8e3d-0f4c2d9a7e51")
 
@@ -425,5 +426,10 @@ CLONE_REQUEST: dict[str, Any] = {
 SWEEP_ID = Path(examples=[str(EXAMPLE_SWEEP_ID)])
 ScenarioIndex = Annotated[int, Path(ge=0, le=2**31 - 1, examples=[0])]
 SNAPSHOT_ID = Path(examples=[str(EXAMPLE_SNAPSHOT_ID)])
-PLAN_ID = Path(examples=[str(EXAMPLE_PLAN_ID), str(EXAMPLE_GROUP_PLAN_ID), str(EXAMPLE_STREAMS_PLAN_ID)])
+PLAN_ID = Path(
+    examples=[
+        str(plan_id)
+        for plan_id in (EXAMPLE_PLAN_ID, EXAMPLE_REASSIGNMENT_PLAN_ID, EXAMPLE_GROUP_PLAN_ID, EXAMPLE_STREAMS_PLAN_ID)
+    ]
+)
 JOB_ID = Path(examples=[str(EXAMPLE_JOB_ID)])

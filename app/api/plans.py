@@ -25,6 +25,7 @@ from app.api.plan_documents import (
     StreamsDiffDocument,
 )
 from app.api.problems import responses
+from app.api.reassignment_documents import ReassignmentPlanDocument
 from app.api.streams_documents import StreamsPlanDocument
 from app.core.model import Broker
 from app.errors import NotExportable
@@ -91,7 +92,7 @@ def list_plans(
     "/{plan_id:uuid}",
     operation_id="get_plan",
     summary="Read a plan",
-    response_model=PlanDocument | GroupPlanDocument | StreamsPlanDocument,
+    response_model=PlanDocument | ReassignmentPlanDocument | GroupPlanDocument | StreamsPlanDocument,
     responses=responses(
         errors.PlanNotFound,
         errors.NotAcceptable,

@@ -7,6 +7,7 @@ from app.api.examples import (
     EXAMPLE_GROUPS_SNAPSHOT_ID,
     EXAMPLE_JOB_ID,
     EXAMPLE_PLAN_ID,
+    EXAMPLE_REASSIGNMENT_PLAN_ID,
     EXAMPLE_SNAPSHOT_ID,
     EXAMPLE_STREAMS_PLAN_ID,
     EXAMPLE_SWEEP_ID,
@@ -18,12 +19,15 @@ from app.api.examples import (
     SWEEP,
 )
 from app.api.groups import PlanGroupRequest
+from app.api.reassignment import PlanReassignmentRequest
+from app.api.reassignment_examples import KEPT_REASSIGNMENT
 from app.api.replicas import PlaceRequest
 from app.api.streams import PlanStreamsRequest
 from app.errors import JobNotFound, PlanNotFound, SnapshotNotFound, SweepNotFound
 from app.services import replica_requests, replicas, snapshots, sweeps
 from app.services.groups import planning
 from app.services.limits import Limits
+from app.services.reassignment import planning as reassignment_planning
 from app.services.streams import planning as streams_planning
 from app.store.database import Database
 
@@ -60,6 +64,16 @@ def keep_examples(database: Database) -> None:
             uow.jobs.get(EXAMPLE_JOB_ID)
         except JobNotFound:
             uow.jobs.enqueue(replica_requests.KIND, replica_requests.stored(wanted), job_id=EXAMPLE_JOB_ID)
+
+
+def keep_example_reassignment(database: Database) -> None:
+    """Keep the example reassignment, too. Planning it loads compiled loops: not while others wait."""
+    change = PlanReassignmentRequest.model_validate(KEPT_REASSIGNMENT).service()
+    with database.begin() as uow:
+        try:
+            uow.plans.get(EXAMPLE_REASSIGNMENT_PLAN_ID)
+        except PlanNotFound:
+            reassignment_planning.plan_reassignment(uow, change, Limits(), plan_id=EXAMPLE_REASSIGNMENT_PLAN_ID)
 
 
 def keep_example_sweep(database: Database) -> None:

@@ -8,6 +8,7 @@ it becomes is decided at the edge (`app.api.statuses`). Failures survive picklin
     kafka.py     what Kafka itself would refuse
     lookups.py   what is not there, or already is
     requests.py  what a request says that cannot be
+    reassignments.py  what of a reassignment cannot be
     machine.py   what the operator's machine says no to
     access.py    who asks, how often, and in which form
 """
@@ -75,6 +76,18 @@ from app.errors.machine import (
     SparkJobFailed,
     SparkUnavailable,
 )
+from app.errors.reassignments import (
+    BrokerExists,
+    BudgetBelowMinimum,
+    NotFeasible,
+    PinContradicted,
+    RatesMissing,
+    ReassignmentUnderWay,
+    SizesMissing,
+    UnknownBroker,
+    UnknownRack,
+    UnknownTopic,
+)
 from app.errors.requests import (
     AttributeMissing,
     BatchesOutOfDisk,
@@ -123,7 +136,9 @@ __all__ = [
     "AssignorNeverEnds",
     "AttributeMissing",
     "BatchesOutOfDisk",
+    "BrokerExists",
     "BrokersWithoutRack",
+    "BudgetBelowMinimum",
     "ClientWithoutThreads",
     "ClusterUnreachable",
     "ColumnNotFound",
@@ -174,15 +189,20 @@ __all__ = [
     "NoMembers",
     "NotAcceptable",
     "NotExportable",
+    "NotFeasible",
     "NotForThisKind",
     "NotSerializable",
     "OutputNotWritable",
     "OwnedPartitionMissing",
     "PartitionsLeftUnassigned",
+    "PinContradicted",
     "PlanNotFound",
     "QueueSizesOverflow",
     "RackCostsOverflow",
+    "RatesMissing",
+    "ReassignmentUnderWay",
     "ScenarioNotFound",
+    "SizesMissing",
     "SnapshotChanged",
     "SnapshotNotFound",
     "SparkJobCancelled",
@@ -197,9 +217,12 @@ __all__ = [
     "TooManyTasks",
     "Unauthenticated",
     "UnknownAxis",
+    "UnknownBroker",
     "UnknownFigure",
     "UnknownPartition",
+    "UnknownRack",
     "UnknownTaskLag",
+    "UnknownTopic",
     "UnsupportedMediaType",
     "ValueColumnOfAnotherType",
 ]

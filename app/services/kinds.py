@@ -16,6 +16,9 @@ from app.services.groups import exports as group_exports
 from app.services.groups import planning, readers
 from app.services.limits import Limits
 from app.services.plans import JSON_OPTIONS, Difference, Plan, PlannedPartition, summary
+from app.services.reassignment import planning as reassignment_planning
+from app.services.reassignment import requests as reassignment_requests
+from app.services.reassignment.kept import STEPS
 from app.services.streams import differences as streams_differences
 from app.services.streams import exports as streams_exports
 from app.services.streams import kept as streams_kept
@@ -55,6 +58,14 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
             exports=replica_exports.EXPORTS,
             says="which brokers hold the replicas",
         ),
+        reassignment_requests.KIND: Kind(
+            run=reassignment_planning.run,
+            placed=replicas.placed,
+            partition=replicas.partition_json,
+            difference=replica_differences.difference,
+            exports=replica_exports.EXPORTS,
+            says="which brokers hold the replicas",
+        ),
         planning.KIND: Kind(
             run=planning.run,
             # The answer of a group plan is whole: its lists have an order that rows do not keep.
@@ -75,6 +86,8 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
     }
 )
 """Every kind of plan by its name; the API's filter and the jobs read it."""
+_NOT_SHOWN = ("prediction", "seed", STEPS)
+"""What of an answer its JSON says elsewhere, or hands over as files alone."""
 
 
 def to_json(plan: Plan | NewPlan) -> bytes:
@@ -83,7 +96,7 @@ def to_json(plan: Plan | NewPlan) -> bytes:
     document = (
         summary(head)
         | KINDS[head.kind].placed(plan)
-        | {name: value for name, value in head.answer.items() if name not in ("prediction", "seed")}
+        | {name: value for name, value in head.answer.items() if name not in _NOT_SHOWN}
         | {"request": head.request}
     )
     return orjson.dumps(document, option=JSON_OPTIONS)

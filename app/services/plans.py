@@ -117,9 +117,16 @@ def named_plan(uow: UnitOfWork, plan: Plan, against: UUID) -> Plan | None:
 
 def brokers(uow: UnitOfWork, head: PlanHead) -> tuple[Broker, ...]:
     """The brokers that the plan was made on: its snapshot's, or those of its request, if it has any."""
+    listed: Any = head.request.get("brokers") or ()
     if head.snapshot_id is not None:
-        return snapshots.load(uow, head.snapshot_id)[1].brokers
-    listed: Any = head.request["brokers"] or ()
+        there = snapshots.load(uow, head.snapshot_id)[1].brokers
+        # A change may bring brokers of its own.
+        listed = head.request.get("add_brokers") or ()
+        return tuple(sorted((*there, *_listed(listed)), key=lambda broker: broker.id))
+    return _listed(listed)
+
+
+def _listed(listed: Sequence[Any]) -> tuple[Broker, ...]:
     return tuple(
         Broker(broker["id"], broker["rack"], broker["fenced"], attributes=broker.get("attributes") or {})
         for broker in listed

@@ -12,6 +12,7 @@ from app.errors import PlanNotFound
 from app.services import plans, replica_requests
 from app.services.groups import planning
 from app.services.plans import Plan
+from app.services.reassignment import requests as reassignment
 from app.services.streams import planning as streams
 from app.store.database import Database
 from app.web import group_plans, replica_plans, streams_plans
@@ -20,7 +21,12 @@ from app.web.pictures import STYLE
 from app.web.views import View
 
 VIEWS: Mapping[str, View] = MappingProxyType(
-    {replica_requests.KIND: replica_plans.VIEW, planning.KIND: group_plans.VIEW, streams.KIND: streams_plans.VIEW}
+    {
+        replica_requests.KIND: replica_plans.VIEW,
+        reassignment.KIND: replica_plans.VIEW,
+        planning.KIND: group_plans.VIEW,
+        streams.KIND: streams_plans.VIEW,
+    }
 )
 """How each kind of plan is shown; there is one for every kind that there is."""
 

@@ -12,14 +12,23 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from app.api.examples import EXAMPLE_GROUP_PLAN_ID, EXAMPLE_PLAN_ID, EXAMPLE_STREAMS_PLAN_ID, SNAPSHOT
+from app.api.examples import (
+    EXAMPLE_GROUP_PLAN_ID,
+    EXAMPLE_PLAN_ID,
+    EXAMPLE_REASSIGNMENT_PLAN_ID,
+    EXAMPLE_STREAMS_PLAN_ID,
+    SNAPSHOT,
+)
 from app.core.model import Placement
 from app.formats import placement_tables, reassignment, replica_assignment
 from app.services.exports import FORMATS
 from tests.api.contract import SNAPSHOT_ID, UNKNOWN_ID, brokers, only_error, place, problem, topic
 
 PLAN = f"/v1/plans/{EXAMPLE_PLAN_ID}"
-KEPT = [str(EXAMPLE_STREAMS_PLAN_ID), str(EXAMPLE_PLAN_ID), str(EXAMPLE_GROUP_PLAN_ID)]
+KEPT = [
+    str(plan_id)
+    for plan_id in (EXAMPLE_REASSIGNMENT_PLAN_ID, EXAMPLE_STREAMS_PLAN_ID, EXAMPLE_PLAN_ID, EXAMPLE_GROUP_PLAN_ID)
+]
 """What a new service keeps, newest first."""
 REASSIGNMENT = "application/vnd.kafka.reassignment+json"
 ARROW = "application/vnd.apache.arrow.stream"
@@ -68,12 +77,12 @@ class TestList:
         one = place(client, topic("a"), topic("b"), seed=1, labels={"team": "x", "stage": "p"}).json()["id"]
         two = place(client, topic("b"), seed=1, snapshot_id=other, labels={"team": "y=z"}).json()["id"]
         three = place(client, topic("c"), seed=1, brokers=brokers(3, 3)).json()["id"]
-        example = str(EXAMPLE_PLAN_ID)
+        example, change = str(EXAMPLE_PLAN_ID), str(EXAMPLE_REASSIGNMENT_PLAN_ID)
         for params, wanted in (
             ({"kind": "replicas"}, [three, two, one, example]),
             ({"kind": "group"}, [str(EXAMPLE_GROUP_PLAN_ID)]),
             ({"cluster": "other"}, [two]),
-            ({"cluster": "example"}, [one, example]),
+            ({"cluster": "example"}, [one, change, example]),
             ({"topic": "b"}, [two, one]),
             ({"topic": "c"}, [three]),
             ({"topic": "b", "cluster": "example"}, [one]),

@@ -1,0 +1,224 @@
+"""The brokers that a reassignment is about: those that are there, those that come, those that go."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.core.model import Broker, Cluster, Int32s
+from app.core.replicas.rack_modes import RackMode, brokers_without_rack
+from app.errors import BrokerExists, ConflictingFields, DuplicateBroker, FieldPath, UnknownBroker, UnknownRack
+from app.services.cautions import Caution
+from app.services.reassignment.requests import ReassignmentRequest
+from app.services.snapshots import first_repeated
+
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Brokers:
+    """Every broker that has or may get a replica, by ascending id; their places here are the solvers' positions.
+
+    Parameters
+    ----------
+    known : with their racks; one that is down and not listed has none. added : those of them that come.
+    rack_of : (brokers,) int32 indices of racks, as `Problem.rack_of` has them. racks : the names of the first of them;
+        brokers whose rack nobody knows have one of their own each, beyond these.
+    listed_racks : how many racks there are before anybody goes; 0 where racks do not count.
+    is_removed : (brokers,) bool, those that go, replaced ones among them. is_replaced : those alone.
+    is_offline : fenced, or down. is_unplaced : in a rack that nobody knows. is_forbidden : to receive nothing new.
+    successor_of : (brokers,) int32 who takes the place of each; its own where nobody does.
+    """
+
+    known: tuple[Broker, ...]
+    added: tuple[Broker, ...]
+    ids: Int32s = field(repr=False)
+    rack_of: Int32s = field(repr=False)
+    racks: tuple[str, ...]
+    listed_racks: int
+    is_removed: Bools = field(repr=False)
+    is_replaced: Bools = field(repr=False)
+    is_offline: Bools = field(repr=False)
+    is_unplaced: Bools = field(repr=False)
+    is_forbidden: Bools = field(repr=False)
+    successor_of: Int32s = field(repr=False)
+    cautions: tuple[Caution, ...] = ()
+
+    @property
+    def target(self) -> Bools:
+        """(brokers,) bool, those that may receive in general: their counts are to be even."""
+        return ~(self.is_removed | self.is_offline | self.is_forbidden)
+
+    @property
+    def stay(self) -> tuple[Broker, ...]:
+        """The brokers that are there afterwards and that somebody has listed."""
+        return tuple(broker for broker, leaves in zip(self.known, self.is_removed, strict=True) if not leaves)
+
+    def mask(self, ids: Collection[int]) -> Bools:
+        """(brokers,) bool, those of these ids."""
+        return np.isin(self.ids, np.fromiter(ids, np.int64, len(ids)))
+
+    def named(self, mask: Bools) -> str:
+        """The ids of some, as texts name them."""
+        ids = self.ids[mask].tolist()
+        return ", ".join(map(str, ids[:20])) + (f" and {len(ids) - 20} more" if len(ids) > 20 else "")
+
+
+def check_named(request: ReassignmentRequest) -> None:
+    """Raise what is wrong with the brokers that a request names, before a cluster is looked at."""
+    lists: Mapping[str, Sequence[int]] = {
+        "add_brokers": [broker.id for broker in request.add_brokers],
+        "remove_brokers": request.remove_brokers,
+        "forbid_brokers": request.forbid_brokers,
+    }
+    for name, ids in lists.items():
+        if (twice := first_repeated(ids)) is not None:
+            path: FieldPath = (name, twice, "id") if name == "add_brokers" else (name, twice)
+            raise DuplicateBroker(f"broker {ids[twice]} is listed twice in {name}", path=path, value=ids[twice])
+    added = set(lists["add_brokers"])
+    for place, broker in enumerate(request.remove_brokers):
+        if broker in added:
+            raise _conflict(("remove_brokers", place), broker, "is removed and added")
+        if broker in request.replace_brokers:
+            raise _conflict(("remove_brokers", place), broker, "is removed, and replaced, which removes it as well")
+    for old, new in request.replace_brokers.items():
+        path = ("replace_brokers", str(old))
+        if new in request.replace_brokers:
+            what = "itself" if new == old else f"{request.replace_brokers[new]}"
+            raise _conflict(path, new, f"is to replace {old}, and is replaced by {what}")
+        if new in request.remove_brokers:
+            raise _conflict(path, new, f"is to replace {old}, and is removed")
+        if new in request.forbid_brokers:
+            raise _conflict(path, new, f"is to replace {old}, and is forbidden to receive anything")
+        if old in added:
+            raise _conflict(path, old, "is replaced and added")
+    successors = list(request.replace_brokers.values())
+    if (twice := first_repeated(successors)) is not None:
+        old = list(request.replace_brokers)[twice]
+        raise _conflict(("replace_brokers", str(old)), successors[twice], "is to replace two brokers")
+
+
+def brokers_of(request: ReassignmentRequest, cluster: Cluster) -> Brokers:
+    """Who is there, who comes and who goes.
+
+    Raises
+    ------
+    UnknownBroker, BrokerExists, UnknownRack : what the request names. BrokersWithoutRack : racks are enforced.
+    ConflictingFields : a broker is added that is to be forbidden everything.
+    """
+    listed = {broker.id: broker for broker in cluster.brokers}
+    down = [Broker(broker) for broker in cluster.replica_holders().tolist() if broker not in listed]
+    present = listed | {broker.id: broker for broker in down}
+    added = _added(request, present)
+    everyone = present | {broker.id: broker for broker in added}
+    _require_known(request, everyone)
+    known = tuple(everyone[broker] for broker in sorted(everyone))
+    ids = np.array([broker.id for broker in known], np.int32)
+    down_ids = {broker.id for broker in down}
+    told = [broker for broker in known if broker.id not in down_ids]
+    counts_racks, cautions = _racks_count(request, told)
+    racks = tuple(sorted({broker.rack for broker in told if broker.rack is not None})) if counts_racks else ()
+    is_down = np.isin(ids, np.fromiter(down_ids, np.int64, len(down_ids)))
+    positions = {broker.id: place for place, broker in enumerate(known)}
+    is_replaced = np.isin(ids, np.fromiter(request.replace_brokers, np.int64, len(request.replace_brokers)))
+    successor_of = np.arange(len(ids), dtype=np.int32)
+    for old, new in request.replace_brokers.items():
+        successor_of[positions[old]] = positions[new]
+    return Brokers(
+        known=known,
+        added=added,
+        ids=ids,
+        rack_of=_rack_of(known, racks, is_down),
+        racks=racks,
+        listed_racks=len(racks),
+        is_removed=is_replaced | np.isin(ids, np.array(request.remove_brokers, np.int64)),
+        is_replaced=is_replaced,
+        is_offline=is_down | np.array([broker.fenced for broker in known], np.bool_),
+        is_unplaced=is_down & counts_racks,
+        is_forbidden=np.isin(ids, np.array(request.forbid_brokers, np.int64)),
+        successor_of=successor_of,
+        cautions=(*cautions, *_of_successors(request, everyone)),
+    )
+
+
+def _added(request: ReassignmentRequest, present: Mapping[int, Broker]) -> tuple[Broker, ...]:
+    """Brokers that come; a successor that nobody lists comes on paper, in the rack of the one that it replaces."""
+    for place, broker in enumerate(request.add_brokers):
+        if broker.id in present:
+            detail = f"broker {broker.id} is to be added, and the cluster has one of that id"
+            raise BrokerExists(detail, path=("add_brokers", place, "id"), value=broker.id)
+    named = {broker.id for broker in request.add_brokers} | set(present)
+    on_paper = [
+        Broker(new, present[old].rack)
+        for old, new in request.replace_brokers.items()
+        if new not in named and old in present
+    ]
+    return tuple(sorted((*request.add_brokers, *on_paper), key=lambda broker: broker.id))
+
+
+def _require_known(request: ReassignmentRequest, everyone: Mapping[int, Broker]) -> None:
+    for path, broker in _named(request):
+        if broker not in everyone:
+            detail = f"there is no broker {broker} in the snapshot, nor is one added"
+            raise UnknownBroker(detail, path=path, value=broker)
+    racks = {broker.rack for broker in everyone.values()}
+    for place, rack in enumerate(request.evacuate_leaders.racks):
+        if rack not in racks:
+            shown = ", ".join(sorted(rack for rack in racks if rack is not None)) or "none"
+            path = ("evacuate_leaders", "racks", place)
+            raise UnknownRack(f"no broker stands in the rack {rack}; the racks are {shown}", path=path, value=rack)
+
+
+def _named(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, int]]:
+    """Every broker that a request names, and where."""
+    for name, ids in (("remove_brokers", request.remove_brokers), ("forbid_brokers", request.forbid_brokers)):
+        for place, broker in enumerate(ids):
+            yield (name, place), broker
+    for old in request.replace_brokers:
+        yield ("replace_brokers", str(old)), old
+    for at, isolated in enumerate(request.isolate):
+        for place, broker in enumerate(isolated.brokers):
+            yield ("isolate", at, "brokers", place), broker
+    for at, pin in enumerate(request.pins):
+        for place, broker in enumerate(pin.replicas):
+            yield ("pins", at, "replicas", place), broker
+    for place, broker in enumerate(request.evacuate_leaders.brokers):
+        yield ("evacuate_leaders", "brokers", place), broker
+
+
+def _racks_count(request: ReassignmentRequest, told: Sequence[Broker]) -> tuple[bool, list[Caution]]:
+    """Whether racks count, and what the caller should know about that. Raises `BrokersWithoutRack`."""
+    without = [broker for broker in told if broker.rack is None]
+    if request.rack_mode is RackMode.DISABLED or len(without) == len(told):
+        return False, []
+    if not without:
+        return True, []
+    if request.rack_mode is RackMode.ENFORCED:
+        raise brokers_without_rack(told, "AdminOperationException")
+    detail = f"racks do not count: {len(without)} of {len(told)} brokers have none, and the mode is safe"
+    return False, [Caution("racks_ignored", detail, tuple(broker.id for broker in without))]
+
+
+def _rack_of(known: Sequence[Broker], racks: Sequence[str], is_down: Bools) -> Int32s:
+    index_of = {rack: index for index, rack in enumerate(racks)}
+    if not racks:
+        return np.zeros(len(known), np.int32)
+    rack_of = np.array([index_of.get(broker.rack or "", 0) for broker in known], np.int32)
+    rack_of[is_down] = len(racks) + np.arange(int(is_down.sum()))
+    return rack_of
+
+
+def _of_successors(request: ReassignmentRequest, everyone: Mapping[int, Broker]) -> Iterator[Caution]:
+    for old, new in request.replace_brokers.items():
+        was, now = everyone[old].rack, everyone[new].rack
+        if was is not None and now is not None and was != now:
+            detail = (
+                f"broker {new} stands in {now}, and broker {old}, which it replaces, in {was}: it gets those replicas "
+                "of which the partition has no other in its rack, and the rest go elsewhere"
+            )
+            yield Caution("replacement_in_another_rack", detail, (old, new))
+
+
+def _conflict(path: FieldPath, broker: int, what: str) -> ConflictingFields:
+    return ConflictingFields(f"broker {broker} {what}", path=path, value=broker)

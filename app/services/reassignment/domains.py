@@ -1,0 +1,293 @@
+"""Where each partition may be: what is asked for as domains, each of which many partitions share."""
+
+from collections.abc import Iterator, Mapping, Set
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from app.core.model import Int32s, Int64s
+from app.core.reassignment.domains import Kind, RackRule
+from app.core.reassignment.domains import NotFeasible as NoDomain
+from app.core.reassignment.domains import domains_of as find_domains
+from app.core.reassignment.problem import NO_HOME, Domain
+from app.core.replicas.rack_modes import RackMode
+from app.errors import Json, PinContradicted
+from app.services.reassignment.brokers import Bools, Brokers
+from app.services.reassignment.conflicts import (
+    FACTOR,
+    MOST_PER_RACK,
+    RACK_RULE,
+    Demand,
+    Wanted,
+    refusal,
+    room,
+)
+from app.services.reassignment.requests import PinRequest, ReassignmentRequest
+from app.services.reassignment.scope import Scope
+
+
+@dataclass(slots=True)
+class Relaxed:
+    """What of a request was given up, each thing once however many partitions it is about."""
+
+    found: dict[tuple[str, str], str] = field(default_factory=dict)
+
+    def note(self, constraint: str, about: str, detail: str) -> None:
+        """Remember that a constraint was given up."""
+        self.found.setdefault((constraint, about), detail)
+
+    def as_json(self) -> list[Json]:
+        """As the answer writes it."""
+        return [{"constraint": constraint, "detail": detail} for (constraint, _), detail in self.found.items()]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Domains:
+    """Domains, and which of them each row has. `pins` are the rows whose replicas and their order are given."""
+
+    domains: tuple[Domain, ...]
+    domain_of: Int32s = field(repr=False)
+    pins: Mapping[int, PinRequest]
+
+
+class Room:
+    """Which brokers a topic's partitions may be on, by what of a request is minded."""
+
+    def __init__(self, request: ReassignmentRequest, brokers: Brokers) -> None:
+        self._request = request
+        self._brokers = brokers
+        self._isolated = [brokers.mask(isolated.brokers) for isolated in request.isolate]
+        self._group_of = {name: at for at, isolated in enumerate(request.isolate) for name in isolated.topics}
+        self.demands = tuple(self._demands())
+        self.everything = {demand.name for demand in self.demands}
+
+    def group(self, topic: str) -> int:
+        """Topics of one group may be on the same brokers; -1 are those that nothing isolates."""
+        return self._group_of.get(topic, -1)
+
+    def may_receive(self, group: int, minded: Set[str] | None = None) -> Bools:
+        """(brokers,) bool, who may take new replicas."""
+        wanted = self.everything if minded is None else minded
+        found = self._allowed(group, wanted)
+        for name, mask in self._kept_out():
+            if name in wanted:
+                found &= ~mask
+        return found
+
+    def may_keep(self, group: int) -> Bools:
+        """(brokers,) bool, who may keep the replicas that it has."""
+        found = self._allowed(group, self.everything) & ~self._brokers.is_removed
+        return found & ~self._brokers.is_offline if self._request.fix_offline_replicas else found
+
+    def _allowed(self, group: int, minded: Set[str]) -> Bools:
+        found = np.ones(len(self._brokers.ids), np.bool_)
+        for at, isolated in enumerate(self._request.isolate):
+            if f"isolate/{at}" not in minded:
+                continue
+            if at == group:
+                found &= self._isolated[at]
+            elif isolated.exclusive:
+                found &= ~self._isolated[at]
+        return found
+
+    def _kept_out(self) -> Iterator[tuple[str, Bools]]:
+        brokers = self._brokers
+        yield "offline", brokers.is_offline
+        yield "forbid_brokers", brokers.is_forbidden
+        yield "replace_brokers", brokers.is_replaced
+        yield "remove_brokers", brokers.is_removed & ~brokers.is_replaced
+
+    def _demands(self) -> Iterator[Demand]:
+        """What restricts where a partition may be; what is asked for least plainly first, so that it is named last."""
+        asked = {
+            "offline": ((), "are fenced or down", "brokers that are back"),
+            "forbid_brokers": (("forbid_brokers",), "are to receive nothing", "fewer of forbid_brokers"),
+            "replace_brokers": (("replace_brokers",), "are replaced", "a successor that the rack rule has room for"),
+            "remove_brokers": (("remove_brokers",), "are removed", "fewer of remove_brokers, or brokers to add there"),
+        }
+        masks = dict(self._kept_out())
+        for name in ("offline", "forbid_brokers"):
+            yield from self._demand(name, masks[name], *asked[name])
+        for at, isolated in enumerate(self._request.isolate):
+            names, these = ", ".join(isolated.topics[:5]), self._brokers.named(self._isolated[at])
+            words = f"{names} may be on brokers {these} alone" + (", and nobody else there" * isolated.exclusive)
+            lift = f"more brokers in /isolate/{at}/brokers"
+            yield Demand(f"isolate/{at}", ("isolate", at, "brokers"), words, lift)
+        for name in ("replace_brokers", "remove_brokers"):
+            yield from self._demand(name, masks[name], *asked[name])
+        if self._request.max_replicas_per_rack is not None:
+            most = self._request.max_replicas_per_rack
+            words = f"a rack has {most} replicas of a partition at most"
+            yield Demand(MOST_PER_RACK, (MOST_PER_RACK,), words, "a larger max_replicas_per_rack, or none")
+        if self._request.rack_mode is RackMode.ENFORCED and self._brokers.racks:
+            words = f"each partition spans as many of the {len(self._brokers.racks)} racks as it has replicas"
+            yield Demand(RACK_RULE, (RACK_RULE,), words, '"rack_mode": "safe", which takes the racks that are left')
+
+    def _demand(self, name: str, mask: Bools, path: tuple[str, ...], words: str, lift: str) -> Iterator[Demand]:
+        if mask.any():
+            yield Demand(name, path, f"brokers {self._brokers.named(mask)} {words}", lift)
+
+
+def domains_of(
+    request: ReassignmentRequest, brokers: Brokers, scope: Scope, homes: Int32s, relaxed: Relaxed
+) -> Domains:
+    """Each row's domain.
+
+    Parameters
+    ----------
+    homes : (rows, widest) int32 positions, padded with `NO_HOME`, as `Problem.homes` has them.
+
+    Raises
+    ------
+    NotFeasible, InvalidReplicationFactor, PinContradicted : unless conflicts are to be relaxed.
+    """
+    places = Room(request, brokers)
+    pins = dict(_pins(request, brokers, scope, homes, places, relaxed))
+    is_free = np.ones(len(homes), np.bool_)
+    is_free[list(pins)] = False
+    free = np.flatnonzero(is_free)
+    kinds = _Kinds.of(scope, places, free)
+    found, of_free = _made(request, brokers, scope, places, kinds, homes[free], relaxed)
+    domain_of = np.empty(len(homes), np.int32)
+    domain_of[free] = of_free
+    for place, row in enumerate(pins):
+        domain_of[row] = len(found) + place
+    return Domains((*found, *(_pinned(brokers, pin) for pin in pins.values())), domain_of, pins)
+
+
+@dataclass(slots=True, eq=False)
+class _Kinds:
+    """What is asked of many partitions alike.
+
+    Parameters
+    ----------
+    rows : (kinds,) int64, a row of each. groups : of isolated topics, by kind. of_row : (free,) int32 indices.
+    """
+
+    rows: Int64s
+    kinds: list[Kind]
+    groups: list[int]
+    of_row: Int32s
+
+    @classmethod
+    def of(cls, scope: Scope, places: Room, free: Int64s) -> "_Kinds":
+        group = np.array([places.group(name) for name in scope.topics], np.int64)[scope.topic_of[free]]
+        factors = scope.factors[free].astype(np.int64)
+        key = group * (int(factors.max(initial=0)) + 1) + factors
+        _, first, of_row = np.unique(key, return_index=True, return_inverse=True)
+        groups = group[first].tolist()
+        kinds = [
+            Kind(int(factors[row]), places.may_keep(one), places.may_receive(one))
+            for row, one in zip(first.tolist(), groups, strict=True)
+        ]
+        return cls(free[first], kinds, groups, of_row.astype(np.int32))
+
+
+def _made(
+    request: ReassignmentRequest,
+    brokers: Brokers,
+    scope: Scope,
+    places: Room,
+    kinds: _Kinds,
+    homes: Int32s,
+    relaxed: Relaxed,
+) -> tuple[tuple[Domain, ...], Int32s]:
+    """The domains of the rows that are not pinned. What makes one impossible is refused, or given up and noted."""
+    is_strict = request.rack_mode is RackMode.ENFORCED
+    usable = [
+        int(np.count_nonzero(room(brokers, kind.may_receive)[: len(brokers.racks)])) if len(brokers.racks) else 1
+        for kind in kinds.kinds
+    ]
+    to_span = max(len(brokers.racks) if is_strict else min(usable, default=1), 1)
+    rule = RackRule(to_span, request.max_replicas_per_rack, request.repair_racks)
+    while True:
+        try:
+            return find_domains(kinds.kinds, kinds.of_row, homes, brokers.rack_of, rule)
+        except NoDomain as short:
+            row, kind = short.row, kinds.kinds[short.kind]
+            wanted = _wanted(request, brokers, scope, places, kinds, short.kind, homes[row])
+            if request.on_conflict == "refuse" or (short.what == "brokers" and short.there == 0):
+                asked = wanted.topic in request.replication_factor
+                raise refusal(wanted, brokers, factor_is_asked=asked) from None
+            if short.what == "racks":
+                rule = replace(rule, to_span=short.there)
+                relaxed.note(RACK_RULE, "", f"partitions span the {short.there} racks that are left")
+            elif short.what == "rack_places":
+                rule = replace(rule, most=None)
+                relaxed.note(MOST_PER_RACK, "", f"racks have more than {request.max_replicas_per_rack} replicas")
+            else:
+                detail = f"partitions of {wanted.topic} have {short.there} replicas; {short.needed} have no room"
+                relaxed.note(FACTOR, wanted.topic, detail)
+                kinds.kinds[short.kind] = replace(kind, factor=short.there)
+
+
+def _wanted(
+    request: ReassignmentRequest,
+    brokers: Brokers,
+    scope: Scope,
+    places: Room,
+    kinds: _Kinds,
+    kind: int,
+    homes: Int32s,
+) -> Wanted:
+    """What is asked of the partitions of a kind that are where this one is."""
+    group, one = kinds.groups[kind], kinds.kinds[kind]
+    stays = np.zeros(len(brokers.ids), np.bool_)
+    stays[homes[homes != NO_HOME]] = True
+    stays &= one.may_keep
+    return Wanted(
+        topic=scope.topics[scope.topic_of[kinds.rows[kind]]],
+        factor=one.factor,
+        racks_to_span=min(one.factor, len(brokers.racks)),
+        most_per_rack=request.max_replicas_per_rack,
+        demands=places.demands,
+        may_have=lambda minded: places.may_receive(group, minded) | stays,
+    )
+
+
+def _pins(
+    request: ReassignmentRequest,
+    brokers: Brokers,
+    scope: Scope,
+    homes: Int32s,
+    places: Room,
+    relaxed: Relaxed,
+) -> Iterator[tuple[int, PinRequest]]:
+    """The pins that hold. Raises `PinContradicted` where one does not, unless it is to be given up."""
+    position_of = {broker: place for place, broker in enumerate(brokers.ids.tolist())}
+    topic_of = scope.topic_of
+    for row, at in scope.pins.items():
+        pin = request.pins[at]
+        group = places.group(scope.topics[topic_of[row]])
+        keeps, receives, held = places.may_keep(group), places.may_receive(group), set(homes[row].tolist())
+        wrong = [
+            (place, broker)
+            for place, broker in enumerate(pin.replicas)
+            if not (receives[position_of[broker]] or (keeps[position_of[broker]] and position_of[broker] in held))
+        ]
+        if not wrong:
+            yield row, pin
+            continue
+        place, broker = wrong[0]
+        contradicted = _contradicted(places, group, position_of[broker])
+        detail = f"partition {pin.topic}-{pin.partition} is pinned to broker {broker}: {contradicted.words}"
+        if request.on_conflict == "refuse":
+            raise PinContradicted(
+                detail,
+                path=("pins", at, "replicas", place),
+                value=broker,
+                contradicts=contradicted.as_json()["pointer"],
+            )
+        relaxed.note("pins", f"{pin.topic}-{pin.partition}", f"the pin is dropped; {detail}")
+
+
+def _contradicted(places: Room, group: int, position: int) -> Demand:
+    """The first demand that by itself keeps a broker from receiving a replica."""
+    return next(demand for demand in places.demands if not places.may_receive(group, {demand.name})[position])
+
+
+def _pinned(brokers: Brokers, pin: PinRequest) -> Domain:
+    """Exactly these brokers. Whoever names them has the say over racks as well; the verifier tells what comes of it."""
+    mask = brokers.mask(pin.replicas)
+    most = room(brokers, mask).astype(np.int64)
+    return Domain(len(pin.replicas), mask, mask, np.zeros_like(most), most)

@@ -1,0 +1,295 @@
+"""The partitions that a reassignment may move, as rows: where their replicas are, how many there are to be."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.core.model import NO_LEADER, NO_REPLICA, Cluster, Int32s, Int64s, Placement, Topic
+from app.errors import (
+    ConflictingFields,
+    DuplicatePartition,
+    DuplicateTopic,
+    FieldPath,
+    InvalidPartitions,
+    InvalidReplicationFactor,
+    KafkaError,
+    ReassignmentUnderWay,
+    UnknownPartition,
+    UnknownTopic,
+)
+from app.services.cautions import Caution
+from app.services.limits import Limits
+from app.services.reassignment.requests import ReassignmentRequest
+from app.services.snapshots import first_repeated
+
+NAMED_PARTITIONS = 20
+"""How many partitions a refusal names; it counts them all."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scope:
+    """Partitions as rows, by topic name and partition id.
+
+    Parameters
+    ----------
+    topics : their names. starts : (topics + 1,) int64, where each one's rows begin.
+    partition_ids : (rows,) int32. is_new : (rows,) bool, partitions that are yet to be.
+    before : (rows, widest) int32 broker ids where the replicas are, the preferred leader first, padded.
+    leaders : (rows,) int32 brokers that lead now, or `NO_LEADER`.
+    size_bytes : (rows,) int64 or `UNKNOWN_SIZE`; 0 of a new partition.
+    factors : (rows,) int32 replicas that there are to be, but of those that are pinned.
+    pins : by row the place of its pin in the request.
+    others : the topics that nothing is to be moved of.
+    """
+
+    topics: tuple[str, ...]
+    starts: Int64s
+    partition_ids: Int32s = field(repr=False)
+    is_new: NDArray[np.bool_] = field(repr=False)
+    before: Int32s = field(repr=False)
+    leaders: Int32s = field(repr=False)
+    size_bytes: Int64s = field(repr=False)
+    factors: Int32s = field(repr=False)
+    pins: Mapping[int, int]
+    others: tuple[Topic, ...] = field(repr=False)
+    cautions: tuple[Caution, ...] = ()
+
+    @property
+    def topic_of(self) -> Int64s:
+        """(rows,) int64 indices into `topics`."""
+        return np.repeat(np.arange(len(self.topics)), np.diff(self.starts))
+
+    def name(self, row: int) -> str:
+        """The partition of a row, as Kafka's tools name it."""
+        return f"{self.topics[self.topic_of[row]]}-{self.partition_ids[row]}"
+
+    def placements(self, replicas: Int32s) -> list[Placement]:
+        """(rows, widest) int32 broker ids by topic; one whose ids have gaps is several runs of partitions."""
+        found = []
+        for topic, (start, stop) in zip(self.topics, pairwise(self.starts.tolist()), strict=True):
+            gaps = np.flatnonzero(np.diff(self.partition_ids[start:stop]) != 1) + 1
+            for begin, end in pairwise([start, *(start + gaps).tolist(), stop]):
+                if begin < end:
+                    rows = replicas[begin:end]
+                    width = max(int((rows != NO_REPLICA).sum(axis=1).max()), 1)
+                    found.append(Placement(topic, int(self.partition_ids[begin]), rows[:, :width]))
+        return found
+
+
+def check_named(request: ReassignmentRequest) -> None:
+    """Raise what is wrong with the topics and partitions that a request names, before a cluster is looked at."""
+    if (twice := first_repeated(request.topics or ())) is not None:
+        name = (request.topics or ())[twice]
+        raise DuplicateTopic(f"topic {name} is listed twice", path=("topics", twice), value=name)
+    isolated: dict[str, int] = {}
+    for at, wanted in enumerate(request.isolate):
+        for place, name in enumerate(wanted.topics):
+            if name in isolated:
+                detail = f"topic {name} is isolated twice, by /isolate/{isolated[name]} and by /isolate/{at}"
+                raise DuplicateTopic(detail, path=("isolate", at, "topics", place), value=name)
+            isolated[name] = at
+    pinned = [(pin.topic, pin.partition) for pin in request.pins]
+    if (twice := first_repeated(pinned)) is not None:
+        name = "{}-{}".format(*pinned[twice])
+        raise DuplicatePartition(f"partition {name} is pinned twice", path=("pins", twice, "partition"), value=name)
+    for at, pin in enumerate(request.pins):
+        if (twice := first_repeated(pin.replicas)) is not None:
+            broker = pin.replicas[twice]
+            detail = f"the pin of {pin.topic}-{pin.partition} names broker {broker} twice"
+            raise DuplicatePartition(detail, path=("pins", at, "replicas", twice), value=broker)
+        factor = request.replication_factor.get(pin.topic)
+        if factor is not None and factor != len(pin.replicas):
+            detail = (
+                f"{pin.topic}-{pin.partition} is pinned to {len(pin.replicas)} brokers, and the replication factor of "
+                f"its topic is to be {factor}"
+            )
+            raise ConflictingFields(detail, path=("pins", at, "replicas"), value=len(pin.replicas), limit=factor)
+    for name, factor in request.replication_factor.items():
+        if factor < 1:
+            raise InvalidReplicationFactor(
+                f"topic {name}: a replication factor is 1 or more; {factor} given",
+                kafka=KafkaError("InvalidReplicationFactorException"),
+                path=("replication_factor", name),
+                value=factor,
+                minimum=1,
+            )
+
+
+def scope_of(request: ReassignmentRequest, cluster: Cluster, limits: Limits, *, is_job: bool) -> Scope:
+    """The rows of what a request may move.
+
+    Raises
+    ------
+    UnknownTopic, UnknownPartition, InvalidPartitions, ConflictingFields : what the request names.
+    ReassignmentUnderWay : some of them are on their way already. LimitExceeded
+    """
+    by_name = {topic.name: topic for topic in cluster.topics}
+    _require_known(request, by_name)
+    wanted = sorted(by_name if request.topics is None else request.topics)
+    topics = [by_name[name] for name in wanted]
+    grown = [_grown(request, topic) for topic in topics]
+    _check_size(topics, grown, limits, is_job=is_job)
+    cautions = _under_way(request, topics)
+    counts = [len(topic.partition_ids) + len(new) for topic, new in zip(topics, grown, strict=True)]
+    starts = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]).astype(np.int64)
+    before = _before(topics, starts)
+    now = np.count_nonzero(before != NO_REPLICA, axis=1).astype(np.int32)
+    ids, leaders, sizes = _columns(topics, grown)
+    is_new = np.concatenate(
+        [np.zeros(0, np.bool_), *(np.arange(n) >= n - len(new) for n, new in zip(counts, grown, strict=True))]
+    )
+    factors = now.copy()
+    for topic, (start, stop) in zip(topics, pairwise(starts.tolist()), strict=True):
+        rows = slice(start, stop)
+        if topic.name in request.replication_factor:
+            factors[rows] = request.replication_factor[topic.name]
+        elif is_new[rows].any():
+            factors[rows][is_new[rows]] = np.bincount(now[rows][~is_new[rows]], minlength=2).argmax()
+    pins = _pins(request, wanted, starts, ids)
+    left = set(by_name) - set(wanted)
+    return Scope(
+        topics=tuple(wanted),
+        starts=starts,
+        partition_ids=ids,
+        is_new=is_new,
+        before=before,
+        leaders=leaders,
+        size_bytes=sizes,
+        factors=factors,
+        pins=pins,
+        others=tuple(topic for topic in cluster.topics if topic.name in left),
+        cautions=tuple(cautions),
+    )
+
+
+def _require_known(request: ReassignmentRequest, by_name: Mapping[str, Topic]) -> None:
+    for path, name, has_to_be_in_scope in _named(request):
+        if name not in by_name:
+            raise UnknownTopic(f"there is no topic {name} in the snapshot", path=path, value=name)
+        if has_to_be_in_scope and request.topics is not None and name not in request.topics:
+            detail = f"topic {name} is none of those that may be moved, which `topics` lists"
+            raise ConflictingFields(detail, path=path, value=name)
+
+
+def _named(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, str, bool]]:
+    """Every topic that a request names, where, and whether it is to be changed."""
+    for place, name in enumerate(request.topics or ()):
+        yield ("topics", place), name, False
+    for field_name in ("replication_factor", "partitions"):
+        for name in getattr(request, field_name):
+            yield (field_name, name), name, True
+    for at, isolated in enumerate(request.isolate):
+        for place, name in enumerate(isolated.topics):
+            yield ("isolate", at, "topics", place), name, True
+    for at, pin in enumerate(request.pins):
+        yield ("pins", at, "topic"), pin.topic, True
+    for name in request.ingress_bytes_per_s or ():
+        yield ("ingress_bytes_per_s", name), name, False
+
+
+def _grown(request: ReassignmentRequest, topic: Topic) -> Sequence[int]:
+    """The ids of the partitions that a topic is to get. They follow its last one."""
+    wanted = request.partitions.get(topic.name)
+    if wanted is None:
+        return ()
+    now = len(topic.partition_ids)
+    if wanted < now:
+        raise InvalidPartitions(
+            f"topic {topic.name} has {now} partitions and is to have {wanted}; Kafka takes no partition away",
+            kafka=KafkaError("InvalidPartitionsException"),
+            path=("partitions", topic.name),
+            value=wanted,
+            minimum=now,
+        )
+    if now == 0 or int(topic.partition_ids[-1]) != now - 1:
+        detail = f"the snapshot does not have all partitions of {topic.name}: which are new is not known"
+        raise ConflictingFields(detail, path=("partitions", topic.name), value=wanted)
+    return range(now, wanted)
+
+
+def _check_size(topics: Sequence[Topic], grown: Sequence[Sequence[int]], limits: Limits, *, is_job: bool) -> None:
+    partitions = sum(len(topic.partition_ids) for topic in topics) + sum(map(len, grown))
+    limits.check_number("partitions", partitions, path=("topics",))
+    if not is_job:
+        remedy = "; send the same request with the header `Prefer: respond-async` and it becomes a job"
+        limits.check_number("sync_partitions", partitions, path=("topics",), remedy=remedy)
+
+
+def _under_way(request: ReassignmentRequest, topics: Sequence[Topic]) -> list[Caution]:
+    """Raise `ReassignmentUnderWay` where partitions are being moved, or say so where that is to be merged."""
+    moving = [
+        f"{topic.name}-{partition}"
+        for topic in topics
+        if topic.adding.size or topic.removing.size
+        for partition in topic.partition_ids[_any(topic.adding) | _any(topic.removing)].tolist()
+    ]
+    if not moving:
+        return []
+    named = ", ".join(moving[:NAMED_PARTITIONS]) + (" …" if len(moving) > NAMED_PARTITIONS else "")
+    if request.running_reassignment == "refuse":
+        raise ReassignmentUnderWay(
+            f"{len(moving)} partitions are being reassigned already: {named}; "
+            '`"running_reassignment": "merge"` plans from where they are going',
+            path=("running_reassignment",),
+            value=request.running_reassignment,
+            partitions=moving[:NAMED_PARTITIONS],
+            count=len(moving),
+        )
+    detail = (
+        f"{len(moving)} partitions are being reassigned already ({named}); the plan starts from where they are going, "
+        "and Kafka takes it while they are on their way only with --additional"
+    )
+    return [Caution("merged_with_running_reassignment", detail, topics=tuple(_topics_moving(topics)))]
+
+
+def _topics_moving(topics: Sequence[Topic]) -> Iterator[str]:
+    return (topic.name for topic in topics if (_any(topic.adding) | _any(topic.removing)).any())
+
+
+def _any(rows: Int32s) -> NDArray[np.bool_]:
+    return np.asarray((rows != NO_REPLICA).any(axis=1), np.bool_)
+
+
+def _before(topics: Sequence[Topic], starts: Int64s) -> Int32s:
+    width = max((topic.replicas.shape[1] for topic in topics), default=0)
+    before = np.full((int(starts[-1]), max(width, 1)), NO_REPLICA, np.int32)
+    for topic, start in zip(topics, starts.tolist(), strict=False):
+        rows = _without(topic.replicas, topic.removing)
+        before[start : start + len(rows), : rows.shape[1]] = rows
+    return before
+
+
+def _without(replicas: Int32s, removing: Int32s) -> Int32s:
+    """Replica lists without those that are being removed, in their order."""
+    if not removing.size:
+        return replicas
+    leaves = (replicas[:, :, None] == removing[:, None, :]).any(axis=2) & (replicas != NO_REPLICA)
+    order = np.argsort(leaves | (replicas == NO_REPLICA), axis=1, kind="stable")
+    kept = np.where(leaves, np.int32(NO_REPLICA), replicas)
+    return np.take_along_axis(kept, order, axis=1)
+
+
+def _columns(topics: Sequence[Topic], grown: Sequence[Sequence[int]]) -> tuple[Int32s, Int32s, Int64s]:
+    """Partition ids, leaders and sizes, row by row."""
+    ids, leaders, sizes = [np.zeros(0, np.int32)], [np.zeros(0, np.int32)], [np.zeros(0, np.int64)]
+    for topic, new in zip(topics, grown, strict=True):
+        ids += [topic.partition_ids, np.array(new, np.int32)]
+        leaders += [topic.leaders, np.full(len(new), NO_LEADER, np.int32)]
+        sizes += [topic.size_bytes, np.zeros(len(new), np.int64)]
+    return np.concatenate(ids), np.concatenate(leaders), np.concatenate(sizes)
+
+
+def _pins(request: ReassignmentRequest, wanted: Sequence[str], starts: Int64s, ids: Int32s) -> Mapping[int, int]:
+    index_of = {name: index for index, name in enumerate(wanted)}
+    pins = {}
+    for at, pin in enumerate(request.pins):
+        start, stop = starts[index_of[pin.topic] :][:2].tolist()
+        row = start + int(np.searchsorted(ids[start:stop], pin.partition))
+        if row == stop or ids[row] != pin.partition:
+            detail = f"topic {pin.topic} has no partition {pin.partition}"
+            raise UnknownPartition(detail, path=("pins", at, "partition"), value=pin.partition)
+        pins[row] = at
+    return pins
