@@ -1,0 +1,13 @@
+"""The parts of balancing by load: where replicas may be, a first place for each, its repair, and what bounds both.
+
+rules.py                 what is asked, as the arrays that compiled loops take
+levels.py                the lowest ceiling and the highest floor of brokers' loads, if replicas could be cut to pieces
+sets_kernel.py           the cheapest legal set of brokers for one partition
+first_places_kernel.py   what stays where it is, and a first place for what cannot
+held_kernel.py           who holds which replica, and whether one may go elsewhere
+relief_kernel.py         brokers above a ceiling give replicas, brokers below a floor take some
+covers_kernel.py         the cheapest replicas that make up a surplus
+homecoming_kernel.py     replicas that were moved for nothing go home
+attempts.py              a placement for a band of loads, by these loops
+prices.py                the least movement by duality: a price for each broker's load; prices_kernel.py its loop
+"""

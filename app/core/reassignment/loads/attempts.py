@@ -1,0 +1,116 @@
+"""A placement for a band of loads: what has to move does, then brokers give and take until they are within the band.
+
+1. Everything that is not at home, and the cheapest that brokers above the ceiling can give, is dealt out anew, heaviest
+   first, to the least loaded legal brokers; again and again while that lowers what is above the ceiling.
+2. Brokers below the floor take the cheapest from those that can spare it.
+3. What was moved for nothing goes home.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from app.core.flow import NoFlow
+from app.core.model import Int32s, Int64s
+from app.core.reassignment.balance import Band
+from app.core.reassignment.loads.rules import Rules, moved_weight
+
+MOST_ROUNDS = 16
+MOST_HOMECOMINGS = 4
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Attempt:
+    """A legal placement. at : (rows, widest) int32. loads : (brokers,) int64. smallest, largest : of target brokers."""
+
+    at: Int32s = field(repr=False)
+    loads: Int64s = field(repr=False)
+    moved: int
+    smallest: int
+    largest: int
+
+    def is_within(self, band: Band) -> bool:
+        """Whether every target broker's load is."""
+        return band.low <= self.smallest and self.largest <= band.high
+
+
+def first_attempt(rules: Rules, base_load: Int64s) -> Attempt:
+    """What moves least, its receivers chosen heaviest first as the least loaded.
+
+    Raises
+    ------
+    NoFlow : if some partition cannot be placed at all.
+    """
+    from app.core.reassignment.loads.first_places_kernel import (  # noqa: PLC0415 — numba takes most of a second to import
+        first_places,
+    )
+
+    rows = len(rules.load)
+    at = np.full((rows, int(rules.factor.max(initial=0))), -1, np.int32)
+    loads = base_load.astype(np.int64).copy()
+    if first_places(rules, np.argsort(-rules.load, kind="stable"), loads, at) >= 0:
+        raise NoFlow
+    return _attempt(rules, at, loads)
+
+
+def attempt(rules: Rules, start: Attempt, band: Band, is_over: Callable[[], bool]) -> Attempt:
+    """A placement whose loads are within the band or near it, and that moves little.
+
+    Parameters
+    ----------
+    is_over : asked between the steps; once it is, what has been found is the answer.
+    """
+    from app.core.reassignment.loads.held_kernel import held_from  # noqa: PLC0415 — see above
+    from app.core.reassignment.loads.homecoming_kernel import bring_home  # noqa: PLC0415 — see above
+    from app.core.reassignment.loads.relief_kernel import fill, relieve  # noqa: PLC0415 — see above
+
+    if is_over():
+        return start
+    held = held_from(start.at, start.loads)
+    relieve(rules, held, band.high, True, False)
+    best = _attempt(rules, held.at, held.loads)
+    for _ in range(MOST_ROUNDS):
+        if is_over() or _excess(rules, best, band) == 0:
+            break
+        relieve(rules, held, band.high, False, False)
+        found = _attempt(rules, held.at, held.loads)
+        if _excess(rules, found, band) >= _excess(rules, best, band):
+            break
+        best = found
+    held = held_from(best.at, best.loads)
+    high = max(band.high, best.largest)
+    if band.low > best.smallest and not is_over():
+        fill(rules, held, band.low, high)
+    for _ in range(MOST_HOMECOMINGS):
+        if is_over() or not bring_home(rules, held, band.low, high):
+            break
+    return _attempt(rules, held.at, held.loads)
+
+
+def evened(rules: Rules, start: Attempt, ceiling: int, is_over: Callable[[], bool]) -> Attempt:
+    """The loads evened out without a single move more: only what moves in any case is dealt out anew."""
+    from app.core.reassignment.loads.held_kernel import held_from  # noqa: PLC0415 — see above
+    from app.core.reassignment.loads.relief_kernel import relieve  # noqa: PLC0415 — see above
+
+    best, held = start, held_from(start.at, start.loads)
+    for gather in (True, *[False] * MOST_ROUNDS):
+        if is_over() or best.largest <= ceiling:
+            break
+        relieve(rules, held, ceiling, gather, True)
+        found = _attempt(rules, held.at, held.loads)
+        if (found.largest, -found.smallest) < (best.largest, -best.smallest):
+            best = found
+        elif not gather:
+            break
+    return best
+
+
+def _excess(rules: Rules, found: Attempt, band: Band) -> int:
+    return int(np.maximum(found.loads[rules.target] - band.high, 0).sum())
+
+
+def _attempt(rules: Rules, at: Int32s, loads: Int64s) -> Attempt:
+    of_targets = loads[rules.target]
+    smallest, largest = (int(of_targets.min()), int(of_targets.max())) if len(of_targets) else (0, 0)
+    return Attempt(at.copy(), loads.copy(), moved_weight(rules, at), smallest, largest)
