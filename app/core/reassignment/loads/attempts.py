@@ -14,6 +14,7 @@ import numpy as np
 from app.core.flow import NoFlow
 from app.core.model import Int32s, Int64s
 from app.core.reassignment.balance import Band
+from app.core.reassignment.loads.repair import Repair
 from app.core.reassignment.loads.rules import Rules, moved_weight
 
 MOST_ROUNDS = 16
@@ -61,44 +62,37 @@ def attempt(rules: Rules, start: Attempt, band: Band, is_over: Callable[[], bool
     ----------
     is_over : asked between the steps; once it is, what has been found is the answer.
     """
-    from app.core.reassignment.loads.held_kernel import held_from  # noqa: PLC0415 — see above
-    from app.core.reassignment.loads.homecoming_kernel import bring_home  # noqa: PLC0415 — see above
-    from app.core.reassignment.loads.relief_kernel import fill, relieve  # noqa: PLC0415 — see above
-
     if is_over():
         return start
-    held = held_from(start.at, start.loads)
-    relieve(rules, held, band.high, True, False)
-    best = _attempt(rules, held.at, held.loads)
+    repair = Repair(rules, start.at.copy(), start.loads.copy())
+    repair.relieve(band.high, gather=True, homes_stay=False)
+    best = _attempt(rules, repair.at, repair.loads)
     for _ in range(MOST_ROUNDS):
         if is_over() or _excess(rules, best, band) == 0:
             break
-        relieve(rules, held, band.high, False, False)
-        found = _attempt(rules, held.at, held.loads)
+        repair.relieve(band.high, gather=False, homes_stay=False)
+        found = _attempt(rules, repair.at, repair.loads)
         if _excess(rules, found, band) >= _excess(rules, best, band):
             break
         best = found
-    held = held_from(best.at, best.loads)
+    repair = Repair(rules, best.at.copy(), best.loads.copy())
     high = max(band.high, best.largest)
     if band.low > best.smallest and not is_over():
-        fill(rules, held, band.low, high)
+        repair.fill(band.low, high)
     for _ in range(MOST_HOMECOMINGS):
-        if is_over() or not bring_home(rules, held, band.low, high):
+        if is_over() or not repair.bring_home(band.low, high):
             break
-    return _attempt(rules, held.at, held.loads)
+    return _attempt(rules, repair.at, repair.loads)
 
 
 def evened(rules: Rules, start: Attempt, ceiling: int, is_over: Callable[[], bool]) -> Attempt:
     """The loads evened out without a single move more: only what moves in any case is dealt out anew."""
-    from app.core.reassignment.loads.held_kernel import held_from  # noqa: PLC0415 — see above
-    from app.core.reassignment.loads.relief_kernel import relieve  # noqa: PLC0415 — see above
-
-    best, held = start, held_from(start.at, start.loads)
+    best, repair = start, Repair(rules, start.at.copy(), start.loads.copy())
     for gather in (True, *[False] * MOST_ROUNDS):
         if is_over() or best.largest <= ceiling:
             break
-        relieve(rules, held, ceiling, gather, True)
-        found = _attempt(rules, held.at, held.loads)
+        repair.relieve(ceiling, gather=gather, homes_stay=True)
+        found = _attempt(rules, repair.at, repair.loads)
         if (found.largest, -found.smallest) < (best.largest, -best.smallest):
             best = found
         elif not gather:

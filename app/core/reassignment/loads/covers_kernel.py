@@ -19,28 +19,25 @@ def cheapest_cover(loads: Int64s, costs: Int64s, surplus: int) -> NDArray[np.boo
 
     Parameters
     ----------
-    loads, costs : (replicas,) int64, > 0 and >= 0.
+    loads, costs : (replicas,) int64, > 0 and >= 0, by ascending cost for the load, then by descending load.
     """
-    by_load = np.argsort(-loads, kind="mergesort")
-    order = by_load[np.argsort((costs / loads)[by_load], kind="mergesort")]
-    heaviest = loads.max()
     chosen = np.zeros(len(loads), np.bool_)
+    heaviest = 0
+    for load in loads:
+        heaviest = max(heaviest, load)
     rest, spent = surplus, 0
-    best, best_last, best_length, length = -1, -1, 0, 0
-    steps = np.empty(len(loads) + 1, np.int64)
-    for at in range(len(order) + 1):
-        item = int(order[at]) if at < len(order) else -1
-        if item >= 0 and loads[item] > rest:
+    best, best_last, best_first = -1, -1, 0
+    for item in range(len(loads) + 1):
+        is_item = item < len(loads)
+        if is_item and loads[item] > rest:
             continue
         if heaviest >= rest:
             last = _cheapest_end(loads, costs, chosen, rest)
             if last >= 0 and (best < 0 or spent + costs[last] < best):
-                best, best_last, best_length = spent + int(costs[last]), last, length
-        if item < 0:
+                best, best_last, best_first = spent + int(costs[last]), last, item
+        if not is_item:
             break
         chosen[item] = True
-        steps[length] = item
-        length += 1
         rest -= int(loads[item])
         spent += int(costs[item])
         if rest == 0:
@@ -48,9 +45,7 @@ def cheapest_cover(loads: Int64s, costs: Int64s, surplus: int) -> NDArray[np.boo
                 return chosen
             break
     if best >= 0:
-        chosen[:] = False
-        for step in range(best_length):
-            chosen[steps[step]] = True
+        chosen[best_first:] = False
         chosen[best_last] = True
     return chosen
 
@@ -60,8 +55,8 @@ def _cheapest_end(loads: Int64s, costs: Int64s, chosen: NDArray[np.bool_], rest:
     """The cheapest of the others that comes to the rest alone, the lightest of equal ones; -1 where none does."""
     best = -1
     for item in range(len(loads)):
-        if not chosen[item] and loads[item] >= rest:
-            dearer = best >= 0 and (costs[item], loads[item]) >= (costs[best], loads[best])
-            if not dearer:
-                best = item
+        if chosen[item] or loads[item] < rest:
+            continue
+        if best < 0 or costs[item] < costs[best] or (costs[item] == costs[best] and loads[item] < loads[best]):
+            best = item
     return best

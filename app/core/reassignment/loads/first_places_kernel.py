@@ -30,7 +30,7 @@ def first_places(rules: Rules, heaviest_first: Int64s, loads: Int64s, at: Int32s
     per_rack = np.empty(racks, np.int64)
     nothing = np.zeros(len(loads), np.int64)
     for row in range(len(at)):
-        if _stays(rules, row, per_rack):
+        if stays_as_is(rules, row, per_rack):
             column = 0
             for broker in rules.homes[row]:
                 if broker >= 0:
@@ -59,7 +59,7 @@ def first_places(rules: Rules, heaviest_first: Int64s, loads: Int64s, at: Int32s
 
 
 @njit(cache=True, nogil=True)
-def _stays(rules: Rules, row: int, per_rack: Int64s) -> bool:
+def stays_as_is(rules: Rules, row: int, per_rack: Int64s) -> bool:
     """Whether the homes, and they alone, are a legal set that costs nothing."""
     domain = rules.domain_of[row]
     per_rack[:] = 0

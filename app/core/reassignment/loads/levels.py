@@ -133,12 +133,14 @@ def _has_flow(supplies: Int64s, tails: Int64s, heads: Int64s, lower: Int64s, upp
 
 def _heaviest_together(rules: Rules, shares: _Shares, base_load: Int64s) -> int:
     """What the heaviest replicas put on one broker at least, over all target brokers and over those of each rack."""
-    may = shares.may.any(axis=0)
+    may: NDArray[np.bool_] = np.asarray(shares.may.any(axis=0))
     bounds = [0]
-    for rack in (None, *range(rules.least.shape[1])):
-        inside = np.full(len(may), True) if rack is None else np.asarray(rules.rack_of == rack)
+    regions = [(np.full(len(may), True), rules.factor)]
+    for rack, least in enumerate(rules.least.T):
+        regions.append((np.asarray(rules.rack_of == rack), least))
+    for inside, of_domain in regions:
         takers = may & inside & rules.target
-        copies = (rules.factor if rack is None else rules.least[:, rack])[rules.domain_of]
+        copies = of_domain[rules.domain_of]
         copies = np.where(_may_escape(rules, inside & ~rules.target), 0, copies)
         heaviest = -np.sort(-np.repeat(rules.load, copies))
         if takers.any() and len(heaviest):

@@ -99,6 +99,7 @@ def least_cost(rules: Rules, prices: Int64s, move_cost: Int64s) -> tuple[int, In
     from app.core.reassignment.loads.prices_kernel import (  # noqa: PLC0415 — numba takes most of a second to import
         LIMB,
         cheapest_places,
+        settled_rows,
     )
 
     racks, used = rules.least.shape[1], np.zeros(len(prices), np.int64)
@@ -108,7 +109,7 @@ def least_cost(rules: Rules, prices: Int64s, move_cost: Int64s) -> tuple[int, In
     domain, broker = np.nonzero(rules.may_receive)
     np.add.at(per_rack, (domain, rules.rack_of[broker]), 1)
     starts = np.concatenate([np.zeros((len(per_rack), 1), np.int64), np.cumsum(per_rack, axis=1)], axis=1)
-    high, low = cheapest_places(rules, prices, move_cost, by_price, starts, used)
+    high, low = cheapest_places(rules, settled_rows(rules), prices, move_cost, by_price, starts, used)
     return (int(high) << LIMB) + int(low), used
 
 

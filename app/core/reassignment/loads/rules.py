@@ -73,25 +73,15 @@ def rules_of(problem: Problem, load: Int64s) -> Rules:
 
 def moved_weight(rules: Rules, at: Int32s) -> int:
     """What it costs to have the replicas at these brokers, (rows, widest) int32 padded with -1."""
-    return int((rules.cost * moved_replicas(rules, at)).sum())
+    return int((rules.cost * np.count_nonzero(at != NO_HOME, axis=1)).sum() - costs_saved(rules, at).sum())
 
 
-def moved_replicas(rules: Rules, at: Int32s) -> Int64s:
-    """(rows,) int64 replicas that have to be copied, those of new partitions as well."""
-    held = at != NO_HOME
-    copied = held.copy()
+def costs_saved(rules: Rules, at: Int32s) -> Int64s:
+    """(rows, widest) int64, what each of these replicas costs not, because it is at a home of its own."""
+    saved = np.zeros(at.shape, np.int64)
     for home, free in zip(rules.homes.T, rules.stays_free.T, strict=True):
-        copied &= ~((at == home[:, None]) & free[:, None])
-    return copied.sum(axis=1, dtype=np.int64)
-
-
-def broker_loads(rules: Rules, at: Int32s, base_load: Int64s) -> Int64s:
-    """(brokers,) int64: the base and what the replicas at these brokers put on them."""
-    loads = base_load.astype(np.int64).copy()
-    for column in at.T:
-        held = column != NO_HOME
-        np.add.at(loads, column[held], rules.load[held])
-    return loads
+        saved += ((at == home[:, None]) & free[:, None]) * rules.cost[:, None]
+    return saved
 
 
 def _check_sum(what: str, of_row: Int64s, factor: int) -> None:

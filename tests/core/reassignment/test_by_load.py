@@ -1,0 +1,232 @@
+"""Replicas balanced by load: legal, within the bounds that a search through all placements confirms."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from small_problems import homes_of, is_moved, legal_sets, moved_weight, placements, problems, target_loads
+
+from app.core.flow import NoFlow
+from app.core.model import Int64s
+from app.core.reassignment.balance import KEEP, TIGHT, Balance, Band
+from app.core.reassignment.by_load import PlacedByLoad, place_by_load
+from app.core.reassignment.problem import NO_HOME, Domain, Problem
+from app.errors import LimitExceeded
+
+BALANCES = st.sampled_from([KEEP, TIGHT, Balance(Fraction(1, 20)), Balance(Fraction(1, 2))])
+Case = tuple[Problem, Int64s, Int64s]
+
+
+def place(case: Case, balance: Balance) -> PlacedByLoad:
+    problem, load, base_load = case
+    return place_by_load(problem, load, base_load, balance, lambda: False)
+
+
+def rows_of(placed: PlacedByLoad) -> tuple[tuple[int, ...], ...]:
+    return tuple(tuple(broker for broker in row if broker != NO_HOME) for row in placed.placed.replicas.tolist())
+
+
+@settings(max_examples=150)
+@given(problems(), BALANCES)
+def test_every_placement_is_legal_and_its_figures_are_its_own(case: Case, balance: Balance) -> None:
+    """What is answered beside the placement is what one counts in it."""
+    problem, load, base_load = case
+    placed = place(case, balance)
+    rows = rows_of(placed)
+    for row, chosen in enumerate(rows):
+        domain = problem.domains[problem.domain_of[row]]
+        sets = legal_sets(domain, problem.rack_of, homes_of(problem, row), int(problem.must_keep[row]))
+        assert tuple(sorted(chosen)) in set(sets)
+    loads = target_loads(problem, load, base_load, rows)
+    assert placed.placed.moved == moved_weight(problem, rows)
+    assert (placed.smallest_load, placed.largest_load) == (min(loads, default=0), max(loads, default=0))
+    band = placed.placed.band
+    assert band is None or not loads or band.low <= min(loads) <= max(loads) <= band.high
+
+
+@settings(max_examples=150)
+@given(problems(), BALANCES)
+def test_bounds_are_below_the_best_and_the_best_below_what_was_found(case: Case, balance: Balance) -> None:
+    """A bound that some placement beats would be a false proof: every placement is tried."""
+    problem, load, base_load = case
+    placed = place(case, balance)
+    band, fewest, least, lowest = placed.placed.band, None, None, None
+    for placement in placements(problem):
+        loads = target_loads(problem, load, base_load, placement)
+        moved = moved_weight(problem, placement)
+        replicas = forced_replicas(problem, placement)
+        fewest = min(replicas, replicas if fewest is None else fewest)
+        largest = max(loads, default=0)
+        if band is None:
+            lowest = min((replicas, largest), lowest or (replicas, largest))
+        else:
+            lowest = min((0, largest), lowest or (0, largest))
+        if band is None or all(band.low <= amount <= band.high for amount in loads):
+            least = moved if least is None else min(least, moved)
+    assert least is not None
+    assert lowest is not None
+    assert placed.placed.bound <= least <= placed.placed.moved
+    assert placed.bound_of_largest <= lowest[1] <= placed.largest_load
+
+
+def forced_replicas(problem: Problem, placement: tuple[tuple[int, ...], ...]) -> int:
+    """How many replicas of partitions that have a home are copied."""
+    return sum(
+        is_moved(problem, row, broker)
+        for row, chosen in enumerate(placement)
+        for broker in chosen
+        if homes_of(problem, row)
+    )
+
+
+@settings(max_examples=100)
+@given(problems())
+def test_keep_moves_exactly_what_is_forced(case: Case) -> None:
+    """Partition by partition: no legal set of it copies fewer replicas, however light they are."""
+    problem, _, _ = case
+    placed = place(case, KEEP)
+    for row, chosen in enumerate(rows_of(placed)):
+        domain = problem.domains[problem.domain_of[row]]
+        sets = legal_sets(domain, problem.rack_of, homes_of(problem, row), int(problem.must_keep[row]))
+        fewest = min(sum(is_moved(problem, row, broker) for broker in legal) for legal in sets)
+        assert sum(is_moved(problem, row, broker) for broker in chosen) == fewest
+    assert placed.placed.optimal
+
+
+@settings(max_examples=50)
+@given(problems(), BALANCES)
+def test_homes_that_are_kept_stand_where_they_stood(case: Case, balance: Balance) -> None:
+    """A kept home changes its column only where the factor has become smaller; newcomers ascend."""
+    problem, _, _ = case
+    for row, chosen in enumerate(rows_of(place(case, balance))):
+        homes = homes_of(problem, row)
+        kept = [broker for broker in chosen if broker in homes]
+        assert kept == [home for home in homes if home in chosen]
+        newcomers = [broker for broker in chosen if broker not in homes]
+        assert newcomers == sorted(newcomers)
+        if len(homes) <= len(chosen):
+            assert all(chosen.index(home) == homes.index(home) for home in kept)
+
+
+@settings(max_examples=50)
+@given(problems(), BALANCES)
+def test_the_same_problem_has_the_same_answer(case: Case, balance: Balance) -> None:
+    """Nothing is drawn and no order is left to chance."""
+    first, second = place(case, balance), place(case, balance)
+    np.testing.assert_array_equal(first.placed.replicas, second.placed.replicas)
+    assert (first.placed.bound, first.bound_of_largest) == (second.placed.bound, second.bound_of_largest)
+
+
+@settings(max_examples=50)
+@given(problems(), BALANCES)
+def test_an_answer_in_no_time_is_legal_and_bounded(case: Case, balance: Balance) -> None:
+    """At the deadline there is a placement, and its bounds hold, however far it is from good."""
+    problem, load, base_load = case
+    placed = place_by_load(problem, load, base_load, balance, lambda: True)
+    assert placed.placed.moved == moved_weight(problem, rows_of(placed))
+    assert placed.placed.bound <= placed.placed.moved
+    assert placed.bound_of_largest <= placed.largest_load
+
+
+def cluster(homes: list[list[int]], racks: list[int], gone: tuple[int, ...] = (), factor: int = 1) -> Problem:
+    """Partitions of weight 1 on brokers in racks, from which some brokers are removed; one replica a rack at most."""
+    stays = np.array([broker not in gone for broker in range(len(racks))])
+    count = max(racks) + 1
+    domain = Domain(factor, stays, stays, np.zeros(count, np.int64), np.full(count, factor, np.int64))
+    return Problem(
+        np.arange(len(racks), dtype=np.int32),
+        np.array(racks, np.int32),
+        stays,
+        np.zeros(len(racks), np.int64),
+        (domain,),
+        np.zeros(len(homes), np.int32),
+        np.array(homes, np.int32),
+        np.zeros((len(homes), len(homes[0])), np.bool_),
+        np.full(len(homes), NO_HOME, np.int32),
+        np.ones(len(homes), np.int64),
+    )
+
+
+def weighted(problem: Problem, load: list[int]) -> Case:
+    """The problem with bytes that are both what a move costs and what a replica puts on its broker."""
+    heavy = np.array(load, np.int64)
+    return (
+        Problem(
+            problem.broker_ids,
+            problem.rack_of,
+            problem.target,
+            problem.base,
+            problem.domains,
+            problem.domain_of,
+            problem.homes,
+            problem.is_copied,
+            problem.must_keep,
+            heavy,
+        ),
+        heavy,
+        np.zeros(len(problem.broker_ids), np.int64),
+    )
+
+
+def test_the_heaviest_homeless_replica_goes_to_the_emptiest_broker() -> None:
+    """Broker 2 leaves 5, 4 and 3 behind; 0 has 6 and 1 has 2: 5 → 1 (7), 4 → 0 (10), 3 → 1 (10)."""
+    placed = place(weighted(cluster([[0], [1], [2], [2], [2]], [0, 0, 0], gone=(2,)), [6, 2, 3, 4, 5]), KEEP)
+    assert placed.placed.replicas.tolist() == [[0], [1], [1], [0], [1]]
+    assert (placed.placed.moved, placed.largest_load, placed.bound_of_largest) == (12, 10, 10)
+
+
+def test_tight_gives_exactly_the_surplus_where_a_replica_fits_it() -> None:
+    """Twelve bytes on broker 0 and none on the new broker 1: of 1 + 2 + 3 + 6 the six alone even it out."""
+    placed = place(weighted(cluster([[0], [0], [0], [0]], [0, 0]), [1, 2, 3, 6]), TIGHT)
+    assert (placed.largest_load, placed.bound_of_largest, placed.placed.moved, placed.placed.bound) == (6, 6, 6, 6)
+    assert placed.placed.optimal
+
+
+def test_two_of_the_heaviest_have_to_be_together() -> None:
+    """Three replicas of seven on two brokers: cut to pieces they come to 11, whole to 14, which is said to be best."""
+    placed = place(weighted(cluster([[0], [0], [0]], [0, 0]), [7, 7, 7]), TIGHT)
+    assert (placed.largest_load, placed.bound_of_largest, placed.gap_of_largest) == (14, 14, 0.0)
+    assert placed.placed.moved == 7
+
+
+def test_a_tolerance_lets_more_stay() -> None:
+    """Ten replicas of one byte on broker 0, none on 1: pieces come to 5 each, and half of that is 3 at least, 8 at most."""
+    placed = place(weighted(cluster([[0]] * 10, [0, 0]), [1] * 10), Balance(Fraction(1, 2)))
+    assert placed.asked == placed.placed.band == Band(2, 8)
+    assert (placed.placed.moved, placed.placed.bound, placed.largest_load) == (2, 2, 8)
+
+
+def test_what_is_light_to_move_moves_and_not_what_is_heavy() -> None:
+    """Throughput 4 leaves broker 0: two replicas of 2 that weigh 1 each, and not the one of 4 that weighs 9."""
+    problem, _, base_load = weighted(cluster([[0], [0], [0]], [0, 0]), [9, 1, 1])
+    placed = place((problem, np.array([4, 2, 2], np.int64), base_load), TIGHT)
+    assert placed.placed.replicas.tolist() == [[0], [1], [1]]
+    assert (placed.placed.moved, placed.placed.bound, placed.largest_load) == (2, 2, 4)
+
+
+def test_a_partition_that_fits_nowhere_is_said() -> None:
+    """Two replicas on one broker that may take any."""
+    with pytest.raises(NoFlow):
+        place(weighted(cluster([[0, 1]], [0, 0], gone=(1,), factor=2), [1]), TIGHT)
+
+
+def test_loads_beyond_64_bits_are_refused() -> None:
+    """Their sums could not be exact."""
+    with pytest.raises(LimitExceeded, match="loads of all replicas"):
+        place(weighted(cluster([[0], [0]], [0, 0]), [1 << 60, 1 << 60]), TIGHT)
+
+
+@settings(max_examples=20)
+@given(st.integers(0, 2**32 - 1), st.sampled_from([TIGHT, Balance(Fraction(1, 20))]))
+@example(0, TIGHT)
+def test_many_partitions_come_near_their_bounds(seed: int, balance: Balance) -> None:
+    """With 100 replicas a broker, rounding loses little: two brokers of twelve leave, bytes are uniform 1 … 1000."""
+    random = np.random.default_rng(seed)
+    homes = np.stack([random.integers(0, 4, 400) * 3 + rack for rack in range(3)], axis=1)
+    problem = cluster(homes.tolist(), [0, 1, 2] * 4, gone=(0, 4), factor=3)
+    problem.domains[0].most[:] = 1
+    placed = place(weighted(problem, random.integers(1, 1001, 400).tolist()), balance)
+    assert placed.placed.gap < 0.01
+    assert placed.gap_of_largest < (0.01 if balance is TIGHT else 0.06)
