@@ -25,8 +25,8 @@ from app.core.reassignment.loads.attempts import Attempt, attempt, evened, first
 from app.core.reassignment.loads.levels import highest_floor, lowest_ceiling
 from app.core.reassignment.loads.prices import least_cost, least_movement
 from app.core.reassignment.loads.rules import LARGEST_SUM, Rules, rules_of
+from app.core.reassignment.places import in_order
 from app.core.reassignment.problem import Problem
-from app.core.reassignment.replica_order import in_order
 
 SOLVER = "relaxation by flow and prices, rounding and local repair"
 MOST_CEILINGS = 4

@@ -55,19 +55,18 @@ def _domains(draw: st.DrawFn, rack_of: Int32s, racks: int) -> Domain:
     example = draw(st.permutations(np.flatnonzero(may_receive).tolist()))[:factor]
     counts = np.bincount(rack_of[example], minlength=racks)
     least = np.array([draw(st.integers(0, int(count))) for count in counts], np.int64)
-    most = np.array(
-        [draw(st.integers(int(count), int(max(count, there)))) for count, there in zip(counts, receivers, strict=True)]
-    )
-    return Domain(factor, may_keep, may_receive, least, most.astype(np.int64))
+    ranges = zip(counts.tolist(), receivers.tolist(), strict=True)
+    most = np.array([draw(st.integers(count, there)) for count, there in ranges], np.int64)
+    return Domain(factor, may_keep, may_receive, least, most)
 
 
 @st.composite
 def _rows(draw: st.DrawFn, domains: tuple[Domain, ...], rack_of: Int32s) -> tuple[int, list[int], list[bool], int]:
     at = draw(st.integers(0, len(domains) - 1))
     homes = draw(st.lists(st.integers(0, len(rack_of) - 1), unique=True, max_size=3))
-    copied = [draw(st.sampled_from([False, False, False, True])) for _ in homes]
+    copied = [draw(st.sampled_from((False, False, False, True))) for _ in homes]
     staying = [home for home in homes if domains[at].may_keep[home]]
-    must_keep = draw(st.sampled_from(staying)) if staying and draw(st.booleans()) else NO_HOME
+    must_keep = draw(st.sampled_from([NO_HOME, *staying]))
     if not list(legal_sets(domains[at], rack_of, homes, must_keep)):
         must_keep = NO_HOME
     return at, homes, copied, must_keep
@@ -78,9 +77,9 @@ def legal_sets(domain: Domain, rack_of: Int32s, homes: list[int], must_keep: int
     for chosen in combinations(range(len(rack_of)), domain.factor):
         counts = np.bincount(rack_of[list(chosen)], minlength=len(domain.least))
         allowed = all(domain.may_receive[b] or (b in homes and domain.may_keep[b]) for b in chosen)
-        if allowed and (counts >= domain.least).all() and (counts <= domain.most).all():
-            if must_keep == NO_HOME or must_keep in chosen:
-                yield chosen
+        within = bool((counts >= domain.least).all() and (counts <= domain.most).all())
+        if allowed and within and (must_keep == NO_HOME or must_keep in chosen):
+            yield chosen
 
 
 def homes_of(problem: Problem, row: int) -> list[int]:

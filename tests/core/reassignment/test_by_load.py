@@ -1,19 +1,29 @@
 """Replicas balanced by load: legal, within the bounds that a search through all placements confirms."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from small_problems import homes_of, is_moved, legal_sets, moved_weight, placements, problems, target_loads
 
 from app.core.flow import NoFlow
 from app.core.model import Int64s
 from app.core.reassignment.balance import KEEP, TIGHT, Balance, Band
 from app.core.reassignment.by_load import PlacedByLoad, place_by_load
 from app.core.reassignment.problem import NO_HOME, Domain, Problem
+from app.core.reassignment.verifying import placement_faults
 from app.errors import LimitExceeded
+from tests.core.reassignment.small_problems import (
+    homes_of,
+    is_moved,
+    legal_sets,
+    moved_weight,
+    placements,
+    problems,
+    target_loads,
+)
 
 BALANCES = st.sampled_from([KEEP, TIGHT, Balance(Fraction(1, 20)), Balance(Fraction(1, 2))])
 Case = tuple[Problem, Int64s, Int64s]
@@ -35,10 +45,8 @@ def test_every_placement_is_legal_and_its_figures_are_its_own(case: Case, balanc
     problem, load, base_load = case
     placed = place(case, balance)
     rows = rows_of(placed)
-    for row, chosen in enumerate(rows):
-        domain = problem.domains[problem.domain_of[row]]
-        sets = legal_sets(domain, problem.rack_of, homes_of(problem, row), int(problem.must_keep[row]))
-        assert tuple(sorted(chosen)) in set(sets)
+    # The verifier counts replicas; the band here is one of loads.
+    assert placement_faults(problem, replace(placed.placed, band=None)) == []
     loads = target_loads(problem, load, base_load, rows)
     assert placed.placed.moved == moved_weight(problem, rows)
     assert (placed.smallest_load, placed.largest_load) == (min(loads, default=0), max(loads, default=0))
@@ -152,22 +160,7 @@ def cluster(homes: list[list[int]], racks: list[int], gone: tuple[int, ...] = ()
 def weighted(problem: Problem, load: list[int]) -> Case:
     """The problem with bytes that are both what a move costs and what a replica puts on its broker."""
     heavy = np.array(load, np.int64)
-    return (
-        Problem(
-            problem.broker_ids,
-            problem.rack_of,
-            problem.target,
-            problem.base,
-            problem.domains,
-            problem.domain_of,
-            problem.homes,
-            problem.is_copied,
-            problem.must_keep,
-            heavy,
-        ),
-        heavy,
-        np.zeros(len(problem.broker_ids), np.int64),
-    )
+    return replace(problem, weight=heavy), heavy, np.zeros(len(problem.broker_ids), np.int64)
 
 
 def test_the_heaviest_homeless_replica_goes_to_the_emptiest_broker() -> None:
@@ -192,7 +185,7 @@ def test_two_of_the_heaviest_have_to_be_together() -> None:
 
 
 def test_a_tolerance_lets_more_stay() -> None:
-    """Ten replicas of one byte on broker 0, none on 1: pieces come to 5 each, and half of that is 3 at least, 8 at most."""
+    """Ten replicas of one byte on broker 0, none on 1: pieces come to 5 each; half off that is 2, half on top 8."""
     placed = place(weighted(cluster([[0]] * 10, [0, 0]), [1] * 10), Balance(Fraction(1, 2)))
     assert placed.asked == placed.placed.band == Band(2, 8)
     assert (placed.placed.moved, placed.placed.bound, placed.largest_load) == (2, 2, 8)
@@ -212,6 +205,17 @@ def test_a_partition_that_fits_nowhere_is_said() -> None:
         place(weighted(cluster([[0, 1]], [0, 0], gone=(1,), factor=2), [1]), TIGHT)
 
 
+@pytest.mark.parametrize("balance", [KEEP, TIGHT, Balance(Fraction(1, 20))])
+def test_no_partitions_are_placed_at_once(balance: Balance) -> None:
+    """Other partitions' loads are then all that there is."""
+    problem = replace(
+        cluster([[0]], [0, 0]), domains=(), domain_of=np.zeros(0, np.int32), must_keep=np.zeros(0, np.int32)
+    )
+    problem = replace(problem, homes=problem.homes[:0], is_copied=problem.is_copied[:0], weight=np.zeros(0, np.int64))
+    placed = place((problem, np.zeros(0, np.int64), np.array([3, 5], np.int64)), balance)
+    assert (placed.largest_load, placed.bound_of_largest, placed.placed.moved) == (5, 5, 0)
+
+
 def test_loads_beyond_64_bits_are_refused() -> None:
     """Their sums could not be exact."""
     with pytest.raises(LimitExceeded, match="loads of all replicas"):
@@ -228,5 +232,5 @@ def test_many_partitions_come_near_their_bounds(seed: int, balance: Balance) -> 
     problem = cluster(homes.tolist(), [0, 1, 2] * 4, gone=(0, 4), factor=3)
     problem.domains[0].most[:] = 1
     placed = place(weighted(problem, random.integers(1, 1001, 400).tolist()), balance)
-    assert placed.placed.gap < 0.01
+    assert placed.placed.gap < (0.01 if balance is TIGHT else 0.03)
     assert placed.gap_of_largest < (0.01 if balance is TIGHT else 0.06)

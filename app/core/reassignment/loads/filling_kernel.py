@@ -27,33 +27,30 @@ def fill(rules: Rules, held: Held, takers: Int64s, slots: Int64s, floor: int, ce
     for at in range(len(slots)):
         row = slots[at] // width
         loads[at], holders[at] = rules.load[row], held.at[row, slots[at] % width]
+    carried, target = held.loads, rules.target
     for broker in takers:
         for at in range(len(slots)):
-            missing = floor - held.loads[broker]
+            missing = floor - carried[broker]
             if missing < max(1, floor // SMALL_REST):
                 break
-            if loads[at] > missing or not _can_spare(rules, held, holders[at], loads[at], broker, floor):
+            load, holder = loads[at], holders[at]
+            if load > missing or holder == broker or (target[holder] and carried[holder] - load < floor):
                 continue
             if may_go(rules, held, slots[at], broker):
                 move(rules, held, slots[at], broker)
                 holders[at] = broker
-        missing = floor - held.loads[broker]
-        if missing <= 0:
-            continue
+        missing = floor - carried[broker]
         best, cheapest = -1, np.int64(0)
-        for at in range(len(slots)):
-            if missing <= loads[at] <= missing + ceiling - floor and _can_spare(
-                rules, held, holders[at], loads[at], broker, floor
-            ):
-                row = slots[at] // width
-                cost = rules.cost[row] if stays_free(rules, row, holders[at]) else np.int64(0)
-                if (best < 0 or cost < cheapest) and may_go(rules, held, slots[at], broker):
-                    best, cheapest = at, cost
+        for at in range(len(slots) if missing > 0 else 0):
+            load, holder = loads[at], holders[at]
+            if load < missing or load > missing + ceiling - floor or holder == broker:
+                continue
+            if target[holder] and carried[holder] - load < floor:
+                continue
+            row = slots[at] // width
+            cost = rules.cost[row] if stays_free(rules, row, holder) else np.int64(0)
+            if (best < 0 or cost < cheapest) and may_go(rules, held, slots[at], broker):
+                best, cheapest = at, cost
         if best >= 0:
             move(rules, held, slots[best], broker)
             holders[best] = broker
-
-
-@njit(cache=True, nogil=True)
-def _can_spare(rules: Rules, held: Held, holder: int, load: int, broker: int, floor: int) -> bool:
-    return bool(holder != broker and (not rules.target[holder] or held.loads[holder] - load >= floor))

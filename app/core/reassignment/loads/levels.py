@@ -135,13 +135,11 @@ def _heaviest_together(rules: Rules, shares: _Shares, base_load: Int64s) -> int:
     """What the heaviest replicas put on one broker at least, over all target brokers and over those of each rack."""
     may: NDArray[np.bool_] = np.asarray(shares.may.any(axis=0))
     bounds = [0]
-    regions = [(np.full(len(may), True), rules.factor)]
-    for rack, least in enumerate(rules.least.T):
-        regions.append((np.asarray(rules.rack_of == rack), least))
+    regions: list[tuple[NDArray[np.bool_], Int64s]] = [(np.full(len(may), True), rules.factor)]
+    regions += [(np.asarray(rules.rack_of == rack), least) for rack, least in enumerate(rules.least.T)]
     for inside, of_domain in regions:
         takers = may & inside & rules.target
-        copies = of_domain[rules.domain_of]
-        copies = np.where(_may_escape(rules, inside & ~rules.target), 0, copies)
+        copies = np.where(_may_escape(rules, inside & ~rules.target), 0, of_domain[rules.domain_of])
         heaviest = -np.sort(-np.repeat(rules.load, copies))
         if takers.any() and len(heaviest):
             bounds.append(_crowded(heaviest, int(np.count_nonzero(takers))) + int(base_load[takers].min()))
@@ -150,10 +148,10 @@ def _heaviest_together(rules: Rules, shares: _Shares, base_load: Int64s) -> int:
 
 def _may_escape(rules: Rules, beside: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """(rows,) bool, whether a replica may be on one of these brokers, whose loads do not count."""
-    escapes = (rules.may_receive & beside).any(axis=1)[rules.domain_of]
+    escapes: NDArray[np.bool_] = np.asarray((rules.may_receive & beside).any(axis=1))[rules.domain_of]
     for home in rules.homes.T:
         escapes |= (home != NO_HOME) & beside[home]
-    return np.asarray(escapes, np.bool_)
+    return escapes
 
 
 def _crowded(heaviest: Int64s, brokers: int) -> int:

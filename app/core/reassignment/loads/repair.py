@@ -58,10 +58,16 @@ class Repair:
         from app.core.reassignment.loads.filling_kernel import fill  # noqa: PLC0415 — see above
         from app.core.reassignment.loads.held_kernel import Held  # noqa: PLC0415 — see above
 
+        rules, flat = self.rules, self.at.ravel()
         order = np.argsort(self.loads, kind="stable")
-        takers = order[(self.rules.target & (self.loads < floor))[order]]
-        slots = self._dearest_last(np.flatnonzero(self.at.ravel() >= 0))
-        fill(self.rules, Held(self.at, self.loads), takers, slots, floor, ceiling)
+        takers = order[(rules.target & (self.loads < floor))[order]]
+        slots = self._dearest_last(np.flatnonzero(flat >= 0))
+        # Where the count of each rack is given, a replica stays in its rack: nobody elsewhere has to look at it.
+        stays_in_rack = (rules.least == rules.most).all(axis=1)[rules.domain_of][slots // self.at.shape[1]]
+        rack = rules.rack_of[flat[slots]]
+        for own in np.unique(rules.rack_of[takers]):
+            within_reach = slots[~stays_in_rack | (rack == own)]
+            fill(rules, Held(self.at, self.loads), takers[rules.rack_of[takers] == own], within_reach, floor, ceiling)
 
     def bring_home(self, low: int, high: int) -> int:
         """Bring back what was moved for nothing, the dearest first, alone or against a cheaper one; what that saves."""

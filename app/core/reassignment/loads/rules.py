@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.core.model import Int32s, Int64s
+from app.core.reassignment.pricing import Terms
 from app.core.reassignment.problem import NO_HOME, Problem
 from app.errors import LimitExceeded
 
@@ -51,17 +52,17 @@ def rules_of(problem: Problem, load: Int64s) -> Rules:
     for what, of_row in (("loads", load), ("weights", problem.weight)):
         _check_sum(what, of_row, int(factors.max(initial=1)))
     domain_of = problem.domain_of.astype(np.int32)
-    may_receive = np.array([domain.may_receive for domain in problem.domains], np.bool_)
-    may_stay = may_receive | np.array([domain.may_keep for domain in problem.domains], np.bool_)
+    terms = Terms.of(problem)
+    may_stay = terms.may_receive | terms.may_keep
     stays = may_stay[domain_of[:, None], problem.homes] | (problem.homes == problem.must_keep[:, None])
     stays &= problem.homes != NO_HOME
     return Rules(
         rack_of=problem.rack_of.astype(np.int32),
         target=problem.target.astype(np.bool_),
-        may_receive=may_receive,
-        factor=np.array([domain.factor for domain in problem.domains], np.int64),
-        least=np.array([domain.least for domain in problem.domains], np.int64),
-        most=np.array([domain.most for domain in problem.domains], np.int64),
+        may_receive=terms.may_receive,
+        factor=terms.factor,
+        least=terms.least,
+        most=terms.most,
         domain_of=domain_of,
         must_keep=problem.must_keep.astype(np.int32),
         homes=np.where(stays, problem.homes, NO_HOME).astype(np.int32),
