@@ -31,12 +31,9 @@ def bring_home(rules: Rules, held: Held, away: Int64s, by_broker: Int64s, starts
             if not rules.stays_free[row, column] or not may_go(rules, held, slot, home):
                 continue
             gain = _return_alone(rules, held, slot, home, low, high)
-            if gain == 0:
-                needed = held.loads[home] + rules.load[row] - high if rules.target[home] else 0
-                if needed <= heaviest_away[home] or needed * best_ratio[home] < rules.cost[row]:
-                    gain = _return_against(
-                        rules, held, slot, home, by_broker[starts[home] : starts[home + 1]], low, high
-                    )
+            if gain == 0 and _is_worth_a_search(rules, held, slot, home, low, high, heaviest_away, best_ratio):
+                others = by_broker[starts[home] : starts[home + 1]]
+                gain = _return_against(rules, held, slot, home, others, low, high)
             saved += gain
             if gain > 0:
                 break
@@ -79,6 +76,29 @@ def _return_against(rules: Rules, held: Held, slot: int, home: int, others: Int6
     move(rules, held, slot, home)
     move(rules, held, best, broker)
     return int(rules.cost[row]) - cheapest
+
+
+@njit(cache=True, nogil=True)
+def _is_worth_a_search(
+    rules: Rules,
+    held: Held,
+    slot: int,
+    home: int,
+    low: int,
+    high: int,
+    heaviest_away: Int64s,
+    best_ratio: NDArray[np.float64],
+) -> bool:
+    """Whether something at the home may be heavy enough to go in exchange, and cheaper all the same."""
+    width = held.at.shape[1]
+    row = slot // width
+    broker = held.at[row, slot % width]
+    needed = np.int64(0)
+    if rules.target[home]:
+        needed = max(needed, held.loads[home] + rules.load[row] - high)
+    if rules.target[broker]:
+        needed = max(needed, low + rules.load[row] - held.loads[broker])
+    return bool(needed <= heaviest_away[home] or needed * best_ratio[home] < rules.cost[row])
 
 
 @njit(cache=True, nogil=True)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from app.core.model import Int64s
+from app.core.model import Int32s, Int64s
 from app.core.reassignment.balance import Band
 from app.core.reassignment.loads.rules import Rules
 from app.core.reassignment.problem import NO_HOME
@@ -43,7 +43,7 @@ class _Dual:
         rules, whole = self.rules, np.rint(np.clip(prices * self.scale, -self.largest, self.largest)).astype(np.int64)
         whole[~rules.target] = 0
         cost, used = least_cost(rules, whole, rules.cost * self.scale)
-        loads = used + self.base_load
+        loads = _evened(used, rules.rack_of, whole) + self.base_load
         for price, base in zip(whole.tolist(), self.base_load.tolist(), strict=True):
             cost -= price * ((self.band.high if price > 0 else self.band.low) - base)
         above, below = loads - self.band.high, loads - self.band.low
@@ -113,6 +113,14 @@ def least_cost(rules: Rules, prices: Int64s, move_cost: Int64s) -> tuple[int, In
     return (int(high) << LIMB) + int(low), used
 
 
+def _evened(used: Int64s, rack_of: Int32s, prices: Int64s) -> NDArray[np.float64]:
+    """The loads, where brokers of a rack have one price (but 0) their mean: partitions that move choose the first."""
+    _, group = np.unique(np.stack([rack_of, prices]), axis=1, return_inverse=True)
+    group = group.ravel()
+    means = np.bincount(group, weights=used) / np.bincount(group)
+    return np.where(prices == 0, used, means[group])
+
+
 def first_prices(rules: Rules, base_load: Int64s, band: Band) -> NDArray[np.float64]:
     """(brokers,) what the last replica costs, for its load, that a broker gives to come below the ceiling; below 0 for
     those that have to take, by rack: what the last one costs that all of them take together."""
@@ -130,7 +138,8 @@ def first_prices(rules: Rules, base_load: Int64s, band: Band) -> NDArray[np.floa
     np.add.at(needed, rules.rack_of, np.where(rules.target, np.maximum(band.low - at_home, 0), 0))
     taking = _marginal(rules.rack_of[at], ratio, load, needed, racks)
     is_taking = rules.target & (at_home < band.low)
-    return np.where(is_taking, -taking[rules.rack_of], giving)
+    # What goes to those that take does not have to be given for the ceiling.
+    return np.where(is_taking, -taking[rules.rack_of], np.maximum(giving - taking[rules.rack_of], 0))
 
 
 def _marginal(
