@@ -16,7 +16,9 @@ limits_or_none = st.none() | st.integers(1, 4)
 def reassignments(draw: st.DrawFn) -> Reassigned:
     """Up to twelve partitions on up to eight brokers; anything may become anything, new partitions among them."""
     brokers = draw(st.integers(1, 8))
-    lists = st.lists(st.integers(0, brokers - 1), min_size=1, max_size=min(brokers, 5), unique=True)
+    lists = st.builds(
+        lambda order, size: order[:size], st.permutations(range(brokers)), st.integers(1, min(brokers, 5))
+    )
     rows = draw(st.integers(0, 12))
     after = [draw(lists) for _ in range(rows)]
     before = [draw(st.one_of(st.permutations(row), lists, lists, st.just([]))) for row in after]

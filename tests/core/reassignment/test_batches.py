@@ -88,6 +88,18 @@ class TestLaws:
         assert isinstance(missing, int)
         assert missing > 0
 
+    @pytest.mark.parametrize("seed", range(4))
+    def test_thousands_of_partitions_of_every_kind_keep_to_the_limits(self, seed: int) -> None:
+        """What drawn examples seldom have: several replicas that change racks, and the leader's with them."""
+        drawn = np.random.default_rng(seed)
+        lists = [drawn.permutation(9)[: drawn.integers(1, 6)].tolist() for _ in range(6000)]
+        sizes = drawn.integers(UNKNOWN_SIZE, 100, 3000).tolist()
+        reassigned = with_racks(
+            small(lists[:3000], lists[3000:], size=sizes, brokers=9), drawn.integers(0, 5, 9).tolist()
+        )
+        limits = BatchLimits(max_moves_out_per_broker=3, max_bytes_in_per_broker=300, max_partitions=20)
+        assert batch_violations(reassigned, cut(reassigned, limits), limits) == []
+
     @given(reassignments(), all_limits)
     def test_the_same_again_is_the_same(self, reassigned: Reassigned, limits: BatchLimits) -> None:
         assert shown(cut(reassigned, limits)) == shown(cut(reassigned, limits))
@@ -135,12 +147,22 @@ class TestSteps:
     def test_new_and_unchanged_partitions_are_in_no_batch(self) -> None:
         assert len(cut(small([[], [1, 2]], [[1, 2], [1, 2]]), UNLIMITED)) == 0
 
-    def test_racks_are_given_up_only_for_others(self) -> None:
-        """Brokers 0 and 1 are in rack 0, 2 and 3 in rack 1, 4 in rack 2: 4 replaces 1 before 2 leaves for 3."""
-        reassigned = with_racks(small([[0, 1, 2]], [[0, 3, 4]], brokers=5), [0, 0, 1, 1, 2])
-        assert path(reassigned) == [[0, 1, 3], [0, 3, 4]]
-        crossed = with_racks(small([[0, 2, 1]], [[0, 3, 4]], brokers=5), [0, 1, 1, 2, 1])
-        assert path(crossed) == [[0, 4, 1], [0, 3, 4]]
+    def test_a_replica_is_replaced_within_its_rack(self) -> None:
+        """1 and 2 are in racks 1 and 2, 4 and 3 in racks 2 and 1: crosswise, the list would span two racks of three."""
+        reassigned = with_racks(small([[0, 1, 2]], [[0, 4, 3]], brokers=5), [0, 1, 2, 1, 2])
+        assert path(reassigned) == [[0, 3, 2], [0, 4, 3]]
+
+    def test_a_leader_that_is_replaced_within_its_rack_goes_last_all_the_same(self) -> None:
+        reassigned = with_racks(small([[0, 1]], [[2, 3]], brokers=4), [0, 1, 0, 2])
+        assert path(reassigned) == [[0, 3], [2, 3]]
+
+    def test_a_rack_is_opened_before_another_is_given_up(self) -> None:
+        """4 opens rack 2 in place of 2, the last of rack 1; 3 is one more in rack 3, where 1 is already.
+
+        The leader 0, whose rack has 5 too, goes last: 3 before 4 would leave racks 0 and 3 alone in between.
+        """
+        reassigned = with_racks(small([[0, 5, 1, 2]], [[5, 1, 3, 4]], brokers=6), [0, 3, 1, 3, 2, 0])
+        assert path(reassigned) == [[0, 5, 1, 4], [5, 1, 3, 4]]
 
 
 class TestPacking:

@@ -1,9 +1,9 @@
-"""In which order a partition exchanges its replicas, so that racks are opened early and given up late.
+"""In which order a partition exchanges its replicas, so that no list spans fewer racks than both ends do.
 
 Replicas are replaced within their rack where they can be: that neither opens a rack nor gives one up. Of the other
-pairs, the j-th list has opened min(j, opened) racks and given up max(0, j - pairs + given up): a concave course, whose
-lowest point is one of its ends. Additional replicas come before all pairs and surplus ones go after them, which only
-raises what lies between; so does a leader that goes last although another of its rack remains.
+pairs, those that open a rack come first. After j of them min(j, opened) racks are opened and at most min(j, given up)
+are gone: while j <= opened that is no fewer racks than at first, and afterwards no fewer than at last. Additional
+replicas come before all pairs, which opens racks earlier still, and surplus ones go in the last step.
 """
 
 from numba import njit
@@ -21,7 +21,7 @@ def exchange(old: Int32s, new: Int32s, rack_of: Int32s, adds: Int32s, drops: Int
     n_adds, n_drops = missing(new, old, adds), missing(old, new, drops)
     leader_goes = n_drops > 0 and drops[0] == old[0]
     if leader_goes:
-        _move(drops, 0, n_drops - 1)  # so that it is the last of its rack, too
+        _move(drops, 0, n_drops - 1)
     n_within = _pair_within_racks(adds, n_adds, drops, n_drops, rack_of)
     opened = n_within
     for k in range(n_within, n_adds):
@@ -29,13 +29,6 @@ def exchange(old: Int32s, new: Int32s, rack_of: Int32s, adds: Int32s, drops: Int
         if not _is_held(rack_of[adds[k]], old, new, adds[:opened], rack_of):
             _move(adds, k, opened)
             opened += 1
-    last = n_drops
-    for k in range(n_drops - 1, n_within - 1, -1):
-        if not _is_held(rack_of[drops[k]], old, new, adds[:n_within], rack_of) and not _has_rack(
-            drops[last:n_drops], rack_of[drops[k]], rack_of
-        ):
-            last -= 1
-            _move(drops, k, last)
     n_additional = max(n_adds - n_drops, 0)
     for k in range(n_additional):
         _move(adds, n_within + k, k)

@@ -8,8 +8,8 @@ a replicas to add, d to drop, and factors f before and g after:
   step adds the additional ones as well (several steps, where the leader may not send as many in one batch); where it
   shrinks, the last step drops the surplus, so that copies exist for as long as they can. That is max(1, min(a, d))
   steps, undone in the same way.
-- No list spans fewer racks than both ends do: a replica is replaced within its rack where one can be, new racks are
-  opened first, and racks are given up last.
+- No list spans fewer racks than both ends do: a replica is replaced within its rack where one can be, and new racks
+  are opened first.
 - The first replica stays the first for as long as data moves, since followers copy from it. If it goes, it goes in the
   partition's last step, in which the leader must change. If it stays without staying first, or if only the order of the
   list changes, then another step at the very end, in which nothing is copied, asks for the final order.
