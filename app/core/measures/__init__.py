@@ -3,5 +3,6 @@
 tally.py         one pass over the replicas: counts per broker and rack, and what is wrong with each partition
 placement.py     the measures: leaders and replicas per broker, racks per partition, exposure to a loss
 attributes.py    exposure to the loss of each value of any attribute
+transfers.py     what a reassignment moves: per broker, from broker to broker, partition by partition
 violations.py    the verifier: every way in which an assignment is illegal or fragile
 """

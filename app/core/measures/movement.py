@@ -24,7 +24,7 @@ class PartitionChange:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _TopicMovement:
+class TopicMovement:
     """One topic on both sides, over the union of its partitions; a partition that one side lacks is all padding there.
 
     `rows` are the indices of those that differ.
@@ -58,17 +58,17 @@ class Movement:
         "replicas_removed",
         "preferred_leaders_changed",
     )
-    _topics: tuple[_TopicMovement, ...] = field(repr=False)
+    topics: tuple[TopicMovement, ...] = field(repr=False)
 
     @property
     def total(self) -> int:
         """How many partitions differ in any way."""
-        return sum(len(topic.rows) for topic in self._topics)
+        return sum(len(topic.rows) for topic in self.topics)
 
     def changes(self, start: int, stop: int) -> list[PartitionChange]:
         """Changes start … stop − 1, by topic name and partition id."""
         found: list[PartitionChange] = []
-        for topic in self._topics:
+        for topic in self.topics:
             rows = topic.rows[max(start, 0) : max(stop, 0)]
             found.extend(_change(topic, int(row)) for row in rows)
             start, stop = start - len(topic.rows), stop - len(topic.rows)
@@ -81,32 +81,38 @@ def movement(before: Mapping[str, Assignment], after: Mapping[str, Assignment]) 
     A replica that only changes its place in the list is not moved, but the preferred leader may change by it.
     """
     topics = tuple(_compare(name, before.get(name), after.get(name)) for name in sorted({*before, *after}))
-    present_before = [_present(topic.before) for topic in topics]
-    present_after = [_present(topic.after) for topic in topics]
-    both = [was & now for was, now in zip(present_before, present_after, strict=True)]
+    present = [(_present(topic.before), _present(topic.after)) for topic in topics]
+    # What is on both sides and differs; all that moves is there.
+    both = [
+        (topic.before[rows], topic.after[rows])
+        for topic, (was, now) in zip(topics, present, strict=True)
+        for rows in [topic.rows[(was & now)[topic.rows]]]
+    ]
     return Movement(
         partitions=sum(len(topic.partition_ids) for topic in topics),
-        partitions_added=_sum(now & ~was for was, now in zip(present_before, present_after, strict=True)),
-        partitions_removed=_sum(was & ~now for was, now in zip(present_before, present_after, strict=True)),
-        partitions_changed=sum(int(kept[topic.rows].sum()) for topic, kept in zip(topics, both, strict=True)),
-        replicas_added=sum(_gained(t.before[kept], t.after[kept]) for t, kept in zip(topics, both, strict=True)),
-        replicas_removed=sum(_gained(t.after[kept], t.before[kept]) for t, kept in zip(topics, both, strict=True)),
-        preferred_leaders_changed=_sum(
-            t.before[kept, 0] != t.after[kept, 0] for t, kept in zip(topics, both, strict=True) if kept.any()
-        ),
-        _topics=topics,
+        partitions_added=_sum(now & ~was for was, now in present),
+        partitions_removed=_sum(was & ~now for was, now in present),
+        partitions_changed=sum(len(was) for was, _ in both),
+        replicas_added=sum(_gained(was, now) for was, now in both),
+        replicas_removed=sum(_gained(now, was) for was, now in both),
+        preferred_leaders_changed=_sum(was[:, 0] != now[:, 0] for was, now in both if len(was)),
+        topics=topics,
     )
 
 
-def _compare(name: str, before: Assignment | None, after: Assignment | None) -> _TopicMovement:
+def _compare(name: str, before: Assignment | None, after: Assignment | None) -> TopicMovement:
     sides = [side for side in (before, after) if side is not None]
-    ids = np.unique(np.concatenate([side.partition_ids for side in sides])).astype(np.int32)
+    ids = sides[0].partition_ids
+    if any(not np.array_equal(side.partition_ids, ids) for side in sides):
+        ids = np.unique(np.concatenate([side.partition_ids for side in sides])).astype(np.int32)
     width = max(side.replicas.shape[1] for side in sides)
     was, now = _spread_out(before, ids, width), _spread_out(after, ids, width)
-    return _TopicMovement(name, ids, was, now, np.flatnonzero((was != now).any(axis=1)))
+    return TopicMovement(name, ids, was, now, np.flatnonzero((was != now).any(axis=1)))
 
 
 def _spread_out(side: Assignment | None, ids: Int32s, width: int) -> Int32s:
+    if side is not None and side.replicas.shape == (len(ids), width):
+        return side.replicas
     rows = np.full((len(ids), width), NO_REPLICA, np.int32)
     if side is not None:
         rows[np.searchsorted(ids, side.partition_ids), : side.replicas.shape[1]] = side.replicas
@@ -114,7 +120,8 @@ def _spread_out(side: Assignment | None, ids: Int32s, width: int) -> Int32s:
 
 
 def _present(rows: Int32s) -> NDArray[np.bool_]:
-    return np.asarray((rows != NO_REPLICA).any(axis=1), np.bool_)
+    # Rows are padded on the right, so that the first column says whether there is a replica.
+    return np.asarray((rows[:, :1] != NO_REPLICA).any(axis=1), np.bool_)
 
 
 def _gained(before: Int32s, after: Int32s) -> int:
@@ -127,7 +134,7 @@ def _sum(masks: Iterable[NDArray[np.bool_]]) -> int:
     return sum(int(np.count_nonzero(mask)) for mask in masks)
 
 
-def _change(topic: _TopicMovement, row: int) -> PartitionChange:
+def _change(topic: TopicMovement, row: int) -> PartitionChange:
     before, after = _listed(topic.before[row]), _listed(topic.after[row])
     return PartitionChange(
         topic=topic.topic,

@@ -1,0 +1,132 @@
+"""The compiled loop behind `transfers`: what brokers have before and after, and which copy replaces which."""
+
+import numpy as np
+from numba import njit
+
+from app.core.model import Int32s, Int64s
+
+REPLICAS, SIZE_BYTES, UNKNOWN_SIZE, LEADERS = 0, 1, 2, 3
+"""The columns of a load; copies have the first three."""
+
+
+@njit(cache=True, nogil=True)
+def count(
+    before: Int32s,
+    after: Int32s,
+    sizes: Int64s,
+    rack_of: Int32s,
+    loads_before: Int64s,
+    loads_after: Int64s,
+    arriving: Int64s,
+    leaving: Int64s,
+    created: Int64s,
+    givers: Int32s,
+    takers: Int32s,
+    rows: Int32s,
+) -> int:
+    """Add up one topic.
+
+    Parameters
+    ----------
+    before, after : (partitions, widest) broker positions, padded with -1; a new partition is all padding before.
+    sizes : (partitions,) bytes, negative where nobody knows.
+    rack_of : (brokers,) index of each broker's rack, -1 for none.
+    loads_before, loads_after : (brokers, 4); arriving, leaving : (brokers, 3); created : (brokers,). Added to.
+    givers, takers, rows : filled with the broker that gives a replica, the one that takes it, -1 for none, and its row.
+
+    Returns
+    -------
+    How many of those there are.
+    """
+    found = 0
+    width = before.shape[1]
+    added = np.empty(width, np.int32)
+    removed = np.empty(width, np.int32)
+    for row in range(len(before)):
+        size = max(sizes[row], 0)
+        unknown = 1 if sizes[row] < 0 else 0
+        _load(before[row], size, unknown, loads_before)
+        _load(after[row], size, unknown, loads_after)
+        if before[row, 0] < 0:
+            for broker in after[row]:
+                if broker >= 0:
+                    created[broker] += 1
+            continue
+        gained = _missing(after[row], before[row], added)
+        lost = _missing(before[row], after[row], removed)
+        for i in range(gained):
+            _copy(added[i], size, unknown, arriving)
+        for i in range(lost):
+            _copy(removed[i], size, unknown, leaving)
+        found = _pair(added[:gained], removed[:lost], rack_of, row, givers, takers, rows, found)
+    return found
+
+
+@njit(cache=True, nogil=True)
+def _load(replicas: Int32s, size: int, unknown: int, loads: Int64s) -> None:
+    if replicas[0] >= 0:
+        loads[replicas[0], LEADERS] += 1
+    for broker in replicas:
+        if broker >= 0:
+            _copy(broker, size, unknown, loads)
+
+
+@njit(cache=True, nogil=True)
+def _copy(broker: int, size: int, unknown: int, counts: Int64s) -> None:
+    counts[broker, REPLICAS] += 1
+    counts[broker, SIZE_BYTES] += size
+    counts[broker, UNKNOWN_SIZE] += unknown
+
+
+@njit(cache=True, nogil=True)
+def _missing(here: Int32s, there: Int32s, missing: Int32s) -> int:
+    """Those of `here` that are not `there`, in their order, and how many they are."""
+    found = 0
+    for broker in here:
+        if broker < 0:
+            continue
+        is_there = False
+        for other in there:
+            if other == broker:
+                is_there = True
+                break
+        if not is_there:
+            missing[found] = broker
+            found += 1
+    return found
+
+
+@njit(cache=True, nogil=True)
+def _pair(
+    added: Int32s,
+    removed: Int32s,
+    rack_of: Int32s,
+    row: int,
+    givers: Int32s,
+    takers: Int32s,
+    rows: Int32s,
+    found: int,
+) -> int:
+    """Pair those of one rack first, what is left in its order, and what is left over with nobody."""
+    for i in range(len(added)):
+        rack = rack_of[added[i]]
+        for j in range(len(removed)):
+            if rack >= 0 and removed[j] >= 0 and rack_of[removed[j]] == rack:
+                givers[found], takers[found], rows[found] = removed[j], added[i], row
+                added[i] = removed[j] = -1
+                found += 1
+                break
+    i = j = 0
+    while True:
+        while i < len(added) and added[i] < 0:
+            i += 1
+        while j < len(removed) and removed[j] < 0:
+            j += 1
+        giver = removed[j] if j < len(removed) else -1
+        taker = added[i] if i < len(added) else -1
+        if giver < 0 and taker < 0:
+            return found
+        givers[found], takers[found], rows[found] = giver, taker, row
+        found += 1
+        i += 1
+        j += 1
