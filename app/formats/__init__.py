@@ -41,12 +41,14 @@ Ours:
 
     snapshot_json.py        a cluster as the canonical document that is stored and hashed; recorded_json.py: its groups
     placement_tables.py     a placement as CSV, Markdown and Arrow
+    reassignment_diffs.py   what a reassignment changes, as text and Markdown: per broker, from where to where
+    reassignment_tables.py  the partitions that it changes, as CSV and Arrow
     scenario_tables.py      scored scenarios as CSV, Parquet and Arrow
     reader_tables.py        who reads each partition of a group, in the same; topic_tables.py: what both are made of
     task_tables.py          who has each task of a Streams application, as CSV and Markdown
 
 What readers and writers share: lines.py (texts), split_text.py (several in one), group_tables.py and group_cells.py
-(tables), documents.py (JSON), wire.py (bytes), generated_bytes.py (bytes as lenient as Kafka's own), data_streams.py
-(Java's), row_text.py (many rows at once).
+(tables), quantities.py (counts and bytes in words), documents.py (JSON), wire.py (bytes), generated_bytes.py (bytes as
+lenient as Kafka's own), data_streams.py (Java's), row_text.py (many rows at once).
 Every reader answers what it cannot read with `MalformedText`: the line or byte, what was expected, what was found.
 """

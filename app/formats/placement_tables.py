@@ -11,9 +11,7 @@ A partition without replicas has an empty leader and empty replicas.
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 
-import numpy as np
-
-from app.core.model import NO_REPLICA, Int32s, Placement, unpadded
+from app.core.model import Int32s, Placement, unpadded
 from app.formats import topic_tables
 from app.formats.row_text import format_rows, literal, with_partition_ids
 from app.formats.topic_tables import CSV_END, MarkdownTable, csv_field
@@ -47,16 +45,12 @@ def write_arrow(placements: Iterable[Placement]) -> bytes:
     Columns: `topic` dictionary<int32, string>, `partition` int32, `replicas` list<int32>. Where no row is padded the
     batch's replicas are the placement's own array, not a copy.
     """
-    import pyarrow as pa  # noqa: PLC0415 — it takes long to import, and only this format needs it
-
-    replicas = pa.field("replicas", pa.list_(pa.field("item", pa.int32(), nullable=False)), nullable=False)
+    replicas = topic_tables.replica_lists("replicas")
     listed = list(placements)
 
     def batches() -> Iterator[tuple[Int32s, list[topic_tables.ArrowArray]]]:
         for placement in listed:
-            offsets, values = _list_parts(placement.replicas)
-            column = pa.ListArray.from_arrays(pa.array(offsets), pa.array(values), type=replicas.type)
-            yield placement.assignment.partition_ids, [column]
+            yield placement.assignment.partition_ids, [topic_tables.replica_column(placement.replicas)]
 
     return topic_tables.write_arrow([replicas], [placement.topic for placement in listed], batches())
 
@@ -70,7 +64,7 @@ def _csv_rows(placement: Placement) -> str:
         return f"{topic},%d,{'%d' if replicas else ''},{replicas}"
 
     leaders = placement.replicas[:, :1]
-    matrix = with_partition_ids(placement, leaders, placement.replicas)
+    matrix = with_partition_ids(placement.assignment.partition_ids, leaders, placement.replicas)
     return format_rows(matrix, template, separator=CSV_END)
 
 
@@ -79,11 +73,3 @@ def _markdown_rows(placement: Placement, shown: int) -> Iterator[str]:
     for partition, replicas in enumerate(rows, start=placement.first_partition_id):
         leader = replicas[0] if replicas else ""
         yield f"| {partition} | {leader} | {', '.join(map(str, replicas))} |"
-
-
-def _list_parts(replicas: Int32s) -> tuple[Int32s, Int32s]:
-    """The offsets and values of an Arrow list array: (rows + 1,) and (all replicas,) int32."""
-    held = replicas != NO_REPLICA
-    offsets = np.zeros(len(replicas) + 1, dtype=np.int32)
-    np.cumsum(held.sum(axis=1), out=offsets[1:])
-    return offsets, replicas.reshape(-1) if held.all() else replicas[held]

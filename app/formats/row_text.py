@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from app.core.model import NO_REPLICA, Int32s, Placement
+from app.core.model import NO_REPLICA, Int32s
 
 _ROWS_AT_ONCE = 1 << 15
 
@@ -33,11 +33,9 @@ def format_rows(matrix: Int32s, template: Callable[[int], str], *, separator: st
     return separator.join(parts)
 
 
-def with_partition_ids(placement: Placement, *columns: Int32s) -> Int32s:
-    """(partitions, 1 + columns' width) int32: the placement's partition ids, then these columns."""
-    first = placement.first_partition_id
-    ids = np.arange(first, first + len(placement.replicas), dtype=np.int32)
-    return np.column_stack([ids, *columns]).astype(np.int32, copy=False)
+def with_partition_ids(partition_ids: Int32s, *columns: Int32s) -> Int32s:
+    """(partitions, 1 + columns' width) int32: the partition ids, then these columns."""
+    return np.column_stack([partition_ids, *columns]).astype(np.int32, copy=False)
 
 
 def literal(text: str) -> str:

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from app.core.model import Int32s
+from app.core.model import NO_REPLICA, Int32s
 
 CSV_END = "\r\n"
 
@@ -100,3 +100,21 @@ def write_arrow(
             topic = pa.DictionaryArray.from_arrays(places, names)
             writer.write_batch(pa.record_batch([topic, pa.array(partitions), *columns], schema=schema))
     return stream.getvalue()
+
+
+def replica_lists(name: str) -> ArrowField:
+    """A column list<int32> that has broker ids in every row."""
+    import pyarrow as pa  # noqa: PLC0415 — as above
+
+    return pa.field(name, pa.list_(pa.field("item", pa.int32(), nullable=False)), nullable=False)
+
+
+def replica_column(replicas: Int32s) -> ArrowArray:
+    """Such a column of rows padded with `NO_REPLICA`; where none is padded its values are the rows, not a copy."""
+    import pyarrow as pa  # noqa: PLC0415 — as above
+
+    held = replicas != NO_REPLICA
+    offsets = np.zeros(len(replicas) + 1, dtype=np.int32)
+    np.cumsum(held.sum(axis=1), out=offsets[1:])
+    values = replicas.reshape(-1) if held.all() else replicas[held]
+    return pa.ListArray.from_arrays(pa.array(offsets), pa.array(values), type=replica_lists("replicas").type)

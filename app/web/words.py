@@ -2,17 +2,16 @@
 
 from datetime import datetime
 
+from app.formats.quantities import byte_size, counted, known_size
+
+__all__ = ["byte_size", "counted", "known_size", "number", "share", "since"]
+
 _UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
 
 
 def number(value: float) -> str:
     """`1,000,000`; what is not whole gets one decimal place."""
     return f"{value:,.0f}" if value == int(value) else f"{value:,.1f}"
-
-
-def counted(value: int, noun: str) -> str:
-    """`1 broker`, `2 brokers`."""
-    return f"{value:,} {noun}" + ("" if value == 1 else "s")
 
 
 def share(value: float) -> str:

@@ -1,0 +1,28 @@
+"""Counts and bytes as people read them, in texts, pictures and pages alike: `2 brokers`, `12.3 MiB`. Ours."""
+
+_UNITS = ("KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
+
+
+def counted(value: int, noun: str) -> str:
+    """`1 broker`, `2 brokers`."""
+    return f"{value:,} {noun}" + ("" if value == 1 else "s")
+
+
+def byte_size(size_bytes: float) -> str:
+    """A number of bytes >= 0 in its largest unit, with one decimal place from KiB on."""
+    if size_bytes < 1024:
+        return f"{size_bytes:.0f} B"
+    size = size_bytes / 1024
+    for unit in _UNITS[:-1]:
+        # What would be rounded to 1,024.0 of a unit is 1.0 of the next one.
+        if round(size, 1) < 1024:
+            return f"{size:.1f} {unit}"
+        size /= 1024
+    return f"{size:.1f} {_UNITS[-1]}"
+
+
+def known_size(size_bytes: int, *, replicas: int, unknown: int) -> str:
+    """The bytes of some replicas, of which so many have a size that nobody knows: `≥ 12.3 MiB`, or `size unknown`."""
+    if unknown and unknown == replicas:
+        return "size unknown"
+    return f"≥ {byte_size(size_bytes)}" if unknown else byte_size(size_bytes)
