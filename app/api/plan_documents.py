@@ -12,8 +12,10 @@ from app.core.groups.measures.handover import Handover
 from app.core.measures.attributes import AttributeExposure
 from app.core.measures.movement import PartitionChange
 from app.core.measures.placement import PlacementMeasures
+from app.core.measures.transfers import PartitionTransfer
 from app.core.measures.violations import Violation
 from app.services.groups.differences import ReaderChange
+from app.services.reassignment.differences import SHOWN_FLOWS, BrokerFlow, BrokerTransfer
 from app.services.streams.differences import TaskChange, TaskMoves
 
 
@@ -166,6 +168,24 @@ class DiffDocument(BaseModel):
 
     summary: DiffSummary
     items: list[PartitionChange]
+    next_page_token: str | None
+
+
+class ReassignmentDiffSummary(DiffSummary):
+    """The same of a reassignment, over all of its cluster; bytes are those of replicas whose size is known."""
+
+    moved_bytes: int
+    unknown_size_replicas: int = Field(description="Of the replicas added, those whose size nobody knows.")
+    brokers: list[BrokerTransfer] = Field(description="By ascending id.")
+    flows: list[BrokerFlow] = Field(description=f"The largest first, {SHOWN_FLOWS} at most.")
+    flows_in_all: int
+
+
+class ReassignmentDiffDocument(BaseModel):
+    """The partitions that differ, by topic and partition id, with the racks that they span."""
+
+    summary: ReassignmentDiffSummary
+    items: list[PartitionTransfer]
     next_page_token: str | None
 
 

@@ -22,12 +22,13 @@ from app.api.plan_documents import (
     PartitionsDocument,
     PlanDocument,
     PlansPage,
+    ReassignmentDiffDocument,
     StreamsDiffDocument,
 )
 from app.api.problems import responses
 from app.api.reassignment_documents import ReassignmentPlanDocument
 from app.api.streams_documents import StreamsPlanDocument
-from app.core.model import Broker
+from app.core.model import INT32_MAX, Broker
 from app.errors import NotExportable
 from app.services import plans, snapshots
 from app.services.exports import FORMATS
@@ -141,7 +142,7 @@ def partitions(
     "/{plan_id:uuid}/diff",
     operation_id="diff_plan",
     summary="Compare a plan with another, or with what was there before",
-    response_model=DiffDocument | GroupDiffDocument | StreamsDiffDocument,
+    response_model=DiffDocument | GroupDiffDocument | StreamsDiffDocument | ReassignmentDiffDocument,
     responses=responses(
         errors.PlanNotFound, errors.SnapshotNotFound, errors.ConflictingFields, errors.InvalidPageToken
     ),
@@ -161,7 +162,8 @@ def diff(
     page_token: PageToken = None,
 ) -> Response:
     """Say what the plan changes: partitions that are new or gone, replicas to copy, preferred leaders that change; in a
-    group the partitions that pass from one member to another, in an application the tasks that other clients have.
+    group the partitions that pass from one member to another, in an application the tasks that other clients have. Of a
+    reassignment also what each broker gets and gives, and the bytes and racks of each partition.
     """
     plan = plans.load(uow, plan_id)
     found = KINDS[plan.head.kind].difference(uow, plan, against)
@@ -179,6 +181,7 @@ def diff(
     responses=responses(
         errors.PlanNotFound,
         errors.NotExportable,
+        errors.ConflictingFields,
         errors.SnapshotChanged,
         others={200: {"content": FILES, "description": "The file"}, 304: NOT_MODIFIED},
     ),
@@ -190,24 +193,35 @@ def export(
     plan_id: PlanId,
     format: Annotated[Literal[tuple(FORMATS)], Query(description="What to write.")] = "reassignment",  # type: ignore[valid-type] # noqa: A002 — the contract's word; the registry decides
     topic: Annotated[TopicName | None, Query(description="Only this topic of the plan.")] = None,
+    batch: Annotated[
+        int | None, Query(ge=1, le=INT32_MAX, description="Of the format `batch`: which one, from 1 on.")
+    ] = None,
+    inverse: Annotated[
+        bool, Query(description="Of the format `batch`: what brings back what was there before it.")
+    ] = False,
     if_match: IfMatch = None,
 ) -> Response:
     """The file for `kafka-reassign-partitions --reassignment-json-file`, the string for `kafka-topics
     --replica-assignment` (of one topic), or a table as CSV, Markdown or an Arrow stream. A group plan is written as a
-    table: who reads each partition, and whether in its own rack.
+    table: who reads each partition, and whether in its own rack. A reassignment is written as what changes: `rollback`
+    undoes it, `batches` is an archive of each batch with its inverse, `batch` one of them.
     """
     plan = plans.load(uow, plan_id)
     hashes = matched_hashes(if_match)
     if hashes and plan.head.cluster is not None:
         snapshots.require_unchanged(uow, plan.head.cluster, hashes)
     if topic is not None:
+        if not FORMATS[format].has_topics:
+            raise NotExportable(f"{format} is of the whole plan, and not of one topic", format=format)
         placements = tuple(placement for placement in plan.placements if placement.topic == topic)
         if not placements:
             raise NotExportable(f"the plan has no topic {topic}", topic=topic)
         plan = replace(plan, placements=placements)
-    response = _exported(uow, plan, format)
-    name = f"{topic or 'plan'}-{plan_id}.{FORMATS[format].suffix}"
-    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
+    written = export_of(uow, plan, format, batch=batch, is_inverse=inverse)
+    tail = FORMATS[format].tail + (f"-{batch}" if batch else "") + ("-rollback" if inverse else "")
+    name = f"{topic or 'plan'}-{plan_id}{tail}.{FORMATS[format].suffix}"
+    headers = {"Content-Type": FORMATS[format].media_type, "Content-Disposition": f'attachment; filename="{name}"'}
+    response = Response(written, headers=headers)
     return with_etag(request, digest_of(bytes(response.body)), response)
 
 

@@ -7,6 +7,7 @@ what was found; it knows neither HTTP nor SQL.
                            replica_exports.py: compared, as a file
     aware_replicas.py      what there is to say more of replicas placed by attributes
     groups/                plan a consumer group
+    reassignment/          move replicas and leaders as little as can be
     streams/               plan a Streams application
     keys.py                which partition a key goes to; key_encodings.py reads keys, null_keys.py what a producer sees
     sweeps.py              have what-ifs scored, chunk by chunk; sweep_results.py: what they found

@@ -15,18 +15,33 @@ MARKDOWN_ROWS = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """One format: its media type and the file's ending; `is_negotiable` where the media type says which it is."""
+    """One format.
+
+    Parameters
+    ----------
+    suffix : the file's ending. tail : stands before it, where another format of the same plan has the same ending.
+    is_negotiable : the media type says which format it is. has_topics : it can be of one topic of the plan.
+    """
 
     media_type: str
     suffix: str
+    tail: str = ""
     is_negotiable: bool = True
+    has_topics: bool = True
 
 
+_REASSIGNMENT = "application/vnd.kafka.reassignment+json"
+BATCH = "batch"
+"""The one format that is of one batch of a plan."""
 FORMATS: Mapping[str, Format] = MappingProxyType(
     {
-        "reassignment": Format("application/vnd.kafka.reassignment+json", "json"),
+        "reassignment": Format(_REASSIGNMENT, "json"),
+        "rollback": Format(_REASSIGNMENT, "json", "-rollback", is_negotiable=False),
+        "batch": Format(_REASSIGNMENT, "json", "-batch", is_negotiable=False, has_topics=False),
+        "batches": Format("application/zip", "zip", has_topics=False),
         "replica_assignment": Format("text/plain; charset=utf-8", "txt", is_negotiable=False),
         "csv": Format("text/csv; charset=utf-8", "csv"),
+        "text": Format("text/plain; charset=utf-8", "txt", "-diff"),
         "markdown": Format("text/markdown; charset=utf-8", "md"),
         "arrow": Format("application/vnd.apache.arrow.stream", "arrow"),
     }

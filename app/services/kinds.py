@@ -8,14 +8,16 @@ from uuid import UUID
 
 import orjson
 
-from app.errors import Json, NotExportable
+from app.errors import ConflictingFields, Json, NotExportable
 from app.services import replica_differences, replica_exports, replica_requests, replicas, snapshots
-from app.services.exports import Write
+from app.services.exports import BATCH, Write
 from app.services.groups import differences as group_differences
 from app.services.groups import exports as group_exports
 from app.services.groups import planning, readers
 from app.services.limits import Limits
 from app.services.plans import JSON_OPTIONS, Difference, Plan, PlannedPartition, summary
+from app.services.reassignment import differences as reassignment_differences
+from app.services.reassignment import exports as reassignment_exports
 from app.services.reassignment import planning as reassignment_planning
 from app.services.reassignment import requests as reassignment_requests
 from app.services.reassignment.kept import STEPS
@@ -38,6 +40,7 @@ class Kind:
     partition : one row as JSON.
     difference : what a plan changes, against what a caller names or, where it is None, what was there before.
     exports : how it is written in each of the formats that fit it; what its rows say is `says`.
+    batch : writes the batch of a number, from 1 on, or its inverse; None where a plan has no batches.
     """
 
     run: Callable[[UnitOfWork, Mapping[str, Any], Limits], Plan]
@@ -46,6 +49,7 @@ class Kind:
     difference: Callable[[UnitOfWork, Plan, UUID | None], Difference]
     exports: Mapping[str, Write]
     says: str
+    batch: Callable[[Plan | NewPlan, int, bool], bytes] | None = None
 
 
 KINDS: Mapping[str, Kind] = MappingProxyType(
@@ -62,9 +66,10 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
             run=reassignment_planning.run,
             placed=replicas.placed,
             partition=replicas.partition_json,
-            difference=replica_differences.difference,
-            exports=replica_exports.EXPORTS,
-            says="which brokers hold the replicas",
+            difference=reassignment_differences.difference,
+            exports=reassignment_exports.EXPORTS,
+            says="which replicas move where",
+            batch=reassignment_exports.one_batch,
         ),
         planning.KIND: Kind(
             run=planning.run,
@@ -102,12 +107,29 @@ def to_json(plan: Plan | NewPlan) -> bytes:
     return orjson.dumps(document, option=JSON_OPTIONS)
 
 
-def export(uow: UnitOfWork, plan: Plan, name: str) -> bytes:
-    """The plan as a file in the format of that name. Raises `NotExportable`."""
+def export(uow: UnitOfWork, plan: Plan, name: str, *, batch: int | None = None, is_inverse: bool = False) -> bytes:
+    """The plan as a file in the format of that name.
+
+    Parameters
+    ----------
+    batch, is_inverse : which batch, and whether what undoes it; for the format `BATCH` alone.
+
+    Raises
+    ------
+    NotExportable : the plan cannot be said in that format, or has no such batch.
+    ConflictingFields : a batch is named where the format is of a whole plan, or none where it is of one.
+    """
     kind = KINDS[plan.head.kind]
-    if name not in kind.exports:
-        formats = list(kind.exports)
+    formats = [*kind.exports, *([BATCH] if kind.batch else [])]
+    if name not in formats:
         detail = f"a {plan.head.kind} plan says {kind.says}; it is written as {', '.join(formats)}, not as {name}"
         raise NotExportable(detail, formats=formats)
+    if name == BATCH and kind.batch:
+        if batch is None:
+            raise ConflictingFields("the format batch is of one batch; name its number, from 1 on", path=("batch",))
+        return kind.batch(plan, batch, is_inverse)
+    if batch is not None or is_inverse:
+        field = "inverse" if batch is None else "batch"
+        raise ConflictingFields(f"{field} is of the format batch; {name} is of the whole plan", path=(field,))
     snapshot_id = plan.head.snapshot_id
     return kind.exports[name](plan, lambda: None if snapshot_id is None else snapshots.load(uow, snapshot_id)[1])

@@ -22,6 +22,7 @@ from app.api.examples import (
 from app.core.model import Placement
 from app.formats import placement_tables, reassignment, replica_assignment
 from app.services.exports import FORMATS
+from app.services.kinds import KINDS
 from tests.api.contract import SNAPSHOT_ID, UNKNOWN_ID, brokers, only_error, place, problem, topic
 
 PLAN = f"/v1/plans/{EXAMPLE_PLAN_ID}"
@@ -351,7 +352,7 @@ class TestExport:
         assert table["partition"].to_pylist() == [*range(7), *range(40, 45)]
         assert table["replicas"].to_pylist() == [row for t in two_topics["topics"] for row in t["replicas"]]
 
-    @pytest.mark.parametrize("name", sorted(FORMATS))
+    @pytest.mark.parametrize("name", sorted(KINDS["replicas"].exports))
     def test_of_one_topic_and_its_etag(self, client: httpx.Client, two_topics: dict[str, Any], name: str) -> None:
         response = self._export(client, two_topics, name, topic="z")
         assert b"40" not in response.content or name == "arrow"
@@ -359,7 +360,7 @@ class TestExport:
         again = client.get(response.request.url, headers=etag)
         assert (again.status_code, again.content) == (304, b"")
 
-    @pytest.mark.parametrize("name", sorted(set(FORMATS) - {"replica_assignment"}))
+    @pytest.mark.parametrize("name", sorted(set(KINDS["replicas"].exports) - {"replica_assignment"}))
     def test_accept_gives_the_same_file(self, client: httpx.Client, two_topics: dict[str, Any], name: str) -> None:
         accepted = client.get(f"/v1/plans/{two_topics['id']}", headers={"Accept": FORMATS[name].media_type})
         assert accepted.content == self._export(client, two_topics, name).content
@@ -376,6 +377,20 @@ class TestExport:
         found = problem(client.get(f"{PLAN}/export", params={"format": "xlsx"}), 422, "validation")
         only_error(found, "#query/format")
         problem(client.get(f"{PLAN}/export", params={"topic": "elsewhere"}), 422, "not_exportable")
+
+    def test_no_batch_of_a_plan_that_has_none(self, client: httpx.Client) -> None:
+        for params, field in (({"batch": 1}, "batch"), ({"inverse": True}, "inverse")):
+            found = problem(client.get(f"{PLAN}/export", params=params), 422, "conflicting_fields")
+            assert found["detail"].startswith(f"{field} is of the format batch")
+        for name in ("batch", "batches", "rollback", "text"):
+            found = problem(client.get(f"{PLAN}/export", params={"format": name}), 422, "not_exportable")
+            assert found["detail"].endswith(f"not as {name}")
+        params = {"format": "batches", "topic": SNAPSHOT["topics"][0]["name"]}
+        assert "whole plan" in problem(client.get(f"{PLAN}/export", params=params), 422, "not_exportable")["detail"]
+        only_error(
+            problem(client.get(f"{PLAN}/export", params={"format": "batch", "batch": 0}), 422, "validation"),
+            "#query/batch",
+        )
 
 
 class TestPicture:

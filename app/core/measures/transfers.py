@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
 from app.core.measures.movement import Movement, TopicMovement, movement
 from app.core.measures.tally import BrokerTable, positions_of
@@ -69,6 +70,18 @@ class ChangedPartitions:
     size_bytes: Int64s = field(repr=False)
     racks_before: Int32s = field(repr=False)
     racks_after: Int32s = field(repr=False)
+
+    def only(self, rows: NDArray[np.bool_]) -> "ChangedPartitions":
+        """Those of these rows."""
+        return ChangedPartitions(
+            self.topic,
+            self.partition_ids[rows],
+            self.before[rows],
+            self.after[rows],
+            self.size_bytes[rows],
+            self.racks_before[rows],
+            self.racks_after[rows],
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,125 @@
+"""What a reassignment changes: per broker, from broker to broker, and partition by partition."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+import numpy as np
+
+from app.core.measures.transfers import NOWHERE, Transfers
+from app.core.model import Cluster
+from app.errors import Json, SnapshotNotFound
+from app.services import snapshots
+from app.services.plans import Difference, Plan, as_json, named_plan
+from app.services.reassignment.comparison import before_of, brokers_of, compared_assignments, planned
+from app.services.replica_differences import movement_summary
+from app.store.database import UnitOfWork
+
+SHOWN_FLOWS = 1_000
+"""How many flows a summary lists, the largest first; it counts them all."""
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerTransfer:
+    """What a broker has before and after, and what it gets and gives.
+
+    The bytes leave out replicas whose size nobody knows; `unknown_size_in` and `unknown_size_out` count those that
+    move. `replicas_created` are of new partitions, and part of `replicas_after` alone.
+    """
+
+    broker: int
+    rack: str | None
+    replicas_before: int
+    replicas_after: int
+    leaders_before: int
+    leaders_after: int
+    bytes_before: int
+    bytes_after: int
+    replicas_in: int
+    replicas_out: int
+    bytes_in: int
+    bytes_out: int
+    unknown_size_in: int
+    unknown_size_out: int
+    replicas_created: int
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerFlow:
+    """What passes from one broker to another; None is nowhere, where a factor changes."""
+
+    from_broker: int | None
+    to_broker: int | None
+    replicas: int
+    bytes: int
+    unknown_size_replicas: int
+
+
+def difference(uow: UnitOfWork, plan: Plan, against: UUID | None) -> Difference:
+    """What the plan changes against another reassignment, a snapshot, or the snapshot that it was made from.
+
+    Raises `ConflictingFields`, and `SnapshotNotFound` where `against` is neither a plan nor a snapshot.
+    """
+    other = None if against is None else named_plan(uow, plan, against)
+    cluster = _snapshot(uow, plan.head.snapshot_id if other is not None or against is None else against)
+    before, after = before_of(cluster), planned(plan.placements)
+    if other is not None:
+        # What only the other plan names is, in this one, where its own snapshot has it.
+        after = {**before, **after}
+        before = {**before_of(_snapshot(uow, other.head.snapshot_id)), **planned(other.placements)}
+    return summed(compared_assignments(before, after, brokers_of(plan.head, cluster), cluster))
+
+
+def summed(found: Transfers) -> Difference:
+    """The difference as pages of partitions under a summary."""
+    return Difference(summary(found), found.movement.total, found.partitions)
+
+
+def summary(found: Transfers) -> dict[str, Json]:
+    """What a reassignment moves, counted, by broker and from broker to broker."""
+    flows = broker_flows(found)
+    return {
+        **movement_summary(found.movement),
+        "moved_bytes": int(found.arriving.size_bytes.sum()),
+        "unknown_size_replicas": int(found.arriving.unknown_size.sum()),
+        "brokers": as_json(broker_transfers(found)),
+        "flows": as_json(flows[:SHOWN_FLOWS]),
+        "flows_in_all": len(flows),
+    }
+
+
+def broker_transfers(found: Transfers) -> list[BrokerTransfer]:
+    """Every broker, by ascending id."""
+    columns = (
+        *(
+            getattr(load, name)
+            for name in ("replicas", "leaders", "size_bytes")
+            for load in (found.before, found.after)
+        ),
+        *(getattr(side, name) for name in _COPIES for side in (found.arriving, found.leaving)),
+        found.created,
+    )
+    rows = zip(found.brokers, *(column.tolist() for column in columns), strict=True)
+    return [BrokerTransfer(broker.id, broker.rack, *counts) for broker, *counts in rows]
+
+
+_COPIES = ("replicas", "size_bytes", "unknown_size")
+
+
+def broker_flows(found: Transfers) -> list[BrokerFlow]:
+    """What passes from broker to broker: most bytes first, then most replicas, then by their ids."""
+    flows = found.flows
+    order = np.lexsort((flows.takers, flows.givers, -flows.replicas, -flows.size_bytes))
+    columns = (flows.givers, flows.takers, flows.replicas, flows.size_bytes, flows.unknown_size)
+    rows: Sequence[Sequence[int]] = list(zip(*(column[order].tolist() for column in columns), strict=True))
+    return [BrokerFlow(_end(giver), _end(taker), *counts) for giver, taker, *counts in rows]
+
+
+def _end(broker: int) -> int | None:
+    return None if broker == NOWHERE else broker
+
+
+def _snapshot(uow: UnitOfWork, snapshot_id: UUID | None) -> Cluster:
+    if snapshot_id is None:
+        raise SnapshotNotFound("the plan was made from no snapshot; name one, or another plan", path=("against",))
+    return snapshots.load(uow, snapshot_id)[1]

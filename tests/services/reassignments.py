@@ -1,0 +1,118 @@
+"""Kept reassignments to hand over: a small one that the eye can check, and Kafka's own from the captures."""
+
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+from zlib import compress
+
+import numpy as np
+
+from app.core.model import UNKNOWN_SIZE, Assignment, Broker, Cluster, Int32s, Placement, Topic, padded
+from app.errors import Json
+from app.formats import reassignment
+from app.formats.assembly import assemble
+from app.store.plans import NewPlan
+from tests.formats.strategies import sample
+
+MIB = 1 << 20
+Step = tuple[str, int, Sequence[int], Sequence[int]]
+"""A topic, a partition, its replicas before and after."""
+
+
+def topic(name: str, replicas: Sequence[Sequence[int]], size_bytes: Sequence[int]) -> Topic:
+    """A topic whose partitions are in sync."""
+    rows = padded(replicas)
+    nobody = np.empty((len(rows), 0), np.int32)
+    ids = np.arange(len(rows), dtype=np.int32)
+    return Topic(name, ids, rows, rows[:, 0], rows, nobody, nobody, np.array(size_bytes, np.int64))
+
+
+CLUSTER = Cluster(
+    "prod-eu",
+    (Broker(101, "az-a"), Broker(105, "az-b"), Broker(106, "az-b")),
+    (
+        topic("clicks", [[105, 101], [101, 106]], [UNKNOWN_SIZE, 2048]),
+        topic("orders", [[101, 105], [105, 101]], [12 * MIB, MIB]),
+    ),
+)
+PLACEMENTS = (
+    Placement("clicks", 0, padded([[106, 101], [106, 101]])),
+    Placement("orders", 0, padded([[101, 106], [107, 101], [106, 107]])),
+)
+"""105 is emptied, 107 comes, clicks-1 changes its leader, orders gets a partition."""
+BATCHES: Sequence[Sequence[Step]] = (
+    [("clicks", 0, [105, 101], [106, 101]), ("orders", 0, [101, 105], [101, 106])],
+    [("orders", 1, [105, 101], [107, 101])],
+    [("clicks", 1, [101, 106], [106, 101])],
+)
+
+
+def plan(
+    placements: Sequence[Placement] = PLACEMENTS,
+    batches: Sequence[Sequence[Step]] = BATCHES,
+    *,
+    throttle: int | None = 50_000_000,
+) -> NewPlan:
+    """A plan as the service keeps it; the last batch only reorders."""
+    told: list[Json] = [
+        {"moved_replicas": 2, "moved_bytes": 12 * MIB, "unknown_size_replicas": 1, "seconds": throttle and 0.25},
+        {"moved_replicas": 1, "moved_bytes": MIB, "unknown_size_replicas": 0, "seconds": None},
+        {"moved_replicas": 0, "moved_bytes": 0, "unknown_size_replicas": 0, "seconds": None},
+    ]
+    return NewPlan(
+        kind="reassignment",
+        hash="5eed",
+        cluster="prod-eu",
+        snapshot_id=None,
+        labels={},
+        request={"add_brokers": [{"id": 107, "rack": "az-b"}], "batches": {"throttle_bytes_per_s": throttle}},
+        answer={"prediction": "pinned", "seed": None, "batches": told[: len(batches)], "kept_steps": kept(batches)},
+        placements=placements,
+    )
+
+
+def kept(batches: Sequence[Sequence[Step]]) -> Mapping[str, Json]:
+    """Batches as an answer keeps them."""
+    steps = [step for batch in batches for step in batch]
+    names = sorted({name for name, *_ in steps})
+    before, after = padded([step[2] for step in steps]), padded([step[3] for step in steps])
+    width = max(before.shape[1], after.shape[1], 1)
+    return {
+        "topics": names,
+        "width": width,
+        "moving": max(len(batches) - 1, 0),
+        "offsets": np.cumsum([0, *map(len, batches)]).tolist(),
+        "topic_of": _packed(np.array([names.index(step[0]) for step in steps], np.int32)),
+        "partition_ids": _packed(np.array([step[1] for step in steps], np.int32)),
+        "before": _packed(before),
+        "after": _packed(after),
+    }
+
+
+def captured() -> Cluster:
+    """The captured cluster."""
+    return assemble(
+        "captured",
+        brokers_text=sample("kafka-broker-api-versions.txt"),
+        topics_text=sample("kafka-topics-describe.txt"),
+        log_dirs_text=sample("kafka-log-dirs-describe.txt"),
+    ).cluster
+
+
+def kafkas_own() -> NewPlan:
+    """What `--generate` proposed for it, in one batch."""
+    documents = (reassignment.read(sample(f"reassignment-{name}.json")).partitions for name in ("current", "proposed"))
+    current, proposed = ({(its.topic, its.partition): its.replicas for its in listed} for listed in documents)
+    steps = [(name, partition, current[name, partition], ids) for (name, partition), ids in proposed.items()]
+    names = sorted({name for name, _ in proposed})
+    rows = {name: [ids for (its, _), ids in sorted(proposed.items()) if its == name] for name in names}
+    placements = [Placement(name, 0, padded(rows[name])) for name in names]
+    return plan(placements, [[step for step in steps if step[2] != step[3]], []], throttle=None)
+
+
+def assignments(placements: Sequence[Placement]) -> dict[str, Assignment]:
+    """By topic."""
+    return {placement.topic: placement.assignment for placement in placements}
+
+
+def _packed(numbers: Int32s) -> str:
+    return b64encode(compress(np.ascontiguousarray(numbers, "<i4").tobytes(), 1)).decode()

@@ -1,0 +1,118 @@
+"""What `/diff` says of a reassignment: the books of each broker, and pages of partitions under them."""
+
+from dataclasses import asdict, replace
+from typing import Any
+
+import pytest
+
+from app.api.plan_documents import ReassignmentDiffDocument
+from app.core.model import Placement, padded
+from app.errors import SnapshotNotFound
+from app.services import snapshots
+from app.services.limits import Limits
+from app.services.plans import Difference, Plan, as_json
+from app.services.reassignment.comparison import compared
+from app.services.reassignment.differences import difference, summed
+from app.store.database import Database
+from tests.services.reassignments import CLUSTER, MIB, PLACEMENTS, captured, kafkas_own, plan
+
+
+def document(found: Difference) -> dict[str, Any]:
+    """As the API writes it, read by what the API says of it."""
+    items = found.items(0, found.total)
+    whole = {"summary": found.summary, "items": as_json(items), "next_page_token": None}
+    read: dict[str, Any] = ReassignmentDiffDocument.model_validate(whole).model_dump(mode="json")
+    assert read == as_json(whole)
+    return read
+
+
+def test_a_worked_example() -> None:
+    found = document(summed(compared(plan(), CLUSTER)))
+    brokers = {its["broker"]: its for its in found["summary"].pop("brokers")}
+    flows = found["summary"].pop("flows")
+    assert found["summary"] == {
+        "partitions": 5,
+        "partitions_added": 1,
+        "partitions_removed": 0,
+        "partitions_changed": 4,
+        "replicas_added": 3,
+        "replicas_removed": 3,
+        "preferred_leaders_changed": 3,
+        "moved_bytes": 13 * MIB,
+        "unknown_size_replicas": 1,
+        "flows_in_all": 2,
+    }
+    assert brokers[106] == {
+        "broker": 106,
+        "rack": "az-b",
+        "replicas_before": 1,
+        "replicas_after": 4,
+        "leaders_before": 0,
+        "leaders_after": 3,
+        "bytes_before": 2048,
+        "bytes_after": 12 * MIB + 2048,
+        "replicas_in": 2,
+        "replicas_out": 0,
+        "bytes_in": 12 * MIB,
+        "bytes_out": 0,
+        "unknown_size_in": 1,
+        "unknown_size_out": 0,
+        "replicas_created": 1,
+    }
+    assert flows == [
+        {"from_broker": 105, "to_broker": 106, "replicas": 2, "bytes": 12 * MIB, "unknown_size_replicas": 1},
+        {"from_broker": 105, "to_broker": 107, "replicas": 1, "bytes": MIB, "unknown_size_replicas": 0},
+    ]
+    assert [(its["topic"], its["partition"], its["racks_before"], its["racks_after"]) for its in found["items"]] == [
+        ("clicks", 0, 2, 2),
+        ("clicks", 1, 2, 2),
+        ("orders", 0, 2, 2),
+        ("orders", 1, 2, 2),
+        ("orders", 2, 0, 1),
+    ]
+
+
+def test_kafkas_own_proposal() -> None:
+    found = document(summed(compared(kafkas_own(), captured())))
+    assert found["summary"]["replicas_added"] == 195
+    assert sum(its["replicas_in"] for its in found["summary"]["brokers"]) == 195
+    assert sum(its["bytes"] for its in found["summary"]["flows"]) == found["summary"]["moved_bytes"]
+
+
+def test_a_raised_factor_comes_from_nowhere() -> None:
+    raised = plan([Placement("orders", 0, padded([[101, 105, 106], [105, 101]]))])
+    [flow] = document(summed(compared(raised, CLUSTER)))["summary"]["flows"]
+    assert (flow["from_broker"], flow["to_broker"]) == (None, 106)
+
+
+def test_against_its_snapshot_another_snapshot_and_another_plan(database: Database) -> None:
+    """Against another plan: what lies between the two ends, whatever each of them names."""
+    with database.begin() as uow:
+        snapshot = snapshots.keep(uow, CLUSTER, Limits())
+        later = replace(CLUSTER, topics=CLUSTER.topics[:1], name="later")
+        other_snapshot = snapshots.keep(uow, later, Limits())
+
+        def kept(number: int, *placements: Placement) -> Plan:
+            new = replace(plan(placements), hash=str(number), cluster=None, snapshot_id=snapshot.id)
+            return Plan(uow.plans.keep(new), tuple(new.placements))
+
+        both, first = kept(1, *PLACEMENTS), kept(2, PLACEMENTS[0])
+        assert difference(uow, both, None).summary["replicas_added"] == 3
+        assert difference(uow, both, snapshot.id).summary["replicas_added"] == 3
+        assert difference(uow, both, other_snapshot.id).summary["partitions_added"] == 3
+        assert difference(uow, both, both.head.id).total == 0
+        assert [item.topic for item in _items(difference(uow, both, first.head.id))] == ["orders"] * 3
+        # Seen from the other plan orders-2 is not there to be changed, and stays.
+        assert [(item.topic, item.after) for item in _items(difference(uow, first, both.head.id))] == [
+            ("orders", (101, 105)),
+            ("orders", (105, 101)),
+        ]
+        nowhere = Plan(replace(both.head, snapshot_id=None), both.placements)
+        with pytest.raises(SnapshotNotFound):
+            difference(uow, nowhere, None)
+
+
+def _items(found: Difference) -> list[Any]:
+    items = list(found.items(0, found.total))
+    assert all(asdict(item) for item in items)  # type: ignore[call-overload] # records of the core
+    return items

@@ -1,0 +1,210 @@
+"""A reassignment as files: what is read back is what the plan says, and each batch's inverse undoes it."""
+
+import csv
+import io
+import zipfile
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from app.core.model import Cluster, Placement, padded
+from app.errors import NotExportable
+from app.formats import leader_election, reassignment, replica_assignment
+from app.services.reassignment.exports import EXPORTS, one_batch
+from app.store.plans import NewPlan
+from tests.services.reassignments import BATCHES, CLUSTER, PLACEMENTS, captured, kafkas_own, plan
+
+Lists = Mapping[tuple[str, int], tuple[int, ...]]
+README = """\
+Reassignment of the cluster prod-eu
+Plan 5eed
+
+5 partitions of 5 differ: 3 replicas (≥ 13.0 MiB) are copied, 3 dropped, 3 preferred leaders change.
+Of 1 copied replica nobody knows the size; the bytes leave them out.
+1 partition is new: kafka-topics --alter creates it first, and no file for kafka-reassign-partitions names it.
+
+Do this in order, and begin nothing before what stands above it is complete.
+
+Create the new partitions:
+  kafka-topics.sh --bootstrap-server localhost:9092 --alter --topic orders \\
+    --partitions 3 \\
+    --replica-assignment "$(cat new-partitions/orders.txt)"
+
+Run the batches:
+  01-execute.json  2 replicas, ≥ 12.0 MiB, 1 s at the throttle
+  02-execute.json  1 replica, 1.0 MiB
+  03-execute.json  1 partition reordered, nothing copied
+
+each by these two, the second one until it says that all is complete:
+  kafka-reassign-partitions.sh --bootstrap-server localhost:9092 --reassignment-json-file 01-execute.json --execute \
+--throttle 50000000
+  kafka-reassign-partitions.sh --bootstrap-server localhost:9092 --reassignment-json-file 01-execute.json --verify
+The throttle is 47.7 MiB/s; --verify takes it away when the batch is complete.
+
+Let the preferred leaders lead, once all batches are complete:
+  kafka-leader-election.sh --bootstrap-server localhost:9092 --election-type preferred --path-to-json-file \
+leader-election.json
+
+To go back, execute and verify the rollback file of each batch that was begun in the same way, the last one
+first, or rollback.json for all of them at once. Do not rely on --cancel: it restores which brokers have
+replicas, but not their order, and with it not the preferred leaders.
+Partitions that were created stay: Kafka removes none.
+"""
+
+
+def written(name: str, of: NewPlan | None = None, cluster: Cluster = CLUSTER) -> bytes:
+    return EXPORTS[name](plan() if of is None else of, lambda: cluster)
+
+
+def lists(document: bytes) -> Lists:
+    return {(p.topic, p.partition): p.replicas for p in reassignment.read(document.decode()).partitions}
+
+
+def archive(of: NewPlan | None = None, cluster: Cluster = CLUSTER) -> dict[str, bytes]:
+    with zipfile.ZipFile(io.BytesIO(written("batches", of, cluster))) as opened:
+        assert opened.testzip() is None
+        return {name: opened.read(name) for name in opened.namelist()}
+
+
+def lists_of(cluster: Cluster) -> dict[tuple[str, int], tuple[int, ...]]:
+    return {
+        (topic.name, partition): tuple(ids)
+        for topic in cluster.topics
+        for partition, ids in zip(topic.partition_ids.tolist(), topic.replicas.tolist(), strict=True)
+    }
+
+
+class TestExecuteAndRollback:
+    def test_only_partitions_that_differ_and_are_there_are_named(self) -> None:
+        assert lists(written("reassignment")) == {
+            ("clicks", 0): (106, 101),
+            ("clicks", 1): (106, 101),
+            ("orders", 0): (101, 106),
+            ("orders", 1): (107, 101),
+        }
+
+    def test_a_rollback_has_every_list_as_it_was_in_its_order(self) -> None:
+        rollback = lists(written("rollback"))
+        assert rollback == {its: lists_of(CLUSTER)[its] for its in lists(written("reassignment"))}
+
+    def test_of_one_topic(self) -> None:
+        one = replace(plan(), placements=PLACEMENTS[1:])
+        assert {topic for topic, _ in lists(written("reassignment", one))} == {"orders"}
+        assert {topic for topic, _ in lists(written("rollback", one))} == {"orders"}
+
+    def test_where_nothing_moves_nothing_is_named(self) -> None:
+        stays = plan([Placement("orders", 0, CLUSTER.topics[1].replicas)], [])
+        assert lists(written("reassignment", stays)) == lists(written("rollback", stays)) == {}
+        assert written("text", stays).startswith(b"Nothing changes: 4 partitions stay as they are.")
+
+    def test_kafkas_own_proposal_and_its_way_back(self) -> None:
+        cluster, own = captured(), kafkas_own()
+        execute, rollback = lists(written("reassignment", own, cluster)), lists(written("rollback", own, cluster))
+        assert sum(len(set(ids) - set(rollback[its])) for its, ids in execute.items()) == 195
+        assert rollback == {its: ids for its, ids in lists_of(cluster).items() if its in execute}
+        assert len(execute) == 116
+
+
+class TestBatches:
+    def test_an_archive(self) -> None:
+        found = archive()
+        assert list(found) == [
+            "README.txt",
+            *(f"0{number}-{what}.json" for number in (1, 2, 3) for what in ("execute", "rollback")),
+            "rollback.json",
+            "leader-election.json",
+            "new-partitions/orders.txt",
+        ]
+        assert found["README.txt"].decode() == README
+        assert found["rollback.json"] == written("rollback")
+        assert leader_election.read(found["leader-election.json"].decode()) == (
+            ("clicks", 0),
+            ("clicks", 1),
+            ("orders", 1),
+        )
+        assert found["new-partitions/orders.txt"] == written("replica_assignment")
+
+    def test_batches_one_after_another_make_the_plan_and_their_inverses_bring_back_what_was(self) -> None:
+        found = archive()
+        executed = dict(lists_of(CLUSTER))
+        for number in (1, 2, 3):
+            executed |= lists(found[f"0{number}-execute.json"])
+        assert executed == {**lists_of(CLUSTER), **lists(written("reassignment"))}
+        for number in (3, 2, 1):
+            executed |= lists(found[f"0{number}-rollback.json"])
+        assert executed == lists_of(CLUSTER)
+
+    def test_the_same_plan_has_the_same_bytes(self) -> None:
+        assert written("batches") == written("batches")
+
+    def test_without_new_partitions_throttle_and_leaders_nothing_is_said_of_them(self) -> None:
+        moved = plan([Placement("orders", 0, padded([[101, 106], [105, 101]]))], [BATCHES[0][1:], []], throttle=None)
+        readme = archive(moved)["README.txt"].decode()
+        for word in ("throttle", "kafka-topics", "kafka-leader-election", "new"):
+            assert word not in readme
+
+    def test_a_batch_by_its_number(self) -> None:
+        found = archive()
+        for number in (1, 2, 3):
+            assert one_batch(plan(), number, False) == found[f"0{number}-execute.json"]
+            assert one_batch(plan(), number, True) == found[f"0{number}-rollback.json"]
+        with pytest.raises(NotExportable, match="batches 1 to 3; there is no batch 4"):
+            one_batch(plan(), 4, False)
+        with pytest.raises(NotExportable, match="moves nothing; there is no batch 1"):
+            one_batch(plan(batches=[]), 1, False)
+
+
+class TestNewPartitions:
+    def test_the_argument_has_all_partitions_of_the_topic(self) -> None:
+        found = replica_assignment.read(written("replica_assignment").decode().strip())
+        assert found.tolist() == PLACEMENTS[1].replicas.tolist()
+
+    def test_a_topic_that_cannot_be_said_is_refused(self) -> None:
+        for placements, reason in (
+            (PLACEMENTS[:1], "no topic of the plan gets new partitions"),
+            ([Placement(t, 0, padded([[101]] * 3)) for t in ("clicks", "orders")], "name one of: clicks, orders"),
+            ([Placement("orders", 0, padded([[101], [105, 101], [106]]))], "have several"),
+            ([Placement("orders", 5, padded([[101, 105]]))], "lacks some"),
+        ):
+            with pytest.raises(NotExportable, match=reason):
+                written("replica_assignment", plan(placements))
+
+
+def test_tables_have_a_row_a_changed_partition() -> None:
+    rows = list(csv.DictReader(io.StringIO(written("csv").decode(), newline="")))
+    assert [(row["topic"], row["partition"], row["after"]) for row in rows] == [
+        (placement.topic, str(partition), ";".join(map(str, ids)))
+        for placement in PLACEMENTS
+        for partition, ids in enumerate(placement.replicas.tolist())
+    ]
+    with pa.ipc.open_stream(written("arrow")) as stream:
+        assert stream.read_all().num_rows == len(rows)
+    assert written("markdown").decode().count("\n| orders-") == 3
+
+
+def test_a_plan_of_no_snapshot_says_so() -> None:
+    for name in EXPORTS:
+        with pytest.raises(NotExportable, match="from no snapshot"):
+            EXPORTS[name](plan(), lambda: None)
+
+
+def test_a_topic_whose_ids_have_gaps_is_one_topic() -> None:
+    gaps = replace(CLUSTER.topics[1], partition_ids=np.array([0, 4], np.int32))
+    split = [Placement("orders", 0, padded([[106]])), Placement("orders", 4, padded([[105, 106]]))]
+    cluster = replace(CLUSTER, topics=(gaps,))
+    assert lists(written("reassignment", plan(split), cluster)) == {("orders", 0): (106,), ("orders", 4): (105, 106)}
+
+
+def test_what_is_on_its_way_goes_back_to_where_it_was_going() -> None:
+    """Kafka lists the target replicas first, then those being removed."""
+    moving = replace(
+        CLUSTER.topics[1],
+        replicas=padded([[106, 101, 105], [105, 101]]),
+        removing=padded([[105], []]),
+    )
+    cluster = replace(CLUSTER, topics=(moving,))
+    moved = plan([Placement("orders", 0, padded([[107, 101], [105, 101]]))])
+    assert lists(written("rollback", moved, cluster)) == {("orders", 0): (106, 101)}
