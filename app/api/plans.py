@@ -28,7 +28,7 @@ from app.api.plan_documents import (
 from app.api.problems import responses
 from app.api.reassignment_documents import ReassignmentPlanDocument
 from app.api.streams_documents import StreamsPlanDocument
-from app.core.model import INT32_MAX, Broker
+from app.core.model import INT32_MAX, Cluster
 from app.errors import NotExportable
 from app.services import plans, snapshots
 from app.services.exports import FORMATS
@@ -44,8 +44,8 @@ JSON = "application/json"
 SVG = "image/svg+xml"
 FILES: dict[str, Any] = {written.media_type: {} for written in FORMATS.values()}
 NOT_MODIFIED = {"description": "The caller has it already"}
-Picture = Callable[[Plan, tuple[Broker, ...]], bytes]
-"""Draws a plan; the composition root puts the one that the pages use on the app."""
+Picture = Callable[[Plan, Cluster], bytes]
+"""Draws a plan over the cluster it was made on; the composition root puts the one that the pages use on the app."""
 
 PlanId = Annotated[Id, examples.PLAN_ID]
 IfMatch = Annotated[
@@ -267,7 +267,7 @@ def _exported(uow: UnitOfWork, plan: Plan, name: str) -> Response:
 
 def _drawn(request: Request, uow: UnitOfWork, plan: Plan) -> Response:
     draw: Picture = request.app.state.picture
-    return Response(draw(plan, plans.brokers(uow, plan.head)), media_type=SVG)
+    return Response(draw(plan, plans.made_on(uow, plan.head)), media_type=SVG)
 
 
 def _json(document: object) -> Response:

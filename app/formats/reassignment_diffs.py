@@ -68,21 +68,20 @@ def sentences(found: Transfers) -> list[str]:
         int(counts.sum()) for counts in (found.arriving.replicas, found.leaving.replicas, found.arriving.unknown_size)
     )
     size = known_size(int(found.arriving.size_bytes.sum()), replicas=copied, unknown=unknown)
-    differs = (
-        f"{counted(movement.total, 'partition')} of {movement.partitions:,} {_verb(movement.total, 'differ')}: "
-        f"{counted(copied, 'replica')} ({size}) {_be(copied)} copied, {dropped:,} dropped, "
-        f"{counted(movement.preferred_leaders_changed, 'preferred leader')} "
-        f"{_verb(movement.preferred_leaders_changed, 'change')}."
-    )
-    told = [differs]
+    led = movement.preferred_leaders_changed
+    differ = f"{movement.total:,} of {counted(movement.partitions, 'partition')} {_verb(movement.total, 'differ')}"
+    told = [
+        f"{counted(copied, 'replica')} ({size}) {_be(copied)} copied and {dropped:,} dropped.",
+        f"{differ}; {counted(led, 'preferred leader')} {_verb(led, 'change')}.",
+    ]
     if unknown:
-        told.append(f"Of {counted(unknown, 'copied replica')} nobody knows the size; the bytes leave them out.")
+        told.append(f"Of {counted(unknown, 'copied replica')} nobody knows the size; the bytes leave that out.")
     if new := movement.partitions_added:
         them = "it" if new == 1 else "them"
-        told.append(
-            f"{counted(new, 'partition')} {_be(new)} new: kafka-topics --alter creates {them} first, and no file for "
-            f"kafka-reassign-partitions names {them}."
-        )
+        told += [
+            f"{counted(new, 'partition')} {_be(new)} new: kafka-topics --alter creates {them} first.",
+            f"No file for kafka-reassign-partitions names {them}.",
+        ]
     return [*told, *_racks(found)]
 
 

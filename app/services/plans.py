@@ -8,7 +8,7 @@ from uuid import UUID
 import orjson
 
 from app.core import ENGINE_VERSION
-from app.core.model import Broker, Placement
+from app.core.model import Broker, Cluster, Placement
 from app.errors import ConflictingFields, Json, PlanNotFound
 from app.services import snapshots
 from app.store.database import UnitOfWork
@@ -115,19 +115,13 @@ def named_plan(uow: UnitOfWork, plan: Plan, against: UUID) -> Plan | None:
     return named
 
 
-def brokers(uow: UnitOfWork, head: PlanHead) -> tuple[Broker, ...]:
-    """The brokers that the plan was made on: its snapshot's, or those of its request, if it has any."""
-    listed: Any = head.request.get("brokers") or ()
+def made_on(uow: UnitOfWork, head: PlanHead) -> Cluster:
+    """The cluster that the plan was made on: its snapshot's, or the brokers of its request, if it has any."""
     if head.snapshot_id is not None:
-        there = snapshots.load(uow, head.snapshot_id)[1].brokers
-        # A change may bring brokers of its own.
-        listed = head.request.get("add_brokers") or ()
-        return tuple(sorted((*there, *_listed(listed)), key=lambda broker: broker.id))
-    return _listed(listed)
-
-
-def _listed(listed: Sequence[Any]) -> tuple[Broker, ...]:
-    return tuple(
+        return snapshots.load(uow, head.snapshot_id)[1]
+    listed: Any = head.request.get("brokers") or ()
+    brokers = [
         Broker(broker["id"], broker["rack"], broker["fenced"], attributes=broker.get("attributes") or {})
         for broker in listed
-    )
+    ]
+    return Cluster(head.cluster or "", tuple(brokers))

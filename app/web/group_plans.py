@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from app.core.groups.registry import ASSIGNORS
-from app.core.model import Broker
+from app.core.model import Cluster
 from app.services.plans import Plan
 from app.store.plans import PlanHead
 from app.web import group_words, reading_picture
@@ -34,7 +34,7 @@ def _worth(head: PlanHead) -> Worth:
     return Worth(found["in_rack_share"], "in rack", is_good)
 
 
-def _draw(plan: Plan, brokers: Sequence[Broker], style: str) -> str:
+def _draw(plan: Plan, cluster: Cluster, style: str) -> str:
     answer: Any = plan.head.answer
     members = [
         ReadingMember(
@@ -48,12 +48,12 @@ def _draw(plan: Plan, brokers: Sequence[Broker], style: str) -> str:
     ]
     partitions = counted(sum(len(placement.replicas) for placement in plan.placements), "partition")
     title = _title(plan.head, [placement.topic for placement in plan.placements])
-    racks = [broker.rack for broker in brokers if broker.rack and not broker.fenced]
+    racks = [broker.rack for broker in cluster.brokers if broker.rack and not broker.fenced]
     told = f"{title}: {partitions} read by {counted(len(members), 'member')}"
     return reading_picture.draw(ReadingPicture(told, group_words.facts(answer), racks, members), style=style)
 
 
-def _values(plan: Plan) -> Mapping[str, object]:
+def _values(plan: Plan, _: Cluster) -> Mapping[str, object]:
     answer: Any = plan.head.answer
     steps = answer["steps"]
     members = answer["loads"]["per_member"]

@@ -24,8 +24,10 @@ HEADERS: Mapping[str, str] = {
 _templates = Environment(
     loader=PackageLoader("app.web"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
 )
-_templates.filters.update(number=words.number, share=words.share)
-_templates.globals.update(assets=ASSETS, version=__version__, counted=words.counted, since=words.since)
+_templates.filters.update(number=words.number, share=words.share, size=words.byte_size)
+_templates.globals.update(
+    assets=ASSETS, version=__version__, counted=words.counted, known_size=words.known_size, since=words.since
+)
 
 
 def page(template: str, *, status: HTTPStatus = HTTPStatus.OK, **values: object) -> Response:

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from fastapi import APIRouter, Response, params
 
-from app.core.model import Broker
+from app.core.model import Cluster
 from app.errors import PlanNotFound
 from app.services import plans, replica_requests
 from app.services.groups import planning
@@ -15,7 +15,7 @@ from app.services.plans import Plan
 from app.services.reassignment import requests as reassignment
 from app.services.streams import planning as streams
 from app.store.database import Database
-from app.web import group_plans, replica_plans, streams_plans
+from app.web import group_plans, reassignment_plans, replica_plans, streams_plans
 from app.web.pages import page
 from app.web.pictures import STYLE
 from app.web.views import View
@@ -23,7 +23,7 @@ from app.web.views import View
 VIEWS: Mapping[str, View] = MappingProxyType(
     {
         replica_requests.KIND: replica_plans.VIEW,
-        reassignment.KIND: replica_plans.VIEW,
+        reassignment.KIND: reassignment_plans.VIEW,
         planning.KIND: group_plans.VIEW,
         streams.KIND: streams_plans.VIEW,
     }
@@ -40,27 +40,31 @@ def router(database: Database, *, dependencies: Sequence[params.Depends] = ()) -
         try:
             with database.begin() as uow:
                 plan = plans.load(uow, _id(plan_id))
-                brokers = plans.brokers(uow, plan.head)
+                cluster = plans.made_on(uow, plan.head)
         except PlanNotFound:
             return page("plan_not_found.html", status=HTTPStatus.NOT_FOUND, plan_id=plan_id[:100])
-        view = VIEWS[plan.head.kind]
-        return page(
-            view.template,
-            title=view.title(plan.head, [placement.topic for placement in plan.placements]),
-            plan=plan,
-            answer=plan.head.answer,
-            prediction=view.prediction(plan.head),
-            picture=view.draw(plan, brokers, ""),
-            total=sum(len(placement.replicas) for placement in plan.placements),
-            **view.values(plan),
-        )
+        return shown(plan, cluster, VIEWS[plan.head.kind])
 
     return routes
 
 
-def plan_picture(plan: Plan, brokers: Sequence[Broker]) -> bytes:
-    """The plan over the brokers that it was made on, as a whole SVG document."""
-    return VIEWS[plan.head.kind].draw(plan, brokers, STYLE).encode()
+def shown(plan: Plan, cluster: Cluster, view: View) -> Response:
+    """The page of a plan that was made on this cluster."""
+    return page(
+        view.template,
+        title=view.title(plan.head, [placement.topic for placement in plan.placements]),
+        plan=plan,
+        answer=plan.head.answer,
+        prediction=view.prediction(plan.head),
+        picture=view.draw(plan, cluster, ""),
+        total=sum(len(placement.replicas) for placement in plan.placements),
+        **view.values(plan, cluster),
+    )
+
+
+def plan_picture(plan: Plan, cluster: Cluster) -> bytes:
+    """The plan over the cluster that it was made on, as a whole SVG document."""
+    return VIEWS[plan.head.kind].draw(plan, cluster, STYLE).encode()
 
 
 def _id(text: str) -> UUID:

@@ -20,6 +20,15 @@ _NAMED_PITCH = 10
 """Below this a column is too narrow to have its name beneath it."""
 
 
+def brief_number(value: float) -> str:
+    """A count in few signs: `12`, `12.3k`, `1.2M`."""
+    if value >= 1_000_000:
+        return f"{value / 1_000_000:.1f}M"
+    if value >= 10_000:
+        return f"{value / 1000:.1f}k"
+    return number(value if value < 1000 else round(value))
+
+
 @dataclass(frozen=True, slots=True)
 class EvenShare:
     """What each would have if all had the same, and that in words."""
@@ -38,6 +47,7 @@ class Bars:
     summed : what some of them hold together, in words and, for where there is less and less room, in fewer.
     named : some of them in words, for where there is no room for their names.
     highest : of all bars. even_shares : lines across all of them.
+    brief : writes a height in as many signs as the margin has room for.
     """
 
     noun: str
@@ -46,6 +56,7 @@ class Bars:
     named: Callable[[Sequence[Standing]], str]
     highest: float
     even_shares: tuple[EvenShare, ...]
+    brief: Callable[[float], str] = brief_number
 
 
 def line_height(columns: Columns) -> float:
@@ -106,19 +117,22 @@ def _bar(column: Column, base: float, pitch: float, bars: Bars) -> str:
     if standing.least is not None and standing.most is not None and standing.least < standing.most:
         ends = f"M{column.x:.2f} {base - standing.least * scale:.2f}V{base - standing.most * scale:.2f}"
         parts.append(element("path", class_="span", d=ends))
-    parts += _bar_numbers(column, base, pitch, scale)
+    if standing.was is not None:
+        before = standing.was / standing.stands_for * scale
+        parts.append(element("rect", class_="was", x=x - 2, y=base - before, width=width + 4, height=before))
+    parts += _bar_numbers(column, base, pitch, scale, bars.brief)
     return element("g", *parts, class_="column")
 
 
-def _bar_numbers(column: Column, base: float, pitch: float, scale: float) -> list[str]:
+def _bar_numbers(column: Column, base: float, pitch: float, scale: float, brief: Callable[[float], str]) -> list[str]:
     first, *others = column.standing.heights
     full = first + sum(others)
-    shown = _brief(full)
+    shown = brief(full)
     if pitch < _NAMED_PITCH or len(shown) * _DIGIT > pitch - 2:
         return []
     parts = [element("text", shown, class_="number", x=column.x, y=base - full * scale - 5)]
     if full > first and first * scale >= 15 and pitch >= 20:
-        parts.append(element("text", _brief(first), class_="number inside", x=column.x, y=base - first * scale + 12))
+        parts.append(element("text", brief(first), class_="number inside", x=column.x, y=base - first * scale + 12))
     return parts
 
 
@@ -153,14 +167,5 @@ def _even_line(share: EvenShare, base: float, right: float, bars: Bars) -> list[
     y = base - BAR_HEIGHT * min(share.value / bars.highest, 1)
     return [
         element("path", element("title", escaped(share.told)), class_="even", d=f"M{LEFT - 4} {y:.2f}H{right:.2f}"),
-        element("text", f"⌀ {_brief(share.value)}", class_="quiet end", x=LEFT - 8, y=y + 4),
+        element("text", f"⌀ {bars.brief(share.value)}", class_="quiet end", x=LEFT - 8, y=y + 4),
     ]
-
-
-def _brief(value: float) -> str:
-    """A number in as many signs as the margin has room for."""
-    if value >= 1_000_000:
-        return f"{value / 1_000_000:.1f}M"
-    if value >= 10_000:
-        return f"{value / 1000:.1f}k"
-    return number(value if value < 1000 else round(value))

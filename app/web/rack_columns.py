@@ -26,6 +26,7 @@ class Standing:
     name : written beneath it. told : all that there is to say of it.
     counts : the parts of its bar, from the baseline up; the picture says what they are. Of several it is their sum.
     stands_for : how many it stands for; the bar is their mean. least, most : the lowest and the highest bar of them.
+    was : what it held before, of several their sum, where that is compared with what it holds; an outline in the bar.
     is_out : whether it takes no part, as a fenced broker.
     """
 
@@ -35,6 +36,7 @@ class Standing:
     stands_for: int = 1
     least: int | None = None
     most: int | None = None
+    was: int | None = None
     is_out: bool = False
 
     @property

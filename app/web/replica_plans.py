@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any
 
-from app.core.model import Broker, unpadded
+from app.core.model import Broker, Cluster, unpadded
 from app.errors import Json
 from app.formats import replica_assignment
 from app.services.plans import Plan, PlannedPartition
@@ -40,7 +40,7 @@ def _prediction(head: PlanHead) -> str:
     return _NOT_KAFKAS if "policy" in head.request else _PREDICTIONS.get(str(head.answer["prediction"]), "")
 
 
-def _values(plan: Plan) -> Mapping[str, object]:
+def _values(plan: Plan, _: Cluster) -> Mapping[str, object]:
     return {
         "partitions": _first_partitions(plan),
         "create_command": _create_command(plan),
@@ -49,7 +49,8 @@ def _values(plan: Plan) -> Mapping[str, object]:
     }
 
 
-def _draw(plan: Plan, brokers: Sequence[Broker], style: str) -> str:
+def _draw(plan: Plan, cluster: Cluster, style: str) -> str:
+    brokers = cluster.brokers
     factors = {placement.replicas.shape[1] for placement in plan.placements}
     partitions = counted(sum(len(placement.replicas) for placement in plan.placements), "partition")
     size = f"{partitions} × {counted(factors.pop(), 'replica')}" if len(factors) == 1 else partitions

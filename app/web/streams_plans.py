@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from app.core.model import Broker
+from app.core.model import Cluster
 from app.services.plans import Plan
 from app.store.plans import PlanHead
 from app.web import tasks_picture
@@ -27,7 +27,7 @@ def _worth(head: PlanHead) -> Worth:
     return Worth(share, "ideal", share == 1)
 
 
-def _draw(plan: Plan, _: Sequence[Broker], style: str) -> str:
+def _draw(plan: Plan, _: Cluster, style: str) -> str:
     answer, request = _both(plan)
     tag = next(iter(request["rack_aware_assignment_tags"]), None)
     clients = [
@@ -55,7 +55,7 @@ def _facts(answer: Mapping[str, Any]) -> list[str]:
     return told
 
 
-def _values(plan: Plan) -> Mapping[str, object]:
+def _values(plan: Plan, _: Cluster) -> Mapping[str, object]:
     answer, request = _both(plan)
     tasks = answer["tasks"]
     fragile = [task for task in tasks if task["ideal"] is False]

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from app.core.model import Broker
+from app.core.model import Cluster
 from app.services.plans import Plan
 from app.store.plans import PlanHead
 
@@ -25,16 +25,16 @@ class View:
     Parameters
     ----------
     title : by the names of the plan's topics. prediction : what can be relied on, in a sentence or two.
-    draw : the picture, over the brokers that the plan was made on and with these rules for its style.
+    draw : the picture, over the cluster that the plan was made on and with these rules for its style.
     template, values : the page, and what it reads beside what every plan's page does.
     """
 
     title: Callable[[PlanHead, Sequence[str]], str]
     worth: Callable[[PlanHead], Worth]
     prediction: Callable[[PlanHead], str]
-    draw: Callable[[Plan, Sequence[Broker], str], str]
+    draw: Callable[[Plan, Cluster, str], str]
     template: str
-    values: Callable[[Plan], Mapping[str, Any]]
+    values: Callable[[Plan, Cluster], Mapping[str, Any]]
 
 
 def topic_names(names: Sequence[str]) -> str:

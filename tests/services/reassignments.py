@@ -2,6 +2,8 @@
 
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from uuid import UUID
 from zlib import compress
 
 import numpy as np
@@ -10,7 +12,8 @@ from app.core.model import UNKNOWN_SIZE, Assignment, Broker, Cluster, Int32s, Pl
 from app.errors import Json
 from app.formats import reassignment
 from app.formats.assembly import assemble
-from app.store.plans import NewPlan
+from app.services.plans import Plan
+from app.store.plans import NewPlan, PlanHead
 from tests.formats.strategies import sample
 
 MIB = 1 << 20
@@ -46,6 +49,21 @@ BATCHES: Sequence[Sequence[Step]] = (
 )
 
 
+CERTIFICATE: Mapping[str, Json] = {
+    "moved_replicas": 3,
+    "moved_bytes": 13 * MIB,
+    "lower_bound_bytes": 13 * MIB,
+    "lower_bound_replicas": None,
+    "unknown_size_replicas": 1,
+    "minimised": "bytes",
+    "optimal": True,
+    "gap": 0.0,
+    "constraints": ["nothing stays on brokers 105"],
+    "solver": "flow",
+    "seconds": 0.012,
+}
+
+
 def plan(
     placements: Sequence[Placement] = PLACEMENTS,
     batches: Sequence[Sequence[Step]] = BATCHES,
@@ -53,10 +71,17 @@ def plan(
     throttle: int | None = 50_000_000,
 ) -> NewPlan:
     """A plan as the service keeps it; the last batch only reorders."""
+    numbers = ((2, 12 * MIB, 1, throttle and 0.25), (1, MIB, 0, None), (0, 0, 0, None))
     told: list[Json] = [
-        {"moved_replicas": 2, "moved_bytes": 12 * MIB, "unknown_size_replicas": 1, "seconds": throttle and 0.25},
-        {"moved_replicas": 1, "moved_bytes": MIB, "unknown_size_replicas": 0, "seconds": None},
-        {"moved_replicas": 0, "moved_bytes": 0, "unknown_size_replicas": 0, "seconds": None},
+        {
+            "count": len(batch),
+            "moves_data": replicas > 0,
+            "moved_replicas": replicas,
+            "moved_bytes": size,
+            "unknown_size_replicas": unknown,
+            "seconds": seconds,
+        }
+        for batch, (replicas, size, unknown, seconds) in zip(batches, numbers, strict=False)
     ]
     return NewPlan(
         kind="reassignment",
@@ -64,10 +89,40 @@ def plan(
         cluster="prod-eu",
         snapshot_id=None,
         labels={},
-        request={"add_brokers": [{"id": 107, "rack": "az-b"}], "batches": {"throttle_bytes_per_s": throttle}},
-        answer={"prediction": "pinned", "seed": None, "batches": told[: len(batches)], "kept_steps": kept(batches)},
+        request={
+            "add_brokers": [{"id": 107, "rack": "az-b"}],
+            "remove_brokers": [105],
+            "batches": {"throttle_bytes_per_s": throttle},
+        },
+        answer={
+            "prediction": "pinned",
+            "seed": None,
+            "certificate": CERTIFICATE,
+            "leader_changes": 3,
+            "measures": {"rack_safe_share": 1.0},
+            "violations": [],
+            "warnings": [],
+            "batches": told,
+            "kept_steps": kept(batches),
+        },
         placements=placements,
     )
+
+
+def as_kept(new: NewPlan) -> Plan:
+    """The plan as it is read again."""
+    head = PlanHead(
+        UUID(int=7),
+        new.kind,
+        new.hash,
+        new.cluster,
+        new.snapshot_id,
+        new.labels,
+        new.request,
+        new.answer,
+        datetime(2026, 1, 1, tzinfo=UTC),
+    )
+    return Plan(head, tuple(new.placements))
 
 
 def kept(batches: Sequence[Sequence[Step]]) -> Mapping[str, Json]:

@@ -51,6 +51,8 @@ def test_a_worked_example() -> None:
         "leaders_after": 3,
         "bytes_before": 2048,
         "bytes_after": 12 * MIB + 2048,
+        "unknown_size_before": 0,
+        "unknown_size_after": 1,
         "replicas_in": 2,
         "replicas_out": 0,
         "bytes_in": 12 * MIB,

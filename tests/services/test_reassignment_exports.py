@@ -22,9 +22,11 @@ README = """\
 Reassignment of the cluster prod-eu
 Plan 5eed
 
-5 partitions of 5 differ: 3 replicas (≥ 13.0 MiB) are copied, 3 dropped, 3 preferred leaders change.
-Of 1 copied replica nobody knows the size; the bytes leave them out.
-1 partition is new: kafka-topics --alter creates it first, and no file for kafka-reassign-partitions names it.
+3 replicas (≥ 13.0 MiB) are copied and 3 dropped.
+5 of 5 partitions differ; 3 preferred leaders change.
+Of 1 copied replica nobody knows the size; the bytes leave that out.
+1 partition is new: kafka-topics --alter creates it first.
+No file for kafka-reassign-partitions names it.
 
 Do this in order, and begin nothing before what stands above it is complete.
 

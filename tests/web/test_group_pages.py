@@ -195,8 +195,8 @@ def test_the_picture_is_a_document_of_its_own(database: Database) -> None:
     plan = keep(database)
     with database.begin() as uow:
         again = services.load(uow, plan.head.id)
-        brokers = services.brokers(uow, again.head)
-    drawn = plans.plan_picture(again, brokers)
+        cluster = services.made_on(uow, again.head)
+    drawn = plans.plan_picture(again, cluster)
     root = ET.fromstring(drawn)  # noqa: S314 — it is what was drawn just now
     assert root.findtext("{http://www.w3.org/2000/svg}title") == "orders under range: 6 partitions read by 2 members"
     assert "No member is in rack use1-az4." in drawn.decode()

@@ -10,7 +10,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from fastapi import Depends, FastAPI, HTTPException
 
-from app.core.model import Broker, NewTopic
+from app.core.model import Broker, Cluster, NewTopic
 from app.core.replicas.rack_modes import RackMode
 from app.formats import replica_assignment
 from app.services import plans as services
@@ -145,9 +145,9 @@ def test_the_picture_is_a_document_of_its_own_and_the_same_one_each_time(databas
     plan = keep(database, ordered([NewTopic("orders", 12, 3)], seed=1))
     with database.begin() as uow:
         again = services.load(uow, plan.head.id)
-        brokers = services.brokers(uow, again.head)
-    drawn = plans.plan_picture(again, brokers)
-    assert drawn == plans.plan_picture(plan, BROKERS)
+        cluster = services.made_on(uow, again.head)
+    drawn = plans.plan_picture(again, cluster)
+    assert drawn == plans.plan_picture(plan, Cluster("", tuple(BROKERS)))
     root = ET.fromstring(drawn)  # noqa: S314 — it is what was drawn just now
     assert root.findtext("{http://www.w3.org/2000/svg}title") == "orders: 12 partitions × 3 replicas on 6 brokers"
     assert root.find("{http://www.w3.org/2000/svg}style") is not None

@@ -1,13 +1,13 @@
 """What a reassignment changes: per broker, from broker to broker, and partition by partition."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
 import numpy as np
 
-from app.core.measures.transfers import NOWHERE, Transfers
-from app.core.model import Cluster
+from app.core.measures.transfers import NOWHERE, Copies, Transfers
+from app.core.model import Cluster, Int64s
 from app.errors import Json, SnapshotNotFound
 from app.services import snapshots
 from app.services.plans import Difference, Plan, as_json, named_plan
@@ -23,8 +23,8 @@ SHOWN_FLOWS = 1_000
 class BrokerTransfer:
     """What a broker has before and after, and what it gets and gives.
 
-    The bytes leave out replicas whose size nobody knows; `unknown_size_in` and `unknown_size_out` count those that
-    move. `replicas_created` are of new partitions, and part of `replicas_after` alone.
+    The bytes leave out replicas whose size nobody knows, which `unknown_size_…` counts. `replicas_created` are of new
+    partitions, and part of `replicas_after` alone.
     """
 
     broker: int
@@ -35,6 +35,8 @@ class BrokerTransfer:
     leaders_after: int
     bytes_before: int
     bytes_after: int
+    unknown_size_before: int
+    unknown_size_after: int
     replicas_in: int
     replicas_out: int
     bytes_in: int
@@ -91,19 +93,12 @@ def summary(found: Transfers) -> dict[str, Json]:
 def broker_transfers(found: Transfers) -> list[BrokerTransfer]:
     """Every broker, by ascending id."""
     columns = (
-        *(
-            getattr(load, name)
-            for name in ("replicas", "leaders", "size_bytes")
-            for load in (found.before, found.after)
-        ),
-        *(getattr(side, name) for name in _COPIES for side in (found.arriving, found.leaving)),
+        *_pairs(found.before, found.after, ("replicas", "leaders", "size_bytes", "unknown_size")),
+        *_pairs(found.arriving, found.leaving, ("replicas", "size_bytes", "unknown_size")),
         found.created,
     )
     rows = zip(found.brokers, *(column.tolist() for column in columns), strict=True)
     return [BrokerTransfer(broker.id, broker.rack, *counts) for broker, *counts in rows]
-
-
-_COPIES = ("replicas", "size_bytes", "unknown_size")
 
 
 def broker_flows(found: Transfers) -> list[BrokerFlow]:
@@ -113,6 +108,10 @@ def broker_flows(found: Transfers) -> list[BrokerFlow]:
     columns = (flows.givers, flows.takers, flows.replicas, flows.size_bytes, flows.unknown_size)
     rows: Sequence[Sequence[int]] = list(zip(*(column[order].tolist() for column in columns), strict=True))
     return [BrokerFlow(_end(giver), _end(taker), *counts) for giver, taker, *counts in rows]
+
+
+def _pairs(one: Copies, other: Copies, names: Sequence[str]) -> Iterator[Int64s]:
+    return (getattr(side, name) for name in names for side in (one, other))
 
 
 def _end(broker: int) -> int | None:

@@ -1,0 +1,111 @@
+"""What passes from whom to whom: rows of givers under the columns of takers, so that one sees what leaves its rack."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from app.web.rack_columns import LEFT, Columns
+from app.web.svg import element, escaped, shortened
+from app.web.words import counted, known_size
+
+ROW = 21
+_HEAD = 18
+_LARGEST, _SMALLEST, _SMALLEST_NUMBERED = 19, 5, 13
+_NUMBERED_PITCH = 16
+_NAME = 7
+"""Characters of a giver's name that the margin has room for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """What passes from one to another, by their names; None is nowhere. `is_across` racks or not."""
+
+    giver: str | None
+    taker: str | None
+    replicas: int
+    size_bytes: int
+    unknown_size: int
+    is_across: bool
+
+    @property
+    def told(self) -> str:
+        """All of it in words, without the ends."""
+        size = known_size(self.size_bytes, replicas=self.replicas, unknown=self.unknown_size)
+        return f"{counted(self.replicas, 'replica')}, {size}"
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """Moves under columns.
+
+    Parameters
+    ----------
+    givers : the names of the rows, in their order. noun : what the ends are. by_bytes : whether areas are bytes.
+    """
+
+    givers: Sequence[str | None]
+    moves: Sequence[Move] = field(repr=False)
+    noun: str
+    by_bytes: bool
+
+
+def height(matrix: Matrix) -> float:
+    """Pixels that the rows take."""
+    return _HEAD + len(matrix.givers) * ROW + 6
+
+
+def draw(matrix: Matrix, top: float, columns: Columns) -> list[str]:
+    """A square a move, its area what passes, with the number of replicas in it where there is room."""
+    frame = _Frame(
+        x_of={column.standing.name: column.x for panel in columns.panels for column in panel.columns},
+        right=max([panel.x + panel.width for panel in columns.panels], default=LEFT),
+        largest=max([_weight(move, matrix) for move in matrix.moves], default=1),
+        has_numbers=columns.pitch >= _NUMBERED_PITCH,
+    )
+    drawn = [element("text", "from", class_="quiet end", x=LEFT - 10, y=top + 10)]
+    if any(move.taker is None for move in matrix.moves):
+        drawn.append(element("text", "dropped", class_="quiet middle", x=frame.right + 30, y=top + 10))
+    for index, giver in enumerate(matrix.givers):
+        y = top + _HEAD + (index + 0.5) * ROW
+        moves = [move for move in matrix.moves if move.giver == giver]
+        drawn.append(_row(giver, y, [_cell(move, y, matrix, frame) for move in moves], frame))
+    return drawn
+
+
+@dataclass(frozen=True, slots=True)
+class _Frame:
+    """Where columns are, where the last panel ends, and the weight of the largest square."""
+
+    x_of: Mapping[str, float]
+    right: float
+    largest: int
+    has_numbers: bool
+
+
+def _row(giver: str | None, y: float, cells: Sequence[str], frame: _Frame) -> str:
+    name = "added" if giver is None else giver
+    told = element("title", escaped(name))
+    return element(
+        "g",
+        element("text", told, escaped(shortened(name, _NAME)), class_="id end", x=LEFT - 10, y=y + 4),
+        element("path", class_="thread", d=f"M{LEFT:.2f} {y:.2f}H{frame.right:.2f}"),
+        *cells,
+        class_="row",
+    )
+
+
+def _cell(move: Move, y: float, matrix: Matrix, frame: _Frame) -> str:
+    giver = "nowhere" if move.giver is None else f"{matrix.noun} {move.giver}"
+    taker = "nowhere" if move.taker is None else f"{matrix.noun} {move.taker}"
+    smallest = _SMALLEST_NUMBERED if frame.has_numbers else _SMALLEST
+    size = max(_LARGEST * (_weight(move, matrix) / frame.largest) ** 0.5, smallest)
+    x = frame.right + 30 if move.taker is None else frame.x_of[move.taker]
+    place = {"x": x - size / 2, "y": y - size / 2, "width": size, "height": size, "rx": 2.5}
+    told = element("title", escaped(f"from {giver} to {taker}: {move.told}"))
+    parts = [told, element("rect", class_="cross-rack" if move.is_across else "follows", **place)]
+    if frame.has_numbers:
+        parts.append(element("text", f"{move.replicas:,}", class_="moved", x=x, y=y + 4))
+    return element("g", *parts, class_="move")
+
+
+def _weight(move: Move, matrix: Matrix) -> int:
+    return max(move.size_bytes if matrix.by_bytes else move.replicas, 1)

@@ -1,0 +1,244 @@
+"""A reassignment as a picture: what each broker has before and after, and what passes from whom to whom beneath."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from app.core.measures.transfers import Transfers
+from app.core.model import Broker, Int64s
+from app.web import moves_matrix
+from app.web.moves_matrix import Matrix, Move
+from app.web.pictures import STYLE, Beneath, Picture, render
+from app.web.rack_bars import Bars, EvenShare, brief_number
+from app.web.rack_columns import Columns, Rack, Standing, lay_out
+from app.web.reading_picture import short_names
+from app.web.words import byte_size, counted, known_size
+
+MOST_BROKERS = 30
+"""Brokers that have a column and a row of their own; of more, those of a rack share one."""
+MOST_RACKS = 30
+"""Racks that have; of more, those that move least share the last one."""
+_PARTS = (("stays", "leads"), ("arrives", "follows"), ("is new", "unknown"))
+"""What the parts of a bar are, from the baseline up, in words and as a class of the style sheet."""
+_NO_RACK = "no rack"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MovesPicture:
+    """What a picture is of; `facts` is what there is to say, in sentences."""
+
+    title: str
+    facts: Sequence[str]
+    found: Transfers = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class _Unit:
+    """Brokers that share a column: one, or those of a rack or of several. `brokers` are places in the transfers'."""
+
+    name: str
+    rack: str
+    told: str
+    brokers: tuple[int, ...]
+
+
+def draw(picture: MovesPicture, *, style: str = STYLE) -> str:
+    """Draw a reassignment; `style` are rules that become the document's own, none where the page has them.
+
+    Loads are bytes where the sizes of all partitions are known, and replicas elsewhere.
+    """
+    found = picture.found
+    by_bytes = _by_bytes(found)
+    units = _units(found)
+    parts = _parts(found, by_bytes=by_bytes)
+    before = (found.before.size_bytes if by_bytes else found.before.replicas).astype(np.int64)
+    standing = [_standing(unit, found, parts, before) for unit in units]
+    columns = _columns(units, standing)
+    matrix = _matrix(found, units, by_bytes=by_bytes)
+    brief = _brief_bytes if by_bytes else brief_number
+    after = [sum(one.counts) for one in standing]
+    even = sum(after) / max(int(np.count_nonzero(found.after.replicas)), 1)
+    share = EvenShare(even, f"an even share afterwards: {_amount(round(even), by_bytes)} a broker that has any")
+    bars = Bars(
+        noun="broker",
+        looks=tuple(look for _, look in _PARTS),
+        summed=lambda some: _summed(some, by_bytes),
+        named=lambda some: counted(sum(one.stands_for for one in some), "broker"),
+        highest=max([max(sum(one.heights), (one.was or 0) / one.stands_for) for one in standing], default=0),
+        even_shares=(share,),
+        brief=brief,
+    )
+    beneath = Beneath(moves_matrix.height(matrix), lambda top: moves_matrix.draw(matrix, top, columns))
+    facts = [*picture.facts, *_largest(matrix)]
+    drawing = Picture(picture.title, facts, _legend(parts, matrix), columns, bars, beneath if matrix.moves else None)
+    return render(drawing, style=style)
+
+
+def _by_bytes(found: Transfers) -> bool:
+    unknown = int(found.before.unknown_size.sum()) + int(found.after.unknown_size.sum())
+    return not unknown and bool(found.before.size_bytes.any())
+
+
+def _units(found: Transfers) -> list[_Unit]:
+    racks: dict[str, list[int]] = defaultdict(list)
+    for place, broker in enumerate(found.brokers):
+        racks[_rack(broker)].append(place)
+    ordered = sorted(racks, key=lambda rack: (rack == _NO_RACK, rack))
+    if len(found.brokers) <= MOST_BROKERS:
+        return [
+            _Unit(str(found.brokers[place].id), rack, f"broker {found.brokers[place].id}, {rack}", (place,))
+            for rack in ordered
+            for place in racks[rack]
+        ]
+    kept, together = _busiest(ordered, racks, found)
+    names = short_names(kept)
+    if len(set(names)) < len(names):
+        names = [f"{place} {name}" for place, name in enumerate(names, start=1)]
+    units = [
+        _Unit(name, rack, f"{rack}: {counted(len(racks[rack]), 'broker')}", tuple(racks[rack]))
+        for name, rack in zip(names, kept, strict=True)
+    ]
+    if together:
+        places = tuple(place for rack in together for place in racks[rack])
+        units.append(_Unit(f"{len(together)} more", f"{len(together)} more racks", "the other racks", places))
+    return units
+
+
+def _busiest(
+    ordered: Sequence[str], racks: Mapping[str, Sequence[int]], found: Transfers
+) -> tuple[list[str], list[str]]:
+    """The racks that have a column of their own, and those that share one."""
+    if len(ordered) <= MOST_RACKS:
+        return list(ordered), []
+    moved = found.arriving.replicas + found.leaving.replicas
+    by_moves = sorted(ordered, key=lambda rack: -int(moved[list(racks[rack])].sum()))
+    own = set(by_moves[: MOST_RACKS - 1])
+    return [rack for rack in ordered if rack in own], [rack for rack in ordered if rack not in own]
+
+
+def _rack(broker: Broker) -> str:
+    return _NO_RACK if broker.rack is None else broker.rack or "“”"
+
+
+def _parts(found: Transfers, *, by_bytes: bool) -> list[Int64s]:
+    """What stays, arrives and is new, (brokers,) each."""
+    if by_bytes:
+        return [
+            found.after.size_bytes - found.arriving.size_bytes,
+            found.arriving.size_bytes,
+            np.zeros_like(found.created),
+        ]
+    return [
+        found.after.replicas - found.arriving.replicas - found.created,
+        found.arriving.replicas,
+        found.created,
+    ]
+
+
+def _standing(unit: _Unit, found: Transfers, parts: Sequence[Int64s], before: Int64s) -> Standing:
+    places = list(unit.brokers)
+    counts = tuple(int(part[places].sum()) for part in parts)
+    after = np.sum([part[places] for part in parts], axis=0)
+    is_one = len(places) == 1
+    return Standing(
+        name=unit.name,
+        told=_told(unit, found),
+        counts=counts,
+        stands_for=len(places),
+        least=None if is_one else int(np.min(after)),
+        most=None if is_one else int(np.max(after)),
+        was=int(before[places].sum()),
+        is_out=is_one and found.brokers[places[0]].fenced,
+    )
+
+
+def _told(unit: _Unit, found: Transfers) -> str:
+    places = list(unit.brokers)
+
+    def total(counts: Int64s) -> int:
+        return int(counts[places].sum())
+
+    def size(of: object) -> str:
+        replicas, size_bytes, unknown = (
+            total(getattr(of, name)) for name in ("replicas", "size_bytes", "unknown_size")
+        )
+        return f"{counted(replicas, 'replica')}, {known_size(size_bytes, replicas=replicas, unknown=unknown)}"
+
+    leads = f"leads {total(found.before.leaders):,} before and {total(found.after.leaders):,} after"
+    return (
+        f"{unit.told}: before {size(found.before)}; gets {size(found.arriving)}; gives {size(found.leaving)}; "
+        f"after {size(found.after)}; {leads}"
+    )
+
+
+def _columns(units: Sequence[_Unit], standing: Sequence[Standing]) -> Columns:
+    """Racks as panels; where those need several lines, or are columns themselves, one panel for all."""
+    if all(len(unit.brokers) == 1 for unit in units):
+        by_rack: dict[str, list[Standing]] = defaultdict(list)
+        for unit, one in zip(units, standing, strict=True):
+            by_rack[unit.rack].append(one)
+        columns = lay_out([Rack(rack, tuple(its)) for rack, its in by_rack.items()])
+        if len(columns.lines) == 1:
+            return columns
+        return lay_out([Rack("brokers", tuple(standing))])
+    return lay_out([Rack("racks", tuple(standing))])
+
+
+def _matrix(found: Transfers, units: Sequence[_Unit], *, by_bytes: bool) -> Matrix:
+    unit_of = {found.brokers[place].id: unit for unit in units for place in unit.brokers}
+    sums: dict[tuple[str | None, str | None], list[int]] = {}
+    racks: dict[tuple[str | None, str | None], bool] = {}
+    for giver, taker, *amounts in _flows(found):
+        gives, takes = unit_of.get(giver), unit_of.get(taker)
+        ends = (gives.name if gives else None, takes.name if takes else None)
+        sums[ends] = [old + new for old, new in zip(sums.get(ends, (0, 0, 0)), amounts, strict=True)]
+        racks[ends] = bool(gives and takes and gives.rack != takes.rack)
+    moves = [
+        Move(giver, taker, replicas, size_bytes, unknown, is_across=racks[giver, taker])
+        for (giver, taker), (replicas, size_bytes, unknown) in sums.items()
+    ]
+    giving = {move.giver for move in moves}
+    givers = [name for name in (*(unit.name for unit in units), None) if name in giving]
+    noun = "broker" if all(len(unit.brokers) == 1 for unit in units) else "rack"
+    return Matrix(givers, moves, noun, by_bytes)
+
+
+def _flows(found: Transfers) -> Iterator[Sequence[int]]:
+    flows = found.flows
+    columns = (flows.givers, flows.takers, flows.replicas, flows.size_bytes, flows.unknown_size)
+    return zip(*(column.tolist() for column in columns), strict=True)
+
+
+def _largest(matrix: Matrix) -> list[str]:
+    between = [move for move in matrix.moves if move.giver is not None and move.taker is not None]
+    if not between:
+        return []
+    most = max(between, key=lambda move: (move.size_bytes, move.replicas))
+    where = f"from {matrix.noun} {most.giver} to {matrix.noun} {most.taker}"
+    if most.giver == most.taker:
+        where = f"within {matrix.noun} {most.giver}"
+    means = ["A bar is the mean of a rack's brokers; a line reaches from the least to the most."]
+    return [f"Most passes {where}: {most.told}.", *(means if matrix.noun == "rack" else [])]
+
+
+def _legend(parts: Sequence[Int64s], matrix: Matrix) -> list[tuple[str, Mapping[str, str]]]:
+    shown = [(words, {"class_": look}) for (words, look), part in zip(_PARTS, parts, strict=True) if part.any()]
+    across = [("moves to another rack", {"class_": "cross-rack"})] if any(m.is_across for m in matrix.moves) else []
+    return [*shown, ("before", {"class_": "was"}), *across]
+
+
+def _summed(standing: Sequence[Standing], by_bytes: bool) -> tuple[str, ...]:
+    before, after = sum(one.was or 0 for one in standing), sum(sum(one.counts) for one in standing)
+    words = f"{_amount(before, by_bytes)} → {_amount(after, by_bytes)}"
+    return (words if by_bytes else f"{words} replicas"), words
+
+
+def _amount(value: int, by_bytes: bool) -> str:
+    return byte_size(value) if by_bytes else f"{value:,}"
+
+
+def _brief_bytes(value: float) -> str:
+    number, unit = byte_size(value).split()
+    return number if unit == "B" else number + unit[0]

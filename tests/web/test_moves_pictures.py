@@ -1,0 +1,167 @@
+"""The picture of a reassignment: well-formed whatever it is of, true to what moves, and bounded."""
+
+import re
+from collections import Counter
+from random import Random
+from xml.etree import ElementTree as ET
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.core.measures.transfers import Transfers, transfers
+from app.core.model import UNKNOWN_SIZE, Assignment, Broker, padded
+from app.web.moves_picture import MOST_BROKERS, MOST_RACKS, MovesPicture, draw
+from app.web.rack_columns import WIDEST
+from tests.formats.changes import kafkas_own, nothing, worked
+from tests.web.strategies import clusters, texts
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@st.composite
+def reassignments(draw_: st.DrawFn) -> Transfers:
+    brokers = draw_(clusters())
+    ids = st.sampled_from([broker.id for broker in brokers] or [1, 2]) | st.integers(0, 5)
+    sides = []
+    rows = draw_(st.integers(0, 12))
+    for _ in range(2):
+        listed = [draw_(st.lists(ids, min_size=1, max_size=4, unique=True)) for _ in range(rows)]
+        sides.append({"t": Assignment(np.arange(rows, dtype=np.int32), padded(listed))})
+    sizes = draw_(st.lists(st.sampled_from([UNKNOWN_SIZE, 0, 7, 2**50]), min_size=rows, max_size=rows))
+    return transfers(*sides, sizes={"t": np.array(sizes, np.int64)}, brokers=brokers)
+
+
+def read(document: str) -> ET.Element:
+    return ET.fromstring(document)  # noqa: S314 — it is what was drawn just now
+
+
+def parsed(found: Transfers, title: str = "a plan") -> ET.Element:
+    return read(draw(MovesPicture(title, ["So much moves."], found)))
+
+
+def told(root: ET.Element, kind: str) -> list[str]:
+    """What the tooltips of the groups of a class say."""
+    return [group.findtext(f"{SVG}title") or "" for group in root.iter(f"{SVG}g") if group.get("class") == kind]
+
+
+def removal(brokers: int, racks: int) -> Transfers:
+    """Broker 0 is emptied; every partition of it goes to another broker."""
+    ids = np.arange(600, dtype=np.int32)
+    before = np.column_stack([ids % brokers, (ids + 1) % brokers]).astype(np.int32)
+    after = before.copy()
+    after[before == 0] = 2 + ids[: int((before == 0).sum())] % (brokers - 3)
+    sides = ({"t": Assignment(ids, rows)} for rows in (before, after))
+    listed = [Broker(broker, f"rack-{broker % racks}") for broker in range(brokers)]
+    return transfers(*sides, sizes={"t": np.full(600, 1 << 20, np.int64)}, brokers=listed)
+
+
+@given(reassignments(), texts)
+def test_whatever_the_names_are_it_is_well_formed_and_takes_nothing_from_elsewhere(
+    found: Transfers, title: str
+) -> None:
+    root = parsed(found, title)
+    allowed = {"svg", "title", "desc", "style", "defs", "pattern", "rect", "path", "text", "g"}
+    assert {element.tag.removeprefix(SVG) for element in root.iter()} <= allowed
+    for element in root.iter():
+        for name, value in element.attrib.items():
+            assert not name.startswith("on")
+            assert "href" not in name
+            assert "http" not in value
+    assert float(root.get("width", 0)) <= WIDEST
+
+
+@given(reassignments())
+def test_every_replica_that_moves_stands_in_some_square(found: Transfers) -> None:
+    counts = [re.search(r": ([\d,]+) replicas?, ", words) for words in told(parsed(found), "move")]
+    assert sum(int(count[1].replace(",", "")) for count in counts if count) == int(found.flows.replicas.sum())
+
+
+@given(st.randoms(use_true_random=False))
+def test_the_bytes_do_not_hang_on_the_order_in_which_brokers_are_listed(random: Random) -> None:
+    own = removal(9, 3)
+    shuffled = list(own.brokers)
+    random.shuffle(shuffled)
+    sides = [
+        {topic.topic: Assignment(topic.partition_ids, getattr(topic, side))}
+        for topic in own.movement.topics
+        for side in ("before", "after")
+    ]
+    sizes = {"t": np.full(600, 1 << 20, np.int64)}
+    again = transfers(sides[0], sides[1], sizes=sizes, brokers=shuffled)
+    assert draw(MovesPicture("", [], again)) == draw(MovesPicture("", [], own))
+
+
+def test_a_worked_example_in_words() -> None:
+    """Sizes are not all known, so that bars are of replicas."""
+    root = parsed(worked())
+    assert told(root, "move") == [
+        "from broker 101 to broker 108: 1 replica, size unknown",
+        "from broker 105 to broker 106: 1 replica, 12.3 MiB",
+        "from nowhere to broker 105: 1 replica, size unknown",
+    ]
+    assert told(root, "column")[1] == (
+        "broker 105, az-b: before 2 replicas, 12.3 MiB; gets 1 replica, size unknown; gives 1 replica, 12.3 MiB; "
+        "after 2 replicas, ≥ 7 B; leads 1 before and 1 after"
+    )
+    description = root.findtext(f"{SVG}desc") or ""
+    assert description.startswith("So much moves. Most passes from broker 105 to broker 106: 1 replica, 12.3 MiB.")
+    assert "az-b: 2 brokers, 4 → 5 replicas." in description
+
+
+def test_kafkas_own_proposal_is_drawn_in_bytes_under_its_racks() -> None:
+    root = parsed(kafkas_own())
+    assert len(told(root, "column")) == 9
+    looks = Counter(
+        group.find(f"{SVG}rect").get("class")  # type: ignore[union-attr] # every move has its square
+        for group in root.iter(f"{SVG}g")
+        if group.get("class") == "move"
+    )
+    assert looks == {"follows": 20, "cross-rack": 28}
+    assert "use1-az4: 2 brokers, 49.2 MiB → 45.6 MiB." in (root.findtext(f"{SVG}desc") or "")
+
+
+def test_what_a_broker_had_is_an_outline_as_high_as_that_was() -> None:
+    root = parsed(removal(9, 3))
+    columns = [group for group in root.iter(f"{SVG}g") if group.get("class") == "column"]
+    emptied = next(group for group in columns if (group.findtext(f"{SVG}title") or "").startswith("broker 0,"))
+    looks = {rect.get("class"): float(rect.get("height", 0)) for rect in emptied.findall(f"{SVG}rect")}
+    assert set(looks) == {"unseen", "was"}
+    assert looks["was"] > 0
+
+
+def test_where_nothing_moves_there_are_no_squares() -> None:
+    root = parsed(nothing())
+    assert told(root, "move") == []
+    assert len(told(root, "column")) == 2
+
+
+@pytest.mark.parametrize(
+    ("brokers", "racks", "columns", "noun"),
+    [
+        (MOST_BROKERS, 3, MOST_BROKERS, "broker"),
+        (MOST_BROKERS, MOST_BROKERS, MOST_BROKERS, "broker"),
+        (MOST_BROKERS + 1, 3, 3, "rack"),
+        (200, 100, MOST_RACKS, "rack"),
+    ],
+)
+def test_many_brokers_are_drawn_by_rack_and_many_racks_together(
+    brokers: int, racks: int, columns: int, noun: str
+) -> None:
+    found = removal(brokers, racks)
+    root = parsed(found)
+    assert len(told(root, "column")) == columns
+    assert len([group for group in root.iter(f"{SVG}g") if group.get("class") == "row"]) <= MOST_RACKS
+    moves = told(root, "move")
+    assert moves
+    assert all(words.startswith(f"from {noun} ") for words in moves)
+    assert float(root.get("width", 0)) <= WIDEST
+
+
+def test_it_names_itself_to_those_who_cannot_see_it_and_follows_the_readers_colours() -> None:
+    root = parsed(worked())
+    assert root.get("role") == "img"
+    assert [child.tag for child in root][:2] == [f"{SVG}title", f"{SVG}desc"]
+    assert "prefers-color-scheme: dark" in (root.findtext(f"{SVG}style") or "")
+    assert read(draw(MovesPicture("", [], nothing()), style="")).find(f"{SVG}style") is None

@@ -1,0 +1,122 @@
+"""The page of a reassignment: what it says is what the plan moves, and its links hand over what it says."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from app.core.model import Cluster, Placement
+from app.services.exports import FORMATS
+from app.store.plans import NewPlan
+from app.web import plans
+from app.web.reassignment_plans import VIEW, certificate_words
+from tests.services.reassignments import CERTIFICATE, CLUSTER, as_kept, captured, kafkas_own, plan
+from tests.web.browser import Page
+
+
+def page_of(new: NewPlan, cluster: Cluster = CLUSTER) -> Page:
+    response = plans.shown(as_kept(new), cluster, VIEW)
+    return Page(response.status_code, response.headers, bytes(response.body).decode())
+
+
+def rows(page: Page) -> list[str]:
+    return [" ".join(row.text.split()) for row in page.all("tr")]
+
+
+def asking(**request: Any) -> NewPlan:
+    return replace(plan(), request={"batches": {"throttle_bytes_per_s": None}, "add_brokers": [], **request})
+
+
+def test_it_says_what_moves_and_that_less_would_not_do() -> None:
+    page = page_of(plan())
+    assert "3 replicas, ≥ 13.0 MiB, move; no plan within these constraints moves less." in page.text
+    assert "nothing stays on brokers 105" in page.text
+    assert "Solver flow, 0.0 s" in page.text
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"moved_replicas": 0}, "No replica moves: everything already is where these constraints want it."),
+        (
+            {"moved_replicas": 1, "moved_bytes": 5, "unknown_size_replicas": 0, "minimised": "replicas"},
+            "1 replica, 5 B, moves; no plan within these constraints moves fewer.",
+        ),
+        (
+            {"optimal": False, "gap": 0.04, "lower_bound_bytes": 12 << 20, "unknown_size_replicas": 0},
+            "3 replicas, 13.0 MiB, move; no plan can move less than 12.0 MiB, so that at most 4.0 % could be saved.",
+        ),
+        (
+            {
+                "optimal": False,
+                "gap": 0.3,
+                "lower_bound_replicas": 2,
+                "minimised": "replicas",
+                "unknown_size_replicas": 0,
+            },
+            "3 replicas, 13.0 MiB, move; no plan can move less than 2 replicas, so that at most 30.0 % could be saved.",
+        ),
+    ],
+)
+def test_a_certificate_in_words(changed: dict[str, Any], words: str) -> None:
+    assert certificate_words({**CERTIFICATE, **changed}) == words
+
+
+def test_batches_brokers_and_partitions_are_those_of_the_plan() -> None:
+    found = rows(page_of(plan()))
+    for row in (
+        "1 copies 2 2 ≥ 12.0 MiB 0.2 execute roll back",
+        "2 copies 1 1 1.0 MiB – execute roll back",
+        "3 reorders 1 0 0 B – execute roll back",
+        "105 az-b 3 → 0 2 → 0 ≥ 13.0 MiB → 0 B 0 B ≥ 13.0 MiB",
+        "clicks-0 105, 101 106, 101 size unknown 2 105 → 106",
+        "clicks-1 101, 106 106, 101 2 101 → 106",
+        "orders-2 new 106, 107 1 106",
+    ):
+        assert row in found
+
+
+def test_its_links_name_formats_that_there_are_and_every_batch() -> None:
+    links = [link.attributes["href"] for link in page_of(plan()).all("a") if "export" in link.attributes["href"]]
+    for link in links:
+        assert link.split("format=")[1].split("&")[0] in FORMATS
+    for number in (1, 2, 3):
+        one = f"/v1/plans/00000000-0000-0000-0000-000000000007/export?format=batch&batch={number}"
+        assert one in links
+        assert f"{one}&inverse=true" in links
+
+
+def test_a_plan_that_moves_nothing_has_nothing_to_execute() -> None:
+    still = plan([Placement("orders", 0, CLUSTER.topics[1].replicas)], [])
+    page = page_of(replace(still, answer={**still.answer, "certificate": {**CERTIFICATE, "moved_replicas": 0}}))
+    assert "There is nothing to execute." in page.text
+    assert "What changes" not in page.text
+
+
+def test_a_long_plan_shows_its_beginning_and_says_how_much_there_is() -> None:
+    page = page_of(kafkas_own(), captured())
+    assert "These are the first 100 of 116." in page.text
+
+
+@pytest.mark.parametrize(
+    ("request_", "title"),
+    [
+        ({}, "Reassignment"),
+        ({"remove_brokers": [105]}, "Reassignment: remove 105"),
+        (
+            {"remove_brokers": [1, 2], "replace_brokers": {"103": 111}, "replication_factor": {"orders": 4}},
+            "Reassignment: remove 2 brokers, 111 for 103, orders × 4",
+        ),
+        ({"partitions": {"orders": 24}, "leaders_only": True}, "Reassignment: orders to 24 partitions, leaders only"),
+        (
+            {"replication_factor": {f"t{i}": 2 for i in range(9)}},
+            "Reassignment: t0 × 2, t1 × 2, t2 × 2 and 6 more changes",
+        ),
+    ],
+)
+def test_its_title_says_what_was_asked(request_: dict[str, Any], title: str) -> None:
+    assert next(page_of(asking(**request_)).all("h1")).text == title
+
+
+def test_a_list_says_how_rack_safe_it_is() -> None:
+    assert VIEW.worth(as_kept(plan()).head).share == 1
