@@ -8,16 +8,6 @@ verifying.py   the verifier: what is wrong with a placement, whoever made it
 yardstick.py   what a change that anybody planned takes at least
 counts/        replicas balanced by their number, exactly
 leaders/       which replica of each partition is its preferred leader: by count, exactly, or by ingress
+loads/         replicas balanced by bytes or throughput, with both gaps
 batches/       the way there: batches within limits, one after another, each with its inverse
-
-least_movement.py   the verb: the least movement with its proof
-within_band.py      with counts in a band: a flow of ever more partitions, until none would rather move
-receivers.py        with `keep`: only what must move, to the receivers that leave the fairest counts
-narrowest.py        the narrowest band there is
-network.py          the flow's network, and back
-pricing.py          each partition's cheapest place under prices: the proof, without the solver
-trade_off.py        what evenness costs, and the best that a budget pays for
-verifying.py        the verifier: what is wrong with a placement, whoever made it
-places.py           where partitions are, counted, costed, put in order
-by_load.py          balanced by bytes or throughput instead of by count, with the gap; loads/ its parts
 """

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from app.core.flow import NoFlow
 from app.core.model import Int64s
 from app.core.reassignment.balance import KEEP, TIGHT, Balance, Band
-from app.core.reassignment.by_load import PlacedByLoad, place_by_load
+from app.core.reassignment.loads.by_load import PlacedByLoad, place_by_load
 from app.core.reassignment.problem import NO_HOME, Domain, Problem
 from app.core.reassignment.verifying import placement_faults
 from app.errors import LimitExceeded

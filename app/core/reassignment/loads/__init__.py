@@ -1,5 +1,6 @@
-"""The parts of balancing by load: where replicas may be, a first place for each, its repair, and what bounds both.
+"""Replicas balanced by load: where they may be, a first place for each, its repair, and what bounds both.
 
+by_load.py               the verb
 rules.py                 what is asked, as the arrays that compiled loops take
 levels.py                the lowest ceiling and the highest floor of brokers' loads, if replicas could be cut to pieces
 sets_kernel.py           the cheapest legal set of brokers for one partition

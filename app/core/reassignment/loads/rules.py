@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.core.model import Int32s, Int64s
-from app.core.reassignment.pricing import Terms
+from app.core.reassignment.counts.pricing import Terms
 from app.core.reassignment.problem import NO_HOME, Problem
 from app.errors import LimitExceeded
 

@@ -21,11 +21,11 @@ from numpy.typing import NDArray
 from app.core.model import Int64s
 from app.core.reassignment.answer import Placed
 from app.core.reassignment.balance import Balance, Band
+from app.core.reassignment.counts.places import in_order
 from app.core.reassignment.loads.attempts import Attempt, attempt, evened, first_attempt
 from app.core.reassignment.loads.levels import highest_floor, lowest_ceiling
 from app.core.reassignment.loads.prices import least_cost, least_movement
 from app.core.reassignment.loads.rules import LARGEST_SUM, Rules, rules_of
-from app.core.reassignment.places import in_order
 from app.core.reassignment.problem import Problem
 
 SOLVER = "relaxation by flow and prices, rounding and local repair"
