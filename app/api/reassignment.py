@@ -53,7 +53,7 @@ class BalanceFields(RequestModel):
     """How even brokers are to be."""
 
     replicas: EvenReplicas | None = Field(
-        None, description=_EVEN + "Left out: `keep`, or `tight` where brokers are added."
+        None, description=_EVEN + "Left out: `keep`, or `tight` where brokers are added or a budget is set."
     )
     replicas_by: Literal["count", "bytes", "throughput"] = Field("count", description="What is to be even.")
     leaders: EvenLeaders | None = Field(

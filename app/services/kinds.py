@@ -20,6 +20,7 @@ from app.services.reassignment import differences as reassignment_differences
 from app.services.reassignment import exports as reassignment_exports
 from app.services.reassignment import planning as reassignment_planning
 from app.services.reassignment import requests as reassignment_requests
+from app.services.reassignment import rows as reassignment_rows
 from app.services.reassignment.kept import STEPS
 from app.services.streams import differences as streams_differences
 from app.services.streams import exports as streams_exports
@@ -64,8 +65,8 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
         ),
         reassignment_requests.KIND: Kind(
             run=reassignment_planning.run,
-            placed=replicas.placed,
-            partition=replicas.partition_json,
+            placed=reassignment_rows.placed,
+            partition=reassignment_rows.partition_json,
             difference=reassignment_differences.difference,
             exports=reassignment_exports.EXPORTS,
             says="which replicas move where",

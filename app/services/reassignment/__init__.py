@@ -12,9 +12,10 @@ leading.py    which of them lead
 batching.py   the way there in batches
 movement.py   what each broker gives and takes
 reports.py    what was found → the plan's answer
-kept.py       every step of every batch, as a kept plan has it
 comparison.py   what a plan moves, against the cluster as it was
 differences.py  the same as `/diff` pages through it
 exports.py      the plan as files
 bundles.py      all that an operator executes, in one archive
+packing.py    every step of every batch, as the answer keeps it; kept.py: as read again
+rows.py       a plan's rows as JSON
 """

@@ -195,9 +195,23 @@ def _racks_count(request: ReassignmentRequest, told: Sequence[Broker]) -> tuple[
     if not without:
         return True, []
     if request.rack_mode is RackMode.ENFORCED:
-        raise brokers_without_rack(told, "AdminOperationException")
+        failure = brokers_without_rack(told, "AdminOperationException")
+        failure.path = _rackless(request, {broker.id for broker in without})
+        raise failure
     detail = f"racks do not count: {len(without)} of {len(told)} brokers have none, and the mode is safe"
     return False, [Caution("racks_ignored", detail, tuple(broker.id for broker in without))]
+
+
+def _rackless(request: ReassignmentRequest, without: Collection[int]) -> FieldPath:
+    """Where the request itself brings a broker without a rack; the snapshot, where it has one."""
+    for place, broker in enumerate(request.add_brokers):
+        if broker.id in without:
+            return ("add_brokers", place, "rack")
+    for old, new in request.replace_brokers.items():
+        # The rack of one that is down is not known, and so neither is its successor's, unless that is listed.
+        if new in without:
+            return ("replace_brokers", str(old))
+    return ("snapshot_id",)
 
 
 def _rack_of(known: Sequence[Broker], racks: Sequence[str], is_down: Bools) -> Int32s:

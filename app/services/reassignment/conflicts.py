@@ -114,12 +114,21 @@ def _detail(wanted: Wanted, brokers: Brokers, names: Set[str]) -> str:
         needed = -(-wanted.factor // most)
         replicas = f"{most} replica{'s' if most > 1 else ''} a rack"
         if needed > there:
-            left = "exist" if names == {MOST_PER_RACK} else "are left"
-            return f"{needed} racks are needed for {what} at {replicas}; {there} {left}{_lost(brokers, free, names)}"
+            left = (
+                _counted(there, "exists", "exist")
+                if names == {MOST_PER_RACK}
+                else _counted(there, "is left", "are left")
+            )
+            return f"{needed} racks are needed for {what} at {replicas}; {left}{_lost(brokers, free, names)}"
         return f"{replicas} leave room for {int(np.minimum(free, most).sum())} replicas; {what} is asked for"
     if RACK_RULE in names:
-        return f"{wanted.racks_to_span} racks are needed for {what}; {there} are left{_lost(brokers, free, names)}"
+        left = _counted(there, "is left", "are left")
+        return f"{wanted.racks_to_span} racks are needed for {what}; {left}{_lost(brokers, free, names)}"
     return f"{wanted.factor} brokers are needed for {what}; {int(free.sum())} may have it"
+
+
+def _counted(number: int, one: str, several: str) -> str:
+    return f"{number} {one if number == 1 else several}"
 
 
 def _lost(brokers: Brokers, free: Int64s, names: Set[str]) -> str:

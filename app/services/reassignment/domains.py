@@ -117,7 +117,7 @@ class Room:
             yield from self._demand(name, masks[name], *asked[name])
         if self._request.max_replicas_per_rack is not None:
             most = self._request.max_replicas_per_rack
-            words = f"a rack has {most} replicas of a partition at most"
+            words = f"a rack has {most} replica{'s' if most > 1 else ''} of a partition at most"
             yield Demand(MOST_PER_RACK, (MOST_PER_RACK,), words, "a larger max_replicas_per_rack, or none")
         if self._request.rack_mode is RackMode.ENFORCED and self._brokers.racks:
             words = f"each partition spans as many of the {len(self._brokers.racks)} racks as it has replicas"

@@ -1,18 +1,15 @@
 """A kept plan's batches: every step of every partition, as packed into the answer and as read again."""
 
-from base64 import b64decode, b64encode
+from base64 import b64decode
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
-from zlib import compress, decompress
+from zlib import decompress
 
 import numpy as np
 
-from app.core.model import NO_REPLICA, Int32s, Int64s, unpadded
-from app.core.reassignment.batches.model import Batches
-from app.errors import Json
-from app.services.reassignment.sources import Source
+from app.core.model import Int32s, Int64s, unpadded
 from app.store.plans import NewPlan, PlanHead
 
 STEPS = "kept_steps"
@@ -62,21 +59,6 @@ class Steps:
         return zip(names, self.partition_ids[first].tolist(), unpadded(self.before[first]), strict=True)
 
 
-def packed(source: Source, found: Batches) -> dict[str, Json]:
-    """The steps as an answer keeps them: int32 arrays, zlib, base64."""
-    scope, ids = source.scope, np.append(source.brokers.ids, np.int32(NO_REPLICA))
-    return {
-        "topics": scope.topics,
-        "width": int(found.before.shape[1]),
-        "moving": found.moving,
-        "offsets": found.offsets.tolist(),
-        "topic_of": _written(scope.topic_of[found.rows]),
-        "partition_ids": _written(scope.partition_ids[found.rows]),
-        "before": _written(ids[found.before]),
-        "after": _written(ids[found.after]),
-    }
-
-
 def batches_of(head: PlanHead | NewPlan) -> Steps:
     """The steps of a plan, read from its answer."""
     kept: Any = head.answer[STEPS]
@@ -95,11 +77,6 @@ def batches_of(head: PlanHead | NewPlan) -> Steps:
 def batch_sizes(steps: Steps) -> list[int]:
     """How many partitions each batch touches."""
     return [stop - start for start, stop in pairwise(steps.offsets.tolist())]
-
-
-def _written(numbers: Int32s | Int64s) -> str:
-    # The fastest level: of a million steps it leaves a tenth already.
-    return b64encode(compress(np.ascontiguousarray(numbers, "<i4").tobytes(), 1)).decode()
 
 
 def _read(text: str) -> Int32s:

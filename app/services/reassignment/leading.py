@@ -6,6 +6,7 @@ import numpy as np
 
 from app.core.model import NO_LEADER, Int32s, Int64s
 from app.core.reassignment.leaders.choosing import choose_leaders
+from app.core.reassignment.leaders.preferred import led_by
 from app.core.reassignment.leaders.problem import Leaders, LeadersProblem
 from app.core.reassignment.problem import NO_HOME
 from app.errors import NotFeasible
@@ -74,7 +75,7 @@ def lead(request: ReassignmentRequest, source: Source, placed: Int32s) -> Leadin
         request.leaders_balance,
     )
     after = lists.copy()
-    after[is_free] = _first(free, chosen.leaders)
+    after[is_free] = led_by(free, chosen.leaders)
     was = source.before[:, 0]
     return Leading(
         after=after,
@@ -142,12 +143,6 @@ def _weights(request: ReassignmentRequest, source: Source) -> tuple[Int64s, Int6
         others = led_by_others(source.brokers, scope.others, rates_of_others(request, scope))
         return rates_of(request, scope), others
     return np.ones(len(scope.partition_ids), np.int64), led_by_others(source.brokers, scope.others, None)
-
-
-def _first(replicas: Int32s, leaders: Int32s) -> Int32s:
-    """The lists with the leaders first, the others in their order, and the padding at the end."""
-    rank = np.where(replicas == leaders[:, None], 0, np.where(replicas == NO_HOME, 2, 1))
-    return np.take_along_axis(replicas, np.argsort(rank, axis=1, kind="stable"), axis=1)
 
 
 def _not_preferred(source: Source) -> int:

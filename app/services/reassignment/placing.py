@@ -1,15 +1,16 @@
 """Where the replicas shall be: which solver is asked, and what its answer proves."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from app.core.model import Int32s, Int64s
 from app.core.reassignment.answer import Placed
 from app.core.reassignment.balance import KEEP, Balance
+from app.core.reassignment.counts.trade_off import TradeOff
 from app.core.reassignment.problem import NO_HOME, Problem
+from app.core.reassignment.verifying import placement_faults
 from app.errors import BudgetBelowMinimum
 from app.services.reassignment.requests import ReassignmentRequest
 from app.services.reassignment.sizes import held_by_others, rates_of, rates_of_others, require_sizes
@@ -37,7 +38,7 @@ class Placing:
     base_load: Int64s = field(repr=False)
     largest: int | None = None
     largest_bound: int | None = None
-    trade_off: Sequence[Any] | None = None
+    trade_off: Sequence[TradeOff] | None = None
 
     def loads(self, replicas: Int32s) -> Int64s:
         """(brokers,) int64 what every broker has, with these replicas."""
@@ -45,6 +46,19 @@ class Placing:
         rows, columns = np.nonzero(replicas != NO_HOME)
         np.add.at(found, replicas[rows, columns], self.load[rows])
         return found
+
+
+def faults(problem: Problem, placing: Placing) -> list[str]:
+    """What is wrong with a placement, whoever made it; empty where nothing is."""
+    placed, band = placing.placed, placing.placed.band
+    if placing.by == "count" or band is None:
+        return placement_faults(problem, placed)
+    # The verifier counts; here the band is one of loads.
+    loads = placing.loads(placed.replicas)
+    outside = np.flatnonzero(problem.target & ((loads < band.low) | (loads > band.high)))
+    return placement_faults(problem, replace(placed, band=None)) + [
+        f"broker {problem.broker_ids[broker]} has {loads[broker]}, not {band.low} to {band.high}" for broker in outside
+    ]
 
 
 def place(request: ReassignmentRequest, source: Source, *, is_over: Callable[[], bool]) -> Placing:
@@ -65,39 +79,39 @@ def place(request: ReassignmentRequest, source: Source, *, is_over: Callable[[],
         placed = _by_count(request, source, balance, is_over)
         points = _trade_off(problem, is_over) if request.trade_off else None
         return Placing(placed, by, ones, problem.base, trade_off=points)
-    from app.core.reassignment.loads.by_load import by_load  # noqa: PLC0415 — solvers take a while to import
+    from app.core.reassignment.loads.by_load import place_by_load  # noqa: PLC0415 — solvers take a while to import
 
     load, base_load = _load(request, source)
-    found = by_load(problem, load, base_load, balance, is_over=is_over)
+    found = place_by_load(problem, load, base_load, balance, is_over)
     return Placing(found.placed, by, load, base_load, found.largest_load, found.bound_of_largest)
 
 
 def _by_count(request: ReassignmentRequest, source: Source, balance: Balance, is_over: Callable[[], bool]) -> Placed:
-    from app.core.reassignment.least_movement import least_movement  # noqa: PLC0415 — as above
+    from app.core.reassignment.counts.least_movement import least_movement  # noqa: PLC0415 — as above
+    from app.core.reassignment.counts.trade_off import BudgetTooSmall, within_budget  # noqa: PLC0415 — as above
 
     budget = request.max_moved_bytes
     found = least_movement(source.problem, balance, is_over=is_over)
     if budget is None or found.moved <= budget:
         return found
-    least = found if balance == KEEP else least_movement(source.problem, KEEP, is_over=is_over)
-    if least.moved <= budget:
-        from app.core.reassignment.trade_off import within  # noqa: PLC0415 — as above
-
-        return within(source.problem, budget, is_over=is_over)
+    try:
+        return within_budget(source.problem, budget, is_over=is_over)
+    except BudgetTooSmall as short:
+        minimum = short.minimum
     if request.on_conflict == "refuse":
         raise BudgetBelowMinimum(
-            f"the change moves {least.bound} bytes at least, whatever the balance; {budget} may be moved",
+            f"the change moves {minimum} bytes at least, whatever the balance; {budget} may be moved",
             path=("max_moved_bytes",),
             value=budget,
-            minimum_bytes=least.bound,
+            minimum_bytes=minimum,
         )
-    detail = f"{least.moved} bytes are moved, which is the least that there is; {budget} were to be the most"
+    detail = f"{minimum} bytes are moved at least, whatever the balance; {budget} were to be the most"
     source.relaxed.note("max_moved_bytes", "", detail)
-    return least
+    return least_movement(source.problem, KEEP, is_over=is_over)
 
 
-def _trade_off(problem: Problem, is_over: Callable[[], bool]) -> Sequence[Any]:
-    from app.core.reassignment.trade_off import trade_off  # noqa: PLC0415 — as above
+def _trade_off(problem: Problem, is_over: Callable[[], bool]) -> Sequence[TradeOff]:
+    from app.core.reassignment.counts.trade_off import trade_off  # noqa: PLC0415 — as above
 
     return trade_off(problem, points=TRADE_OFF_POINTS, is_over=is_over)
 

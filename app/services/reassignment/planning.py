@@ -9,7 +9,6 @@ from uuid import UUID
 import numpy as np
 
 from app.core.model import NO_REPLICA, Cluster, Int32s
-from app.core.reassignment.verifying import placement_faults
 from app.core.replicas.rack_modes import RackMode
 from app.errors import ConflictingFields
 from app.services import snapshots
@@ -19,7 +18,7 @@ from app.services.reassignment import reports
 from app.services.reassignment.batching import batches_of
 from app.services.reassignment.checking import check
 from app.services.reassignment.leading import lead
-from app.services.reassignment.placing import place
+from app.services.reassignment.placing import faults, place
 from app.services.reassignment.requests import KIND, ReassignmentRequest, canonical, restored
 from app.services.reassignment.sources import Source, source_of
 from app.services.seeds import digest
@@ -84,7 +83,7 @@ def _plan(request: ReassignmentRequest, site: _Site, limits: Limits, *, is_job: 
     source = source_of(_effective(request), site.cluster, limits, is_job=is_job)
     placing = place(request, source, is_over=lambda: end is not None and monotonic() >= end)
     if not request.leaders_only:
-        _require_sound(placement_faults(source.problem, placing.placed))
+        _require_sound(faults(source.problem, placing))
     leading = lead(request, source, placing.placed.replicas)
     steps = batches_of(request, source, leading.after)
     found = reports.Found(source, placing, leading, steps, seconds=monotonic() - begun)
@@ -112,7 +111,7 @@ def _effective(request: ReassignmentRequest) -> ReassignmentRequest:
     return replace(request, rack_mode=RackMode.DISABLED) if request.leaders_only else request
 
 
-def _require_sound(faults: Sequence[str]) -> None:
+def _require_sound(found: Sequence[str]) -> None:
     """A plan that its own verifier faults is a fault of Rackplan's, and nobody gets it."""
-    if faults:
-        raise RuntimeError("; ".join(faults[:5]))
+    if found:
+        raise RuntimeError("; ".join(found[:5]))

@@ -1,7 +1,6 @@
 """What a reassignment's answer says: the certificate, the balance, what moves, and what is left to know."""
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -9,15 +8,18 @@ from app.core.measures.placement import PlacementMeasures, measure
 from app.core.measures.tally import Tally, tally
 from app.core.measures.violations import violations
 from app.core.model import NO_REPLICA, Assignment, Int32s, Int64s
+from app.core.reassignment.balance import Band
 from app.core.reassignment.batches.model import Batches
+from app.core.reassignment.counts.trade_off import TradeOff
 from app.core.reassignment.problem import NO_HOME
 from app.errors import Json
 from app.services.cautions import Caution
 from app.services.plans import as_json
 from app.services.reassignment.brokers import Bools
-from app.services.reassignment.kept import STEPS, packed
+from app.services.reassignment.kept import STEPS
 from app.services.reassignment.leading import Leading
 from app.services.reassignment.movement import Moves, movement_json
+from app.services.reassignment.packing import packed
 from app.services.reassignment.placing import Placing
 from app.services.reassignment.requests import ReassignmentRequest
 from app.services.reassignment.sources import Source
@@ -171,7 +173,7 @@ def _balance(request: ReassignmentRequest, found: Found) -> dict[str, Json]:
     return {"replicas": replicas, "leaders": leaders}
 
 
-def _band(band: Any, loads: Int64s, target: Bools) -> dict[str, Json]:
+def _band(band: Band | None, loads: Int64s, target: Bools) -> dict[str, Json]:
     """The band that was to be kept, None where none was, and the ends that the target brokers have."""
     return {
         "low": None if band is None else band.low,
@@ -209,7 +211,7 @@ def _batch(source: Source, steps: Batches, number: int) -> dict[str, Json]:
     }
 
 
-def _point(point: Any) -> dict[str, Json]:
+def _point(point: TradeOff) -> dict[str, Json]:
     """One point of movement against balance."""
     return {
         "low": point.band.low,

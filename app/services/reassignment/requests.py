@@ -121,17 +121,14 @@ class ReassignmentRequest:
 
     @property
     def replicas_balance(self) -> Balance:
-        """How even replicas are to be; new brokers are there to take their share."""
-        told = self.balance.replicas
-        return _balance(told if told is not None else "tight" if self.add_brokers else "keep")
+        """How even replicas are to be."""
+        return _balance(_told(self).replicas or "keep")
 
     @property
     def leaders_balance(self) -> Balance:
         """How even leaders are to be: even where nothing else is asked for; `preferred` leaves the lists."""
-        told = self.balance.leaders
-        if told == "preferred":
-            return KEEP
-        return _balance(told if told is not None else "tight" if self.leaders_only else "keep")
+        told = _told(self).leaders
+        return KEEP if told is None or told == "preferred" else _balance(told)
 
 
 def stored(request: ReassignmentRequest) -> Mapping[str, Json]:
@@ -171,9 +168,11 @@ def canonical(
 def _told(request: ReassignmentRequest) -> BalanceRequest:
     """The balance with what was left to Rackplan filled in."""
     told = request.balance
+    # New brokers are there to take their share, and a budget is there to be spent on balance.
+    is_to_be_even = bool(request.add_brokers) or request.max_moved_bytes is not None
     return replace(
         told,
-        replicas=told.replicas or ("tight" if request.add_brokers else "keep"),
+        replicas=told.replicas or ("tight" if is_to_be_even else "keep"),
         leaders=told.leaders or ("tight" if request.leaders_only else "keep"),
     )
 

@@ -73,9 +73,9 @@ class Scope:
             gaps = np.flatnonzero(np.diff(self.partition_ids[start:stop]) != 1) + 1
             for begin, end in pairwise([start, *(start + gaps).tolist(), stop]):
                 if begin < end:
-                    rows = replicas[begin:end]
-                    width = max(int((rows != NO_REPLICA).sum(axis=1).max()), 1)
-                    found.append(Placement(topic, int(self.partition_ids[begin]), rows[:, :width]))
+                    width = max(int((replicas[begin:end] != NO_REPLICA).sum(axis=1).max()), 1)
+                    rows = np.ascontiguousarray(replicas[begin:end, :width])
+                    found.append(Placement(topic, int(self.partition_ids[begin]), rows))
         return found
 
 
