@@ -1,0 +1,340 @@
+"""`POST /v1/plans/reassignment`: what is planned, and what is said of it."""
+
+from typing import Any
+from uuid import UUID
+
+import httpx
+import pytest
+
+from app.api.examples import EXAMPLE_REASSIGNMENT_PLAN_ID
+from app.api.reassignment_examples import KEPT_REASSIGNMENT, REASSIGNMENT_REQUEST
+from app.services import jobs
+from app.services.limits import Limits
+from app.store.database import Database
+from tests.api.conftest import Serve
+from tests.api.contract import SNAPSHOT_ID, is_uuid7, problem
+from tests.conftest import SAMPLES
+
+PATH = "/v1/plans/reassignment"
+RACKS = ("a", "b", "c")
+
+
+def snapshot(client: httpx.Client, *, topics: list[dict[str, Any]], brokers: list[dict[str, Any]] | None = None) -> str:
+    """Keep a cluster: six brokers, two in each of three racks, where nothing else is said."""
+    listed = brokers or [{"id": broker, "rack": RACKS[(broker - 1) // 2]} for broker in range(1, 7)]
+    response = client.post("/v1/snapshots", json={"cluster": "c", "brokers": listed, "topics": topics})
+    assert response.status_code == 201, response.text
+    return str(response.json()["id"])
+
+
+def topic(name: str, *rows: list[int], sizes: list[int] | None = None) -> dict[str, Any]:
+    """A topic by the replicas of its partitions; each has 100 bytes where nothing else is said."""
+    told = sizes or [100] * len(rows)
+    return {
+        "name": name,
+        "partitions": [
+            {"partition": partition, "replicas": replicas, "leader": replicas[0]}
+            | ({} if size < 0 else {"size_bytes": size})
+            for partition, (replicas, size) in enumerate(zip(rows, told, strict=True))
+        ],
+    }
+
+
+def change(client: httpx.Client, snapshot_id: str, **fields: Any) -> dict[str, Any]:
+    """The plan of a change."""
+    response = client.post(PATH, json={"snapshot_id": snapshot_id, **fields})
+    assert response.status_code == 201, response.text
+    document: dict[str, Any] = response.json()
+    return document
+
+
+def rows(plan: dict[str, Any], name: str) -> list[list[int]]:
+    """The replicas of a topic's partitions."""
+    return [row for placed in plan["topics"] if placed["name"] == name for row in placed["replicas"]]
+
+
+def codes(plan: dict[str, Any]) -> set[str]:
+    """What the plan warns of."""
+    return {warning["code"] for warning in plan["warnings"]}
+
+
+@pytest.fixture
+def real(client: httpx.Client) -> str:
+    """The captured cluster."""
+    texts = {
+        "brokers": "kafka-broker-api-versions.txt",
+        "topics": "kafka-topics-describe.txt",
+        "log_dirs": "kafka-log-dirs-describe.txt",
+    }
+    files: dict[str, Any] = {part: (None, (SAMPLES / name).read_text()) for part, name in texts.items()}
+    response = client.post("/v1/snapshots", files={"cluster": (None, "real"), **files})
+    return str(response.json()["id"])
+
+
+class TestExamples:
+    """What the documentation shows."""
+
+    @pytest.mark.parametrize("name", list(REASSIGNMENT_REQUEST))
+    def test_each_is_answered_and_read_again(self, client: httpx.Client, name: str) -> None:
+        response = client.post(PATH, json=REASSIGNMENT_REQUEST[name]["value"])
+        assert response.status_code == 201, response.text
+        plan = response.json()
+        assert is_uuid7(plan["id"])
+        assert response.headers["location"] == f"/v1/plans/{plan['id']}"
+        assert client.get(f"/v1/plans/{plan['id']}").json() == plan
+        assert "kept_steps" not in plan
+
+    def test_the_kept_one_is_there(self, client: httpx.Client) -> None:
+        kept = client.get(f"/v1/plans/{EXAMPLE_REASSIGNMENT_PLAN_ID}").json()
+        assert kept["request"]["remove_brokers"] == KEPT_REASSIGNMENT["remove_brokers"]
+
+    def test_removing_a_broker_by_hand(self, client: httpx.Client) -> None:
+        """106 has one replica of 2 MiB and leaves; 105 alone stands in its rack, so it is the one to take it."""
+        plan = change(client, SNAPSHOT_ID, remove_brokers=[106])
+        assert rows(plan, "orders") == [[101, 103, 105], [104, 105, 102]]
+        certificate = plan["certificate"]
+        assert (certificate["moved_replicas"], certificate["moved_bytes"]) == (1, 2097152)
+        assert (certificate["lower_bound_bytes"], certificate["optimal"], certificate["gap"]) == (2097152, True, 0.0)
+        assert (plan["leader_changes"], plan["prediction"], plan["violations"]) == (0, "pinned", [])
+        assert [batch["partitions"] for batch in plan["batches"]] == [[{"topic": "orders", "partition": 1}]]
+        of_105 = next(row for row in plan["movement"] if row["broker"] == 105)
+        assert (of_105["replicas_before"], of_105["replicas_in"], of_105["bytes_in"]) == (1, 1, 2097152)
+
+
+class TestRealCluster:
+    """The captured cluster, where Kafka's own tool moves 195 replicas for nothing."""
+
+    def test_nothing_moves_where_nothing_changes(self, client: httpx.Client, real: str) -> None:
+        plan = change(client, real)
+        assert (
+            plan["certificate"]["moved_replicas"] == plan["certificate"]["moved_bytes"] == plan["leader_changes"] == 0
+        )
+        assert plan["batches"] == []
+
+    def test_removing_105_moves_what_it_holds_and_no_more(self, client: httpx.Client, real: str) -> None:
+        held = next(row for row in change(client, real)["movement"] if row["broker"] == 105)
+        plan = change(client, real, remove_brokers=[105])
+        assert plan["certificate"]["moved_replicas"] == held["replicas_before"]
+        assert plan["certificate"]["moved_bytes"] == held["bytes_before"]
+        assert plan["certificate"]["optimal"]
+        assert plan["leader_changes"] == held["leaders_before"]
+        assert plan["violations"] == []
+        assert sum(batch["moved_bytes"] for batch in plan["batches"]) == held["bytes_before"]
+
+    def test_leaders_only_moves_no_replica(self, client: httpx.Client, real: str) -> None:
+        plan = change(client, real, leaders_only=True)
+        leaders = plan["balance"]["leaders"]
+        assert leaders["largest"] - leaders["smallest"] <= 1
+        assert (leaders["changes"], leaders["optimal"]) == (plan["leader_changes"], True)
+        assert plan["certificate"]["moved_replicas"] == 0
+        assert not any(batch["moves_data"] for batch in plan["batches"])
+
+    def test_a_trade_off_goes_from_even_to_as_it_is(self, client: httpx.Client, real: str) -> None:
+        points = change(client, real, trade_off=True)["trade_off"]
+        assert [point["moved"] for point in points] == sorted((p["moved"] for p in points), reverse=True)
+        assert points[-1]["moved"] == 0
+        assert all(point["lower_bound"] <= point["moved"] for point in points)
+
+    def test_a_budget_buys_the_best_balance_that_it_pays_for(self, client: httpx.Client, real: str) -> None:
+        even = change(client, real, balance={"replicas": "tight"})
+        budget = even["certificate"]["moved_bytes"] // 2
+        some = change(client, real, max_moved_bytes=budget)
+        kept = change(client, real)
+        spreads = [
+            p["balance"]["replicas"]["largest"] - p["balance"]["replicas"]["smallest"] for p in (even, some, kept)
+        ]
+        assert some["certificate"]["moved_bytes"] <= budget
+        assert spreads == sorted(spreads)
+
+
+class TestChanges:
+    """What can be asked for, each on a cluster that the eye can check."""
+
+    def test_a_successor_takes_the_places_of_the_one_it_replaces(self, client: httpx.Client) -> None:
+        plan = change(client, snapshot(client, topics=[topic("t", [1, 3, 5], [4, 2, 6])]), replace_brokers={"3": 9})
+        assert rows(plan, "t") == [[1, 9, 5], [4, 2, 6]]
+        assert plan["certificate"]["moved_bytes"] == 100
+        assert [row["rack"] for row in plan["movement"] if row["broker"] == 9] == ["b"]
+
+    def test_a_successor_that_is_there_already_gets_no_second_replica(self, client: httpx.Client) -> None:
+        """4 has a replica of partition 0, so that 3's just goes; another broker has to have the third."""
+        kept = snapshot(client, topics=[topic("t", [3, 4, 5]), topic("u", [3, 1, 5])])
+        plan = change(client, kept, replace_brokers={"3": 4})
+        assert set(rows(plan, "t")[0]) in ({4, 5, 1}, {4, 5, 2})
+        assert rows(plan, "u") == [[4, 1, 5]]
+
+    def test_a_successor_in_another_rack_is_allowed_and_said(self, client: httpx.Client) -> None:
+        kept = snapshot(client, topics=[topic("t", [1, 3, 5])])
+        plan = change(
+            client, kept, add_brokers=[{"id": 9, "rack": "a"}], replace_brokers={"3": 9}, balance={"replicas": "keep"}
+        )
+        assert rows(plan, "t") == [[1, 4, 5]]  # rack b has to keep a replica
+        assert "replacement_in_another_rack" in codes(plan)
+
+    def test_a_lower_factor_keeps_the_leader_and_costs_nothing(self, client: httpx.Client) -> None:
+        kept = snapshot(client, topics=[topic("t", [2, 4, 6], [5, 1, 3])])
+        plan = change(client, kept, replication_factor={"t": 1})
+        assert rows(plan, "t") == [[2], [5]]
+        assert (plan["certificate"]["moved_bytes"], plan["leader_changes"]) == (0, 0)
+
+    def test_a_higher_factor_copies_once_a_replica(self, client: httpx.Client) -> None:
+        kept = snapshot(client, topics=[topic("t", [2, 4], [5, 1])])
+        plan = change(client, kept, replication_factor={"t": 3})
+        assert [row[0] for row in rows(plan, "t")] == [2, 5]
+        assert [len(row) for row in rows(plan, "t")] == [3, 3]
+        assert plan["certificate"]["moved_bytes"] == 200
+
+    def test_more_partitions_are_placed_and_not_copied(self, client: httpx.Client) -> None:
+        kept = snapshot(client, topics=[topic("t", [1, 3, 5])])
+        plan = change(client, kept, partitions={"t": 4})
+        assert [len(row) for row in rows(plan, "t")] == [3, 3, 3, 3]
+        assert rows(plan, "t")[0] == [1, 3, 5]
+        assert (plan["certificate"]["moved_replicas"], plan["leader_changes"], plan["batches"]) == (0, 0, [])
+
+    def test_racks_are_mended_unless_they_may_stay(self, client: httpx.Client) -> None:
+        kept = snapshot(client, topics=[topic("t", [1, 2, 3])])
+        mended = change(client, kept)
+        assert mended["certificate"]["moved_replicas"] == 1
+        assert (mended["measures_before"]["rack_safe_share"], mended["measures"]["rack_safe_share"]) == (0.0, 1.0)
+        assert rows(change(client, kept, repair_racks=False), "t") == [[1, 2, 3]]
+
+    def test_brokers_that_are_down_keep_their_replicas_until_asked(self, client: httpx.Client) -> None:
+        listed = [{"id": broker, "rack": RACKS[(broker - 1) // 2]} for broker in range(1, 6)]
+        kept = snapshot(client, topics=[topic("t", [1, 3, 6])], brokers=listed)
+        stays = change(client, kept)
+        assert rows(stays, "t") == [[1, 3, 6]]
+        assert "offline_replicas_stay" in codes(stays)
+        assert rows(change(client, kept, fix_offline_replicas=True), "t") == [[1, 3, 5]]
+
+    def test_forbidden_brokers_receive_nothing_and_keep_what_they_have(self, client: httpx.Client) -> None:
+        kept = snapshot(client, topics=[topic("t", [1, 3, 5], [2, 4, 5])])
+        plan = change(client, kept, remove_brokers=[1], forbid_brokers=[2], rack_mode="disabled")
+        assert rows(plan, "t")[1] == [2, 4, 5]
+        assert 2 not in rows(plan, "t")[0]
+
+    def test_isolated_topics_are_alone_where_they_are(self, client: httpx.Client) -> None:
+        kept = snapshot(client, topics=[topic("t", [1, 3, 5]), topic("u", [2, 4, 6])])
+        plan = change(client, kept, isolate=[{"topics": ["t"], "brokers": [2, 3, 6], "exclusive": True}])
+        assert rows(plan, "t") == [[3, 2, 6]]  # one that has the data leads, and not one that it is copied to
+        assert rows(plan, "u") == [[4, 1, 5]]
+
+    def test_a_pin_is_kept_to_the_letter(self, client: httpx.Client) -> None:
+        kept = snapshot(client, topics=[topic("t", [1, 3, 5], [2, 4, 6])])
+        plan = change(client, kept, pins=[{"topic": "t", "partition": 1, "replicas": [6, 1, 2]}])
+        assert rows(plan, "t") == [[1, 3, 5], [6, 1, 2]]
+        assert [found["code"] for found in plan["violations"]] == ["too_few_racks"]
+
+    def test_leaders_leave_a_rack(self, client: httpx.Client) -> None:
+        kept = snapshot(client, topics=[topic("t", [1, 3, 5], [2, 4, 6], [3, 1, 5])])
+        plan = change(client, kept, evacuate_leaders={"racks": ["a"]})
+        assert not {row[0] for row in rows(plan, "t")} & {1, 2}
+        assert [set(row) for row in rows(plan, "t")] == [{1, 3, 5}, {2, 4, 6}, {1, 3, 5}]
+        assert plan["leader_changes"] == 2
+
+    def test_only_some_topics_may_move(self, client: httpx.Client) -> None:
+        kept = snapshot(client, topics=[topic("t", [1, 3, 5]), topic("u", [1, 4, 6])])
+        plan = change(client, kept, remove_brokers=[1], topics=["t"])
+        assert [placed["name"] for placed in plan["topics"]] == ["t"]
+        assert rows(plan, "t") == [[3, 2, 5]]
+        assert "removed_brokers_in_use" in codes(plan)
+
+    def test_partitions_may_have_gaps(self, client: httpx.Client) -> None:
+        told = topic("t", [1, 3, 5], [2, 4, 6])
+        told["partitions"][1]["partition"] = 7
+        plan = change(client, snapshot(client, topics=[told]), remove_brokers=[1])
+        assert [(placed["first_partition_id"], placed["replicas"]) for placed in plan["topics"]] == [
+            (0, [[3, 2, 5]]),
+            (7, [[2, 4, 6]]),
+        ]
+
+    def test_factors_may_be_mixed(self, client: httpx.Client) -> None:
+        kept = snapshot(client, topics=[topic("t", [1], [1, 3, 5], [2, 4])])
+        plan = change(client, kept, remove_brokers=[1])
+        assert rows(plan, "t") == [[6], [3, 2, 5], [2, 4]]  # 6 has no replica yet
+        listed = client.get(f"/v1/plans/{plan['id']}/partitions").json()["items"]
+        assert [item["replicas"] for item in listed] == rows(plan, "t")
+
+    def test_a_broker_on_paper_takes_its_share(self, client: httpx.Client) -> None:
+        kept = snapshot(client, topics=[topic("t", [1, 3], [2, 4], [3, 5], [4, 6], [5, 1], [6, 2], [1, 4])])
+        plan = change(client, kept, add_brokers=[{"id": 7, "rack": "a"}])
+        balance = plan["balance"]["replicas"]
+        assert (balance["low"], balance["high"], balance["smallest"], balance["largest"]) == (2, 2, 2, 2)
+        assert plan["certificate"]["optimal"]
+
+    def test_bytes_are_made_even_by_bytes(self, client: httpx.Client) -> None:
+        kept = snapshot(client, topics=[topic("t", [1], [1], [1], sizes=[10, 20, 30])])
+        plan = change(client, kept, balance={"replicas": "tight", "replicas_by": "bytes"})
+        assert plan["balance"]["replicas"]["by"] == "bytes"
+        assert plan["balance"]["replicas"]["largest"] >= 30
+
+
+class TestUnknownSizes:
+    """Partitions whose bytes nobody knows."""
+
+    def test_replicas_are_counted_where_bytes_are_not_known(self, client: httpx.Client) -> None:
+        kept = snapshot(client, topics=[topic("t", [1, 3, 5], [1, 4, 6], sizes=[-1, 70])])
+        plan = change(client, kept, remove_brokers=[1])
+        certificate = plan["certificate"]
+        assert (certificate["minimised"], certificate["moved_replicas"], certificate["lower_bound_replicas"]) == (
+            "replicas",
+            2,
+            2,
+        )
+        assert (certificate["moved_bytes"], certificate["unknown_size_replicas"]) == (70, 1)
+        assert certificate["lower_bound_bytes"] == 70
+        assert "unknown_sizes" in codes(plan)
+
+    def test_an_estimate_is_the_mean_of_the_topic_and_said(self, client: httpx.Client) -> None:
+        kept = snapshot(client, topics=[topic("t", [1, 3, 5], [1, 4, 6], [2, 4, 6], sizes=[-1, 70, 30])])
+        plan = change(client, kept, remove_brokers=[1], unknown_sizes="estimate")
+        assert plan["certificate"]["moved_bytes"] == 50 + 70
+        assert plan["certificate"]["unknown_size_replicas"] == 0
+        assert "estimated_sizes" in codes(plan)
+
+
+class TestRunning:
+    """A reassignment that is under way in the snapshot."""
+
+    @pytest.fixture
+    def moving(self, client: httpx.Client) -> str:
+        told = topic("t", [2, 3, 5, 1])
+        told["partitions"][0] |= {"adding_replicas": [2], "removing_replicas": [1]}
+        return snapshot(client, topics=[told])
+
+    def test_is_refused(self, client: httpx.Client, moving: str) -> None:
+        response = client.post(PATH, json={"snapshot_id": moving})
+        found = problem(response, 409, "reassignment_under_way")
+        assert found["partitions"] == ["t-0"]
+
+    def test_or_merged(self, client: httpx.Client, moving: str) -> None:
+        """It is going to [2, 3, 5]; from there broker 5 is emptied."""
+        plan = change(client, moving, running_reassignment="merge", remove_brokers=[5])
+        assert rows(plan, "t") == [[2, 3, 6]]
+        assert "merged_with_running_reassignment" in codes(plan)
+
+
+class TestTwice:
+    """The same request, as a plan is kept."""
+
+    def test_the_same_request_gets_the_same_plan(self, client: httpx.Client) -> None:
+        first = change(client, SNAPSHOT_ID, remove_brokers=[101])
+        assert change(client, SNAPSHOT_ID, remove_brokers=[101]) == first
+        assert change(client, SNAPSHOT_ID, remove_brokers=[102])["id"] != first["id"]
+
+    def test_a_changed_cluster_is_a_412(self, client: httpx.Client) -> None:
+        body = {"snapshot_id": SNAPSHOT_ID, "remove_brokers": [101]}
+        problem(client.post(PATH, json=body, headers={"If-Match": '"other"'}), 412, "snapshot_changed")
+
+    def test_a_large_one_becomes_a_job(self, client: httpx.Client, database: Database, serve: Serve) -> None:
+        """What the job keeps is the whole request: the plan that it makes is the one of an answer at once."""
+        narrow = serve(database, max_sync_partitions=1)
+        fields: dict[str, Any] = {"replace_brokers": {"103": 9}, "balance": {"replicas": {"tolerance": 0.1}}}
+        body = {"snapshot_id": SNAPSHOT_ID, **fields}
+        found = problem(narrow.post(PATH, json=body), 413, "limit_exceeded")
+        assert found["limit_name"] == "max_sync_partitions"
+        response = narrow.post(PATH, json=body, headers={"Prefer": "respond-async"})
+        assert (response.status_code, response.json()["kind"]) == (202, "reassignment")
+        jobs.run(database, UUID(response.json()["id"]), Limits())
+        done = client.get(response.headers["location"]).json()
+        assert (done["state"], done["error"]) == ("succeeded", None)
+        assert change(client, SNAPSHOT_ID, **fields) == client.get(done["plan"]).json()

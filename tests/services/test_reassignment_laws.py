@@ -1,0 +1,222 @@
+"""What holds of every plan of a reassignment, whatever the cluster and the change; no solver is asked here."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from hypothesis import given, reject, settings
+from hypothesis import strategies as st
+
+from app.core.model import UNKNOWN_SIZE, Broker, Cluster, Topic, padded, unpadded
+from app.core.replicas.rack_modes import RackMode
+from app.errors import InvalidReplicationFactor, NotFeasible, SizesMissing
+from app.services.limits import Limits
+from app.services.reassignment.kept import batches_of
+from app.services.reassignment.planning import plan
+from app.services.reassignment.requests import (
+    BalanceRequest,
+    BatchesRequest,
+    EvacuateRequest,
+    ReassignmentRequest,
+    Tolerance,
+    restored,
+    stored,
+)
+from app.store.plans import NewPlan
+
+Rows = Mapping[tuple[str, int], list[int]]
+
+
+def _topic(name: str, ids: Sequence[int], replicas: Sequence[Sequence[int]], sizes: Sequence[int]) -> Topic:
+    lists = padded(replicas)
+    nobody = np.empty((len(ids), 0), np.int32)
+    return Topic(
+        name, np.array(ids, np.int32), lists, lists[:, 0].copy(), lists, nobody, nobody, np.array(sizes, np.int64)
+    )
+
+
+@st.composite
+def clusters(draw: st.DrawFn) -> Cluster:
+    """Small ones: racks of unequal size, brokers that are fenced or down, mixed factors, ids with gaps."""
+    count = draw(st.integers(3, 7))
+    racks = draw(st.integers(1, 3))
+    brokers = [
+        Broker(10 + i, f"r{draw(st.integers(0, racks - 1)) if i >= racks else i}", fenced=draw(st.integers(0, 9)) == 0)
+        for i in range(count)
+    ]
+    ids = [broker.id for broker in brokers] + [99] * draw(st.booleans())
+    topics = []
+    for name in ("a", "b")[: draw(st.integers(1, 2))]:
+        partitions = draw(st.lists(st.integers(0, 9), min_size=1, max_size=5, unique=True).map(sorted))
+        if draw(st.booleans()):
+            partitions = list(range(len(partitions)))
+        replicas = [draw(st.permutations(ids))[: draw(st.integers(1, 3))] for _ in partitions]
+        sizes = [draw(st.sampled_from([0, 1, 7, 1000] + [UNKNOWN_SIZE] * (name == "b"))) for _ in partitions]
+        topics.append(_topic(name, partitions, replicas, sizes))
+    return Cluster("c", tuple(brokers), tuple(topics))
+
+
+@st.composite
+def changes(draw: st.DrawFn, cluster: Cluster) -> ReassignmentRequest:
+    """Several changes together; what cannot be had is relaxed, so that most of them have a plan."""
+    ids = [broker.id for broker in cluster.brokers]
+    removed = draw(st.lists(st.sampled_from(ids), max_size=2, unique=True))
+    replaced = draw(st.lists(st.sampled_from([broker for broker in ids if broker not in removed]), max_size=1))
+    evenness: st.SearchStrategy[Any] = st.sampled_from(["tight", "keep", Tolerance(0.25), None])
+    return ReassignmentRequest(
+        add_brokers=[Broker(50, "r0")] * draw(st.integers(0, 1)),
+        remove_brokers=removed,
+        replace_brokers=dict.fromkeys(replaced, 60),
+        replication_factor={"a": draw(st.integers(1, 4))} if draw(st.booleans()) else {},
+        fix_offline_replicas=draw(st.booleans()),
+        repair_racks=draw(st.booleans()),
+        rack_mode=draw(st.sampled_from(list(RackMode))),
+        evacuate_leaders=EvacuateRequest(brokers=draw(st.lists(st.sampled_from(ids), max_size=1))),
+        balance=BalanceRequest(
+            draw(evenness),
+            draw(st.sampled_from(["count", "bytes", "throughput"])),
+            draw(evenness),
+            draw(st.sampled_from(["count", "ingress"])),
+        ),
+        ingress_bytes_per_s=dict.fromkeys((topic.name for topic in cluster.topics), 1000.0),
+        minimise=draw(st.sampled_from(["bytes", "replicas"])),
+        unknown_sizes=draw(st.sampled_from([None, "estimate"])),
+        on_conflict="relax",
+        batches=BatchesRequest(max_moves_in_per_broker=draw(st.sampled_from([1, 2, None]))),
+    )
+
+
+CASES = clusters().flatmap(lambda cluster: st.tuples(st.just(cluster), changes(cluster)))
+
+
+def _before(cluster: Cluster) -> Rows:
+    return {
+        (topic.name, partition): row
+        for topic in cluster.topics
+        for partition, row in zip(topic.partition_ids.tolist(), unpadded(topic.replicas), strict=True)
+    }
+
+
+def _after(made: NewPlan) -> Rows:
+    return {
+        (placement.topic, placement.first_partition_id + at): row
+        for placement in made.placements
+        for at, row in enumerate(unpadded(placement.replicas))
+    }
+
+
+def _planned(cluster: Cluster, request: ReassignmentRequest) -> NewPlan:
+    """The plan; there is none where nobody may hold a partition, or bytes are to be even and not known."""
+    try:
+        return plan(request, cluster, Limits())
+    except (InvalidReplicationFactor, NotFeasible, SizesMissing):
+        reject()
+
+
+@settings(max_examples=150)
+@given(CASES)
+def test_every_partition_is_where_it_may_be(case: tuple[Cluster, ReassignmentRequest]) -> None:
+    cluster, request = case
+    made = _planned(cluster, request)
+    before, after = _before(cluster), _after(made)
+    assert after.keys() == before.keys()
+    gone = {*request.remove_brokers, *request.replace_brokers}
+    offline = {broker.id for broker in cluster.brokers if broker.fenced} | {99}
+    relaxed: Any = made.answer["relaxed"]
+    lowered = "replication_factor" in {each["constraint"] for each in relaxed}
+    for key, row in after.items():
+        assert len(set(row)) == len(row)
+        assert not set(row) & gone
+        assert not (set(row) - set(before[key])) & offline
+        if request.fix_offline_replicas:
+            assert not set(row) & offline
+        wanted = request.replication_factor.get(key[0], len(before[key]))
+        assert len(row) == wanted or (lowered and len(row) < wanted)
+
+
+@settings(max_examples=100)
+@given(CASES)
+def test_the_certificate_says_what_lies_between_before_and_after(case: tuple[Cluster, ReassignmentRequest]) -> None:
+    cluster, request = case
+    made = _planned(cluster, request)
+    before, after = _before(cluster), _after(made)
+    size_of = {
+        (topic.name, partition): size
+        for topic in cluster.topics
+        for partition, size in zip(topic.partition_ids.tolist(), topic.size_bytes.tolist(), strict=True)
+    }
+    moved = Counter({key: len(set(row) - set(before[key])) for key, row in after.items()})
+    certificate: Any = made.answer["certificate"]
+    assert certificate["moved_replicas"] == moved.total()
+    if request.unknown_sizes is None:
+        assert certificate["moved_bytes"] == sum(n * max(size_of[key], 0) for key, n in moved.items())
+        assert certificate["unknown_size_replicas"] == sum(n for key, n in moved.items() if size_of[key] < 0)
+    assert 0 <= certificate["lower_bound_bytes"] <= certificate["moved_bytes"]
+    assert certificate["optimal"] == (certificate["gap"] == 0)
+    if certificate["optimal"] and certificate["minimised"] == "bytes":
+        assert certificate["lower_bound_bytes"] == certificate["moved_bytes"]
+    movement: Any = made.answer["movement"]
+    assert sum(row["replicas_in"] for row in movement) == moved.total()
+    held = Counter(broker for row in after.values() for broker in row)
+    assert {row["broker"]: row["replicas_after"] for row in movement if row["replicas_after"]} == held
+    assert all(
+        row["replicas_before"] + row["replicas_in"] - row["replicas_out"] == row["replicas_after"] for row in movement
+    )
+    assert made.answer["leader_changes"] == sum(row[0] != before[key][0] for key, row in after.items())
+
+
+@settings(max_examples=100)
+@given(CASES)
+def test_the_batches_lead_there_and_back(case: tuple[Cluster, ReassignmentRequest]) -> None:
+    """Each step starts from where the one before left the partition, within the limit on every broker."""
+    cluster, request = case
+    made = _planned(cluster, request)
+    now, steps = dict(_before(cluster)), batches_of(made)
+    limit = request.batches.max_moves_in_per_broker
+    for number in range(len(steps)):
+        coming: Counter[int] = Counter()
+        inverse = {(topic, partition): row for topic, partition, row in steps.listed(number, is_inverse=True)}
+        for topic, partition, row in steps.listed(number):
+            key = (topic, partition)
+            assert inverse[key] == now[key]
+            coming.update(set(row) - set(now[key]))
+            now[key] = row
+        assert limit is None or max(coming.values(), default=0) <= limit
+        assert number < steps.moving or not coming
+    assert now == _after(made)
+    for topic, partition, row in steps.undone():
+        now[topic, partition] = row
+    assert now == _before(cluster)
+
+
+@settings(max_examples=50)
+@given(CASES)
+def test_a_plan_that_was_carried_out_leaves_nothing_to_do(case: tuple[Cluster, ReassignmentRequest]) -> None:
+    """With `keep` nothing moves that has not to: asked for again, once it is done, the same change moves nothing."""
+    cluster, request = case
+    request = replace(request, balance=BalanceRequest("keep", leaders="keep"), replace_brokers={}, add_brokers=())
+    after = _after(_planned(cluster, request))
+    done = tuple(
+        _topic(
+            topic.name,
+            topic.partition_ids.tolist(),
+            [after[topic.name, partition] for partition in topic.partition_ids.tolist()],
+            topic.size_bytes.tolist(),
+        )
+        for topic in cluster.topics
+    )
+    certificate: Any = _planned(replace(cluster, topics=done), request).answer["certificate"]
+    assert certificate["moved_replicas"] == 0
+
+
+@settings(max_examples=50)
+@given(CASES)
+def test_a_job_plans_what_was_asked(case: tuple[Cluster, ReassignmentRequest]) -> None:
+    """What a job keeps is read as the same request, and so is what the plan itself keeps."""
+    cluster, request = case
+    made = _planned(cluster, request)
+    assert plan(restored(stored(request)), cluster, Limits()).hash == made.hash
+    again = plan(restored(made.request), cluster, Limits()) if not request.replace_brokers else made
+    assert again.hash == made.hash
