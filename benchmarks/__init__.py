@@ -16,6 +16,7 @@ serialising the answer …); it is measured in the same run, turn and turn about
     counting.py      a million partitions counted
     keys.py          a million keys placed, and a hundred thousand over HTTP
     groups.py        a million partitions assigned to two thousand members, and the optimum
+    reassignments.py  brokers removed from a hundred thousand and a million partitions
     capacity.py      capacity scenarios scored on one core
     sweeps.py        capacity scenarios through Spark, beside the same kernel alone
     spark.py         Spark: its start, a job of one key, keys hashed beside the bare kernel
