@@ -254,6 +254,10 @@ class TestChanges:
         listed = client.get(f"/v1/plans/{plan['id']}/partitions").json()["items"]
         assert [item["replicas"] for item in listed] == rows(plan, "t")
 
+    def test_a_cluster_without_topics_has_nothing_to_move(self, client: httpx.Client) -> None:
+        plan = change(client, snapshot(client, topics=[]), remove_brokers=[1])
+        assert (plan["topics"], plan["batches"], plan["certificate"]["optimal"]) == ([], [], True)
+
     def test_a_broker_on_paper_takes_its_share(self, client: httpx.Client) -> None:
         kept = snapshot(client, topics=[topic("t", [1, 3], [2, 4], [3, 5], [4, 6], [5, 1], [6, 2], [1, 4])])
         plan = change(client, kept, add_brokers=[{"id": 7, "rack": "a"}])

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from app.core.model import UNKNOWN_SIZE, Broker, Cluster, Topic, padded, unpadded
 from app.core.replicas.rack_modes import RackMode
-from app.errors import InvalidReplicationFactor, NotFeasible, SizesMissing
+from app.errors import Failure, InvalidReplicationFactor, NotFeasible, SizesMissing
 from app.services.limits import Limits
 from app.services.reassignment.kept import batches_of
 from app.services.reassignment.planning import plan
@@ -19,6 +19,8 @@ from app.services.reassignment.requests import (
     BalanceRequest,
     BatchesRequest,
     EvacuateRequest,
+    IsolateRequest,
+    PinRequest,
     ReassignmentRequest,
     Tolerance,
     restored,
@@ -220,3 +222,53 @@ def test_a_job_plans_what_was_asked(case: tuple[Cluster, ReassignmentRequest]) -
     assert plan(restored(stored(request)), cluster, Limits()).hash == made.hash
     again = plan(restored(made.request), cluster, Limits()) if not request.replace_brokers else made
     assert again.hash == made.hash
+
+
+@st.composite
+def any_changes(draw: st.DrawFn, cluster: Cluster) -> ReassignmentRequest:
+    """What the other changes leave out, together with them, and not relaxed always."""
+    request = draw(changes(cluster))
+    ids = [broker.id for broker in cluster.brokers]
+    names = [topic.name for topic in cluster.topics]
+    some = st.lists(st.sampled_from(ids), min_size=1, max_size=4, unique=True)
+    pinned = draw(st.sampled_from(cluster.topics))
+    is_counted = request.balance.replicas_by == "count"
+    return replace(
+        request,
+        replication_factor={} if draw(st.booleans()) else request.replication_factor,
+        partitions={"a": draw(st.integers(1, 8))} if draw(st.booleans()) else {},
+        topics=draw(st.none() | st.lists(st.sampled_from(names), unique=True)),
+        forbid_brokers=draw(some) if draw(st.booleans()) else (),
+        isolate=[IsolateRequest([draw(st.sampled_from(names))], draw(some), draw(st.booleans()))]
+        * draw(st.integers(0, 1)),
+        pins=[PinRequest(pinned.name, int(pinned.partition_ids[0]), draw(some))] * draw(st.integers(0, 1)),
+        max_replicas_per_rack=draw(st.none() | st.integers(1, 2)),
+        max_moved_bytes=draw(st.none() | st.integers(0, 3000)) if is_counted else None,
+        trade_off=is_counted and draw(st.booleans()),
+        on_conflict=draw(st.sampled_from(["refuse", "relax"])),
+        deadline_s=draw(st.sampled_from([None, 1e-9])),
+    )
+
+
+@settings(max_examples=150)
+@given(clusters().flatmap(lambda cluster: st.tuples(st.just(cluster), any_changes(cluster))))
+def test_any_change_has_a_plan_or_a_problem(case: tuple[Cluster, ReassignmentRequest]) -> None:
+    """A plan that Rackplan's own verifiers fault is an error, as is a solver that does not find what there is."""
+    cluster, request = case
+    try:
+        made = plan(request, cluster, Limits())
+    except Failure:
+        return
+    before, after = _before(cluster), _after(made)
+    relaxed: Any = made.answer["relaxed"]
+    given_up = {each["constraint"] for each in relaxed}
+    for pin in request.pins:
+        assert after[pin.topic, pin.partition] == list(pin.replicas) or "pins" in given_up
+    for key, row in after.items():
+        assert not (set(row) - set(before.get(key, ()))) & set(request.forbid_brokers)
+        for isolated in request.isolate:
+            assert key[0] not in isolated.topics or set(row) <= set(isolated.brokers) or request.pins
+            assert key[0] in isolated.topics or not isolated.exclusive or not set(row) & set(isolated.brokers)
+    certificate: Any = made.answer["certificate"]
+    if request.max_moved_bytes is not None and "max_moved_bytes" not in given_up:
+        assert certificate["moved_bytes"] <= request.max_moved_bytes

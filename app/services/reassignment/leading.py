@@ -89,7 +89,8 @@ def lead(request: ReassignmentRequest, source: Source, placed: Int32s) -> Leadin
 
 def _pinned(source: Source, placed: Int32s) -> Int32s:
     """The lists with those of pinned partitions in the order in which they are pinned."""
-    lists = placed.copy()
+    # Where there is no partition there is no column either, and each list has a first place.
+    lists = placed.copy() if placed.shape[1] else np.full((len(placed), 1), NO_HOME, np.int32)
     for row, pin in source.pins.items():
         order = np.searchsorted(source.brokers.ids, np.array(pin.replicas, np.int32))
         lists[row] = NO_HOME
