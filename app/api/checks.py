@@ -15,6 +15,7 @@ from app.api.idempotency import OnceOnly
 from app.api.plan_documents import AwareMeasures, DiffSummary
 from app.api.problems import responses
 from app.api.snapshots import WarningDocument
+from app.core.measures.movement import PartitionChange
 from app.core.measures.placement import PlacementMeasures
 from app.core.measures.violations import Violation
 from app.formats.reassignment import PartitionReassignment, Reassignment
@@ -44,19 +45,54 @@ class CheckRequest(RequestModel):
 
     snapshot_id: Id
     reassignment: ReassignmentRequest
+    running_reassignment: Literal["refuse", "merge"] = Field(
+        "merge",
+        description="What to make of partitions that are being reassigned: `merge` takes them to be where they are "
+        "going, and warns; `refuse` answers 409.",
+    )
+
+
+class LeastMovement(BaseModel):
+    """What has to be copied at least; `optimal` where that is proven."""
+
+    moved_replicas: int
+    moved_bytes: int
+    optimal: bool
+
+
+class MinimumDocument(LeastMovement):
+    """What the same end takes at least: as many replicas of each partition, the same brokers emptied, and, where the
+    reassignment leaves every partition so, spread over racks. `as_even` keeps replicas as even over brokers, too.
+    """
+
+    as_even: LeastMovement
+    minimised: Literal["bytes", "replicas"]
+    emptied_brokers: list[int]
+    spread_over_racks: bool
+
+
+class ChangedDocument(BaseModel):
+    """Reassigned partitions that the newest snapshot has otherwise: the first of them, and how many there are."""
+
+    snapshot_id: Id
+    count: int
+    partitions: list[PartitionChange]
 
 
 class CheckDocument(BaseModel):
     """What there is to say about the cluster once the reassignment is done.
 
     `violations` and `measures` are of the reassigned partitions, by attribute too where the brokers have some;
-    `movement` says what has to be copied; `fresh` whether the cluster was last seen in the state of this snapshot.
+    `movement` says what has to be copied, `minimum` what the same end takes at least; `fresh` whether the cluster was
+    last seen in the state of this snapshot, and `changed` what is otherwise where it was not.
     """
 
     violations: list[Violation]
     measures: PlacementMeasures | AwareMeasures
     movement: DiffSummary
+    minimum: MinimumDocument
     fresh: bool
+    changed: ChangedDocument | None
     warnings: list[WarningDocument]
 
 
@@ -67,7 +103,11 @@ class CheckDocument(BaseModel):
     dependencies=[Depends(json_only)],
     response_model=CheckDocument,
     responses=responses(
-        errors.SnapshotNotFound, errors.IllegalReassignment, errors.UnsupportedMediaType, errors.IdempotencyKeyInFlight
+        errors.SnapshotNotFound,
+        errors.IllegalReassignment,
+        errors.ReassignmentUnderWay,
+        errors.UnsupportedMediaType,
+        errors.IdempotencyKeyInFlight,
     ),
 )
 def check(
@@ -76,9 +116,9 @@ def check(
     limits: RequestLimits,
     body: Annotated[CheckRequest, Body(openapi_examples=examples.CHECK_REQUEST)],
 ) -> Response:
-    """Say every way in which a reassignment is fragile, how even it is, how much it copies, and whether the cluster is
-    still as it was. One that Kafka would refuse whole (an unknown broker or partition, a replica named twice) gets a
-    problem that names each place.
+    """Say every way in which a reassignment is fragile, how even it is, how much it copies and how much the same end
+    takes at least, and whether the cluster is still as it was. One that Kafka would refuse whole (an unknown broker or
+    partition, a replica named twice) gets a problem that names each place.
     """
 
     def answer() -> Response:
@@ -88,7 +128,13 @@ def check(
             )
             for p in body.reassignment.partitions
         )
-        found = checks.check(uow, body.snapshot_id, Reassignment(partitions), limits)
+        found = checks.check(
+            uow,
+            body.snapshot_id,
+            Reassignment(partitions),
+            limits,
+            running_reassignment=body.running_reassignment,
+        )
         document = orjson.dumps(found.as_json(), option=orjson.OPT_NON_STR_KEYS)
         return Response(document, media_type="application/json")
 

@@ -101,6 +101,24 @@ class Topic:
         """Where its replicas are."""
         return Assignment(self.partition_ids, self.replicas)
 
+    @property
+    def destination(self) -> Assignment:
+        """Where its replicas are going: as they are, without those that are being removed."""
+        if not self.removing.size:
+            return self.assignment
+        leaves = (self.replicas[:, :, None] == self.removing[:, None, :]).any(axis=2)
+        kept = np.where(leaves, np.int32(NO_REPLICA), self.replicas)
+        order = np.argsort(kept == NO_REPLICA, axis=1, kind="stable")
+        return Assignment(self.partition_ids, np.take_along_axis(kept, order, axis=1))
+
+    @property
+    def is_moving(self) -> NDArray[np.bool_]:
+        """(partitions,) bool, those that are being reassigned."""
+        moving = np.zeros(len(self.partition_ids), np.bool_)
+        for replicas in (self.adding, self.removing):
+            moving |= (replicas != NO_REPLICA).any(axis=1)
+        return moving
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cluster:

@@ -15,7 +15,7 @@ what was found; it knows neither HTTP nor SQL.
                            group_sweeps.py, key_skew.py
     measured_topics.py     a capacity sweep's topics as a snapshot and monitoring have them
     spark_master.py        the Spark master that is configured
-    checks.py              verify an assignment that anyone made
+    checks.py              verify an assignment that anyone made; yardsticks.py: what the same end takes at least
     plans.py               what every kind of plan shares; kinds.py is the table of what differs between them
     jobs.py                the same requests, answered later
     datasets.py            which datasets a caller may have read

@@ -4,27 +4,44 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
+from typing import Literal
 from uuid import UUID
 
 import numpy as np
 
 from app.core.measures.attributes import AttributeExposure, exposure_by_attribute
-from app.core.measures.movement import Movement, movement
+from app.core.measures.movement import Movement, PartitionChange, movement
 from app.core.measures.placement import PlacementMeasures, measure
 from app.core.measures.tally import tally
 from app.core.measures.violations import Violation, violations
-from app.core.model import NO_REPLICA, Assignment, Cluster, Int32s, padded
-from app.errors import IllegalReassignment, Json
+from app.core.model import Assignment, Cluster, Int32s, padded
+from app.errors import IllegalReassignment, Json, ReassignmentUnderWay
 from app.formats.reassignment import PartitionReassignment, Reassignment
 from app.services import snapshots
 from app.services.cautions import Caution
 from app.services.limits import Limits
 from app.services.plans import as_json
 from app.services.replica_differences import movement_summary
+from app.services.yardsticks import Minimum, minimum_for
 from app.store.database import UnitOfWork
+from app.store.snapshots import Snapshot
 
 NAMED_FAULTS = 100
 """How many faults of a refused reassignment are named; all are counted."""
+NAMED_CHANGES = 100
+"""How many partitions are named that changed since the snapshot; all are counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """Reassigned partitions that the newest snapshot of the cluster has otherwise, or not at all.
+
+    `partitions` are the first `NAMED_CHANGES` of them, by topic and partition id; `count` counts all.
+    """
+
+    snapshot_id: UUID
+    count: int
+    partitions: Sequence[PartitionChange]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +55,9 @@ class Check:
     cautions: Sequence[Caution]
     exposure: Mapping[str, AttributeExposure]
     """By each attribute of the snapshot's brokers, in the order of their names."""
+    minimum: Minimum
+    changed: Changed | None
+    """What changed of the reassigned partitions since the snapshot; None where it is fresh."""
 
     def as_json(self) -> dict[str, Json]:
         """As the contract writes it."""
@@ -45,40 +65,71 @@ class Check:
             "violations": as_json(self.violations),
             "measures": as_json(self.measures) | ({"attributes": as_json(self.exposure)} if self.exposure else {}),
             "movement": movement_summary(self.movement),
+            "minimum": self.minimum.as_json(),
             "fresh": self.fresh,
+            "changed": None if self.changed is None else as_json(self.changed),
             "warnings": [caution.as_json() for caution in self.cautions],
         }
 
 
-def check(uow: UnitOfWork, snapshot_id: UUID, reassignment: Reassignment, limits: Limits) -> Check:
+def check(
+    uow: UnitOfWork,
+    snapshot_id: UUID,
+    reassignment: Reassignment,
+    limits: Limits,
+    *,
+    running_reassignment: Literal["refuse", "merge"] = "merge",
+) -> Check:
     """Verify a reassignment against the cluster of a snapshot.
+
+    Parameters
+    ----------
+    running_reassignment : what to make of partitions that are being reassigned: `merge` takes them to be where they
+        are going.
 
     Raises
     ------
     SnapshotNotFound, LimitExceeded
     IllegalReassignment : Kafka would refuse it whole; `errors` in its context names the places.
+    ReassignmentUnderWay : some of its partitions are being reassigned, and that is to be refused.
     """
     limits.check_number("sync_partitions", len(reassignment.partitions), path=("reassignment", "partitions"))
     snapshot, cluster = snapshots.load(uow, snapshot_id)
     _require_legal(reassignment, cluster)
     ordered = sorted(reassignment.partitions, key=attrgetter("topic", "partition"))
     after = {topic: _assignment(list(group)) for topic, group in groupby(ordered, key=attrgetter("topic"))}
-    before = {
-        topic.name: _only(topic.assignment, after[topic.name].partition_ids)
-        for topic in cluster.topics
-        if topic.name in after
-    }
+    before = _where(cluster, after)
     counts = tally(after, cluster.brokers)
     return Check(
         violations=violations(counts),
         measures=measure(counts),
         movement=movement(before, after),
         fresh=snapshots.is_fresh(uow, snapshot),
-        cautions=_cautions(reassignment, cluster),
+        cautions=_cautions(reassignment, cluster, running_reassignment),
         exposure=exposure_by_attribute(
             after, cluster.brokers, sorted({name for broker in cluster.brokers for name in broker.attributes})
         ),
+        minimum=minimum_for(cluster, before, after),
+        changed=_changed(uow, snapshot, before),
     )
+
+
+def _where(cluster: Cluster, asked: Mapping[str, Assignment]) -> dict[str, Assignment]:
+    """Where the partitions of `asked` are, or are going; those that the cluster has."""
+    return {
+        name: _only(topic.destination, its.partition_ids)
+        for name, its in asked.items()
+        if (topic := cluster.topic(name)) is not None
+    }
+
+
+def _changed(uow: UnitOfWork, snapshot: Snapshot, before: Mapping[str, Assignment]) -> Changed | None:
+    newest = uow.snapshots.newest(snapshot.cluster)
+    if newest is None or newest.id == snapshot.id:
+        return None
+    _, cluster = snapshots.load(uow, newest.id)
+    found = movement(before, _where(cluster, before))
+    return Changed(newest.id, found.total, found.changes(0, NAMED_CHANGES))
 
 
 def _require_legal(reassignment: Reassignment, cluster: Cluster) -> None:
@@ -129,23 +180,23 @@ def _only(assignment: Assignment, partition_ids: Int32s) -> Assignment:
     return Assignment(assignment.partition_ids[rows], assignment.replicas[rows])
 
 
-def _cautions(reassignment: Reassignment, cluster: Cluster) -> list[Caution]:
+def _cautions(reassignment: Reassignment, cluster: Cluster, running: str) -> list[Caution]:
     reassigned = {(partition.topic, partition.partition) for partition in reassignment.partitions}
     moving = [
         f"{topic.name}-{partition}"
         for topic in cluster.topics
-        for partition, adding, removing in zip(
-            topic.partition_ids.tolist(), _any(topic.adding), _any(topic.removing), strict=True
-        )
-        if (adding or removing) and (topic.name, partition) in reassigned
+        for partition in topic.partition_ids[topic.is_moving].tolist()
+        if (topic.name, partition) in reassigned
     ]
     if not moving:
         return []
-    detail = (
-        f"{len(moving)} of the partitions are being reassigned already, {moving[0]} first; Kafka wants --additional"
-    )
-    return [Caution("already_reassigning", detail)]
-
-
-def _any(rows: Int32s) -> list[bool]:
-    return [bool(has_any) for has_any in (rows != NO_REPLICA).any(axis=1)]
+    already = f"{len(moving)} of the partitions are being reassigned already, {moving[0]} first"
+    if running == "refuse":
+        raise ReassignmentUnderWay(
+            f'{already}; `"running_reassignment": "merge"` takes them to be where they are going',
+            path=("running_reassignment",),
+            value=running,
+            partitions=moving[:NAMED_CHANGES],
+            count=len(moving),
+        )
+    return [Caution("already_reassigning", f"{already}; Kafka wants --additional")]

@@ -43,7 +43,7 @@ class TestRealCaptures:
 
     def test_as_it_is_nothing_moves(self, client: httpx.Client, real: str) -> None:
         found = self._post(client, real, CURRENT)
-        assert list(found) == ["violations", "measures", "movement", "fresh", "warnings"]
+        assert list(found) == ["violations", "measures", "movement", "minimum", "fresh", "changed", "warnings"]
         assert {count for name, count in found["movement"].items() if name != "partitions"} == {0}
         assert found["measures"]["partitions"] == len(CURRENT["partitions"])
         assert found["fresh"] is True
@@ -63,11 +63,34 @@ class TestRealCaptures:
             "preferred_leaders_changed": sum(before[key][0] != after[key][0] for key in after),
         }
         assert found["movement"]["replicas_added"] == 195
+        nothing = {"moved_replicas": 0, "moved_bytes": 0, "optimal": True}
+        assert found["minimum"] == {
+            **nothing,
+            "as_even": nothing | {"moved_replicas": found["minimum"]["as_even"]["moved_replicas"]},
+            "minimised": "replicas",
+            "emptied_brokers": [],
+            "spread_over_racks": True,
+        }
+        assert found["minimum"]["as_even"]["moved_replicas"] < 40
+
+    def test_emptying_a_broker_is_held_against_the_least_that_empties_it(self, client: httpx.Client, real: str) -> None:
+        held = [partition for partition in CURRENT["partitions"] if 105 in partition["replicas"]]
+        emptied = []
+        for partition in CURRENT["partitions"]:
+            taker = next(broker for broker in (104, 106, 107) if broker not in partition["replicas"])
+            replicas = [taker if broker == 105 else broker for broker in partition["replicas"]]
+            emptied.append({"topic": partition["topic"], "partition": partition["partition"], "replicas": replicas})
+        found = self._post(client, real, {"version": 1, "partitions": emptied})
+        assert found["movement"]["replicas_added"] == len(held) == found["minimum"]["moved_replicas"]
+        assert found["minimum"]["emptied_brokers"] == [105]
 
     def test_while_it_is_being_reassigned(self, client: httpx.Client) -> None:
         files = {"topics": (SAMPLES / "kafka-topics-describe-reassigning.txt").read_bytes()}
         moving = client.post("/v1/snapshots", data={"cluster": "moving"}, files=files).json()["id"]
         assert [w["code"] for w in self._post(client, moving, PROPOSED)["warnings"]] == ["already_reassigning"]
+        asked = {"snapshot_id": moving, "reassignment": PROPOSED, "running_reassignment": "refuse"}
+        refused = problem(client.post("/v1/checks", json=asked), 409, "reassignment_under_way")
+        assert refused["count"] > 0
 
     def test_onto_brokers_that_are_down(self, client: httpx.Client) -> None:
         """They are not listed, and Kafka knows them all the same: legal, and told as a violation."""
@@ -88,8 +111,11 @@ class TestFresh:
         assert _check(client, _moved(102, 103, 105)).json()["fresh"] is True
         client.post("/v1/snapshots", json=SNAPSHOT | {"cluster": "other", "topics": []})
         assert _check(client, _moved(102, 103, 105)).json()["fresh"] is True
-        client.post("/v1/snapshots", json=SNAPSHOT | {"topics": []})
-        assert _check(client, _moved(102, 103, 105)).json()["fresh"] is False
+        newest = client.post("/v1/snapshots", json=SNAPSHOT | {"topics": []}).json()["id"]
+        stale = _check(client, _moved(102, 103, 105)).json()
+        assert stale["fresh"] is False
+        assert (stale["changed"]["snapshot_id"], stale["changed"]["count"]) == (newest, 1)
+        assert stale["changed"]["partitions"][0]["after"] is None
         client.post("/v1/snapshots", json=SNAPSHOT)
         assert _check(client, _moved(102, 103, 105)).json()["fresh"] is True
 

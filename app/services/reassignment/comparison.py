@@ -12,7 +12,6 @@ from app.core.model import (
     Assignment,
     Broker,
     Cluster,
-    Int32s,
     Int64s,
     Placement,
     Topic,
@@ -41,10 +40,7 @@ def compared_assignments(
 
 def before_of(cluster: Cluster) -> dict[str, Assignment]:
     """Where replicas are, by topic; of partitions that are on their way, where they are going."""
-    return {
-        topic.name: Assignment(topic.partition_ids, _without(topic.replicas, topic.removing))
-        for topic in cluster.topics
-    }
+    return {topic.name: topic.destination for topic in cluster.topics}
 
 
 def planned(placements: Sequence[Placement]) -> dict[str, Assignment]:
@@ -66,15 +62,6 @@ def brokers_of(head: PlanHead | NewPlan, cluster: Cluster) -> tuple[Broker, ...]
     """The cluster's brokers, and those that the plan adds."""
     added: Any = head.request["add_brokers"]
     return (*cluster.brokers, *(Broker(broker["id"], broker["rack"]) for broker in added))
-
-
-def _without(replicas: Int32s, removing: Int32s) -> Int32s:
-    """Replica lists without those that are being removed, in their order."""
-    if not removing.size:
-        return replicas
-    leaves = (replicas[:, :, None] == removing[:, None, :]).any(axis=2)
-    kept = np.where(leaves, np.int32(NO_REPLICA), replicas)
-    return np.take_along_axis(kept, np.argsort(kept == NO_REPLICA, axis=1, kind="stable"), axis=1)
 
 
 def _sizes(topic: Topic, before: Assignment) -> Int64s:

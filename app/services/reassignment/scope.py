@@ -221,10 +221,7 @@ def _check_size(topics: Sequence[Topic], grown: Sequence[Sequence[int]], limits:
 def _under_way(request: ReassignmentRequest, topics: Sequence[Topic]) -> list[Caution]:
     """Raise `ReassignmentUnderWay` where partitions are being moved, or say so where that is to be merged."""
     moving = [
-        f"{topic.name}-{partition}"
-        for topic in topics
-        if topic.adding.size or topic.removing.size
-        for partition in topic.partition_ids[_any(topic.adding) | _any(topic.removing)].tolist()
+        f"{topic.name}-{partition}" for topic in topics for partition in topic.partition_ids[topic.is_moving].tolist()
     ]
     if not moving:
         return []
@@ -242,34 +239,22 @@ def _under_way(request: ReassignmentRequest, topics: Sequence[Topic]) -> list[Ca
         f"{len(moving)} partitions are being reassigned already ({named}); the plan starts from where they are going, "
         "and Kafka takes it while they are on their way only with --additional"
     )
-    return [Caution("merged_with_running_reassignment", detail, topics=tuple(_topics_moving(topics)))]
-
-
-def _topics_moving(topics: Sequence[Topic]) -> Iterator[str]:
-    return (topic.name for topic in topics if (_any(topic.adding) | _any(topic.removing)).any())
-
-
-def _any(rows: Int32s) -> NDArray[np.bool_]:
-    return np.asarray((rows != NO_REPLICA).any(axis=1), np.bool_)
+    return [
+        Caution(
+            "merged_with_running_reassignment",
+            detail,
+            topics=tuple(topic.name for topic in topics if topic.is_moving.any()),
+        )
+    ]
 
 
 def _before(topics: Sequence[Topic], starts: Int64s) -> Int32s:
     width = max((topic.replicas.shape[1] for topic in topics), default=0)
     before = np.full((int(starts[-1]), max(width, 1)), NO_REPLICA, np.int32)
     for topic, start in zip(topics, starts.tolist(), strict=False):
-        rows = _without(topic.replicas, topic.removing)
+        rows = topic.destination.replicas
         before[start : start + len(rows), : rows.shape[1]] = rows
     return before
-
-
-def _without(replicas: Int32s, removing: Int32s) -> Int32s:
-    """Replica lists without those that are being removed, in their order."""
-    if not removing.size:
-        return replicas
-    leaves = (replicas[:, :, None] == removing[:, None, :]).any(axis=2) & (replicas != NO_REPLICA)
-    order = np.argsort(leaves | (replicas == NO_REPLICA), axis=1, kind="stable")
-    kept = np.where(leaves, np.int32(NO_REPLICA), replicas)
-    return np.take_along_axis(kept, order, axis=1)
 
 
 def _columns(topics: Sequence[Topic], grown: Sequence[Sequence[int]]) -> tuple[Int32s, Int32s, Int64s]:
