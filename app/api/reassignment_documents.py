@@ -107,9 +107,9 @@ class TradeOffPoint(BaseModel):
 
     low: int
     high: int
-    moved: int = Field(description="Bytes, or replicas where those are minimised.")
-    lower_bound: int
-    optimal: bool
+    moved_replicas: int
+    moved_bytes: int
+    optimal: bool = Field(description="Whether it is proven that no plan within this band moves less.")
 
 
 class RelaxedConstraint(BaseModel):

@@ -131,9 +131,9 @@ class TestRealCluster:
 
     def test_a_trade_off_goes_from_even_to_as_it_is(self, client: httpx.Client, real: str) -> None:
         points = change(client, real, trade_off=True)["trade_off"]
-        assert [point["moved"] for point in points] == sorted((p["moved"] for p in points), reverse=True)
-        assert points[-1]["moved"] == 0
-        assert all(point["lower_bound"] <= point["moved"] for point in points)
+        assert [point["moved_bytes"] for point in points] == sorted((p["moved_bytes"] for p in points), reverse=True)
+        assert points[-1]["moved_bytes"] == 0
+        assert all(point["optimal"] for point in points)
 
     def test_a_budget_buys_the_best_balance_that_it_pays_for(self, client: httpx.Client, real: str) -> None:
         even = change(client, real, balance={"replicas": "tight"})

@@ -8,7 +8,6 @@ import numpy as np
 from app.core.model import Int32s, Int64s
 from app.core.reassignment.answer import Placed
 from app.core.reassignment.balance import KEEP, Balance
-from app.core.reassignment.counts.trade_off import TradeOff
 from app.core.reassignment.problem import NO_HOME, Problem
 from app.core.reassignment.verifying import placement_faults
 from app.errors import BudgetBelowMinimum
@@ -29,7 +28,7 @@ class Placing:
     placed : with its bound. by : what brokers are even by. load : (rows,) int64 of it, 1 each for counts.
     base_load : (brokers,) int64 of partitions that are not asked about.
     largest, largest_bound : of the target brokers, where it is not counts that are to be even.
-    trade_off : points of movement against balance, least movement first; None where nobody asked.
+    trade_off : the least movement in ever wider bands; None where nobody asked.
     """
 
     placed: Placed
@@ -38,7 +37,7 @@ class Placing:
     base_load: Int64s = field(repr=False)
     largest: int | None = None
     largest_bound: int | None = None
-    trade_off: Sequence[TradeOff] | None = None
+    trade_off: Sequence[Placed] | None = None
 
     def loads(self, replicas: Int32s) -> Int64s:
         """(brokers,) int64 what every broker has, with these replicas."""
@@ -110,7 +109,7 @@ def _by_count(request: ReassignmentRequest, source: Source, balance: Balance, is
     return least_movement(source.problem, KEEP, is_over=is_over)
 
 
-def _trade_off(problem: Problem, is_over: Callable[[], bool]) -> Sequence[TradeOff]:
+def _trade_off(problem: Problem, is_over: Callable[[], bool]) -> Sequence[Placed]:
     from app.core.reassignment.counts.trade_off import trade_off  # noqa: PLC0415 — as above
 
     return trade_off(problem, points=TRADE_OFF_POINTS, is_over=is_over)

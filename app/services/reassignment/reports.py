@@ -8,9 +8,9 @@ from app.core.measures.placement import PlacementMeasures, measure
 from app.core.measures.tally import Tally, tally
 from app.core.measures.violations import violations
 from app.core.model import NO_REPLICA, Assignment, Int32s, Int64s
+from app.core.reassignment.answer import Placed
 from app.core.reassignment.balance import Band
 from app.core.reassignment.batches.model import Batches
-from app.core.reassignment.counts.trade_off import TradeOff
 from app.core.reassignment.problem import NO_HOME
 from app.errors import Json
 from app.services.cautions import Caution
@@ -62,7 +62,9 @@ def answer(request: ReassignmentRequest, found: Found, after: Int32s) -> dict[st
         "batches": [_batch(source, found.steps, number) for number in range(len(found.steps))],
         "fewest_batches": found.steps.lower_bound,
         "movement": movement_json(source, found.leading.after, moves),
-        "trade_off": None if found.placing.trade_off is None else [_point(each) for each in found.placing.trade_off],
+        "trade_off": None
+        if found.placing.trade_off is None
+        else [_point(source, each) for each in found.placing.trade_off],
         "relaxed": source.relaxed.as_json(),
         "measures": as_json(measure(counts)),
         "measures_before": _small(measure(counts_before)),
@@ -211,14 +213,15 @@ def _batch(source: Source, steps: Batches, number: int) -> dict[str, Json]:
     }
 
 
-def _point(point: TradeOff) -> dict[str, Json]:
+def _point(source: Source, placed: Placed) -> dict[str, Json]:
     """One point of movement against balance."""
+    per_row = Moves.of(source, placed.replicas).comes.sum(axis=1)
     return {
-        "low": point.band.low,
-        "high": point.band.high,
-        "moved": point.moved,
-        "lower_bound": point.bound,
-        "optimal": point.moved <= point.bound,
+        "low": None if placed.band is None else placed.band.low,
+        "high": None if placed.band is None else placed.band.high,
+        "moved_replicas": int(per_row.sum()),
+        "moved_bytes": int((per_row * source.sizes.size_bytes).sum()),
+        "optimal": placed.optimal,
     }
 
 

@@ -169,7 +169,10 @@ def _told(request: ReassignmentRequest) -> BalanceRequest:
     """The balance with what was left to Rackplan filled in."""
     told = request.balance
     # New brokers are there to take their share, and a budget is there to be spent on balance.
-    is_to_be_even = bool(request.add_brokers) or request.max_moved_bytes is not None
+    # A successor takes what the broker had that it replaces, and no share besides.
+    successors = set(request.replace_brokers.values())
+    is_added = any(broker.id not in successors for broker in request.add_brokers)
+    is_to_be_even = is_added or request.max_moved_bytes is not None
     return replace(
         told,
         replicas=told.replicas or ("tight" if is_to_be_even else "keep"),

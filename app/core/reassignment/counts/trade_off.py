@@ -6,7 +6,6 @@ moves, and the narrowest that a budget pays for is found by halving.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -18,15 +17,6 @@ from app.core.reassignment.counts.places import counts
 from app.core.reassignment.problem import Problem
 
 
-@dataclass(frozen=True, slots=True)
-class TradeOff:
-    """One point of the curve: within the band, so much is moved, and no placement moves less than `bound`."""
-
-    band: Band
-    moved: int
-    bound: int
-
-
 class BudgetTooSmall(Exception):
     """More has to move whatever the balance: `minimum` in the weight of the problem."""
 
@@ -35,19 +25,22 @@ class BudgetTooSmall(Exception):
         self.minimum = minimum
 
 
-def trade_off(problem: Problem, *, points: int, is_over: Callable[[], bool] = never) -> list[TradeOff]:
+def trade_off(problem: Problem, *, points: int, is_over: Callable[[], bool] = never) -> list[Placed]:
     """Movement by balance: from the narrowest band to the one in which only what has to move moves.
 
     Parameters
     ----------
     points : how many bands at most, the ends among them; they lie closer where bands are narrow.
     is_over : whether the deadline has passed; the points found by then are answered, the narrowest band first.
+
+    Returns
+    -------
+    The least movement within each band, the narrowest first.
     """
     narrowest, widest = narrowest_band(problem), _width_of_keeping(problem)
-    found: list[TradeOff] = []
+    found: list[Placed] = []
     for width in _spread_out(widest, points):
-        placed = movement_within(problem, _wider(narrowest, width), is_over=is_over)
-        found.append(TradeOff(_wider(narrowest, width), placed.moved, placed.bound))
+        found.append(movement_within(problem, _wider(narrowest, width), is_over=is_over))
         if is_over():
             break
     return found
