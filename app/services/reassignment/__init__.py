@@ -11,6 +11,7 @@ placing.py    where the replicas shall be
 leading.py    which of them lead
 batching.py   the way there in batches
 movement.py   what each broker gives and takes
+soundness.py  no plan goes out that its own verifiers fault
 reports.py    what was found → the plan's answer
 comparison.py   what a plan moves, against the cluster as it was
 differences.py  the same as `/diff` pages through it

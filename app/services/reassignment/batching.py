@@ -5,8 +5,10 @@ import numpy as np
 from app.core.model import UNKNOWN_SIZE, Int32s, Int64s
 from app.core.reassignment.batches.cutting import cut
 from app.core.reassignment.batches.model import Batches, BatchLimits, Hottest, Reassigned
+from app.core.reassignment.batches.violations import batch_violations
 from app.services.reassignment.requests import ReassignmentRequest
 from app.services.reassignment.sizes import told_rates
+from app.services.reassignment.soundness import require_sound
 from app.services.reassignment.sources import Source
 
 
@@ -29,7 +31,9 @@ def batches_of(request: ReassignmentRequest, source: Source, after: Int32s) -> B
         broker_ids=source.brokers.ids,
         rack_of=source.brokers.rack_of if source.brokers.racks else None,
     )
-    return cut(reassigned, limits)
+    batches = cut(reassigned, limits)
+    require_sound([violation.detail for violation in batch_violations(reassigned, batches, limits)])
+    return batches
 
 
 def _heat(request: ReassignmentRequest, source: Source) -> Int64s:

@@ -8,11 +8,13 @@ from app.core.model import NO_LEADER, Int32s, Int64s
 from app.core.reassignment.leaders.choosing import choose_leaders
 from app.core.reassignment.leaders.preferred import led_by
 from app.core.reassignment.leaders.problem import Leaders, LeadersProblem
+from app.core.reassignment.leaders.verifier import leader_violations
 from app.core.reassignment.problem import NO_HOME
 from app.errors import NotFeasible
 from app.services.reassignment.brokers import Bools
 from app.services.reassignment.requests import ReassignmentRequest
 from app.services.reassignment.sizes import led_by_others, rates_of, rates_of_others
+from app.services.reassignment.soundness import require_sound
 from app.services.reassignment.sources import Source
 
 
@@ -62,18 +64,17 @@ def lead(request: ReassignmentRequest, source: Source, placed: Int32s) -> Leadin
     fixed = base.copy()
     np.add.at(fixed, lists[pinned, 0], weight[pinned])
     free, before = lists[is_free], source.before[is_free]
-    chosen = choose_leaders(
-        LeadersProblem(
-            replicas=free,
-            leader=_leaders_now(source)[is_free],
-            may_lead=may_lead,
-            is_new=(free != NO_HOME) & ~(free[:, :, None] == before[:, None, :]).any(axis=2),
-            target=source.problem.target & may_lead,
-            base=fixed,
-            weight=weight[is_free],
-        ),
-        request.leaders_balance,
+    asked = LeadersProblem(
+        replicas=free,
+        leader=_leaders_now(source)[is_free],
+        may_lead=may_lead,
+        is_new=(free != NO_HOME) & ~(free[:, :, None] == before[:, None, :]).any(axis=2),
+        target=source.problem.target & may_lead,
+        base=fixed,
+        weight=weight[is_free],
     )
+    chosen = choose_leaders(asked, request.leaders_balance)
+    require_sound(leader_violations(asked, chosen, request.leaders_balance))
     after = lists.copy()
     after[is_free] = led_by(free, chosen.leaders)
     was = source.before[:, 0]

@@ -20,6 +20,7 @@ from app.services.reassignment.checking import check
 from app.services.reassignment.leading import lead
 from app.services.reassignment.placing import faults, place
 from app.services.reassignment.requests import KIND, ReassignmentRequest, canonical, restored
+from app.services.reassignment.soundness import require_sound
 from app.services.reassignment.sources import Source, source_of
 from app.services.seeds import digest
 from app.store.database import UnitOfWork
@@ -83,7 +84,7 @@ def _plan(request: ReassignmentRequest, site: _Site, limits: Limits, *, is_job: 
     source = source_of(_effective(request), site.cluster, limits, is_job=is_job)
     placing = place(request, source, is_over=lambda: end is not None and monotonic() >= end)
     if not request.leaders_only:
-        _require_sound(faults(source.problem, placing))
+        require_sound(faults(source.problem, placing))
     leading = lead(request, source, placing.placed.replicas)
     steps = batches_of(request, source, leading.after)
     found = reports.Found(source, placing, leading, steps, seconds=monotonic() - begun)
@@ -109,9 +110,3 @@ def as_ids(source: Source, replicas: Int32s) -> Int32s:
 def _effective(request: ReassignmentRequest) -> ReassignmentRequest:
     """Where no replica moves no rule about where they may be is broken or mended."""
     return replace(request, rack_mode=RackMode.DISABLED) if request.leaders_only else request
-
-
-def _require_sound(found: Sequence[str]) -> None:
-    """A plan that its own verifier faults is a fault of Rackplan's, and nobody gets it."""
-    if found:
-        raise RuntimeError("; ".join(found[:5]))
