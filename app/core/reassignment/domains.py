@@ -33,12 +33,15 @@ class RackRule:
     to_span : a partition has to be in min(factor, to_span) racks, and as evenly as their brokers allow. 1 where racks
         do not count.
     most : replicas of one partition that a rack may have; None sets no such limit.
+    known : how many racks have a name; those of a higher index are single brokers that are down, in racks that nobody
+        knows. None: all have.
     repairs : whether partitions that break the rule now have to follow it afterwards. Otherwise they may stay as
         crowded as they are, and become no more so.
     """
 
     to_span: int
     most: int | None = None
+    known: int | None = None
     repairs: bool = True
 
 
@@ -127,12 +130,23 @@ def _spread(factor: int, sizes: Int64s, rule: RackRule, told: tuple[int, int]) -
         raise NotFeasible("brokers", needed=factor, there=brokers, kind=told[0], row=told[1])
     if racks < min(factor, rule.to_span):
         raise NotFeasible("racks", needed=min(factor, rule.to_span), there=racks, kind=told[0], row=told[1])
-    # At this level the racks have room enough, and at one less they have not.
-    level = next(level for level in range(1, factor + 1) if np.minimum(sizes, level).sum() >= factor)
+    named, nameless = sizes[: rule.known], sizes[len(sizes[: rule.known]) :]
+    # What is in a rack that nobody knows may be in any: the others take no more for it, and need take no less.
+    level = _level(factor, named)
     if rule.most is not None and level > rule.most:
         needed = -(-factor // rule.most)
         raise NotFeasible("rack_places", needed=needed, there=racks, kind=told[0], row=told[1])
-    return np.minimum(sizes, level - 1), np.minimum(sizes, level)
+    lower = _level(factor - int(nameless.sum()), named) - 1
+    return (
+        np.concatenate([np.minimum(named, lower), np.zeros_like(nameless)]),
+        np.concatenate([np.minimum(named, level), nameless]),
+    )
+
+
+def _level(replicas: int, sizes: Int64s) -> int:
+    """The smallest number from 1 on of which so many of each rack, or all that it has, are as many as the replicas."""
+    wanted = min(replicas, int(sizes.sum()))
+    return next(level for level in range(1, max(replicas, 1) + 1) if np.minimum(sizes, level).sum() >= wanted)
 
 
 def _no_worse(domain: Domain, kept: Int64s) -> Domain:

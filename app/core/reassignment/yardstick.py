@@ -79,7 +79,8 @@ def _problem(planned: Planned, target: NDArray[np.bool_], *, minds_racks: bool) 
     factors, number = np.unique((planned.after != NO_HOME).sum(axis=1), return_inverse=True)
     rack_of = planned.rack_of if minds_racks else np.zeros_like(planned.rack_of)
     kinds = [Kind(int(factor), target, target) for factor in factors]
-    rule = RackRule(len(np.unique(rack_of[planned.is_listed])))
+    listed = rack_of[planned.is_listed]
+    rule = RackRule(len(np.unique(listed)), known=int(listed.max(initial=-1)) + 1)
     kind_of: Int32s = number.reshape(-1).astype(np.int32)
     try:
         domains, domain_of = domains_of(kinds, kind_of, planned.before, rack_of, rule)

@@ -199,7 +199,8 @@ def _made(
         for kind in kinds.kinds
     ]
     to_span = max(len(brokers.racks) if is_strict else min(usable, default=1), 1)
-    rule = RackRule(to_span, request.max_replicas_per_rack, request.repair_racks)
+    known = len(brokers.racks) or None
+    rule = RackRule(to_span, request.max_replicas_per_rack, known=known, repairs=request.repair_racks)
     while True:
         try:
             return find_domains(kinds.kinds, kinds.of_row, homes, brokers.rack_of, rule)

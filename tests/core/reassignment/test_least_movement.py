@@ -70,8 +70,12 @@ def problems(draw: st.DrawFn) -> Problem:
         here = draw(st.permutations(range(brokers)))[: draw(st.integers(0, min(3, brokers)))]
         homes[row, : len(here)] = here
         copied[row, : len(here)] = draw(st.lists(st.sampled_from([0, 0, 0, 1]), min_size=len(here), max_size=len(here)))
+    racks = int(rack_of.max()) + 1
     rule = RackRule(
-        draw(st.integers(1, int(rack_of.max()) + 1)), draw(st.sampled_from([None, 1, 2])), draw(st.booleans())
+        draw(st.integers(1, racks)),
+        draw(st.sampled_from([None, 1, 2])),
+        known=draw(st.sampled_from([None, max(racks - 1, 1)])),
+        repairs=draw(st.booleans()),
     )
     kind_of = np.array(draw(st.lists(st.integers(0, 1), min_size=partitions, max_size=partitions)), np.int32)
     try:
@@ -295,6 +299,16 @@ def test_partitions_that_are_not_to_be_repaired_stay_crowded() -> None:
     placed = least_movement(problem, KEEP)
     assert placed.replicas[0].tolist() == [0, 1]
     assert placed.moved == 1
+
+
+def test_a_broker_that_is_down_may_be_in_any_rack() -> None:
+    """Two replicas in the second rack are no more than its share, if the one that is down was in the first."""
+    rule = RackRule(3, known=3)
+    racks = [0, 1, 1, 2, 0, 3]  # broker 5 is down, and its rack nobody knows
+    problem = problem_of([[5, 1, 2, 3]], racks, rule=rule)
+    assert least_movement(problem, KEEP).replicas.tolist() == [[5, 1, 2, 3]]
+    assert problem.domains[0].least.tolist() == [0, 0, 0, 0]
+    assert problem.domains[0].most.tolist() == [2, 2, 1, 1]
 
 
 @pytest.mark.parametrize(
