@@ -6,6 +6,7 @@ One router a resource, each with the shapes that it takes and gives:
     sweeps.py     asked for, followed, cancelled; scenarios.py: what they found
     sweep_requests.py  which model reads a sweep: capacity_requests.py, draws_requests.py, estate_requests.py,
                       key_skew_requests.py
+    reassignment.py   planned with the least movement; reassignment_requests.py: what it reads
 
 What they share:
 
@@ -17,7 +18,8 @@ What they share:
     pagination.py    pages of a list
     planned.py       a plan that is asked for: at once, or as a job
     negotiation.py   representations and entity tags
-    problems.py      every failure as an RFC 9457 problem; statuses.py says which status
+    problems.py      every failure as an RFC 9457 problem; statuses.py says which status, field_errors.py what is
+                     wrong with which field
     middleware.py    request ids, the log, the body limit, same origin
     examples.py      the documentation's examples, and seeding.py keeps what they name
     plan_documents.py, document.py  what plans look like as JSON; the OpenAPI document

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from http import HTTPStatus
-from math import isfinite
 from typing import Any
 
 import orjson
@@ -16,8 +15,9 @@ from starlette.routing import Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app import errors
+from app.api.field_errors import field_error, first_of, pointer
 from app.api.statuses import HEADERS, STATUS
-from app.errors import Failure, FieldPath, Json
+from app.errors import Failure, Json
 
 MEDIA_TYPE = "application/problem+json"
 _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
@@ -101,11 +101,6 @@ def request_id(request: Request) -> str:
     """The id that the log lines of this request carry."""
     found: str = request.scope.get("state", {}).get("request_id", "")
     return found
-
-
-def pointer(path: FieldPath) -> str:
-    """A path as a JSON pointer (RFC 6901)."""
-    return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in path)
 
 
 def of_failure(request: Request, failure: Failure) -> Response:
@@ -229,56 +224,5 @@ def _of_validation(request: Request, invalid: RequestValidationError) -> Respons
         return problem(
             request, HTTPStatus.BAD_REQUEST, code="malformed_body", title="The body cannot be parsed", detail=detail
         )
-    field_errors = [_field_error(error, invalid.body) for error in found]
-    first = field_errors[0] if field_errors else {"pointer": "", "detail": "the request is not valid"}
-    more = f" (and {len(field_errors) - 1} more)" if len(field_errors) > 1 else ""
-    return problem(
-        request,
-        HTTPStatus.UNPROCESSABLE_ENTITY,
-        code="validation",
-        title="A field is not what it has to be",
-        detail=f"{first['pointer'] or 'the body'}: {first['detail']}{more}",
-        field_errors=field_errors,
-    )
-
-
-def _field_error(error: Mapping[str, Any], body: object) -> dict[str, object]:
-    """One of pydantic's errors: where, what, the value as it came and the limit that it passes."""
-    where, *path = error["loc"]
-    if where == "body":
-        place = pointer(_within(body, path, is_missing=error["type"] == "missing"))
-    else:
-        place = f"#{where}{pointer(tuple(path))}"
-    value = error.get("input")
-    told: dict[str, object] = {"pointer": place, "detail": error["msg"]}
-    # JSON has no word for NaN and the infinities, which Python's parser takes all the same.
-    is_json = isinstance(value, bool | int | str) or (isinstance(value, float) and isfinite(value))
-    if is_json and len(str(value)) <= 200:
-        told["value"] = value
-        told["detail"] = f"{error['msg']}; {value!r} given"
-    limits = {
-        name: limit
-        for name, limit in error.get("ctx", {}).items()
-        if isinstance(limit, bool | int | float | str) and name != "error"  # the detail says that one
-    }
-    return told | ({"limits": limits} if limits else {})
-
-
-def _within(body: object, path: Sequence[str | int], *, is_missing: bool) -> FieldPath:
-    """The part of a path that the body has: pydantic puts the names of a union's branches between.
-
-    All of it where the body is not known, as when an operation reads it by itself.
-    """
-    if body is None:
-        return tuple(path)
-    found: list[str | int] = []
-    for position, part in enumerate(path):
-        is_last = position == len(path) - 1
-        if isinstance(body, Mapping) and (part in body or (is_missing and is_last)):
-            body = body.get(part)
-        elif isinstance(body, list) and isinstance(part, int) and part < len(body):
-            body = body[part]
-        else:
-            continue
-        found.append(part)
-    return tuple(found)
+    field_errors = [field_error(error, invalid.body) for error in found]
+    return of_failure(request, errors.InvalidField(first_of(field_errors), errors=field_errors))

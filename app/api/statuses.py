@@ -39,6 +39,7 @@ STATUS: Mapping[type[Failure], HTTPStatus] = MappingProxyType(
         errors.DuplicateMember: HTTPStatus.UNPROCESSABLE_ENTITY,
         errors.DuplicateClient: HTTPStatus.UNPROCESSABLE_ENTITY,
         errors.MalformedKey: HTTPStatus.UNPROCESSABLE_ENTITY,
+        errors.InvalidField: HTTPStatus.UNPROCESSABLE_ENTITY,
         errors.ConflictingFields: HTTPStatus.UNPROCESSABLE_ENTITY,
         errors.DuplicateAttribute: HTTPStatus.UNPROCESSABLE_ENTITY,
         errors.AttributeMissing: HTTPStatus.UNPROCESSABLE_ENTITY,

@@ -66,6 +66,13 @@ class MalformedKey(Failure):
     title = "A key is not what its encoding says"
 
 
+class InvalidField(Failure):
+    """Fields of a request are missing, unknown or beyond their limits; `errors` names each, the detail the first."""
+
+    code = "validation"
+    title = "A field is not what it has to be"
+
+
 class ConflictingFields(Failure):
     """Two fields exclude each other, or one needs another that is not there."""
 

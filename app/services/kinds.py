@@ -10,7 +10,7 @@ import orjson
 
 from app.errors import ConflictingFields, Json, NotExportable
 from app.services import replica_differences, replica_exports, replica_requests, replicas, snapshots
-from app.services.exports import BATCH, Write
+from app.services.exports import BATCH, ClusterOf, Write
 from app.services.groups import differences as group_differences
 from app.services.groups import exports as group_exports
 from app.services.groups import planning, readers
@@ -109,6 +109,20 @@ def to_json(plan: Plan | NewPlan) -> bytes:
 
 
 def export(uow: UnitOfWork, plan: Plan, name: str, *, batch: int | None = None, is_inverse: bool = False) -> bytes:
+    """A plan that was kept as a file: `write`, with the cluster of its snapshot."""
+    snapshot_id = plan.head.snapshot_id
+    return write(
+        plan,
+        name,
+        lambda: None if snapshot_id is None else snapshots.load(uow, snapshot_id)[1],
+        batch=batch,
+        is_inverse=is_inverse,
+    )
+
+
+def write(
+    plan: Plan | NewPlan, name: str, cluster_of: ClusterOf, *, batch: int | None = None, is_inverse: bool = False
+) -> bytes:
     """The plan as a file in the format of that name.
 
     Parameters
@@ -120,10 +134,11 @@ def export(uow: UnitOfWork, plan: Plan, name: str, *, batch: int | None = None, 
     NotExportable : the plan cannot be said in that format, or has no such batch.
     ConflictingFields : a batch is named where the format is of a whole plan, or none where it is of one.
     """
-    kind = KINDS[plan.head.kind]
+    called = (plan.head if isinstance(plan, Plan) else plan).kind
+    kind = KINDS[called]
     formats = [*kind.exports, *([BATCH] if kind.batch else [])]
     if name not in formats:
-        detail = f"a {plan.head.kind} plan says {kind.says}; it is written as {', '.join(formats)}, not as {name}"
+        detail = f"a {called} plan says {kind.says}; it is written as {', '.join(formats)}, not as {name}"
         raise NotExportable(detail, formats=formats)
     if name == BATCH and kind.batch:
         if batch is None:
@@ -132,5 +147,4 @@ def export(uow: UnitOfWork, plan: Plan, name: str, *, batch: int | None = None, 
     if batch is not None or is_inverse:
         field = "inverse" if batch is None else "batch"
         raise ConflictingFields(f"{field} is of the format batch; {name} is of the whole plan", path=(field,))
-    snapshot_id = plan.head.snapshot_id
-    return kind.exports[name](plan, lambda: None if snapshot_id is None else snapshots.load(uow, snapshot_id)[1])
+    return kind.exports[name](plan, cluster_of)
