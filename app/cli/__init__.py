@@ -1,16 +1,22 @@
 """The `rackplan` command.
 
 What a command needs is imported when it runs, so that `rackplan --help` answers at once.
+
+    plan_commands.py  `rackplan plan …`: what each takes; offline.py and reassigning.py: what they do
+    serving.py        `rackplan serve`, and a database for the commands that need one
+    live.py           `rackplan snapshot`; live_client.py: the client that it reads with
+    output.py         where a command's answer goes
 """
 
-import sys
 from pathlib import Path
 from typing import Annotated, NoReturn
 
 import typer
 
 from app import __version__
-from app.errors import ExtraNotInstalled, Failure, OutputNotWritable
+from app.cli import plan_commands
+from app.cli.output import hand_over
+from app.errors import ExtraNotInstalled, Failure
 
 app = typer.Typer(
     name="rackplan",
@@ -21,9 +27,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 keys = typer.Typer(help="API keys: who may ask.", no_args_is_help=True)
-plan = typer.Typer(help="Plans made here, without a service.", no_args_is_help=True)
 app.add_typer(keys, name="keys")
-app.add_typer(plan, name="plan")
+app.add_typer(plan_commands.plan, name="plan")
 
 
 def main() -> None:
@@ -167,127 +172,7 @@ def snapshot(
     document = snapshot_json.write(taken.cluster) + b"\n"
     for caution in taken.cautions:
         typer.echo(f"rackplan: {caution}", err=True)
-    if output is None:
-        sys.stdout.buffer.write(document)
-        return
-    try:
-        output.write_bytes(document)
-    except OSError as refused:
-        raise OutputNotWritable(str(refused)) from None
-
-
-@plan.command("replicas")
-def plan_replicas(
-    topic: Annotated[
-        list[str], typer.Option(help="name:partitions:replication_factor[:start_partition_id]; repeatable.")
-    ],
-    brokers: Annotated[Path | None, typer.Option(help="What kafka-broker-api-versions printed.", exists=True)] = None,
-    topics: Annotated[Path | None, typer.Option(help="What kafka-topics --describe printed.", exists=True)] = None,
-    log_dirs: Annotated[Path | None, typer.Option(help="What kafka-log-dirs --describe printed.", exists=True)] = None,
-    cluster: Annotated[str, typer.Option(help="The cluster's name.")] = "offline",
-    algorithm: Annotated[str, typer.Option(help="admin_utils, striped or awareness.")] = "admin_utils",
-    rack_mode: Annotated[str | None, typer.Option(help="enforced, safe or disabled.")] = None,
-    fixed_start_index: Annotated[int | None, typer.Option(help="Where admin_utils starts.", min=0)] = None,
-    seed: Annotated[int | None, typer.Option(help="Seed of the generator.")] = None,
-    policy: Annotated[
-        str | None,
-        typer.Option(help="Of awareness: spread, forced, hdfs, redis or kafka. Default: spread, over racks."),
-    ] = None,
-    forced: Annotated[
-        list[str] | None, typer.Option(help="Of the policy forced: a rack that there is meant to be; repeatable.")
-    ] = None,
-    export: Annotated[str | None, typer.Option(help="Print this format instead of the plan's JSON.")] = None,
-) -> None:
-    """Place topics from files, without a service: the same core, the same JSON."""
-    from app.cli import offline  # noqa: PLC0415 — see the module's docstring
-
-    written = offline.place(
-        topic,
-        texts=offline.Texts(brokers=brokers, topics=topics, log_dirs=log_dirs),
-        cluster=cluster,
-        choices=offline.Choices(algorithm, rack_mode, fixed_start_index, seed, policy, forced or ()),
-        export=export,
-    )
-    sys.stdout.buffer.write(written)
-
-
-@plan.command("group")
-def plan_group(
-    group: Annotated[str, typer.Argument(help="The group's id.")],
-    groups: Annotated[
-        Path, typer.Option(help="What kafka-consumer-groups --describe printed, or groups as JSON.", exists=True)
-    ],
-    topics: Annotated[Path, typer.Option(help="What kafka-topics --describe printed.", exists=True)],
-    brokers: Annotated[Path | None, typer.Option(help="What kafka-broker-api-versions printed.", exists=True)] = None,
-    cluster: Annotated[str, typer.Option(help="The cluster's name.")] = "offline",
-    assignor: Annotated[
-        list[str] | None, typer.Option(help="As docs/groups.md lists them; of several the first. Default: the group's.")
-    ] = None,
-    event: Annotated[
-        list[str] | None,
-        typer.Option(help="leave=MEMBER, lose_rack=RACK or rolling_restart; repeatable, in order."),
-    ] = None,
-) -> None:
-    """Predict a recorded group from files, without a service: the same core, the same JSON."""
-    from app.cli import offline  # noqa: PLC0415 — see the module's docstring
-
-    texts = offline.Texts(brokers=brokers, topics=topics, groups=groups)
-    written = offline.predict_group(group, texts=texts, cluster=cluster, assignors=assignor or [], events=event or [])
-    sys.stdout.buffer.write(written)
-
-
-@plan.command("keys")
-def plan_keys(
-    file: Annotated[Path, typer.Argument(help="A key a line; /dev/stdin reads a pipe.", exists=True, dir_okay=False)],
-    partitions: Annotated[int, typer.Option(help="How many the topic has.", max=1_000_000)],
-    partitioner: Annotated[
-        list[str] | None, typer.Option(help="A name as docs/keys.md lists them; repeatable. Default: murmur2.")
-    ] = None,
-    encoding: Annotated[str, typer.Option(help="utf8, base64, int32 or int64.")] = "utf8",
-    null_marker: Annotated[
-        str | None, typer.Option(help="A line that says this is a record without key, as the console producer's.")
-    ] = None,
-    compare_partitions: Annotated[
-        list[int] | None, typer.Option(help="Another partition count; repeatable.", max=1_000_000)
-    ] = None,
-    null_keys: Annotated[bool, typer.Option("--null-keys", help="Place records without key too.")] = False,
-    seed: Annotated[int | None, typer.Option(help="Seed of their generator.", min=-(2**63), max=2**63 - 1)] = None,
-    available_partition: Annotated[
-        list[int] | None, typer.Option(help="A partition that has a leader; repeatable. Default: all.")
-    ] = None,
-    queue_size: Annotated[
-        list[int] | None,
-        typer.Option(help="Batches that wait for each available partition; repeatable.", min=0, max=2**31 - 1),
-    ] = None,
-    batch_bytes: Annotated[int | None, typer.Option(help="batch.size.", min=1, max=2**31 - 1)] = None,
-    record_bytes: Annotated[
-        int | None, typer.Option(help="What a record takes of its batch.", min=0, max=2**31 - 1)
-    ] = None,
-) -> None:
-    """Say which partition each key of a file goes to, without a service: the same core, the same JSON.
-
-    Every option about records without key implies --null-keys.
-    """
-    from app.cli import offline  # noqa: PLC0415 — see the module's docstring
-
-    about_null_keys = {
-        "seed": seed,
-        "available_partitions": available_partition,
-        "queue_sizes": queue_size,
-        "batch_bytes": batch_bytes,
-        "record_bytes": record_bytes,
-    }
-    said = {name: value for name, value in about_null_keys.items() if value is not None}
-    written = offline.place_keys(
-        file,
-        partitions=partitions,
-        partitioners=partitioner or ["murmur2"],
-        encoding=encoding,
-        null_marker=null_marker,
-        compare_partitions=compare_partitions or [],
-        null_keys=said if null_keys or said else None,
-    )
-    sys.stdout.buffer.write(written)
+    hand_over(document, output)
 
 
 def _fail(reason: str) -> NoReturn:

@@ -57,9 +57,9 @@ class Choices:
 
     def request(self, topics: Sequence[NewTopic]) -> ReplicasRequest:
         """What the service is asked. Raises `ConflictingFields` where a choice is none of those there are."""
-        _require("algorithm", self.algorithm, tuple(PLACEMENTS))
-        _require("rack-mode", self.rack_mode, tuple(RackMode))
-        _require("policy", self.policy, tuple(Policy))
+        require("algorithm", self.algorithm, tuple(PLACEMENTS))
+        require("rack-mode", self.rack_mode, tuple(RackMode))
+        require("policy", self.policy, tuple(Policy))
         return ReplicasRequest(
             topics=topics,
             algorithm=self.algorithm,
@@ -76,13 +76,13 @@ def place(topics: list[str], *, texts: Texts, cluster: str, choices: Choices, ex
 
     Raises what the service does, and `ConflictingFields` where an option is none of those there are.
     """
-    _require("export", export, tuple(EXPORTS))
+    require("export", export, tuple(EXPORTS))
     request = choices.request([_topic(text) for text in topics])
     found = texts.cluster(cluster)
     plan = replicas.plan(request, found, Settings().limits)
     if export is not None:
         return EXPORTS[export](plan, lambda: found)
-    return _printed(to_json(plan))
+    return printed(to_json(plan))
 
 
 def predict_group(group: str, *, texts: Texts, cluster: str, assignors: Sequence[str], events: Sequence[str]) -> bytes:
@@ -91,10 +91,10 @@ def predict_group(group: str, *, texts: Texts, cluster: str, assignors: Sequence
     Raises what the service does, and `ConflictingFields` where an option is none of those there are.
     """
     for name in assignors:
-        _require("assignor", name, tuple(ASSIGNORS))
+        require("assignor", name, tuple(ASSIGNORS))
     happening = [_event(text) for text in events]
     asked = restored({"assignors": list(dict.fromkeys(assignors)), "group": group, "events": happening})
-    return _printed(to_json(planning.plan(asked, texts.cluster(cluster), Settings().limits)))
+    return printed(to_json(planning.plan(asked, texts.cluster(cluster), Settings().limits)))
 
 
 def place_keys(
@@ -115,9 +115,9 @@ def place_keys(
     Raises what the service does, `MalformedKey` with the line's number, and `ConflictingFields` where an option is none
     of those there are.
     """
-    _require("encoding", encoding, tuple(Encoding))
+    require("encoding", encoding, tuple(Encoding))
     for name in partitioners:
-        _require("partitioner", name, tuple(PARTITIONERS))
+        require("partitioner", name, tuple(PARTITIONERS))
     lines = [line.removesuffix("\r") for line in decode(file.read_bytes(), "keys").split("\n")]
     if lines[-1] == "":  # what follows the last line's end is no line
         del lines[-1]
@@ -134,7 +134,18 @@ def place_keys(
     except MalformedKey as malformed:
         line = int(malformed.path[-1]) + 1
         raise MalformedKey(f"line {line}: {malformed.detail}", path=malformed.path, line=line) from None
-    return _printed(keys.to_json(answer))
+    return printed(keys.to_json(answer))
+
+
+def printed(document: bytes) -> bytes:
+    """A document as people read it."""
+    return orjson.dumps(orjson.loads(document), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+
+
+def require(option: str, value: str | None, known: tuple[str, ...]) -> None:
+    """Raise `ConflictingFields` where the value of an option is none of those that there are."""
+    if value is not None and value not in known:
+        raise ConflictingFields(f"--{option} is {value}; it has to be one of {', '.join(known)}", path=(option,))
 
 
 def _event(text: str) -> dict[str, str | bool]:
@@ -145,16 +156,6 @@ def _event(text: str) -> dict[str, str | bool]:
         return {name: value}
     detail = f"--event is {text}; it has to be leave=MEMBER, lose_rack=RACK or rolling_restart"
     raise ConflictingFields(detail, path=("event",))
-
-
-def _printed(document: bytes) -> bytes:
-    """A document as people read it."""
-    return orjson.dumps(orjson.loads(document), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
-
-
-def _require(option: str, value: str | None, known: tuple[str, ...]) -> None:
-    if value is not None and value not in known:
-        raise ConflictingFields(f"--{option} is {value}; it has to be one of {', '.join(known)}", path=(option,))
 
 
 def _topic(text: str) -> NewTopic:
