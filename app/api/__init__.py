@@ -7,6 +7,7 @@ One router a resource, each with the shapes that it takes and gives:
     sweep_requests.py  which model reads a sweep: capacity_requests.py, draws_requests.py, estate_requests.py,
                       key_skew_requests.py
     reassignment.py   planned with the least movement; reassignment_requests.py: what it reads
+                      key_skew_requests.py, what_if_requests.py; axes_field.py: what varies
 
 What they share:
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag
 
+from app.api.axes_field import Axes
 from app.api.fields import Id, Int32, Labels, Rack, Seed, TopicName
 from app.api.fields import Request as RequestModel
 from app.api.sweep_kind_field import KnownKind
@@ -214,14 +215,6 @@ AnyBase = Annotated[
 ]
 
 
-class SpanRequest(RequestModel):
-    """Numbers from one to the other, both included."""
-
-    from_: float = Field(alias="from", allow_inf_nan=False)
-    to: Annotated[float, Field(allow_inf_nan=False)]
-    step: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1.0
-
-
 class SampleRequest(RequestModel):
     """So many scenarios of the grid, drawn without replacement."""
 
@@ -229,14 +222,6 @@ class SampleRequest(RequestModel):
     seed: Seed = 0
 
 
-Axes = Annotated[
-    dict[Annotated[str, Field(min_length=1, max_length=600)], list[Any] | SpanRequest],
-    Field(
-        max_length=32,
-        description="A path into `base` → its values, as a list or a span. The last axis varies fastest. "
-        "`topics.*.replication_factor` is that of every topic, `broker_profile` a whole section.",
-    ),
-]
 Bound = Annotated[float, Field(allow_inf_nan=False)]
 
 

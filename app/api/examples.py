@@ -417,6 +417,14 @@ SWEEP_REQUEST: dict[str, Any] = {
             "members_added": [0, 1],
         },
     },
+    "reassignment": {
+        "summary": "Each broker removed in turn, with and without a new one: what has to move?",
+        "value": {
+            "kind": "reassignment",
+            "snapshot_id": str(EXAMPLE_SNAPSHOT_ID),
+            "axes": {"remove_broker": "each", "add_brokers": [0, 1]},
+        },
+    },
 }
 CLONE_REQUEST: dict[str, Any] = {
     "again": {"summary": "Once more", "value": {}},

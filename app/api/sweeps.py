@@ -51,6 +51,9 @@ _REFUSED = (
     errors.DuplicateBroker,
     errors.DuplicateTopic,
     errors.MalformedText,
+    errors.UnknownBroker,
+    errors.UnknownRack,
+    errors.UnknownTopic,
     errors.DatasetNotAllowed,
     errors.TooManySweeps,
     errors.UnsupportedMediaType,
@@ -81,6 +84,8 @@ def create(
     `placement_draws`: one placement from many seeds, and how even each leaves the brokers. `consumer_groups`: every
     group of a snapshot under every assignor, with members lost and added. `key_skew`: a dataset of keys under every
     partitioner and partition count: how even the partitions are, what moves, which keys are the heaviest.
+    `reassignment`: each broker of a snapshot removed in turn, or so many added: what has to move, and how even it
+    leaves the brokers.
 
     It is answered at once and scored by workers; ask the address in `Location` how far it is, or listen to its events.
     """

@@ -12,7 +12,7 @@ what was found; it knows neither HTTP nor SQL.
     keys.py                which partition a key goes to; key_encodings.py reads keys, null_keys.py what a producer sees
     sweeps.py              have what-ifs scored, chunk by chunk; sweep_results.py: what they found
     sweep_kinds.py         the table of what differs between kinds of them: capacity_sweeps.py, placement_draws.py,
-                           group_sweeps.py, key_skew.py
+                           group_sweeps.py, key_skew.py, reassignment_sweeps.py
     measured_topics.py     a capacity sweep's topics as a snapshot and monitoring have them
     spark_master.py        the Spark master that is configured
     checks.py              verify an assignment that anyone made; yardsticks.py: what the same end takes at least

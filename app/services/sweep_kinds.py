@@ -7,10 +7,11 @@ from typing import Any, TypeAlias
 
 from app.core.capacity import ranking
 from app.core.groups.estate import scoring as estates
+from app.core.reassignment.what_if import scoring as what_ifs
 from app.core.replicas import draws
 from app.errors import FieldPath, Json
 from app.formats.scenario_tables import Column
-from app.services import capacity_sweeps, group_sweeps, key_skew, placement_draws
+from app.services import capacity_sweeps, group_sweeps, key_skew, placement_draws, reassignment_sweeps
 from app.services.limits import Limits
 from app.services.plans import Plan
 from app.store.database import UnitOfWork
@@ -117,6 +118,18 @@ KINDS: Mapping[str, SweepKind] = MappingProxyType(
                 columns=key_skew.columns,
                 opened=key_skew.opened,
                 is_measured_whole=True,
+            ),
+            SweepKind(
+                name="reassignment",
+                resolve=reassignment_sweeps.resolve,
+                count=reassignment_sweeps.scenarios,
+                counted_by=("axes",),
+                kernel="reassign",
+                score=reassignment_sweeps.score,
+                changes=("axes", "balance", "minimise", "racks_of_added"),
+                numbers=what_ifs.NUMBERS,
+                columns=reassignment_sweeps.columns,
+                opened=reassignment_sweeps.opened,
             ),
         )
     }

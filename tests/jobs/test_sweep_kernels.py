@@ -50,6 +50,21 @@ DEFINITIONS: dict[str, dict[str, Any]] = {
             ],
         },
     },
+    "reassignment": {
+        "axes": {"remove_broker": "each", "add_brokers": [0, 1]},
+        "minimise": "bytes",
+        "resolved": {
+            "brokers": [{"id": i, "rack": f"r{i % 3}", "receives": True} for i in range(6)],
+            "counts_racks": True,
+            "spans_all": True,
+            "topics": [
+                {"name": "t", "replicas": [[p % 6, (p + 1) % 6] for p in range(9)], "size_bytes": list(range(9))}
+            ],
+            "base": [0] * 6,
+            "base_bytes": [0] * 6,
+            "sizes_known": True,
+        },
+    },
 }
 
 

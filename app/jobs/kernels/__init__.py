@@ -2,7 +2,8 @@
 
     loop.py         what a kernel is, and the loop around it on an executor
     registry.py     KERNELS: name → kernel; what a job names
-    scenarios.py    scenarios of a sweep, scored: capacity, draws of a placement, groups of an estate
+    scenarios.py    scenarios of a sweep, scored: capacity, draws of a placement, groups of an estate, what-ifs of a
+                    reassignment
     files.py        Parquet and Arrow files that an executor opens itself
     key_hashes.py   records and bytes per partition, under each partitioner and partition count
     key_counts.py   a dataset's distinct keys and how many records have each: the first step of a skew

@@ -10,6 +10,7 @@ _REGISTERED = (
     scenarios.CAPACITY,
     scenarios.DRAWS,
     scenarios.GROUPS,
+    scenarios.WHAT_IFS,
     key_hashes.KERNEL,
     key_hashes.OF_FILES,
     key_counts.KERNEL,

@@ -10,6 +10,8 @@ from app.core.capacity.definition import SweepDefinition, read_definition
 from app.core.capacity.scoring import score_range
 from app.core.groups.estate.documents import read_estate
 from app.core.groups.estate.scoring import score_estate
+from app.core.reassignment.what_if.documents import read_what_ifs
+from app.core.reassignment.what_if.scoring import score_what_ifs
 from app.core.replicas.draws import read_draws, score_draws
 from app.errors import Json
 from app.jobs.kernels.loop import Kernel, over_ranges
@@ -51,3 +53,4 @@ def _score_capacity(definition: SweepDefinition, start: int, stop: int) -> list[
 CAPACITY = kernel_of("score_scenarios", read_definition, _score_capacity)
 DRAWS = kernel_of("draw_placements", read_draws, score_draws)
 GROUPS = kernel_of("rebalance_groups", read_estate, score_estate)
+WHAT_IFS = kernel_of("reassign", read_what_ifs, score_what_ifs)

@@ -1,0 +1,239 @@
+"""`/v1/sweeps` over reassignments: `kind: reassignment`."""
+
+import io
+from typing import Any
+
+import httpx
+import pyarrow as pa
+import pyarrow.csv
+import pytest
+
+from app.api.examples import EXAMPLE_SNAPSHOT_ID
+from app.store.database import Database
+from tests.api.conftest import Serve
+from tests.api.contract import UNKNOWN_ID, only_error, problem
+from tests.api.test_sweep_kinds import items, sweep
+from tests.api.test_sweeps import score
+
+Json = dict[str, Any]
+RACKS = ("a", "b", "c")
+BROKERS = [{"id": i, "rack": RACKS[i % 3]} for i in range(6)]
+CLUSTER: Json = {
+    "cluster": "what-if",
+    "brokers": BROKERS,
+    "topics": [
+        {
+            "name": name,
+            "partitions": [
+                {
+                    "partition": p,
+                    "replicas": [(p + shift + step) % 6 for step in range(factor)],
+                    "size_bytes": 100 * (p + 1),
+                }
+                for p in range(count)
+            ],
+        }
+        for name, count, shift, factor in (("orders", 12, 0, 3), ("payments", 5, 2, 2))
+    ],
+}
+HELD = {
+    broker: [
+        part["size_bytes"] for topic in CLUSTER["topics"] for part in topic["partitions"] if broker in part["replicas"]
+    ]
+    for broker in range(6)
+}
+
+
+@pytest.fixture
+def asked(client: httpx.Client) -> Json:
+    """A sweep over the removal of each broker, with none and one added."""
+    return request_of(client, CLUSTER, {"remove_broker": "each", "add_brokers": [0, 1]})
+
+
+def request_of(client: httpx.Client, cluster: Json, axes: Json) -> Json:
+    """A sweep of these axes over a cluster, which is kept first."""
+    snapshot = client.post("/v1/snapshots", json=cluster)
+    assert snapshot.status_code == 201, snapshot.text
+    return {"kind": "reassignment", "snapshot_id": snapshot.json()["id"], "axes": axes}
+
+
+class TestScenarios:
+    """What is found."""
+
+    def test_each_broker_removed_in_turn(self, client: httpx.Client, database: Database, asked: Json) -> None:
+        """Of every rack one broker is left, so that nothing moves but what the removed one holds."""
+        path = sweep(client, database, asked | {"axes": {"remove_broker": "each"}})
+        found = items(client, path)
+        assert [its["axes"] for its in found] == [{"remove_broker": broker} for broker in range(6)]
+        for its in found:
+            held = HELD[its["axes"]["remove_broker"]]
+            assert (its["moved_replicas"], its["moved_bytes"]) == (len(held), sum(held))
+            assert (its["lower_bound_bytes"], its["optimal"], its["gap"]) == (sum(held), True, 0)
+            assert (its["brokers"], its["short_of_racks"], its["error"]) == (5, 0, None)
+
+    def test_brokers_added(self, client: httpx.Client, database: Database, asked: Json) -> None:
+        """46 replicas on 7, 8 and 9 brokers; the racks of 2, 2 and 3 brokers are as even as racks let them be."""
+        path = sweep(client, database, asked | {"axes": {"add_brokers": {"from": 1, "to": 3}}})
+        found = items(client, path)
+        assert [its["brokers"] for its in found] == [7, 8, 9]
+        assert [its["moved_replicas"] for its in found] == sorted(its["moved_replicas"] for its in found)
+        assert (found[2]["smallest_after"], found[2]["largest_after"], found[2]["spread_after"]) == (5, 6, 1)
+
+    def test_the_definition_is_told_without_the_cluster(
+        self, client: httpx.Client, database: Database, asked: Json
+    ) -> None:
+        told = client.get(sweep(client, database, asked)).json()["definition"]
+        snapshot = client.get(f"/v1/snapshots/{asked['snapshot_id']}").json()
+        assert told.pop("snapshot_content_hash") == snapshot["content_hash"]
+        expected = {name: value for name, value in asked.items() if name != "kind"}
+        assert told == expected | {"minimise": "bytes", "rack_mode": "enforced", "warnings": []}
+        assert list(told["axes"]) == ["remove_broker", "add_brokers"]
+
+    def test_what_the_snapshot_does_not_record_is_said(self, client: httpx.Client, database: Database) -> None:
+        unknown = {"name": "new", "partitions": [{"partition": 0, "replicas": [0, 1]}]}
+        body = request_of(client, CLUSTER | {"topics": [*CLUSTER["topics"], unknown]}, {"remove_broker": [0]})
+        path = sweep(client, database, body)
+        [warning] = client.get(path).json()["definition"]["warnings"]
+        assert warning["code"] == "unknown_sizes"
+        [row] = items(client, path)
+        assert (row["moved_replicas"], row["moved_bytes"]) == (len(HELD[0]) + 1, sum(HELD[0]))
+
+    def test_a_reassignment_under_way_counts_as_done(self, client: httpx.Client, database: Database) -> None:
+        part = {"partition": 0, "replicas": [0, 1, 3], "adding_replicas": [0], "removing_replicas": [3]}
+        topics = [{"name": "orders", "partitions": [part | {"size_bytes": 7}]}]
+        body = request_of(client, CLUSTER | {"topics": topics}, {"remove_broker": [0, 3]})
+        path = sweep(client, database, body)
+        assert [its["moved_bytes"] for its in items(client, path)] == [7, 0]
+        [warning] = client.get(path).json()["definition"]["warnings"]
+        assert warning["code"] == "merged_with_running_reassignment"
+
+    def test_what_cannot_be_fails_alone(self, client: httpx.Client, database: Database) -> None:
+        """Broker 2 is the only one of rack c; payments have two replicas and lack nothing."""
+        body = request_of(
+            client, CLUSTER | {"brokers": [*BROKERS[:5], {"id": 5, "rack": "a"}]}, {"remove_broker": "each"}
+        )
+        found = items(client, sweep(client, database, body))
+        assert [its["axes"]["remove_broker"] for its in found if its["error"] is not None] == [2]
+        assert found[2]["error"] == {
+            "code": "infeasible_reassignment",
+            "detail": "3 racks are needed for factor 3 on topic orders; 2 are left (c has no broker that receives)",
+            "path": [],
+        }
+        [relaxed] = items(client, sweep(client, database, body | {"axes": {"remove_broker": [2]}, "rack_mode": "safe"}))
+        assert (relaxed["error"], relaxed["short_of_racks"]) == (None, 12)
+        [short] = items(
+            client, sweep(client, database, body | {"axes": {"remove_broker": [2]}, "topics": ["payments"]})
+        )
+        assert (short["error"], short["short_of_racks"]) == (None, 0)
+
+    def test_they_are_sorted_filtered_summed_up_and_written_as_tables(
+        self, client: httpx.Client, database: Database, asked: Json
+    ) -> None:
+        path = sweep(client, database, asked)
+        found = items(client, path)
+        alone = items(client, path, axis="add_brokers=0", sort="moved_bytes", descending=True)
+        assert [its["moved_bytes"] for its in alone] == sorted(map(sum, HELD.values()), reverse=True)
+        figure = client.get(f"{path}/summary", params={"axis": "add_brokers=0"}).json()["figures"]["moved_bytes"]
+        assert (figure["max"], figure["count"], figure["without"]) == (alone[0]["moved_bytes"], 6, 0)
+        table = client.get(f"{path}/scenarios", headers={"Accept": "text/csv"})
+        read = pa.csv.read_csv(io.BytesIO(table.content))
+        assert read.column_names[:3] == ["index", "axes.remove_broker", "axes.add_brokers"]
+        for name in ("moved_replicas", "spread_after", "largest_bytes_after", "optimal"):
+            assert read.column(name).to_pylist() == [its[name] for its in found]
+
+    def test_a_clone_changes_the_same_cluster_otherwise(
+        self, client: httpx.Client, database: Database, asked: Json
+    ) -> None:
+        path = sweep(client, database, asked)
+        unchanged = client.post(f"{path}/clones", json={"axes": None, "balance": None, "minimise": None})
+        assert unchanged.json()["scenarios"] == 12
+        change = {"axes": {"remove_broker": "each"}, "balance": {"replicas": {"tolerance": 0.1}}}
+        again = client.post(f"{path}/clones", json=change | {"racks_of_added": ["c"]})
+        assert (again.status_code, again.json()["scenarios"]) == (202, 6), again.text
+        score(database, again.json()["id"])
+        kept = items(client, path, axis="add_brokers=0")
+        assert all(
+            one["moved_bytes"] >= other["moved_bytes"]
+            for one, other in zip(items(client, again.headers["location"]), kept, strict=True)
+        )
+        refused = problem(client.post(f"{path}/clones", json={"racks_of_added": ["z"]}), 422, "unknown_rack")
+        only_error(refused, "/racks_of_added/0")
+        only_error(
+            problem(client.post(f"{path}/clones", json={"assignors": ["range"]}), 422, "conflicting_fields"),
+            "/assignors",
+        )
+
+
+class TestBadInput:
+    """What cannot be tried is named."""
+
+    @pytest.mark.parametrize(
+        ("changed", "status", "code", "pointer"),
+        [
+            ({"snapshot_id": UNKNOWN_ID}, 404, "snapshot_not_found", "/snapshot_id"),
+            ({"axes": {"remove_broker": [0, 99]}}, 422, "unknown_broker", "/axes/remove_broker/1"),
+            ({"axes": {"remove_broker": [0, 0]}}, 422, "conflicting_fields", "/axes/remove_broker/1"),
+            ({"axes": {"remove_broker": []}}, 422, "empty_axis", "/axes/remove_broker"),
+            ({"axes": {"remove_broker": [None]}}, 422, "impossible_value", "/axes/remove_broker/0"),
+            ({"axes": {"add_brokers": "each"}}, 422, "impossible_value", "/axes/add_brokers"),
+            ({"axes": {"add_brokers": [1, -1]}}, 422, "impossible_value", "/axes/add_brokers/1"),
+            ({"axes": {"add_brokers": ["1"]}}, 422, "impossible_value", "/axes/add_brokers/0"),
+            ({"axes": {"add_brokers": [9_995]}}, 413, "limit_exceeded", "/axes/add_brokers"),
+            ({"axes": {"replace_broker": [1]}}, 422, "unknown_axis", "/axes/replace_broker"),
+            ({"racks_of_added": ["a", "z"]}, 422, "unknown_rack", "/racks_of_added/1"),
+            ({"topics": ["ghost"]}, 422, "unknown_topic", "/topics/0"),
+            ({"topics": ["orders", "orders"]}, 422, "duplicate_topic", "/topics/1"),
+        ],
+    )
+    def test_by_its_code(
+        self, client: httpx.Client, asked: Json, changed: Json, status: int, code: str, pointer: str
+    ) -> None:
+        only_error(problem(client.post("/v1/sweeps", json=asked | changed), status, code), pointer)
+
+    @pytest.mark.parametrize(
+        ("changed", "pointer"),
+        [
+            ({"axes": {}}, "/axes"),
+            ({"axes": None}, "/axes"),
+            ({"axes": {"remove_broker": "every"}}, "/axes/remove_broker"),
+            ({"axes": {"add_brokers": {"from": 1}}}, "/axes/add_brokers"),
+            ({"balance": {"replicas": {"tolerance": -0.1}}}, "/balance/replicas/tolerance"),
+            ({"balance": {"replicas": "even"}}, "/balance/replicas"),
+            ({"balance": {"leaders": "tight"}}, "/balance/leaders"),
+            ({"minimise": "leaders"}, "/minimise"),
+            ({"rack_mode": "some"}, "/rack_mode"),
+            ({"racks_of_added": []}, "/racks_of_added"),
+            ({"seeds": {"count": 1}}, "/seeds"),
+        ],
+    )
+    def test_a_field_that_cannot_be(self, client: httpx.Client, asked: Json, changed: Json, pointer: str) -> None:
+        body = {name: value for name, value in (asked | changed).items() if value is not None}
+        refused = problem(client.post("/v1/sweeps", json=body), 422, "validation")
+        assert {error["pointer"].removesuffix("/to") for error in refused["errors"]} == {pointer}
+
+    def test_racks_that_only_some_have(self, client: httpx.Client) -> None:
+        body = request_of(client, CLUSTER | {"brokers": [*BROKERS[:5], {"id": 5}]}, {"remove_broker": [0]})
+        assert problem(client.post("/v1/sweeps", json=body), 422, "brokers_without_rack")["brokers"] == [5]
+        assert client.post("/v1/sweeps", json=body | {"rack_mode": "safe"}).status_code == 202
+
+    def test_racks_where_there_are_none(self, client: httpx.Client) -> None:
+        body = request_of(client, CLUSTER | {"brokers": [{"id": i} for i in range(6)]}, {"add_brokers": [1]})
+        refused = problem(client.post("/v1/sweeps", json=body | {"racks_of_added": ["a"]}), 422, "unknown_rack")
+        assert "the racks are none" in only_error(refused, "/racks_of_added/0")["detail"]
+
+    def test_a_cluster_larger_than_the_limit(self, scratch: Database, serve: Serve) -> None:
+        limited = serve(scratch, max_partitions=10)
+        error = only_error(
+            problem(
+                limited.post("/v1/sweeps", json=request_of(limited, CLUSTER, {"add_brokers": [1]})),
+                413,
+                "limit_exceeded",
+            ),
+            "/topics",
+        )
+        assert (error["value"], error["limit_name"]) == (17, "max_partitions")
+
+    def test_it_has_no_best(self, client: httpx.Client, database: Database) -> None:
+        body = {"kind": "reassignment", "snapshot_id": str(EXAMPLE_SNAPSHOT_ID), "axes": {"remove_broker": "each"}}
+        path = sweep(client, database, body)
+        problem(client.get(f"{path}/best"), 422, "not_for_this_kind")
