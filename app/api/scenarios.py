@@ -19,6 +19,7 @@ from app.api.pagination import PageSize, PageToken, place_of_token, token_of_pla
 from app.api.plan_documents import PlanDocument
 from app.api.plans import created
 from app.api.problems import responses
+from app.api.reassignment_documents import ReassignmentPlanDocument
 from app.api.sweep_documents import (
     BestDocument,
     ComparisonDocument,
@@ -117,7 +118,7 @@ def scenario(uow: Uow, sweep_id: SweepId, index: examples.ScenarioIndex) -> Resp
     status_code=201,
     operation_id="open_scenario",
     summary="Open a scenario as a plan",
-    response_model=PlanDocument | GroupPlanDocument,
+    response_model=PlanDocument | ReassignmentPlanDocument | GroupPlanDocument,
     responses=responses(
         errors.SweepNotFound,
         errors.ScenarioNotFound,
@@ -131,13 +132,17 @@ def scenario(uow: Uow, sweep_id: SweepId, index: examples.ScenarioIndex) -> Resp
         errors.PartitionsLeftUnassigned,
         errors.AssignorLosesCount,
         errors.AssignorNeverEnds,
+        errors.ImpossibleValue,
+        errors.InvalidReplicationFactor,
+        errors.BrokersWithoutRack,
+        errors.NotFeasible,
         errors.IdempotencyKeyInFlight,
     ),
 )
 def open_scenario(
     uow: Uow, once: OnceOnly, limits: RequestLimits, sweep_id: SweepId, index: examples.ScenarioIndex
 ) -> Response:
-    """The very placement or group that was scored, as a plan: with its measures, its picture and its exports.
+    """The very placement, group or change that was scored, as a plan: with its measures, its picture and its exports.
 
     Those of a key skew place nothing that a plan could hold.
 

@@ -1,23 +1,27 @@
 """Sweeps over reassignments of a cluster: each broker removed in turn, so many added, and what has to move for it."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, cast
 from uuid import UUID
 
 from app.core.measures.tally import positions_of
+from app.core.model import Broker
+from app.core.reassignment.what_if.arrivals import arrivals
 from app.core.reassignment.what_if.axes import ADD, count
 from app.core.reassignment.what_if.documents import axes_of, read_what_ifs, standing_document
 from app.core.reassignment.what_if.scoring import NUMBERS, score_what_ifs
 from app.core.reassignment.what_if.standing import Standing, StandingBroker
 from app.core.replicas.rack_modes import RackMode
-from app.errors import Json, NotForThisKind, UnknownRack
+from app.errors import Json, UnknownRack
 from app.formats.scenario_tables import Column
 from app.services import snapshots
 from app.services.limits import Limits
 from app.services.plans import Plan
+from app.services.reassignment import planning
 from app.services.reassignment.brokers import Brokers, brokers_of
 from app.services.reassignment.checking import check
-from app.services.reassignment.requests import ReassignmentRequest
+from app.services.reassignment.requests import BalanceRequest, Evenness, ReassignmentRequest, Tolerance
 from app.services.reassignment.scope import Scope, scope_of
 from app.services.reassignment.sizes import Sizes, held_by_others, sizes_of
 from app.store.database import UnitOfWork
@@ -70,21 +74,39 @@ def columns(definition: Mapping[str, Json]) -> list[Column]:
     ]
 
 
-def opened(_uow: UnitOfWork, _sweep: Sweep, _index: int, _limits: Limits) -> Plan:
-    """Raise `NotForThisKind`: no plan is made of these scenarios yet."""
-    detail = "a scenario of a reassignment sweep is no plan; the same change as a request to /v1/plans/reassignment is"
-    raise NotForThisKind(detail, kind="reassignment", operation="get_scenario")
+def opened(uow: UnitOfWork, sweep: Sweep, index: int, limits: Limits) -> Plan:
+    """One scenario as a plan of a reassignment: the same change of the same snapshot."""
+    asked = cast("Mapping[str, Any]", sweep.definition)
+    what_ifs = read_what_ifs(asked)
+    trial = what_ifs.trial(index)
+    request = replace(
+        _request(asked),
+        add_brokers=[Broker(its.id, its.rack) for its in arrivals(what_ifs, trial)],
+        remove_brokers=[] if trial.removed is None else [trial.removed],
+        balance=BalanceRequest(replicas=_evenness((asked.get("balance") or {}).get("replicas"))),
+        labels={"sweep": str(sweep.id), "scenario": str(index)},
+    )
+    return planning.plan_reassignment(uow, request, limits)
 
 
-def _resolved(uow: UnitOfWork, definition: Mapping[str, Json], limits: Limits) -> dict[str, Json]:
-    asked = cast("Mapping[str, Any]", definition)
-    request = ReassignmentRequest(
+def _request(asked: Mapping[str, Any]) -> ReassignmentRequest:
+    """What every scenario asks for."""
+    return ReassignmentRequest(
         snapshot_id=UUID(asked["snapshot_id"]),
         topics=asked.get("topics"),
         rack_mode=RackMode(asked["rack_mode"]),
         minimise=asked["minimise"],
         running_reassignment="merge",
     )
+
+
+def _evenness(told: Any) -> Evenness | None:
+    return Tolerance(told["tolerance"]) if isinstance(told, Mapping) else told
+
+
+def _resolved(uow: UnitOfWork, definition: Mapping[str, Json], limits: Limits) -> dict[str, Json]:
+    asked = cast("Mapping[str, Any]", definition)
+    request = _request(asked)
     check(request, limits)
     snapshot, cluster = snapshots.load(uow, UUID(asked["snapshot_id"]))
     brokers, scope = brokers_of(request, cluster), scope_of(request, cluster, limits, is_job=True)

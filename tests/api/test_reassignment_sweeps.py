@@ -164,6 +164,61 @@ class TestScenarios:
         )
 
 
+class TestOpened:
+    """A scenario as a plan of a reassignment."""
+
+    @pytest.mark.parametrize(
+        "changed",
+        [
+            {},
+            {"balance": {"replicas": {"tolerance": 0.2}}, "racks_of_added": ["c", "a"]},
+            {"topics": ["orders"], "rack_mode": "disabled", "balance": {"replicas": "keep"}},
+            {"minimise": "replicas", "rack_mode": "safe", "balance": {"replicas": "tight"}},
+        ],
+    )
+    def test_it_is_the_change_that_was_scored(
+        self, client: httpx.Client, database: Database, asked: Json, changed: Json
+    ) -> None:
+        path = sweep(client, database, asked | {"axes": {"remove_broker": [1, 4], "add_brokers": [0, 2]}} | changed)
+        for its in items(client, path):
+            response = client.post(f"{path}/scenarios/{its['index']}/plan")
+            assert response.status_code == 201, response.text
+            plan, count = response.json(), its["axes"]["add_brokers"]
+            certificate = plan["certificate"]
+            assert plan["kind"] == "reassignment"
+            assert plan["snapshot_id"] == asked["snapshot_id"]
+            for name in ("moved_replicas", "moved_bytes", "optimal", "gap"):
+                assert certificate[name] == its[name], name
+            assert certificate["lower_bound_bytes"] <= its["lower_bound_bytes"]
+            if changed.get("minimise") != "replicas":
+                assert certificate["lower_bound_bytes"] == its["lower_bound_bytes"]
+            after = plan["balance"]["replicas"]
+            assert (after["smallest"], after["largest"]) == (its["smallest_after"], its["largest_after"])
+            replicas = {broker for topic in plan["topics"] for row in topic["replicas"] for broker in row}
+            assert its["axes"]["remove_broker"] not in replicas
+            assert replicas & set(range(6, 9)) <= set(range(6, 6 + count))
+
+    def test_what_cannot_be_has_no_plan(self, client: httpx.Client, database: Database) -> None:
+        body = request_of(client, CLUSTER | {"brokers": [*BROKERS[:5], {"id": 5, "rack": "a"}]}, {"remove_broker": [2]})
+        path = sweep(client, database, body)
+        refused = problem(client.post(f"{path}/scenarios/0/plan"), 422, "infeasible_reassignment")
+        assert refused["detail"].startswith("3 racks are needed for factor 3 on topic orders; 2 are left")
+
+    def test_one_that_starts_from_a_reassignment_under_way(self, client: httpx.Client, database: Database) -> None:
+        part = {
+            "partition": 0,
+            "replicas": [0, 1, 3],
+            "adding_replicas": [0],
+            "removing_replicas": [3],
+            "size_bytes": 7,
+        }
+        topics = [{"name": "orders", "partitions": [part]}]
+        path = sweep(client, database, request_of(client, CLUSTER | {"topics": topics}, {"remove_broker": [0]}))
+        [row] = items(client, path)
+        plan = client.post(f"{path}/scenarios/0/plan").json()
+        assert plan["certificate"]["moved_bytes"] == row["moved_bytes"] == 7
+
+
 class TestBadInput:
     """What cannot be tried is named."""
 
