@@ -163,6 +163,14 @@ class TestChanges:
         assert set(rows(plan, "t")[0]) in ({4, 5, 1}, {4, 5, 2})
         assert rows(plan, "u") == [[4, 1, 5]]
 
+    def test_a_successor_that_is_listed_evens_nothing(self, client: httpx.Client) -> None:
+        """9 alone is to have what 3 had, as if it had been named only; another broker more is to have its share."""
+        kept = snapshot(client, topics=[topic("t", [1, 3, 5], [1, 3, 5], [1, 3, 5])])
+        replaced = change(client, kept, replace_brokers={"3": 9}, add_brokers=[{"id": 9, "rack": "b"}])
+        assert rows(replaced, "t") == [[1, 9, 5]] * 3
+        more = [{"id": 9, "rack": "b"}, {"id": 10, "rack": "b"}]
+        assert rows(change(client, kept, replace_brokers={"3": 9}, add_brokers=more), "t") != [[1, 9, 5]] * 3
+
     def test_a_successor_in_another_rack_is_allowed_and_said(self, client: httpx.Client) -> None:
         kept = snapshot(client, topics=[topic("t", [1, 3, 5])])
         plan = change(

@@ -177,6 +177,15 @@ class TestNumbers:
         relaxed = change(client, kept, remove_brokers=[6], max_moved_bytes=199, on_conflict="relax")
         assert [each["constraint"] for each in relaxed["relaxed"]] == ["max_moved_bytes"]
 
+    def test_a_replica_larger_than_a_batch_names_its_partition(self, client: httpx.Client) -> None:
+        kept = snapshot(client, topics=[topic("t", [1, 3, 5], [1, 3, 6], sizes=[100, 200])])
+        told = {"remove_brokers": [6], "batches": {"max_bytes_in_per_broker": 199}}
+        error = only_error(
+            refused(client, 422, "move_exceeds_batch_limit", kept, **told), "/batches/max_bytes_in_per_broker"
+        )
+        assert (error["partition"], error["size_bytes"], error["limit"]) == ("t-1", 200, 199)
+        assert error["detail"].startswith("t-1: a replica of 200 bytes goes to broker 5")
+
 
 class TestUnknowns:
     """Figures that something asked for needs, and nobody told."""
