@@ -1,0 +1,63 @@
+"""What `docs/reassignment.md` says is what the code holds, and what it shows is what happens."""
+
+import re
+
+import httpx
+import pytest
+
+from app.api.reassignment import BatchFields, PlanReassignmentRequest
+from app.core.replicas.rack_modes import RackMode
+from app.services.exports import BATCH, FORMATS
+from app.services.reassignment.exports import EXPORTS
+from tests.conftest import ROOT
+from tests.documents import Document, code
+from tests.test_readme import replay
+
+DOC = Document(ROOT / "docs" / "reassignment.md")
+
+
+def test_every_request_prints_what_is_shown(client: httpx.Client) -> None:
+    replay(DOC, str(client.base_url).rstrip("/"))
+
+
+def test_the_formats_are_the_registrys() -> None:
+    told = [(name, file) for name, file, _ in DOC.table("`format`", "file", "what")]
+    assert told == [
+        (code(name), code(f"…{written.tail}.{written.suffix}"))
+        for name, written in FORMATS.items()
+        if name in EXPORTS or name == BATCH
+    ]
+
+
+def test_every_field_of_a_request_is_there() -> None:
+    told = [name for fields, _ in DOC.table("field", "what") for name in re.findall(r"`(\w+)`", fields)]
+    assert sorted(told) == sorted(PlanReassignmentRequest.model_fields)
+
+
+def test_the_limits_of_a_batch_are_those_of_the_request() -> None:
+    told = {name.strip("`") for name, _ in DOC.table("limit", "what it limits")}
+    assert told == {name for name in BatchFields.model_fields if name.startswith("max_")}
+
+
+def test_the_rack_modes_are_all_there() -> None:
+    assert {name for name, _ in DOC.table("`rack_mode`", "what holds")} == {code(mode.value) for mode in RackMode}
+
+
+def test_every_warning_that_a_plan_can_carry_is_there() -> None:
+    """Codes stand in the source where a caution is made."""
+    sources = (file.read_text(encoding="utf-8") for file in (ROOT / "app/services/reassignment").glob("*.py"))
+    told = {made for source in sources for made in re.findall(r'Caution\(\s*"([a-z_]+)"', source)}
+    assert {warning.strip("`") for warning, _ in DOC.table("code", "what it says")} == told
+
+
+@pytest.mark.parametrize("path", DOC.links())
+def test_links_lead_somewhere(path: str) -> None:
+    assert (DOC.path.parent / path).exists()
+
+
+def test_links_within_it_lead_to_headings() -> None:
+    headings = {
+        re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+        for heading in re.findall(r"^#+ (.*)$", DOC.text, re.MULTILINE)
+    }
+    assert set(re.findall(r"\]\(#([^)]+)\)", DOC.text)) <= headings
