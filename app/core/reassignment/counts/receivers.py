@@ -3,8 +3,8 @@
 Without a band no partition depends on another, and how little each can move follows from itself alone. Who receives
 what moves is free, and is chosen so that the largest count is as small as can be, then the second largest, and so on.
 Such counts have the smallest sum of squares, so they are a flow in which the n-th replica of a broker costs n. Only
-partitions that cannot stay take part; a move that is avoidable costs more than all evenness is worth, and so does,
-among those, passing over a replaced broker's successor.
+partitions that cannot stay take part; a move that is avoidable costs more than all evenness is worth. So does, among
+those, passing over a replaced broker's successor, and where one of two homes has to go, letting the leader's go.
 
 Source: Frank and Murota, "Decreasing minimization on M-convex sets" (2018).
 """
@@ -37,13 +37,18 @@ def fairest_receivers(problem: Problem) -> tuple[Int32s, int]:
 
 
 def _avoidable(problem: Problem, room: Room) -> Costs:
-    """Costs of moves in units of evenness: one more move outweighs every chain of successors passed over."""
-    passing_over = int(room.costs.max(initial=0)) + 1
-    moving = passing_over * (len(problem.broker_ids) + 2)
-    had_homes = (problem.homes != NO_HOME).any(axis=1)
+    """Costs of moves in units of evenness: one more move outweighs every chain of successors passed over, one of those
+    every chain of leaders dropped, and one of those all evenness.
+    """
+    chain = len(problem.broker_ids) + 2
+    dropping = int(room.costs.max(initial=0)) + 1
+    passing_over = dropping * chain
+    moving = passing_over * chain
+    is_home = problem.homes != NO_HOME
+    others = np.where(np.arange(problem.homes.shape[1]) > 0, dropping, 0)
     return Costs(
-        np.where(problem.is_copied, moving, 0).astype(np.int64),
-        np.where(had_homes, moving + passing_over, 0).astype(np.int64),
+        np.where(is_home, others + np.where(problem.is_copied, moving, 0), 0).astype(np.int64),
+        np.where(is_home.any(axis=1), moving + passing_over, 0).astype(np.int64),
     )
 
 
