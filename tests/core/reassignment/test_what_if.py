@@ -192,6 +192,34 @@ class TestRacks:
         assert (row["moved_replicas"], row["lower_bound_bytes"], row["optimal"]) == (1, 0, True)
         assert row["moved_bytes"] in (0, 7, 9)
 
+    def test_few_replicas_are_another_answer_than_few_bytes(self) -> None:
+        """Broker 0 has one too many and 2 one too few: a large replica goes there, or two small ones by way of 1."""
+        standing = cluster([[0], [0], [0], [0, 2], [1], [1]], [None] * 3, [10, 10, 10, 1, 1, 1])
+        axes, tight = {"add_brokers": [0]}, {"replicas": "tight"}
+        [few_bytes] = rows(standing, axes, balance=tight, minimise="bytes")
+        assert [few_bytes[name] for name in ("moved_replicas", "moved_bytes", "lower_bound_bytes")] == [2, 2, 2]
+        [few] = rows(standing, axes, balance=tight, minimise="replicas")
+        # Whatever the counts come to, no byte has to move: they take part in the bound of what is minimised alone.
+        assert [few[name] for name in ("moved_replicas", "moved_bytes", "lower_bound_bytes")] == [1, 10, 0]
+        assert few["optimal"]
+
+    def test_a_tolerance_moves_less_than_tight(self) -> None:
+        """Ten on one broker: five move, or as many as leave eight (half more than five, rounded up)."""
+        standing = cluster([[0]] * 10, [None, None])
+        tight, wider = (
+            rows(standing, {"add_brokers": [0]}, balance={"replicas": told})[0]
+            for told in ("tight", {"tolerance": 0.5})
+        )
+        assert (tight["moved_replicas"], tight["spread_after"]) == (5, 0)
+        assert (wider["moved_replicas"], wider["largest_after"], wider["smallest_after"]) == (2, 8, 2)
+
+    def test_a_broker_in_a_rack_that_nobody_knows_spans_none(self) -> None:
+        """Broker 2 is down: its replica may stay, and the partition spans the two racks that are known all the same."""
+        standing = cluster([[0, 2]], ["a", "b", None], spans_all=False)
+        standing["brokers"][2]["receives"] = False
+        [row] = rows(standing, {"add_brokers": [0]})
+        assert (row["error"], row["moved_replicas"], row["short_of_racks"]) == (None, 0, 1)
+
 
 class TestArrivals:
     """Who is added: the ids after the largest, dealt to racks."""
