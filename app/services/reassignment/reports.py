@@ -252,7 +252,7 @@ def _cautions(request: ReassignmentRequest, found: Found) -> list[Caution]:
     if found.leading.not_preferred:
         detail = (
             f"{found.leading.not_preferred} partitions are led by another broker than the first of their list; "
-            "kafka-leader-election makes the preferred ones lead"
+            "kafka-leader-election makes those of the preferred ones lead that are in sync"
         )
         said.append(Caution("not_preferred", detail))
     crowded = [topic.name for topic in source.scope.others if _is_on(topic.replicas, request)]
