@@ -52,7 +52,8 @@ leader-election.json
 
 To go back, execute and verify the rollback file of each batch that was begun in the same way, the last one
 first, or rollback.json for all of them at once. Do not rely on --cancel: it restores which brokers have
-replicas, but not their order, and with it not the preferred leaders.
+replicas, but not their order, and with it not the preferred leaders. Where these change back, they
+need an election again.
 Partitions that were created stay: Kafka removes none.
 """
 

@@ -38,8 +38,8 @@ _IN_ORDER = "Do this in order, and begin nothing before what stands above it is 
 _BACK = [
     "To go back, execute and verify the rollback file of each batch that was begun in the same way, the last one",
     "first, or rollback.json for all of them at once. Do not rely on --cancel: it restores which brokers have",
-    "replicas, but not their order, and with it not the preferred leaders. Then run an election as above: the",
-    "lists of before prefer the leaders of before.",
+    "replicas, but not their order, and with it not the preferred leaders. Where these change back, they",
+    "need an election again.",
 ]
 
 
