@@ -48,6 +48,7 @@ router = APIRouter(prefix="/v1/plans", tags=["plans"])
         errors.RatesMissing,
         errors.SizesMissing,
         errors.MoveExceedsBatchLimit,
+        errors.BatchesOutOfDisk,
         errors.ReassignmentUnderWay,
         errors.UnsupportedMediaType,
         errors.IdempotencyKeyInFlight,

@@ -84,6 +84,9 @@ class BatchFields(RequestModel):
         None, description="Bytes that a broker takes in one batch, before anything is deleted."
     )
     max_partitions: Number | None = None
+    max_disk_share: Annotated[float, Field(gt=0, le=1)] | None = Field(
+        None, description="How full a disk may be at any time, where `capacity.disk_bytes` of the broker says its size."
+    )
     throttle_bytes_per_s: Annotated[int, Field(ge=1, le=INT64_MAX)] | None = Field(
         None, description="Of every broker, in and out alike: says how long a batch takes."
     )

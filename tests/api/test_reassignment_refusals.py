@@ -187,6 +187,40 @@ class TestNumbers:
         assert error["detail"].startswith("t-1: a replica of 200 bytes goes to broker 5")
 
 
+class TestDisks:
+    """Batches that mind how full disks are at any time."""
+
+    def _on_disks(self, client: httpx.Client, size: int | None) -> str:
+        capacity = {} if size is None else {"capacity": {"disk_bytes": size}}
+        brokers = [{"id": broker, "rack": "a"} | capacity for broker in (1, 2, 3)]
+        return snapshot(client, topics=[topic("t", [1], [2])], brokers=brokers)
+
+    def _pinned(self, *brokers: int, share: float) -> dict[str, Any]:
+        pins = [{"topic": "t", "partition": place, "replicas": [broker]} for place, broker in enumerate(brokers)]
+        return {"pins": pins, "batches": {"max_disk_share": share}}
+
+    def test_what_goes_makes_room_for_what_comes(self, client: httpx.Client) -> None:
+        kept = self._on_disks(client, 200)
+        both = [{"topic": "t", "partition": 0}, {"topic": "t", "partition": 1}]
+        roomy = change(client, kept, **self._pinned(2, 3, share=1.0))
+        assert [batch["partitions"] for batch in roomy["batches"]] == [both]
+        tight = change(client, kept, **self._pinned(2, 3, share=0.5))
+        assert [batch["partitions"] for batch in tight["batches"]] == [both[1:], both[:1]]
+
+    def test_no_room_at_all_names_the_broker_and_what_is_missing(self, client: httpx.Client) -> None:
+        found = refused(
+            client, 422, "batches_out_of_disk", self._on_disks(client, 200), **self._pinned(2, 1, share=0.5)
+        )
+        error = only_error(found, "/batches/max_disk_share")
+        assert (error["partition"], error["missing_bytes"], error["limit"]) == ("t-0", 100, 100)
+
+    def test_disks_that_nobody_told_the_size_of(self, client: httpx.Client) -> None:
+        found = refused(
+            client, 422, "conflicting_fields", self._on_disks(client, None), **self._pinned(2, 3, share=0.5)
+        )
+        assert only_error(found, "/batches/max_disk_share")["value"] == 0.5
+
+
 class TestUnknowns:
     """Figures that something asked for needs, and nobody told."""
 

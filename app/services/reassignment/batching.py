@@ -4,21 +4,27 @@ from typing import cast
 
 import numpy as np
 
-from app.core.model import UNKNOWN_SIZE, Int32s, Int64s
+from app.core.model import NO_REPLICA, UNKNOWN_SIZE, Int32s, Int64s
 from app.core.reassignment.batches.cutting import cut
-from app.core.reassignment.batches.model import Batches, BatchLimits, Hottest, Reassigned
+from app.core.reassignment.batches.model import Batches, BatchLimits, Disks, Hottest, Reassigned
 from app.core.reassignment.batches.violations import batch_violations
-from app.errors import MoveExceedsBatchLimit
+from app.errors import BatchesOutOfDisk, ConflictingFields, MoveExceedsBatchLimit
 from app.services.reassignment.requests import ReassignmentRequest
-from app.services.reassignment.sizes import told_rates
+from app.services.reassignment.sizes import held_by_others, require_sizes, told_rates
 from app.services.reassignment.soundness import require_sound
 from app.services.reassignment.sources import Source
+
+DISK_SHARE = ("batches", "max_disk_share")
+NO_LIMIT = 2**63 - 1
 
 
 def batches_of(request: ReassignmentRequest, source: Source, after: Int32s) -> Batches:
     """Cut the way from where replicas are to (rows, widest) int32 positions `after` into batches.
 
-    Raises `MoveExceedsBatchLimit`, which names the partition.
+    Raises
+    ------
+    MoveExceedsBatchLimit, BatchesOutOfDisk : with the partition that cannot move.
+    ConflictingFields, SizesMissing : disks are to be minded, and nothing is known of them or of what is on them.
     """
     told, sizes = request.batches, source.sizes
     limits = BatchLimits(
@@ -37,16 +43,35 @@ def batches_of(request: ReassignmentRequest, source: Source, after: Int32s) -> B
         broker_ids=source.brokers.ids,
         rack_of=source.brokers.rack_of if source.brokers.racks else None,
     )
+    disks = _disks(request, source)
     try:
-        batches = cut(reassigned, limits)
-    except MoveExceedsBatchLimit as failure:
+        batches = cut(reassigned, limits, disks)
+    except (MoveExceedsBatchLimit, BatchesOutOfDisk) as failure:
         # The core knows rows; whoever asked knows partitions.
         named = {name: told for name, told in failure.context.items() if name != "row"}
         partition = source.scope.name(cast("int", failure.context["row"]))
         detail = f"{partition}: {failure.detail}"
-        raise MoveExceedsBatchLimit(detail, path=failure.path, partition=partition, **named) from None
-    require_sound([violation.detail for violation in batch_violations(reassigned, batches, limits)])
+        path = failure.path if isinstance(failure, MoveExceedsBatchLimit) else DISK_SHARE
+        raise type(failure)(detail, path=path, partition=partition, **named) from None
+    require_sound([violation.detail for violation in batch_violations(reassigned, batches, limits, disks)])
     return batches
+
+
+def _disks(request: ReassignmentRequest, source: Source) -> Disks | None:
+    """What is on every disk and how much may be; a broker whose disk nobody told the size of has room for all."""
+    share, brokers, sizes = request.batches.max_disk_share, source.brokers, source.sizes
+    if share is None:
+        return None
+    told = [None if broker.capacity is None else broker.capacity.disk_bytes for broker in brokers.known]
+    if not any(told):
+        detail = "max_disk_share minds disks, and no broker has a capacity.disk_bytes"
+        raise ConflictingFields(detail, path=DISK_SHARE, value=share)
+    require_sizes(sizes, "max_disk_share", DISK_SHARE)
+    rows, columns = np.nonzero(source.before != NO_REPLICA)
+    used = held_by_others(brokers, source.scope.others, sizes.of_others)
+    np.add.at(used, source.before[rows, columns], sizes.size_bytes[rows])
+    limits = [NO_LIMIT if size is None else int(size * share) for size in told]
+    return Disks(used, np.array(limits, np.int64))
 
 
 def _heat(request: ReassignmentRequest, source: Source) -> Int64s:

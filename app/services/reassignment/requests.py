@@ -73,6 +73,7 @@ class BatchesRequest:
     max_moves_out_per_broker: int | None = None
     max_bytes_in_per_broker: int | None = None
     max_partitions: int | None = None
+    max_disk_share: float | None = None
     throttle_bytes_per_s: int | None = None
     hottest: Literal["last", "first"] = "last"
 
