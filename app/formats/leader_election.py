@@ -14,10 +14,8 @@ from collections.abc import Iterable
 import orjson
 
 from app.core.jvm.hashes import TopicPartition
-from app.core.model import Int32s
 from app.errors import FieldPath
 from app.formats.documents import Document
-from app.formats.row_text import format_rows, literal
 
 
 def read(text: str) -> tuple[TopicPartition, ...]:
@@ -48,18 +46,7 @@ def write(partitions: Iterable[TopicPartition]) -> str:
     return orjson.dumps({"partitions": rows}).decode() + "\n"
 
 
-def write_topics(topics: Iterable[tuple[str, Int32s]]) -> bytes:
-    """The document of each topic's partition ids, (partitions,) int32: what `write` prints, for a million of them."""
-    texts = [_topic_text(topic, partition_ids) for topic, partition_ids in topics if len(partition_ids)]
-    return b"".join([b'{"partitions":[', ",".join(texts).encode(), b"]}\n"])
-
-
 def _partition(document: Document, value: object, path: FieldPath) -> TopicPartition:
     members = document.members(value, path, required=("topic", "partition"))
     topic = document.topic_name(members["topic"], (*path, "topic"))
     return topic, document.integer(members["partition"], (*path, "partition"))
-
-
-def _topic_text(topic: str, partition_ids: Int32s) -> str:
-    row = f'{{"topic":{literal(orjson.dumps(topic).decode())},"partition":%d}}'
-    return format_rows(partition_ids[:, None], lambda _: row, separator=",")

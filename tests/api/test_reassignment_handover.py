@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 import httpx
 import pytest
 
-from app.formats import reassignment
+from app.formats import leader_election, reassignment
 from app.services.exports import FORMATS
 from app.services.kinds import KINDS
 from tests.api.contract import SNAPSHOT_ID, problem
@@ -49,6 +49,22 @@ def test_execute_and_rollback_go_there_and_back(client: httpx.Client, plan: dict
     assert execute.keys() == rollback.keys()
     accepted = client.get(f"/v1/plans/{plan['id']}", headers={"Accept": EXECUTE})
     assert lists(accepted.text) == execute
+
+
+@pytest.mark.parametrize(("leaders", "elected"), [("preferred", ["t-0"]), ("tight", ["t-0"]), ("keep", [])])
+def test_preferred_leaders_are_handed_to_an_election(client: httpx.Client, leaders: str, elected: list[str]) -> None:
+    """Partition 1 is led by another, too, but its preferred replica is not in sync, so that no election can help."""
+    rows = [{"replicas": [1, 2], "isr": [2, 1], "leader": 2}, {"replicas": [2, 1], "isr": [1], "leader": 1}]
+    topics = [{"name": "t", "partitions": [row | {"partition": number} for number, row in enumerate(rows)]}]
+    brokers = [{"id": broker, "rack": f"rack-{broker}"} for broker in (1, 2)]
+    kept = client.post("/v1/snapshots", json={"cluster": "c", "brokers": brokers, "topics": topics}).json()["id"]
+    asked = {"snapshot_id": kept, "leaders_only": True, "balance": {"leaders": leaders}}
+    plan = client.post("/v1/plans/reassignment", json=asked).json()
+    assert (plan["not_preferred"], plan["batches"]) == (2, [])
+    with zipfile.ZipFile(io.BytesIO(export(client, plan, "batches").content)) as archive:
+        named = leader_election.read(archive.read("leader-election.json").decode())
+        assert ("kafka-leader-election" in archive.read("README.txt").decode()) == bool(elected)
+    assert [f"{topic}-{partition}" for topic, partition in named] == elected
 
 
 def test_each_batch_and_its_inverse_are_in_the_archive(client: httpx.Client, plan: dict[str, Any]) -> None:

@@ -1,18 +1,15 @@
 """The JSON that names partitions to `kafka-leader-election`."""
 
-import numpy as np
-import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.jvm.hashes import TopicPartition
 from app.core.model import INT32_MAX
-from app.formats.leader_election import read, write, write_topics
+from app.formats.leader_election import read, write
 from tests.formats.strategies import broken, reads_or_refuses, refused, topic_names
 
 partitions = st.lists(st.tuples(topic_names, st.integers(0, INT32_MAX)), unique=True, max_size=6)
-topics = st.dictionaries(topic_names, st.lists(st.integers(0, INT32_MAX), unique=True, max_size=6), max_size=4)
 DOCUMENT = '{"partitions":[{"topic":"orders","partition":0},{"topic":"a.b","partition":12}]}\n'
 
 
@@ -21,23 +18,10 @@ def test_what_is_written_reads_back(elected: list[TopicPartition]) -> None:
     assert read(write(elected)) == tuple(elected)
 
 
-@given(topics)
-def test_topics_are_written_as_their_partitions_are(elected: dict[str, list[int]]) -> None:
-    """The fast way writes, byte for byte, what the plain way writes of the same partitions."""
-    rows = [(topic, partition) for topic, ids in elected.items() for partition in ids]
-    arrays = [(topic, np.array(ids, np.int32)) for topic, ids in elected.items()]
-    assert write_topics(arrays).decode() == write(rows)
-
-
 def test_a_worked_example() -> None:
     elected = (("orders", 0), ("a.b", 12))
     assert read(DOCUMENT) == elected
     assert write(elected) == DOCUMENT
-
-
-def test_more_partitions_than_are_written_at_once() -> None:
-    written = orjson.loads(write_topics([("t", np.arange(70_000, dtype=np.int32))]))
-    assert [row["partition"] for row in written["partitions"]] == list(range(70_000))
 
 
 def test_the_version_that_the_former_tool_wrote_is_read() -> None:

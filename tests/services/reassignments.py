@@ -92,6 +92,8 @@ def plan(
         request={
             "add_brokers": [{"id": 107, "rack": "az-b"}],
             "remove_brokers": [105],
+            "topics": None,
+            "balance": {"leaders": "keep"},
             "batches": {"throttle_bytes_per_s": throttle},
         },
         answer={

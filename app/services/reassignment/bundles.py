@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 
 from app.core.measures.transfers import ChangedPartitions, Transfers
-from app.core.model import NO_REPLICA, Assignment
+from app.core.model import NO_REPLICA, Assignment, Cluster
+from app.core.reassignment.leaders.preferred import awaits_election
 from app.errors import NotExportable
 from app.formats import leader_election, reassignment, replica_assignment
 from app.formats.quantities import byte_size, counted, known_size
@@ -43,13 +44,14 @@ _BACK = [
 ]
 
 
-def write(head: PlanHead | NewPlan, found: Transfers) -> bytes:
-    """The archive of a plan that moves this."""
+def write(head: PlanHead | NewPlan, found: Transfers, cluster: Cluster) -> bytes:
+    """The archive of a plan that moves this of the cluster."""
     steps = batches_of(head)
     grown = grown_topics(found)
+    elected = _elected(head, found, cluster)
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in _entries(head, found, steps, grown):
+        for name, content in _entries(head, found, steps, grown, elected):
             entry = zipfile.ZipInfo(name, _EPOCH)
             entry.compress_type = zipfile.ZIP_DEFLATED
             entry.create_system, entry.external_attr = 3, 0o644 << 16  # files of Unix, whatever wrote them
@@ -108,6 +110,22 @@ def _there(found: Transfers) -> Iterator[ChangedPartitions]:
         yield changed if is_there.all() else changed.only(is_there)
 
 
+def _elected(head: PlanHead | NewPlan, found: Transfers, cluster: Cluster) -> list[tuple[str, int]]:
+    """The partitions whose preferred replicas are to be made their leaders.
+
+    They are those whose first replica is another than before; and where leaders are to be the preferred ones, or even,
+    which counts those, also partitions that another replica leads already.
+    """
+    _, request = _loose(head)
+    elected = set(_led_anew(found))
+    if request["balance"]["leaders"] != "keep":
+        scope = request["topics"]
+        for topic in cluster.topics:
+            if scope is None or topic.name in scope:
+                elected.update((topic.name, row) for row in topic.partition_ids[awaits_election(topic)].tolist())
+    return sorted(elected)
+
+
 def _led_anew(found: Transfers) -> Iterator[tuple[str, int]]:
     for changed in _there(found):
         is_other = changed.before[:, 0] != changed.after[:, 0]
@@ -115,14 +133,18 @@ def _led_anew(found: Transfers) -> Iterator[tuple[str, int]]:
 
 
 def _entries(
-    head: PlanHead | NewPlan, found: Transfers, steps: Steps, grown: Mapping[str, Assignment]
+    head: PlanHead | NewPlan,
+    found: Transfers,
+    steps: Steps,
+    grown: Mapping[str, Assignment],
+    elected: Sequence[tuple[str, int]],
 ) -> Iterator[tuple[str, bytes]]:
-    yield "README.txt", _readme(head, found, steps, grown).encode()
+    yield "README.txt", _readme(head, found, steps, grown, has_election=bool(elected)).encode()
     for number, name in enumerate(_numbers(steps)):
         yield f"{name}-execute.json", batch_file(steps, number, is_inverse=False)
         yield f"{name}-rollback.json", batch_file(steps, number, is_inverse=True)
     yield "rollback.json", rollback_file(found)
-    yield "leader-election.json", leader_election.write(_led_anew(found)).encode()
+    yield "leader-election.json", leader_election.write(elected).encode()
     for topic, assignment in grown.items():
         yield f"new-partitions/{topic}.txt", replica_assignment_file(topic, assignment)
 
@@ -132,7 +154,9 @@ def _numbers(steps: Steps) -> list[str]:
     return [f"{number:0{width}d}" for number in range(1, len(steps) + 1)]
 
 
-def _readme(head: PlanHead | NewPlan, found: Transfers, steps: Steps, grown: Mapping[str, Assignment]) -> str:
+def _readme(
+    head: PlanHead | NewPlan, found: Transfers, steps: Steps, grown: Mapping[str, Assignment], *, has_election: bool
+) -> str:
     answer, request = _loose(head)
     throttle = request["batches"]["throttle_bytes_per_s"]
     title = "Reassignment" + (f" of the cluster {head.cluster}" if head.cluster else "")
@@ -146,7 +170,7 @@ def _readme(head: PlanHead | NewPlan, found: Transfers, steps: Steps, grown: Map
     if len(steps):
         parts.append(["Run the batches:", *_running(_numbers(steps), answer["batches"], steps)])
         parts.append(_commands(throttle))
-    if found.movement.preferred_leaders_changed:
+    if has_election:
         parts.append(["Let the preferred leaders lead, once all batches are complete:", f"  {_ELECT}"])
     parts.append([*_BACK, *([_NEW_STAY] if grown else [])])
     return "\n\n".join("\n".join(lines) for lines in parts) + "\n"

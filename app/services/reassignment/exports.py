@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from app.core.measures.transfers import Transfers
+from app.core.model import Cluster
 from app.errors import NotExportable
 from app.formats import reassignment_diffs, reassignment_tables
 from app.services.exports import MARKDOWN_ROWS, ClusterOf, Write
@@ -32,21 +33,22 @@ def _of_transfers(write: Callable[[Transfers], bytes]) -> Write:
     """What writes a plan by what it moves."""
 
     def written(plan: Plan | NewPlan, cluster_of: ClusterOf) -> bytes:
-        return write(_compared(plan, cluster_of))
+        return write(compared(plan, _known(cluster_of)))
 
     return written
 
 
-def _compared(plan: Plan | NewPlan, cluster_of: ClusterOf) -> Transfers:
+def _known(cluster_of: ClusterOf) -> Cluster:
     cluster = cluster_of()
     if cluster is None:
         raise NotExportable("the plan was made from no snapshot, so that nobody knows what it moves")
-    return compared(plan, cluster)
+    return cluster
 
 
 def _batches(plan: Plan | NewPlan, cluster_of: ClusterOf) -> bytes:
     head = plan.head if isinstance(plan, Plan) else plan
-    return bundles.write(head, _compared(plan, cluster_of))
+    cluster = _known(cluster_of)
+    return bundles.write(head, compared(plan, cluster), cluster)
 
 
 def _replica_assignment(found: Transfers) -> bytes:

@@ -3,7 +3,6 @@
 from base64 import b64decode
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Any
 from zlib import decompress
 
@@ -72,11 +71,6 @@ def batches_of(head: PlanHead | NewPlan) -> Steps:
         offsets=np.array(kept["offsets"], np.int64),
         moving=kept["moving"],
     )
-
-
-def batch_sizes(steps: Steps) -> list[int]:
-    """How many partitions each batch touches."""
-    return [stop - start for start, stop in pairwise(steps.offsets.tolist())]
 
 
 def _read(text: str) -> Int32s:
