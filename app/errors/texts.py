@@ -13,7 +13,4 @@ class MalformedText(Failure):
         self, detail: str, *, line: int | None = None, expected: str = "", path: FieldPath = (), **context: Json
     ) -> None:
         where = f"line {line}: " if line is not None else ""
-        super().__init__(where + detail, path=path)
-        self.context = {"line": line, "expected": expected, **context}
-        self.line = line
-        self.expected = expected
+        super().__init__(where + detail, path=path, line=line, expected=expected, **context)

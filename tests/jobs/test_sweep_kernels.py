@@ -10,7 +10,7 @@ import pytest
 from app.api.capacity_requests import CapacitySweepRequest
 from app.api.examples import SWEEP
 from app.errors import Json
-from app.jobs.kernels.loop import run_task
+from app.jobs.kernels.loop import results_of, run_task
 from app.jobs.kernels.registry import KERNELS
 from app.jobs.kernels.scenarios import SCHEMA, payload
 from app.services.sweep_kinds import KINDS
@@ -77,12 +77,9 @@ def run(kind: str, *ranges: tuple[int, int]) -> list[tuple[int, Json]]:
     batches: Iterator[pa.RecordBatch] = iter(
         [pa.record_batch({"start": pa.array([start]), "stop": pa.array([stop])}) for start, stop in ranges]
     )
-    found = run_task(KERNELS, KINDS[kind].kernel, payload(DEFINITIONS[kind]), SCHEMA, batches)
-    return [
-        (index, json.loads(row))
-        for batch in found
-        for index, row in zip(batch.column("index").to_pylist(), batch.column("row").to_pylist(), strict=True)
-    ]
+    yielded = run_task(KERNELS, KINDS[kind].kernel, payload(DEFINITIONS[kind]), SCHEMA, batches)
+    rows = results_of(pa.Table.from_batches(list(yielded))).to_pydict()
+    return [(index, json.loads(row)) for index, row in zip(rows["index"], rows["row"], strict=True)]
 
 
 def test_every_kind_has_a_definition_here() -> None:
