@@ -9,8 +9,9 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from app.api.admission import Admission
 from app.api.problems import of_failure
-from app.errors import Forbidden, LimitExceeded
+from app.errors import Forbidden, LimitExceeded, ServiceBusy
 
 _LONGEST_REQUEST_ID = 64
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -67,6 +68,27 @@ class RequestLog:
                 seconds=round(seconds, 4),
             )
             structlog.contextvars.unbind_contextvars("request_id")
+
+
+class Overload:
+    """Turn a request away before anything else is done for it, while no more can wait.
+
+    Routing, reading and validating what is not served would cost more than serving what is. What tells whether the
+    service is alive is always answered.
+    """
+
+    def __init__(self, app: ASGIApp, *, admission: Admission) -> None:
+        self._app = app
+        self._admission = admission
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope["path"] not in _QUIET_PATHS:
+            try:
+                self._admission.check()
+            except ServiceBusy as busy:
+                await of_failure(Request(scope), busy)(scope, receive, send)
+                return
+        await self._app(scope, receive, send)
 
 
 class BodyLimit:

@@ -104,6 +104,7 @@ def list_plans(
 def get(request: Request, uow: Uow, plan_id: PlanId) -> Response:
     """Read a plan as JSON, or in whichever representation the Accept header asks for. It never changes."""
     plan = plans.load(uow, plan_id)
+    uow.release()
     by_media_type = {
         FORMATS[name].media_type.split(";")[0]: name
         for name in KINDS[plan.head.kind].exports
@@ -267,7 +268,9 @@ def _exported(uow: UnitOfWork, plan: Plan, name: str) -> Response:
 
 def _drawn(request: Request, uow: UnitOfWork, plan: Plan) -> Response:
     draw: Picture = request.app.state.picture
-    return Response(draw(plan, plans.made_on(uow, plan.head)), media_type=SVG)
+    cluster = plans.made_on(uow, plan.head)
+    uow.release()
+    return Response(draw(plan, cluster), media_type=SVG)
 
 
 def _json(document: object) -> Response:

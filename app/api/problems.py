@@ -55,7 +55,7 @@ def responses(
 
     `others` are the operation's answers that are no problems.
     """
-    general: tuple[type[Failure], ...] = (errors.Unauthenticated, errors.Forbidden)
+    general: tuple[type[Failure], ...] = (errors.Unauthenticated, errors.Forbidden, errors.ServiceBusy)
     by_status: dict[int, list[str]] = {
         HTTPStatus.BAD_REQUEST.value: ["The request cannot be parsed"],
         HTTPStatus.INTERNAL_SERVER_ERROR.value: ["The service failed"],

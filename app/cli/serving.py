@@ -13,8 +13,8 @@ import structlog
 import typer
 import uvicorn
 
-from app.errors import ApiKeyNeeded
-from app.settings import Settings
+from app.errors import ApiKeyNeeded, TooFewDatabaseConnections
+from app.settings import OTHER_CONNECTIONS, Settings
 from app.store import embedded, migrations
 from app.store.database import Database
 
@@ -44,6 +44,7 @@ def serve(*, with_worker: bool) -> None:
         with Database(url) as database:
             migrations.upgrade(database.engine)
             _require_key(database, settings)
+            _require_connections(database, settings)
         # The API and the worker are composed from the environment, wherever they run.
         os.environ["RACKPLAN_DATABASE_URL"] = url
         if with_worker:
@@ -118,6 +119,17 @@ def _require_key(database: Database, settings: Settings) -> None:
                 "make one with `rackplan keys create NAME --scope admin`, or listen on 127.0.0.1",
                 host=settings.host,
             )
+
+
+def _require_connections(database: Database, settings: Settings) -> None:
+    needed, accepted = settings.database_connections + OTHER_CONNECTIONS, database.connections_accepted()
+    if needed > accepted:
+        raise TooFewDatabaseConnections(
+            f"RACKPLAN_DATABASE_CONNECTIONS is {settings.database_connections} and {OTHER_CONNECTIONS} are needed "
+            f"besides; this Postgres accepts {accepted}: raise its max_connections, or lower the setting",
+            needed=needed,
+            accepted=accepted,
+        )
 
 
 @contextmanager

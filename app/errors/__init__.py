@@ -1,7 +1,7 @@
 """The domain's failures: what can go wrong, as facts that a caller can act on.
 
 Every failure has a stable `code`, a title, a detail that carries the numbers and a JSON-safe context. What HTTP status
-it becomes is decided at the edge (`app.api.statuses`). Failures survive pickling, since they cross process borders.
+it becomes is decided at the edge (`app.api.statuses`). Executors report failures as JSON (`crossing`).
 
     failure.py   what every failure is
     texts.py     what a text or a document says wrong
@@ -11,6 +11,8 @@ it becomes is decided at the edge (`app.api.statuses`). Failures survive picklin
     reassignments.py  what of a reassignment cannot be
     machine.py   what the operator's machine says no to
     access.py    who asks, how often, and in which form
+    crossing.py  failures as data, from executors
+    shown.py     a stranger's text, as a message repeats it
 """
 
 from app.errors.access import (
@@ -19,6 +21,7 @@ from app.errors.access import (
     IdempotencyKeyReused,
     InvalidPageToken,
     NotAcceptable,
+    ServiceBusy,
     Unauthenticated,
     UnsupportedMediaType,
 )
@@ -75,6 +78,7 @@ from app.errors.machine import (
     SparkJobCancelled,
     SparkJobFailed,
     SparkUnavailable,
+    TooFewDatabaseConnections,
 )
 from app.errors.reassignments import (
     BrokerExists,
@@ -204,6 +208,7 @@ __all__ = [
     "RatesMissing",
     "ReassignmentUnderWay",
     "ScenarioNotFound",
+    "ServiceBusy",
     "SizesMissing",
     "SnapshotChanged",
     "SnapshotNotFound",
@@ -214,6 +219,7 @@ __all__ = [
     "SweepNotFound",
     "TagsBeyondLimits",
     "TaskPartitionsUnknown",
+    "TooFewDatabaseConnections",
     "TooFewValues",
     "TooManySweeps",
     "TooManyTasks",

@@ -84,6 +84,13 @@ class SparkJobCancelled(MachineRefuses):
     title = "The job on Spark was cancelled"
 
 
+class TooFewDatabaseConnections(MachineRefuses):
+    """Postgres accepts fewer connections than the service is set to use; carries both numbers."""
+
+    code = "too_few_database_connections"
+    title = "Postgres accepts too few connections"
+
+
 class OutputNotWritable(MachineRefuses):
     """The file that the answer was to be written to cannot be written."""
 

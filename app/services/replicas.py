@@ -62,6 +62,7 @@ def place(
         site = _Site(cluster, snapshot.id, snapshot.content_hash)
         if if_match:
             snapshots.require_unchanged(uow, snapshot.cluster, if_match)
+    uow.release()
     new = _plan(request, site)
     return Plan(uow.plans.keep(new, plan_id=plan_id), tuple(new.placements))
 

@@ -2,7 +2,8 @@
 
 Rows never leave this package: it takes and gives frozen records. Nothing in it commits but the unit of work.
 
-    database.py     the engine and the unit of work: one transaction, opened and committed at the edge
+    database.py     the engine and the unit of work: one transaction, committed at the edge
+    transaction.py  takes a connection with its first statement; what the stores of rows share
     tables.py       every table
     snapshots.py    clusters as they were
     plans.py        immutable answers, their assignments as one flat int32 array a topic

@@ -61,6 +61,7 @@ def plan_group(
         if if_match and site.snapshot is not None:
             snapshots.require_unchanged(uow, site.snapshot.cluster, if_match)
     before = None if request.previous_snapshot_id is None else snapshots.load(uow, request.previous_snapshot_id)
+    uow.release()
     new = _plan(request, site, before, limits, is_job=is_job)
     return Plan(uow.plans.keep(new, plan_id=plan_id), tuple(new.placements))
 

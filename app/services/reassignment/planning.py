@@ -51,6 +51,7 @@ def plan_reassignment(
     snapshot, cluster = snapshots.load(uow, request.snapshot_id)
     if if_match:
         snapshots.require_unchanged(uow, snapshot.cluster, if_match)
+    uow.release()
     new = _plan(request, _Site(cluster, snapshot.id, snapshot.content_hash), limits, is_job=is_job)
     return Plan(uow.plans.keep(new, plan_id=plan_id), tuple(new.placements))
 

@@ -73,6 +73,7 @@ def plan_streams(
         snapshot, cluster = snapshots.load(uow, request.snapshot_id)
         if if_match:
             snapshots.require_unchanged(uow, snapshot.cluster, if_match)
+    uow.release()
     new = _plan(request, snapshot, cluster, limits, is_job=is_job)
     return Plan(uow.plans.keep(new, plan_id=plan_id), tuple(new.placements))
 
