@@ -64,6 +64,7 @@ from app.errors.lookups import (
     SweepNotFound,
 )
 from app.errors.machine import (
+    AccountUnusable,
     ApiKeyNeeded,
     ClusterUnreachable,
     DataFolderInUse,
@@ -79,6 +80,7 @@ from app.errors.machine import (
     SparkJobFailed,
     SparkUnavailable,
     TooFewDatabaseConnections,
+    WorkerNotConfinable,
 )
 from app.errors.reassignments import (
     BrokerExists,
@@ -133,6 +135,7 @@ from app.errors.texts import (
 )
 
 __all__ = [
+    "AccountUnusable",
     "ApiKeyNameTaken",
     "ApiKeyNeeded",
     "ApiKeyNotFound",
@@ -233,4 +236,5 @@ __all__ = [
     "UnknownTopic",
     "UnsupportedMediaType",
     "ValueColumnOfAnotherType",
+    "WorkerNotConfinable",
 ]
