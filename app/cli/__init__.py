@@ -4,6 +4,7 @@ What a command needs is imported when it runs, so that `rackplan --help` answers
 
     plan_commands.py  `rackplan plan …`: what each takes; offline.py and reassigning.py: what they do
     serving.py        `rackplan serve`, and a database for the commands that need one
+    worker_process.py  as whom the worker runs, and one that is restarted for as long as the service lasts
     live.py           `rackplan snapshot`; live_client.py: the client that it reads with
     output.py         where a command's answer goes
 """
@@ -17,6 +18,11 @@ from app import __version__
 from app.cli import plan_commands
 from app.cli.output import hand_over
 from app.errors import ExtraNotInstalled, Failure
+
+AllowRoot = Annotated[
+    bool,
+    typer.Option("--allow-root", help="Let root's worker and Spark run as root; without it they run as `nobody`."),
+]
 
 app = typer.Typer(
     name="rackplan",
@@ -49,19 +55,20 @@ def _root(version: Annotated[bool, typer.Option("--version", help="Print the ver
 @app.command()
 def serve(
     worker: Annotated[bool, typer.Option(help="Run a worker for jobs beside the API.")] = True,
+    allow_root: AllowRoot = False,
 ) -> None:
     """Serve the API and the pages, with a Postgres of its own where RACKPLAN_DATABASE_URL is not set."""
     from app.cli import serving  # noqa: PLC0415 — see the module's docstring
 
-    serving.serve(with_worker=worker)
+    serving.serve(with_worker=worker, allow_root=allow_root)
 
 
 @app.command()
-def worker() -> None:
+def worker(allow_root: AllowRoot = False) -> None:
     """Run jobs from the queue of the Postgres at RACKPLAN_DATABASE_URL."""
-    from runpy import run_module  # noqa: PLC0415 — see the module's docstring
+    from app.cli import worker_process  # noqa: PLC0415 — see the module's docstring
 
-    run_module("app.worker", run_name="__main__")
+    worker_process.become(allow_root=allow_root)
 
 
 @app.command()
