@@ -81,7 +81,9 @@ def prepare(settings: Settings, *, account: Account, shelter: Path) -> Preparati
     try:
         unreadable = confinement.first_unreadable(needed, environment=environment)
     except WorkerNotConfinable as failure:
-        raise WorkerNotConfinable(f"{failure.detail}; {_WAYS_OUT}", **failure.context) from failure
+        closed = failure.context.get("closed")
+        detail = f"{failure.detail}; {_WAYS_OUT}"
+        raise WorkerNotConfinable(detail, closed=closed, account=account.name) from failure
     if unreadable is not None:
         detail = (
             f"root's worker runs as {account.name} (uid {account.uid}), which cannot read {unreadable}; {_WAYS_OUT}"

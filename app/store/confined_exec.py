@@ -32,7 +32,7 @@ def main(arguments: Sequence[str]) -> NoReturn:
     arguments : the steps as JSON (`uid`, `gid`; `covered`, `mounted` and `links`, as `confinement.Mounts` has them),
         then the command.
     """
-    steps, command = json.loads(arguments[0]), arguments[1:]
+    steps, command = json.loads(arguments[0]), list(arguments[1:])
     try:
         if steps["covered"]:
             _mount(steps)
@@ -95,9 +95,10 @@ def _become(uid: int, gid: int) -> None:
         return
     # No program that it starts gains anything, a set-uid one such as sudo included.
     _check(_libc().prctl(_PR_SET_NO_NEW_PRIVS, *map(ctypes.c_ulong, (1, 0, 0, 0))), "no_new_privs")
-    status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
-    capabilities = {line.split()[0]: int(line.split()[1], 16) for line in status.splitlines() if line[:3] == "Cap"}
-    if any(capabilities[name] for name in ("CapPrm:", "CapEff:", "CapAmb:")):
+    # As bytes: a codec would be imported now, from a library that may be closed to the account.
+    status = Path("/proc/self/status").read_bytes().splitlines()
+    capabilities = {line.split()[0]: int(line.split()[1], 16) for line in status if line.startswith(b"Cap")}
+    if any(capabilities[name] for name in (b"CapPrm:", b"CapEff:", b"CapAmb:")):
         raise PermissionError(1, "the system lets capabilities outlive the change of the account")
 
 

@@ -92,7 +92,8 @@ class Confinement:
         )  # fmt: skip
         if attempt.returncode != 0:
             reason = attempt.stderr.decode(errors="replace").strip().splitlines() or ["it ends without a word"]
-            raise WorkerNotConfinable(self._detail(reason[-1]), account=self.account.name, **self._closed())
+            closed = self.mounts.covered[0] if self.mounts.covered else None
+            raise WorkerNotConfinable(self._detail(reason[-1]), account=self.account.name, closed=closed)
         return Path(os.fsdecode(attempt.stdout).rstrip("\n")) if attempt.stdout else None
 
     def _detail(self, reason: str) -> str:
@@ -103,9 +104,6 @@ class Confinement:
             f"root's worker runs as {name}, which may not pass {self.mounts.covered[0]} on the way to "
             f"{(*self.mounts.mounted, sys.executable)[0]}, and it cannot be mounted for that account alone: {reason}"
         )
-
-    def _closed(self) -> dict[str, str]:
-        return {"closed": self.mounts.covered[0]} if self.mounts.covered else {}
 
 
 def confine(account: Account, paths: Iterable[Path]) -> Confinement:
