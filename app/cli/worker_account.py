@@ -35,7 +35,13 @@ _WAYS_OUT = (
     "or let the worker run as root with --allow-root"
 )
 _LOCKED_WITHIN_S = 5.0
-_CLEAN = 'cd "$1" && mkdir -p numba tmp && cd tmp && [ -z "$2" ] || rm -rf rackplan-spark-* blockmgr-* spark-* tmp*'
+_MAKE_AND_CLEAN = """
+set -eu
+cd "$1"
+mkdir -p numba tmp
+cd tmp
+if [ "$2" = clean ]; then rm -rf ./rackplan-spark-* ./blockmgr-* ./spark-* ./tmp*; fi
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +172,7 @@ def _own_folder(shelter: Path, *, account: Account) -> tuple[Path, int]:
         raise WorkerNotConfinable(detail, folder=str(folder)) from error
     is_alone = _lock(lock, fcntl.LOCK_EX, within_s=0)
     # As the account, so that links which it may have made there lead to nothing that it cannot change anyway.
-    made = account.run(["/bin/sh", "-c", _CLEAN, "sh", folder, "clean" if is_alone else ""])
+    made = account.run(["/bin/sh", "-c", _MAKE_AND_CLEAN, "sh", folder, "clean" if is_alone else ""])
     _lock(lock, fcntl.LOCK_SH, within_s=_LOCKED_WITHIN_S)
     if made.returncode != 0 or folder.is_symlink() or folder.stat().st_uid != account.uid:
         reason = made.stdout.decode(errors="replace").strip() or f"it belongs to uid {folder.stat().st_uid}"
