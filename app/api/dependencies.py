@@ -9,6 +9,7 @@ from fastapi.concurrency import run_in_threadpool
 
 from app.api.admission import Admission
 from app.errors import UnsupportedMediaType
+from app.errors.quotation import quoted
 from app.services.limits import Limits
 from app.store.database import Database, UnitOfWork
 
@@ -39,7 +40,7 @@ async def json_only(request: Request) -> None:
     """Raise `UnsupportedMediaType` unless the body is announced as JSON."""
     media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if media_type != "application/json":
-        detail = f"the body is {media_type or 'of no type'}; it has to be application/json"
+        detail = f"the body is {quoted(media_type) or 'of no type'}; it has to be application/json"
         raise UnsupportedMediaType(detail, offered=["application/json"])
 
 

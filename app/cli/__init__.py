@@ -18,6 +18,7 @@ from app import __version__
 from app.cli import plan_commands
 from app.cli.output import hand_over
 from app.errors import ExtraNotInstalled, Failure
+from app.errors.quotation import escaped
 
 AllowRoot = Annotated[
     bool,
@@ -42,7 +43,7 @@ def main() -> None:
     try:
         app()
     except Failure as failure:
-        _fail(f"{failure.title}: {failure.detail}")
+        _fail(f"{failure.title}: " + escaped(failure.detail, keep="\n"))
 
 
 @app.callback(invoke_without_command=True)
@@ -178,7 +179,7 @@ def snapshot(
     taken = live.take(bootstrap, name=cluster, properties=configured, timeout_s=timeout)
     document = snapshot_json.write(taken.cluster) + b"\n"
     for caution in taken.cautions:
-        typer.echo(f"rackplan: {caution}", err=True)
+        typer.echo(f"rackplan: {escaped(caution)}", err=True)
     hand_over(document, output)
 
 

@@ -144,7 +144,7 @@ def _checked(body: Json) -> ReassignmentRequest:
         found = [
             field_error(dict(error, loc=("body", *error["loc"])), body) for error in invalid.errors(include_url=False)
         ]
-    raise InvalidField(first_of(found), errors=found)
+    raise InvalidField(first_of(found, total=len(found)), errors=found)
 
 
 def _told(**members: Json) -> dict[str, Json]:

@@ -12,7 +12,7 @@ it becomes is decided at the edge (`app.api.statuses`). Executors report failure
     machine.py   what the operator's machine says no to
     access.py    who asks, how often, and in which form
     crossing.py  failures as data, from executors
-    shown.py     a stranger's text, as a message repeats it
+    quotation.py how messages repeat text from outside: escaped and bounded
 """
 
 from app.errors.access import (

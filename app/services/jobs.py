@@ -3,6 +3,7 @@
 from uuid import UUID
 
 from app.errors import Failure
+from app.errors.quotation import document_of
 from app.services.kinds import KINDS
 from app.services.limits import Limits
 from app.store.database import Database
@@ -25,7 +26,7 @@ def run(database: Database, job_id: UUID, limits: Limits) -> None:
             uow.jobs.succeed(job_id, plan.head.id)
     except Failure as failure:
         with database.begin() as uow:
-            uow.jobs.fail(job_id, {**failure.context, "code": failure.code, "detail": failure.detail})
+            uow.jobs.fail(job_id, document_of(failure))
 
 
 def give_up(database: Database, job_id: UUID, detail: str) -> None:

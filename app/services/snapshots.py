@@ -15,6 +15,7 @@ from app.errors import (
     FieldPath,
     SnapshotChanged,
 )
+from app.errors.quotation import quoted
 from app.formats import snapshot_json
 from app.services import snapshot_cautions
 from app.services.cautions import Caution
@@ -73,7 +74,8 @@ def require_unchanged(uow: UnitOfWork, cluster: str, content_hashes: Sequence[st
     if newest is None or newest.content_hash not in content_hashes:
         seen = None if newest is None else newest.content_hash
         raise SnapshotChanged(
-            f"cluster {cluster} was last seen as {seen}; If-Match names {', '.join(content_hashes) or 'nothing'}",
+            f"cluster {cluster} was last seen as {seen}; "
+            f"If-Match names {quoted(', '.join(content_hashes)) or 'nothing'}",
             cluster=cluster,
             content_hash=seen,
         )
