@@ -100,7 +100,8 @@ class RowFilter:
         """As SQL asks for them."""
         row = sweep_rows.c.row
         holding = [row.contains(dict(self.values))] if self.values else []
-        return [*holding, *(row["axes", name].astext == text for name, text in self.axes.items())]
+        # Step by step: a path of several steps is one array literal, which a comma or brace in a name would change.
+        return [*holding, *(row["axes"][name].astext == text for name, text in self.axes.items())]
 
 
 EVERY_ROW = RowFilter()
