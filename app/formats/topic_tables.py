@@ -12,8 +12,11 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from app.core.model import NO_REPLICA, Int32s
+from app.errors.quotation import escaped
 
 CSV_END = "\r\n"
+_MARKUP = str.maketrans({sign: f"\\{sign}" for sign in "|<>&[]`*~"})
+"""What would end a cell, or begin HTML, an entity, a link, code or emphasis: a name of a rack or member may hold it."""
 
 ArrowArray: TypeAlias = Any
 ArrowField: TypeAlias = Any
@@ -70,8 +73,8 @@ def write_markdown(head: Sequence[str], tables: Iterable[MarkdownTable], *, limi
 
 
 def markdown_cell(text: str) -> str:
-    """A text as one cell of a row."""
-    return text.replace("\\", "\\\\").replace("|", "\\|")
+    """A text as one cell of a row, which reads as it is: no markup, no HTML, no end of the row or line."""
+    return escaped(text.replace("\\", "\\\\").translate(_MARKUP))
 
 
 def write_arrow(

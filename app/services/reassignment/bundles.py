@@ -22,6 +22,7 @@ from app.core.measures.transfers import ChangedPartitions, Transfers
 from app.core.model import NO_REPLICA, Assignment, Cluster
 from app.core.reassignment.leaders.preferred import awaits_election
 from app.errors import NotExportable
+from app.errors.quotation import escaped
 from app.formats import leader_election, reassignment, replica_assignment
 from app.formats.quantities import byte_size, counted, known_size
 from app.formats.reassignment import PartitionReassignment, Reassignment
@@ -159,7 +160,7 @@ def _readme(
 ) -> str:
     answer, request = _loose(head)
     throttle = request["batches"]["throttle_bytes_per_s"]
-    title = "Reassignment" + (f" of the cluster {head.cluster}" if head.cluster else "")
+    title = "Reassignment" + (f" of the cluster {escaped(head.cluster)}" if head.cluster else "")
     parts = [
         [title, f"Plan {head.hash}"],
         sentences(found),
@@ -178,7 +179,9 @@ def _readme(
 
 def _creating(grown: Mapping[str, Assignment]) -> Iterator[str]:
     for topic, assignment in grown.items():
-        yield f"  kafka-topics.sh {_BOOTSTRAP} --alter --topic {shlex.quote(topic)} \\"
+        # Of --alter, unlike of --create, the topic is a regular expression, and a dot in it is any character.
+        pattern = topic.replace(".", r"\.")
+        yield f"  kafka-topics.sh {_BOOTSTRAP} --alter --topic {shlex.quote(pattern)} \\"
         yield f"    --partitions {len(assignment.partition_ids)} \\"
         yield f'    --replica-assignment "$(cat {shlex.quote(f"new-partitions/{topic}.txt")})"'
 
