@@ -23,6 +23,7 @@ What they share:
     problems.py      every failure as an RFC 9457 problem; statuses.py says which status, field_errors.py what is
                      wrong with which field
     middleware.py    request ids, the log, overload, the body limit, same origin
+    request_head.py  the limit of a head
     examples.py      the documentation's examples, and seeding.py keeps what they name
     plan_documents.py, document.py  what plans look like as JSON; the OpenAPI document
 """

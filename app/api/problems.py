@@ -101,7 +101,7 @@ def problem(
     return Response(_rendered(document), status, headers=dict(headers or {}), media_type=MEDIA_TYPE)
 
 
-def _bounded(error: Mapping[str, object]) -> dict[str, object]:
+def _bounded(error: Mapping[str, object]) -> Mapping[str, object]:
     """A field error whose texts have a stated length; its detail is escaped as well."""
     shortened = {name: bounded(value) for name, value in error.items()}  # type: ignore[arg-type] # errors are JSON
     return shortened | {"detail": quoted(str(error["detail"]), DETAIL_CHARACTERS)}

@@ -10,6 +10,7 @@ import typer
 import uvicorn
 
 from app import logs
+from app.api.request_head import BoundedHeadProtocol
 from app.cli import worker_process
 from app.errors import ApiKeyNeeded, TooFewDatabaseConnections
 from app.settings import OTHER_CONNECTIONS, Settings
@@ -58,6 +59,7 @@ def serve(*, with_worker: bool, allow_root: bool = False) -> None:
         config = uvicorn.Config(
             "app.main:create_app",
             factory=True,
+            http=BoundedHeadProtocol,
             host=settings.host,
             port=settings.port,
             log_config=None,
