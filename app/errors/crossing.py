@@ -11,9 +11,8 @@ from typing import Any
 
 from app.errors.failure import Failure, Json
 from app.errors.kafka import KafkaError, KafkaRefuses
-from app.errors.shown import shown
+from app.errors.quotation import detail_of, quoted
 
-LONGEST_DETAIL = 2_000
 LONGEST_VALUE = 500
 MOST_VALUES = 100
 """Items of one list or object of a context; more are left out."""
@@ -27,7 +26,7 @@ def to_json(failure: Failure) -> bytes:
     """Write a failure as JSON of at most some 20 KiB, whatever it quotes."""
     document: dict[str, Json] = {
         "code": failure.code,
-        "detail": shown(failure.detail, longest=LONGEST_DETAIL),
+        "detail": detail_of(failure),
         "path": _bounded(failure.path),
         "context": _bounded(failure.context),
     }
@@ -35,7 +34,7 @@ def to_json(failure: Failure) -> bytes:
         document["context"] = {}
     if isinstance(failure, KafkaRefuses):
         message = failure.kafka.message
-        document["kafka"] = [failure.kafka.exception, None if message is None else shown(message)]
+        document["kafka"] = [failure.kafka.exception, None if message is None else quoted(message)]
     return json.dumps(document).encode()
 
 
@@ -57,7 +56,7 @@ def from_json(text: bytes) -> Failure:
             failure.kafka = KafkaError(*document["kafka"])
     except (KeyError, TypeError) as missing:
         raise ValueError(
-            f"not a failure as an executor reports it: {shown(text.decode(errors='replace'))}"
+            f"not a failure as an executor reports it: {quoted(text.decode(errors='replace'))}"
         ) from missing
     return failure
 
@@ -74,10 +73,10 @@ def _bounded(value: Any, *, levels: int = DEEPEST) -> Json:
         return value
     if levels and isinstance(value, Mapping):
         items = list(value.items())[:MOST_VALUES]
-        return {shown(str(name)): _bounded(inner, levels=levels - 1) for name, inner in items}
+        return {quoted(str(name)): _bounded(inner, levels=levels - 1) for name, inner in items}
     if levels and isinstance(value, Sequence) and not isinstance(value, str):
         return [_bounded(inner, levels=levels - 1) for inner in value[:MOST_VALUES]]
-    return shown(str(value), longest=LONGEST_VALUE)
+    return quoted(str(value), LONGEST_VALUE)
 
 
 def _with_code(failure: type[Failure]) -> Iterator[type[Failure]]:

@@ -18,7 +18,7 @@ from pyspark.sql import functions as sql
 from pyspark.sql.types import BinaryType, StringType
 
 from app.errors import ColumnNotFound, DatasetNotFound, DatasetUnreadable, Json, SparkJobFailed
-from app.errors.shown import shown
+from app.errors.quotation import quoted
 from app.jobs.kernels import key_counts
 from app.jobs.kernels.loop import Kernel
 from app.jobs.spark import Files, Source
@@ -97,14 +97,14 @@ class _Read:
             return self._selected(self._rows(session))
         except AnalysisException as unknown:
             if unknown.getCondition() == "PATH_NOT_FOUND":
-                detail = f"there is nothing at {shown(self.paths[0])}"
+                detail = f"there is nothing at {quoted(self.paths[0])}"
                 raise DatasetNotFound(detail, path=("dataset", "path"), value=self.paths[0]) from unknown
             raise _unreadable(self.paths[0], None, str(unknown)) from unknown
 
     def _selected(self, rows: DataFrame) -> DataFrame:
         for column in self.columns:
             if column not in rows.columns:
-                known = [shown(name) for name in rows.columns[:_MOST_COLUMNS_SHOWN]]
+                known = [quoted(name) for name in rows.columns[:_MOST_COLUMNS_SHOWN]]
                 detail = f"the dataset has no column {column!r}; it has {', '.join(known) or 'none'}"
                 raise ColumnNotFound(detail, value=column, known=known)
         key, *values = (sql.col(f"`{column.replace('`', '``')}`") for column in self.columns)
@@ -168,12 +168,12 @@ def unreadable(failed: SparkJobFailed, path: str) -> DatasetUnreadable | None:
 def _malformed(path: str, file: str | None, record: str) -> DatasetUnreadable:
     line = None if file is None else _line_of(record, _local_path(file))
     where = "" if line is None else f" at line {line}"
-    return _unreadable(path, file, f"malformed record{where}: {shown(record)}", line=line, record=shown(record))
+    return _unreadable(path, file, f"malformed record{where}: {quoted(record)}", line=line, record=quoted(record))
 
 
 def _unreadable(path: str, file: str | None, reason: str, **context: Json) -> DatasetUnreadable:
     named = path if file is None else _local_path(file)
-    detail = f"{shown(named)} cannot be read: {shown(' '.join(reason.split()), longest=500)}"
+    detail = f"{quoted(named)} cannot be read: {quoted(' '.join(reason.split()), 500)}"
     return DatasetUnreadable(detail, path=("dataset", "path"), value=path, file=named, **context)
 
 

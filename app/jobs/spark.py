@@ -24,7 +24,7 @@ from pyspark.sql import functions as sql
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from app.errors import SparkJobCancelled, SparkJobFailed, SparkUnavailable
-from app.errors.shown import shown
+from app.errors.quotation import quoted
 from app.jobs import shipping
 from app.jobs.connection import Connection
 from app.jobs.kernels.loop import results_of, with_failure
@@ -336,4 +336,4 @@ def _gist(text: str) -> str:
     """The line of Spark's many that says what went wrong: the Python error, else the first. It is shown, no more."""
     errors = [line.strip() for line in _PYTHON_ERROR.findall(text)]
     own = [line for line in errors if not line.startswith(("org.apache.spark", "java.", "pyspark."))]
-    return shown((own or errors or text.strip().splitlines() or ["Spark says nothing"])[-1], longest=_LONGEST_GIST)
+    return quoted((own or errors or text.strip().splitlines() or ["Spark says nothing"])[-1], _LONGEST_GIST)

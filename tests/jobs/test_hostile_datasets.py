@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from app import errors
 from app.errors import ColumnNotFound, DatasetUnreadable, Failure, Json, KeyColumnOfAnotherType, MalformedKey, crossing
-from app.errors.shown import shown
+from app.errors.quotation import DETAIL_CHARACTERS, quoted
 from app.jobs.spark import Spark
 from tests.jobs.cluster import quick_java
 from tests.jobs.test_key_skew import defined, measured
@@ -80,7 +80,7 @@ def failure_of(spark: Spark, path: Path, form: str, *, key: str = "k", encoding:
 
 
 def require_bounded(failure: Failure) -> None:
-    assert len(failure.detail) <= crossing.LONGEST_DETAIL + 1
+    assert len(failure.detail) <= DETAIL_CHARACTERS
     assert failure.detail.isprintable(), "no terminal and no log takes it for its own"
 
 
@@ -95,7 +95,7 @@ class TestLines:
         failure = failure_of(spark, tmp_path / "data.csv", "csv")
         assert isinstance(failure, DatasetUnreadable)
         record = f"{payload.text},3,4"
-        assert failure.detail == (f"{tmp_path}/data.csv cannot be read: malformed record at line 3: {shown(record)}")
+        assert failure.detail == (f"{tmp_path}/data.csv cannot be read: malformed record at line 3: {quoted(record)}")
         assert (failure.context["line"], failure.context["file"]) == (3, f"{tmp_path}/data.csv")
 
     def test_a_malformed_line_of_json_is_named_with_its_file(
@@ -108,7 +108,7 @@ class TestLines:
         failure = failure_of(spark, folder, "json_lines")
         assert isinstance(failure, DatasetUnreadable)
         assert failure.detail.startswith(f"{folder}/b.jsonl cannot be read: malformed record at line 2: ")
-        assert shown(f'{{"k": {payload.text}') in failure.detail
+        assert quoted(f'{{"k": {payload.text}') in failure.detail
 
     def test_a_line_with_the_controls_of_a_terminal_is_escaped_and_shortened(
         self, spark: Spark, tmp_path: Path
@@ -133,7 +133,7 @@ class TestNames:
     def test_a_column_that_is_asked_for(self, spark: Spark, tmp_path: Path, payload: Payload, form: str) -> None:
         failure = failure_of(spark, _keys(tmp_path, form, {"k": ["a"]}), form, key=payload.text)
         assert isinstance(failure, ColumnNotFound)
-        assert failure.context["value"] in (payload.text, shown(payload.text, longest=crossing.LONGEST_VALUE))
+        assert failure.context["value"] in (payload.text, quoted(payload.text, crossing.LONGEST_VALUE))
 
     @pytest.mark.parametrize("form", ["parquet", "csv", "json_lines", "arrow"])
     def test_a_column_that_is_there(self, spark: Spark, tmp_path: Path, payload: Payload, form: str) -> None:
