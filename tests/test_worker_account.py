@@ -203,9 +203,16 @@ class TestPreparation:
             prepare(place, dataset_roots=str(root))
         assert [(line["event"], line["root"]) for line in lines] == [("worker.dataset_root_unreadable", str(root))]
 
-    def test_a_properties_file_of_roots_alone_is_a_refusal(self, place: Path) -> None:
+    def test_a_properties_file_of_roots_alone_is_shown_to_the_worker(self, place: Path) -> None:
+        """The place for credentials: the operator names it, and only root may read it."""
         file = place / "spark.conf"
         file.touch(mode=0o600)
+        assert str(file) in prepare(place, spark_properties=str(file)).confinement.mounts.owned
+
+    def test_a_properties_file_of_somebody_else_is_a_refusal(self, place: Path) -> None:
+        file = place / "spark.conf"
+        file.touch(mode=0o600)
+        os.chown(file, 1, 1)
         with pytest.raises(WorkerNotConfinable, match=f"cannot read {file}; start as an ordinary user"):
             prepare(place, spark_properties=str(file))
 
@@ -264,7 +271,11 @@ class TestServe:
             assert list((SHELTER / "worker" / "numba").rglob("*.nbi")), "the worker keeps its loops in its own folder"
             assert service.ctrl_c() == 0
 
-    def test_a_closed_clone_runs_its_own_code_as_the_account(self, place: Path, closed_clone: Path) -> None:
+    @pytest.mark.parametrize("mask", [0o777, 0o700], ids=["closed folder", "closed files"])
+    def test_a_closed_clone_runs_its_own_code_as_the_account(self, place: Path, closed_clone: Path, mask: int) -> None:
+        """A clone in root's home, and one that was made with umask 077 as well."""
+        for path in closed_clone.rglob("*"):
+            path.chmod(path.stat().st_mode & mask)
         states = {path: path.stat().st_mode for path in (closed_clone.parent, *closed_clone.rglob("*"))}
         with run(closed_clone, "serve", env=environment(place / "data")) as service:
             try:

@@ -34,6 +34,8 @@ _WAYS_OUT = (
     "start as an ordinary user, install Rackplan and its Python where other accounts may read them, "
     "or let the worker run as root with --allow-root"
 )
+_SYSTEMS_OWN = (Path("/usr"), Path("/usr/local"))
+"""Prefixes that have more than a Python in them: root's files there are never shown as the account's."""
 _LOCKED_WITHIN_S = 5.0
 _MAKE_AND_CLEAN = """
 set -eu
@@ -80,25 +82,52 @@ def prepare(settings: Settings, *, account: Account, shelter: Path) -> Preparati
     roots = [Path(_local(root)).absolute() for root in settings.dataset_roots if not is_uri(root)]
     changes = _changes(settings, folder=folder, account=account)
     code = Path(app.__file__).resolve().parent
-    confinement = confine(account, [*_interpreter(), code, *_configured(settings, changes), *roots])
+    needed = _Needs(
+        mounted=[*_interpreter(), code, *_configured(settings, changes)],
+        checked=[*_packages(code), *_libraries(), *_configured(settings, changes)],
+    )
+    environment = Preparation(Confinement(account), folder, lock, changes).environment(os.environ)
+    confinement = _confinement(account, needed, roots, environment=environment)
     preparation = Preparation(confinement, folder, lock, changes)
-    environment = preparation.environment(os.environ)
-    needed = [*_packages(code), *_libraries(), *_configured(settings, changes)]
-    try:
-        unreadable = confinement.first_unreadable(needed, environment=environment)
-    except WorkerNotConfinable as failure:
-        closed = failure.context.get("closed")
-        detail = f"{failure.detail}; {_WAYS_OUT}"
-        raise WorkerNotConfinable(detail, closed=closed, account=account.name) from failure
-    if unreadable is not None:
-        detail = (
-            f"root's worker runs as {account.name} (uid {account.uid}), which cannot read {unreadable}; {_WAYS_OUT}"
-        )
-        raise WorkerNotConfinable(detail, closed=str(unreadable), account=account.name)
     for root in roots:
         if confinement.first_unreadable([root], environment=environment) is not None:
             structlog.get_logger().warning("worker.dataset_root_unreadable", root=str(root), account=account.name)
     return preparation
+
+
+@dataclass(frozen=True, slots=True)
+class _Needs:
+    """What every worker needs: the trees that have it, and what in them is checked before the start."""
+
+    mounted: list[Path]
+    checked: list[Path]
+
+
+def _confinement(account: Account, needs: _Needs, roots: list[Path], *, environment: Mapping[str, str]) -> Confinement:
+    """The confinement in which the account can read what it needs: if possible, by the modes that files have."""
+    plain = confine(account, [*needs.mounted, *roots])
+    problem = _problem(plain, needs, environment=environment)
+    if problem is None:
+        return plain
+    # An installation made with umask 077: its files are shown as the account's own, if the kernel can do that.
+    owned = [path for path in needs.mounted if path.resolve() not in _SYSTEMS_OWN]
+    mapped = confine(account, [*needs.mounted, *roots], owned=owned)
+    if _problem(mapped, needs, environment=environment) is None:
+        return mapped
+    raise problem
+
+
+def _problem(confinement: Confinement, needs: _Needs, *, environment: Mapping[str, str]) -> WorkerNotConfinable | None:
+    account = confinement.account
+    try:
+        unreadable = confinement.first_unreadable(needs.checked, environment=environment)
+    except WorkerNotConfinable as failure:
+        detail, closed = f"{failure.detail}; {_WAYS_OUT}", failure.context["closed"]
+        return WorkerNotConfinable(detail, closed=closed, account=account.name)
+    if unreadable is None:
+        return None
+    detail = f"root's worker runs as {account.name} (uid {account.uid}) and cannot read {unreadable}; {_WAYS_OUT}"
+    return WorkerNotConfinable(detail, closed=str(unreadable), account=account.name)
 
 
 def _interpreter() -> list[Path]:

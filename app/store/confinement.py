@@ -41,12 +41,14 @@ class Mounts:
     Parameters
     ----------
     covered : folders that are closed to the account; an empty, passable one covers each.
-    mounted : files and folders below them that are mounted at their own paths, none inside another.
+    mounted : files and folders that are mounted, read-only, at their own paths, none inside another.
+    owned : those of `mounted` in which root's files are shown as the account's.
     links : symbolic links below them that lead to what is needed, with their targets.
     """
 
     covered: tuple[str, ...] = ()
     mounted: tuple[str, ...] = ()
+    owned: tuple[str, ...] = ()
     links: tuple[tuple[str, str], ...] = ()
 
 
@@ -65,6 +67,7 @@ class Confinement:
             "gid": self.account.gid,
             "covered": mounts.covered,
             "mounted": mounts.mounted,
+            "owned": mounts.owned,
             "links": mounts.links,
         }
         return [sys.executable, "-I", "-S", confined_exec.__file__, json.dumps(steps), *command]
@@ -99,33 +102,42 @@ class Confinement:
     def _detail(self, reason: str) -> str:
         name = f"{self.account.name} (uid {self.account.uid})"
         if not self.mounts.covered:
-            return f"root's worker runs as {name}, and {sys.executable} cannot be executed so: {reason}"
+            return f"root's worker runs as {name}, and {sys.executable} cannot be executed as it: {reason}"
         return (
             f"root's worker runs as {name}, which may not pass {self.mounts.covered[0]} on the way to "
             f"{(*self.mounts.mounted, sys.executable)[0]}, and it cannot be mounted for that account alone: {reason}"
         )
 
 
-def confine(account: Account, paths: Iterable[Path]) -> Confinement:
+def confine(account: Account, paths: Iterable[Path], *, owned: Iterable[Path] = ()) -> Confinement:
     """Find out which folders on the way to `paths` are closed to the account, and plan the mounts that lead there.
 
     Parameters
     ----------
-    paths : absolute; files and folders that the command needs. Links in them are followed and mended as well.
+    paths : absolute; files and folders that the command needs. Links in them are followed, and made again if needed.
+    owned : more of them, in which the account can read what root can, whatever the modes of root's files are.
     """
-    needed = list(paths)
+    roots_own = list(owned)
+    needed = [*paths, *roots_own]
     links = {link: target for path in needed for link, target in _links(path)}
     trees = {path.resolve() for path in needed if path.exists()}
+    shown = set(_outermost(path.resolve() for path in roots_own if path.exists()))
     closed = {tree: account.first_closed(tree) for tree in trees}
-    behind = {tree: folder for tree, folder in closed.items() if folder is not None and folder != tree}
+    behind = {tree for tree, folder in closed.items() if folder is not None and folder != tree} | shown
     on_the_way = {link: account.first_closed(link.parent) for link in links}
-    covered = _outermost({*behind.values(), *(folder for folder in on_the_way.values() if folder is not None)})
+    obstacles = {folder for folder in (*closed.values(), *on_the_way.values()) if folder is not None}
+    # A folder inside a needed tree is not covered: what else the tree has in it is needed as well.
+    covered = _outermost(folder for folder in obstacles if not any(map(folder.is_relative_to, trees)))
+    mounted = _outermost(behind)
     return Confinement(
         account,
         Mounts(
             covered=tuple(map(str, covered)),
-            mounted=tuple(map(str, _outermost(behind))),
-            links=tuple((str(link), target) for link, target in links.items() if on_the_way[link] is not None),
+            mounted=tuple(map(str, mounted)),
+            owned=tuple(str(tree) for tree in mounted if tree in shown),
+            links=tuple(
+                (str(link), target) for link, target in links.items() if any(map(link.is_relative_to, covered))
+            ),
         ),
     )
 

@@ -137,6 +137,35 @@ class TestClosedFolder:
         assert output(confinement, 'cat "$1"/*/*/*', closed) == "needed"
 
 
+class TestOwned:
+    """Trees whose files only root can read, as an installation with umask 077 has them."""
+
+    def test_the_account_reads_them_and_changes_nothing(self, closed: Path) -> None:
+        tree = closed / "further" / "tree"
+        (tree / "needed").chmod(0o600)
+        tree.chmod(0o700)
+        before = states(closed)
+        assert output(confine(accounts.current(), [tree]), 'cat "$1/needed"', tree) == ""
+        confinement = confine(accounts.current(), [], owned=[tree])
+        script = 'cat "$1/needed"; echo x > "$1/needed"; chmod 0644 "$1/needed"; touch "$1/new"; ls "$2"'
+        assert output(confinement, script, tree, closed) == "neededfurther\n"
+        assert states(closed) == before
+
+    def test_an_open_folder_of_closed_files_needs_no_other_mount(self, place: Path) -> None:
+        (place / "file").touch(mode=0o600)
+        (place / "file").write_text("needed")
+        (place / "other").touch(mode=0o600)
+        confinement = confine(accounts.current(), [], owned=[place / "file"])
+        assert confinement.mounts.covered == ()
+        assert output(confinement, 'cat "$1/file" "$1/other"; ls "$1"', place) == "neededfile\nother\n"
+
+    def test_files_of_others_stay_closed(self, place: Path) -> None:
+        (place / "file").touch(mode=0o600)
+        (place / "file").write_text("of somebody else")
+        os.chown(place / "file", 1, 1)
+        assert output(confine(accounts.current(), [], owned=[place]), 'cat "$1/file"', place) == ""
+
+
 class TestUnreadable:
     """What the account cannot read although it is mounted, and systems that mount nothing."""
 
