@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from app.core.model import Cluster, NewTopic
 from app.services import replicas
 from app.services.limits import Limits
-from app.services.replica_requests import ReplicasRequest
+from app.services.replicas import ReplicasRequest
 from app.store.database import Database
 from app.store.ids import uuid7
 from app.store.plans import NewPlan, PlanHead

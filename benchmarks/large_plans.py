@@ -7,9 +7,9 @@ from math import isclose
 import sqlalchemy as sa
 
 from app.services import replicas
-from app.services.kinds import to_json
 from app.services.limits import Limits
 from app.services.plans import Plan
+from app.services.plans.kinds import to_json
 from app.store.database import Database
 from benchmarks import service
 from benchmarks.measure import Floor, Result, interleaved

@@ -11,8 +11,8 @@ import pytest
 
 from app.cli import main
 from app.core.model import Cluster
-from app.services import kinds
 from app.services.limits import Limits
+from app.services.plans import kinds
 from app.services.reassignment import planning
 from app.services.reassignment.exports import EXPORTS, one_batch
 from app.services.reassignment.requests import BatchesRequest, ReassignmentRequest

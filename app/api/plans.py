@@ -31,10 +31,9 @@ from app.api.streams_documents import StreamsPlanDocument
 from app.core.model import INT32_MAX, Cluster
 from app.errors import NotExportable
 from app.services import plans, snapshots
-from app.services.exports import FORMATS
-from app.services.kinds import KINDS, to_json
-from app.services.kinds import export as export_of
-from app.services.plans import Plan
+from app.services.plans import FORMATS, Plan
+from app.services.plans.kinds import KINDS, to_json
+from app.services.plans.kinds import export as export_of
 from app.store.database import UnitOfWork
 from app.store.plans import PlanFilter
 

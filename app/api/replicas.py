@@ -20,8 +20,8 @@ from app.core.replicas.awareness.placing import POLICIES
 from app.core.replicas.awareness.rules import Policy
 from app.core.replicas.rack_modes import RackMode
 from app.core.replicas.registry import PLACEMENTS
-from app.services import replica_requests, replicas
-from app.services.replica_requests import ReplicasRequest
+from app.services import replicas
+from app.services.replicas import ReplicasRequest
 
 router = APIRouter(prefix="/v1/plans", tags=["plans"])
 
@@ -149,10 +149,10 @@ def plan_replicas(
         uow,
         once,
         body.service,
-        kind=replica_requests.KIND,
+        kind=replicas.KIND,
         prefer=prefer,
         if_match=if_match,
-        check=lambda wanted: replica_requests.check(wanted, limits, is_job=True),
-        stored=replica_requests.stored,
+        check=lambda wanted: replicas.check(wanted, limits, is_job=True),
+        stored=replicas.stored,
         plan=lambda wanted, hashes: replicas.place(uow, wanted, limits, if_match=hashes),
     )

@@ -24,7 +24,7 @@ from app.api.reassignment_requests import PlanReassignmentRequest
 from app.api.replicas import PlaceRequest
 from app.api.streams import PlanStreamsRequest
 from app.errors import JobNotFound, PlanNotFound, SnapshotNotFound, SweepNotFound
-from app.services import replica_requests, replicas, snapshots, sweeps
+from app.services import replicas, snapshots, sweeps
 from app.services.groups import planning
 from app.services.limits import Limits
 from app.services.reassignment import planning as reassignment_planning
@@ -63,7 +63,7 @@ def keep_examples(database: Database) -> None:
         try:
             uow.jobs.get(EXAMPLE_JOB_ID)
         except JobNotFound:
-            uow.jobs.enqueue(replica_requests.KIND, replica_requests.stored(wanted), job_id=EXAMPLE_JOB_ID)
+            uow.jobs.enqueue(replicas.KIND, replicas.stored(wanted), job_id=EXAMPLE_JOB_ID)
 
 
 def keep_example_reassignment(database: Database) -> None:

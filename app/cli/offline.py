@@ -19,12 +19,9 @@ from app.formats.lines import decode
 from app.services import keys, replicas
 from app.services.groups import planning
 from app.services.groups.requests import restored
-from app.services.key_encodings import Encoding
-from app.services.keys import KeysRequest
-from app.services.kinds import to_json
-from app.services.null_keys import NullKeys
-from app.services.replica_exports import EXPORTS
-from app.services.replica_requests import ReplicasRequest
+from app.services.keys import Encoding, KeysRequest, NullKeys
+from app.services.plans.kinds import to_json
+from app.services.replicas import EXPORTS, ReplicasRequest
 from app.settings import Settings
 
 

@@ -17,8 +17,7 @@ from app.api.reassignment_requests import PlanReassignmentRequest
 from app.cli.offline import Texts, printed, require
 from app.errors import ConflictingFields, InvalidField, Json
 from app.formats.lines import decode, refusal
-from app.services import kinds
-from app.services.exports import BATCH
+from app.services.plans import BATCH, kinds
 from app.services.reassignment import planning
 from app.services.reassignment.exports import EXPORTS
 from app.services.reassignment.requests import ReassignmentRequest

@@ -19,7 +19,7 @@ from app.formats.scenario_tables import Column, ColumnType
 from app.services import measured_topics, replicas
 from app.services.limits import Limits
 from app.services.plans import Plan
-from app.services.replica_requests import ReplicasRequest
+from app.services.replicas import ReplicasRequest
 from app.store.database import UnitOfWork
 from app.store.sweeps import RowFilter, Sweep
 

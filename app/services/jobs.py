@@ -3,8 +3,8 @@
 from uuid import UUID
 
 from app.errors import Failure
-from app.services.kinds import KINDS
 from app.services.limits import Limits
+from app.services.plans.kinds import KINDS
 from app.store.database import Database
 
 

@@ -12,7 +12,7 @@ from app.formats.lines import is_topic_name, whole_number
 from app.services import replicas, snapshots
 from app.services.limits import Limits
 from app.services.plans import Plan
-from app.services.replica_requests import ReplicasRequest
+from app.services.replicas import ReplicasRequest
 from app.store.database import UnitOfWork
 
 EMPTY: Mapping[str, str] = {

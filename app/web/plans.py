@@ -9,7 +9,7 @@ from fastapi import APIRouter, Response, params
 
 from app.core.model import Cluster
 from app.errors import PlanNotFound
-from app.services import plans, replica_requests
+from app.services import plans, replicas
 from app.services.groups import planning
 from app.services.plans import Plan
 from app.services.reassignment import requests as reassignment
@@ -22,7 +22,7 @@ from app.web.views import View
 
 VIEWS: Mapping[str, View] = MappingProxyType(
     {
-        replica_requests.KIND: replica_plans.VIEW,
+        replicas.KIND: replica_plans.VIEW,
         reassignment.KIND: reassignment_plans.VIEW,
         planning.KIND: group_plans.VIEW,
         streams.KIND: streams_plans.VIEW,

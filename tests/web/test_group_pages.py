@@ -16,9 +16,9 @@ from app.core.groups.registry import ASSIGNORS
 from app.services import plans as services
 from app.services import snapshots
 from app.services.groups import planning
-from app.services.kinds import KINDS
 from app.services.limits import Limits
 from app.services.plans import Plan
+from app.services.plans.kinds import KINDS
 from app.store.database import Database
 from app.web import group_plans, plans
 from app.web.group_words import change_words, event_words, facts, reads, runs, step_names

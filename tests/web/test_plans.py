@@ -16,8 +16,7 @@ from app.formats import replica_assignment
 from app.services import plans as services
 from app.services.limits import Limits
 from app.services.plans import Plan
-from app.services.replica_requests import ReplicasRequest
-from app.services.replicas import place
+from app.services.replicas import ReplicasRequest, place
 from app.store.database import Database
 from app.web import plans, replica_plans
 from tests.web.browser import Browser, Page

@@ -12,7 +12,7 @@ from app.errors import Json, SnapshotNotFound
 from app.services import snapshots
 from app.services.plans import Difference, Plan, as_json, named_plan
 from app.services.reassignment.comparison import before_of, brokers_of, compared_assignments, planned
-from app.services.replica_differences import movement_summary
+from app.services.replicas import movement_summary
 from app.store.database import UnitOfWork
 
 SHOWN_FLOWS = 1_000

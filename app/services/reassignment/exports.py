@@ -12,8 +12,7 @@ from app.core.measures.transfers import Transfers
 from app.core.model import Cluster
 from app.errors import NotExportable
 from app.formats import reassignment_diffs, reassignment_tables
-from app.services.exports import MARKDOWN_ROWS, ClusterOf, Write
-from app.services.plans import Plan
+from app.services.plans import MARKDOWN_ROWS, ClusterOf, Plan, Write
 from app.services.reassignment import bundles
 from app.services.reassignment.comparison import compared
 from app.services.reassignment.kept import batches_of

@@ -8,8 +8,7 @@ import numpy as np
 from app.core.model import Int32s
 from app.errors import NotExportable
 from app.formats import placement_tables, reassignment, replica_assignment
-from app.services.exports import MARKDOWN_ROWS, ClusterOf, Write
-from app.services.plans import Plan
+from app.services.plans import MARKDOWN_ROWS, ClusterOf, Plan, Write
 from app.store.plans import NewPlan
 
 

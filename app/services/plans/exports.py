@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from app.core.model import Cluster
-from app.services.plans import Plan
+from app.services.plans.record import Plan
 from app.store.plans import NewPlan
 
 MARKDOWN_ROWS = 1_000

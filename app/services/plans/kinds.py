@@ -9,13 +9,15 @@ from uuid import UUID
 import orjson
 
 from app.errors import ConflictingFields, Json, NotExportable
-from app.services import replica_differences, replica_exports, replica_requests, replicas, snapshots
-from app.services.exports import BATCH, ClusterOf, Write
+from app.services import replicas, snapshots
 from app.services.groups import differences as group_differences
 from app.services.groups import exports as group_exports
 from app.services.groups import planning, readers
 from app.services.limits import Limits
-from app.services.plans import JSON_OPTIONS, Difference, Plan, PlannedPartition, summary
+from app.services.plans.differences import Difference
+from app.services.plans.exports import BATCH, ClusterOf, Write
+from app.services.plans.pages import PlannedPartition
+from app.services.plans.record import JSON_OPTIONS, Plan, summary
 from app.services.reassignment import differences as reassignment_differences
 from app.services.reassignment import exports as reassignment_exports
 from app.services.reassignment import planning as reassignment_planning
@@ -55,12 +57,12 @@ class Kind:
 
 KINDS: Mapping[str, Kind] = MappingProxyType(
     {
-        replica_requests.KIND: Kind(
+        replicas.KIND: Kind(
             run=replicas.run,
             placed=replicas.placed,
             partition=replicas.partition_json,
-            difference=replica_differences.difference,
-            exports=replica_exports.EXPORTS,
+            difference=replicas.difference,
+            exports=replicas.EXPORTS,
             says="which brokers hold the replicas",
         ),
         reassignment_requests.KIND: Kind(

@@ -18,11 +18,12 @@ from app.core.replicas.envelope import Envelope, Share
 from app.core.replicas.rack_modes import RackMode, require_racks
 from app.core.replicas.registry import PLACEMENTS, Algorithm, place_topics
 from app.errors import InvalidPartitions, Json, KafkaError
-from app.services import aware_replicas, snapshots
+from app.services import snapshots
 from app.services.cautions import Caution
 from app.services.limits import Limits
 from app.services.plans import Plan, PlannedPartition, as_json
-from app.services.replica_requests import KIND, ReplicasRequest, canonical, check, restored
+from app.services.replicas import awareness
+from app.services.replicas.requests import KIND, ReplicasRequest, canonical, check, restored
 from app.services.seeds import digest, drawn_seed
 from app.store.database import UnitOfWork
 from app.store.plans import NewPlan, PlanHead
@@ -128,7 +129,7 @@ def _plan(request: ReplicasRequest, site: _Site) -> NewPlan:
         "warnings": [warning.as_json() for warning in (*warnings, *_topic_warnings(request, site.cluster))],
     }
     if rules is not None:
-        looked_at = aware_replicas.look(placements, request.topics, listed=listed, live=brokers, rules=rules)
+        looked_at = awareness.look(placements, request.topics, listed=listed, live=brokers, rules=rules)
         answer = looked_at.added_to(answer)
     return NewPlan(
         kind=KIND,
@@ -164,7 +165,7 @@ def partition_json(head: PlanHead, row: PlannedPartition) -> dict[str, Json]:
         "leader": row.row[0],
         "replicas": row.row,
     }
-    lacking = aware_replicas.unassigned_of(head.answer, row.topic)
+    lacking = awareness.unassigned_of(head.answer, row.topic)
     return found | {"unassigned": lacking} if lacking else found
 
 

@@ -16,9 +16,9 @@ from app.errors import (
     SnapshotChanged,
 )
 from app.formats import snapshot_json
-from app.services import snapshot_cautions
 from app.services.cautions import Caution
 from app.services.limits import Limits
+from app.services.snapshots import cautions as snapshot_cautions
 from app.store.database import UnitOfWork
 from app.store.snapshots import Snapshot
 

@@ -21,9 +21,9 @@ from app.core.keys.resize import Resize, resize
 from app.core.keys.skew import HeavyKey, Skew, heaviest, skew
 from app.core.model import Int32s
 from app.errors import Json
-from app.services.key_encodings import Encoding, Written, read_keys
+from app.services.keys.encodings import Encoding, Written, read_keys
+from app.services.keys.null_keys import NullKeys, Producer, producer
 from app.services.limits import Limits
-from app.services.null_keys import NullKeys, Producer, producer
 
 HEAVIEST = 20
 """How many of the heaviest keys are named."""

@@ -19,10 +19,10 @@ from app.errors import IllegalReassignment, Json, ReassignmentUnderWay
 from app.formats.reassignment import PartitionReassignment, Reassignment
 from app.services import snapshots
 from app.services.cautions import Caution
+from app.services.checks.minimum import Minimum, minimum_for
 from app.services.limits import Limits
 from app.services.plans import as_json
-from app.services.replica_differences import movement_summary
-from app.services.yardsticks import Minimum, minimum_for
+from app.services.replicas import movement_summary
 from app.store.database import UnitOfWork
 from app.store.snapshots import Snapshot
 
