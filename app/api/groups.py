@@ -29,8 +29,7 @@ from app.api.planned import LATER, IfMatch, Prefer, planned
 from app.api.problems import responses
 from app.core.groups.registry import ASSIGNORS
 from app.errors import ConflictingFields
-from app.services.groups import planning
-from app.services.groups.requests import GroupRequest, restored, stored
+from app.services.groups import PLANNER, GroupRequest
 
 router = APIRouter(prefix="/v1/plans", tags=["plans"])
 
@@ -224,7 +223,9 @@ class PlanGroupRequest(RequestModel):
         """As the service knows it. Raises `ConflictingFields`."""
         names = [self.assignor] if isinstance(self.assignor, str) else list(dict.fromkeys(self.assignor or ()))
         topics = None if self.topics is None else [topic.plain(place) for place, topic in enumerate(self.topics)]
-        return restored(self.model_dump(exclude={"assignor", "topics"}) | {"assignors": names, "topics": topics})
+        return PLANNER.restored(
+            self.model_dump(exclude={"assignor", "topics"}) | {"assignors": names, "topics": topics}
+        )
 
 
 @router.post(
@@ -272,11 +273,9 @@ def plan_group(
     return planned(
         uow,
         once,
+        limits,
+        PLANNER,
         body.service,
-        kind=planning.KIND,
         prefer=prefer,
         if_match=if_match,
-        check=lambda wanted: planning.check(wanted, limits),
-        stored=stored,
-        plan=lambda wanted, hashes: planning.plan_group(uow, wanted, limits, if_match=hashes),
     )

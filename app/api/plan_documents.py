@@ -14,9 +14,9 @@ from app.core.measures.movement import PartitionChange
 from app.core.measures.placement import PlacementMeasures
 from app.core.measures.transfers import PartitionTransfer
 from app.core.measures.violations import Violation
-from app.services.groups.differences import ReaderChange
-from app.services.reassignment.differences import SHOWN_FLOWS, BrokerFlow, BrokerTransfer
-from app.services.streams.differences import TaskChange, TaskMoves
+from app.services.groups import ReaderChange
+from app.services.reassignment import SHOWN_FLOWS, BrokerFlow, BrokerTransfer
+from app.services.streams import TaskChange, TaskMoves
 
 
 class PlacedTopic(BaseModel):

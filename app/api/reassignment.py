@@ -12,9 +12,7 @@ from app.api.problems import responses
 from app.api.reassignment_documents import ReassignmentPlanDocument
 from app.api.reassignment_examples import REASSIGNMENT_REQUEST
 from app.api.reassignment_requests import PlanReassignmentRequest
-from app.services.reassignment import planning
-from app.services.reassignment.checking import check
-from app.services.reassignment.requests import KIND, stored
+from app.services.reassignment import PLANNER
 
 router = APIRouter(prefix="/v1/plans", tags=["plans"])
 
@@ -73,11 +71,9 @@ def plan_reassignment(
     return planned(
         uow,
         once,
+        limits,
+        PLANNER,
         body.service,
-        kind=KIND,
         prefer=prefer,
         if_match=if_match,
-        check=lambda wanted: check(wanted, limits),
-        stored=stored,
-        plan=lambda wanted, hashes: planning.plan_reassignment(uow, wanted, limits, if_match=hashes),
     )

@@ -1,13 +1,13 @@
 """A reassignment as requests write it."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Discriminator, Field, Tag
 
 from app.api.clusters import BrokerRequest
 from app.api.fields import INT64_MAX, BrokerId, Bytes, Id, Int32, Labels, PartitionId, Rack, TopicName
 from app.api.fields import Request as RequestModel
-from app.services.reassignment.requests import ReassignmentRequest, restored
+from app.services.reassignment import PLANNER, LeadersBy, ReassignmentRequest, ReplicasBy
 
 Number = Annotated[Int32, Field(ge=1)]
 # Below 1 the core itself refuses, and says what Kafka makes of it.
@@ -43,13 +43,13 @@ class BalanceFields(RequestModel):
     replicas: EvenReplicas | None = Field(
         None, description=_EVEN + "Left out: `keep`, or `tight` where brokers are added or a budget is set."
     )
-    replicas_by: Literal["count", "bytes", "throughput"] = Field("count", description="What is to be even.")
+    replicas_by: ReplicasBy = Field("count", description="What is to be even.")
     leaders: EvenLeaders | None = Field(
         None,
         description=_EVEN + "`preferred`: lists stay, and whoever is first in one leads. Left out: `keep`, or `tight` "
         "with leaders_only.",
     )
-    leaders_by: Literal["count", "ingress"] = Field("count", description="What is to be even.")
+    leaders_by: LeadersBy = Field("count", description="What is to be even.")
 
 
 class IsolateFields(RequestModel):
@@ -156,5 +156,4 @@ class PlanReassignmentRequest(RequestModel):
 
     def service(self) -> ReassignmentRequest:
         """As the service knows it."""
-        told: dict[str, Any] = self.model_dump(exclude={"add_brokers"})
-        return restored(told | {"add_brokers": [broker.broker() for broker in self.add_brokers]})
+        return PLANNER.restored(self.model_dump())

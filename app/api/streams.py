@@ -19,8 +19,7 @@ from app.api.streams_documents import StreamsPlanDocument
 from app.api.streams_events import StreamsEventRequest
 from app.core.streams.model import RackAwareStrategy
 from app.core.streams.registry import STREAMS_ASSIGNORS
-from app.services.streams import planning
-from app.services.streams.requests import StreamsRequest, restored, stored
+from app.services.streams import PLANNER, StreamsRequest
 
 router = APIRouter(prefix="/v1/plans", tags=["plans"])
 
@@ -105,7 +104,7 @@ class PlanStreamsRequest(RequestModel):
     def service(self) -> StreamsRequest:
         """As the service knows it. Raises `ConflictingFields`."""
         topics = None if self.topics is None else [topic.plain(place) for place, topic in enumerate(self.topics)]
-        return restored(self.model_dump(exclude={"topics"}) | {"topics": topics})
+        return PLANNER.restored(self.model_dump(exclude={"topics"}) | {"topics": topics})
 
 
 @router.post(
@@ -157,11 +156,9 @@ def plan_streams(
     return planned(
         uow,
         once,
+        limits,
+        PLANNER,
         body.service,
-        kind=planning.KIND,
         prefer=prefer,
         if_match=if_match,
-        check=lambda wanted: planning.check(wanted, limits),
-        stored=stored,
-        plan=lambda wanted, hashes: planning.plan_streams(uow, wanted, limits, if_match=hashes),
     )

@@ -4,6 +4,7 @@ from uuid import UUID
 
 from app.errors import Failure
 from app.services.limits import Limits
+from app.services.plans import run_job
 from app.services.plans.kinds import KINDS
 from app.store.database import Database
 
@@ -21,7 +22,7 @@ def run(database: Database, job_id: UUID, limits: Limits) -> None:
         return
     try:
         with database.begin() as uow:
-            plan = KINDS[job.kind].run(uow, job.request, limits)
+            plan = run_job(uow, KINDS[job.kind].planner, job.request, limits)
             uow.jobs.succeed(job_id, plan.head.id)
     except Failure as failure:
         with database.begin() as uow:

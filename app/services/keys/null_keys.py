@@ -11,7 +11,7 @@ from app.core.keys.model import Keys
 from app.core.keys.null_keys import DEFAULT_BATCH_BYTES, ProducerView
 from app.core.model import INT32_MAX, Int32s
 from app.errors import ConflictingFields, DuplicatePartition, QueueSizesOverflow, UnknownPartition
-from app.services.seeds import drawn_seed
+from app.services.seeds import digest, seed_of
 from app.services.snapshots import first_repeated
 
 DEFAULT_RECORD_BYTES = 1_024
@@ -123,15 +123,17 @@ def _seed(asked: NullKeys, keys: Keys, partitions: int) -> int:
     records = sha256(keys.data.tobytes())
     records.update(keys.offsets.tobytes())
     records.update(b"" if keys.is_null is None else keys.is_null.tobytes())
-    return drawn_seed(
-        {
-            "kind": "keys",
-            "engine_version": ENGINE_VERSION,
-            "records": records.hexdigest(),
-            "partitions": partitions,
-            "available_partitions": asked.available_partitions,
-            "queue_sizes": asked.queue_sizes,
-            "batch_bytes": asked.batch_bytes,
-            "record_bytes": asked.record_bytes,
-        }
+    return seed_of(
+        digest(
+            {
+                "kind": "keys",
+                "engine_version": ENGINE_VERSION,
+                "records": records.hexdigest(),
+                "partitions": partitions,
+                "available_partitions": asked.available_partitions,
+                "queue_sizes": asked.queue_sizes,
+                "batch_bytes": asked.batch_bytes,
+                "record_bytes": asked.record_bytes,
+            }
+        )
     )

@@ -1,5 +1,6 @@
 """What every kind of plan shares.
 
+pipeline.py      the one way from a request to a plan, and the protocol of a kind
 record.py        a plan as it is stored
 pages.py         a page of its partitions
 differences.py   the difference between two plans
@@ -17,6 +18,16 @@ from app.services.plans.exports import (
     Write,
 )
 from app.services.plans.pages import PartitionsPage, PlannedPartition, partitions
+from app.services.plans.pipeline import (
+    Allowance,
+    Planner,
+    PlanRequest,
+    Site,
+    check_job,
+    draft_plan,
+    make_plan,
+    run_job,
+)
 from app.services.plans.record import (
     JSON_OPTIONS,
     Plan,
@@ -31,17 +42,25 @@ __all__ = [
     "FORMATS",
     "JSON_OPTIONS",
     "MARKDOWN_ROWS",
+    "Allowance",
     "ClusterOf",
     "Difference",
     "Format",
     "PartitionsPage",
     "Plan",
+    "PlanRequest",
     "PlannedPartition",
+    "Planner",
+    "Site",
     "Write",
     "as_json",
+    "check_job",
+    "draft_plan",
     "load",
     "made_on",
+    "make_plan",
     "named_plan",
     "partitions",
+    "run_job",
     "summary",
 ]

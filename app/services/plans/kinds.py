@@ -1,4 +1,4 @@
-"""What differs between the kinds of plans, a row a kind: how one is made later, written, compared and handed over."""
+"""The registry of plan kinds: how each is planned, listed, compared and exported."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -9,25 +9,18 @@ from uuid import UUID
 import orjson
 
 from app.errors import ConflictingFields, Json, NotExportable
-from app.services import replicas, snapshots
-from app.services.groups import differences as group_differences
-from app.services.groups import exports as group_exports
-from app.services.groups import planning, readers
-from app.services.limits import Limits
-from app.services.plans.differences import Difference
-from app.services.plans.exports import BATCH, ClusterOf, Write
-from app.services.plans.pages import PlannedPartition
-from app.services.plans.record import JSON_OPTIONS, Plan, summary
-from app.services.reassignment import differences as reassignment_differences
-from app.services.reassignment import exports as reassignment_exports
-from app.services.reassignment import planning as reassignment_planning
-from app.services.reassignment import requests as reassignment_requests
-from app.services.reassignment import rows as reassignment_rows
-from app.services.reassignment.kept import STEPS
-from app.services.streams import differences as streams_differences
-from app.services.streams import exports as streams_exports
-from app.services.streams import kept as streams_kept
-from app.services.streams import planning as streams_planning
+from app.services import groups, reassignment, replicas, snapshots, streams
+from app.services.plans import (
+    BATCH,
+    JSON_OPTIONS,
+    ClusterOf,
+    Difference,
+    Plan,
+    PlannedPartition,
+    Planner,
+    Write,
+    summary,
+)
 from app.store.database import UnitOfWork
 from app.store.plans import NewPlan, PlanHead
 
@@ -38,72 +31,78 @@ class Kind:
 
     Parameters
     ----------
-    run : makes a plan of a request that a job has kept, as the service does that answers it at once.
-    placed : what the plan's rows are as JSON, beside the answer that is kept.
+    planner : from a request to a plan; see `app.services.plans.pipeline`.
+    rows : all rows of a plan as JSON, beside the stored answer; empty if the answer has them.
     partition : one row as JSON.
-    difference : what a plan changes, against what a caller names or, where it is None, what was there before.
-    exports : how it is written in each of the formats that fit it; what its rows say is `says`.
-    batch : writes the batch of a number, from 1 on, or its inverse; None where a plan has no batches.
+    difference : what a plan changes, against what a caller names or, if that is None, the state before it.
+    exports : the formats that fit the kind. content : what its rows say, for the problem about formats that do not.
+    batch : writes the batch of a number, from 1 on, or its inverse; None if the kind's plans have no batches.
     """
 
-    run: Callable[[UnitOfWork, Mapping[str, Any], Limits], Plan]
-    placed: Callable[[Plan | NewPlan], dict[str, object]]
+    planner: Planner[Any, Any, Any]
+    rows: Callable[[Plan | NewPlan], dict[str, object]]
     partition: Callable[[PlanHead, PlannedPartition], dict[str, Json]]
     difference: Callable[[UnitOfWork, Plan, UUID | None], Difference]
     exports: Mapping[str, Write]
-    says: str
+    content: str
     batch: Callable[[Plan | NewPlan, int, bool], bytes] | None = None
+
+
+def _none(_: Plan | NewPlan) -> dict[str, object]:
+    return {}
 
 
 KINDS: Mapping[str, Kind] = MappingProxyType(
     {
-        replicas.KIND: Kind(
-            run=replicas.run,
-            placed=replicas.placed,
-            partition=replicas.partition_json,
-            difference=replicas.difference,
-            exports=replicas.EXPORTS,
-            says="which brokers hold the replicas",
-        ),
-        reassignment_requests.KIND: Kind(
-            run=reassignment_planning.run,
-            placed=reassignment_rows.placed,
-            partition=reassignment_rows.partition_json,
-            difference=reassignment_differences.difference,
-            exports=reassignment_exports.EXPORTS,
-            says="which replicas move where",
-            batch=reassignment_exports.one_batch,
-        ),
-        planning.KIND: Kind(
-            run=planning.run,
-            # The answer of a group plan is whole: its lists have an order that rows do not keep.
-            placed=lambda _: {},
-            partition=readers.partition_json,
-            difference=group_differences.difference,
-            exports=group_exports.EXPORTS,
-            says="which members read the partitions, and moves no replica",
-        ),
-        streams_planning.KIND: Kind(
-            run=streams_planning.run,
-            placed=lambda _: {},
-            partition=streams_kept.partition_json,
-            difference=streams_differences.difference,
-            exports=streams_exports.EXPORTS,
-            says="which clients have the tasks, and moves no replica",
-        ),
+        kind.planner.kind: kind
+        for kind in (
+            Kind(
+                planner=replicas.PLANNER,
+                rows=replicas.rows_json,
+                partition=replicas.partition_json,
+                difference=replicas.difference,
+                exports=replicas.EXPORTS,
+                content="which brokers hold the replicas",
+            ),
+            Kind(
+                planner=reassignment.PLANNER,
+                rows=reassignment.rows_json,
+                partition=reassignment.partition_json,
+                difference=reassignment.difference,
+                exports=reassignment.EXPORTS,
+                content="which replicas move where",
+                batch=reassignment.one_batch,
+            ),
+            Kind(
+                planner=groups.PLANNER,
+                rows=_none,  # the answer's lists have an order that rows do not keep
+                partition=groups.partition_json,
+                difference=groups.difference,
+                exports=groups.EXPORTS,
+                content="which members read the partitions, and moves no replica",
+            ),
+            Kind(
+                planner=streams.PLANNER,
+                rows=_none,
+                partition=streams.partition_json,
+                difference=streams.difference,
+                exports=streams.EXPORTS,
+                content="which clients have the tasks, and moves no replica",
+            ),
+        )
     }
 )
-"""Every kind of plan by its name; the API's filter and the jobs read it."""
-_NOT_SHOWN = ("prediction", "seed", STEPS)
-"""What of an answer its JSON says elsewhere, or hands over as files alone."""
+"""Every kind of plan by its name; the API's filter, the pages and the jobs read it."""
+_NOT_SHOWN = ("prediction", "seed", reassignment.STEPS)
+"""Fields of an answer that its JSON has elsewhere, or that only exported files have."""
 
 
 def to_json(plan: Plan | NewPlan) -> bytes:
-    """The plan as the API writes it. One that was not kept has neither id nor time."""
+    """The plan as the API writes it. One that is not stored has neither id nor time."""
     head = plan.head if isinstance(plan, Plan) else plan
     document = (
         summary(head)
-        | KINDS[head.kind].placed(plan)
+        | KINDS[head.kind].rows(plan)
         | {name: value for name, value in head.answer.items() if name not in _NOT_SHOWN}
         | {"request": head.request}
     )
@@ -111,7 +110,7 @@ def to_json(plan: Plan | NewPlan) -> bytes:
 
 
 def export(uow: UnitOfWork, plan: Plan, name: str, *, batch: int | None = None, is_inverse: bool = False) -> bytes:
-    """A plan that was kept as a file: `write`, with the cluster of its snapshot."""
+    """A stored plan as a file: `write`, with the cluster of its snapshot."""
     snapshot_id = plan.head.snapshot_id
     return write(
         plan,
@@ -133,14 +132,14 @@ def write(
 
     Raises
     ------
-    NotExportable : the plan cannot be said in that format, or has no such batch.
-    ConflictingFields : a batch is named where the format is of a whole plan, or none where it is of one.
+    NotExportable : the plan cannot be written in that format, or has no such batch.
+    ConflictingFields : a batch is named and the format is of a whole plan, or the other way round.
     """
-    called = (plan.head if isinstance(plan, Plan) else plan).kind
-    kind = KINDS[called]
+    kind_name = (plan.head if isinstance(plan, Plan) else plan).kind
+    kind = KINDS[kind_name]
     formats = [*kind.exports, *([BATCH] if kind.batch else [])]
     if name not in formats:
-        detail = f"a {called} plan says {kind.says}; it is written as {', '.join(formats)}, not as {name}"
+        detail = f"a {kind_name} plan says {kind.content}; it is written as {', '.join(formats)}, not as {name}"
         raise NotExportable(detail, formats=formats)
     if name == BATCH and kind.batch:
         if batch is None:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import UUID
 
@@ -12,59 +12,153 @@ from app.core.jvm import JavaRandom
 from app.core.measures.placement import measure
 from app.core.measures.tally import tally
 from app.core.measures.violations import violations
-from app.core.model import Broker, Cluster, NewTopic
-from app.core.replicas.awareness.rules import Policy
+from app.core.model import Broker, Cluster, NewTopic, Placement
+from app.core.replicas.awareness.rules import Policy, Rules
 from app.core.replicas.envelope import Envelope, Share
 from app.core.replicas.rack_modes import RackMode, require_racks
 from app.core.replicas.registry import PLACEMENTS, Algorithm, place_topics
-from app.errors import InvalidPartitions, Json, KafkaError
-from app.services import snapshots
+from app.errors import ConflictingFields, InvalidPartitions, Json, KafkaError
 from app.services.cautions import Caution
 from app.services.limits import Limits
-from app.services.plans import Plan, PlannedPartition, as_json
+from app.services.plans import Allowance, Plan, PlannedPartition, Planner, Site, as_json, draft_plan
 from app.services.replicas import awareness
-from app.services.replicas.requests import KIND, ReplicasRequest, canonical, check, restored
-from app.services.seeds import digest, drawn_seed
-from app.store.database import UnitOfWork
+from app.services.replicas.requests import KIND, ReplicasRequest, check, partitions_of, restored, stored
 from app.store.plans import NewPlan, PlanHead
 
 
-def run(uow: UnitOfWork, request: Mapping[str, Any], limits: Limits) -> Plan:
-    """Answer a request that `stored` kept: what a job of this kind does."""
-    return place(uow, restored(request), limits, is_job=True)
+@dataclass(frozen=True, slots=True, eq=False)
+class ReplicasProblem:
+    """Topics to place, with nothing left to look up.
 
-
-@dataclass(frozen=True, slots=True)
-class _Site:
-    """Where the topics are to be placed: a cluster, and the snapshot that it was read from."""
-
-    cluster: Cluster
-    snapshot_id: UUID | None = None
-    content_hash: str | None = None
-
-
-def place(
-    uow: UnitOfWork,
-    request: ReplicasRequest,
-    limits: Limits,
-    *,
-    if_match: Sequence[str] = (),
-    is_job: bool = False,
-    plan_id: UUID | None = None,
-) -> Plan:
-    """Place the topics and keep the plan; a request that was answered before gets the same plan again.
-
-    Raises the failures of `plan`, and `SnapshotNotFound`, `SnapshotChanged`.
+    Parameters
+    ----------
+    algorithm : with its options applied. options : the record that its `options.read` returned; None if it has none.
+    listed : all brokers, in the caller's order. brokers : those that the algorithm places on, as it sees them.
+    rack_mode : as requested. seed : None until `with_seed`; it stays None with a fixed start index.
+    is_envelope : the seed was not the caller's, so that a controller's outcome may be another.
+    is_snapshot : the brokers are those of a snapshot, whose hash says which they are.
+    partitions : of topics of the cluster, by name.
     """
-    check(request, limits, is_job=is_job)
-    site = _Site(Cluster("", tuple(request.brokers or ())))
-    if request.snapshot_id is not None:
-        snapshot, cluster = snapshots.load(uow, request.snapshot_id)
-        site = _Site(cluster, snapshot.id, snapshot.content_hash)
-        if if_match:
-            snapshots.require_unchanged(uow, snapshot.cluster, if_match)
-    new = _plan(request, site)
-    return Plan(uow.plans.keep(new, plan_id=plan_id), tuple(new.placements))
+
+    topics: tuple[NewTopic, ...]
+    algorithm: Algorithm
+    options: Any
+    listed: tuple[Broker, ...] = field(repr=False)
+    brokers: tuple[Broker, ...] = field(repr=False)
+    rack_mode: RackMode | None
+    fixed_start_index: int | None
+    seed: int | None
+    is_envelope: bool
+    is_snapshot: bool
+    partitions: Mapping[str, int] = field(repr=False)
+    cautions: tuple[Caution, ...] = ()
+
+
+class _ReplicasPlanner(Planner[ReplicasRequest, ReplicasProblem, tuple[Placement, ...]]):
+    kind = KIND
+
+    def stored(self, request: ReplicasRequest) -> Mapping[str, Json]:
+        return stored(request)
+
+    def restored(self, plain: Mapping[str, Any]) -> ReplicasRequest:
+        return restored(plain)
+
+    def check_site(self, request: ReplicasRequest) -> None:
+        if (request.snapshot_id is None) == (request.brokers is None):
+            raise ConflictingFields("a request names either a snapshot_id or brokers", path=("snapshot_id",))
+
+    def check(self, request: ReplicasRequest, limits: Limits) -> None:
+        check(request, limits)
+
+    def previous_snapshot(self, _request: ReplicasRequest) -> UUID | None:
+        return None
+
+    def resolve(self, request: ReplicasRequest, site: Site, allowance: Allowance) -> ReplicasProblem:
+        allowance.check_work(partitions_of(request), path=("topics",))
+        cluster = site.cluster or Cluster("", tuple(request.brokers or ()))
+        listed = cluster.brokers if request.brokers is None else tuple(request.brokers)
+        algorithm = PLACEMENTS[request.algorithm]
+        options = None
+        if algorithm.options is not None:
+            options = algorithm.options.read(request.options)
+            algorithm = algorithm.with_options(options)
+        brokers, cautions = _brokers_in_play(request.rack_mode, listed, algorithm)
+        return ReplicasProblem(
+            topics=tuple(request.topics),
+            algorithm=algorithm,
+            options=options,
+            listed=listed,
+            brokers=brokers,
+            rack_mode=request.rack_mode,
+            fixed_start_index=request.fixed_start_index,
+            seed=request.seed,
+            is_envelope=request.seed is None and request.fixed_start_index is None,
+            is_snapshot=site.content_hash is not None,
+            partitions={topic.name: len(topic.partition_ids) for topic in cluster.topics},
+            cautions=tuple(cautions),
+        )
+
+    def canonical(self, problem: ReplicasProblem) -> dict[str, Json]:
+        algorithm = problem.algorithm
+        mode = problem.rack_mode or algorithm.rack_mode
+        options = {} if algorithm.options is None else algorithm.options.canonical(problem.options)
+        return {
+            # A snapshot's brokers follow from its hash; others are named in the caller's order, which may count.
+            "brokers": None if problem.is_snapshot else [_broker_json(broker) for broker in problem.listed],
+            "algorithm": algorithm.name,
+            "rack_mode": None if mode is None else mode.value,
+            "fixed_start_index": problem.fixed_start_index,
+            "seed": problem.seed,
+            "topics": [as_json(topic) for topic in problem.topics],
+            **options,
+        }
+
+    def with_seed(self, problem: ReplicasProblem, seed: int) -> ReplicasProblem:
+        return replace(problem, seed=seed) if problem.is_envelope else problem
+
+    def solve(self, problem: ReplicasProblem) -> tuple[Placement, ...]:
+        placements = place_topics(
+            problem.algorithm,
+            problem.brokers,
+            problem.topics,
+            random=JavaRandom(problem.seed or 0),
+            fixed_start_index=problem.fixed_start_index,
+        )
+        _require_partitions(problem.topics)
+        require_racks(problem.rack_mode or problem.algorithm.rack_mode, problem.brokers)
+        return placements
+
+    def violations(self, _problem: ReplicasProblem, _solution: tuple[Placement, ...]) -> Sequence[str]:
+        """None: Kafka's own placements may be fragile, and the answer lists how."""
+        return ()
+
+    def answer(self, problem: ReplicasProblem, solution: tuple[Placement, ...]) -> dict[str, Json]:
+        counts = tally({placement.topic: placement.assignment for placement in solution}, problem.listed)
+        envelope_of = problem.algorithm.envelope
+        # If no controller draws there is nothing to predict: the assignment is there to be handed to Kafka.
+        is_pinned = problem.fixed_start_index is not None or envelope_of is None
+        answer: dict[str, Json] = {
+            "prediction": "pinned" if is_pinned else "envelope" if problem.is_envelope else "replay",
+            "seed": problem.seed,
+            "envelope": [_envelope(topic, envelope_of(problem.brokers, topic)) for topic in problem.topics]
+            if problem.is_envelope and envelope_of is not None
+            else None,
+            "measures": as_json(measure(counts)),
+            "violations": as_json(violations(counts)),
+            "warnings": [caution.as_json() for caution in (*problem.cautions, *_topic_cautions(problem))],
+        }
+        if not isinstance(problem.options, Rules):
+            return answer
+        report = awareness.look(
+            solution, problem.topics, listed=problem.listed, live=problem.brokers, rules=problem.options
+        )
+        return report.added_to(answer)
+
+    def placements(self, _problem: ReplicasProblem, solution: tuple[Placement, ...]) -> Sequence[Placement]:
+        return solution
+
+
+PLANNER = _ReplicasPlanner()
 
 
 def warm_up() -> None:
@@ -73,77 +167,19 @@ def warm_up() -> None:
     topics = [NewTopic("warm-up", 7, 2)]
     crossing = tuple(replace(broker, attributes={"zone": f"zone-{broker.id // 2}"}) for broker in brokers)
     for name, algorithm in PLACEMENTS.items():
-        if algorithm.following is None:
+        if algorithm.options is None:
             for rack_mode in (RackMode.ENFORCED, RackMode.DISABLED):
-                plan(ReplicasRequest(topics, algorithm=name, rack_mode=rack_mode), Cluster("", brokers), Limits())
+                request = ReplicasRequest(topics, algorithm=name, rack_mode=rack_mode)
+                draft_plan(PLANNER, request, Cluster("", brokers), Limits())
         else:
             for attributes in (["rack"], ["zone", "rack"]):
-                request = ReplicasRequest(topics, algorithm=name, policy=Policy.REDIS, attributes=attributes)
-                plan(request, Cluster("", crossing), Limits())
+                options = {"policy": Policy.REDIS, "attributes": attributes}
+                draft_plan(
+                    PLANNER, ReplicasRequest(topics, algorithm=name, options=options), Cluster("", crossing), Limits()
+                )
 
 
-def plan(request: ReplicasRequest, cluster: Cluster, limits: Limits) -> NewPlan:
-    """Place the topics on a cluster, and keep nothing.
-
-    Raises what the algorithm does, and `ConflictingFields`, `DuplicateBroker`, `DuplicateTopic`, `LimitExceeded`.
-    """
-    check(replace(request, brokers=cluster.brokers), limits, is_job=True)
-    return _plan(request, _Site(cluster))
-
-
-def _plan(request: ReplicasRequest, site: _Site) -> NewPlan:
-    rules = request.rules
-    algorithm = PLACEMENTS[request.algorithm]
-    if rules is not None:
-        algorithm = algorithm.under(rules)
-    listed = request.brokers if request.brokers is not None else site.cluster.brokers
-    asked = canonical(request, listed, cluster=site.cluster.name or None, content_hash=site.content_hash)
-    # Taken before a seed is drawn: who sends that seed asks for a replay, which is another plan than the envelope.
-    plan_hash = digest(asked).hex()
-    is_drawn = request.seed is None and request.fixed_start_index is None
-    if is_drawn:
-        request = replace(request, seed=drawn_seed(asked))
-        asked["seed"] = request.seed
-    brokers, warnings = _brokers_in_play(request, listed, algorithm)
-    placements = place_topics(
-        algorithm,
-        brokers,
-        request.topics,
-        random=JavaRandom(request.seed or 0),
-        fixed_start_index=request.fixed_start_index,
-    )
-    _require_partitions(request.topics)
-    require_racks(request.rack_mode or algorithm.rack_mode, brokers)
-    counts = tally({placement.topic: placement.assignment for placement in placements}, listed)
-    envelope_of = algorithm.envelope
-    # Where no controller draws there is nothing to predict: the assignment is there to be handed to Kafka.
-    is_pinned = request.fixed_start_index is not None or envelope_of is None
-    answer: dict[str, Json] = {
-        "prediction": "pinned" if is_pinned else "envelope" if is_drawn else "replay",
-        "seed": request.seed,
-        "envelope": [_envelope(topic, envelope_of(brokers, topic)) for topic in request.topics]
-        if is_drawn and envelope_of is not None
-        else None,
-        "measures": as_json(measure(counts)),
-        "violations": as_json(violations(counts)),
-        "warnings": [warning.as_json() for warning in (*warnings, *_topic_warnings(request, site.cluster))],
-    }
-    if rules is not None:
-        looked_at = awareness.look(placements, request.topics, listed=listed, live=brokers, rules=rules)
-        answer = looked_at.added_to(answer)
-    return NewPlan(
-        kind=KIND,
-        hash=plan_hash,
-        cluster=site.cluster.name or None,
-        snapshot_id=site.snapshot_id,
-        labels=dict(request.labels),
-        request=asked,
-        answer=answer,
-        placements=placements,
-    )
-
-
-def placed(plan: Plan | NewPlan) -> dict[str, object]:
+def rows_json(plan: Plan | NewPlan) -> dict[str, object]:
     """Where the topics landed, as the contract writes it."""
     return {
         "topics": [
@@ -159,14 +195,14 @@ def placed(plan: Plan | NewPlan) -> dict[str, object]:
 
 def partition_json(head: PlanHead, row: PlannedPartition) -> dict[str, Json]:
     """One partition of a plan; the first replica is the preferred leader. `unassigned` counts those without a place."""
-    found: dict[str, Json] = {
+    document: dict[str, Json] = {
         "topic": row.topic,
         "partition": row.partition,
         "leader": row.row[0],
         "replicas": row.row,
     }
     lacking = awareness.unassigned_of(head.answer, row.topic)
-    return found | {"unassigned": lacking} if lacking else found
+    return document | {"unassigned": lacking} if lacking else document
 
 
 def _require_partitions(topics: Sequence[NewTopic]) -> None:
@@ -182,13 +218,13 @@ def _require_partitions(topics: Sequence[NewTopic]) -> None:
             )
 
 
-def _envelope(topic: NewTopic, found: Envelope) -> dict[str, Json]:
+def _envelope(topic: NewTopic, envelope: Envelope) -> dict[str, Json]:
     """An envelope as a plan says it: by broker, not by array."""
 
     def share(of: Share) -> dict[str, Json]:
         numbers = np.stack([of.lowest, of.highest, of.seen_lowest, of.seen_highest], axis=1).tolist()
         names = ("lowest", "highest", "seen_lowest", "seen_highest")
-        brokers = map(str, found.broker_ids.tolist())
+        brokers = map(str, envelope.broker_ids.tolist())
         return {
             "guaranteed_spread": of.guaranteed_spread,
             "worst_case_spread": of.worst_case_spread,
@@ -199,49 +235,58 @@ def _envelope(topic: NewTopic, found: Envelope) -> dict[str, Json]:
 
     return {
         "topic": topic.name,
-        "method": found.method,
-        "outcomes": found.outcomes,
-        "seeds": found.seeds,
-        "leaders": share(found.leaders),
-        "replicas": share(found.replicas),
+        "method": envelope.method,
+        "outcomes": envelope.outcomes,
+        "seeds": envelope.seeds,
+        "leaders": share(envelope.leaders),
+        "replicas": share(envelope.replicas),
     }
 
 
 def _brokers_in_play(
-    request: ReplicasRequest, listed: Sequence[Broker], algorithm: Algorithm
+    rack_mode: RackMode | None, listed: Sequence[Broker], algorithm: Algorithm
 ) -> tuple[tuple[Broker, ...], list[Caution]]:
     """The brokers as the algorithm sees them, and what the caller should know about that."""
-    warnings = []
-    brokers = algorithm.in_play(listed, request.rack_mode)
+    cautions = []
+    brokers = algorithm.in_play(listed, rack_mode)
     rack_of = {broker.id: broker.rack for broker in listed}
     left_out = tuple(broker.id for broker in listed if broker.fenced and algorithm.leaves_out_fenced)
     if left_out:
         detail = f"{len(left_out)} fenced brokers get no replica: {algorithm.name} places on live brokers only"
-        warnings.append(Caution("fenced_brokers_left_out", detail, left_out))
-    is_safe = (request.rack_mode or algorithm.rack_mode) is RackMode.SAFE
+        cautions.append(Caution("fenced_brokers_left_out", detail, left_out))
+    is_safe = (rack_mode or algorithm.rack_mode) is RackMode.SAFE
     if is_safe and any(broker.rack != rack_of[broker.id] for broker in brokers):
         without = tuple(broker.id for broker in brokers if rack_of[broker.id] is None)
         detail = f"racks do not count: {len(without)} of {len(brokers)} brokers have none, and the mode is safe"
-        warnings.append(Caution("racks_ignored", detail, without))
+        cautions.append(Caution("racks_ignored", detail, without))
     sizes = Counter(broker.rack for broker in brokers if broker.rack is not None)
-    if len(set(sizes.values())) > 1 and algorithm.following is None:
+    if len(set(sizes.values())) > 1 and algorithm.options is None:
         listed_sizes = ", ".join(f"{rack}: {size}" for rack, size in sorted(sizes.items()))
         detail = f"racks are of unequal size ({listed_sizes}); brokers of a small rack get more replicas than others"
-        warnings.append(Caution("unequal_racks", detail))
-    return brokers, warnings
+        cautions.append(Caution("unequal_racks", detail))
+    return brokers, cautions
 
 
-def _topic_warnings(request: ReplicasRequest, cluster: Cluster) -> list[Caution]:
-    found = []
-    for topic in request.topics:
-        existing = cluster.topic(topic.name)
-        partitions = 0 if existing is None else len(existing.partition_ids)
+def _topic_cautions(problem: ReplicasProblem) -> list[Caution]:
+    cautions = []
+    for topic in problem.topics:
+        partitions = problem.partitions.get(topic.name, 0)
         if partitions and topic.start_partition_id <= 0:
             detail = f"topic {topic.name} exists with {partitions} partitions; Kafka would refuse to create it"
-            found.append(Caution("topic_exists", detail))
-        elif cluster.topics and topic.start_partition_id > 0 and topic.start_partition_id != partitions:
+            cautions.append(Caution("topic_exists", detail))
+        elif problem.partitions and topic.start_partition_id > 0 and topic.start_partition_id != partitions:
             detail = (
                 f"topic {topic.name} has {partitions} partitions; new ones cannot start at {topic.start_partition_id}"
             )
-            found.append(Caution("start_partition_id_differs", detail))
-    return found
+            cautions.append(Caution("start_partition_id_differs", detail))
+    return cautions
+
+
+def _broker_json(broker: Broker) -> dict[str, Json]:
+    """A broker as a request names it; attributes and a weight only if it has some, so that other hashes stay."""
+    plain: dict[str, Json] = as_json(broker)
+    if not broker.attributes:
+        del plain["attributes"]
+    if broker.weight == 1:
+        del plain["weight"]
+    return plain
