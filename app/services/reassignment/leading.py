@@ -7,7 +7,7 @@ import numpy as np
 from app.core.model import NO_LEADER, Int32s, Int64s
 from app.core.reassignment.leaders.choosing import choose_leaders
 from app.core.reassignment.leaders.preferred import led_by
-from app.core.reassignment.leaders.problem import Leaders, LeadersProblem
+from app.core.reassignment.leaders.problem import LeaderChoice, LeadersProblem
 from app.core.reassignment.leaders.verifier import leader_violations
 from app.core.reassignment.problem import NO_HOME
 from app.errors import NotFeasible
@@ -32,7 +32,7 @@ class Leading:
     """
 
     after: Int32s = field(repr=False)
-    chosen: Leaders
+    chosen: LeaderChoice
     weight: Int64s = field(repr=False)
     base: Int64s = field(repr=False)
     changes: int

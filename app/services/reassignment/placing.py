@@ -5,8 +5,9 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from app.core.certificate import Certificate
 from app.core.model import Int32s, Int64s
-from app.core.reassignment.answer import Placed
+from app.core.reassignment.answer import ReplicaPlacement
 from app.core.reassignment.balance import KEEP, Balance
 from app.core.reassignment.problem import NO_HOME, Problem
 from app.core.reassignment.verifying import placement_faults
@@ -31,13 +32,13 @@ class Placing:
     trade_off : the least movement in ever wider bands; None where nobody asked.
     """
 
-    placed: Placed
+    placed: ReplicaPlacement
     by: str
     load: Int64s = field(repr=False)
     base_load: Int64s = field(repr=False)
     largest: int | None = None
     largest_bound: int | None = None
-    trade_off: Sequence[Placed] | None = None
+    trade_off: Sequence[ReplicaPlacement] | None = None
 
     def loads(self, replicas: Int32s) -> Int64s:
         """(brokers,) int64 what every broker has, with these replicas."""
@@ -82,10 +83,12 @@ def place(request: ReassignmentRequest, source: Source, *, is_over: Callable[[],
 
     load, base_load = _load(request, source)
     found = place_by_load(problem, load, base_load, balance, is_over)
-    return Placing(found.placed, by, load, base_load, found.largest_load, found.bound_of_largest)
+    return Placing(found.placement, by, load, base_load, found.largest.value, found.largest.lower_bound)
 
 
-def _by_count(request: ReassignmentRequest, source: Source, balance: Balance, is_over: Callable[[], bool]) -> Placed:
+def _by_count(
+    request: ReassignmentRequest, source: Source, balance: Balance, is_over: Callable[[], bool]
+) -> ReplicaPlacement:
     from app.core.reassignment.counts.least_movement import least_movement  # noqa: PLC0415 — as above
     from app.core.reassignment.counts.trade_off import BudgetTooSmall, within_budget  # noqa: PLC0415 — as above
 
@@ -109,7 +112,7 @@ def _by_count(request: ReassignmentRequest, source: Source, balance: Balance, is
     return least_movement(source.problem, KEEP, is_over=is_over)
 
 
-def _trade_off(problem: Problem, is_over: Callable[[], bool]) -> Sequence[Placed]:
+def _trade_off(problem: Problem, is_over: Callable[[], bool]) -> Sequence[ReplicaPlacement]:
     from app.core.reassignment.counts.trade_off import trade_off  # noqa: PLC0415 — as above
 
     return trade_off(problem, points=TRADE_OFF_POINTS, is_over=is_over)
@@ -125,9 +128,10 @@ def _load(request: ReassignmentRequest, source: Source) -> tuple[Int64s, Int64s]
     return rates_of(request, source.scope), others
 
 
-def _as_it_is(source: Source) -> Placed:
+def _as_it_is(source: Source) -> ReplicaPlacement:
     """Every replica where it is: what a plan of leaders alone starts from."""
     factors = source.problem.factors
     if (source.before[:, factors.max(initial=0) :] != NO_HOME).any():
         raise RuntimeError("leaders alone change no factor")
-    return Placed(source.before, None, 0, 0, "none: no replica moves", ("every replica stays",))
+    certificate = Certificate("moved weight", 0, 0, "none: no replica moves", ("every replica stays",))
+    return ReplicaPlacement(source.before, None, certificate)

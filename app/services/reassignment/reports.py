@@ -8,7 +8,7 @@ from app.core.measures.placement import PlacementMeasures, measure
 from app.core.measures.tally import Tally, tally
 from app.core.measures.violations import violations
 from app.core.model import NO_REPLICA, Assignment, Int32s, Int64s
-from app.core.reassignment.answer import Placed
+from app.core.reassignment.answer import ReplicaPlacement
 from app.core.reassignment.balance import Band
 from app.core.reassignment.batches.model import Batches
 from app.core.reassignment.problem import NO_HOME
@@ -95,23 +95,27 @@ def _certificate(request: ReassignmentRequest, found: Found, moves: Moves) -> di
     per_row = moves.comes.sum(axis=1)
     moved_bytes = int((per_row * source.sizes.size_bytes).sum())
     unknown = int(per_row[~source.sizes.is_known].sum())
-    bound = placed.bound if source.counts_bytes else min(_unavoidable_bytes(source), moved_bytes)
+    bound = placed.certificate.lower_bound if source.counts_bytes else min(_unavoidable_bytes(source), moved_bytes)
     told: dict[str, Json] = {
         "moved_replicas": int(per_row.sum()),
         "moved_bytes": moved_bytes,
         "lower_bound_bytes": min(bound, moved_bytes),
-        "lower_bound_replicas": None if source.counts_bytes else placed.bound,
+        "lower_bound_replicas": None if source.counts_bytes else placed.certificate.lower_bound,
         "unknown_size_replicas": unknown,
         "minimised": "bytes" if source.counts_bytes else "replicas",
-        "optimal": placed.optimal,
-        "gap": placed.gap,
-        "constraints": [*_constraints(request, source), *placed.constraints],
-        "solver": placed.solver,
+        "optimal": placed.certificate.optimal,
+        "gap": placed.certificate.gap,
+        "constraints": [*_constraints(request, source), *placed.certificate.constraints],
+        "solver": placed.certificate.solver,
         "seconds": round(found.seconds, 3),
     }
     if request.leaders_only:
-        leaders: dict[str, Json] = {"optimal": chosen.optimal, "gap": chosen.gap, "solver": chosen.solver}
-        return told | leaders | {"constraints": [*placed.constraints, *chosen.constraints]}
+        leaders: dict[str, Json] = {
+            "optimal": chosen.certificate.optimal,
+            "gap": chosen.certificate.gap,
+            "solver": chosen.certificate.solver,
+        }
+        return told | leaders | {"constraints": [*placed.certificate.constraints, *chosen.certificate.constraints]}
     return told
 
 
@@ -165,12 +169,12 @@ def _balance(request: ReassignmentRequest, found: Found) -> dict[str, Json]:
         "by": request.balance.leaders_by,
         **_band(chosen.band, led, target),
         "before": _ends(led_before, target),
-        "largest_bound": chosen.largest_bound,
-        "changes": chosen.changes,
-        "bound": chosen.bound,
-        "optimal": chosen.optimal,
-        "gap": chosen.gap,
-        "solver": chosen.solver,
+        "largest_bound": chosen.largest.lower_bound,
+        "changes": chosen.certificate.value,
+        "bound": chosen.certificate.lower_bound,
+        "optimal": chosen.certificate.optimal,
+        "gap": chosen.certificate.gap,
+        "solver": chosen.certificate.solver,
     }
     return {"replicas": replicas, "leaders": leaders}
 
@@ -213,7 +217,7 @@ def _batch(source: Source, steps: Batches, number: int) -> dict[str, Json]:
     }
 
 
-def _point(source: Source, placed: Placed) -> dict[str, Json]:
+def _point(source: Source, placed: ReplicaPlacement) -> dict[str, Json]:
     """One point of movement against balance."""
     per_row = Moves.of(source, placed.replicas).comes.sum(axis=1)
     return {
@@ -221,7 +225,7 @@ def _point(source: Source, placed: Placed) -> dict[str, Json]:
         "high": None if placed.band is None else placed.band.high,
         "moved_replicas": int(per_row.sum()),
         "moved_bytes": int((per_row * source.sizes.size_bytes).sum()),
-        "optimal": placed.optimal,
+        "optimal": placed.certificate.optimal,
     }
 
 
