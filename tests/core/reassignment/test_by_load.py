@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from app.core.flow import NoFlow
+from app.core.flow import InfeasibleFlow
 from app.core.model import Int64s
 from app.core.reassignment.balance import KEEP, TIGHT, Balance, Band
 from app.core.reassignment.loads.by_load import LoadPlacement, place_by_load
@@ -209,7 +209,7 @@ def test_what_is_light_to_move_moves_and_not_what_is_heavy() -> None:
 
 def test_a_partition_that_fits_nowhere_is_said() -> None:
     """Two replicas on one broker that may take any."""
-    with pytest.raises(NoFlow):
+    with pytest.raises(InfeasibleFlow):
         place(weighted(cluster([[0, 1]], [0, 0], gone=(1,), factor=2), [1]), TIGHT)
 
 

@@ -5,7 +5,7 @@ from importlib import import_module
 
 import pytest
 
-MODULES = ("app.core.certificate",)
+MODULES = ("app.core.certificate", "app.core.flow")
 
 
 @pytest.mark.parametrize("name", MODULES)

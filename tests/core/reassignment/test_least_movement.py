@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.core.certificate import Certificate
-from app.core.flow import NoFlow
+from app.core.flow import InfeasibleFlow
 from app.core.reassignment.answer import ReplicaPlacement
 from app.core.reassignment.balance import KEEP, TIGHT, Balance, Band
 from app.core.reassignment.counts import offers, within_band
@@ -339,7 +339,7 @@ def test_what_cannot_be_says_what_is_short(factor: int, rule: RackRule, what: st
 
 
 def test_a_band_that_nothing_fits_into_is_refused() -> None:
-    with pytest.raises(NoFlow):
+    with pytest.raises(InfeasibleFlow):
         movement_within(problem_of([[0], [1], [2]], [0, 0, 0]), Band(2, 2))
 
 

@@ -48,7 +48,7 @@ def movement_within(problem: Problem, band: Band, *, is_over: Callable[[], bool]
 
     Raises
     ------
-    NoFlow : no legal placement is within the band.
+    InfeasibleFlow : no legal placement is within the band.
     """
     replicas, bound = least_within(problem, band, is_over=is_over)
     return _placed(problem, replicas, bound, band)

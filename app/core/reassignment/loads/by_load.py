@@ -68,7 +68,7 @@ def place_by_load(
 
     Raises
     ------
-    NoFlow : if some partition cannot be placed at all.
+    InfeasibleFlow : if some partition cannot be placed at all.
     LimitExceeded : if loads or weights are so large that they cannot be added exactly.
     """
     rules = rules_of(problem, load)
