@@ -7,7 +7,7 @@ import numpy as np
 
 from app.core.measures.tally import positions_of
 from app.core.model import NO_REPLICA, UNKNOWN_SIZE, Assignment, Cluster, Int32s, Int64s
-from app.core.reassignment.answer import Placed
+from app.core.reassignment.answer import ReplicaPlacement
 from app.core.reassignment.yardstick import Planned, Yardstick, yardstick
 from app.errors import Json
 
@@ -36,12 +36,12 @@ class Minimum:
             "spread_over_racks": self.measured.minds_racks,
         }
 
-    def _moved(self, placed: Placed) -> dict[str, Json]:
+    def _moved(self, placed: ReplicaPlacement) -> dict[str, Json]:
         new = _gained(self.planned.before, placed.replicas)
         return {
             "moved_replicas": int(new.sum()),
             "moved_bytes": int((new * np.maximum(self.size_bytes, 0)).sum()),
-            "optimal": placed.optimal,
+            "optimal": placed.certificate.optimal,
         }
 
 

@@ -8,9 +8,10 @@ from uuid import UUID
 
 import numpy as np
 
+from app.core.certificate import Certificate
 from app.core.measures.violations import violations
 from app.core.model import Cluster, Int32s, Placement
-from app.core.reassignment.answer import Placed
+from app.core.reassignment.answer import ReplicaPlacement
 from app.core.reassignment.balance import KEEP
 from app.core.reassignment.batches.cutting import cut
 from app.core.reassignment.batches.model import Batches, Reassigned
@@ -127,7 +128,7 @@ def solve(problem: ReassignmentProblem) -> ReassignmentSolution:
     )
 
 
-def _place(problem: ReassignmentProblem) -> tuple[Placed, int | None, list[Relaxation]]:
+def _place(problem: ReassignmentProblem) -> tuple[ReplicaPlacement, int | None, list[Relaxation]]:
     """The replica lists, the lower bound on the largest load, and what was given up. Raises `BudgetBelowMinimum`."""
     if problem.leaders_only:
         return _as_it_is(problem), None, []
@@ -138,10 +139,10 @@ def _place(problem: ReassignmentProblem) -> tuple[Placed, int | None, list[Relax
     from app.core.reassignment.loads.by_load import place_by_load  # noqa: PLC0415 — solvers take a while to import
 
     solution = place_by_load(problem.placement, objective.load, objective.base_load, objective.balance, problem.is_over)
-    return solution.placed, solution.bound_of_largest, []
+    return solution.placement, solution.largest.lower_bound, []
 
 
-def _within_budget(problem: ReassignmentProblem) -> tuple[Placed, list[Relaxation]]:
+def _within_budget(problem: ReassignmentProblem) -> tuple[ReplicaPlacement, list[Relaxation]]:
     from app.core.reassignment.counts.least_movement import least_movement  # noqa: PLC0415 — as above
     from app.core.reassignment.counts.trade_off import BudgetTooSmall, within_budget  # noqa: PLC0415 — as above
 
@@ -165,21 +166,22 @@ def _within_budget(problem: ReassignmentProblem) -> tuple[Placed, list[Relaxatio
     return placed, [Relaxation("max_moved_bytes", detail)]
 
 
-def _trade_off(problem: ReassignmentProblem) -> Sequence[Placed]:
+def _trade_off(problem: ReassignmentProblem) -> Sequence[ReplicaPlacement]:
     from app.core.reassignment.counts.trade_off import trade_off  # noqa: PLC0415 — as above
 
     return trade_off(problem.placement, points=TRADE_OFF_POINTS, is_over=problem.is_over)
 
 
-def _as_it_is(problem: ReassignmentProblem) -> Placed:
+def _as_it_is(problem: ReassignmentProblem) -> ReplicaPlacement:
     """Every replica on its current broker: what a plan of leaders alone starts from."""
     factors = problem.placement.factors
     if (problem.before[:, factors.max(initial=0) :] != NO_HOME).any():
         raise RuntimeError("leaders alone change no factor")
-    return Placed(problem.before, None, 0, 0, "none: no replica moves", ("every replica stays",))
+    certificate = Certificate("moved weight", 0, 0, "none: no replica moves", ("every replica stays",))
+    return ReplicaPlacement(problem.before, None, certificate)
 
 
-def _placement_violations(problem: ReassignmentProblem, placed: Placed) -> list[str]:
+def _placement_violations(problem: ReassignmentProblem, placed: ReplicaPlacement) -> list[str]:
     """What is wrong with replica lists, whoever made them; empty if nothing is."""
     placement, band = problem.placement, placed.band
     if problem.replicas.by == "count" or band is None:

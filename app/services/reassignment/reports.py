@@ -10,7 +10,7 @@ import numpy as np
 from app.core.measures.placement import PlacementMeasures, measure
 from app.core.measures.violations import violations
 from app.core.model import NO_LEADER, NO_REPLICA, Int32s, Int64s
-from app.core.reassignment.answer import Placed
+from app.core.reassignment.answer import ReplicaPlacement
 from app.core.reassignment.balance import Band
 from app.core.reassignment.batches.model import Batches
 from app.core.reassignment.problem import NO_HOME
@@ -79,23 +79,29 @@ def _certificate(problem: ReassignmentProblem, solution: ReassignmentSolution, m
     placed, choice = solution.placed, solution.leaders.choice
     per_row = moves.is_copied.sum(axis=1)
     moved_bytes = int((per_row * problem.sizes.size_bytes).sum())
-    bound = placed.bound if problem.counts_bytes else min(_unavoidable_bytes(problem), moved_bytes)
+    proof = placed.certificate
+    bound = proof.lower_bound if problem.counts_bytes else min(_unavoidable_bytes(problem), moved_bytes)
     certificate: dict[str, Json] = {
         "moved_replicas": int(per_row.sum()),
         "moved_bytes": moved_bytes,
         "lower_bound_bytes": min(bound, moved_bytes),
-        "lower_bound_replicas": None if problem.counts_bytes else placed.bound,
+        "lower_bound_replicas": None if problem.counts_bytes else proof.lower_bound,
         "unknown_size_replicas": int(per_row[~problem.sizes.is_known].sum()),
         "minimised": "bytes" if problem.counts_bytes else "replicas",
-        "optimal": placed.optimal,
-        "gap": placed.gap,
-        "constraints": [*problem.constraints, *placed.constraints],
-        "solver": placed.solver,
+        "optimal": proof.optimal,
+        "gap": proof.gap,
+        "constraints": [*problem.constraints, *proof.constraints],
+        "solver": proof.solver,
         "seconds": round(solution.seconds, 3),
     }
     if problem.leaders_only:
-        leaders: dict[str, Json] = {"optimal": choice.optimal, "gap": choice.gap, "solver": choice.solver}
-        return certificate | leaders | {"constraints": [*placed.constraints, *choice.constraints]}
+        leaders = choice.certificate
+        return certificate | {
+            "optimal": leaders.optimal,
+            "gap": leaders.gap,
+            "solver": leaders.solver,
+            "constraints": [*proof.constraints, *leaders.constraints],
+        }
     return certificate
 
 
@@ -139,12 +145,12 @@ def _balance(problem: ReassignmentProblem, solution: ReassignmentSolution) -> di
         "by": problem.leaders.by,
         **_band(choice.band, problem.leaders.loads(after), target),
         "before": _ends(problem.leaders.loads(problem.before), target),
-        "largest_bound": choice.largest_bound,
-        "changes": choice.changes,
-        "bound": choice.bound,
-        "optimal": choice.optimal,
-        "gap": choice.gap,
-        "solver": choice.solver,
+        "largest_bound": choice.largest.lower_bound,
+        "changes": choice.certificate.value,
+        "bound": choice.certificate.lower_bound,
+        "optimal": choice.certificate.optimal,
+        "gap": choice.certificate.gap,
+        "solver": choice.certificate.solver,
     }
     return {"replicas": replicas, "leaders": leaders}
 
@@ -189,7 +195,7 @@ def _batch(problem: ReassignmentProblem, steps: Batches, number: int) -> dict[st
     }
 
 
-def _point(problem: ReassignmentProblem, placed: Placed) -> dict[str, Json]:
+def _point(problem: ReassignmentProblem, placed: ReplicaPlacement) -> dict[str, Json]:
     """One point of movement against balance."""
     per_row = Moves.of(problem, placed.replicas).is_copied.sum(axis=1)
     return {
@@ -197,7 +203,7 @@ def _point(problem: ReassignmentProblem, placed: Placed) -> dict[str, Json]:
         "high": None if placed.band is None else placed.band.high,
         "moved_replicas": int(per_row.sum()),
         "moved_bytes": int((per_row * problem.sizes.size_bytes).sum()),
-        "optimal": placed.optimal,
+        "optimal": placed.certificate.optimal,
     }
 
 

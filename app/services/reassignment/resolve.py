@@ -8,9 +8,9 @@ import numpy as np
 
 from app.core.measures.tally import Tally, positions_of, tally
 from app.core.model import NO_REPLICA, UNKNOWN_SIZE, Assignment, Cluster, Int32s, Int64s
-from app.core.reassignment.answer import Placed
+from app.core.reassignment.answer import ReplicaPlacement
 from app.core.reassignment.batches.model import Batches, BatchLimits, Disks, Hottest, Reassigned
-from app.core.reassignment.leaders.problem import Leaders, LeadersProblem
+from app.core.reassignment.leaders.problem import LeaderChoice, LeadersProblem
 from app.core.reassignment.problem import NO_HOME, Problem
 from app.core.replicas.rack_modes import RackMode
 from app.errors import ConflictingFields, Json
@@ -114,7 +114,7 @@ class LeaderSolution:
     """
 
     problem: LeadersProblem
-    choice: Leaders
+    choice: LeaderChoice
     after: Int32s = field(repr=False)
 
 
@@ -130,9 +130,9 @@ class ReassignmentSolution:
     tally : the scope's partitions afterwards. relaxed : all constraints that were given up.
     """
 
-    placed: Placed
+    placed: ReplicaPlacement
     largest_bound: int | None
-    trade_off: Sequence[Placed] | None
+    trade_off: Sequence[ReplicaPlacement] | None
     leaders: LeaderSolution
     reassigned: Reassigned
     steps: Batches
