@@ -18,7 +18,7 @@ from fastapi import APIRouter, Body, Depends, FastAPI, Response
 from app.api.dependencies import RequestLimits, Uow, json_only
 from app.api.idempotency import OnceOnly
 from app.api.plan_documents import PlanDocument
-from app.api.plans import created
+from app.api.planned import created
 from app.api.replicas import PlaceRequest
 from app.core.model import Cluster
 from app.main import create_app as create_service

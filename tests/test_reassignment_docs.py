@@ -5,7 +5,7 @@ import re
 import httpx
 import pytest
 
-from app.api.reassignment_requests import BatchFields, PlanReassignmentRequest
+from app.api.reassignment import BatchFields, PlanReassignmentRequest
 from app.core.replicas.rack_modes import RackMode
 from app.services.plans import BATCH, FORMATS
 from app.services.reassignment import EXPORTS

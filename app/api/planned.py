@@ -8,9 +8,9 @@ from fastapi import Header, Response
 from app.api.idempotency import OnceOnly
 from app.api.jobs import JobDocument, accepted, wants_job
 from app.api.negotiation import matched_hashes
-from app.api.plans import created
 from app.services.limits import Limits
-from app.services.plans import Planner, PlanRequest, check_job, make_plan
+from app.services.plans import Plan, Planner, PlanRequest, check_job, make_plan
+from app.services.plans.kinds import to_json
 from app.store.database import UnitOfWork
 
 Prefer = Annotated[str | None, Header(description="`respond-async` makes it a job.", max_length=200)]
@@ -47,3 +47,9 @@ def planned(
         return accepted(uow.jobs.enqueue(planner.kind, planner.stored(request)))
 
     return once(answer)
+
+
+def created(plan: Plan) -> Response:
+    """201: the plan, and where it is."""
+    headers = {"Location": f"/v1/plans/{plan.head.id}"}
+    return Response(to_json(plan), 201, headers=headers, media_type="application/json")

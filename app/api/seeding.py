@@ -19,8 +19,7 @@ from app.api.examples import (
     SWEEP,
 )
 from app.api.groups import PlanGroupRequest
-from app.api.reassignment_examples import KEPT_REASSIGNMENT
-from app.api.reassignment_requests import PlanReassignmentRequest
+from app.api.reassignment import KEPT_REASSIGNMENT, PlanReassignmentRequest
 from app.api.replicas import PlaceRequest
 from app.api.streams import PlanStreamsRequest
 from app.errors import JobNotFound, PlanNotFound, SnapshotNotFound, SweepNotFound

@@ -13,7 +13,7 @@ import orjson
 from pydantic import ValidationError
 
 from app.api.field_errors import field_error, first_of
-from app.api.reassignment_requests import PlanReassignmentRequest
+from app.api.reassignment import PlanReassignmentRequest
 from app.cli.offline import Texts, printed, require
 from app.errors import ConflictingFields, InvalidField, Json
 from app.formats.lines import decode, refusal

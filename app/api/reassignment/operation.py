@@ -9,9 +9,9 @@ from app.api.dependencies import RequestLimits, Uow, json_only
 from app.api.idempotency import OnceOnly
 from app.api.planned import LATER, IfMatch, Prefer, planned
 from app.api.problems import responses
-from app.api.reassignment_documents import ReassignmentPlanDocument
-from app.api.reassignment_examples import REASSIGNMENT_REQUEST
-from app.api.reassignment_requests import PlanReassignmentRequest
+from app.api.reassignment.documents import ReassignmentPlanDocument
+from app.api.reassignment.examples import REASSIGNMENT_REQUEST
+from app.api.reassignment.requests import PlanReassignmentRequest
 from app.services.reassignment import PLANNER
 
 router = APIRouter(prefix="/v1/plans", tags=["plans"])

@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel
 
-from app.api.plan_documents import PlanSummary
+from app.api.plan_documents import CertificateDocument, PlanSummary
 from app.api.snapshots import WarningDocument
 from app.core.groups.measures.handover import Handover
 from app.core.groups.measures.violations import GroupViolation
@@ -63,20 +63,6 @@ class LoadsDocument(Loads):
     """The loads, and whose they are."""
 
     per_member: list[MemberLoad]
-
-
-class CertificateDocument(BaseModel):
-    """The proof: no assignment as even as this reads more in rack, and none of those moves fewer partitions.
-
-    Where the optimum balances a weight, `largest_load_bound` is what no assignment's largest load can be below.
-    """
-
-    in_rack_bound: int | None = None
-    moved_bound: int | None = None
-    largest_load_bound: int | None = None
-    optimal: bool
-    gap: float
-    solver: str
 
 
 class OptimumDocument(LocalityDocument):

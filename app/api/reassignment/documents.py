@@ -4,26 +4,10 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
-from app.api.plan_documents import PlacedTopic, PlanSummary
+from app.api.plan_documents import CertificateDocument, PlacedTopic, PlanSummary
 from app.api.snapshots import WarningDocument
 from app.core.measures.placement import PlacementMeasures
 from app.core.measures.violations import Violation
-
-
-class CertificateDocument(BaseModel):
-    """How good the plan is, and how that is known."""
-
-    moved_replicas: int = Field(description="Replicas that Kafka has to copy; those of new partitions are not copied.")
-    moved_bytes: int = Field(description="Of them, as far as sizes are known.")
-    lower_bound_bytes: int = Field(description="No plan within the constraints moves fewer.")
-    lower_bound_replicas: int | None = Field(description="The same, where replicas are minimised and not bytes.")
-    unknown_size_replicas: int = Field(description="Moved replicas of partitions whose bytes nobody knows.")
-    minimised: Literal["bytes", "replicas"]
-    optimal: bool
-    gap: float = Field(description="The share of what is moved that the bound does not prove; 0 where it is optimal.")
-    constraints: list[str] = Field(description="What the bound was measured against.")
-    solver: str
-    seconds: float = Field(description="What solving took, leaders and batches included.")
 
 
 class Ends(BaseModel):

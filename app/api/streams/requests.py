@@ -1,27 +1,17 @@
-"""`/v1/plans/streams`: where the tasks of a Kafka Streams application land."""
+"""The request for a Streams plan."""
 
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Body, Depends, Response
 from pydantic import Field
 
-from app import errors
-from app.api import examples
 from app.api.clusters import BrokerRequest
-from app.api.dependencies import RequestLimits, Uow, json_only
 from app.api.fields import Bytes, GroupString, Id, Int32, Int64, Labels, Name, Rack, TopicName
 from app.api.fields import Request as RequestModel
 from app.api.groups import GroupTopicRequest
-from app.api.idempotency import OnceOnly
-from app.api.planned import LATER, IfMatch, Prefer, planned
-from app.api.problems import responses
-from app.api.streams_documents import StreamsPlanDocument
-from app.api.streams_events import StreamsEventRequest
+from app.api.streams.events import StreamsEventRequest
 from app.core.streams.model import RackAwareStrategy
 from app.core.streams.registry import STREAMS_ASSIGNORS
 from app.services.streams import PLANNER, StreamsRequest
-
-router = APIRouter(prefix="/v1/plans", tags=["plans"])
 
 TaskName = Annotated[str, Field(min_length=1, max_length=40, examples=["0_3"])]
 Tag = Annotated[str, Field(min_length=1, max_length=249)]
@@ -105,60 +95,3 @@ class PlanStreamsRequest(RequestModel):
         """As the service knows it. Raises `ConflictingFields`."""
         topics = None if self.topics is None else [topic.plain(place) for place, topic in enumerate(self.topics)]
         return PLANNER.restored(self.model_dump(exclude={"topics"}) | {"topics": topics})
-
-
-@router.post(
-    "/streams",
-    status_code=201,
-    operation_id="plan_streams",
-    summary="Predict where Streams tasks land",
-    dependencies=[Depends(json_only)],
-    response_model=StreamsPlanDocument,
-    responses=responses(
-        errors.SnapshotNotFound,
-        errors.SnapshotChanged,
-        errors.LimitExceeded,
-        errors.ConflictingFields,
-        errors.ImpossibleValue,
-        errors.MalformedText,
-        errors.CorruptProtocolBytes,
-        errors.DuplicateClient,
-        errors.DuplicateBroker,
-        errors.NoClients,
-        errors.ClientWithoutThreads,
-        errors.UnknownTaskLag,
-        errors.TagsBeyondLimits,
-        errors.TaskPartitionsUnknown,
-        errors.InconsistentTasks,
-        errors.TooManyTasks,
-        errors.RackCostsOverflow,
-        errors.UnsupportedMediaType,
-        errors.IdempotencyKeyInFlight,
-        others=LATER,
-    ),
-)
-def plan_streams(
-    uow: Uow,
-    once: OnceOnly,
-    limits: RequestLimits,
-    body: Annotated[PlanStreamsRequest, Body(openapi_examples=examples.STREAMS_REQUEST)],
-    prefer: Prefer = None,
-    if_match: IfMatch = None,
-) -> Response:
-    """Say where active, standby and warm-up tasks land, exactly as Kafka Streams' own assignor has it (KIP-441), with
-    standbys by client tags (KIP-708) and racks (KIP-925).
-
-    `ideal` says whether every stateful task has its standbys, all of them apart in every listed tag, and `tasks` which
-    has not and why. `if_lost` says for each tag value, and `if_client_lost` for each client, which tasks are left
-    without state and how far behind the others' survivors are. What Kafka switches off unasked stands in `warnings`.
-    """
-
-    return planned(
-        uow,
-        once,
-        limits,
-        PLANNER,
-        body.service,
-        prefer=prefer,
-        if_match=if_match,
-    )

@@ -1,14 +1,10 @@
-"""`/v1/plans/group`: who reads what in a consumer group, and what happens to that."""
+"""The request for a group plan."""
 
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Body, Depends, Response
 from pydantic import AfterValidator, Discriminator, Field, Tag
 
-from app import errors
-from app.api import examples
 from app.api.clusters import BrokerRequest, PartitionRequest
-from app.api.dependencies import RequestLimits, Uow, json_only
 from app.api.fields import (
     BrokerId,
     Bytes,
@@ -23,15 +19,9 @@ from app.api.fields import (
     one_name,
 )
 from app.api.fields import Request as RequestModel
-from app.api.group_documents import GroupPlanDocument
-from app.api.idempotency import OnceOnly
-from app.api.planned import LATER, IfMatch, Prefer, planned
-from app.api.problems import responses
 from app.core.groups.registry import ASSIGNORS
 from app.errors import ConflictingFields
 from app.services.groups import PLANNER, GroupRequest
-
-router = APIRouter(prefix="/v1/plans", tags=["plans"])
 
 MOST_PARTITIONS = 5_000_000
 Count = Annotated[Int32, Field(ge=1, le=MOST_PARTITIONS)]
@@ -226,56 +216,3 @@ class PlanGroupRequest(RequestModel):
         return PLANNER.restored(
             self.model_dump(exclude={"assignor", "topics"}) | {"assignors": names, "topics": topics}
         )
-
-
-@router.post(
-    "/group",
-    status_code=201,
-    operation_id="plan_group",
-    summary="Predict a consumer group",
-    dependencies=[Depends(json_only)],
-    response_model=GroupPlanDocument,
-    responses=responses(
-        errors.SnapshotNotFound,
-        errors.SnapshotChanged,
-        errors.LimitExceeded,
-        errors.ConflictingFields,
-        errors.DuplicateMember,
-        errors.DuplicateBroker,
-        errors.DuplicateTopic,
-        errors.MalformedText,
-        errors.CorruptProtocolBytes,
-        errors.NoMembers,
-        errors.OwnedPartitionMissing,
-        errors.PartitionsLeftUnassigned,
-        errors.AssignorLosesCount,
-        errors.AssignorNeverEnds,
-        errors.UnsupportedMediaType,
-        errors.IdempotencyKeyInFlight,
-        others=LATER,
-    ),
-)
-def plan_group(
-    uow: Uow,
-    once: OnceOnly,
-    limits: RequestLimits,
-    body: Annotated[PlanGroupRequest, Body(openapi_examples=examples.GROUP_REQUEST)],
-    prefer: Prefer = None,
-    if_match: IfMatch = None,
-) -> Response:
-    """Say who reads what once the group has rebalanced, exactly as Kafka's own assignor would have it: what moves, what
-    is read across racks, and how far that is from the best there is, which comes with its proof.
-
-    `events` are applied in order, and each answers a step. Several assignors make a comparison. What Kafka does unasked
-    (racks that do not count, partitions that nobody asked for) stands in `warnings`.
-    """
-
-    return planned(
-        uow,
-        once,
-        limits,
-        PLANNER,
-        body.service,
-        prefer=prefer,
-        if_match=if_match,
-    )
