@@ -37,10 +37,10 @@ from app.api.admission import Admission, Capacity
 from app.api.auth import principal
 from app.api.health import Readiness
 from app.api.middleware import BodyLimit, Overload, RequestLog, SameOrigin
+from app.services import groups as group_service
 from app.services import keys as key_service
 from app.services import replicas as replica_service
-from app.services.groups import predictions
-from app.services.streams import planning as streams_planning
+from app.services import streams as streams_service
 from app.settings import Settings
 from app.store.database import Database
 from app.web import assets, home
@@ -132,8 +132,8 @@ def _prepare(app: FastAPI) -> None:
         lambda: seeding.keep_examples(database),
         replica_service.warm_up,
         key_service.warm_up,
-        predictions.warm_up,
-        streams_planning.warm_up,
+        group_service.warm_up,
+        streams_service.warm_up,
         lambda: seeding.keep_example_reassignment(database),
         lambda: seeding.keep_example_sweep(database),
     )

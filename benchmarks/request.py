@@ -9,7 +9,7 @@ import orjson
 
 from app.core.model import Broker, NewTopic
 from app.errors import Json
-from app.services.replica_requests import ReplicasRequest
+from app.services.replicas import ReplicasRequest
 from benchmarks import clusters
 
 PLANS = "/v1/plans/replicas"

@@ -39,6 +39,16 @@ def test_the_core_has_no_clock_log_or_environment() -> None:
         assert not imported(path) & forbidden, path
 
 
+def test_flow_solvers_have_one_door() -> None:
+    """Statuses, limits and potentials of the flow solvers are read in one place."""
+    importing = {
+        str(path.relative_to(CORE))
+        for path in CORE.rglob("*.py")
+        if any(module.startswith("ortools.graph") for module in imported(path))
+    }
+    assert importing == {"flow.py"}
+
+
 def test_imports_point_down() -> None:
     """The layers are exhaustive: a new room that nobody gave a place fails here as well."""
     command = [sys.executable, "-c", "from importlinter.cli import lint_imports_command as c; c(['--no-logo'])"]

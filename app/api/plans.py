@@ -13,7 +13,7 @@ from app.api import examples
 from app.api.auth import principal
 from app.api.dependencies import Uow
 from app.api.fields import Id, Moment, Name, TopicName
-from app.api.group_documents import GroupPlanDocument
+from app.api.groups import GroupPlanDocument
 from app.api.negotiation import chosen, digest_of, matched_hashes, with_etag
 from app.api.pagination import PageSize, PageToken, id_of_token, offset_of_token, token_of_id, token_of_offset
 from app.api.plan_documents import (
@@ -26,15 +26,14 @@ from app.api.plan_documents import (
     StreamsDiffDocument,
 )
 from app.api.problems import responses
-from app.api.reassignment_documents import ReassignmentPlanDocument
-from app.api.streams_documents import StreamsPlanDocument
+from app.api.reassignment import ReassignmentPlanDocument
+from app.api.streams import StreamsPlanDocument
 from app.core.model import INT32_MAX, Cluster
 from app.errors import NotExportable
 from app.services import plans, snapshots
-from app.services.exports import FORMATS
-from app.services.kinds import KINDS, to_json
-from app.services.kinds import export as export_of
-from app.services.plans import Plan
+from app.services.plans import FORMATS, Plan
+from app.services.plans.kinds import KINDS, to_json
+from app.services.plans.kinds import export as export_of
 from app.store.database import UnitOfWork
 from app.store.plans import PlanFilter
 
@@ -254,12 +253,6 @@ def delete(uow: Uow, plan_id: PlanId) -> Response:
     """Forget a plan and its assignments. Asking for the same again makes the same plan under another id."""
     uow.plans.delete(plan_id)
     return Response(status_code=204)
-
-
-def created(plan: Plan) -> Response:
-    """201: the plan, and where it is."""
-    headers = {"Location": f"/v1/plans/{plan.head.id}"}
-    return Response(to_json(plan), 201, headers=headers, media_type=JSON)
 
 
 def _exported(uow: UnitOfWork, plan: Plan, name: str) -> Response:

@@ -27,7 +27,7 @@ from app.errors import UnsupportedMediaType
 from app.errors.quotation import quoted
 from app.formats import assembly, pasted
 from app.formats.lines import decode
-from app.services import snapshot_cautions, snapshots
+from app.services import snapshots
 from app.services.cautions import Caution
 from app.store.snapshots import Snapshot
 
@@ -202,7 +202,7 @@ def _assembled(cluster: str | None, **texts: str | None) -> tuple[Cluster, list[
     except ValidationError as invalid:
         raise _as_request_error(invalid) from None
     found = assembly.assemble(name, **{f"{part}_text": text for part, text in texts.items()})
-    return found.cluster, snapshot_cautions.of_assembly(found)
+    return found.cluster, snapshots.of_assembly(found)
 
 
 def _as_request_error(invalid: ValidationError) -> RequestValidationError:

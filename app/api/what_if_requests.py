@@ -7,7 +7,7 @@ from pydantic import Field
 from app.api.axes_field import WhatIfAxes
 from app.api.fields import Id, Labels, Rack, TopicName
 from app.api.fields import Request as RequestModel
-from app.api.reassignment_requests import EvenReplicas
+from app.api.reassignment import EvenReplicas
 from app.api.sweep_kind_field import KnownKind
 from app.services.sweeps import SweepRequest
 

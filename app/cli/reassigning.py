@@ -13,15 +13,12 @@ import orjson
 from pydantic import ValidationError
 
 from app.api.field_errors import field_error, first_of
-from app.api.reassignment_requests import PlanReassignmentRequest
+from app.api.reassignment import PlanReassignmentRequest
 from app.cli.offline import Texts, printed, require
 from app.errors import ConflictingFields, InvalidField, Json
 from app.formats.lines import decode, refusal
-from app.services import kinds
-from app.services.exports import BATCH
-from app.services.reassignment import planning
-from app.services.reassignment.exports import EXPORTS
-from app.services.reassignment.requests import ReassignmentRequest
+from app.services.plans import BATCH, draft_plan, kinds
+from app.services.reassignment import EXPORTS, PLANNER, ReassignmentRequest
 from app.settings import Settings
 
 _NUMBER = re.compile(r"-?[0-9]{1,18}")
@@ -127,7 +124,7 @@ def reassign(request: ReassignmentRequest, *, texts: Texts, cluster: str, handed
         option = "inverse" if handed.batch is None else "batch"
         raise ConflictingFields(f"--{option} goes with --export {BATCH}", path=(option,))
     found = texts.cluster(cluster)
-    plan = planning.plan(request, found, Settings().limits)
+    plan = draft_plan(PLANNER, request, found, Settings().limits)
     if handed.export is None:
         return printed(kinds.to_json(plan))
     return kinds.write(plan, handed.export, lambda: found, batch=handed.batch, is_inverse=handed.is_inverse)

@@ -18,8 +18,8 @@ from app.errors import Json
 from app.formats.scenario_tables import Column, ColumnType
 from app.services import measured_topics, replicas
 from app.services.limits import Limits
-from app.services.plans import Plan
-from app.services.replica_requests import ReplicasRequest
+from app.services.plans import Plan, make_plan
+from app.services.replicas import ReplicasRequest
 from app.store.database import UnitOfWork
 from app.store.sweeps import RowFilter, Sweep
 
@@ -114,7 +114,7 @@ def opened(uow: UnitOfWork, sweep: Sweep, index: int, limits: Limits) -> Plan:
         seed=found.seed,
         labels={"sweep": str(sweep.id), "scenario": str(index)},
     )
-    return replicas.place(uow, request, limits)
+    return make_plan(uow, replicas.PLANNER, request, limits)
 
 
 def _feasible(uow: UnitOfWork, sweep_id: UUID) -> tuple[np.ndarray[Any, np.dtype[np.int64]], ranking.Columns]:

@@ -9,10 +9,10 @@ from app.core.model import Broker, Cluster
 from app.core.replicas.draws import NUMBERS, read_draws, score_draws
 from app.errors import ConflictingFields, ImpossibleValue, Json
 from app.formats.scenario_tables import Column
-from app.services import replica_requests, replicas, snapshots
+from app.services import replicas, snapshots
 from app.services.limits import Limits
-from app.services.plans import Plan
-from app.services.replica_requests import ReplicasRequest
+from app.services.plans import Plan, draft_plan, make_plan
+from app.services.replicas import ReplicasRequest
 from app.store.database import UnitOfWork
 from app.store.sweeps import Sweep
 
@@ -77,7 +77,7 @@ def opened(uow: UnitOfWork, sweep: Sweep, index: int, limits: Limits) -> Plan:
         seed=draws.first_seed + index,
         labels={"sweep": str(sweep.id), "scenario": str(index)},
     )
-    return replicas.place(uow, request, limits)
+    return make_plan(uow, replicas.PLANNER, request, limits)
 
 
 def _broker(its: Mapping[str, Any]) -> Broker:
@@ -99,7 +99,7 @@ def _require_placeable(definition: Mapping[str, Json], limits: Limits) -> None:
     request = ReplicasRequest(
         draws.topics, brokers=draws.brokers, algorithm=draws.algorithm.name, rack_mode=draws.rack_mode, seed=0
     )
-    replica_requests.check(request, limits, is_job=True)
+    replicas.check(request, limits)
     # One partition of each meets all that can be refused whatever is drawn, and takes no time.
     smallest = [replace(topic, partitions=min(topic.partitions, 1)) for topic in draws.topics]
-    replicas.plan(replace(request, topics=smallest), Cluster("", draws.brokers), limits)
+    draft_plan(replicas.PLANNER, replace(request, topics=smallest), Cluster("", draws.brokers), limits)

@@ -37,8 +37,7 @@ from app.jobs.kernels import key_counts, key_skew
 from app.jobs.spark import Spark
 from app.jobs.sweeps import run_chunk
 from app.services import sweep_results, sweeps
-from app.services.key_encodings import Encoding, Written
-from app.services.keys import KeysAnswer, KeysRequest, place_keys
+from app.services.keys import Encoding, KeysAnswer, KeysRequest, Written, place_keys
 from app.services.limits import Limits
 from app.services.sweep_results import Wanted
 from app.services.sweeps import SweepRequest

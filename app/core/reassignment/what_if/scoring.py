@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.core.model import Int32s, Int64s
-from app.core.reassignment.answer import Placed
+from app.core.reassignment.answer import ReplicaPlacement
 from app.core.reassignment.counts.least_movement import least_movement
 from app.core.reassignment.counts.pricing import cheapest, movement_costs
 from app.core.reassignment.problem import NO_HOME, Problem
@@ -69,18 +69,18 @@ def _figures(what_ifs: WhatIfs, trial: Trial) -> dict[str, Json]:
         "moved_replicas": int(moved.sum()),
         "moved_bytes": moved_bytes,
         "lower_bound_bytes": _fewest_bytes(what_ifs, problem, placed),
-        "optimal": placed.optimal,
-        "gap": placed.gap,
+        "optimal": placed.certificate.optimal,
+        "gap": placed.certificate.gap,
         **_loads(standing, standing.homes, receives, "before"),
         **_loads(standing, placed.replicas, problem.target, "after"),
         "short_of_racks": _short_of_racks(standing, problem, placed.replicas),
     }
 
 
-def _fewest_bytes(what_ifs: WhatIfs, problem: Problem, placed: Placed) -> int:
+def _fewest_bytes(what_ifs: WhatIfs, problem: Problem, placed: ReplicaPlacement) -> int:
     """No legal placement moves fewer bytes; where replicas are minded and not bytes, whatever the counts come to."""
     if what_ifs.minds_bytes:
-        return placed.bound
+        return placed.certificate.lower_bound
     weighed = replace(problem, weight=what_ifs.standing.size_bytes)
     free = np.zeros(len(problem.broker_ids), np.int64)
     return int(cheapest(weighed, movement_costs(weighed), free)[0].sum())
