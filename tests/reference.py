@@ -11,6 +11,8 @@ from typer.core import TyperCommand, TyperGroup
 from app import cli
 from app.api.statuses import STATUS
 from app.errors import Failure
+from app.formats.wire_formats import WireFormat
+from app.services.exports import FORMATS
 from app.settings import Settings
 from tests.conftest import ROOT
 from tests.documents import Document, code
@@ -20,6 +22,7 @@ Rows = list[tuple[str, ...]]
 SETTINGS = Document(ROOT / "docs" / "settings.md")
 PROBLEMS = Document(ROOT / "docs" / "problems.md")
 COMMANDS = Document(ROOT / "docs" / "cli.md")
+FORMATS_PAGE = Document(ROOT / "docs" / "formats.md")
 
 
 def settings() -> Rows:
@@ -48,10 +51,25 @@ def commands() -> Rows:
     ]
 
 
+def wire_formats() -> Rows:
+    """Every format that `rackplan decode` prints."""
+    return [(code(wire_format.value), wire_format.summary) for wire_format in WireFormat]
+
+
+def exports() -> Rows:
+    """Every format of a plan: the end of its file's name, and its media type."""
+    return [
+        (code(name), code(f"…{written.tail}.{written.suffix}"), code(written.media_type))
+        for name, written in FORMATS.items()
+    ]
+
+
 TABLES = (
     (SETTINGS, ("variable", "default", "what"), settings),
     (PROBLEMS, ("code", "status", "meaning"), problems),
     (COMMANDS, ("command", "what it does"), commands),
+    (FORMATS_PAGE, ("format", "what it contains"), wire_formats),
+    (FORMATS_PAGE, ("`format`", "file", "media type"), exports),
 )
 
 

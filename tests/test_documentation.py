@@ -23,7 +23,7 @@ def test_the_index_lists_every_document() -> None:
 
 
 @pytest.mark.parametrize(
-    ("document", "headings", "rows"), reference.TABLES, ids=[document.path.stem for document, _, _ in reference.TABLES]
+    ("document", "headings", "rows"), reference.TABLES, ids=[rows.__name__ for _, _, rows in reference.TABLES]
 )
 def test_the_reference_is_the_code(
     document: Document, headings: tuple[str, ...], rows: Callable[[], reference.Rows]
