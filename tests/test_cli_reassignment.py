@@ -98,6 +98,16 @@ class TestPlan:
         assert (certificate["optimal"], certificate["gap"]) == (True, 0.0)
         assert not any(105 in row for row in rows(plan))
 
+    def test_the_topics_of_kafkas_file_are_those_that_move(self, run: Run, tmp_path: Path) -> None:
+        file = tmp_path / "topics-to-move.json"
+        file.write_text('{"version":1,"topics":[{"topic":"orders"}]}', encoding="utf-8")
+        plan = run("--remove-broker", "105", "--topics-to-move", str(file)).plan
+        assert untimed(plan) == untimed(run("--remove-broker", "105", "--topic", "orders").plan)
+        file.write_text('{"topics":[{"topic":"orders"},{"topic":"orders"}]}', encoding="utf-8")
+        malformed = run("--topics-to-move", str(file))
+        assert (malformed.status, malformed.printed) == (1, b"")
+        assert "each topic once" in malformed.said
+
     def test_what_was_on_brokers_that_are_down_comes_back_elsewhere(self, run: Run) -> None:
         texts = {"brokers": NAMES["brokers"] + DOWN, "topics": NAMES["topics"] + DOWN}
         stays = run(**texts).plan

@@ -10,8 +10,7 @@ from app.core.replicas.rack_modes import RackMode
 from app.services.plans import BATCH, FORMATS
 from app.services.reassignment import EXPORTS
 from tests.conftest import ROOT
-from tests.documents import Document, code
-from tests.test_readme import replay
+from tests.documents import Document, code, replay
 
 DOC = Document(ROOT / "docs" / "reassignment.md")
 

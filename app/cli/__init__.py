@@ -6,7 +6,7 @@ What a command needs is imported when it runs, so that `rackplan --help` answers
     serving.py        `rackplan serve`, and a database for the commands that need one
     worker_process.py  as whom the worker runs, and one that is restarted for as long as the service lasts
     live.py           `rackplan snapshot`; live_client.py: the client that it reads with
-    output.py         where a command's answer goes
+    output.py         where a command's input comes from and its answer goes
 """
 
 from pathlib import Path
@@ -16,9 +16,10 @@ import typer
 
 from app import __version__
 from app.cli import plan_commands
-from app.cli.output import hand_over
+from app.cli.output import hand_over, read_input
 from app.errors import ExtraNotInstalled, Failure
 from app.errors.quotation import escaped
+from app.formats.wire_formats import ByteEncoding, WireFormat
 
 AllowRoot = Annotated[
     bool,
@@ -181,6 +182,25 @@ def snapshot(
     for caution in taken.cautions:
         typer.echo(f"rackplan: {escaped(caution)}", err=True)
     hand_over(document, output)
+
+
+@app.command(
+    help="Print bytes or texts of Kafka as JSON.\n\n"
+    "If the input is malformed, the error names the byte offset. The formats:\n\n\b\n"
+    + "\n".join(f"{one.value}: {one.summary}" for one in WireFormat)
+)
+def decode(
+    wire_format: Annotated[WireFormat, typer.Argument(metavar="FORMAT", help="A format of the list above.")],
+    file: Annotated[Path, typer.Argument(help="A file; `-`, the default, reads standard input.")] = Path("-"),
+    encoding: Annotated[
+        ByteEncoding, typer.Option(help="Of the input; `auto` is hexadecimal or base64 if it consists of it, else raw.")
+    ] = ByteEncoding.AUTO,
+    output: Annotated[Path | None, typer.Option(help="Write to this file.", dir_okay=False)] = None,
+) -> None:
+    """Print bytes or texts of Kafka as JSON."""
+    from app.formats import decoding  # noqa: PLC0415 — see the module's docstring
+
+    hand_over(decoding.as_json(wire_format, read_input(file), encoding), output)
 
 
 def _fail(reason: str) -> NoReturn:

@@ -16,6 +16,7 @@ from app.api.field_errors import field_error, first_of
 from app.api.reassignment import PlanReassignmentRequest
 from app.cli.offline import Texts, printed, require
 from app.errors import ConflictingFields, InvalidField, Json
+from app.formats import topics_to_move as topics_file
 from app.formats.lines import decode, refusal
 from app.services.plans import BATCH, draft_plan, kinds
 from app.services.reassignment import EXPORTS, PLANNER, ReassignmentRequest
@@ -53,7 +54,7 @@ class Changes:
     def said(self) -> list[str]:
         """The options that were typed, as they are."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
-        return [f"--{name.replace('_', '-')}" for name, value in values.items() if value not in (None, False, ())]
+        return [f"--{name.replace('_', '-')}" for name, value in values.items() if value not in (None, False, (), [])]
 
     def body(self) -> dict[str, Json]:
         """The same as a request's body. Raises `ConflictingFields` where an option is not of its form."""
@@ -112,6 +113,16 @@ def asked(changes: Changes, file: Path | None) -> ReassignmentRequest:
         detail = "a snapshot is kept by a service, and here the cluster is what the texts say; leave snapshot_id out"
         raise ConflictingFields(detail, path=("snapshot_id",))
     return _checked(body)
+
+
+def topics_to_move(file: Path | None) -> tuple[str, ...]:
+    """The topics that a file for Kafka's `--topics-to-move-json-file` names, none without a file.
+
+    Raises
+    ------
+    MalformedText : the file is not such a document.
+    """
+    return () if file is None else topics_file.read(decode(file.read_bytes(), "topics_to_move"))
 
 
 def reassign(request: ReassignmentRequest, *, texts: Texts, cluster: str, handed: Handed) -> bytes:

@@ -4,6 +4,7 @@ CSV has a header line and lines ended by CR LF (RFC 4180). Markdown has a table 
 Arrow IPC stream has a record batch a topic; its columns `topic` and `partition` come first.
 """
 
+import csv
 import io
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -24,17 +25,18 @@ ArrowField: TypeAlias = Any
 
 def write_csv(header: Sequence[str], blocks: Iterable[str]) -> bytes:
     """A header line, then each topic's lines; a block has no line end behind its last line, and none is empty."""
-    parts = [",".join(header), CSV_END]
+    parts = [csv_row(*header), CSV_END]
     for block in blocks:
         parts += [block, CSV_END]
     return "".join(parts).encode()
 
 
-def csv_field(text: str) -> str:
-    """A text as one field of a line, in quotes where it needs them."""
-    if any(sign in text for sign in ',"\r\n'):
-        return '"' + text.replace('"', '""') + '"'
-    return text
+def csv_row(*cells: str) -> str:
+    """Cells as a line, without its end. For what repeats in many lines: numbers need no quotes and are formatted."""
+    line = io.StringIO(newline="")
+    # The last cell is not empty, since a row of one empty cell would be quoted.
+    csv.writer(line).writerow([*cells, "end"])
+    return line.getvalue().removesuffix(f",end{CSV_END}")
 
 
 @dataclass(frozen=True, slots=True)
