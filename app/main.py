@@ -25,7 +25,6 @@ from app.api import (
     problems,
     reassignment,
     replicas,
-    scenarios,
     seeding,
     snapshots,
     streams,
@@ -84,7 +83,6 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         checks,
         keys,
         sweeps,
-        scenarios,
         jobs,
         health,
     ):

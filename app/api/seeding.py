@@ -1,6 +1,5 @@
 """Keep what the documentation's examples name, so that each of them works on a new service."""
 
-from app.api.capacity_requests import CapacitySweepRequest
 from app.api.clusters import SnapshotRequest
 from app.api.examples import (
     EXAMPLE_GROUP_PLAN_ID,
@@ -23,6 +22,7 @@ from app.api.reassignment_examples import KEPT_REASSIGNMENT
 from app.api.reassignment_requests import PlanReassignmentRequest
 from app.api.replicas import PlaceRequest
 from app.api.streams import PlanStreamsRequest
+from app.api.sweeps.capacity import CapacitySweepRequest
 from app.errors import JobNotFound, PlanNotFound, SnapshotNotFound, SweepNotFound
 from app.services import replica_requests, replicas, snapshots, sweeps
 from app.services.groups import planning
