@@ -27,7 +27,6 @@ from app.api import (
     problems,
     reassignment,
     replicas,
-    scenarios,
     seeding,
     snapshots,
     streams,
@@ -97,7 +96,6 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         checks,
         keys,
         sweeps,
-        scenarios,
         jobs,
         health,
     ):

@@ -6,7 +6,7 @@
 from collections.abc import Iterator, Sequence
 
 import typer.main
-from app.services.exports import FORMATS
+from app.services.plans.exports import FORMATS
 from typer.core import TyperCommand, TyperGroup
 
 from app import cli

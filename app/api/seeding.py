@@ -1,6 +1,5 @@
 """Keep what the documentation's examples name, so that each of them works on a new service."""
 
-from app.api.capacity_requests import CapacitySweepRequest
 from app.api.clusters import SnapshotRequest
 from app.api.examples import (
     EXAMPLE_GROUP_PLAN_ID,
@@ -22,6 +21,7 @@ from app.api.groups import PlanGroupRequest
 from app.api.reassignment import KEPT_REASSIGNMENT, PlanReassignmentRequest
 from app.api.replicas import PlaceRequest
 from app.api.streams import PlanStreamsRequest
+from app.api.sweeps.capacity import CapacitySweepRequest
 from app.errors import JobNotFound, PlanNotFound, SnapshotNotFound, SweepNotFound
 from app.services import groups, reassignment, replicas, snapshots, streams, sweeps
 from app.services.limits import Limits

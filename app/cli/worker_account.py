@@ -20,7 +20,7 @@ import structlog
 
 import app
 from app.errors import WorkerNotConfinable
-from app.services.datasets import LOCAL, is_uri
+from app.services.sweeps.datasets import LOCAL, is_uri
 from app.settings import Settings
 from app.store.accounts import Account, make_open_folder
 from app.store.confinement import Confinement, confine

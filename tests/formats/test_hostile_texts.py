@@ -23,7 +23,7 @@ from app.formats import (
     topics_to_move,
     topology_text,
 )
-from app.formats.topic_tables import csv_field, markdown_cell
+from app.formats.topic_tables import csv_row, markdown_cell
 
 READERS: dict[str, Callable[[str], Any]] = {
     module.__name__.rpartition(".")[2]: module.read
@@ -112,4 +112,4 @@ def test_cells_by_hand(text: str, cell: str) -> None:
 
 
 def test_a_field_of_csv_with_a_line_end_is_in_quotes() -> None:
-    assert csv_field('a\r\n"b",c') == '"a\r\n""b"",c"'
+    assert csv_row('a\r\n"b",c') == '"a\r\n""b"",c"'
