@@ -60,7 +60,7 @@ def closed_clone(place: Path) -> Path:
 
 
 def prepare(place: Path, **configured: object) -> worker_account.Preparation:
-    """The preparation of a worker whose folder is nobody else's."""
+    """The preparation of a worker with a folder of its own."""
     settings = Settings.model_validate(configured)
     return worker_account.prepare(settings, account=accounts.current(), shelter=place / "shelter")
 
@@ -109,10 +109,10 @@ def status(process: psutil.Process) -> dict[str, str]:
 
 def is_unprivileged(process: psutil.Process) -> bool:
     """Whether a process is the account's, in all its ids, without capabilities and a way to gain them."""
-    nobody, told = accounts.current(), status(process)
-    has_none = all(int(told[name], 16) == 0 for name in ("CapPrm", "CapEff", "CapAmb"))
-    ids = set(told["Uid"].split()) == {str(nobody.uid)} and set(told["Gid"].split()) == {str(nobody.gid)}
-    return ids and has_none and told["Groups"] == "" and told["NoNewPrivs"] == "1"
+    nobody, state = accounts.current(), status(process)
+    has_none = all(int(state[name], 16) == 0 for name in ("CapPrm", "CapEff", "CapAmb"))
+    ids = set(state["Uid"].split()) == {str(nobody.uid)} and set(state["Gid"].split()) == {str(nobody.gid)}
+    return ids and has_none and state["Groups"] == "" and state["NoNewPrivs"] == "1"
 
 
 class TestPreparation:
@@ -301,9 +301,9 @@ class TestServe:
     ) -> None:
         first = (sys.executable, "-c", WITHOUT_MOUNTS)
         with run(closed_clone, "serve", env=environment(place / "data"), first=first) as service:
-            output, said = service.communicate(timeout=START_WITHIN_S)
+            output, errors = service.communicate(timeout=START_WITHIN_S)
         assert (service.returncode, output) == (1, "")
-        line = said.splitlines()[-1]
+        line = errors.splitlines()[-1]
         assert line.startswith("rackplan: The worker does not run as root: ")
         for part in ("may not pass", "ordinary user", "other accounts may read", "--allow-root"):
             assert part in line
@@ -319,5 +319,5 @@ class TestServe:
             children = psutil.Process(service.pid).children()
             assert next(child for child in children if "app.worker" in child.cmdline()).uids().effective == 0
             service.terminate()
-            said = service.communicate(timeout=START_WITHIN_S)[1]
-        assert "worker.runs_as_root" in said
+            errors = service.communicate(timeout=START_WITHIN_S)[1]
+        assert "worker.runs_as_root" in errors

@@ -9,6 +9,7 @@ import fcntl
 import os
 import re
 import shutil
+import site
 import sys
 import sysconfig
 import time
@@ -132,11 +133,18 @@ def _problem(confinement: Confinement, needs: _Needs, *, environment: Mapping[st
 
 def _interpreter() -> list[Path]:
     executable = Path(sys.executable).absolute()
-    return [executable, Path(sys.prefix).absolute(), Path(sys.base_prefix).absolute()]
+    return [executable, Path(sys.prefix).absolute(), Path(sys.base_prefix).absolute(), *_user_site()]
 
 
-def _libraries() -> set[Path]:
-    return {Path(sysconfig.get_path(name)) for name in ("stdlib", "purelib", "platlib")}
+def _libraries() -> list[Path]:
+    paths = (sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib"))
+    return [*(path for path in map(Path, paths) if path.exists()), *_user_site()]
+
+
+def _user_site() -> list[Path]:
+    """Where root's `pip install --user` has put libraries; the account, with another HOME, would not look there."""
+    folder = site.getusersitepackages()
+    return [Path(folder)] if folder in sys.path else []
 
 
 def _packages(code: Path) -> list[Path]:
@@ -168,8 +176,9 @@ def _changes(settings: Settings, *, folder: Path, account: Account) -> dict[str,
         roots = [root if is_uri(root) else os.path.realpath(_local(root)) for root in settings.dataset_roots]
         changes["RACKPLAN_DATASET_ROOTS"] = ",".join(roots)
     code = Path(app.__file__).resolve().parent.parent
-    if code not in {path.resolve() for path in _libraries()}:
-        changes["PYTHONPATH"] = str(code)  # a clone: the code is beside the environment, not in it
+    is_clone = code not in {path.resolve() for path in _libraries()}  # the code is beside the environment, not in it
+    if beside := [*([code] if is_clone else []), *_user_site()]:
+        changes["PYTHONPATH"] = os.pathsep.join(map(str, beside))
     java = _closed_java(account)
     if java is not None:
         changes["JAVA_HOME"] = str(java)
