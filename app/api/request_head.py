@@ -6,7 +6,7 @@ only once the headers are complete.
 """
 
 import orjson
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 MAX_HEAD_BYTES = 64 * 1024
 """Bytes that a request may send without a piece of its body; what one read of the socket adds is let through."""
@@ -38,7 +38,8 @@ class BoundedHeadProtocol(HttpToolsProtocol):
         super().data_received(data)
         if self._head_bytes > MAX_HEAD_BYTES and not self.transport.is_closing():
             # An answer that is under way, to the request before or to this one, would be mixed with another.
-            if self.cycle is None or self.cycle.response_complete:
+            cycle: RequestResponseCycle | None = self.cycle  # None before the first request
+            if cycle is None or cycle.response_complete:
                 self.transport.write(_ANSWER)
             self.transport.close()
 

@@ -18,7 +18,7 @@ from app.errors.quotation import CONTEXT_CHARACTERS, DETAIL_CHARACTERS, QUOTED_C
 from app.store.database import Database
 from tests.api.conftest import RunService
 from tests.api.contract import brokers, place, problem, topic
-from tests.api.test_sweeps import swept
+from tests.api.test_sweeps import ask, swept
 
 JSON = {"Content-Type": "application/json"}
 FORM = {"Content-Type": "multipart/form-data; boundary=b"}
@@ -146,6 +146,14 @@ class TestStoredRows:
             answer = client.get(f"{path}/scenarios", params={"axis": f"{axis}={value}"})
             assert answer.status_code == 200, answer.text
             assert [item["axes"] for item in answer.json()["items"]] == [{axis: value}]
+
+    def test_a_name_that_no_row_can_hold_is_refused_at_once(self, client: httpx.Client) -> None:
+        """PostgreSQL stores no NUL in JSON: the worker failed where it stored the first row."""
+        profile = SWEEP_BASE["broker_profile"] | {"name": "a\x00b"}
+        for changed in ({"base": SWEEP_BASE | {"broker_profile": profile}}, {"axes": {"broker_profile": [profile]}}):
+            found = problem(ask(client, **changed), 422, "impossible_value")
+            assert "control characters" in found["detail"]
+        problem(ask(client, axes={"broker_profile.name": ["a\x00b"]}), 422, "impossible_value")
 
 
 class TestArchive:
