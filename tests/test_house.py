@@ -113,7 +113,7 @@ def dangerous_calls(source: str) -> list[str]:
 
 def _imported_names(tree: ast.AST) -> dict[str, str]:
     """What each name of a file was imported as: `{"np": "numpy", "loads": "pickle.loads"}`."""
-    names = {}
+    names: dict[str, str] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             names |= {alias.asname: alias.name for alias in node.names if alias.asname}

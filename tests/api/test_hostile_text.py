@@ -155,6 +155,17 @@ class TestStoredRows:
             assert "control characters" in found["detail"]
         problem(ask(client, axes={"broker_profile.name": ["a\x00b"]}), 422, "impossible_value")
 
+    @pytest.mark.parametrize("field", ["group", "member_id", "client_id", "client_host"])
+    def test_a_described_group_has_names_that_rows_can_hold(self, client: httpx.Client, field: str) -> None:
+        member = {"member_id": "m", "client_id": "c", "client_host": "/h", "member_metadata": None}
+        member |= {"member_assignment": None}
+        name = "a\x00b" if field == "group" else "g"
+        members = [member if field == "group" else member | {field: "a\x00b"}]
+        described = {name: {"group_state": "Stable", "protocol_data": "range", "members": members}}
+        texts = {"cluster": "c", "brokers": "h:1 (id: 1 rack: a) -> (\n)\n", "groups": json.dumps(described)}
+        answer = client.post("/v1/snapshots", files={part: (None, text) for part, text in texts.items()})
+        assert "without control characters" in problem(answer, 422, "malformed_text")["detail"]
+
 
 class TestArchive:
     """What an operator pastes into a shell names what it says, whatever the cluster and its topics are called."""
@@ -207,6 +218,10 @@ class TestHeaders:
 
     @pytest.mark.parametrize("key", ["a\tb", "ä".encode(), "x" * 256])
     def test_an_idempotency_key_is_short_and_printable(self, client: httpx.Client, key: str | bytes) -> None:
-        response = client.post("/v1/snapshots", content=b"{}", headers={b"Idempotency-Key": key, **JSON})  # type: ignore[dict-item] # bytes are a header, too
+        headers = {
+            b"Idempotency-Key": key.encode() if isinstance(key, str) else key,
+            b"Content-Type": b"application/json",
+        }
+        response = client.post("/v1/snapshots", content=b"{}", headers=headers)
         assert response.status_code == 422
         assert len(json.dumps(response.json())) < 2_000
