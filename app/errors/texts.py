@@ -14,3 +14,14 @@ class MalformedText(Failure):
     ) -> None:
         where = f"line {line}: " if line is not None else ""
         super().__init__(where + detail, path=path, line=line, expected=expected, **context)
+
+    @property
+    def line(self) -> int | None:
+        """The line, from 1; None if the text has no lines."""
+        line = self.context["line"]
+        return line if isinstance(line, int) else None
+
+    @property
+    def expected(self) -> str:
+        """What the reader expected there; empty if it is not one thing."""
+        return str(self.context["expected"])

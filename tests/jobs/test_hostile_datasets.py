@@ -203,7 +203,7 @@ class TestCrossing:
     def test_whatever_a_failure_quotes_it_is_bounded_and_printable(
         self, detail: str, context: dict[str, Json], times: int
     ) -> None:
-        failure = DatasetUnreadable(detail * times, file=detail * times, many=[detail] * times, **context)
+        failure = DatasetUnreadable(detail * times, file=detail * times, many=[detail] * times, **context)  # type: ignore[arg-type] # no `path` is in it
         written = crossing.to_json(failure)
         assert len(written) < 50_000
         require_bounded(crossing.from_json(written))
