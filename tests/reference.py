@@ -6,13 +6,13 @@
 from collections.abc import Iterator, Sequence
 
 import typer.main
-from app.services.plans.exports import FORMATS
 from typer.core import TyperCommand, TyperGroup
 
 from app import cli
 from app.api.statuses import STATUS
 from app.errors import Failure
 from app.formats.wire_formats import WireFormat
+from app.services.plans.exports import FORMATS
 from app.settings import Settings
 from tests.conftest import ROOT
 from tests.documents import Document, code

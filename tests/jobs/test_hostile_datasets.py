@@ -11,6 +11,7 @@ import pickle
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -203,7 +204,8 @@ class TestCrossing:
     def test_whatever_a_failure_quotes_it_is_bounded_and_printable(
         self, detail: str, context: dict[str, Json], times: int
     ) -> None:
-        failure = DatasetUnreadable(detail * times, file=detail * times, many=[detail] * times, **context)  # type: ignore[arg-type] # no `path` is in it
+        quoted_often: dict[str, Any] = {"file": detail * times, "many": [detail] * times, **context}
+        failure = DatasetUnreadable(detail * times, **quoted_often)
         written = crossing.to_json(failure)
         assert len(written) < 50_000
         require_bounded(crossing.from_json(written))
