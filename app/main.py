@@ -17,22 +17,19 @@ from app import __version__, logs
 from app.api import (
     checks,
     document,
-    groups,
     health,
     jobs,
     keys,
     plans,
     problems,
-    reassignment,
-    replicas,
     scenarios,
     seeding,
     snapshots,
-    streams,
     sweeps,
 )
 from app.api.auth import principal
 from app.api.middleware import BodyLimit, RequestLog, SameOrigin
+from app.api.plan_kinds import PLAN_RESOURCES
 from app.services import groups as group_service
 from app.services import keys as key_service
 from app.services import replicas as replica_service
@@ -76,10 +73,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.state.spark_master = settings.spark_master
     for resource in (
         snapshots,
-        replicas,
-        reassignment,
-        groups,
-        streams,
+        *PLAN_RESOURCES.values(),
         plans,
         checks,
         keys,

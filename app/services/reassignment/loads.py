@@ -1,8 +1,9 @@
 """What partitions weigh: bytes, rates and counts by row, and the objectives that are balanced by them."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +14,10 @@ from app.core.reassignment.balance import Balance
 from app.errors import ConflictingFields, RatesMissing, SizesMissing
 from app.services.cautions import Caution
 from app.services.reassignment.brokers import Bools, BrokerTable
-from app.services.reassignment.requests import ReassignmentRequest
+from app.services.reassignment.requests import LeadersBy, ReassignmentRequest, ReplicasBy
 from app.services.reassignment.scope import Scope
+
+RowLoads: TypeAlias = tuple[Int64s, Mapping[str, Int64s] | None]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -193,13 +196,8 @@ def replica_objective(
     request: ReassignmentRequest, brokers: BrokerTable, scope: Scope, sizes: PartitionSizes, rates: IngressRates | None
 ) -> ReplicaObjective:
     """The load of each row that `balance.replicas_by` names. Raises `SizesMissing`, `RatesMissing`."""
-    by = "count" if request.leaders_only else request.balance.replicas_by
-    load, of_others = np.ones(len(scope.partition_ids), np.int64), None
-    if by == "bytes":
-        sizes.require("balance by bytes", ("balance", "replicas_by"))
-        load, of_others = sizes.size_bytes, sizes.of_others
-    elif by == "throughput":
-        load, of_others = _required(rates, scope)
+    by: ReplicasBy = "count" if request.leaders_only else request.balance.replicas_by
+    load, of_others = _REPLICA_LOADS[by](scope, sizes, rates)
     return ReplicaObjective(by, request.replicas_balance, load, replicas_of_others(brokers, scope.others, of_others))
 
 
@@ -207,9 +205,7 @@ def leader_objective(
     request: ReassignmentRequest, brokers: BrokerTable, scope: Scope, rates: IngressRates | None
 ) -> LeaderObjective:
     """The load of leading each row that `balance.leaders_by` names. Raises `RatesMissing`."""
-    load, of_others = np.ones(len(scope.partition_ids), np.int64), None
-    if request.balance.leaders_by == "ingress":
-        load, of_others = _required(rates, scope)
+    load, of_others = _LEADER_LOADS[request.balance.leaders_by](scope, rates)
     evacuated, racks = request.evacuate_leaders, set(request.evacuate_leaders.racks)
     may_lead = ~(
         brokers.mask(evacuated.brokers) | np.array([broker.rack in racks for broker in brokers.known], np.bool_)
@@ -228,10 +224,32 @@ def leader_objective(
     )
 
 
-def _required(rates: IngressRates | None, scope: Scope) -> tuple[Int64s, Mapping[str, Int64s]]:
+def _counts(scope: Scope) -> RowLoads:
+    return np.ones(len(scope.partition_ids), np.int64), None
+
+
+def _bytes(sizes: PartitionSizes) -> RowLoads:
+    sizes.require("balance by bytes", ("balance", "replicas_by"))
+    return sizes.size_bytes, sizes.of_others
+
+
+def _ingress(scope: Scope, rates: IngressRates | None) -> RowLoads:
     if rates is None:
         raise RuntimeError("a request without rates is rejected by check")
     return rates.require(scope)
+
+
+_REPLICA_LOADS: Mapping[ReplicasBy, Callable[[Scope, PartitionSizes, IngressRates | None], RowLoads]] = {
+    "count": lambda scope, _sizes, _rates: _counts(scope),
+    "bytes": lambda _scope, sizes, _rates: _bytes(sizes),
+    "throughput": lambda scope, _sizes, rates: _ingress(scope, rates),
+}
+"""By objective, the load of each row of the scope, and of other topics by name and partition; None is 1 a replica."""
+_LEADER_LOADS: Mapping[LeadersBy, Callable[[Scope, IngressRates | None], RowLoads]] = {
+    "count": lambda scope, _rates: _counts(scope),
+    "ingress": _ingress,
+}
+"""The same of leading a partition."""
 
 
 def replicas_of_others(brokers: BrokerTable, others: Iterable[Topic], load: Mapping[str, Int64s] | None) -> Int64s:
