@@ -7,7 +7,7 @@ import numpy as np
 from app.core.model import NO_REPLICA, UNKNOWN_SIZE, Int32s, Int64s
 from app.core.reassignment.batches.cutting import cut
 from app.core.reassignment.batches.model import Batches, BatchLimits, Disks, Hottest, Reassigned
-from app.core.reassignment.batches.violations import batch_violations
+from app.core.reassignment.batches.verifier import batch_violations
 from app.errors import BatchesOutOfDisk, ConflictingFields, MoveExceedsBatchLimit
 from app.services.reassignment.requests import ReassignmentRequest
 from app.services.reassignment.sizes import held_by_others, require_sizes, told_rates

@@ -7,9 +7,8 @@ import numpy as np
 from app.core.model import NO_LEADER, Int32s, Int64s
 from app.core.reassignment.leaders.choosing import choose_leaders
 from app.core.reassignment.leaders.preferred import led_by
-from app.core.reassignment.leaders.problem import LeaderChoice, LeadersProblem
-from app.core.reassignment.leaders.verifier import leader_violations
-from app.core.reassignment.problem import NO_HOME
+from app.core.reassignment.leaders.problem import LeaderChoice, LeadersProblem, leader_violations
+from app.core.reassignment.model import NO_HOME
 from app.errors import NotFeasible
 from app.services.reassignment.brokers import Bools
 from app.services.reassignment.requests import ReassignmentRequest

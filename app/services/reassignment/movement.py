@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from app.core.model import Int32s, Int64s
-from app.core.reassignment.problem import NO_HOME
+from app.core.reassignment.model import NO_HOME
 from app.errors import Json
 from app.services.reassignment.brokers import Bools
 from app.services.reassignment.sources import Source

@@ -7,10 +7,8 @@ import numpy as np
 
 from app.core.certificate import Certificate
 from app.core.model import Int32s, Int64s
-from app.core.reassignment.answer import ReplicaPlacement
-from app.core.reassignment.balance import KEEP, Balance
-from app.core.reassignment.problem import NO_HOME, Problem
-from app.core.reassignment.verifying import placement_faults
+from app.core.reassignment.model import KEEP, NO_HOME, Balance, Problem, ReplicaPlacement
+from app.core.reassignment.verifier import placement_faults
 from app.errors import BudgetBelowMinimum
 from app.services.reassignment.requests import ReassignmentRequest
 from app.services.reassignment.sizes import held_by_others, rates_of, rates_of_others, require_sizes
@@ -89,8 +87,11 @@ def place(request: ReassignmentRequest, source: Source, *, is_over: Callable[[],
 def _by_count(
     request: ReassignmentRequest, source: Source, balance: Balance, is_over: Callable[[], bool]
 ) -> ReplicaPlacement:
-    from app.core.reassignment.counts.least_movement import least_movement  # noqa: PLC0415 — as above
-    from app.core.reassignment.counts.trade_off import BudgetTooSmall, within_budget  # noqa: PLC0415 — as above
+    from app.core.reassignment.counts.least_movement import (  # noqa: PLC0415 — as above
+        BudgetTooSmall,
+        least_movement,
+        within_budget,
+    )
 
     budget = request.max_moved_bytes
     found = least_movement(source.problem, balance, is_over=is_over)
@@ -113,7 +114,7 @@ def _by_count(
 
 
 def _trade_off(problem: Problem, is_over: Callable[[], bool]) -> Sequence[ReplicaPlacement]:
-    from app.core.reassignment.counts.trade_off import trade_off  # noqa: PLC0415 — as above
+    from app.core.reassignment.counts.least_movement import trade_off  # noqa: PLC0415 — as above
 
     return trade_off(problem, points=TRADE_OFF_POINTS, is_over=is_over)
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from app.core.measures.tally import positions_of
 from app.core.model import NO_REPLICA, Cluster, Int32s
-from app.core.reassignment.problem import NO_HOME, Problem
+from app.core.reassignment.model import NO_HOME, Problem
 from app.services.limits import Limits
 from app.services.reassignment.brokers import Bools, Brokers, brokers_of
 from app.services.reassignment.domains import Domains, Relaxed, domains_of
