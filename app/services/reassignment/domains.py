@@ -9,7 +9,7 @@ from app.core.model import Int32s, Int64s
 from app.core.reassignment.domains import Kind, RackRule
 from app.core.reassignment.domains import NotFeasible as NoDomain
 from app.core.reassignment.domains import domains_of as find_domains
-from app.core.reassignment.problem import NO_HOME, Domain
+from app.core.reassignment.model import NO_HOME, Domain
 from app.core.replicas.rack_modes import RackMode
 from app.errors import PinContradicted
 from app.services.reassignment.brokers import Bools, BrokerTable

@@ -11,17 +11,16 @@ import numpy as np
 from app.core.certificate import Certificate
 from app.core.measures.violations import violations
 from app.core.model import Cluster, Int32s, Placement
-from app.core.reassignment.answer import ReplicaPlacement
-from app.core.reassignment.balance import KEEP
 from app.core.reassignment.batches.cutting import cut
 from app.core.reassignment.batches.model import Batches, Reassigned
-from app.core.reassignment.batches.violations import batch_violations
+from app.core.reassignment.batches.verifier import batch_violations
+from app.core.reassignment.counts.least_movement import BudgetTooSmall, least_movement, trade_off, within_budget
 from app.core.reassignment.leaders.choosing import choose_leaders
 from app.core.reassignment.leaders.preferred import led_by
-from app.core.reassignment.leaders.problem import LeadersProblem
-from app.core.reassignment.leaders.verifier import leader_violations
-from app.core.reassignment.problem import NO_HOME
-from app.core.reassignment.verifying import placement_faults
+from app.core.reassignment.leaders.problem import LeadersProblem, leader_violations
+from app.core.reassignment.loads.by_load import place_by_load
+from app.core.reassignment.model import KEEP, NO_HOME, ReplicaPlacement
+from app.core.reassignment.verifier import placement_faults
 from app.errors import (
     BatchesOutOfDisk,
     BudgetBelowMinimum,
@@ -136,16 +135,11 @@ def _place(problem: ReassignmentProblem) -> tuple[ReplicaPlacement, int | None, 
     if objective.by == "count":
         placed, relaxed = _within_budget(problem)
         return placed, None, relaxed
-    from app.core.reassignment.loads.by_load import place_by_load  # noqa: PLC0415 — solvers take a while to import
-
     solution = place_by_load(problem.placement, objective.load, objective.base_load, objective.balance, problem.is_over)
     return solution.placement, solution.largest.lower_bound, []
 
 
 def _within_budget(problem: ReassignmentProblem) -> tuple[ReplicaPlacement, list[Relaxation]]:
-    from app.core.reassignment.counts.least_movement import least_movement  # noqa: PLC0415 — as above
-    from app.core.reassignment.counts.trade_off import BudgetTooSmall, within_budget  # noqa: PLC0415 — as above
-
     budget = problem.max_moved_bytes
     placed = least_movement(problem.placement, problem.replicas.balance, is_over=problem.is_over)
     if budget is None or placed.moved <= budget:
@@ -167,8 +161,6 @@ def _within_budget(problem: ReassignmentProblem) -> tuple[ReplicaPlacement, list
 
 
 def _trade_off(problem: ReassignmentProblem) -> Sequence[ReplicaPlacement]:
-    from app.core.reassignment.counts.trade_off import trade_off  # noqa: PLC0415 — as above
-
     return trade_off(problem.placement, points=TRADE_OFF_POINTS, is_over=problem.is_over)
 
 

@@ -10,10 +10,8 @@ import numpy as np
 from app.core.measures.placement import PlacementMeasures, measure
 from app.core.measures.violations import violations
 from app.core.model import NO_LEADER, NO_REPLICA, Int32s, Int64s
-from app.core.reassignment.answer import ReplicaPlacement
-from app.core.reassignment.balance import Band
 from app.core.reassignment.batches.model import Batches
-from app.core.reassignment.problem import NO_HOME
+from app.core.reassignment.model import NO_HOME, Band, ReplicaPlacement
 from app.errors import Json
 from app.services.cautions import Caution
 from app.services.plans import as_json

@@ -8,10 +8,9 @@ import numpy as np
 
 from app.core.measures.tally import Tally, positions_of, tally
 from app.core.model import NO_REPLICA, UNKNOWN_SIZE, Assignment, Cluster, Int32s, Int64s
-from app.core.reassignment.answer import ReplicaPlacement
 from app.core.reassignment.batches.model import Batches, BatchLimits, Disks, Hottest, Reassigned
 from app.core.reassignment.leaders.problem import LeaderChoice, LeadersProblem
-from app.core.reassignment.problem import NO_HOME, Problem
+from app.core.reassignment.model import NO_HOME, Problem, ReplicaPlacement
 from app.core.replicas.rack_modes import RackMode
 from app.errors import ConflictingFields, Json
 from app.services.cautions import Caution

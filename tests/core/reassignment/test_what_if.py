@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.model import INT32_MAX
-from app.core.reassignment.balance import KEEP, TIGHT
+from app.core.reassignment.model import KEEP, TIGHT
 from app.core.reassignment.what_if.arrivals import arrivals
 from app.core.reassignment.what_if.axes import read_axes
 from app.core.reassignment.what_if.documents import read_what_ifs, standing_document

@@ -7,7 +7,7 @@ import numpy as np
 from app.core.model import Int32s, Int64s
 from app.core.reassignment.domains import Kind, RackRule, domains_of
 from app.core.reassignment.domains import NotFeasible as NoDomain
-from app.core.reassignment.problem import NO_HOME, Problem
+from app.core.reassignment.model import NO_HOME, Problem
 from app.core.reassignment.what_if.arrivals import arrivals
 from app.core.reassignment.what_if.standing import Standing, StandingBroker, Trial, WhatIfs
 from app.errors import NotFeasible

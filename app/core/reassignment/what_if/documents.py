@@ -10,7 +10,7 @@ import numpy as np
 from app.core.capacity.axes import Axis
 from app.core.measures.tally import positions_of
 from app.core.model import Int32s, padded, unpadded
-from app.core.reassignment.balance import KEEP, TIGHT, Balance
+from app.core.reassignment.model import KEEP, TIGHT, Balance
 from app.core.reassignment.what_if.axes import read_axes
 from app.core.reassignment.what_if.standing import Standing, StandingBroker, WhatIfs
 from app.errors import Json

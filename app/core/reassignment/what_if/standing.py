@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from app.core.capacity.axes import Axis
 from app.core.model import Int32s, Int64s
-from app.core.reassignment.balance import KEEP, TIGHT, Balance
+from app.core.reassignment.model import KEEP, TIGHT, Balance
 from app.core.reassignment.what_if.axes import ADD, REMOVE, count, values_of
 from app.errors import Json
 
