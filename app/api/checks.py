@@ -33,7 +33,7 @@ class ReassignedPartition(RequestModel):
     log_dirs: list[str] | None = None
 
 
-class ReassignmentRequest(RequestModel):
+class ReassignmentFile(RequestModel):
     """The JSON file that `kafka-reassign-partitions` takes."""
 
     version: Literal[1] = 1
@@ -44,7 +44,7 @@ class CheckRequest(RequestModel):
     """A reassignment, and the cluster that it is for."""
 
     snapshot_id: Id
-    reassignment: ReassignmentRequest
+    reassignment: ReassignmentFile
     running_reassignment: Literal["refuse", "merge"] = Field(
         "merge",
         description="What to make of partitions that are being reassigned: `merge` takes them to be where they are "

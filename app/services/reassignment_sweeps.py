@@ -23,9 +23,9 @@ from app.services.reassignment import (
     BalanceRequest,
     BrokerTable,
     Evenness,
+    PartitionScope,
     PartitionSizes,
     ReassignmentRequest,
-    Scope,
     Tolerance,
     brokers_of,
     check,
@@ -129,7 +129,9 @@ def _resolved(uow: UnitOfWork, definition: Mapping[str, Json], limits: Limits) -
     }
 
 
-def _standing(request: ReassignmentRequest, brokers: BrokerTable, scope: Scope, sizes: PartitionSizes) -> Standing:
+def _standing(
+    request: ReassignmentRequest, brokers: BrokerTable, scope: PartitionScope, sizes: PartitionSizes
+) -> Standing:
     receives = brokers.target.tolist()
     return Standing(
         brokers=tuple(

@@ -10,6 +10,7 @@ comparison.py    several assignors on one group
 cautions.py      warnings about a prediction
 reports.py       predictions and events as JSON
 readers.py       the members that read each partition, as the plan's rows
+stored.py        the group of a stored plan
 differences.py   partitions that pass from one member to another
 exports.py       the plan as a file
 """
@@ -28,7 +29,7 @@ from app.services.groups.readers import partition_json
 from app.services.groups.recorded import missing_from, recorded_group, recorded_member
 from app.services.groups.requests import (
     Balance,
-    EventRequest,
+    GroupEvent,
     GroupRequest,
     GroupTopic,
     MemberRequest,
@@ -41,7 +42,7 @@ __all__ = [
     "KIND",
     "PLANNER",
     "Balance",
-    "EventRequest",
+    "GroupEvent",
     "GroupRequest",
     "GroupSource",
     "GroupTopic",

@@ -154,14 +154,14 @@ def _require_distinct(request: GroupRequest) -> None:
 
 
 def _violations(prediction: Prediction, source: GroupSource) -> list[GroupViolation]:
-    """What the verifier says of an assignment of which each partition has one reader.
+    """The verifier's violations, for assignors that give each partition one reader.
 
-    Where the load is to be even, numbers of partitions need not be.
+    If a load is balanced, unequal numbers of partitions are no violation.
     """
     if not prediction.assignor.is_exclusive:
         return []
-    said = violations(prediction.members, source.metadata, prediction.assignment)
-    return [violation for violation in said if violation.severity == "illegal" or source.load is None]
+    listed = violations(prediction.members, source.metadata, prediction.assignment)
+    return [violation for violation in listed if violation.severity == "illegal" or source.load is None]
 
 
 def _canonical(request: GroupRequest, site: Site) -> dict[str, Json]:
@@ -191,7 +191,7 @@ def _check_size(request: GroupRequest, source: GroupSource, allowance: Allowance
 
 
 def _report(source: GroupSource, prediction: Prediction) -> dict[str, Json]:
-    """What is said of the plan's own assignor."""
+    """The report on the plan's own assignor."""
     is_exclusive = prediction.assignor.is_exclusive
     phases = [] if prediction.rebalance is None else reports.phases_json(prediction.rebalance)
     return {

@@ -1,4 +1,4 @@
-"""The one way from a request to a plan, whichever kind it is of and whoever runs it: a caller, a job, the command.
+"""The one way from a request to a plan, for every kind: for callers, for jobs and for the offline command.
 
     check → load snapshot → If-Match → resolve → canonical → hash → solve → verify → measure → store
 

@@ -50,7 +50,7 @@ from app.services.reassignment.requests import (
     restored,
     stored,
 )
-from app.services.reassignment.scope import Scope, scope_of
+from app.services.reassignment.scope import PartitionScope, scope_of
 
 __all__ = [
     "EXPORTS",
@@ -67,11 +67,11 @@ __all__ = [
     "Evenness",
     "IsolateRequest",
     "LeadersBy",
+    "PartitionScope",
     "PartitionSizes",
     "PinRequest",
     "ReassignmentRequest",
     "ReplicasBy",
-    "Scope",
     "StoredSteps",
     "Tolerance",
     "batches_of",

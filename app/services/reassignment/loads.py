@@ -15,7 +15,7 @@ from app.errors import ConflictingFields, RatesMissing, SizesMissing
 from app.services.cautions import Caution
 from app.services.reassignment.brokers import Bools, BrokerTable
 from app.services.reassignment.requests import LeadersBy, ReassignmentRequest, ReplicasBy
-from app.services.reassignment.scope import Scope
+from app.services.reassignment.scope import PartitionScope
 
 RowLoads: TypeAlias = tuple[Int64s, Mapping[str, Int64s] | None]
 
@@ -64,7 +64,7 @@ class IngressRates:
     of_rows: Int64s = field(repr=False)
     reported: Mapping[str, float | Sequence[float]] = field(repr=False)
 
-    def require(self, scope: Scope) -> tuple[Int64s, Mapping[str, Int64s]]:
+    def require(self, scope: PartitionScope) -> tuple[Int64s, Mapping[str, Int64s]]:
         """(rows,) int64 rates, and those outside the scope by topic. Raises `RatesMissing`, `ConflictingFields`."""
         for name in scope.topics:
             if name not in self.reported:
@@ -129,7 +129,7 @@ class LeaderObjective:
         return totals
 
 
-def sizes_of(request: ReassignmentRequest, scope: Scope) -> PartitionSizes:
+def sizes_of(request: ReassignmentRequest, scope: PartitionScope) -> PartitionSizes:
     """Sizes as reported; with `estimate`, an unknown one is the mean of its topic, or of all topics."""
     sizes = scope.size_bytes.copy()
     others = {topic.name: topic.size_bytes.copy() for topic in scope.others}
@@ -168,7 +168,7 @@ def _estimate(topics: Sequence[Int64s]) -> bool:
     return True
 
 
-def rates_of(request: ReassignmentRequest, scope: Scope) -> IngressRates | None:
+def rates_of(request: ReassignmentRequest, scope: PartitionScope) -> IngressRates | None:
     """The reported rates by row; None if the request reports none.
 
     Raises `ConflictingFields` if a topic has another number of partitions than rates.
@@ -193,7 +193,11 @@ def _rates(name: str, reported: float | Sequence[float], partitions: int) -> NDA
 
 
 def replica_objective(
-    request: ReassignmentRequest, brokers: BrokerTable, scope: Scope, sizes: PartitionSizes, rates: IngressRates | None
+    request: ReassignmentRequest,
+    brokers: BrokerTable,
+    scope: PartitionScope,
+    sizes: PartitionSizes,
+    rates: IngressRates | None,
 ) -> ReplicaObjective:
     """The load of each row that `balance.replicas_by` names. Raises `SizesMissing`, `RatesMissing`."""
     by: ReplicasBy = "count" if request.leaders_only else request.balance.replicas_by
@@ -202,7 +206,7 @@ def replica_objective(
 
 
 def leader_objective(
-    request: ReassignmentRequest, brokers: BrokerTable, scope: Scope, rates: IngressRates | None
+    request: ReassignmentRequest, brokers: BrokerTable, scope: PartitionScope, rates: IngressRates | None
 ) -> LeaderObjective:
     """The load of leading each row that `balance.leaders_by` names. Raises `RatesMissing`."""
     load, of_others = _LEADER_LOADS[request.balance.leaders_by](scope, rates)
@@ -224,7 +228,7 @@ def leader_objective(
     )
 
 
-def _counts(scope: Scope) -> RowLoads:
+def _counts(scope: PartitionScope) -> RowLoads:
     return np.ones(len(scope.partition_ids), np.int64), None
 
 
@@ -233,19 +237,19 @@ def _bytes(sizes: PartitionSizes) -> RowLoads:
     return sizes.size_bytes, sizes.of_others
 
 
-def _ingress(scope: Scope, rates: IngressRates | None) -> RowLoads:
+def _ingress(scope: PartitionScope, rates: IngressRates | None) -> RowLoads:
     if rates is None:
         raise RuntimeError("a request without rates is rejected by check")
     return rates.require(scope)
 
 
-_REPLICA_LOADS: Mapping[ReplicasBy, Callable[[Scope, PartitionSizes, IngressRates | None], RowLoads]] = {
+_REPLICA_LOADS: Mapping[ReplicasBy, Callable[[PartitionScope, PartitionSizes, IngressRates | None], RowLoads]] = {
     "count": lambda scope, _sizes, _rates: _counts(scope),
     "bytes": lambda _scope, sizes, _rates: _bytes(sizes),
     "throughput": lambda scope, _sizes, rates: _ingress(scope, rates),
 }
 """By objective, the load of each row of the scope, and of other topics by name and partition; None is 1 a replica."""
-_LEADER_LOADS: Mapping[LeadersBy, Callable[[Scope, IngressRates | None], RowLoads]] = {
+_LEADER_LOADS: Mapping[LeadersBy, Callable[[PartitionScope, IngressRates | None], RowLoads]] = {
     "count": lambda scope, _rates: _counts(scope),
     "ingress": _ingress,
 }

@@ -252,7 +252,7 @@ def _moving(request: ReassignmentRequest) -> Iterator[str]:
 
 
 def _require_rates(request: ReassignmentRequest) -> None:
-    """Raise `RatesMissing` where something is to be even by what flows and nothing is told of that."""
+    """Raise `RatesMissing` if an objective needs ingress rates and the request reports none."""
     if request.ingress_bytes_per_s is not None:
         return
     for name, value in (("replicas_by", "throughput"), ("leaders_by", "ingress")):
@@ -301,8 +301,8 @@ def _check_partitions(request: ReassignmentRequest) -> None:
         name = (request.topics or ())[twice]
         raise DuplicateTopic(f"topic {name} is listed twice", path=("topics", twice), value=name)
     isolated: dict[str, int] = {}
-    for at, wanted in enumerate(request.isolate):
-        for place, name in enumerate(wanted.topics):
+    for at, isolated_topics in enumerate(request.isolate):
+        for place, name in enumerate(isolated_topics.topics):
             if name in isolated:
                 detail = f"topic {name} is isolated twice, by /isolate/{isolated[name]} and by /isolate/{at}"
                 raise DuplicateTopic(detail, path=("isolate", at, "topics", place), value=name)

@@ -18,7 +18,7 @@ from app.store.database import UnitOfWork
 
 @dataclass(frozen=True, slots=True)
 class TaskHolders:
-    """The client that runs a task, None where nobody does, and those that keep its state warm, by name."""
+    """The client that runs a task, None if none does, and those with a standby of it, by name."""
 
     active: str | None
     standby: tuple[str, ...]

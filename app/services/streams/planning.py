@@ -24,7 +24,7 @@ from app.services.groups import listed_metadata, metadata_of
 from app.services.limits import Limits
 from app.services.plans import Allowance, Planner, Site
 from app.services.snapshots import check_brokers
-from app.services.streams.events import StreamsEvents, events_of, steps_json
+from app.services.streams.events import AppliedEvents, events_of, steps_json
 from app.services.streams.optimum import addition_json, best_json, rack_aware_json
 from app.services.streams.reports import report
 from app.services.streams.requests import StreamsRequest, restored, stored
@@ -51,7 +51,7 @@ class StreamsProblem:
 
     source: StreamsSource
     assignor: StreamsAssignor
-    events: StreamsEvents = field(repr=False)
+    events: AppliedEvents = field(repr=False)
     canonical: dict[str, Json] = field(repr=False)
 
 
@@ -182,7 +182,7 @@ def _check_size(request: StreamsRequest, source: StreamsSource, allowance: Allow
 
 
 def _cautions(problem: StreamsProblem, assignment: StreamsAssignment) -> Iterator[Caution]:
-    """What Kafka does unasked, and for whom the prediction holds."""
+    """Warnings about implicit behaviour of Kafka, and the protocol that the prediction holds for."""
     source, assignor, options = problem.source, problem.assignor, problem.source.options
     tags, is_rack_aware = (
         options.rack_aware_assignment_tags,
