@@ -71,18 +71,12 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.state.is_prepared, app.state.is_ending = Event(), Event()
     app.state.limits = settings.limits
     app.state.spark_master = settings.spark_master
-    for resource in (
-        snapshots,
-        *PLAN_RESOURCES.values(),
-        plans,
-        checks,
-        keys,
-        sweeps,
-        scenarios,
-        jobs,
-        health,
+    for router in (
+        snapshots.router,
+        *(resource.router for resource in PLAN_RESOURCES.values()),
+        *(module.router for module in (plans, checks, keys, sweeps, scenarios, jobs, health)),
     ):
-        app.include_router(resource.router)
+        app.include_router(router)
     app.state.picture = pages.plan_picture
     may_read, may_plan = Security(principal, scopes=["read"]), Security(principal, scopes=["plan"])
     app.include_router(assets.router())

@@ -128,14 +128,14 @@ def check(
             )
             for p in body.reassignment.partitions
         )
-        found = checks.check(
+        result = checks.check(
             uow,
             body.snapshot_id,
             Reassignment(partitions),
             limits,
             running_reassignment=body.running_reassignment,
         )
-        document = orjson.dumps(found.as_json(), option=orjson.OPT_NON_STR_KEYS)
+        document = orjson.dumps(result.as_json(), option=orjson.OPT_NON_STR_KEYS)
         return Response(document, media_type="application/json")
 
     return once(answer)

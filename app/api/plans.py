@@ -74,7 +74,7 @@ def list_plans(
     page_token: PageToken = None,
 ) -> Response:
     """Page through the plans. Filters narrow the list together."""
-    wanted = PlanFilter(
+    plan_filter = PlanFilter(
         kind=kind,
         cluster=cluster,
         topic=topic,
@@ -82,7 +82,7 @@ def list_plans(
         created_after=created_after,
         created_before=created_before,
     )
-    page = uow.plans.page(wanted, before=id_of_token(page_token), size=page_size)
+    page = uow.plans.page(plan_filter, before=id_of_token(page_token), size=page_size)
     token = token_of_id(page.items[-1].id) if page.has_more else None
     return _json({"items": [plans.summary(head) for head in page.items], "next_page_token": token})
 
@@ -164,11 +164,11 @@ def diff(
     reassignment also what each broker gets and gives, and the bytes and racks of each partition.
     """
     plan = plans.load(uow, plan_id)
-    found = KINDS[plan.head.kind].difference(uow, plan, against)
+    difference = KINDS[plan.head.kind].difference(uow, plan, against)
     start = offset_of_token(page_token)
-    token = token_of_offset(start + page_size) if start + page_size < found.total else None
-    items = found.items(start, start + page_size)
-    return _json({"summary": found.summary, "items": items, "next_page_token": token})
+    token = token_of_offset(start + page_size) if start + page_size < difference.total else None
+    items = difference.items(start, start + page_size)
+    return _json({"summary": difference.summary, "items": items, "next_page_token": token})
 
 
 @router.get(

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 from uuid import UUID
 
 from pydantic import TypeAdapter
@@ -122,15 +122,5 @@ class GroupRequest:
     labels: Mapping[str, str] = field(default_factory=dict)
 
 
-def stored(request: GroupRequest) -> Mapping[str, Json]:
-    """A request as a job keeps it; `restored` reads it again."""
-    plain: dict[str, Json] = as_json(request)
-    return plain
-
-
-def restored(plain: Mapping[str, Any]) -> GroupRequest:
-    """The inverse of `stored`. The shape is trusted: what others send is checked before it comes here."""
-    return _READER.validate_python(plain)
-
-
-_READER = TypeAdapter(GroupRequest)
+READER = TypeAdapter(GroupRequest)
+"""Reads the record from plain values of its shape; the shape is trusted."""

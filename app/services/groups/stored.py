@@ -6,7 +6,7 @@ from typing import Any
 from app.core.groups.model import GroupMetadata, Member
 from app.core.groups.registry import ASSIGNORS, Assignor
 from app.core.model import Cluster
-from app.services.groups.requests import restored
+from app.services.groups.requests import READER
 from app.services.groups.sources import source_of
 from app.store.plans import NewPlan, PlanHead
 
@@ -22,7 +22,7 @@ class StoredGroup:
 
 def stored_group(head: PlanHead | NewPlan, cluster: Cluster | None) -> StoredGroup:
     """The group of a plan; `cluster` is that of its snapshot, None where it was made from none."""
-    source = source_of(restored(head.request), cluster)
+    source = source_of(READER.validate_python(head.request), cluster)
     assignor = ASSIGNORS[str(head.answer["assignor"])]
     return StoredGroup(assignor, tuple(listed.seen_by(assignor) for listed in source.listed), source.metadata)
 

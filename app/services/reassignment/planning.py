@@ -1,10 +1,9 @@
 """Plan a reassignment: replica lists with the least movement, their leaders, and the batches to reach them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from time import monotonic
-from typing import Any, cast
-from uuid import UUID
+from typing import cast
 
 import numpy as np
 
@@ -33,7 +32,7 @@ from app.services.limits import Limits
 from app.services.plans import Allowance, Planner, Site
 from app.services.reassignment import reports
 from app.services.reassignment.domains import Relaxation
-from app.services.reassignment.requests import KIND, ReassignmentRequest, check, restored, stored
+from app.services.reassignment.requests import KIND, READER, ReassignmentRequest, check
 from app.services.reassignment.resolve import (
     DISK_SHARE,
     LeaderSolution,
@@ -48,13 +47,7 @@ TRADE_OFF_POINTS = 12
 
 
 class _ReassignmentPlanner(Planner[ReassignmentRequest, ReassignmentProblem, ReassignmentSolution]):
-    kind = KIND
-
-    def stored(self, request: ReassignmentRequest) -> Mapping[str, Json]:
-        return stored(request)
-
-    def restored(self, plain: Mapping[str, Any]) -> ReassignmentRequest:
-        return restored(plain)
+    kind, reader = KIND, READER
 
     def check_site(self, request: ReassignmentRequest) -> None:
         if request.snapshot_id is None:
@@ -63,18 +56,11 @@ class _ReassignmentPlanner(Planner[ReassignmentRequest, ReassignmentProblem, Rea
     def check(self, request: ReassignmentRequest, limits: Limits) -> None:
         check(request, limits)
 
-    def previous_snapshot(self, _request: ReassignmentRequest) -> UUID | None:
-        return None
-
     def resolve(self, request: ReassignmentRequest, site: Site, allowance: Allowance) -> ReassignmentProblem:
         return resolve(request, site.cluster or Cluster("", ()), allowance)
 
     def canonical(self, problem: ReassignmentProblem) -> dict[str, Json]:
         return problem.canonical
-
-    def with_seed(self, problem: ReassignmentProblem, _seed: int) -> ReassignmentProblem:
-        """Nothing is random: the same request gets the same plan."""
-        return problem
 
     def solve(self, problem: ReassignmentProblem) -> ReassignmentSolution:
         """Place replicas, choose leaders, cut batches.

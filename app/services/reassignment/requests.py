@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Literal
 from uuid import UUID
 
 from pydantic import TypeAdapter
@@ -147,17 +147,6 @@ class ReassignmentRequest:
         return KEEP if leaders is None or leaders == "preferred" else _balance(leaders)
 
 
-def stored(request: ReassignmentRequest) -> Mapping[str, Json]:
-    """A request as a job keeps it; `restored` reads it again."""
-    plain: dict[str, Json] = as_json(request)
-    return plain
-
-
-def restored(plain: Mapping[str, Any]) -> ReassignmentRequest:
-    """The inverse of `stored`. The shape is trusted: what others send is checked before it comes here."""
-    return _READER.validate_python(plain)
-
-
 def canonical_fields(request: ReassignmentRequest, added: Sequence[Broker]) -> dict[str, Json]:
     """The request with nothing left to guess: what the hash is of, and what is stored.
 
@@ -165,7 +154,7 @@ def canonical_fields(request: ReassignmentRequest, added: Sequence[Broker]) -> d
     ----------
     added : the brokers that it adds, including those that it only names as successors.
     """
-    fields = dict(stored(replace(request, add_brokers=added, balance=balance_of(request))))
+    fields: dict[str, Json] = as_json(replace(request, add_brokers=added, balance=balance_of(request)))
     # The content of a snapshot counts, not the id under which it is stored.
     del fields["snapshot_id"]
     return fields
@@ -338,4 +327,5 @@ def _conflict(path: FieldPath, broker: int, what: str) -> ConflictingFields:
     return ConflictingFields(f"broker {broker} {what}", path=path, value=broker)
 
 
-_READER = TypeAdapter(ReassignmentRequest)
+READER = TypeAdapter(ReassignmentRequest)
+"""Reads the record from plain values of its shape; the shape is trusted."""

@@ -11,7 +11,7 @@ from app.core.streams.application import name_of
 from app.errors import PlanNotFound
 from app.services.plans import Difference, Plan, named_plan
 from app.services.streams.clients import read_client
-from app.services.streams.requests import restored
+from app.services.streams.requests import READER
 from app.services.streams.rows import client_names, tasks_of
 from app.store.database import UnitOfWork
 
@@ -97,7 +97,7 @@ def _previous(plan: Plan) -> Held:
     """What the clients of the plan's request had."""
     active: dict[TaskId, str] = {}
     standby: dict[TaskId, list[str]] = {}
-    for place, listed in enumerate(restored(plan.head.request).clients):
+    for place, listed in enumerate(READER.validate_python(plan.head.request).clients):
         client = read_client(listed, ("clients", place))
         active |= {task_id(task): str(client.process_id) for task in client.previous_active}
         for task in client.previous_standby:

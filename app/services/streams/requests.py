@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 from uuid import UUID
 
 from pydantic import TypeAdapter
@@ -129,15 +128,5 @@ class StreamsRequest:
     labels: Mapping[str, str] = field(default_factory=dict)
 
 
-def stored(request: StreamsRequest) -> Mapping[str, Json]:
-    """A request as a job keeps it; `restored` reads it again."""
-    plain: dict[str, Json] = as_json(request)
-    return plain
-
-
-def restored(plain: Mapping[str, Any]) -> StreamsRequest:
-    """The inverse of `stored`. The shape is trusted: what others send is checked before it comes here."""
-    return _READER.validate_python(plain)
-
-
-_READER = TypeAdapter(StreamsRequest)
+READER = TypeAdapter(StreamsRequest)
+"""Reads the record from plain values of its shape; the shape is trusted."""
