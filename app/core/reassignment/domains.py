@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.core.model import Int32s, Int64s
-from app.core.reassignment.problem import NO_HOME, Domain
+from app.core.reassignment.model import NO_HOME, Domain
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,8 +7,8 @@ import numpy as np
 
 from app.core.measures.tally import positions_of
 from app.core.model import NO_REPLICA, UNKNOWN_SIZE, Assignment, Cluster, Int32s, Int64s
-from app.core.reassignment.answer import ReplicaPlacement
-from app.core.reassignment.yardstick import Planned, Yardstick, yardstick
+from app.core.reassignment.model import ReplicaPlacement
+from app.core.reassignment.plan_minimum import Planned, Yardstick, yardstick
 from app.errors import Json
 
 
@@ -36,12 +36,12 @@ class Minimum:
             "spread_over_racks": self.measured.minds_racks,
         }
 
-    def _moved(self, placed: ReplicaPlacement) -> dict[str, Json]:
-        new = _gained(self.planned.before, placed.replicas)
+    def _moved(self, placement: ReplicaPlacement) -> dict[str, Json]:
+        new = _gained(self.planned.before, placement.replicas)
         return {
             "moved_replicas": int(new.sum()),
             "moved_bytes": int((new * np.maximum(self.size_bytes, 0)).sum()),
-            "optimal": placed.certificate.optimal,
+            "optimal": placement.certificate.optimal,
         }
 
 
@@ -59,7 +59,9 @@ def minimum_for(cluster: Cluster, before: Mapping[str, Assignment], after: Mappi
         rack_of = place.reshape(-1).astype(np.int32)
     everything = {topic.name: topic.destination for topic in cluster.topics}
     was, now = _stacked(before, ids), _stacked(after, ids)
-    sizes = np.concatenate([np.zeros(0, np.int64), *(_sizes(cluster, name, its) for name, its in after.items())])
+    sizes = np.concatenate(
+        [np.zeros(0, np.int64), *(_sizes(cluster, name, assignment) for name, assignment in after.items())]
+    )
     known = not (sizes == UNKNOWN_SIZE).any()
     planned = Planned(
         broker_ids=ids,
@@ -75,20 +77,20 @@ def minimum_for(cluster: Cluster, before: Mapping[str, Assignment], after: Mappi
 
 def _stacked(assignments: Mapping[str, Assignment], ids: Int32s) -> Int32s:
     """(rows, widest) int32 positions of all topics' replicas, one below the other."""
-    width = max((its.replicas.shape[1] for its in assignments.values()), default=1)
+    width = max((assignment.replicas.shape[1] for assignment in assignments.values()), default=1)
     rows = [np.full((0, width), NO_REPLICA, np.int32)]
-    for its in assignments.values():
-        padded = np.full((len(its.replicas), width), NO_REPLICA, np.int32)
-        padded[:, : its.replicas.shape[1]] = positions_of(its.replicas, ids)
+    for assignment in assignments.values():
+        padded = np.full((len(assignment.replicas), width), NO_REPLICA, np.int32)
+        padded[:, : assignment.replicas.shape[1]] = positions_of(assignment.replicas, ids)
         rows.append(padded)
     return np.concatenate(rows)
 
 
-def _sizes(cluster: Cluster, name: str, its: Assignment) -> Int64s:
+def _sizes(cluster: Cluster, name: str, assignment: Assignment) -> Int64s:
     topic = cluster.topic(name)
     if topic is None:
         raise RuntimeError(f"there is no topic {name}")
-    return topic.size_bytes[np.searchsorted(topic.partition_ids, its.partition_ids)]
+    return topic.size_bytes[np.searchsorted(topic.partition_ids, assignment.partition_ids)]
 
 
 def _on_each(replicas: Int32s, brokers: int) -> Int64s:

@@ -65,5 +65,5 @@ def predict(assignor: Assignor, source: GroupSource) -> Prediction:
         answer = source.assign(assignor)(members, metadata)
         return Prediction(assignor, members, answer, None, answer, None)
     done = rebalance(members, metadata, assign=source.assign(assignor), protocol=assignor.protocol)
-    found = handover(metadata, owned_assignment(members, metadata), done.assignment)
-    return Prediction(assignor, members, done.answer, done, done.assignment, found)
+    moved = handover(metadata, owned_assignment(members, metadata), done.assignment)
+    return Prediction(assignor, members, done.answer, done, done.assignment, moved)

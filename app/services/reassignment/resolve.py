@@ -8,10 +8,9 @@ import numpy as np
 
 from app.core.measures.tally import Tally, positions_of, tally
 from app.core.model import NO_REPLICA, UNKNOWN_SIZE, Assignment, Cluster, Int32s, Int64s
-from app.core.reassignment.answer import ReplicaPlacement
 from app.core.reassignment.batches.model import Batches, BatchLimits, Disks, Hottest, Reassigned
 from app.core.reassignment.leaders.problem import LeaderChoice, LeadersProblem
-from app.core.reassignment.problem import NO_HOME, Problem
+from app.core.reassignment.model import NO_HOME, Problem, ReplicaPlacement
 from app.core.replicas.rack_modes import RackMode
 from app.errors import ConflictingFields, Json
 from app.services.cautions import Caution
@@ -30,7 +29,7 @@ from app.services.reassignment.loads import (
     sizes_of,
 )
 from app.services.reassignment.requests import ReassignmentRequest, canonical_fields
-from app.services.reassignment.scope import Scope, scope_of
+from app.services.reassignment.scope import PartitionScope, scope_of
 
 DISK_SHARE = ("batches", "max_disk_share")
 NO_LIMIT = 2**63 - 1
@@ -59,9 +58,9 @@ class ReassignmentProblem:
 
     Parameters
     ----------
-    placement : what the solvers of replica placements take; its rows are those of the scope.
+    movement : the minimum-movement problem of the core; its rows are those of the scope.
     before : (rows, widest) int32 positions of the scope's replicas as they are, padded with -1.
-    counts_bytes : whether `placement.weight` is bytes. pins : by row, the pinned positions in their order.
+    counts_bytes : whether `movement.weight` is bytes. pins : by row, the pinned positions in their order.
     max_moved_bytes : the budget; None if there is none. has_trade_off : whether movement against balance is tabulated.
     leaders_only : whether no replica may move. relaxes : whether a conflict is relaxed instead of rejected.
     relaxed : constraints given up so far. constraints : in words, for the certificate.
@@ -70,9 +69,9 @@ class ReassignmentProblem:
     """
 
     brokers: BrokerTable
-    scope: Scope
+    scope: PartitionScope
     sizes: PartitionSizes
-    placement: Problem
+    movement: Problem
     before: Int32s = field(repr=False)
     counts_bytes: bool
     pins: Mapping[int, Int64s]
@@ -124,13 +123,13 @@ class ReassignmentSolution:
 
     Parameters
     ----------
-    placed : replica lists with their lower bound. trade_off : the least movement in ever wider bands, if requested.
+    placement : replica lists with their lower bound. trade_off : the least movement in ever wider bands, if requested.
     largest_bound : lower bound on the largest load, if something else than counts is balanced.
     steps : the batches. reassigned : what they were cut from.
     tally : the scope's partitions afterwards. relaxed : all constraints that were given up.
     """
 
-    placed: ReplicaPlacement
+    placement: ReplicaPlacement
     largest_bound: int | None
     trade_off: Sequence[ReplicaPlacement] | None
     leaders: LeaderSolution
@@ -165,7 +164,7 @@ def resolve(request: ReassignmentRequest, cluster: Cluster, allowance: Allowance
         brokers=brokers,
         scope=scope,
         sizes=sizes,
-        placement=Problem(
+        movement=Problem(
             broker_ids=brokers.ids,
             rack_of=brokers.rack_of,
             target=brokers.target,
@@ -246,7 +245,7 @@ def _must_keep(brokers: BrokerTable, domains: Domains, before: Int32s) -> Int32s
 def _batch_rules(
     request: ReassignmentRequest,
     brokers: BrokerTable,
-    scope: Scope,
+    scope: PartitionScope,
     sizes: PartitionSizes,
     rates: IngressRates | None,
     before: Int32s,
@@ -268,7 +267,7 @@ def _batch_rules(
     )
 
 
-def _disks(share: float, brokers: BrokerTable, scope: Scope, sizes: PartitionSizes, before: Int32s) -> Disks:
+def _disks(share: float, brokers: BrokerTable, scope: PartitionScope, sizes: PartitionSizes, before: Int32s) -> Disks:
     """Used and available bytes of every broker; a broker without a known disk size is not limited."""
     disk_bytes = [None if broker.capacity is None else broker.capacity.disk_bytes for broker in brokers.known]
     if not any(disk_bytes):

@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from app.core.model import Int32s, Int64s
-from app.core.reassignment.problem import NO_HOME, Domain, Problem
+from app.core.reassignment.model import NO_HOME, Domain, Problem
 
 
 @st.composite

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from app.core.model import UNKNOWN_SIZE, Int32s, padded, unpadded
 from app.core.reassignment.batches.cutting import cut
 from app.core.reassignment.batches.model import Batches, BatchLimits, Disks, Hottest, Reassigned
-from app.core.reassignment.batches.violations import batch_violations
+from app.core.reassignment.batches.verifier import batch_violations
 from app.errors import BatchesOutOfDisk, MoveExceedsBatchLimit
 from tests.core.reassignment.small_reassignments import all_limits, disks_for, reassignments, small, with_racks
 

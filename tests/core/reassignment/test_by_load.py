@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 
 from app.core.flow import InfeasibleFlow
 from app.core.model import Int64s
-from app.core.reassignment.balance import KEEP, TIGHT, Balance, Band
 from app.core.reassignment.loads.by_load import LoadPlacement, place_by_load
-from app.core.reassignment.problem import NO_HOME, Domain, Problem
-from app.core.reassignment.verifying import placement_faults
+from app.core.reassignment.model import KEEP, NO_HOME, TIGHT, Balance, Band, Domain, Problem
+from app.core.reassignment.verifier import placement_faults
 from app.errors import LimitExceeded
 from tests.core.reassignment.small_problems import (
     homes_of,

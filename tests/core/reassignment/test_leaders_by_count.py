@@ -7,12 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.core.reassignment.balance import KEEP, TIGHT, Balance, Band
-from app.core.reassignment.leaders.bound import changes_bound
-from app.core.reassignment.leaders.by_count import bounds
-from app.core.reassignment.leaders.choosing import choose_leaders
-from app.core.reassignment.leaders.problem import LeadersProblem
-from app.core.reassignment.leaders.verifier import leader_violations
+from app.core.reassignment.leaders.choosing import bounds, changes_bound, choose_leaders
+from app.core.reassignment.leaders.problem import LeadersProblem, leader_violations
+from app.core.reassignment.model import KEEP, TIGHT, Balance, Band
 from tests.core.reassignment.small_leaders import choices, on_new, problem, problems
 
 tolerances = st.sampled_from([Fraction(0), Fraction(1, 20), Fraction(1, 4), Fraction(1)])

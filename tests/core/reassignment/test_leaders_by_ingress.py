@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.core.reassignment.balance import KEEP, TIGHT, Balance
 from app.core.reassignment.leaders.choosing import choose_leaders
-from app.core.reassignment.leaders.problem import LeaderChoice, LeadersProblem
-from app.core.reassignment.leaders.verifier import leader_violations
+from app.core.reassignment.leaders.problem import LeaderChoice, LeadersProblem, leader_violations
+from app.core.reassignment.model import KEEP, TIGHT, Balance
 from app.errors import LimitExceeded
 from tests.core.reassignment.small_leaders import choices, problem, problems
 

@@ -11,16 +11,19 @@ from hypothesis import strategies as st
 
 from app.core.certificate import Certificate
 from app.core.flow import InfeasibleFlow
-from app.core.reassignment.answer import ReplicaPlacement
-from app.core.reassignment.balance import KEEP, TIGHT, Balance, Band
-from app.core.reassignment.counts import offers, within_band
-from app.core.reassignment.counts.least_movement import least_movement, movement_within
+from app.core.reassignment.counts import network, within_band
+from app.core.reassignment.counts.least_movement import (
+    BudgetTooSmall,
+    least_movement,
+    movement_within,
+    trade_off,
+    within_budget,
+)
 from app.core.reassignment.counts.narrowest import narrowest_band
 from app.core.reassignment.counts.places import counts
-from app.core.reassignment.counts.trade_off import BudgetTooSmall, trade_off, within_budget
 from app.core.reassignment.domains import Kind, NotFeasible, RackRule, domains_of
-from app.core.reassignment.problem import NO_HOME, Domain, Problem
-from app.core.reassignment.verifying import placement_faults
+from app.core.reassignment.model import KEEP, NO_HOME, TIGHT, Balance, Band, Domain, Problem, ReplicaPlacement
+from app.core.reassignment.verifier import placement_faults
 
 
 def problem_of(
@@ -179,8 +182,8 @@ def _narrowest_of(placements: list[Whole]) -> Band:
 def test_few_offers_are_enough_where_partitions_ask_for_more(problem: Problem) -> None:
     """Where receivers are too many to offer them all, what is missed is asked for by price."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(offers, "ALL", 0)
-        patched.setattr(offers, "SOME", 0)
+        patched.setattr(network, "ALL", 0)
+        patched.setattr(network, "SOME", 0)
         few = least_movement(problem, TIGHT) if list(all_placements(problem)) else None
     if few is not None:
         assert placement_faults(problem, few) == []

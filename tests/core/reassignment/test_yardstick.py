@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.model import padded
-from app.core.reassignment.yardstick import Planned, Yardstick, yardstick
+from app.core.reassignment.plan_minimum import Planned, Yardstick, yardstick
 
 
 def measured(before: list[list[int]], after: list[list[int]], racks: list[int]) -> Yardstick:

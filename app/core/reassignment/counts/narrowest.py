@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 
 from app.core.flow import Network, is_feasible
 from app.core.model import Int32s, Int64s
-from app.core.reassignment.balance import Band
-from app.core.reassignment.counts.pricing import Terms
-from app.core.reassignment.problem import NO_HOME, Problem
+from app.core.reassignment.counts.places import Terms
+from app.core.reassignment.model import NO_HOME, Band, Problem
 
 
 def narrowest_band(problem: Problem) -> Band:

@@ -1,9 +1,182 @@
-"""The loop of `places.in_order`."""
+"""The compiled loops of `places`.
+
+The loop of `pricing`: each partition's cheapest legal place where brokers have prices.
+
+The loop of `places.in_order`.
+"""
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
-from app.core.model import Int32s
+from app.core.model import Int32s, Int64s
+
+NOTHING = np.int64(2**62)
+
+
+@njit(cache=True, nogil=True)
+def cheapest(
+    domain_of: Int32s,
+    factor: Int64s,
+    least: Int64s,
+    most: Int64s,
+    may_keep: NDArray[np.bool_],
+    ranked: Int32s,
+    ranked_end: Int64s,
+    rack_of: Int32s,
+    homes: Int32s,
+    home_cost: Int64s,
+    away: Int64s,
+    must_keep: Int32s,
+    prices: Int64s,
+    costs: Int64s,
+    chosen: Int32s,
+) -> None:
+    """Fill `costs`, (rows,), and `chosen`, (rows, widest), which comes padded.
+
+    Taking the cheapest that still leaves room for `least` of every rack, no rack above `most`, is the best: what may be
+    taken are the independent sets of a matroid.
+
+    Parameters
+    ----------
+    factor : (domains,). least, most : (domains, racks). may_keep : (domains, brokers).
+    ranked : (domains, racks, longest) the receivers of each rack by ascending price. ranked_end : (domains, racks).
+    homes, home_cost : (rows, widest). away, must_keep : (rows,). prices : (brokers,).
+    """
+    racks = least.shape[1]
+    room = int(most.max()) + 1 if most.size else 1
+    names = np.empty((racks, room), np.int32)
+    values = np.empty((racks, room), np.int64)
+    filled = np.zeros(racks, np.int64)
+    taken = np.zeros(racks, np.int64)
+    for row in range(len(homes)):
+        domain, must = domain_of[row], must_keep[row]
+        filled[:] = 0
+        taken[:] = 0
+        place, total = 0, np.int64(0)
+        for column in range(homes.shape[1]):
+            home = homes[row, column]
+            if home < 0:
+                break
+            value = home_cost[row, column] + prices[home]
+            if home == must:
+                chosen[row, place] = home
+                place, total = place + 1, total + value
+                taken[rack_of[home]] += 1
+            elif may_keep[domain, home]:
+                rack = rack_of[home]
+                _insert(names, values, filled, rack, home, value, most[domain, rack])
+        for rack in range(racks):
+            ceiling = most[domain, rack]
+            for at in range(ranked_end[domain, rack]):
+                broker = ranked[domain, rack, at]
+                value = away[row] + prices[broker]
+                if ceiling == 0 or (filled[rack] == ceiling and value >= values[rack, ceiling - 1]):
+                    break
+                if not _is_home(homes[row], broker):
+                    _insert(names, values, filled, rack, broker, value, ceiling)
+        for taking in range(place, factor[domain]):
+            rack = _next_rack(
+                values, filled, taken, least[domain], most[domain], must, rack_of, factor[domain] - taking
+            )
+            if rack < 0:
+                total = NOTHING
+                break
+            at = _place_of(taken, rack, must, rack_of)
+            chosen[row, place] = names[rack, at]
+            place, total = place + 1, total + values[rack, at]
+            taken[rack] += 1
+        costs[row] = total
+
+
+@njit(cache=True, nogil=True)
+def _next_rack(
+    values: Int64s,
+    filled: Int64s,
+    taken: Int64s,
+    least: Int64s,
+    most: Int64s,
+    must: int,
+    rack_of: Int32s,
+    left: int,
+) -> int:
+    """The rack of the cheapest candidate, of those that lack some where that is all that is left to take; or −1."""
+    best, best_rack = NOTHING, -1
+    lacking = 0
+    for rack in range(len(least)):
+        lacking += max(0, least[rack] - taken[rack])
+    for rack in range(len(least)):
+        ceiling = least[rack] if lacking >= left else most[rack]
+        at = _place_of(taken, rack, must, rack_of)
+        if taken[rack] < ceiling and at < filled[rack] and values[rack, at] < best:
+            best, best_rack = values[rack, at], rack
+    return best_rack
+
+
+@njit(cache=True, nogil=True)
+def _is_home(homes: Int32s, broker: int) -> bool:
+    for column in range(len(homes)):  # noqa: SIM110 — a generator is slower here, if it compiles at all
+        if homes[column] == broker:
+            return True
+    return False
+
+
+@njit(cache=True, nogil=True)
+def _place_of(taken: Int64s, rack: int, must: int, rack_of: Int32s) -> int:
+    """How many of the rack's ranked candidates are taken: what must be kept is not among them."""
+    return int(taken[rack]) - (1 if must >= 0 and rack_of[must] == rack else 0)
+
+
+@njit(cache=True, nogil=True)
+def _insert(names: Int32s, values: Int64s, filled: Int64s, rack: int, name: int, value: int, ceiling: int) -> None:
+    """Keep the `ceiling` cheapest of a rack in ascending order; of equals the first that came stays first."""
+    if filled[rack] == ceiling:
+        if ceiling == 0 or value >= values[rack, ceiling - 1]:
+            return
+        at = ceiling - 1
+    else:
+        at = filled[rack]
+        filled[rack] += 1
+    while at > 0 and values[rack, at - 1] > value:
+        names[rack, at], values[rack, at] = names[rack, at - 1], values[rack, at - 1]
+        at -= 1
+    names[rack, at], values[rack, at] = name, value
+
+
+@njit(cache=True, nogil=True)
+def settled(
+    domain_of: Int32s,
+    factor: Int64s,
+    least: Int64s,
+    most: Int64s,
+    may_keep: NDArray[np.bool_],
+    rack_of: Int32s,
+    homes: Int32s,
+    settles: NDArray[np.bool_],
+) -> None:
+    """Set, in `settles`, which partitions are legal where they are."""
+    racks = least.shape[1]
+    held = np.zeros(racks, np.int64)
+    for row in range(len(homes)):
+        domain = domain_of[row]
+        held[:] = 0
+        replicas = 0
+        is_legal = True
+        for column in range(homes.shape[1]):
+            home = homes[row, column]
+            if home < 0:
+                break
+            if not may_keep[domain, home]:
+                is_legal = False
+                break
+            held[rack_of[home]] += 1
+            replicas += 1
+        if is_legal and replicas == factor[domain]:
+            for rack in range(racks):
+                if held[rack] < least[domain, rack] or held[rack] > most[domain, rack]:
+                    is_legal = False
+                    break
+            settles[row] = is_legal
 
 
 @njit(cache=True, nogil=True)

@@ -20,12 +20,18 @@ from numpy.typing import NDArray
 
 from app.core.flow import InfeasibleFlow, min_cost_flow
 from app.core.model import Int32s, Int64s
-from app.core.reassignment.balance import Band
-from app.core.reassignment.counts.network import PlacementNetwork, Room, placement_network
-from app.core.reassignment.counts.offers import Offers, offers
-from app.core.reassignment.counts.places import costs_of, counts, frozen_counts, stay_put
-from app.core.reassignment.counts.pricing import Costs, Terms, cheapest, movement_costs
-from app.core.reassignment.problem import NO_HOME, Problem
+from app.core.reassignment.counts.network import Offers, PlacementNetwork, Room, offers, placement_network
+from app.core.reassignment.counts.places import (
+    Costs,
+    Terms,
+    cheapest,
+    costs_of,
+    counts,
+    frozen_counts,
+    movement_costs,
+    stay_put,
+)
+from app.core.reassignment.model import NO_HOME, Band, Problem
 
 SPARE = 64
 """How many more partitions than seem to be needed take part from the start, or are woken to come within the band."""

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.core.model import Int32s, Int64s
-from app.core.reassignment.balance import Band
+from app.core.reassignment.leaders import shares_kernel as kernel
 from app.core.reassignment.leaders.problem import NOBODY
+from app.core.reassignment.model import Band
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,8 +36,6 @@ class Shares:
     @classmethod
     def of(cls, table: Int32s, costs: Int32s, weight: Int64s, target: NDArray[np.bool_], base: Int64s) -> "Shares":
         """The shares where every row is led whole, at its least cost, where there is a choice as evenly as goes."""
-        from app.core.reassignment.leaders import shares_kernel as kernel  # noqa: PLC0415 — numba is imported late
-
         table = np.ascontiguousarray(table, np.int32)
         costs = np.ascontiguousarray(costs, np.int32)
         started = kernel.start(table, costs, weight.astype(np.int64), base.astype(np.int64))
@@ -74,8 +73,6 @@ class Shares:
         (brokers,) int64: with `costs` + prices, each row is where that is least; whoever leads more than its least has
         a price of at least 0, whoever leads less than its most one of at most 0.
         """
-        from app.core.reassignment.leaders import prices_kernel as kernel  # noqa: PLC0415 — as above
-
         excess, up, down = self._apart(low, high)
         prices = np.zeros(len(self.base) + 1, np.int64)
         kernel.settle(self.table, self.costs, self.amounts, prices, excess, up, down)
@@ -130,8 +127,6 @@ class Shares:
 
         Source: Frank and Murota, "Decreasing minimization on M-convex sets" (2018), for the structure.
         """
-        from app.core.reassignment.leaders import shares_kernel as kernel  # noqa: PLC0415 — as above
-
         brokers = len(self.base)
         group, closed = np.zeros((2, brokers), np.int64)
         no_prices = np.zeros(brokers + 1, np.int64)
@@ -166,8 +161,6 @@ class Shares:
         Those are the brokers that the rest of the excess reaches, if it is excess; if it is want, those that nothing
         reaches that could be given.
         """
-        from app.core.reassignment.leaders import shares_kernel as kernel  # noqa: PLC0415 — as above
-
         excess, up, down = self._apart(low, high)
         brokers = len(self.base)
         no_groups, no_prices = np.zeros(brokers, np.int64), np.zeros(brokers + 1, np.int64)

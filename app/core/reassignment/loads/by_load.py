@@ -20,14 +20,11 @@ from numpy.typing import NDArray
 
 from app.core.certificate import Certificate
 from app.core.model import Int64s
-from app.core.reassignment.answer import ReplicaPlacement
-from app.core.reassignment.balance import Balance, Band
 from app.core.reassignment.counts.places import in_order
-from app.core.reassignment.loads.attempts import Attempt, attempt, evened, first_attempt
-from app.core.reassignment.loads.levels import highest_floor, lowest_ceiling
-from app.core.reassignment.loads.prices import least_cost, least_movement
+from app.core.reassignment.loads.bounds import highest_floor, least_cost, least_movement, lowest_ceiling
+from app.core.reassignment.loads.local_search import Attempt, attempt, evened, first_attempt
 from app.core.reassignment.loads.rules import LARGEST_SUM, Rules, rules_of
-from app.core.reassignment.problem import Problem
+from app.core.reassignment.model import Balance, Band, Problem, ReplicaPlacement
 
 SOLVER = "relaxation by flow and prices, rounding and local repair"
 MOST_CEILINGS = 4

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.core.model import Int32s, Int64s
-from app.core.reassignment.counts.pricing import Terms
-from app.core.reassignment.problem import NO_HOME, Problem
+from app.core.reassignment.counts.places import Terms
+from app.core.reassignment.model import NO_HOME, Problem
 from app.errors import LimitExceeded
 
 LARGEST_SUM = 1 << 60

@@ -9,12 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.core.model import Int32s, Int64s
-from app.core.reassignment.answer import ReplicaPlacement
 from app.core.reassignment.counts.least_movement import least_movement
-from app.core.reassignment.counts.pricing import cheapest, movement_costs
+from app.core.reassignment.counts.places import cheapest, movement_costs
 from app.core.reassignment.domains import Kind, RackRule, domains_of
 from app.core.reassignment.domains import NotFeasible as NoDomain
-from app.core.reassignment.problem import NO_HOME, Problem
+from app.core.reassignment.model import NO_HOME, Problem, ReplicaPlacement
 from app.core.reassignment.sweep.definition import (
     Change,
     ReassignmentSweepDefinition,
@@ -23,7 +22,7 @@ from app.core.reassignment.sweep.definition import (
     added_brokers,
     read_definition,
 )
-from app.core.reassignment.verifying import placement_faults
+from app.core.reassignment.verifier import placement_faults
 from app.errors import Json, NotFeasible
 
 NUMBERS = (

@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.core.model import Int32s
-from app.core.reassignment.answer import ReplicaPlacement
-from app.core.reassignment.problem import NO_HOME, Problem
+from app.core.reassignment.model import NO_HOME, Problem, ReplicaPlacement
 
 NAMED = 10
 """How many partitions, or brokers, are named of each fault; the first are enough to see what is wrong."""

@@ -11,12 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.core.model import Int32s, Int64s
-from app.core.reassignment.answer import ReplicaPlacement
-from app.core.reassignment.balance import KEEP, Band
 from app.core.reassignment.counts.least_movement import least_movement, movement_within
 from app.core.reassignment.domains import Kind, NotFeasible, RackRule, domains_of
-from app.core.reassignment.problem import NO_HOME, Problem
-from app.core.reassignment.verifying import are_spread
+from app.core.reassignment.model import KEEP, NO_HOME, Band, Problem, ReplicaPlacement
+from app.core.reassignment.verifier import are_spread
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,13 +1,141 @@
-"""Brokers above a ceiling give replicas, and what was given is dealt out; the placement stays legal all along."""
+"""Single moves of a placement, and the moves that bring brokers below a ceiling.
+
+Who holds which replica, and whether one may go elsewhere. A replica is known by its slot, row · widest + column.
+
+The cheapest replicas that make up a surplus: a knapsack to be covered.
+
+Greedy by cost for its load, the heaviest of equal ones first, as far as nothing is given too much; before each step,
+the cheapest single replica that would make up the rest is tried, and the best of these ends wins.
+
+Source: the rule is Gens and Levner's (1979), which is at most twice as dear as the best.
+
+Brokers above a ceiling give replicas, and what was given is dealt out; the placement stays legal all along.
+"""
+
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from app.core.model import Int64s
-from app.core.reassignment.loads.covers_kernel import cheapest_cover
-from app.core.reassignment.loads.held_kernel import Held, fits, is_home, may_go, stays_free
+from app.core.model import Int32s, Int64s
 from app.core.reassignment.loads.rules import Rules
+
+
+class Held(NamedTuple):
+    """A legal placement that changes a replica at a time.
+
+    Parameters
+    ----------
+    at : (rows, widest) int32 brokers, padded with -1. loads : (brokers,) int64, base included.
+    """
+
+    at: Int32s
+    loads: Int64s
+
+
+@njit(cache=True, nogil=True)
+def move(rules: Rules, held: Held, slot: int, to: int) -> None:
+    """Let another broker hold the replica and carry its load."""
+    width = held.at.shape[1]
+    row, column = slot // width, slot % width
+    held.loads[held.at[row, column]] -= rules.load[row]
+    held.loads[to] += rules.load[row]
+    held.at[row, column] = to
+
+
+@njit(cache=True, nogil=True)
+def may_go(rules: Rules, held: Held, slot: int, to: int) -> bool:
+    """Whether the placement stays legal when the replica goes there; not to where it is, nor to its partition's own."""
+    width = held.at.shape[1]
+    row = slot // width
+    broker = held.at[row, slot % width]
+    domain = rules.domain_of[row]
+    rack, rack_left = rules.rack_of[to], rules.rack_of[broker]
+    there = left = 0
+    for at in range(rules.factor[domain]):
+        other = held.at[row, at]
+        if other == to:
+            return False
+        there += rules.rack_of[other] == rack
+        left += rules.rack_of[other] == rack_left
+    if rack != rack_left and (there >= rules.most[domain, rack] or left <= rules.least[domain, rack_left]):
+        return False
+    return broker != rules.must_keep[row] and bool(rules.may_receive[domain, to] or is_home(rules, row, to))
+
+
+@njit(cache=True, nogil=True)
+def is_home(rules: Rules, row: int, broker: int) -> bool:
+    """Whether a replica of the row may be there because one is there, or is copied there in any case."""
+    for column in range(rules.homes.shape[1]):  # noqa: SIM110 — any() over a generator is nothing that numba compiles
+        if rules.homes[row, column] == broker:
+            return True
+    return False
+
+
+@njit(cache=True, nogil=True)
+def stays_free(rules: Rules, row: int, broker: int) -> bool:
+    """Whether a replica of the row costs nothing there."""
+    for column in range(rules.homes.shape[1]):
+        if rules.homes[row, column] == broker:
+            return bool(rules.stays_free[row, column])
+    return False
+
+
+@njit(cache=True, nogil=True)
+def fits(rules: Rules, held: Held, broker: int, more: int, low: int, high: int) -> bool:
+    """Whether the broker's load is within the band with so much more on it (or less); one that is no target fits."""
+    load = held.loads[broker] + more
+    return bool(not rules.target[broker] or (load <= high if more >= 0 else load >= low))
+
+
+@njit(cache=True, nogil=True)
+def cheapest_cover(loads: Int64s, costs: Int64s, surplus: int) -> NDArray[np.bool_]:
+    """Which of them to give so that at least the surplus goes; all of them where they do not come to it.
+
+    Parameters
+    ----------
+    loads, costs : (replicas,) int64, > 0 and >= 0, by ascending cost for the load, then by descending load.
+    """
+    chosen = np.zeros(len(loads), np.bool_)
+    heaviest = 0
+    for load in loads:
+        heaviest = max(heaviest, load)
+    rest, spent = surplus, 0
+    best, best_last, best_first = -1, -1, 0
+    for item in range(len(loads) + 1):
+        is_item = item < len(loads)
+        if is_item and loads[item] > rest:
+            continue
+        if heaviest >= rest:
+            last = _cheapest_end(loads, costs, chosen, rest)
+            if last >= 0 and (best < 0 or spent + costs[last] < best):
+                best, best_last, best_first = spent + int(costs[last]), last, item
+        if not is_item:
+            break
+        chosen[item] = True
+        rest -= int(loads[item])
+        spent += int(costs[item])
+        if rest == 0:
+            if best < 0 or spent <= best:
+                return chosen
+            break
+    if best >= 0:
+        chosen[best_first:] = False
+        chosen[best_last] = True
+    return chosen
+
+
+@njit(cache=True, nogil=True)
+def _cheapest_end(loads: Int64s, costs: Int64s, chosen: NDArray[np.bool_], rest: int) -> int:
+    """The cheapest of the others that comes to the rest alone, the lightest of equal ones; -1 where none does."""
+    best = -1
+    for item in range(len(loads)):
+        if chosen[item] or loads[item] < rest:
+            continue
+        if best < 0 or costs[item] < costs[best] or (costs[item] == costs[best] and loads[item] < loads[best]):
+            best = item
+    return best
 
 
 @njit(cache=True, nogil=True)

@@ -1,15 +1,24 @@
-"""What is asked of a reassignment, as arrays: where each partition's replicas are, and where they may be.
+"""The problem of a reassignment and its answer, as arrays: eligible brokers, the balance, the placement.
+
+What is asked of a reassignment, as arrays: where each partition's replicas are, and where they may be.
 
 Brokers and racks are numbers here: positions in `Problem.broker_ids`, indices of racks. What a caller asks for (brokers
 removed, a factor raised, a topic kept to some brokers, a partition pinned) becomes the *domain* of the partitions that
 it touches; the solvers know domains alone, so that no kind of change is a case of its own.
+
+How even brokers are to be, and the band of counts that it comes to.
+
+The placement that a solver returns: the brokers of every replica, with the certificate of the movement.
 """
 
 from dataclasses import dataclass, field
+from fractions import Fraction
+from math import ceil, floor
 
 import numpy as np
 from numpy.typing import NDArray
 
+from app.core.certificate import Certificate
 from app.core.model import Int32s, Int64s
 
 NO_HOME = -1
@@ -77,3 +86,57 @@ class Problem:
     def factors(self) -> Int64s:
         """(rows,) int64 replicas wanted of each partition."""
         return np.array([domain.factor for domain in self.domains], np.int64)[self.domain_of]
+
+
+@dataclass(frozen=True, slots=True)
+class Balance:
+    """How even brokers are to be.
+
+    `tolerance` None is *keep*: only what has to move moves, and goes where the largest count stays smallest.
+    0 is *tight*: every count within the narrowest band that there is. Above 0 that band is widened by so much of its
+    ends, to [⌊lo · (1 − t)⌋, ⌈hi · (1 + t)⌉].
+    """
+
+    tolerance: Fraction | None
+
+    def widened(self, tight: "Band") -> "Band":
+        """The band that the tolerance makes of the narrowest one; `keep` makes none."""
+        if self.tolerance is None:
+            raise ValueError("keep has no band")
+        return Band(floor(tight.low * (1 - self.tolerance)), ceil(tight.high * (1 + self.tolerance)))
+
+
+KEEP = Balance(None)
+TIGHT = Balance(Fraction(0))
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """The least and the most that any target broker has: replicas or leaders, or their weight."""
+
+    low: int
+    high: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReplicaPlacement:
+    """The brokers of every replica after the reassignment.
+
+    Parameters
+    ----------
+    replicas : (rows, widest) int32 broker positions, padded with -1. Current brokers that keep their replica stay in
+        their column order; new brokers fill the gaps by ascending position.
+    band : the counts (or loads) of the target brokers are within it; None with `keep`, which bounds no count.
+    certificate : of the moved weight, with the least that any placement within the constraints and the band moves.
+        Moved are `problem.weight` for each replica on a broker that has none now, or whose copy `is_copied` all the
+        same; partitions without any replica now (new ones) cost nothing.
+    """
+
+    replicas: Int32s = field(repr=False)
+    band: Band | None
+    certificate: Certificate[int]
+
+    @property
+    def moved(self) -> int:
+        """The weight of all replicas that have to be copied."""
+        return self.certificate.value
