@@ -5,9 +5,15 @@ from typing import cast
 import numpy as np
 
 from app.core.model import NO_REPLICA, UNKNOWN_SIZE, Int32s, Int64s
-from app.core.reassignment.batches.cutting import cut
-from app.core.reassignment.batches.model import Batches, BatchLimits, Disks, Hottest, Reassigned
-from app.core.reassignment.batches.verifier import batch_violations
+from app.core.reassignment import (
+    Batches,
+    BatchLimits,
+    BrokerDisks,
+    Hottest,
+    ReassignedPartitions,
+    batch_violations,
+    cut_batches,
+)
 from app.errors import BatchesOutOfDisk, ConflictingFields, MoveExceedsBatchLimit
 from app.services.reassignment.requests import ReassignmentRequest
 from app.services.reassignment.sizes import held_by_others, require_sizes, told_rates
@@ -35,7 +41,7 @@ def batches_of(request: ReassignmentRequest, source: Source, after: Int32s) -> B
         throttle_bytes_per_s=told.throttle_bytes_per_s,
         hottest=Hottest(told.hottest),
     )
-    reassigned = Reassigned(
+    reassigned = ReassignedPartitions(
         before=source.before,
         after=after,
         size_bytes=np.where(sizes.is_known, sizes.size_bytes, UNKNOWN_SIZE),
@@ -45,7 +51,7 @@ def batches_of(request: ReassignmentRequest, source: Source, after: Int32s) -> B
     )
     disks = _disks(request, source)
     try:
-        batches = cut(reassigned, limits, disks)
+        batches = cut_batches(reassigned, limits, disks)
     except (MoveExceedsBatchLimit, BatchesOutOfDisk) as failure:
         # The core knows rows; whoever asked knows partitions.
         named = {name: told for name, told in failure.context.items() if name != "row"}
@@ -57,7 +63,7 @@ def batches_of(request: ReassignmentRequest, source: Source, after: Int32s) -> B
     return batches
 
 
-def _disks(request: ReassignmentRequest, source: Source) -> Disks | None:
+def _disks(request: ReassignmentRequest, source: Source) -> BrokerDisks | None:
     """What is on every disk and how much may be; a broker whose disk nobody told the size of has room for all."""
     share, brokers, sizes = request.batches.max_disk_share, source.brokers, source.sizes
     if share is None:
@@ -71,7 +77,7 @@ def _disks(request: ReassignmentRequest, source: Source) -> Disks | None:
     used = held_by_others(brokers, source.scope.others, sizes.of_others)
     np.add.at(used, source.before[rows, columns], sizes.size_bytes[rows])
     limits = [NO_LIMIT if size is None else int(size * share) for size in told]
-    return Disks(used, np.array(limits, np.int64))
+    return BrokerDisks(used, np.array(limits, np.int64))
 
 
 def _heat(request: ReassignmentRequest, source: Source) -> Int64s:

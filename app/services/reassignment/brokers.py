@@ -23,7 +23,7 @@ class Brokers:
     Parameters
     ----------
     known : with their racks; one that is down and not listed has none. added : those of them that come.
-    rack_of : (brokers,) int32 indices of racks, as `Problem.rack_of` has them. racks : the names of the first of them;
+    rack_of : (brokers,) int32 indices of racks, as in `MovementProblem`. racks : the names of the first of them;
         brokers whose rack nobody knows have one of their own each, beyond these.
     listed_racks : how many racks there are before anybody goes; 0 where racks do not count.
     is_removed : (brokers,) bool, those that go, replaced ones among them. is_replaced : those alone.

@@ -20,7 +20,7 @@ import numpy as np
 
 from app.core.measures.transfers import ChangedPartitions, Transfers
 from app.core.model import NO_REPLICA, Assignment, Cluster
-from app.core.reassignment.leaders.preferred import awaits_election
+from app.core.reassignment import awaits_election
 from app.errors import NotExportable
 from app.formats import leader_election, reassignment, replica_assignment
 from app.formats.quantities import byte_size, counted, known_size

@@ -4,11 +4,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from app.core.model import NO_LEADER, Int32s, Int64s
-from app.core.reassignment.leaders.choosing import choose_leaders
-from app.core.reassignment.leaders.preferred import led_by
-from app.core.reassignment.leaders.problem import LeaderChoice, LeadersProblem, leader_violations
-from app.core.reassignment.model import NO_HOME
+from app.core.model import NO_LEADER, NO_REPLICA, Int32s, Int64s
+from app.core.reassignment import LeaderChoice, LeaderProblem, choose_leaders, leader_violations, with_leader_first
 from app.errors import NotFeasible
 from app.services.reassignment.brokers import Bools
 from app.services.reassignment.requests import ReassignmentRequest
@@ -40,7 +37,7 @@ class Leading:
     def loads(self, replicas: Int32s) -> Int64s:
         """(brokers,) int64 what every broker leads, with these lists."""
         found = self.base.copy()
-        leads = replicas[:, 0] != NO_HOME
+        leads = replicas[:, 0] != NO_REPLICA
         np.add.at(found, replicas[leads, 0], self.weight[leads])
         return found
 
@@ -59,15 +56,15 @@ def lead(request: ReassignmentRequest, source: Source, placed: Int32s) -> Leadin
     _require_leaders(request, source, lists, may_lead)
     weight, base = _weights(request, source)
     # What is pinned is led by whoever was named first, whatever the others do.
-    pinned = ~is_free & (lists[:, 0] != NO_HOME)
+    pinned = ~is_free & (lists[:, 0] != NO_REPLICA)
     fixed = base.copy()
     np.add.at(fixed, lists[pinned, 0], weight[pinned])
     free, before = lists[is_free], source.before[is_free]
-    asked = LeadersProblem(
+    asked = LeaderProblem(
         replicas=free,
         leader=_leaders_now(source)[is_free],
         may_lead=may_lead,
-        is_new=(free != NO_HOME) & ~(free[:, :, None] == before[:, None, :]).any(axis=2),
+        is_new=(free != NO_REPLICA) & ~(free[:, :, None] == before[:, None, :]).any(axis=2),
         target=source.problem.target & may_lead,
         base=fixed,
         weight=weight[is_free],
@@ -75,14 +72,14 @@ def lead(request: ReassignmentRequest, source: Source, placed: Int32s) -> Leadin
     chosen = choose_leaders(asked, request.leaders_balance)
     require_sound(leader_violations(asked, chosen, request.leaders_balance))
     after = lists.copy()
-    after[is_free] = led_by(free, chosen.leaders)
+    after[is_free] = with_leader_first(free, chosen.leaders)
     was = source.before[:, 0]
     return Leading(
         after=after,
         chosen=chosen,
         weight=weight,
         base=base,
-        changes=int(np.count_nonzero((was != NO_HOME) & (after[:, 0] != was))),
+        changes=int(np.count_nonzero((was != NO_REPLICA) & (after[:, 0] != was))),
         not_preferred=_not_preferred(source),
     )
 
@@ -90,10 +87,10 @@ def lead(request: ReassignmentRequest, source: Source, placed: Int32s) -> Leadin
 def _pinned(source: Source, placed: Int32s) -> Int32s:
     """The lists with those of pinned partitions in the order in which they are pinned."""
     # Where there is no partition there is no column either, and each list has a first place.
-    lists = placed.copy() if placed.shape[1] else np.full((len(placed), 1), NO_HOME, np.int32)
+    lists = placed.copy() if placed.shape[1] else np.full((len(placed), 1), NO_REPLICA, np.int32)
     for row, pin in source.pins.items():
         order = np.searchsorted(source.brokers.ids, np.array(pin.replicas, np.int32))
-        lists[row] = NO_HOME
+        lists[row] = NO_REPLICA
         lists[row, : len(order)] = order
     return lists
 
@@ -101,7 +98,7 @@ def _pinned(source: Source, placed: Int32s) -> Int32s:
 def _leaders_now(source: Source) -> Int32s:
     """(rows,) int32 who is first in each list now; a successor where that one is replaced, as if nothing changed."""
     first = source.before[:, 0]
-    led = np.append(source.brokers.successor_of, np.int32(NO_HOME))[first]
+    led = np.append(source.brokers.successor_of, np.int32(NO_REPLICA))[first]
     return np.asarray(led, np.int32)
 
 
@@ -121,7 +118,7 @@ def _require_leaders(request: ReassignmentRequest, source: Source, lists: Int32s
     if not away.brokers and not away.racks:
         return
     can = np.append(may_lead | source.brokers.is_offline, False)[lists].any(axis=1)
-    stuck = np.flatnonzero(~can & (lists[:, 0] != NO_HOME))
+    stuck = np.flatnonzero(~can & (lists[:, 0] != NO_REPLICA))
     if not len(stuck):
         return
     named = ", ".join(source.scope.name(row) for row in stuck[:20].tolist())

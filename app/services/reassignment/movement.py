@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from app.core.model import Int32s, Int64s
-from app.core.reassignment.model import NO_HOME
+from app.core.model import NO_REPLICA, Int32s, Int64s
 from app.errors import Json
 from app.services.reassignment.brokers import Bools
 from app.services.reassignment.sources import Source
@@ -29,11 +28,11 @@ class Moves:
     def of(cls, source: Source, after: Int32s) -> "Moves":
         """Compare (rows, widest) int32 positions with where the replicas are."""
         before = source.before
-        stays = (before[:, :, None] == after[:, None, :]) & (before != NO_HOME)[:, :, None]
+        stays = (before[:, :, None] == after[:, None, :]) & (before != NO_REPLICA)[:, :, None]
         # A partition that is yet to be has nothing that could be copied.
         is_there = ~source.scope.is_new[:, None]
-        comes = (after != NO_HOME) & ~stays.any(axis=1) & is_there
-        return cls((before != NO_HOME) & ~stays.any(axis=2), comes)
+        comes = (after != NO_REPLICA) & ~stays.any(axis=1) & is_there
+        return cls((before != NO_REPLICA) & ~stays.any(axis=2), comes)
 
 
 def movement_json(source: Source, after: Int32s, moves: Moves) -> list[Json]:
@@ -49,16 +48,16 @@ def movement_json(source: Source, after: Int32s, moves: Moves) -> list[Json]:
 
     led_before, led_after = source.before[:, :1], after[:, :1]
     columns: Mapping[str, Int64s] = {
-        "replicas_before": base + summed(source.before, source.before != NO_HOME),
+        "replicas_before": base + summed(source.before, source.before != NO_REPLICA),
         "replicas_in": summed(after, moves.comes),
         "replicas_out": summed(source.before, moves.leaves),
-        "replicas_after": base + summed(after, after != NO_HOME),
-        "bytes_before": summed(source.before, source.before != NO_HOME, sizes),
+        "replicas_after": base + summed(after, after != NO_REPLICA),
+        "bytes_before": summed(source.before, source.before != NO_REPLICA, sizes),
         "bytes_in": summed(after, moves.comes, sizes),
         "bytes_out": summed(source.before, moves.leaves, sizes),
-        "bytes_after": summed(after, after != NO_HOME, sizes),
-        "leaders_before": summed(led_before, led_before != NO_HOME),
-        "leaders_after": summed(led_after, led_after != NO_HOME),
+        "bytes_after": summed(after, after != NO_REPLICA, sizes),
+        "leaders_before": summed(led_before, led_before != NO_REPLICA),
+        "leaders_after": summed(led_after, led_after != NO_REPLICA),
     }
     rows = zip(*(column.tolist() for column in columns.values()), strict=True)
     return [

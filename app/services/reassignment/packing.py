@@ -6,7 +6,7 @@ from zlib import compress
 import numpy as np
 
 from app.core.model import NO_REPLICA, Int32s, Int64s
-from app.core.reassignment.batches.model import Batches
+from app.core.reassignment import Batches
 from app.errors import Json
 from app.services.reassignment.sources import Source
 

@@ -6,9 +6,19 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from app.core.certificate import Certificate
-from app.core.model import Int32s, Int64s
-from app.core.reassignment.model import KEEP, NO_HOME, Balance, Problem, ReplicaPlacement
-from app.core.reassignment.verifier import placement_faults
+from app.core.model import NO_REPLICA, Int32s, Int64s
+from app.core.reassignment import (
+    KEEP,
+    Balance,
+    BudgetTooSmall,
+    MovementProblem,
+    ReplicaPlacement,
+    least_movement,
+    place_by_load,
+    placement_violations,
+    trade_off,
+    within_budget,
+)
 from app.errors import BudgetBelowMinimum
 from app.services.reassignment.requests import ReassignmentRequest
 from app.services.reassignment.sizes import held_by_others, rates_of, rates_of_others, require_sizes
@@ -41,20 +51,20 @@ class Placing:
     def loads(self, replicas: Int32s) -> Int64s:
         """(brokers,) int64 what every broker has, with these replicas."""
         found = self.base_load.copy()
-        rows, columns = np.nonzero(replicas != NO_HOME)
+        rows, columns = np.nonzero(replicas != NO_REPLICA)
         np.add.at(found, replicas[rows, columns], self.load[rows])
         return found
 
 
-def faults(problem: Problem, placing: Placing) -> list[str]:
+def faults(problem: MovementProblem, placing: Placing) -> list[str]:
     """What is wrong with a placement, whoever made it; empty where nothing is."""
     placed, band = placing.placed, placing.placed.band
     if placing.by == "count" or band is None:
-        return placement_faults(problem, placed)
+        return placement_violations(problem, placed)
     # The verifier counts; here the band is one of loads.
     loads = placing.loads(placed.replicas)
     outside = np.flatnonzero(problem.target & ((loads < band.low) | (loads > band.high)))
-    return placement_faults(problem, replace(placed, band=None)) + [
+    return placement_violations(problem, replace(placed, band=None)) + [
         f"broker {problem.broker_ids[broker]} has {loads[broker]}, not {band.low} to {band.high}" for broker in outside
     ]
 
@@ -77,8 +87,6 @@ def place(request: ReassignmentRequest, source: Source, *, is_over: Callable[[],
         placed = _by_count(request, source, balance, is_over)
         points = _trade_off(problem, is_over) if request.trade_off else None
         return Placing(placed, by, ones, problem.base, trade_off=points)
-    from app.core.reassignment.loads.by_load import place_by_load  # noqa: PLC0415 — solvers take a while to import
-
     load, base_load = _load(request, source)
     found = place_by_load(problem, load, base_load, balance, is_over)
     return Placing(found.placement, by, load, base_load, found.largest.value, found.largest.lower_bound)
@@ -87,12 +95,6 @@ def place(request: ReassignmentRequest, source: Source, *, is_over: Callable[[],
 def _by_count(
     request: ReassignmentRequest, source: Source, balance: Balance, is_over: Callable[[], bool]
 ) -> ReplicaPlacement:
-    from app.core.reassignment.counts.least_movement import (  # noqa: PLC0415 — as above
-        BudgetTooSmall,
-        least_movement,
-        within_budget,
-    )
-
     budget = request.max_moved_bytes
     found = least_movement(source.problem, balance, is_over=is_over)
     if budget is None or found.moved <= budget:
@@ -113,9 +115,7 @@ def _by_count(
     return least_movement(source.problem, KEEP, is_over=is_over)
 
 
-def _trade_off(problem: Problem, is_over: Callable[[], bool]) -> Sequence[ReplicaPlacement]:
-    from app.core.reassignment.counts.least_movement import trade_off  # noqa: PLC0415 — as above
-
+def _trade_off(problem: MovementProblem, is_over: Callable[[], bool]) -> Sequence[ReplicaPlacement]:
     return trade_off(problem, points=TRADE_OFF_POINTS, is_over=is_over)
 
 
@@ -132,7 +132,7 @@ def _load(request: ReassignmentRequest, source: Source) -> tuple[Int64s, Int64s]
 def _as_it_is(source: Source) -> ReplicaPlacement:
     """Every replica where it is: what a plan of leaders alone starts from."""
     factors = source.problem.factors
-    if (source.before[:, factors.max(initial=0) :] != NO_HOME).any():
+    if (source.before[:, factors.max(initial=0) :] != NO_REPLICA).any():
         raise RuntimeError("leaders alone change no factor")
     certificate = Certificate("moved weight", 0, 0, "none: no replica moves", ("every replica stays",))
     return ReplicaPlacement(source.before, None, certificate)

@@ -8,8 +8,7 @@ from app.core.measures.placement import PlacementMeasures, measure
 from app.core.measures.tally import Tally, tally
 from app.core.measures.violations import violations
 from app.core.model import NO_REPLICA, Assignment, Int32s, Int64s
-from app.core.reassignment.batches.model import Batches
-from app.core.reassignment.model import NO_HOME, Band, ReplicaPlacement
+from app.core.reassignment import Band, Batches, ReplicaPlacement
 from app.errors import Json
 from app.services.cautions import Caution
 from app.services.plans import as_json
@@ -123,7 +122,7 @@ def _unavoidable_bytes(source: Source) -> int:
     may_keep = np.array([[*domain.may_keep, False] for domain in problem.domains], np.bool_)
     if not len(may_keep):
         return 0
-    stays = may_keep[problem.domain_of[:, None], problem.homes] & (problem.homes != NO_HOME) & ~problem.is_copied
+    stays = may_keep[problem.domain_of[:, None], problem.current] & (problem.current != NO_REPLICA) & ~problem.is_copied
     lacking = np.maximum(problem.factors - stays.sum(axis=1), 0)
     lacking[source.scope.is_new] = 0
     return int((lacking * source.sizes.size_bytes).sum())
@@ -243,7 +242,7 @@ def _cautions(request: ReassignmentRequest, found: Found) -> list[Caution]:
     source, said = found.source, []
     offline = source.brokers.is_offline & ~source.brokers.is_removed
     after = found.leading.after
-    on_them = (after != NO_HOME) & np.append(offline, False)[after]
+    on_them = (after != NO_REPLICA) & np.append(offline, False)[after]
     if on_them.any():
         ids = np.unique(source.brokers.ids[after[on_them]])
         detail = (

@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 
 from app.core import ENGINE_VERSION
 from app.core.model import Broker
-from app.core.reassignment.model import KEEP, TIGHT, Balance
+from app.core.reassignment import KEEP, TIGHT, Balance
 from app.core.replicas.rack_modes import RackMode
 from app.errors import Json
 from app.services.plans import as_json

@@ -6,7 +6,7 @@ import numpy as np
 
 from app.core.measures.tally import positions_of
 from app.core.model import NO_REPLICA, Cluster, Int32s
-from app.core.reassignment.model import NO_HOME, Problem
+from app.core.reassignment import MovementProblem
 from app.services.limits import Limits
 from app.services.reassignment.brokers import Bools, Brokers, brokers_of
 from app.services.reassignment.domains import Domains, Relaxed, domains_of
@@ -30,7 +30,7 @@ class Source:
     brokers: Brokers
     scope: Scope
     sizes: Sizes
-    problem: Problem
+    problem: MovementProblem
     before: Int32s = field(repr=False)
     counts_bytes: bool
     pins: dict[int, PinRequest]
@@ -47,14 +47,14 @@ def source_of(request: ReassignmentRequest, cluster: Cluster, limits: Limits, *,
     relaxed = Relaxed()
     domains = domains_of(request, brokers, scope, homes, relaxed)
     weight, counts_bytes = weights_of(request, sizes)
-    problem = Problem(
+    problem = MovementProblem(
         broker_ids=brokers.ids,
         rack_of=brokers.rack_of,
         target=brokers.target,
         base=held_by_others(brokers, scope.others, None),
         domains=domains.domains,
         domain_of=domains.domain_of,
-        homes=homes,
+        current=homes,
         is_copied=is_copied,
         must_keep=_must_keep(brokers, domains, before),
         weight=weight,
@@ -74,10 +74,10 @@ def _homes(brokers: Brokers, before: Int32s) -> tuple[Int32s, Bools]:
         is_double = (homes == new).any(axis=1)[:, None]
         homes[was_here] = new
         is_copied |= was_here & ~is_double
-        homes[was_here & is_double] = NO_HOME
+        homes[was_here & is_double] = NO_REPLICA
     if not brokers.is_replaced.any():
         return homes, is_copied
-    order = np.argsort(homes == NO_HOME, axis=1, kind="stable")
+    order = np.argsort(homes == NO_REPLICA, axis=1, kind="stable")
     return np.take_along_axis(homes, order, axis=1), np.take_along_axis(is_copied, order, axis=1)
 
 
@@ -87,9 +87,11 @@ def _must_keep(brokers: Brokers, domains: Domains, before: Int32s) -> Int32s:
     may_keep = np.array([[*domain.may_keep, False] for domain in domains.domains], np.bool_)
     held = np.count_nonzero(before != NO_REPLICA, axis=1)
     leader = before[:, 0]
-    stays = (factors < held) & (leader != NO_HOME)
+    stays = (factors < held) & (leader != NO_REPLICA)
     if len(may_keep):
         stays &= may_keep[domains.domain_of, leader]
     # A pin says which replicas there are, and so which one leads.
     stays[list(domains.pins)] = False
-    return np.where(stays & ~np.append(brokers.is_removed, False)[leader], leader, np.int32(NO_HOME)).astype(np.int32)
+    return np.where(stays & ~np.append(brokers.is_removed, False)[leader], leader, np.int32(NO_REPLICA)).astype(
+        np.int32
+    )

@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from app.core.model import Int32s, Int64s
+from app.core.model import NO_REPLICA, Int32s, Int64s
 from app.core.reassignment.counts.least_movement import least_movement
 from app.core.reassignment.counts.places import cheapest, movement_costs
-from app.core.reassignment.model import NO_HOME, Problem, ReplicaPlacement
-from app.core.reassignment.verifier import placement_faults
+from app.core.reassignment.model import MovementProblem, ReplicaPlacement
+from app.core.reassignment.verifier import placement_violations
 from app.core.reassignment.what_if.change import changed, racks_of
 from app.core.reassignment.what_if.standing import Standing, Trial, WhatIfs
 from app.core.scenario_error import ScenarioError
@@ -57,10 +57,10 @@ def score_what_ifs(what_ifs: WhatIfs, start: int, stop: int) -> list[dict[str, J
 def _figures(what_ifs: WhatIfs, trial: Trial) -> dict[str, Json]:
     standing, problem = what_ifs.standing, changed(what_ifs, trial)
     placed = least_movement(problem, what_ifs.balance_of(trial))
-    if faults := placement_faults(problem, placed):
+    if faults := placement_violations(problem, placed):
         raise RuntimeError("; ".join(faults[:5]))
-    stays = (placed.replicas[:, :, None] == problem.homes[:, None, :]).any(axis=2)
-    moved = ((placed.replicas != NO_HOME) & ~stays).sum(axis=1)
+    stays = (placed.replicas[:, :, None] == problem.current[:, None, :]).any(axis=2)
+    moved = ((placed.replicas != NO_REPLICA) & ~stays).sum(axis=1)
     moved_bytes = int((moved * standing.size_bytes).sum())
     receives = np.array([broker.receives for broker in standing.brokers], np.bool_)
     return {
@@ -76,7 +76,7 @@ def _figures(what_ifs: WhatIfs, trial: Trial) -> dict[str, Json]:
     }
 
 
-def _fewest_bytes(what_ifs: WhatIfs, problem: Problem, placed: ReplicaPlacement) -> int:
+def _fewest_bytes(what_ifs: WhatIfs, problem: MovementProblem, placed: ReplicaPlacement) -> int:
     """No legal placement moves fewer bytes; where replicas are minded and not bytes, whatever the counts come to."""
     if what_ifs.minds_bytes:
         return placed.certificate.lower_bound
@@ -104,16 +104,16 @@ def _held(base: Int64s, replicas: Int32s, weight: Int64s, brokers: int) -> Int64
     found = np.zeros(brokers, np.int64)
     found[: len(base)] = base
     for column in replicas.T:
-        there = column != NO_HOME
+        there = column != NO_REPLICA
         np.add.at(found, column[there], weight[there])
     return found
 
 
-def _short_of_racks(standing: Standing, problem: Problem, replicas: Int32s) -> int | None:
+def _short_of_racks(standing: Standing, problem: MovementProblem, replicas: Int32s) -> int | None:
     racks = len(racks_of(standing))
     if not racks:
         return None
-    rows, columns = np.nonzero(replicas != NO_HOME)
+    rows, columns = np.nonzero(replicas != NO_REPLICA)
     is_in = np.zeros((len(replicas), problem.racks), np.bool_)
     is_in[rows, problem.rack_of[replicas[rows, columns]]] = True
     return int(np.count_nonzero(is_in[:, :racks].sum(axis=1) < np.minimum(problem.factors, racks)))
