@@ -188,11 +188,11 @@ def _narrowest_of(placements: list[Whole]) -> Band:
 
 @given(problems())
 @settings(max_examples=60, deadline=None)
-def test_few_offers_are_enough_where_partitions_ask_for_more(problem: MovementProblem) -> None:
+def test_few_candidates_are_enough_if_pricing_requests_more(problem: MovementProblem) -> None:
     """Where receivers are too many to offer them all, what is missed is asked for by price."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(network, "ALL", 0)
-        patched.setattr(network, "SOME", 0)
+        patched.setattr(network, "ALL_CANDIDATES", 0)
+        patched.setattr(network, "CANDIDATES_PER_RACK", 0)
         few = least_movement(problem, TIGHT) if list(all_placements(problem)) else None
     if few is not None:
         assert placement_violations(problem, few) == []
@@ -374,7 +374,7 @@ def test_the_verifier_says_what_is_wrong() -> None:
 
 
 @pytest.mark.parametrize("racks", [1, 3, 5])
-def test_thousands_of_partitions_are_solved_by_waking_some(racks: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_thousands_of_partitions_are_solved_by_activating_some(racks: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """However few take part from the start, those that would rather move are found: nothing else proves the optimum."""
     random = np.random.default_rng(7)
     brokers = np.arange(30)
@@ -383,7 +383,7 @@ def test_thousands_of_partitions_are_solved_by_waking_some(racks: int, monkeypat
         current.tolist(), (brokers % racks).tolist(), removed=(4, 7), weight=random.integers(1, 1000, 2_000).tolist()
     )
     usual = least_movement(problem, TIGHT)
-    monkeypatch.setattr(within_band, "SPARE", 1)
+    monkeypatch.setattr(within_band, "SPARE_PARTITIONS", 1)
     monkeypatch.setattr(within_band, "_lightest", lambda state: np.zeros(len(state.is_active), np.bool_))
     sparse = least_movement(problem, TIGHT)
     assert usual.moved == usual.certificate.lower_bound == sparse.moved == sparse.certificate.lower_bound
