@@ -1,4 +1,4 @@
-"""How a figure is distributed over many scenarios: its ends, mean, quantiles and histogram."""
+"""The distribution of a figure over many scenarios: minimum, maximum, mean, quantiles and histogram."""
 
 from dataclasses import dataclass, field
 
@@ -12,12 +12,12 @@ MOST_BINS = 20
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Histogram:
-    """How many values lie in each of some bins of one width.
+    """Counts of values in bins of equal width.
 
     Parameters
     ----------
     edges : (bins + 1,) float64, ascending. counts : (bins,) int64: values v with edges[i] ≤ v < edges[i + 1]; the last
-        bin holds its upper edge, too.
+        bin includes its upper edge.
     """
 
     edges: NDArray[np.float64] = field(repr=False)
@@ -38,22 +38,22 @@ class Distribution:
 
 
 def distribution(values: NDArray[np.float64]) -> Distribution | None:
-    """Describe (n,) finite values; None where there are none. O(n log n).
+    """Describe (n,) finite values; None if there are none. O(n log n).
 
-    Where all are whole numbers a bin holds as many whole numbers as every other, and one each where they are few.
+    If all values are integers, every bin spans equally many integers, one each if they are few.
     """
     if not len(values):
         return None
     ordered = np.sort(values)
     low, high = float(ordered[0]), float(ordered[-1])
     p50, p95 = (float(ordered[_rank(len(ordered), percent)]) for percent in (50, 95))
-    # Of equal values the mean is that value, to the last bit, and it lies between the ends always.
+    # Clipped against rounding: the mean of equal values is that value, and never outside the range.
     mean = min(max(float(np.mean(ordered)), low), high)
     return Distribution(len(ordered), low, mean, p50, p95, high, _histogram(ordered))
 
 
 def _rank(count: int, percent: int) -> int:
-    """Where the smallest value stands that `percent` % of `count` are no larger than."""
+    """Index of the smallest value that at least `percent` % of `count` do not exceed."""
     return -(-count * percent // 100) - 1
 
 

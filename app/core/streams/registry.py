@@ -18,7 +18,7 @@ class StreamsAssignor:
     Parameters
     ----------
     warms_up : whether it minds lags, and lets state catch up before a task moves (KIP-441).
-    minds_tags : whether client tags decide where standbys go (KIP-708). minds_racks : whether KIP-925 can be on.
+    minds_tags : whether client tags decide where standbys go (KIP-708). spreads_racks : whether KIP-925 can be on.
     default_costs : of traffic and of a move, where the options name none.
     """
 
@@ -27,7 +27,7 @@ class StreamsAssignor:
     assign: AssignTasks
     warms_up: bool = False
     minds_tags: bool = False
-    minds_racks: bool = False
+    spreads_racks: bool = False
     default_costs: tuple[int, int] | None = None
 
 
@@ -41,14 +41,14 @@ STREAMS_ASSIGNORS: Mapping[str, StreamsAssignor] = MappingProxyType(
                 high_availability.assign,
                 warms_up=True,
                 minds_tags=True,
-                minds_racks=True,
+                spreads_racks=True,
                 default_costs=(high_availability.TRAFFIC_COST, high_availability.NON_OVERLAP_COST),
             ),
             StreamsAssignor(
                 "sticky",
                 "the default before 2.6: tasks stay where they were while no client has too many",
                 sticky.assign,
-                minds_racks=True,
+                spreads_racks=True,
                 default_costs=(sticky.TRAFFIC_COST, sticky.NON_OVERLAP_COST),
             ),
             StreamsAssignor(

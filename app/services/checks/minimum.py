@@ -7,8 +7,7 @@ import numpy as np
 
 from app.core.measures.tally import positions_of
 from app.core.model import NO_REPLICA, UNKNOWN_SIZE, Assignment, Cluster, Int32s, Int64s
-from app.core.reassignment.model import ReplicaPlacement
-from app.core.reassignment.plan_minimum import Planned, Yardstick, yardstick
+from app.core.reassignment import PlanMinimum, ProposedPlan, ReplicaPlacement, least_movement_for
 from app.errors import Json
 
 
@@ -21,8 +20,8 @@ class Minimum:
     measured : in bytes, or, where the size of some partition is not known, in replicas.
     """
 
-    planned: Planned
-    measured: Yardstick
+    planned: ProposedPlan
+    measured: PlanMinimum
     size_bytes: Int64s = field(repr=False)
     is_by_bytes: bool
 
@@ -30,10 +29,10 @@ class Minimum:
         """What is forced, what it takes to be as even, and what the end was taken to be."""
         return {
             **self._moved(self.measured.forced),
-            "as_even": self._moved(self.measured.as_even),
+            "as_even": self._moved(self.measured.as_balanced),
             "minimised": "bytes" if self.is_by_bytes else "replicas",
             "emptied_brokers": self.planned.broker_ids[self.measured.emptied].tolist(),
-            "spread_over_racks": self.measured.minds_racks,
+            "spread_over_racks": self.measured.spreads_racks,
         }
 
     def _moved(self, placement: ReplicaPlacement) -> dict[str, Json]:
@@ -63,7 +62,7 @@ def minimum_for(cluster: Cluster, before: Mapping[str, Assignment], after: Mappi
         [np.zeros(0, np.int64), *(_sizes(cluster, name, assignment) for name, assignment in after.items())]
     )
     known = not (sizes == UNKNOWN_SIZE).any()
-    planned = Planned(
+    planned = ProposedPlan(
         broker_ids=ids,
         rack_of=rack_of,
         is_listed=is_listed,
@@ -72,7 +71,7 @@ def minimum_for(cluster: Cluster, before: Mapping[str, Assignment], after: Mappi
         after=now,
         weight=sizes if known else np.ones(len(sizes), np.int64),
     )
-    return Minimum(planned, yardstick(planned), sizes, known)
+    return Minimum(planned, least_movement_for(planned), sizes, known)
 
 
 def _stacked(assignments: Mapping[str, Assignment], ids: Int32s) -> Int32s:

@@ -62,7 +62,7 @@ def rack_aware_json(
 
     The plan shows Kafka's own optimum, replayed; the flow's costs the same, and may put other tasks elsewhere.
     """
-    if source.options.rack_aware_assignment_strategy is RackAwareStrategy.NONE or not assignor.minds_racks:
+    if source.options.rack_aware_assignment_strategy is RackAwareStrategy.NONE or not assignor.spreads_racks:
         return None
     report: dict[str, Any] = {"on": False, "shows": "replay", "why_off": None, "sources_across_racks": None}
     off = why_off(source.clients, source.options, source.partitions)

@@ -177,7 +177,7 @@ def _cautions(problem: StreamsProblem, assignment: StreamsAssignment) -> Iterato
         yield Caution("no_standbys", detail)
     if is_rack_aware:
         off = why_off(source.clients, options, source.partitions)
-        if not assignor.minds_racks:
+        if not assignor.spreads_racks:
             yield Caution("assignor_ignores_racks", f"{assignor.name} does not look at racks")
         elif off is not None and off.reason is not RacksOff.NO_STRATEGY:
             detail = f"KIP-925 is off, and Kafka says nothing of it: {off.detail}"
