@@ -8,7 +8,7 @@ from types import MappingProxyType
 import numpy as np
 
 from app.core.groups.arrays.owned import OwnedRuns
-from app.core.groups.arrays.weights import Weights
+from app.core.groups.arrays.partition_table import Weights
 from app.core.groups.classic import cooperative_sticky, roundrobin, sticky
 from app.core.groups.classic import range as classic_range
 from app.core.groups.lifecycle.rebalance import Protocol
@@ -17,7 +17,7 @@ from app.core.groups.optimum import optimal
 from app.core.groups.optimum.by_load import balance_by_load
 from app.core.groups.server import range as server_range
 from app.core.groups.server import simple, uniform
-from app.core.groups.server.by_name import by_name
+from app.core.groups.server.topic_ids import by_name
 
 
 class OwnedIn(Enum):

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from app.core.groups.arrays.partition_table import owned_assignment
+from app.core.groups.arrays.owned import owned_assignment
 from app.core.groups.lifecycle.rebalance import Rebalance, rebalance
 from app.core.groups.measures.handover import Handover, handover
 from app.core.groups.model import GroupAssignment, GroupMetadata, Member, Owned, TopicMetadata

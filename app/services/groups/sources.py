@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from app.core.groups.arrays.weights import Weights
+from app.core.groups.arrays.partition_table import Weights
 from app.core.groups.lifecycle.events import (
     Event,
     Join,

@@ -6,8 +6,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from app.core.groups.arrays.owned import OwnedRuns
-from app.core.groups.arrays.partition_table import owned_assignment
+from app.core.groups.arrays.owned import OwnedRuns, owned_assignment
 from app.core.groups.lifecycle.rebalance import Protocol, Rebalance, rebalance
 from app.core.groups.lifecycle.rebalance_trigger import Trigger, trigger
 from app.core.groups.measures.handover import Handover, handover

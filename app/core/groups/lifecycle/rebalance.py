@@ -19,19 +19,17 @@ from enum import Enum
 
 import numpy as np
 
-from app.core.groups.arrays.owned import owned_after
+from app.core.groups.arrays.owned import owned_after, owning_members
 from app.core.groups.arrays.partition_table import (
     NO_ROW,
-    NOBODY,
     PartitionTable,
+    assigned_members,
     assignment_of,
-    entry_members,
-    holders,
-    owners,
+    members_of_entries,
     partition_table,
 )
 from app.core.groups.model import Assign, GroupAssignment, GroupMetadata, Member
-from app.core.model import Int32s
+from app.core.model import NO_MEMBER, Int32s
 
 MOST_PHASES = 8
 """A cooperative group that still hands over after so many phases is not going to settle."""
@@ -97,7 +95,7 @@ def with_owned(
     if protocol is not Protocol.EAGER:
         table = partition_table(metadata)
         ids = [member.id for member in members]
-        assignment = assignment_of(table, holders(table, assignment, ids), ids)
+        assignment = assignment_of(table, assigned_members(table, assignment, ids), ids)
     owned = owned_after(assignment)
     return tuple(replace(member, owned=owned.get(member.id, ()), generation_id=generation) for member in members)
 
@@ -108,7 +106,7 @@ def rebalance(members: Sequence[Member], metadata: GroupMetadata, *, assign: Ass
     A group without members has nobody to call the assignor; its one phase assigns nothing.
     """
     if not members:
-        empty = assignment_of(table := partition_table(metadata), np.full(table.rows, NOBODY, np.int32), ())
+        empty = assignment_of(table := partition_table(metadata), np.full(table.rows, NO_MEMBER, np.int32), ())
         return Rebalance(empty, (), (Phase(empty, 0, 0, 0),), settled=True)
     phases: list[Phase] = []
     current = tuple(members)
@@ -127,11 +125,11 @@ def rebalance(members: Sequence[Member], metadata: GroupMetadata, *, assign: Ass
 def _phase(members: Sequence[Member], metadata: GroupMetadata, answer: GroupAssignment, protocol: Protocol) -> Phase:
     table = partition_table(metadata)
     ids = [member.id for member in members]
-    owned = owners(table, members)
+    owned = owning_members(table, members)
     if protocol is not Protocol.EAGER:
         answer = _left_out(table, answer, owned, ids)
-    held = holders(table, answer, ids)
-    had, has, differs = owned != NOBODY, held != NOBODY, owned != held
+    held = assigned_members(table, answer, ids)
+    had, has, differs = owned != NO_MEMBER, held != NO_MEMBER, owned != held
     given_up = had if protocol is Protocol.EAGER else had & differs
     return Phase(
         assignment=answer,
@@ -144,8 +142,8 @@ def _phase(members: Sequence[Member], metadata: GroupMetadata, answer: GroupAssi
 def _left_out(table: PartitionTable, answer: GroupAssignment, owned: Int32s, ids: Sequence[str]) -> GroupAssignment:
     """An answer without the partitions that other members own."""
     rows = table.rows_of(answer.topics, answer.topic_index, answer.partitions)
-    now = np.append(owned, NOBODY)[rows]
-    kept = (rows == NO_ROW) | (now == NOBODY) | (now == entry_members(answer, ids))
+    now = np.append(owned, NO_MEMBER)[rows]
+    kept = (rows == NO_ROW) | (now == NO_MEMBER) | (now == members_of_entries(answer, ids))
     places = np.repeat(np.arange(len(answer.members)), np.diff(answer.offsets))
     counts = np.bincount(places[kept], minlength=len(answer.members))
     offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts, dtype=np.int64)])
