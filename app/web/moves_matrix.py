@@ -1,4 +1,4 @@
-"""What passes from whom to whom: rows of senders under the columns of receivers, so that one sees what leaves its rack."""
+"""What passes between brokers or racks: rows of senders under the columns of receivers."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

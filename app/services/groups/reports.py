@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from app.core.groups.arrays.partition_table import Weights
-from app.core.groups.lifecycle.events import Step
-from app.core.groups.lifecycle.rebalance import Rebalance
+from app.core.groups.lifecycle.events import GroupStep
+from app.core.groups.lifecycle.rebalance import GroupRebalance
 from app.core.groups.lifecycle.rebalance_trigger import TopicChange, Trigger
 from app.core.groups.measures.handover import Handover
 from app.core.groups.measures.locality import Locality, locality, member_loads
@@ -122,7 +122,7 @@ def optimum_json(
     return answer | locality_json(members, source, assignment, metadata=known) | {"certificate": certificate}
 
 
-def phases_json(done: Rebalance) -> list[dict[str, Json]]:
+def phases_json(done: GroupRebalance) -> list[dict[str, Json]]:
     """The rounds of one rebalance."""
     return [
         {
@@ -140,7 +140,7 @@ def handover_json(counts: Handover) -> dict[str, Json]:
     return asdict(counts)
 
 
-def step_json(step: Step, event: Json, source: GroupSource) -> dict[str, Json]:
+def step_json(step: GroupStep, event: Json, source: GroupSource) -> dict[str, Json]:
     """One event, and what came of it."""
     rebalances: list[Json] = [{"settled": done.settled, "phases": phases_json(done)} for done in step.rebalances]
     return {

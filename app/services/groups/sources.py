@@ -63,7 +63,7 @@ class GroupSource:
 
     def assign(self, assignor: Assignor) -> Assign:
         """The assignor, minding weights if it is one that can."""
-        return assignor.assign if assignor.minding is None else assignor.minding(self.bytes_per_s, self.load)
+        return assignor.assign if assignor.weighted is None else assignor.weighted(self.bytes_per_s, self.load)
 
 
 def source_of(request: GroupRequest, cluster: Cluster | None) -> GroupSource:
