@@ -3,11 +3,8 @@
 One router a resource, each with the shapes that it takes and gives:
 
     snapshots.py  replicas.py  groups.py  streams.py  checks.py  plans.py  keys.py  jobs.py  health.py
-    sweeps.py     asked for, followed, cancelled; scenarios.py: what they found
-    sweep_requests.py  which model reads a sweep: capacity_requests.py, draws_requests.py, estate_requests.py,
-                      key_skew_requests.py
     reassignment.py   planned with the least movement; reassignment_requests.py: what it reads
-                      key_skew_requests.py, what_if_requests.py; axes_field.py: what varies
+    sweeps/       submitted, followed, cancelled; their results; the requests of each kind
 
 What they share:
 

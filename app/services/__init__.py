@@ -10,10 +10,7 @@ what was found; it knows neither HTTP nor SQL.
     reassignment/          move replicas and leaders as little as can be
     streams/               plan a Streams application
     keys.py                which partition a key goes to; key_encodings.py reads keys, null_keys.py what a producer sees
-    sweeps.py              have what-ifs scored, chunk by chunk; sweep_results.py: what they found
-    sweep_kinds.py         the table of what differs between kinds of them: capacity_sweeps.py, placement_draws.py,
-                           group_sweeps.py, key_skew.py, reassignment_sweeps.py
-    measured_topics.py     a capacity sweep's topics as a snapshot and monitoring have them
+    sweeps/                thousands of scenarios scored chunk by chunk, of five kinds; their results
     spark_master.py        the Spark master that is configured
     checks.py              verify an assignment that anyone made; yardsticks.py: what the same end takes at least
     plans.py               what every kind of plan shares; kinds.py is the table of what differs between them

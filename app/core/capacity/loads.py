@@ -131,7 +131,7 @@ class _FailureSets:
         self._local = self._consumers if self._fetching else np.zeros_like(self._consumers)
         brokers = len(topology.brokers)
         self._received, self._replicas = np.zeros(brokers), np.zeros(brokers, np.int64)
-        kernel.hold(rows, work.peak_ingress, self._received, self._replicas)
+        kernel.receive(rows, work.peak_ingress, self._received, self._replicas)
         self._storage = Storage(rows, work, brokers)
         self._stored = self._storage.stored_bytes
         self._worst: dict[str, tuple[float, str, Float64s]] = {}

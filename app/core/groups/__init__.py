@@ -2,7 +2,7 @@
 
 model.py          what an assignor works on and answers
 registry.py       every assignor by its name: where it runs, whether racks count, how its members hand over
-estate/           every group of a cluster under every assignor, with members lost and added: scenarios of a sweep
+sweep.py          every group under every assignor, with members lost and added: the scenarios of a sweep
 classic/          the classic client's assignors, rack-aware where KIP-881 made them so
 sticky_builders/  how the two sticky ones among them find Kafka's answer
 server/           the group coordinator's assignors (KIP-848, share groups), which ignore racks as shipped

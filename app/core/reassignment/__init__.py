@@ -10,5 +10,5 @@ counts/        replicas balanced by their number, exactly
 leaders/       which replica of each partition is its preferred leader: by count, exactly, or by ingress
 loads/         replicas balanced by bytes or throughput, with both gaps
 batches/       the way there: batches within limits, one after another, each with its inverse
-what_if/       a broker removed, or some added: the scenarios of a sweep
+sweep/         a broker removed, brokers added: the scenarios of a sweep
 """

@@ -16,7 +16,7 @@ from app.core.reassignment.domains import Kind, RackRule, domains_of
 from app.core.reassignment.domains import NotFeasible as NoDomain
 from app.core.reassignment.problem import NO_HOME, Problem
 from app.core.reassignment.sweep.definition import (
-    Change,
+    BrokerChange,
     ReassignmentSweepDefinition,
     SweptBroker,
     SweptCluster,
@@ -119,7 +119,7 @@ def read_sweep(definition: Mapping[str, Any]) -> ReassignmentSweep:
     return ReassignmentSweep(read_definition(definition))
 
 
-def problem_of(definition: ReassignmentSweepDefinition, change: Change) -> Problem:
+def problem_of(definition: ReassignmentSweepDefinition, change: BrokerChange) -> Problem:
     """The reassignment problem of a change; positions are those of the cluster's brokers, then of the added ones.
 
     Raises
@@ -165,7 +165,9 @@ def rack_indices(cluster: SweptCluster, brokers: Sequence[SweptBroker]) -> Int32
     )
 
 
-def _not_feasible(cluster: SweptCluster, change: Change, short: NoDomain, *, receiving_racks: Int32s) -> NotFeasible:
+def _not_feasible(
+    cluster: SweptCluster, change: BrokerChange, short: NoDomain, *, receiving_racks: Int32s
+) -> NotFeasible:
     topic = cluster.topics[int(np.searchsorted(cluster.starts, short.row, side="right")) - 1]
     factor = int((cluster.replicas[short.row] != NO_HOME).sum())
     detail = f"{short.needed} {short.what} are needed for factor {factor} on topic {topic}; {short.there} are left"
