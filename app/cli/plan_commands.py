@@ -138,10 +138,10 @@ def plan_reassignment(
         throttle=throttle,
     )
     written = reassigning.reassign(
-        reassigning.asked(changes, request),
+        reassigning.request_of(changes, request),
         texts=offline.Texts(brokers=brokers, topics=topics, log_dirs=log_dirs),
         cluster=cluster,
-        handed=reassigning.Handed(export, batch, inverse),
+        output=reassigning.Output(export, batch, inverse),
     )
     hand_over(written, output)
 
@@ -215,7 +215,7 @@ def plan_keys(
         "batch_bytes": batch_bytes,
         "record_bytes": record_bytes,
     }
-    said = {name: value for name, value in about_null_keys.items() if value is not None}
+    stated = {name: value for name, value in about_null_keys.items() if value is not None}
     written = offline.place_keys(
         file,
         partitions=partitions,
@@ -223,6 +223,6 @@ def plan_keys(
         encoding=encoding,
         null_marker=null_marker,
         compare_partitions=compare_partitions or [],
-        null_keys=said if null_keys or said else None,
+        null_keys=stated if null_keys or stated else None,
     )
     hand_over(written, None)

@@ -54,7 +54,7 @@ class Changes:
     max_moves_in_per_broker: int | None = None
     throttle: int | None = None
 
-    def said(self) -> list[str]:
+    def typed(self) -> list[str]:
         """The options that were typed, as they are."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         return [f"--{name.replace('_', '-')}" for name, value in values.items() if value not in (None, False, (), [])]
@@ -72,21 +72,23 @@ class Changes:
             "leaders_only": self.leaders_only,
             "fix_offline_replicas": self.fix_offline_replicas,
             "rack_mode": self.rack_mode,
-            "balance": _told(
-                replicas=_evenness(self.balance), replicas_by=self.balance_by, leaders=_evenness(self.leaders)
+            "balance": _without_none(
+                replicas=_balance(self.balance), replicas_by=self.balance_by, leaders=_balance(self.leaders)
             ),
             "minimise": self.minimise,
             "max_moved_bytes": self.max_moved_bytes,
             "trade_off": self.trade_off,
             "running_reassignment": "merge" if self.merge_running else None,
             "on_conflict": "relax" if self.relax else None,
-            "batches": _told(max_moves_in_per_broker=self.max_moves_in_per_broker, throttle_bytes_per_s=self.throttle),
+            "batches": _without_none(
+                max_moves_in_per_broker=self.max_moves_in_per_broker, throttle_bytes_per_s=self.throttle
+            ),
         }
-        return _told(**body)
+        return _without_none(**body)
 
 
 @dataclass(frozen=True, slots=True)
-class Handed:
+class Output:
     """How the plan is handed over: as the API writes it where `export` is None; `batch`, `inverse`: of one batch."""
 
     export: str | None = None
@@ -94,7 +96,7 @@ class Handed:
     is_inverse: bool = False
 
 
-def asked(changes: Changes, file: Path | None) -> ReassignmentRequest:
+def request_of(changes: Changes, file: Path | None) -> ReassignmentRequest:
     """What the service is asked: by the options, or by the file where there is one.
 
     Raises
@@ -104,14 +106,14 @@ def asked(changes: Changes, file: Path | None) -> ReassignmentRequest:
     """
     if file is None:
         return _checked(changes.body())
-    if said := changes.said():
-        detail = f"a request file says all that is asked; {', '.join(said)} cannot stand beside --request"
+    if typed := changes.typed():
+        detail = f"a request file says all that is asked; {', '.join(typed)} cannot stand beside --request"
         raise ConflictingFields(detail, path=("request",))
     text = decode(file.read_bytes(), "request")
     try:
         body: Json = orjson.loads(text)
     except orjson.JSONDecodeError as wrong:
-        raise refusal(wrong.lineno, expected="a request in JSON", found=wrong.msg, path=("request",)) from None
+        raise refusal(wrong.lineno, expected="a request in JSON", actual=wrong.msg, path=("request",)) from None
     if isinstance(body, Mapping) and "snapshot_id" in body:
         detail = "a snapshot is kept by a service, and here the cluster is what the texts say; leave snapshot_id out"
         raise ConflictingFields(detail, path=("snapshot_id",))
@@ -128,20 +130,20 @@ def topics_to_move(file: Path | None) -> tuple[str, ...]:
     return () if file is None else topics_file.read(decode(file.read_bytes(), "topics_to_move"))
 
 
-def reassign(request: ReassignmentRequest, *, texts: Texts, cluster: str, handed: Handed) -> bytes:
+def reassign(request: ReassignmentRequest, *, texts: Texts, cluster: str, output: Output) -> bytes:
     """Plan the change of the cluster that the files describe; the plan as the API writes it, or one of the exports.
 
     Raises what the service does, and `ConflictingFields` where an option is none of those there are.
     """
-    require("export", handed.export, (*EXPORTS, BATCH))
-    if handed.export is None and (handed.batch is not None or handed.is_inverse):
-        option = "inverse" if handed.batch is None else "batch"
+    require("export", output.export, (*EXPORTS, BATCH))
+    if output.export is None and (output.batch is not None or output.is_inverse):
+        option = "inverse" if output.batch is None else "batch"
         raise ConflictingFields(f"--{option} goes with --export {BATCH}", path=(option,))
-    found = texts.cluster(cluster)
-    plan = planning.plan(request, found, Settings().limits)
-    if handed.export is None:
+    described = texts.cluster(cluster)
+    plan = planning.plan(request, described, Settings().limits)
+    if output.export is None:
         return printed(kinds.to_json(plan))
-    return kinds.write(plan, handed.export, lambda: found, batch=handed.batch, is_inverse=handed.is_inverse)
+    return kinds.write(plan, output.export, lambda: described, batch=output.batch, is_inverse=output.is_inverse)
 
 
 class _Body(PlanReassignmentRequest):
@@ -152,18 +154,18 @@ def _checked(body: Json) -> ReassignmentRequest:
     try:
         return _Body.model_validate(body).service()
     except ValidationError as invalid:
-        found = [
+        errors = [
             field_error(dict(error, loc=("body", *error["loc"])), body) for error in invalid.errors(include_url=False)
         ]
-    raise InvalidField(first_of(found), errors=found)
+    raise InvalidField(first_of(errors), errors=errors)
 
 
-def _told(**members: Json) -> dict[str, Json]:
+def _without_none(**members: Json) -> dict[str, Json]:
     """What was said of them; what was left out is the API's to fill in."""
     return {name: value for name, value in members.items() if value is not None}
 
 
-def _evenness(text: str | None) -> Json:
+def _balance(text: str | None) -> Json:
     """A word, or a tolerance; what is neither is left for the API to refuse."""
     try:
         return None if text is None else {"tolerance": float(text)}
@@ -179,13 +181,13 @@ def _broker(text: str) -> dict[str, Json]:
 
 
 def _pairs(option: str, texts: Sequence[str]) -> dict[str, Json]:
-    found: dict[str, Json] = {}
+    numbers: dict[str, Json] = {}
     for text in texts:
         name, _, number = text.rpartition("=")
         if not name or not _NUMBER.fullmatch(number):
             form = "old=new, two ids" if option == "replace-broker" else "topic=number"
             raise ConflictingFields(f"--{option} is {text}; it has to be {form}", path=(option,))
-        if name in found:
+        if name in numbers:
             raise ConflictingFields(f"--{option} names {name} twice", path=(option,))
-        found[name] = int(number)
-    return found
+        numbers[name] = int(number)
+    return numbers

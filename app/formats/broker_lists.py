@@ -43,7 +43,7 @@ def _of_bytes(data: bytes) -> tuple[Broker, ...]:
     raise refusal(
         None,
         expected="the body of a TopicMetadata response v1 or of an UpdateMetadata request v2",
-        found=f"{len(data)} bytes of neither (as a response: {as_response.detail}; as a request: {as_request.detail})",
+        actual=f"{len(data)} bytes of neither (as a response: {as_response.detail}; as a request: {as_request.detail})",
         byte=max((_byte(as_response), _byte(as_request))),
     )
 

@@ -55,13 +55,13 @@ class BrokerRegistration:
 
     def least_version(self) -> int:
         """The first version that can say all of this."""
-        said = {
+        is_present = {
             "endpoints": bool(self.endpoints) or self.host is None,
             "rack": self.rack is not None,
             "listener_security_protocol_map": bool(self.listener_security_protocols),
             "features": bool(self.features),
         }
-        return max([1, *(version for key, version in _SINCE.items() if said[key])])
+        return max([1, *(version for key, version in _SINCE.items() if is_present[key])])
 
 
 def read(text: str) -> BrokerRegistration:
@@ -74,11 +74,11 @@ def read(text: str) -> BrokerRegistration:
         endpoint's listener has no security protocol.
     """
     document = Document.parse(text, "a broker registration")
-    found = document.mapping(document.root, ())
-    version = document.integer(found.get("version"), ("version",), least=1, most=NEWEST_VERSION)
+    root = document.mapping(document.root, ())
+    version = document.integer(root.get("version"), ("version",), least=1, most=NEWEST_VERSION)
     known = [key for key, since in _SINCE.items() if since <= version]
     required = [*_ALWAYS, "endpoints"] if version >= 2 else _ALWAYS
-    members = document.members(found, (), required=required, optional=known)
+    members = document.members(root, (), required=required, optional=known)
     rack, host = members.get("rack"), members["host"]
     registration = BrokerRegistration(
         host=None if host is None and version >= 2 else document.string(host, ("host",)),
@@ -132,7 +132,7 @@ def broker(registration: BrokerRegistration, *, broker_id: int) -> Broker:
 def _timestamp_ms(document: Document, value: object) -> int:
     text = document.string(value, ("timestamp",))
     if not _TIMESTAMP.fullmatch(text):
-        raise document.refuse(("timestamp",), expected="milliseconds since 1970 as a string", found=shown(text))
+        raise document.refuse(("timestamp",), expected="milliseconds since 1970 as a string", actual=shown(text))
     return int(text)
 
 
@@ -142,7 +142,7 @@ def _endpoints(document: Document, value: object) -> tuple[str, ...]:
         path: FieldPath = ("endpoints", i)
         endpoint = document.string(item, path)
         if not _ENDPOINT.fullmatch(endpoint):
-            raise document.refuse(path, expected="an endpoint (`PLAINTEXT://host:9092`)", found=shown(endpoint))
+            raise document.refuse(path, expected="an endpoint (`PLAINTEXT://host:9092`)", actual=shown(endpoint))
         endpoints.append(endpoint)
     return tuple(endpoints)
 
@@ -169,4 +169,4 @@ def _require_protocols(document: Document, registration: BrokerRegistration) -> 
         listener = endpoint.partition("://")[0]
         if listener not in registration.listener_security_protocols:
             expected = f"a listener of {', '.join(registration.listener_security_protocols) or 'no name'}"
-            raise document.refuse(("endpoints", i), expected=expected, found=shown(listener))
+            raise document.refuse(("endpoints", i), expected=expected, actual=shown(listener))

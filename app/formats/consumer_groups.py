@@ -87,8 +87,8 @@ class GroupState:
     @property
     def coordinator_id(self) -> int | None:
         """The broker that coordinates the group."""
-        found = COORDINATOR.fullmatch(self.coordinator)
-        return int(found["id"]) if found else None
+        match = COORDINATOR.fullmatch(self.coordinator)
+        return int(match["id"]) if match else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -129,9 +129,9 @@ class GeneratedReader:
         """An array of topics, each with its partitions."""
         return tuple([Owned(self.string("topic"), self.int32s("partitions")) for _ in range(self.count(field))])
 
-    def refuse(self, byte: int, expected: str, found: str, kafka: KafkaError) -> CorruptProtocolBytes:
+    def refuse(self, byte: int, expected: str, actual: str, kafka: KafkaError) -> CorruptProtocolBytes:
         """The refusal of what starts at that offset."""
-        detail = f"expected {expected}, found {found} at byte {byte}"
+        detail = f"expected {expected}, found {actual} at byte {byte}"
         return CorruptProtocolBytes(detail, kafka=kafka, expected=expected, byte=byte)
 
     def _null(self, byte: int, field: str) -> CorruptProtocolBytes:

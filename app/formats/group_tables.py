@@ -74,7 +74,7 @@ def read(text: str, *, required: Sequence[str]) -> tuple[Table, ...]:
                 layout, rows = tables[-1]
                 rows.append(Row(line, _cells(line, content, layout)))
         elif not is_prose(content):
-            raise refusal(line, expected=f"a header ({', '.join(required)})", found=shown(content))
+            raise refusal(line, expected=f"a header ({', '.join(required)})", actual=shown(content))
     return tuple([Table(layout, tuple(rows)) for layout, rows in tables])
 
 
@@ -113,18 +113,18 @@ def fitting(names: Mapping[str, int], rows: Sequence[Mapping[str, str]], *, grow
 
 
 def _layout(line: int, content: str, required: Sequence[str]) -> Layout:
-    found = list(_NAME.finditer(content))
-    names = [match.group() for match in found]
+    matches = list(_NAME.finditer(content))
+    names = [match.group() for match in matches]
     for name in required:
         if name not in names:
-            raise refusal(line, expected=f"the column {name} in the header", found=shown(" ".join(names)))
+            raise refusal(line, expected=f"the column {name} in the header", actual=shown(" ".join(names)))
     if len(set(names)) < len(names):
-        raise refusal(line, expected="each column once", found=shown(" ".join(names)))
-    starts = [match.start() for match in found]
+        raise refusal(line, expected="each column once", actual=shown(" ".join(names)))
+    starts = [match.start() for match in matches]
     if starts[0]:
-        raise refusal(line, expected="a header from the start of its line", found=shown(content))
+        raise refusal(line, expected="a header from the start of its line", actual=shown(content))
     # The last column is padded where the header has blanks after its name.
-    last = 0 if len(content) == found[-1].end() else len(content) - starts[-1]
+    last = 0 if len(content) == matches[-1].end() else len(content) - starts[-1]
     widths = [after - before - 1 for before, after in pairwise(starts)]
     return tuple([Column(name, width) for name, width in zip(names, [*widths, last], strict=True)])
 
@@ -133,7 +133,7 @@ def _cells(line: int, content: str, layout: Layout) -> Mapping[str, str]:
     cells = _cut_by_header(content, layout) or _cut_at_blanks(content, layout)
     if cells is None:
         expected = f"{len(layout)} cells ({', '.join([column.name for column in layout])})"
-        raise refusal(line, expected=expected, found=shown(content))
+        raise refusal(line, expected=expected, actual=shown(content))
     return cells
 
 
@@ -157,11 +157,11 @@ def _cut_by_header(content: str, layout: Layout) -> dict[str, str] | None:
 
 def _cut_at_blanks(content: str, layout: Layout) -> dict[str, str] | None:
     """The cells where there is one run of characters for each; a last one that lists partitions may have blanks."""
-    found = list((_CELL if "COORDINATOR (ID)" in [column.name for column in layout] else _WORD).finditer(content))
+    matches = list((_CELL if "COORDINATOR (ID)" in [column.name for column in layout] else _WORD).finditer(content))
     last = len(layout) - 1
-    cells = [match.group() for match in found]
-    if len(found) > last and layout[last].name in _MAY_HOLD_BLANKS:
-        cells[last:] = [content[found[last].start() :].rstrip()]
+    cells = [match.group() for match in matches]
+    if len(matches) > last and layout[last].name in _MAY_HOLD_BLANKS:
+        cells[last:] = [content[matches[last].start() :].rstrip()]
     if len(cells) != len(layout):
         return None
     return {column.name: cell for column, cell in zip(layout, cells, strict=True)}

@@ -34,8 +34,8 @@ def read(text: str) -> tuple[TopicPartition, ...]:
     for i, value in enumerate(document.array(members["partitions"], ("partitions",))):
         partition = _partition(document, value, ("partitions", i))
         if partition in partitions:
-            found = f"{partition[0]}-{partition[1]} again"
-            raise document.refuse(("partitions", i), expected="each partition once", found=found)
+            actual = f"{partition[0]}-{partition[1]} again"
+            raise document.refuse(("partitions", i), expected="each partition once", actual=actual)
         partitions[partition] = None
     return tuple(partitions)
 

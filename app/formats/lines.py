@@ -35,8 +35,8 @@ def decode(content: bytes, name: str) -> str:
         return content.decode("utf-8").removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        found = f"byte 0x{content[error.start]:02x} at offset {error.start} of {name}"
-        raise refusal(line, expected="text in UTF-8", found=found, path=(name,), byte=error.start) from None
+        actual = f"byte 0x{content[error.start]:02x} at offset {error.start} of {name}"
+        raise refusal(line, expected="text in UTF-8", actual=actual, path=(name,), byte=error.start) from None
 
 
 def numbered(text: str) -> Iterator[tuple[int, str]]:
@@ -51,9 +51,9 @@ def last_line(text: str) -> int:
     return text.rstrip().count("\n") + 1
 
 
-def refusal(line: int | None, *, expected: str, found: str, path: FieldPath = (), **context: Json) -> MalformedText:
+def refusal(line: int | None, *, expected: str, actual: str, path: FieldPath = (), **context: Json) -> MalformedText:
     """The failure that says what was expected and what was found instead, in its detail as in its context."""
-    return MalformedText(f"expected {expected}, found {found}", line=line, expected=expected, path=path, **context)
+    return MalformedText(f"expected {expected}, found {actual}", line=line, expected=expected, path=path, **context)
 
 
 def shown(text: str) -> str:

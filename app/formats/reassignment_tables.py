@@ -63,8 +63,8 @@ def _lists(changed: ChangedPartitions) -> tuple[Int32s, Int32s, Int32s, Int32s]:
 
 def _without(rows: Int32s, others: Int32s) -> Int32s:
     """The rows with padding in place of the brokers that the other side has too."""
-    kept = (rows[:, :, None] == others[:, None, :]).any(axis=2)
-    return np.where(kept, np.int32(NO_REPLICA), rows)
+    is_in_others = (rows[:, :, None] == others[:, None, :]).any(axis=2)
+    return np.where(is_in_others, np.int32(NO_REPLICA), rows)
 
 
 def _csv_rows(changed: ChangedPartitions) -> str:

@@ -49,10 +49,10 @@ def read(text: str) -> tuple[Broker, ...]:
     brokers: dict[int, Broker] = {}
     for line, broker in _of_array(text) if _ARRAY.match(text) else _of_lines(text):
         if broker.id in brokers:
-            raise refusal(line, expected="each broker once", found=f"broker {broker.id} again")
+            raise refusal(line, expected="each broker once", actual=f"broker {broker.id} again")
         brokers[broker.id] = broker
     if not brokers:
-        raise refusal(last_line(text), expected="a broker registration", found="none")
+        raise refusal(last_line(text), expected="a broker registration", actual="none")
     return tuple(brokers[broker_id] for broker_id in sorted(brokers))
 
 
@@ -61,14 +61,14 @@ def _of_array(text: str) -> Iterator[tuple[int | None, Broker]]:
     for i, value in enumerate(document.array(document.root, ())):
         members = dict(document.mapping(value, (i,)))
         if "id" not in members:
-            raise document.refuse((i,), expected="the key 'id', which is the broker's", found="no such key")
+            raise document.refuse((i,), expected="the key 'id', which is the broker's", actual="no such key")
         broker_id = document.integer(members.pop("id"), (i, "id"))
         try:
             registration = broker_registration.read(orjson.dumps(members).decode())
         except MalformedText as malformed:
             # The registration was printed again on one line, whose number says nothing about the text.
             reason = malformed.detail.removeprefix("line 1: ")
-            raise document.refuse((i,), expected="a broker registration", found=f"one with {reason}") from None
+            raise document.refuse((i,), expected="a broker registration", actual=f"one with {reason}") from None
         yield None, broker_registration.broker(registration, broker_id=broker_id)
 
 
@@ -77,16 +77,16 @@ def _of_lines(text: str) -> Iterator[tuple[int | None, Broker]]:
     for line, content in numbered(text):
         if content.lstrip().startswith("{"):
             if broker_id is None:
-                raise refusal(line, expected="a line with /brokers/ids/<id> before the registration", found="none")
+                raise refusal(line, expected="a line with /brokers/ids/<id> before the registration", actual="none")
             yield line, broker_registration.broker(_registration(line, content), broker_id=broker_id)
             broker_id = None
         elif path := _PATH.search(content):
             broker_id = whole_number(path["id"])
             if broker_id is None:
-                raise refusal(line, expected="a broker id from 0 to 2147483647", found=shown(path["id"]))
+                raise refusal(line, expected="a broker id from 0 to 2147483647", actual=shown(path["id"]))
         elif not _SHELL.match(content):
             raise refusal(
-                line, expected="/brokers/ids/<id>, or a registration in JSON on one line", found=shown(content)
+                line, expected="/brokers/ids/<id>, or a registration in JSON on one line", actual=shown(content)
             )
 
 

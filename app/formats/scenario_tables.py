@@ -81,12 +81,12 @@ def _table(rows: Iterable[Mapping[str, Any]], columns: Sequence[Column]) -> Any:
 
 
 def _at(row: Mapping[str, Any], path: Sequence[str]) -> Any:
-    found: Any = row
+    value: Any = row
     for name in path:
-        if found is None:
+        if value is None:
             return None
-        found = found.get(name)
-    return found
+        value = value.get(name)
+    return value
 
 
 def _typed(values: Sequence[Any], kind: ColumnType | None) -> Any:

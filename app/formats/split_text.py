@@ -57,15 +57,15 @@ def split(text: str, mark: Callable[[str, int], Mark]) -> Split:
             continue
         begins = starts_document(content)
         # The braces in a broken document begin no other; its reader will refuse it, whatever comes after.
-        said = Mark() if begins and documents.is_broken else mark(content, starts[line - 1])
-        current = said.part or current
-        if said.belongs and current is None:
+        line_mark = Mark() if begins and documents.is_broken else mark(content, starts[line - 1])
+        current = line_mark.part or current
+        if line_mark.belongs and current is None:
             stray = stray or (line, content)
-        elif said.belongs:
-            taken = documents.last_line(line, starts[line - 1]) if begins and said.part else line
+        elif line_mark.belongs:
+            taken = documents.last_line(line, starts[line - 1]) if begins and line_mark.part else line
             parts[line - 1 : taken] = [current] * (taken - line + 1)
-    found = {part for part in parts if part is not None}
-    return Split({part: _blanked(lines, parts, part) for part in found}, stray)
+    present = {part for part in parts if part is not None}
+    return Split({part: _blanked(lines, parts, part) for part in present}, stray)
 
 
 def starts_document(content: str) -> bool:

@@ -182,8 +182,8 @@ class _Reader(GeneratedReader):
             start = self.offset
             name = self.nullable_string("namedTopology")
             if name:
-                found = f"one of {shown(name)} at byte {start}"
-                raise refusal(None, expected="a task of no named topology", found=found, byte=start)
+                actual = f"one of {shown(name)} at byte {start}"
+                raise refusal(None, expected="a task of no named topology", actual=actual, byte=start)
         return sums
 
     def client_tags(self) -> dict[str, str]:

@@ -30,7 +30,7 @@ def of_assembly(found: Assembled) -> list[Caution]:
             )
         )
     if found.joined.disagreements:
-        said = [f"group {shown(one.group_id)}: {one.said}" for one in found.joined.disagreements]
+        said = [f"group {shown(one.group_id)}: {one.detail}" for one in found.joined.disagreements]
         cautions.append(
             Caution("group_texts_disagree", f"the groups' texts are not of one moment; {_some(said, between='; ')}")
         )

@@ -58,8 +58,8 @@ def event_words(event: Mapping[str, Any]) -> str:
             words = f"{grown['topic']} grows to {counted(grown['partitions'], 'partition')}"
         case {"replica_racks_changed": changed}:
             brokers, topics = len(changed.get("brokers") or ()), len(changed.get("replicas") or ())
-            told = [counted(brokers, "broker")] * bool(brokers) + [counted(topics, "topic")] * bool(topics)
-            words = f"The racks of {' and '.join(told) or 'nothing'} change"
+            parts = [counted(brokers, "broker")] * bool(brokers) + [counted(topics, "topic")] * bool(topics)
+            words = f"The racks of {' and '.join(parts) or 'nothing'} change"
         case _:
             words = "A member is restarted"
     return words

@@ -69,20 +69,20 @@ def _in_domains(head: PlanHead, brokers: Sequence[Broker]) -> Sequence[Broker]:
 
 
 def _first_partitions(plan: Plan) -> list[PlannedPartition]:
-    found = (
+    rows = (
         PlannedPartition(placement.topic, placement.first_partition_id + index, replicas)
         for placement in plan.placements
         for index, replicas in enumerate(unpadded(placement.replicas[:SHOWN_PARTITIONS]))
     )
-    return list(islice(found, SHOWN_PARTITIONS))
+    return list(islice(rows, SHOWN_PARTITIONS))
 
 
 def _envelopes(plan: Plan) -> list[tuple[str, Json]]:
     """What holds over all draws, by topic; nothing where none was left open."""
-    found = plan.head.answer.get("envelope")
-    if not isinstance(found, list):
+    envelopes = plan.head.answer.get("envelope")
+    if not isinstance(envelopes, list):
         return []
-    return list(zip([placement.topic for placement in plan.placements[:SHOWN_PARTITIONS]], found, strict=False))
+    return list(zip([placement.topic for placement in plan.placements[:SHOWN_PARTITIONS]], envelopes, strict=False))
 
 
 def _create_command(plan: Plan) -> str | None:

@@ -88,8 +88,8 @@ def _column(clients: Sequence[tuple[str, TaskClient]]) -> Standing:
     if len(clients) == 1:
         return Standing(name, f"client {first.name}, {first.place or 'nowhere named'}: {split}", counts)
     loads = [sum(one.counts) for _, one in clients]
-    told = f"{len(clients)} clients, {first.name} to {last.name}: {split} in all"
-    return Standing(f"{name} …", told, counts, stands_for=len(clients), least=min(loads), most=max(loads))
+    tooltip = f"{len(clients)} clients, {first.name} to {last.name}: {split} in all"
+    return Standing(f"{name} …", tooltip, counts, stands_for=len(clients), least=min(loads), most=max(loads))
 
 
 def _summed(standing: Sequence[Standing]) -> tuple[str, ...]:
