@@ -37,7 +37,7 @@ LABELS: Mapping[str, str] = {
     "topic": "Topic",
     "partitions": "Partitions",
     "replication_factor": "Replication factor",
-    "algorithm": "Who places it",
+    "algorithm": "Algorithm",
     "rack_mode": "Racks",
     "seed": "Seed",
 }
@@ -117,7 +117,9 @@ def carry_out(uow: UnitOfWork, wanted: FirstPlan, limits: Limits) -> Plan:
 def _cluster(name: str, typed: Mapping[str, str], problems: dict[str, str]) -> Cluster:
     texts = {field: typed[field] if typed[field].strip() else None for field in _TEXTS.values()}
     if texts["brokers_text"] is None:
-        problems["brokers_text"] = "Paste what kafka-broker-api-versions prints: it says which broker is in which rack."
+        problems["brokers_text"] = (
+            "Paste the output of kafka-broker-api-versions, which lists the brokers with their racks."
+        )
         return Cluster(name, ())
     try:
         return assembly.assemble(name, **texts).cluster
@@ -129,7 +131,7 @@ def _cluster(name: str, typed: Mapping[str, str], problems: dict[str, str]) -> C
 def _count(typed: Mapping[str, str], field: str, problems: dict[str, str]) -> int:
     number = whole_number(typed[field].strip())
     if number is None:
-        problems[field] = "This is a whole number from 1 to 2147483647."
+        problems[field] = "Enter a whole number from 1 to 2147483647."
     return number or 0
 
 
@@ -139,7 +141,7 @@ def _seed(text: str, problems: dict[str, str]) -> int | None:
     digits = text.removeprefix("-")
     seed = int(text) if digits.isascii() and digits.isdigit() and len(digits) <= 19 else None
     if seed is None or not -(2**63) <= seed < 2**63:
-        problems["seed"] = "A seed is a whole number of 64 bits, or nothing."
+        problems["seed"] = "Enter a whole number of 64 bits, or leave it empty."
     return seed
 
 

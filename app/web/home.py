@@ -23,9 +23,9 @@ from app.web.views import Worth
 
 NEWEST = 10
 _RACK_MODES = {
-    RackMode.ENFORCED: "once one broker has a rack, all need one",
-    RackMode.SAFE: "where some broker has no rack, none counts",
-    RackMode.DISABLED: "no rack counts",
+    RackMode.ENFORCED: "if one broker has a rack, all brokers need one",
+    RackMode.SAFE: "if a broker has no rack, racks are ignored",
+    RackMode.DISABLED: "racks are ignored",
 }
 
 

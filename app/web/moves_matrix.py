@@ -1,4 +1,4 @@
-"""What passes from whom to whom: rows of givers under the columns of takers, so that one sees what leaves its rack."""
+"""Transfers between brokers: rows of senders under the columns of receivers, which show the moves across racks."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""A reassignment as a picture: what each broker has before and after, and what passes from whom to whom beneath."""
+"""A reassignment as a picture: what each broker has before and after, and transfers between brokers beneath."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence

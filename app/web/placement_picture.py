@@ -67,7 +67,7 @@ def facts(measures: PlacementMeasures, counts: Tally) -> list[str]:
 def _rack_safety(measures: PlacementMeasures) -> str:
     safe = measures.rack_safe_share
     if safe is None:
-        return "No broker has a rack, so nothing can be said about racks."
+        return "No broker has a rack, so racks are not measured."
     if safe == 1:
         spanned = measures.racks_per_partition
         racks = "" if spanned is None or not spanned.max else f": {_range(spanned.min, spanned.max)}"

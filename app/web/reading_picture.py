@@ -18,7 +18,7 @@ MOST_RACKS = 60
 _EMPTY_RACKS = 12
 """Racks without a member that are shown, as long as there are no more of them."""
 _LONGEST_NAME = 16
-_PARTS = (("in rack", "in-rack"), ("across racks", "cross-rack"), ("rack not known", "unknown"))
+_PARTS = (("in rack", "in-rack"), ("across racks", "cross-rack"), ("rack unknown", "unknown"))
 """What the parts of a bar are, from the baseline up, in words and as a class of the style sheet."""
 
 

@@ -23,14 +23,14 @@ def certificate_words(certificate: Mapping[str, Any]) -> str:
     replicas, unknown = certificate["moved_replicas"], certificate["unknown_size_replicas"]
     by_bytes = certificate["minimised"] == "bytes"
     if not replicas:
-        return "No replica moves: everything already is where these constraints want it."
+        return "No replica moves: the current placement satisfies all constraints."
     size = known_size(certificate["moved_bytes"], replicas=replicas, unknown=unknown)
     moves = f"{counted(replicas, 'replica')}, {size}, {'moves' if replicas == 1 else 'move'}"
     if certificate["optimal"]:
-        return f"{moves}; no plan within these constraints moves {'less' if by_bytes else 'fewer'}."
+        return f"{moves}; no plan that satisfies these constraints moves {'less' if by_bytes else 'fewer'}."
     bound = certificate["lower_bound_bytes" if by_bytes else "lower_bound_replicas"]
     least = byte_size(bound) if by_bytes else counted(bound, "replica")
-    return f"{moves}; no plan can move less than {least}, so that at most {share(certificate['gap'])} could be saved."
+    return f"{moves}; the lower bound is {least}, an optimality gap of {share(certificate['gap'])}."
 
 
 def _title(head: PlanHead, _: Sequence[str]) -> str:
@@ -128,7 +128,7 @@ def _changed(before: str, after: str) -> str:
 VIEW = View(
     title=_title,
     worth=_worth,
-    prediction=lambda _: "Nothing is drawn: Kafka makes exactly this, once it is handed the files below.",
+    prediction=lambda _: "Nothing is drawn: Kafka executes the files below exactly.",
     draw=_draw,
     template="reassignment_plan.html",
     values=_values,

@@ -51,7 +51,7 @@ def _facts(answer: Mapping[str, Any]) -> list[str]:
     sentences = [f"{ideal}; a client runs {each} tasks; {number(moved['active_moved'])} moved."]
     if answer["probing_rebalance"]:
         warmups = counted(answer["loads"]["warmup"]["total"], "warm-up")
-        sentences.append(f"{warmups} are to catch up; the group rebalances again to see whether they have.")
+        sentences.append(f"{warmups} restore state; a probing rebalance follows.")
     return sentences
 
 
@@ -88,7 +88,7 @@ def _event_words(step: Mapping[str, Any]) -> str:
         case {"deploy_at_once": _}:
             words = "All clients are restarted together"
         case {"lose_client": name}:
-            words = f"{name} dies"
+            words = f"{name} is lost"
         case {"lose_tag": {"tag": tag, "value": value}}:
             words = f"{tag}={value} is lost"
         case {"lose_rack": rack}:
