@@ -258,7 +258,8 @@ class TestWords:
     def test_of_what_the_leader_sees(self) -> None:
         change = {"topic": "t", "what": "racks", "partitions": [0, 1, 2], "count": 5}
         assert change_words(change) == "t: replicas are in other racks (partitions 0–2 and 2 more)"
-        assert change_words({"topic": "t", "what": "vanished", "partitions": [], "count": 0}) == "t: the topic was deleted"
+        vanished = {"topic": "t", "what": "vanished", "partitions": [], "count": 0}
+        assert change_words(vanished) == "t: the topic was deleted"
 
     def test_of_a_group_that_is_not_all_known(self) -> None:
         answer = {
