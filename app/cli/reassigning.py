@@ -1,7 +1,7 @@
-"""`rackplan plan reassignment`: a change as it is typed or written in a file, planned and handed over.
+"""`rackplan plan reassignment`: a change from options or from a file, planned and written.
 
-Either way it becomes what `POST /v1/plans/reassignment` takes, and is read as that is: one place says what a field may
-be. Nobody keeps a snapshot here; the cluster is what the texts say.
+Both become the body of `POST /v1/plans/reassignment` and are validated by its model, so the rules of a field are in one
+place. There is no snapshot; the cluster is that of the texts.
 """
 
 import re
@@ -26,12 +26,12 @@ from app.services.reassignment.requests import ReassignmentRequest
 from app.settings import Settings
 
 _NUMBER = re.compile(r"-?[0-9]{1,18}")
-"""What is passed on as a number; whether it is a possible one the API's models say."""
+"""Text that is passed on as a number; the API's models check its range."""
 
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """The options of the command that say what is to change and how, as typed; what is falsy or None was not."""
+    """The options of the command that describe the change, as typed; a falsy one or None was not typed."""
 
     add_broker: Sequence[str] = ()
     remove_broker: Sequence[int] = ()
@@ -55,12 +55,12 @@ class Changes:
     throttle: int | None = None
 
     def typed(self) -> list[str]:
-        """The options that were typed, as they are."""
+        """The names of the options that were typed."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         return [f"--{name.replace('_', '-')}" for name, value in values.items() if value not in (None, False, (), [])]
 
     def body(self) -> dict[str, Json]:
-        """The same as a request's body. Raises `ConflictingFields` where an option is not of its form."""
+        """The body of the request. Raises `ConflictingFields` if an option does not have its form."""
         body: dict[str, Json] = {
             "add_brokers": [_broker(text) for text in self.add_broker],
             "remove_brokers": list(self.remove_broker),
@@ -89,7 +89,7 @@ class Changes:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """How the plan is handed over: as the API writes it where `export` is None; `batch`, `inverse`: of one batch."""
+    """The format of the output: the API's JSON if `export` is None; `batch`, `is_inverse`: of one batch."""
 
     export: str | None = None
     batch: int | None = None
@@ -97,17 +97,18 @@ class Output:
 
 
 def request_of(changes: Changes, file: Path | None) -> ReassignmentRequest:
-    """What the service is asked: by the options, or by the file where there is one.
+    """The request to the service, from the options, or from the file if there is one.
 
     Raises
     ------
-    ConflictingFields : options and a file, or an option that is not of its form.
-    MalformedText : the file is not JSON. InvalidField : a field of it, or an option, is not what it has to be.
+    ConflictingFields : there are options and a file, or an option does not have its form.
+    MalformedText : the file is not JSON.
+    InvalidField : a field of the file, or an option, is invalid.
     """
     if file is None:
         return _checked(changes.body())
     if typed := changes.typed():
-        detail = f"a request file says all that is asked; {', '.join(typed)} cannot stand beside --request"
+        detail = f"a request file replaces the options; {', '.join(typed)} and --request exclude each other"
         raise ConflictingFields(detail, path=("request",))
     text = decode(file.read_bytes(), "request")
     try:
@@ -115,7 +116,7 @@ def request_of(changes: Changes, file: Path | None) -> ReassignmentRequest:
     except orjson.JSONDecodeError as wrong:
         raise refusal(wrong.lineno, expected="a request in JSON", actual=wrong.msg, path=("request",)) from None
     if isinstance(body, Mapping) and "snapshot_id" in body:
-        detail = "a snapshot is kept by a service, and here the cluster is what the texts say; leave snapshot_id out"
+        detail = "snapshots belong to a service, and this cluster is that of the texts; leave snapshot_id out"
         raise ConflictingFields(detail, path=("snapshot_id",))
     return _checked(body)
 
@@ -133,7 +134,7 @@ def topics_to_move(file: Path | None) -> tuple[str, ...]:
 def reassign(request: ReassignmentRequest, *, texts: Texts, cluster: str, output: Output) -> bytes:
     """Plan the change of the cluster that the files describe; the plan as the API writes it, or one of the exports.
 
-    Raises what the service does, and `ConflictingFields` where an option is none of those there are.
+    Raises what the service does, and `ConflictingFields` if the value of an option is unknown.
     """
     require("export", output.export, (*EXPORTS, BATCH))
     if output.export is None and (output.batch is not None or output.is_inverse):
@@ -147,7 +148,7 @@ def reassign(request: ReassignmentRequest, *, texts: Texts, cluster: str, output
 
 
 class _Body(PlanReassignmentRequest):
-    snapshot_id: None = None  # type: ignore[assignment] # of a request's fields the one that files have no use for
+    snapshot_id: None = None  # type: ignore[assignment] # the one field of a request that does not apply to files
 
 
 def _checked(body: Json) -> ReassignmentRequest:
@@ -161,12 +162,12 @@ def _checked(body: Json) -> ReassignmentRequest:
 
 
 def _without_none(**members: Json) -> dict[str, Json]:
-    """What was said of them; what was left out is the API's to fill in."""
+    """The members that are not None; the API has defaults for the others."""
     return {name: value for name, value in members.items() if value is not None}
 
 
 def _balance(text: str | None) -> Json:
-    """A word, or a tolerance; what is neither is left for the API to refuse."""
+    """A word, or a tolerance; the API rejects anything else."""
     try:
         return None if text is None else {"tolerance": float(text)}
     except ValueError:

@@ -78,7 +78,7 @@ def assemble(
 
 @contextmanager
 def _named(part: str) -> Iterator[None]:
-    """Say of a refusal which of the texts it is about."""
+    """Name the text in its refusal."""
     try:
         yield
     except MalformedText as refused:

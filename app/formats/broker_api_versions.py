@@ -34,9 +34,9 @@ class BrokerHeader:
     Parameters
     ----------
     host : as printed, an IPv6 address with or without its brackets.
-    rack : None where the tool prints `null`, which it also prints for a rack of that name.
-    fenced : None where the tool does not say.
-    error : why the broker did not answer, where it did not.
+    rack : None if the tool prints `null`, which it also prints for a rack of that name.
+    fenced : None if the tool does not print it.
+    error : the reason, if the broker did not answer.
     """
 
     id: int

@@ -5,7 +5,7 @@
 
 Version 1 has `host`, `port`, `jmx_port`, `timestamp` (milliseconds, as a string); 2 adds `endpoints`; 3 adds `rack`,
 which a broker without one leaves out; 4 adds `listener_security_protocol_map`; 5 adds `features`. From version 2 on,
-`host` is null and `port` −1 where no endpoint is plain text. The id is no part of the document.
+`host` is null and `port` −1 if no endpoint is plain text. The id is no part of the document.
 
 Source: KIP-36, "Changes to ZooKeeper"; `BrokerIdZNode` of Apache Kafka.
 """
@@ -36,8 +36,8 @@ class BrokerRegistration:
 
     Parameters
     ----------
-    host, port : of its plain-text endpoint; None and −1 where it has none.
-    jmx_port : −1 where JMX is off.
+    host, port : of its plain-text endpoint; None and −1 if it has none.
+    jmx_port : −1 if JMX is off.
     timestamp_ms : when it registered, in milliseconds since 1970.
     endpoints : `LISTENER://host:port`; none before version 2.
     listener_security_protocols : listener name → security protocol; empty before version 4.
@@ -109,7 +109,7 @@ def write(registration: BrokerRegistration, *, version: int) -> str:
         raise ValueError(f"this registration needs version {registration.least_version()}; {version} given")
     members: dict[str, object] = {}
     if version >= 4 and registration.listener_security_protocols:
-        # Left out where nothing is known: an empty map would leave the endpoints without a protocol.
+        # Left out if there are none: an empty map would leave the endpoints without a protocol.
         members["listener_security_protocol_map"] = registration.listener_security_protocols
     if version >= 2:
         members["endpoints"] = registration.endpoints

@@ -73,7 +73,7 @@ class DataReader:
         return count
 
     def refuse(self, byte: int, expected: str, actual: str, kafka: KafkaError | None = None) -> CorruptProtocolBytes:
-        """The refusal of what starts at that offset."""
+        """The rejection of the field at that offset."""
         detail = f"expected {expected}, found {actual} at byte {byte}"
         return CorruptProtocolBytes(detail, kafka=kafka or self._kafka, expected=expected, byte=byte)
 
@@ -105,7 +105,7 @@ def text(content: str, what: str, kafka: KafkaError) -> bytes:
 
 
 def _unit(some: bytes) -> tuple[int, int]:
-    """How many of some bytes make the first UTF-16 unit, and the unit; 0 where they make none."""
+    """How many of some bytes make the first UTF-16 unit, and the unit; 0 if they make none."""
     first = some[0]
     if first < 0x80:
         return 1, first

@@ -1,4 +1,4 @@
-"""Groups as a client's admin call describes them, decoded to JSON: each member with what it told the coordinator.
+"""Groups as a client's admin call describes them, decoded to JSON: each member with its metadata.
 
     {"billing": {"group_id": "billing", "group_state": "Stable", "protocol_type": "consumer", "protocol_data": "range",
       "members": [{"member_id": "billing-0-ceff…", "group_instance_id": null, "client_id": "billing-0",
@@ -47,7 +47,7 @@ class DescribedMember:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DescribedGroup:
-    """A group; `protocol` is the assignor's name, empty where there are no members."""
+    """A group; `protocol` is the assignor's name, empty if there are no members."""
 
     group_id: str
     state: str
@@ -124,7 +124,7 @@ def _decoded(
     read_bytes: Callable[[bytes], Decoded],
     read_object: Callable[[Document, object, FieldPath], Decoded],
 ) -> Decoded | None:
-    """Raw bytes in base64, or an object; None where there is nothing."""
+    """Raw bytes in base64, or an object; None if there is nothing."""
     if value is None or value == "":
         return None
     if not isinstance(value, str):
@@ -183,7 +183,7 @@ def _bytes(document: Document, text: str, path: FieldPath) -> bytes:
 
 
 def _required(document: Document, value: object, path: FieldPath, keys: tuple[str, ...]) -> dict[str, object]:
-    """An object that has these keys, and perhaps others that nobody asks for."""
+    """An object that has these keys; others are ignored."""
     members = document.mapping(value, path)
     known = {key: item for key, item in members.items() if key in keys}
     document.members(known, path, required=keys)

@@ -1,6 +1,6 @@
-"""JSON documents read strictly: every refusal names the place (`partitions/3/replicas`) and its line.
+"""JSON documents read strictly: every rejection names the path (`partitions/3/replicas`) and its line.
 
-The document is parsed once, fast. Only when something in it is refused is the text walked again to find the line.
+The document is parsed once, fast. The text is scanned again for the line only if something in it is rejected.
 """
 
 import json
@@ -21,7 +21,7 @@ _SHOWN_CHARACTERS = 249
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A parsed JSON text. `what` names it in refusals; the other methods check one value that stands at `path`."""
+    """A parsed JSON text. `what` names it in rejections; the other methods check the value at `path`."""
 
     text: str
     what: str
@@ -37,7 +37,7 @@ class Document:
             raise refusal(line, expected=f"{what} as JSON", actual=f"{error.msg} (column {error.colno})") from None
 
     def refuse(self, path: FieldPath, *, expected: str, actual: str) -> MalformedText:
-        """The refusal of what stands at `path`."""
+        """The rejection of the value at `path`."""
         # An unknown key may be of any length.
         place = "/".join([str(step)[:_SHOWN_CHARACTERS] for step in path]) or "the document"
         line = _line_of(self.text, path)
@@ -135,13 +135,13 @@ def _line_of(text: str, path: FieldPath) -> int:
             start = _start_of(text, start, step)
     except (ValueError, IndexError, RecursionError):
         # Numbers of thousands of digits and very deep nesting are more than the standard scanner takes; the
-        # refusal then names the line of the part that holds them.
+        # rejection then names the line of the part that contains them.
         pass
     return text.count("\n", 0, start) + 1
 
 
 def _start_of(text: str, start: int, step: str | int) -> int:
-    """Where the member or item `step` starts in the object or array that starts at `start`."""
+    """The offset of the member or item `step` in the object or array at `start`."""
     scan = json.JSONDecoder(strict=False).raw_decode
     position, index, start_of_step = _skip_blank(text, start + 1), 0, None
     while text[position] not in "]}":

@@ -1,4 +1,4 @@
-"""What people collected about consumer groups in one text: tables of `kafka-consumer-groups --describe` in any of its
+"""All that was collected about consumer groups in one text: tables of `kafka-consumer-groups --describe` in any of its
 three forms, one after another in any order, and perhaps an admin client's description of groups as one JSON document.
 """
 
@@ -30,7 +30,7 @@ def read(text: str) -> GroupTexts:
     Raises
     ------
     MalformedText
-        A line stands before every table and document, or one of them cannot be read; names the line of the whole text.
+        A line is before every table and document, or one of them cannot be read; names the line of the whole text.
     """
     texts = split(text, _mark)
     if texts.stray is not None:

@@ -1,4 +1,4 @@
-"""Bytes that producers write a second, by topic or by partition, as monitoring hands them out.
+"""Bytes that producers write a second, by topic or by partition, as monitoring exports them.
 
 CSV, with a header line and its columns in any order:
 
@@ -32,7 +32,7 @@ _Key = tuple[str, int | None]
 
 
 def read_csv(text: str, path: FieldPath) -> list[IngressSeries]:
-    """The series of a CSV text that stands at `path` of a request.
+    """The series of a CSV text at `path` of a request.
 
     Raises
     ------
@@ -127,7 +127,7 @@ def _series(key: _Key, samples: Mapping[float, float]) -> IngressSeries:
 
 
 def read_prometheus(answer: Mapping[str, Json], path: FieldPath) -> list[IngressSeries]:
-    """The series of a Prometheus answer that stands at `path` of a request.
+    """The series of a Prometheus answer at `path` of a request.
 
     Raises
     ------

@@ -94,7 +94,7 @@ def read(text: str) -> LogDirs:
 
 
 def write(log_dirs: LogDirs) -> str:
-    """Print the answer as the tool does, with its prose where it had some."""
+    """Print the answer as the tool does, with its prose if it had any."""
     document = orjson.dumps({"brokers": [_broker_members(broker) for broker in log_dirs.brokers], "version": 1})
     prose = ""
     if log_dirs.requested is not None:

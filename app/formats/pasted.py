@@ -50,7 +50,7 @@ def read(text: str) -> Pasted:
     Raises
     ------
     MalformedText
-        Nothing in the text is recognised (line 1), or a line stands before everything that is (that line).
+        Nothing in the text is recognised (line 1), or a line is before everything that is (that line).
     """
 
     def mark(content: str, start: int) -> Mark:

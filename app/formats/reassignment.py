@@ -11,7 +11,7 @@
     {…}
 
 and `--execute` the first of these between blank lines, then `Save this to use as the --reassignment-json-file option
-during rollback` and what it started. Kafka ignores keys that it does not know; a misspelt one is refused here.
+during rollback` and what it started. Kafka ignores keys that it does not know; a misspelt one is rejected here.
 
 Source: `ReassignPartitionsCommand` of Apache Kafka, `parsePartitionReassignmentData`.
 """
@@ -35,11 +35,11 @@ _SAVE = "Save this to use as the --reassignment-json-file option during rollback
 
 @dataclass(frozen=True, slots=True)
 class PartitionReassignment:
-    """Where a partition's replicas shall be, the preferred leader first.
+    """The target replicas of a partition, the preferred leader first.
 
     Parameters
     ----------
-    log_dirs : a directory or `any` for each replica; None where the document leaves them out.
+    log_dirs : a directory or `any` for each replica; None if the document leaves them out.
     """
 
     topic: str
@@ -108,7 +108,7 @@ def write_assignments(assignments: Mapping[str, Assignment]) -> bytes:
 
 
 def read_generated(text: str) -> Generated:
-    """Read what `--generate` prints; raises `MalformedText` as `read` does, or where one of the two is missing."""
+    """Read what `--generate` prints; raises `MalformedText` as `read` does, or if one of the two is missing."""
     return Generated(
         current=read(_between(text, after=_CURRENT, until=_PROPOSED)),
         proposed=read(_between(text, after=_PROPOSED, until=None)),

@@ -25,7 +25,7 @@ class _Table:
     Parameters
     ----------
     numbers : the columns that are set flush right. rows : makes the first so many of `total`.
-    labels : words that stand before the cells of a text that has no head.
+    labels : words before the cells of a text without head.
     """
 
     noun: str
@@ -78,7 +78,7 @@ def sentences(transfers: Transfers) -> list[str]:
         f"{differ}; {counted(led, 'preferred leader')} {_verb(led, 'change')}.",
     ]
     if unknown:
-        facts.append(f"Of {counted(unknown, 'copied replica')} nobody knows the size; the bytes leave that out.")
+        facts.append(f"The size of {counted(unknown, 'copied replica')} is unknown and not part of the bytes.")
     if new := movement.partitions_added:
         them = "it" if new == 1 else "them"
         facts += [

@@ -2,7 +2,7 @@
 
 Who is in a group is said by the text that knows most of its members: the coordinator's own answer, else the table of
 members, else the offsets. The others add what they know of the same members. Texts that were not taken at the same
-moment may disagree; what they say of other members is then not joined, and that is told.
+moment may disagree; their data of other members are then not joined, which is reported.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -75,7 +75,7 @@ def join(texts: GroupTexts) -> JoinedGroups:
 
 @dataclass(slots=True)
 class _Sources:
-    """What each text says of one group; None or empty where it says nothing."""
+    """The data of one group in each text; None or empty if there are none."""
 
     described: DescribedGroup | None = None
     state: GroupState | None = None

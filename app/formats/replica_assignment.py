@@ -2,7 +2,7 @@
 
     101:105:108,104:109:102
 
-Partitions stand between commas, the broker ids of one between colons, the preferred leader first. Every partition has
+Partitions are separated by commas, the broker ids of one by colons, the preferred leader first. Every partition has
 the same number of replicas. Blanks around a number are read, as Kafka trims them, and not written.
 
 Source: `TopicCommand.parseReplicaAssignment` of Apache Kafka.
@@ -31,7 +31,7 @@ def read(text: str) -> Int32s:
     rows: list[list[int]] = []
     line = 1
     for partition, item in enumerate(text.split(",")):
-        # The line on which the item's first sign stands, for an argument that was wrapped.
+        # The line of the item's first character, for an argument that was wrapped.
         at = line + item[: len(item) - len(item.lstrip())].count("\n")
         rows.append(_row(item, partition, at))
         if len(rows[partition]) != len(rows[0]):

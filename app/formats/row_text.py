@@ -20,7 +20,7 @@ def format_rows(matrix: Int32s, template: Callable[[int], str], *, separator: st
     ----------
     matrix : (rows, widest) int32 ids, padded on the right with `NO_REPLICA`.
     template : says for a number of ids the `%`-template with that many `%d`; other `%` in it must be doubled.
-    separator : what stands between two rows.
+    separator : between two rows.
     """
     is_id = matrix != NO_REPLICA
     widths = is_id.sum(axis=1)

@@ -4,9 +4,9 @@
     ⇥Topic: orders⇥Partition: 0⇥Leader: 101⇥Replicas: 101,105,108⇥Isr: 101,105,108⇥Elr: ⇥LastKnownElr:
 
 Every generation of the tool is read. Up to 2.1 the header has no blank after its colons; `TopicId` came with 2.8,
-`Elr` and `LastKnownElr` with 3.7 (`N/A` where the cluster keeps none). During a reassignment a row also has
+`Elr` and `LastKnownElr` with 3.7 (`N/A` if the cluster has none). During a reassignment a row also has
 `Adding Replicas` and `Removing Replicas`, and `Replicas` names the target replicas first. A column of another name
-(`Offline`, `MarkedForDeletion` …) is kept in its place. Where a terminal or a web page turned the tabs into blanks,
+(`Offline`, `MarkedForDeletion` …) is preserved in its place. If a terminal or a web page turned the tabs into blanks,
 the columns are found by their names.
 
 Source: `TopicCommand` of Apache Kafka 0.10, 2.2, 3.x and 4.x.
@@ -42,7 +42,7 @@ REASSIGNMENT_COLUMNS: Columns = ("Adding Replicas", "Removing Replicas")
 
 _HEADER = "a topic's header (`Topic: …⇥PartitionCount: …⇥ReplicationFactor: …⇥Configs: …`)"
 _ROW = "a partition's row (`⇥Topic: …⇥Partition: …⇥Leader: …⇥Replicas: …⇥Isr: …`)"
-# Where tabs became blanks, a column starts at a capitalised word with a colon; two names hold a blank themselves.
+# If tabs became blanks, a column starts at a capitalised word with a colon; two names contain a blank.
 _COLUMN_START = re.compile(
     r"(?<=\s)(?<!\bAdding )(?<!\bRemoving )(?=(?:Adding |Removing )?[A-Z][A-Za-z]*:)", flags=re.ASCII
 )
@@ -55,7 +55,7 @@ class PartitionDescription:
     Parameters
     ----------
     leader : None for `Leader: none` (and for −1, as it was printed while ZooKeeper was asked).
-    elr, last_known_elr : eligible leader replicas; None where not printed or `N/A`.
+    elr, last_known_elr : eligible leader replicas; None if not printed or `N/A`.
     others : the columns that have no field of their own, name and value.
     columns : the names of all columns after `Topic`, as printed; columns that are not named here are not written.
     """
@@ -80,7 +80,7 @@ class TopicDescription:
     ----------
     configs : the value of `Configs` verbatim, `name=value` pairs with commas between and within them.
     others, columns : as in `PartitionDescription`.
-    separator : what stands between a header column's name and its value: `: `, or `:` up to 2.1.
+    separator : between a header column's name and its value: `: `, or `:` up to 2.1.
     """
 
     name: str
@@ -192,7 +192,7 @@ class _Reader:
         self._done: dict[str, TopicDescription] = {}
         self._open: _Section | None = None
         self._with_elr = False
-        # Many rows share few layouts, so each layout is kept once.
+        # Many rows share few layouts, so each layout is stored once.
         self._layouts: dict[Columns, Columns] = {}
 
     def take(self, line: int, content: str) -> None:

@@ -26,7 +26,7 @@ _LEAST_PARTITION_BYTES = 18
 
 @dataclass(frozen=True, slots=True)
 class MetadataBroker:
-    """A broker as clients are told. Version 0 knows no rack."""
+    """A broker as clients see it. Version 0 has no rack."""
 
     id: int
     host: str

@@ -112,7 +112,7 @@ def replica_lists(name: str) -> ArrowField:
 
 
 def replica_column(replicas: Int32s) -> ArrowArray:
-    """Such a column of rows padded with `NO_REPLICA`; where none is padded its values are the rows, not a copy."""
+    """Such a column of rows padded with `NO_REPLICA`; if none is padded its values are the rows, not a copy."""
     import pyarrow as pa  # noqa: PLC0415 — as above
 
     is_id = replicas != NO_REPLICA

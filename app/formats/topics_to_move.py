@@ -19,7 +19,7 @@ def read(text: str) -> tuple[str, ...]:
     ------
     MalformedText
         The text is no JSON, of another version or shape, has unknown keys, or names a topic twice (which Kafka's
-        tool refuses as well).
+        tool rejects as well).
     """
     document = Document.parse(text, "topics to move")
     members = document.members(document.root, (), required=("topics",), optional=("version",))

@@ -1,4 +1,4 @@
-"""What `Topology#describe()` of Kafka Streams prints: subtopologies, their nodes, and which hands records to which.
+"""What `Topology#describe()` of Kafka Streams prints: subtopologies, their nodes, and the links between nodes.
 
     Topologies:
        Sub-topology: 0
@@ -10,7 +10,7 @@
         Sink: KSTREAM-SINK-0000000002 (topic: sums)
           <-- KSTREAM-AGGREGATE-0000000001
 
-Read as Kafka 1.1 and later print it, however it is indented. A line that ends in `Topologies:` stands in front or not,
+Read as Kafka 1.1 and later print it, however it is indented. A line that ends in `Topologies:` is in front or not,
 so that what a log holds is read. A source's pattern that has the form of a list of topics (`[abc]`) is taken for one.
 A node's name has no comma before a blank and no bracket after one, as none has that Kafka gives or checks.
 
@@ -224,7 +224,7 @@ class _Reader:
 
 
 def _listed(value: str) -> tuple[str, ...] | None:
-    """The names between brackets, None where there are no brackets."""
+    """The names between brackets, None without brackets."""
     if not value.startswith("[") or not value.endswith("]"):
         return None
     return tuple(value[1:-1].split(", ")) if len(value) > 2 else ()

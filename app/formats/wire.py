@@ -1,6 +1,6 @@
 """A cursor over bytes in Kafka's protocol encoding (before its compact types), and the same encoding written.
 
-Numbers are big-endian and signed. A string is its length in bytes as int16, then UTF-8; −1 stands for null where a
+Numbers are big-endian and signed. A string is its length in bytes as int16, then UTF-8; −1 is null if a
 field may be null. An array is its count as int32, then its items.
 Source: the Kafka protocol guide, "Protocol Primitive Types".
 """
@@ -14,7 +14,7 @@ HIGHEST_PORT = 65_535
 
 
 class Cursor:
-    """Reads one field after another; each refusal names the byte offset at which the field starts."""
+    """Reads one field after another; each rejection names the byte offset of the field."""
 
     def __init__(self, data: bytes, *, offset: int = 0) -> None:
         self._data = data
@@ -83,7 +83,7 @@ class Cursor:
             raise self.refuse(at, expected=f"{what} in UTF-8", actual=f"byte 0x{content[error.start]:02x}") from None
 
     def count(self, what: str, *, least_bytes: int) -> int:
-        """An array's count, refused where its items, of `least_bytes` each at least, cannot be in what is left."""
+        """An array's count, rejected if its items, of `least_bytes` each at least, exceed the remaining bytes."""
         start = self._offset
         count = self.int32(f"the count (int32) of {what}")
         left = len(self._data) - self._offset
@@ -93,14 +93,14 @@ class Cursor:
         return count
 
     def end(self) -> None:
-        """Refuse what is left."""
+        """Reject remaining bytes."""
         if self._offset < len(self._data):
             actual = f"{len(self._data) - self._offset} more bytes"
             raise self.refuse(self._offset, expected="the end", actual=actual)
 
     @staticmethod
     def refuse(byte: int, *, expected: str, actual: str) -> MalformedText:
-        """The refusal of what starts at that offset."""
+        """The rejection of the field at that offset."""
         context_found = f"{actual} at byte {byte}"
         return refusal(None, expected=expected, actual=context_found, byte=byte)
 
@@ -117,35 +117,35 @@ class Cursor:
 
 
 def int16(number: int) -> bytes:
-    """A number as two bytes; a ValueError where they cannot hold it."""
+    """A number as two bytes; a ValueError if they cannot hold it."""
     if not -(2**15) <= number < 2**15:
         raise ValueError(f"an int16 holds -32768 to 32767; {number} given")
     return number.to_bytes(2, "big", signed=True)
 
 
 def int32(number: int) -> bytes:
-    """A number as four bytes; a ValueError where they cannot hold it."""
+    """A number as four bytes; a ValueError if they cannot hold it."""
     if not -(2**31) <= number < 2**31:
         raise ValueError(f"an int32 holds -2147483648 to 2147483647; {number} given")
     return number.to_bytes(4, "big", signed=True)
 
 
 def broker_id(number: int) -> bytes:
-    """A broker id; a ValueError where Kafka has no such id."""
+    """A broker id; a ValueError if Kafka has no such id."""
     if not 0 <= number <= INT32_MAX:
         raise ValueError(f"broker ids are 0 to {INT32_MAX}; {number} given")
     return int32(number)
 
 
 def port(number: int) -> bytes:
-    """A port; a ValueError where there is no such port."""
+    """A port; a ValueError if there is no such port."""
     if not 0 <= number <= HIGHEST_PORT:
         raise ValueError(f"ports are 0 to {HIGHEST_PORT}; {number} given")
     return int32(number)
 
 
 def string(text: str | None) -> bytes:
-    """A string, or null; a ValueError where its UTF-8 is longer than an int16 can say."""
+    """A string, or null; a ValueError if its UTF-8 is longer than an int16 can say."""
     if text is None:
         return int16(-1)
     content = text.encode("utf-8")
