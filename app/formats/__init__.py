@@ -15,7 +15,7 @@ Input of the tools:
 Brokers:
 
     broker_lists.py         the brokers of a cluster, from any of the following
-    registration_lists.py   ZooKeeper's registrations with ids; broker_registration.py: one, JSON, versions 1–5
+    broker_registration.py  a registration in ZooKeeper, JSON, versions 1–5
     update_metadata.py      the UpdateMetadata request; broker_binary.py: its list of brokers
     topic_metadata.py       the TopicMetadata response
 

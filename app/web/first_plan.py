@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from app.core.model import Cluster, NewTopic
 from app.core.replicas.rack_modes import RackMode
@@ -28,6 +29,35 @@ EMPTY: Mapping[str, str] = {
     "seed": "",
 }
 """The fields and what they hold at first."""
+
+_BROKERS = "".join(
+    f"kafka-{broker}.example:9092 (id: {broker} rack: {rack} isFenced: false) -> (\n"
+    for broker, rack in ((101, "az-a"), (102, "az-a"), (103, "az-b"), (104, "az-b"), (105, "az-c"), (106, "az-c"))
+)
+_REPLICAS = ("101,103,105", "103,105,102", "105,102,104", "102,104,106", "104,106,101", "106,101,103")
+_TOPICS = (
+    "Topic: payments\tTopicId: 5m9Zq0sYQ1yX0mVb3oVnJw\tPartitionCount: 6\tReplicationFactor: 3\tConfigs: \n"
+) + "".join(
+    f"\tTopic: payments\tPartition: {partition}\tLeader: {replicas[:3]}\tReplicas: {replicas}\tIsr: {replicas}"
+    "\tElr: \tLastKnownElr: \n"
+    for partition, replicas in enumerate(_REPLICAS)
+)
+
+EXAMPLE: Mapping[str, str] = MappingProxyType(
+    {
+        "cluster": "example",
+        "brokers_text": _BROKERS,
+        "topics_text": _TOPICS,
+        "log_dirs_text": "",
+        "topic": "orders",
+        "partitions": "12",
+        "replication_factor": "3",
+        "algorithm": "admin_utils",
+        "rack_mode": "",
+        "seed": "",
+    }
+)
+"""The fields of the form with a small cluster, as the Kafka tools print it."""
 
 LABELS: Mapping[str, str] = {
     "cluster": "Name of the cluster",
