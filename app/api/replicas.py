@@ -107,7 +107,7 @@ class PlaceRequest(RequestModel):
     "/replicas",
     status_code=201,
     operation_id="plan_replicas",
-    summary="Place new topics as Kafka would",
+    summary="Place new topics as Kafka does",
     dependencies=[Depends(json_only)],
     response_model=PlanDocument,
     responses=responses(

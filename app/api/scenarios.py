@@ -57,7 +57,7 @@ AxisFilter = Annotated[
 @router.get(
     "/{sweep_id}/scenarios",
     operation_id="list_scenarios",
-    summary="Read scored scenarios",
+    summary="List scored scenarios",
     response_model=ScenariosPage,
     responses=responses(
         errors.SweepNotFound,
@@ -84,7 +84,7 @@ def scenarios(
     page_size: PageSize = 100,
     page_token: PageToken = None,
 ) -> Response:
-    """Page through the scenarios, or take all that fit the filter as CSV, Parquet or an Arrow stream (`Accept`)."""
+    """Page through the scenarios, or return all that match the filter as CSV, Parquet or Arrow (`Accept`)."""
     media_type = chosen(request, [JSON, *TABLES])
     wanted = Wanted(feasible, _named_axes(axis))
 
@@ -109,7 +109,7 @@ def scenarios(
     dependencies=[Security(principal, scopes=["read"])],
 )
 def scenario(uow: Uow, sweep_id: SweepId, index: examples.ScenarioIndex) -> Response:
-    """Everything that was found about one scenario."""
+    """Return all figures of one scenario."""
     return _json(sweep_results.one(uow, sweep_id, index))
 
 
@@ -117,7 +117,7 @@ def scenario(uow: Uow, sweep_id: SweepId, index: examples.ScenarioIndex) -> Resp
     "/{sweep_id}/scenarios/{index}/plan",
     status_code=201,
     operation_id="open_scenario",
-    summary="Open a scenario as a plan",
+    summary="Store a scenario as a plan",
     response_model=PlanDocument | ReassignmentPlanDocument | GroupPlanDocument,
     responses=responses(
         errors.SweepNotFound,
@@ -154,7 +154,7 @@ def open_scenario(
 @router.get(
     "/{sweep_id}/summary",
     operation_id="summarise_sweep",
-    summary="See how the figures of its scenarios are distributed",
+    summary="Read the distribution of each figure",
     response_model=SummaryDocument,
     responses=responses(errors.SweepNotFound, errors.UnknownAxis, errors.NotForThisKind),
     dependencies=[Security(principal, scopes=["read"])],
@@ -174,7 +174,7 @@ def summary(
 @router.get(
     "/{sweep_id}/front",
     operation_id="get_front",
-    summary="See which scenarios no other beats",
+    summary="Read the Pareto front",
     response_model=FrontDocument,
     responses=responses(errors.SweepNotFound, errors.NotForThisKind),
     dependencies=[Security(principal, scopes=["read"])],
@@ -190,7 +190,7 @@ def front(uow: Uow, sweep_id: SweepId) -> Response:
 @router.get(
     "/{sweep_id}/best",
     operation_id="get_best",
-    summary="See the best scenario, and why nothing cheaper will do",
+    summary="Read the best scenario, and the limits of cheaper ones",
     response_model=BestDocument,
     responses=responses(errors.SweepNotFound, errors.NotForThisKind),
     dependencies=[Security(principal, scopes=["read"])],
@@ -216,7 +216,7 @@ def comparison(
     sweep_id: SweepId,
     against: Annotated[Id, Query(description="Another sweep.", examples=[str(examples.EXAMPLE_SWEEP_ID)])],
 ) -> Response:
-    """What each of two capacity sweeps found best, and how many of its scenarios will do."""
+    """Return the best scenario of each of two capacity sweeps, and the number of acceptable scenarios."""
     return _json(sweep_results.compared(uow, sweep_id, against))
 
 

@@ -66,7 +66,7 @@ _REFUSED = (
     "",
     status_code=202,
     operation_id="create_sweep",
-    summary="Sweep over scenarios",
+    summary="Create a sweep over scenarios",
     dependencies=[Depends(json_only)],
     response_model=SweepDocument,
     responses=responses(*_REFUSED, errors.SnapshotNotFound),
@@ -116,13 +116,13 @@ def list_sweeps(
 @router.get(
     "/{sweep_id}",
     operation_id="get_sweep",
-    summary="See how far a sweep is",
+    summary="Read the state of a sweep",
     response_model=SweepWithDefinition,
     responses=responses(errors.SweepNotFound),
     dependencies=[Security(principal, scopes=["read"])],
 )
 def get(uow: Uow, sweep_id: SweepId) -> Response:
-    """Its state, scenarios done, how many a second and the seconds left; and what it sweeps."""
+    """Return the state, scenarios done, scenarios per second, remaining seconds, and the definition."""
     sweep = uow.sweeps.get(sweep_id)
     headers = {} if sweep.has_ended else {"Retry-After": "1"}
     return _json(_document(uow, sweep) | {"definition": sweeps.definition(sweep)}, headers=headers)
@@ -131,7 +131,7 @@ def get(uow: Uow, sweep_id: SweepId) -> Response:
 @router.get(
     "/{sweep_id}/events",
     operation_id="follow_sweep",
-    summary="Follow a sweep",
+    summary="Stream the progress of a sweep",
     response_class=StreamingResponse,
     responses=responses(
         errors.SweepNotFound,
@@ -139,7 +139,7 @@ def get(uow: Uow, sweep_id: SweepId) -> Response:
     ),
 )
 def events(request: Request, uow: Uow, sweep_id: SweepId, _: May) -> Response:
-    """Server-sent events: `progress` whenever there is some, and one that is called for the state it ended in."""
+    """Return server-sent events: `progress` after each chunk, and a last one named for the final state."""
     uow.sweeps.get(sweep_id)
     database: Database = request.app.state.database
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
@@ -155,7 +155,7 @@ def events(request: Request, uow: Uow, sweep_id: SweepId, _: May) -> Response:
     dependencies=[Security(principal, scopes=["plan"])],
 )
 def cancel(uow: Uow, sweep_id: SweepId) -> Response:
-    """End it within seconds, in Spark too. What it has scored stays; one that has ended is left as it is."""
+    """Cancel a sweep within seconds, in Spark too. Its results remain; a sweep that has ended does not change."""
     return _json(_document(uow, sweeps.cancel(uow, sweep_id)))
 
 
@@ -163,7 +163,7 @@ def cancel(uow: Uow, sweep_id: SweepId) -> Response:
     "/{sweep_id}/clones",
     status_code=202,
     operation_id="clone_sweep",
-    summary="Sweep again, perhaps over other axes",
+    summary="Clone a sweep, optionally over other axes",
     dependencies=[Depends(json_only)],
     response_model=SweepDocument,
     responses=responses(*_REFUSED, errors.SweepNotFound),
