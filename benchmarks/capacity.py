@@ -6,11 +6,10 @@ from itertools import count
 from types import MappingProxyType
 from typing import Any
 
-from app.core.capacity.definition import SweepDefinition, read_definition
+from app.core import sweeps
 from app.core.capacity.loads import positions
-from app.core.capacity.scenarios import scenario
 from app.core.capacity.score import place
-from app.core.capacity.scoring import Row, score_range
+from app.core.capacity.sweep import CapacitySweep, SweepDefinition, read_definition
 from benchmarks.measure import Floor, Result, interleaved
 
 PARTITIONS = 10_000
@@ -99,16 +98,19 @@ def base(algorithm: str, failures: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _score(sweep: SweepDefinition, calls: Iterator[int]) -> list[Row]:
+def _score(definition: SweepDefinition, calls: Iterator[int]) -> list[sweeps.ScenarioRow]:
     first = next(calls) * AT_ONCE
-    rows = score_range(sweep, first, first + AT_ONCE)
-    assert all(row.score is not None for row in rows)
+    rows = sweeps.score(CapacitySweep(definition), first, first + AT_ONCE)
+    assert all(row.document["error"] is None for row in rows)
     return rows
 
 
-def _place(sweep: SweepDefinition, calls: Iterator[int]) -> list[object]:
-    first = next(calls) * AT_ONCE
-    return [positions(place(scenario(sweep, index))) for index in range(first, first + AT_ONCE)]
+def _place(definition: SweepDefinition, calls: Iterator[int]) -> list[object]:
+    first, sweep = next(calls) * AT_ONCE, CapacitySweep(definition)
+    return [
+        positions(place(scenario.topology, scenario.topics, scenario.placement, seed=scenario.seed))
+        for scenario in map(sweep.scenario, range(first, first + AT_ONCE))
+    ]
 
 
 def _parameters(algorithm: str, failures: str, *, placed_anew: bool) -> dict[str, Any]:

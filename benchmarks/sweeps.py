@@ -13,6 +13,7 @@ from unittest.mock import patch
 import pyarrow as pa
 
 from app.jobs.kernels import scenarios
+from app.jobs.kernels.registry import KERNELS
 from app.jobs.spark import Ranges, Spark
 from app.jobs.sweeps import TASKS_PER_CORE
 from benchmarks.capacity import FAILURES, base
@@ -70,7 +71,7 @@ def _spark(master: str) -> Iterator[Spark]:
 
 def _kernel(payload: bytes, start: int) -> int:
     """Score one core's share; as Spark does, in tasks."""
-    kernel = scenarios.CAPACITY
+    kernel = KERNELS["capacity"]
     step = PER_CORE // TASKS_PER_CORE
     starts = list(range(start, start + PER_CORE, step))
     tasks = pa.record_batch({"start": starts, "stop": [first + step for first in starts]})
@@ -83,4 +84,4 @@ _next = count(10**8, 10**6)
 def _job(spark: Spark, payload: bytes, cores: int) -> pa.Table:
     start = next(_next)  # no two jobs score the same
     over = Ranges(start, start + PER_CORE * cores, PER_CORE // TASKS_PER_CORE)
-    return spark.run("score_scenarios", payload=payload, over=over, schema=scenarios.SCHEMA, group="benchmark")
+    return spark.run("capacity", payload=payload, over=over, schema=scenarios.SCHEMA, group="benchmark")

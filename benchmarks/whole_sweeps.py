@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from app.errors import Json
 from app.jobs.kernels import scenarios
+from app.jobs.kernels.registry import KERNELS
 from app.jobs.spark import Spark
 from app.jobs.sweeps import run_chunk
 from app.services import sweeps
@@ -51,7 +52,7 @@ def run() -> Iterator[Result]:
 
 def _alone(*, start: int) -> float:
     """The time that the kernel takes here, without Spark."""
-    kernel = scenarios.CAPACITY
+    kernel = KERNELS["capacity"]
     prepared = kernel.prepare(scenarios.payload(_definition(10**9, seed=0)))
     list(kernel.run(prepared, iter([pa.record_batch({"start": [start], "stop": [start + 20]})])))
     started = time.perf_counter()

@@ -1,12 +1,18 @@
 """The house keeps its own rules."""
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from fastapi.routing import APIRoute
 
+from app.api.plan_kinds import PLAN_RESOURCES
+from app.core.replicas.registry import PLACEMENT_OPTIONS
+from app.services.plans.kinds import KINDS
+from app.web.plans import VIEWS
 from tests.conftest import ROOT
 
 CORE = ROOT / "app" / "core"
@@ -75,3 +81,192 @@ def test_every_package_says_what_it_holds() -> None:
     """The folder map is the packages' docstrings."""
     for package in (ROOT / "app").rglob("__init__.py"):
         assert ast.get_docstring(ast.parse(package.read_text(encoding="utf-8"))), package
+
+
+FORBIDDEN_CALLS = frozenset(
+    {
+        *(f"{module}.{name}" for module in ("pickle", "cloudpickle", "marshal", "dill") for name in ("load", "loads")),
+        "pickle.Unpickler",
+        *("shelve.open", "yaml.load", "yaml.unsafe_load", "yaml.full_load", "numpy.load", "joblib.load"),
+        *("eval", "exec", "compile", "__import__", "builtins.eval", "builtins.exec", "builtins.compile"),
+        *("os.system", "os.popen", "subprocess.getoutput", "subprocess.getstatusoutput"),
+    }
+)
+"""Calls that make code, or objects of any class, of what they are given; or that hand it to a shell."""
+LITERAL_ONLY = frozenset({"importlib.import_module", "import_module"})
+"""Calls whose first argument is written in the source."""
+
+
+def dangerous_calls(source: str) -> list[str]:
+    """Every call in a source that turns data into code or objects, or hands it to a shell, with its line."""
+    tree = ast.parse(source)
+    aliases = _imported_names(tree)
+    dangerous = []
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call):
+            continue
+        name = _called_name(node.func, aliases)
+        has_shell = any(
+            keyword.arg == "shell" and not (isinstance(keyword.value, ast.Constant) and not keyword.value.value)
+            for keyword in node.keywords
+        )
+        is_computed = name in LITERAL_ONLY and not (node.args and isinstance(node.args[0], ast.Constant))
+        if name in FORBIDDEN_CALLS or has_shell or is_computed:
+            dangerous.append(f"{node.lineno}: {name}")
+    return dangerous
+
+
+def _imported_names(tree: ast.AST) -> dict[str, str]:
+    """What each name of a file was imported as: `{"np": "numpy", "loads": "pickle.loads"}`."""
+    names: dict[str, str] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names |= {alias.asname: alias.name for alias in node.names if alias.asname}
+        elif isinstance(node, ast.ImportFrom):
+            names |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
+    return names
+
+
+def _called_name(called: ast.expr, aliases: dict[str, str]) -> str:
+    """The dotted name of what is called, as it was imported; the last two parts of a longer one."""
+    written = ast.unparse(called)
+    first, _, rest = written.partition(".")
+    full = aliases.get(first, first) + (f".{rest}" if rest else "")
+    parts = full.split(".")
+    return ".".join(parts[-2:]) if parts[-1] in {"load", "loads", "Unpickler", "import_module"} else full
+
+
+class TestDataStaysData:
+    """Nothing in `app` makes code of a text, or an object of a class that a text names."""
+
+    @pytest.mark.parametrize(
+        "source",
+        [
+            "import pickle\npickle.loads(x)",
+            "import pickle as p\np.load(x)",
+            "from pickle import loads as read\nread(x)",
+            "from pyspark import cloudpickle\ncloudpickle.loads(x)",
+            "import pyspark\npyspark.cloudpickle.load(x)",
+            "import marshal\nmarshal.loads(x)",
+            "import shelve\nshelve.open(x)",
+            "import yaml\nyaml.load(x)",
+            "import numpy as np\nnp.load(x)",
+            "eval(x)",
+            "exec(x)",
+            "compile(x, '', 'exec')",
+            "import subprocess\nsubprocess.run(x, shell=True)",
+            "import subprocess as s\ns.Popen(x, shell=is_asked)",
+            "import os\nos.system(x)",
+            "from os import popen\npopen(x)",
+            "import importlib\nimportlib.import_module(x)",
+            "from importlib import import_module as load\nload(name)",
+            "__import__(x)",
+        ],
+    )
+    def test_the_search_finds(self, source: str) -> None:
+        assert dangerous_calls(source)
+
+    @pytest.mark.parametrize(
+        "source",
+        [
+            "import re\nre.compile(x)",
+            "import orjson\norjson.loads(x)",
+            "import subprocess\nsubprocess.run([x], shell=False)",
+            "import importlib\nimportlib.import_module('app.core')",
+            "session.exec(x)",
+        ],
+    )
+    def test_the_search_passes_over(self, source: str) -> None:
+        assert not dangerous_calls(source)
+
+    @pytest.mark.parametrize(
+        "path", sorted((ROOT / "app").rglob("*.py")), ids=lambda path: str(path.relative_to(ROOT / "app"))
+    )
+    def test_no_file_calls_what_makes_code_of_data(self, path: Path) -> None:
+        assert dangerous_calls(path.read_text(encoding="utf-8")) == []
+
+    def test_what_templates_leave_unescaped_says_why_it_is_safe(self) -> None:
+        for template in (ROOT / "app").rglob("*.html"):
+            lines = template.read_text(encoding="utf-8").splitlines()
+            for number, line in enumerate(lines):
+                if re.search(r"\|\s*safe\b|autoescape\s+false", line):
+                    assert "{# Safe: " in lines[number - 1], f"{template.name}:{number + 1} gives no reason"
+
+    def test_no_module_marks_text_as_safe_markup(self) -> None:
+        """Templates escape what they are given; `Markup` would let a text through unescaped."""
+        for path in (ROOT / "app").rglob("*.py"):
+            assert not {module for module in imported(path) if module.startswith("markupsafe")}, path
+
+
+def test_every_test_that_the_security_document_names_is_there() -> None:
+    named = re.findall(r"`(tests/[\w/]+\.py)(?:::([\w:]+))?`", (ROOT / "docs" / "security.md").read_text("utf-8"))
+    assert len(named) > 20
+    for file, path in named:
+        scope: ast.AST = ast.parse((ROOT / file).read_text(encoding="utf-8"))
+        for part in filter(None, path.split("::")):
+            members = {
+                node.name: node
+                for node in ast.iter_child_nodes(scope)
+                if isinstance(node, ast.ClassDef | ast.FunctionDef)
+            }
+            assert part in members, f"{file}::{path}"
+            scope = members[part]
+
+
+def _listed_in(section: str) -> list[str]:
+    """The files that a recipe of the documentation lists."""
+    text = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
+    [recipe] = [part for part in text.split("\n## ") if part.startswith(section)]
+    return re.findall(r"^- `((?:app|docs|tests)/[^`]+)`", recipe, re.MULTILINE)
+
+
+def _package_of(kind: str) -> str:
+    """The package of a plan kind: `app.services.<package>.planning` has its planner."""
+    return type(KINDS[kind].planner).__module__.split(".")[2]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_recipe_for_a_plan_kind_is_what_every_kind_has(kind: str) -> None:
+    view = VIEWS[kind]
+    page = view.draw.__module__.removeprefix("app.web.")
+    if not (ROOT / "app" / "web" / "templates" / view.template).is_file():
+        pytest.fail(f"{view.template} is no template")
+    files = _listed_in("Add a plan kind")
+    assert len(files) <= 12
+    for listed in files:
+        named = listed.replace("<kind>", _package_of(kind)).replace("<page>", page).replace("<template>", view.template)
+        path = ROOT / named
+        assert path.exists() or path.with_suffix(".py").is_file(), f"{kind}: {named} does not exist"
+
+
+def test_every_plan_kind_is_registered_on_every_floor() -> None:
+    assert list(KINDS) == list(PLAN_RESOURCES) == list(VIEWS)
+    for kind, resource in PLAN_RESOURCES.items():
+        assert {route.path for route in resource.router.routes if isinstance(route, APIRoute)} == {f"/v1/plans/{kind}"}
+
+
+def test_recipes_are_short_and_name_files_that_exist() -> None:
+    for section, most in (("Add a placement algorithm", 4), ("Add a reassignment objective", 6)):
+        files = _listed_in(section)
+        assert 0 < len(files) <= most
+        assert all((ROOT / listed).is_file() for listed in files), section
+
+
+def test_options_of_placement_algorithms_are_named_in_the_registry_alone() -> None:
+    """Otherwise an option would have to be threaded through request models and services by hand."""
+    names = "|".join(PLACEMENT_OPTIONS)
+    for path in [ROOT / "app/api/replicas.py", *(ROOT / "app/services/replicas").glob("[!a]*.py")]:
+        code = ast.unparse(ast.parse(path.read_text(encoding="utf-8")))
+        threaded = re.findall(rf"\b(?:request|self|body)\.({names})\b", code)
+        assert not threaded, f"{path.name} reads {threaded}"
+
+
+def test_nothing_below_the_resolved_problem_sees_a_reassignment_request() -> None:
+    """Solvers, verifiers and reports read the problem; what they miss there belongs into it."""
+    folder = ROOT / "app" / "services" / "reassignment"
+    for name in ("reports", "differences", "exports"):
+        assert "app.services.reassignment.requests" not in imported(folder / f"{name}.py")
+    functions = ast.parse((folder / "planning.py").read_text(encoding="utf-8")).body
+    for function in functions:
+        if isinstance(function, ast.FunctionDef):
+            assert "request" not in {argument.arg for argument in function.args.args}, function.name

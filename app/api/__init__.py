@@ -2,26 +2,29 @@
 
 One router a resource, each with the shapes that it takes and gives:
 
-    snapshots.py  replicas.py  groups.py  streams.py  checks.py  plans.py  keys.py  jobs.py  health.py
+    replicas.py   reassignment/  groups/  streams/   one plan kind each; plan_kinds.py: their registry
+    plans.py      list, read, compare, export and delete plans of every kind
+    snapshots.py  checks.py  keys.py  jobs.py  health.py
     sweeps.py     asked for, followed, cancelled; scenarios.py: what they found
     sweep_requests.py  which model reads a sweep: capacity_requests.py, draws_requests.py, estate_requests.py,
                       key_skew_requests.py
-    reassignment.py   planned with the least movement; reassignment_requests.py: what it reads
-                      key_skew_requests.py, what_if_requests.py; axes_field.py: what varies
+                      what_if_requests.py; axes_field.py: what varies
 
 What they share:
 
     fields.py        the scalar fields of requests
     clusters.py      a cluster as requests write it
     dependencies.py  the unit of work, the limits
+    admission.py     how many requests are served at once, how many wait, when one is turned away
     auth.py          who asks, and what they may do
     idempotency.py   the same key, the same answer
     pagination.py    pages of a list
-    planned.py       a plan that is asked for: at once, or as a job
+    planned.py       the operation that plans, answered at once or as a job
     negotiation.py   representations and entity tags
     problems.py      every failure as an RFC 9457 problem; statuses.py says which status, field_errors.py what is
                      wrong with which field
-    middleware.py    request ids, the log, the body limit, same origin
+    middleware.py    request ids, the log, overload, the body limit, same origin
+    request_head.py  the limit of a head
     examples.py      the documentation's examples, and seeding.py keeps what they name
     plan_documents.py, document.py  what plans look like as JSON; the OpenAPI document
 """

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import reduce
+from operator import or_
 from typing import Annotated, Any, Literal
 
 import orjson
@@ -13,32 +15,28 @@ from app.api import examples
 from app.api.auth import principal
 from app.api.dependencies import Uow
 from app.api.fields import Id, Moment, Name, TopicName
-from app.api.group_documents import GroupPlanDocument
 from app.api.negotiation import chosen, digest_of, matched_hashes, with_etag
 from app.api.pagination import PageSize, PageToken, id_of_token, offset_of_token, token_of_id, token_of_offset
 from app.api.plan_documents import (
-    DiffDocument,
-    GroupDiffDocument,
     PartitionsDocument,
-    PlanDocument,
     PlansPage,
-    ReassignmentDiffDocument,
-    StreamsDiffDocument,
 )
+from app.api.plan_kinds import PLAN_RESOURCES
 from app.api.problems import responses
-from app.api.reassignment_documents import ReassignmentPlanDocument
-from app.api.streams_documents import StreamsPlanDocument
 from app.core.model import INT32_MAX, Cluster
 from app.errors import NotExportable
 from app.services import plans, snapshots
-from app.services.exports import FORMATS
-from app.services.kinds import KINDS, to_json
-from app.services.kinds import export as export_of
-from app.services.plans import Plan
+from app.services.plans import FORMATS, Plan
+from app.services.plans.kinds import KINDS, to_json
+from app.services.plans.kinds import export as export_of
 from app.store.database import UnitOfWork
 from app.store.plans import PlanFilter
 
 router = APIRouter(prefix="/v1/plans", tags=["plans"])
+
+# One of the documents, as each kind has its own.
+_PLAN: Any = reduce(or_, (resource.plan for resource in PLAN_RESOURCES.values()))
+_DIFFERENCE: Any = reduce(or_, (resource.difference for resource in PLAN_RESOURCES.values()))
 
 JSON = "application/json"
 SVG = "image/svg+xml"
@@ -76,7 +74,7 @@ def list_plans(
     page_token: PageToken = None,
 ) -> Response:
     """Page through the plans. Filters narrow the list together."""
-    wanted = PlanFilter(
+    plan_filter = PlanFilter(
         kind=kind,
         cluster=cluster,
         topic=topic,
@@ -84,7 +82,7 @@ def list_plans(
         created_after=created_after,
         created_before=created_before,
     )
-    page = uow.plans.page(wanted, before=id_of_token(page_token), size=page_size)
+    page = uow.plans.page(plan_filter, before=id_of_token(page_token), size=page_size)
     token = token_of_id(page.items[-1].id) if page.has_more else None
     return _json({"items": [plans.summary(head) for head in page.items], "next_page_token": token})
 
@@ -93,7 +91,7 @@ def list_plans(
     "/{plan_id:uuid}",
     operation_id="get_plan",
     summary="Read a plan",
-    response_model=PlanDocument | ReassignmentPlanDocument | GroupPlanDocument | StreamsPlanDocument,
+    response_model=_PLAN,
     responses=responses(
         errors.PlanNotFound,
         errors.NotAcceptable,
@@ -104,6 +102,7 @@ def list_plans(
 def get(request: Request, uow: Uow, plan_id: PlanId) -> Response:
     """Read a plan as JSON, or in whichever representation the Accept header asks for. It never changes."""
     plan = plans.load(uow, plan_id)
+    uow.release()
     by_media_type = {
         FORMATS[name].media_type.split(";")[0]: name
         for name in KINDS[plan.head.kind].exports
@@ -142,7 +141,7 @@ def partitions(
     "/{plan_id:uuid}/diff",
     operation_id="diff_plan",
     summary="Compare a plan with another, or with what was there before",
-    response_model=DiffDocument | GroupDiffDocument | StreamsDiffDocument | ReassignmentDiffDocument,
+    response_model=_DIFFERENCE,
     responses=responses(
         errors.PlanNotFound, errors.SnapshotNotFound, errors.ConflictingFields, errors.InvalidPageToken
     ),
@@ -166,11 +165,11 @@ def diff(
     reassignment also what each broker gets and gives, and the bytes and racks of each partition.
     """
     plan = plans.load(uow, plan_id)
-    found = KINDS[plan.head.kind].difference(uow, plan, against)
+    difference = KINDS[plan.head.kind].difference(uow, plan, against)
     start = offset_of_token(page_token)
-    token = token_of_offset(start + page_size) if start + page_size < found.total else None
-    items = found.items(start, start + page_size)
-    return _json({"summary": found.summary, "items": items, "next_page_token": token})
+    token = token_of_offset(start + page_size) if start + page_size < difference.total else None
+    items = difference.items(start, start + page_size)
+    return _json({"summary": difference.summary, "items": items, "next_page_token": token})
 
 
 @router.get(
@@ -255,19 +254,15 @@ def delete(uow: Uow, plan_id: PlanId) -> Response:
     return Response(status_code=204)
 
 
-def created(plan: Plan) -> Response:
-    """201: the plan, and where it is."""
-    headers = {"Location": f"/v1/plans/{plan.head.id}"}
-    return Response(to_json(plan), 201, headers=headers, media_type=JSON)
-
-
 def _exported(uow: UnitOfWork, plan: Plan, name: str) -> Response:
     return Response(export_of(uow, plan, name), headers={"Content-Type": FORMATS[name].media_type})
 
 
 def _drawn(request: Request, uow: UnitOfWork, plan: Plan) -> Response:
     draw: Picture = request.app.state.picture
-    return Response(draw(plan, plans.made_on(uow, plan.head)), media_type=SVG)
+    cluster = plans.made_on(uow, plan.head)
+    uow.release()
+    return Response(draw(plan, cluster), media_type=SVG)
 
 
 def _json(document: object) -> Response:

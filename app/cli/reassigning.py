@@ -13,15 +13,13 @@ import orjson
 from pydantic import ValidationError
 
 from app.api.field_errors import field_error, first_of
-from app.api.reassignment_requests import PlanReassignmentRequest
+from app.api.reassignment import PlanReassignmentRequest
 from app.cli.offline import Texts, printed, require
 from app.errors import ConflictingFields, InvalidField, Json
+from app.formats import topics_to_move as topics_file
 from app.formats.lines import decode, refusal
-from app.services import kinds
-from app.services.exports import BATCH
-from app.services.reassignment import planning
-from app.services.reassignment.exports import EXPORTS
-from app.services.reassignment.requests import ReassignmentRequest
+from app.services.plans import BATCH, draft_plan, kinds
+from app.services.reassignment import EXPORTS, PLANNER, ReassignmentRequest
 from app.settings import Settings
 
 _NUMBER = re.compile(r"-?[0-9]{1,18}")
@@ -56,7 +54,7 @@ class Changes:
     def said(self) -> list[str]:
         """The options that were typed, as they are."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
-        return [f"--{name.replace('_', '-')}" for name, value in values.items() if value not in (None, False, ())]
+        return [f"--{name.replace('_', '-')}" for name, value in values.items() if value not in (None, False, (), [])]
 
     def body(self) -> dict[str, Json]:
         """The same as a request's body. Raises `ConflictingFields` where an option is not of its form."""
@@ -103,8 +101,8 @@ def asked(changes: Changes, file: Path | None) -> ReassignmentRequest:
     """
     if file is None:
         return _checked(changes.body())
-    if said := changes.said():
-        detail = f"a request file says all that is asked; {', '.join(said)} cannot stand beside --request"
+    if typed := changes.said():
+        detail = f"a request file says all that is asked; {', '.join(typed)} cannot stand beside --request"
         raise ConflictingFields(detail, path=("request",))
     text = decode(file.read_bytes(), "request")
     try:
@@ -117,6 +115,16 @@ def asked(changes: Changes, file: Path | None) -> ReassignmentRequest:
     return _checked(body)
 
 
+def topics_to_move(file: Path | None) -> tuple[str, ...]:
+    """The topics that a file for Kafka's `--topics-to-move-json-file` names, none without a file.
+
+    Raises
+    ------
+    MalformedText : the file is not such a document.
+    """
+    return () if file is None else topics_file.read(decode(file.read_bytes(), "topics_to_move"))
+
+
 def reassign(request: ReassignmentRequest, *, texts: Texts, cluster: str, handed: Handed) -> bytes:
     """Plan the change of the cluster that the files describe; the plan as the API writes it, or one of the exports.
 
@@ -126,11 +134,11 @@ def reassign(request: ReassignmentRequest, *, texts: Texts, cluster: str, handed
     if handed.export is None and (handed.batch is not None or handed.is_inverse):
         option = "inverse" if handed.batch is None else "batch"
         raise ConflictingFields(f"--{option} goes with --export {BATCH}", path=(option,))
-    found = texts.cluster(cluster)
-    plan = planning.plan(request, found, Settings().limits)
+    described = texts.cluster(cluster)
+    plan = draft_plan(PLANNER, request, described, Settings().limits)
     if handed.export is None:
         return printed(kinds.to_json(plan))
-    return kinds.write(plan, handed.export, lambda: found, batch=handed.batch, is_inverse=handed.is_inverse)
+    return kinds.write(plan, handed.export, lambda: described, batch=handed.batch, is_inverse=handed.is_inverse)
 
 
 class _Body(PlanReassignmentRequest):
@@ -141,10 +149,10 @@ def _checked(body: Json) -> ReassignmentRequest:
     try:
         return _Body.model_validate(body).service()
     except ValidationError as invalid:
-        found = [
+        invalid_fields = [
             field_error(dict(error, loc=("body", *error["loc"])), body) for error in invalid.errors(include_url=False)
         ]
-    raise InvalidField(first_of(found), errors=found)
+    raise InvalidField(first_of(invalid_fields, total=len(invalid_fields)), errors=invalid_fields)
 
 
 def _told(**members: Json) -> dict[str, Json]:
@@ -168,13 +176,13 @@ def _broker(text: str) -> dict[str, Json]:
 
 
 def _pairs(option: str, texts: Sequence[str]) -> dict[str, Json]:
-    found: dict[str, Json] = {}
+    numbers: dict[str, Json] = {}
     for text in texts:
         name, _, number = text.rpartition("=")
         if not name or not _NUMBER.fullmatch(number):
             form = "old=new, two ids" if option == "replace-broker" else "topic=number"
             raise ConflictingFields(f"--{option} is {text}; it has to be {form}", path=(option,))
-        if name in found:
+        if name in numbers:
             raise ConflictingFields(f"--{option} names {name} twice", path=(option,))
-        found[name] = int(number)
-    return found
+        numbers[name] = int(number)
+    return numbers

@@ -22,8 +22,8 @@ from math import isfinite
 
 import numpy as np
 
-from app.core.capacity.fields import impossible
 from app.core.capacity.measured import IngressSeries
+from app.core.sweeps.fields import impossible
 from app.errors import ConflictingFields, FieldPath, Json
 from app.formats.lines import is_topic_name, refusal, shown, whole_number
 

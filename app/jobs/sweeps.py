@@ -6,33 +6,36 @@ from threading import Event, Thread
 from types import MappingProxyType
 from uuid import UUID
 
+import pyarrow as pa
+import pyarrow.compute as pc
 import structlog
 
 from app.errors import Failure, SparkJobCancelled, SparkJobFailed, SparkUnavailable, SweepNotFound
-from app.jobs import key_skew
+from app.jobs import keys
 from app.jobs.kernels import scenarios
 from app.jobs.spark import Ranges, Spark
 from app.services import sweeps
-from app.services.sweep_kinds import KINDS
-from app.services.sweeps import Chunk
+from app.services.sweeps import KINDS, Chunk
 from app.store.database import Database
 
 TASKS_PER_CORE = 2
-"""So that a core that is slow, or lost, does not hold up the others for long."""
-_LOOKED_AFTER_EVERY_S = 1.0
+"""More than one, so that a slow or lost core delays the chunk by part of its share only."""
+TRACES_LOGGED = 3
+"""Of a chunk: a defect that one scenario meets is usually met by thousands, with the same trace."""
+_POLLED_EVERY_S = 1.0
 
 
 def run_chunk(database: Database, spark: Spark, sweep_id: UUID) -> None:
-    """Score the sweep's next chunk and keep it. What Spark cannot do now is tried again later, and said meanwhile."""
+    """Score the sweep's next chunk and store it. If Spark is unavailable the sweep waits, and says so."""
     try:
         with database.begin() as uow:
             chunk = sweeps.next_chunk(uow, sweep_id)
     except SweepNotFound:
-        return  # forgotten since it was put on the queue
+        return  # deleted since it was put on the queue
     if chunk is None:
         return
     try:
-        spark.session()  # takes its time where there is none yet, and is no part of what the chunk costs
+        spark.session()  # may take seconds to start, which are not part of the cost of the chunk
         started = time.monotonic()
         rows = _scored(database, spark, chunk)
     except SparkJobCancelled:
@@ -51,9 +54,23 @@ def run_chunk(database: Database, spark: Spark, sweep_id: UUID) -> None:
 
 
 def give_up(database: Database, sweep_id: UUID, detail: str) -> None:
-    """End a sweep that could not be scored, for a reason that is none of the caller's."""
+    """End a sweep that could not be scored because of a defect or an outage."""
     with database.begin() as uow:
         sweeps.fail(uow, sweep_id, SparkJobFailed(detail))
+
+
+def log_traces(chunk: Chunk, found: pa.Table) -> None:
+    """Log the traces of defects that scenarios met on executors; the stored rows have their codes."""
+    unexpected = found.filter(pc.is_valid(found.column("trace")))
+    for row in unexpected.slice(0, TRACES_LOGGED).to_pylist():
+        structlog.get_logger().error(
+            "scenario.unexpected_error",
+            sweep=str(chunk.sweep.id),
+            kind=chunk.sweep.kind,
+            scenario=row["index"],
+            of_chunk=len(unexpected),
+            trace=row["trace"],
+        )
 
 
 def _scored(database: Database, spark: Spark, chunk: Chunk) -> list[tuple[int, bytes]]:
@@ -71,26 +88,27 @@ def _ranges(spark: Spark, chunk: Chunk) -> list[tuple[int, bytes]]:
     cores = spark.session().sparkContext.defaultParallelism
     step = max(1, -(-(chunk.stop - chunk.start) // (cores * TASKS_PER_CORE)))
     found = spark.run(
-        KINDS[chunk.sweep.kind].kernel,
+        KINDS[chunk.sweep.kind].module,
         payload=scenarios.payload(chunk.sweep.definition),
         over=Ranges(chunk.start, chunk.stop, step),
         schema=scenarios.SCHEMA,
         group=str(chunk.sweep.id),
     )
+    log_traces(chunk, found)
     return list(zip(found.column("index").to_pylist(), found.column("row").to_pylist(), strict=True))
 
 
-def _key_skew(spark: Spark, chunk: Chunk) -> list[tuple[int, bytes]]:
-    return key_skew.score(spark, chunk.sweep.definition, group=str(chunk.sweep.id))
+def _keys(spark: Spark, chunk: Chunk) -> list[tuple[int, bytes]]:
+    return keys.score(spark, chunk.sweep.definition, group=str(chunk.sweep.id))
 
 
-_WHOLE: Mapping[str, Callable[[Spark, Chunk], list[tuple[int, bytes]]]] = MappingProxyType({"key_skew": _key_skew})
-"""How kinds that are measured whole are; every other kind is scored range by range."""
+_WHOLE: Mapping[str, Callable[[Spark, Chunk], list[tuple[int, bytes]]]] = MappingProxyType({"key_skew": _keys})
+"""By kind, how a sweep that is measured whole is scored; every other kind is scored range by range."""
 
 
 def _cancel_with_sweep(database: Database, spark: Spark, sweep_id: UUID, ended: Event) -> None:
-    """Cancel in Spark, too, once somebody has cancelled the sweep."""
-    while not ended.wait(_LOOKED_AFTER_EVERY_S):
+    """Cancel the job in Spark once the sweep has been cancelled."""
+    while not ended.wait(_POLLED_EVERY_S):
         try:
             with database.begin() as uow:
                 is_over = uow.sweeps.get(sweep_id).has_ended

@@ -14,7 +14,7 @@ from app.api.examples import EXAMPLE_SWEEP_ID, SWEEP
 from app.jobs.kernels.registry import KERNELS
 from app.jobs.kernels.scenarios import payload
 from app.services import sweeps
-from app.services.sweep_kinds import KINDS
+from app.services.sweeps import KINDS
 from app.store.database import Database
 from tests.api.conftest import Serve
 from tests.api.contract import UNKNOWN_ID, only_error, problem
@@ -46,7 +46,7 @@ def score(database: Database, sweep_id: str, *, chunks: int = 1_000) -> None:
             chunk = sweeps.next_chunk(uow, UUID(sweep_id))
         if chunk is None:
             return
-        kernel = KERNELS[KINDS[chunk.sweep.kind].kernel]
+        kernel = KERNELS[KINDS[chunk.sweep.kind].module]
         task = pa.record_batch({"start": pa.array([chunk.start]), "stop": pa.array([chunk.stop])})
         batches = list(kernel.run(kernel.prepare(payload(chunk.sweep.definition)), iter([task])))
         rows = [

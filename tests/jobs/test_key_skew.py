@@ -15,11 +15,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.core.keys.dataset import KeyTally, suggested
 from app.core.keys.model import keys_of
 from app.core.keys.partitioners import PARTITIONERS
 from app.core.keys.serializers import string_keys
 from app.core.keys.skew import heaviest
+from app.core.keys.sweep import KeyTally, suggested
 from app.errors import (
     ColumnNotFound,
     DatasetEmpty,
@@ -32,16 +32,17 @@ from app.errors import (
     SparkJobFailed,
     ValueColumnOfAnotherType,
 )
-from app.jobs import key_skew as job
-from app.jobs.kernels import key_counts, key_skew
+from app.jobs import keys as job
+from app.jobs.kernels import key_counts
+from app.jobs.kernels import keys as keys_kernel
 from app.jobs.spark import Spark
 from app.jobs.sweeps import run_chunk
-from app.services import sweep_results, sweeps
-from app.services.key_encodings import Encoding, Written
-from app.services.keys import KeysAnswer, KeysRequest, place_keys
+from app.services import sweeps
+from app.services.keys import Encoding, KeysAnswer, KeysRequest, Written, place_keys
 from app.services.limits import Limits
-from app.services.sweep_results import Wanted
 from app.services.sweeps import SweepRequest
+from app.services.sweeps import results as sweep_results
+from app.services.sweeps.results import ScenarioFilter
 from app.store.database import Database
 from tests.jobs.cluster import quick_java
 
@@ -157,8 +158,8 @@ def test_a_tally_of_counts_is_that_of_the_records(written: list[str], most: int)
     expected = heaviest(string_keys(written), most=len(counts)) if most else ()
     assert tally.heaviest == sorted(((h.key, h.weight) for h in expected), key=lambda h: (-h[1], h[0]))[:most]
     assert (tally.keys, tally.records) == (len(counts), len(written))
-    assert tally.placed[0].records.sum() == len(written)
-    assert tally.placed[0].record_bytes.sum() == sum(len(key.encode()) for key in written) + 7 * len(counts)
+    assert tally.sums[0].records.sum() == len(written)
+    assert tally.sums[0].record_bytes.sum() == sum(len(key.encode()) for key in written) + 7 * len(counts)
 
 
 def test_the_smallest_count_that_is_as_even_is_suggested() -> None:
@@ -373,9 +374,9 @@ def test_a_sweep_is_one_chunk_whose_rows_are_kept(spark: Spark, database: Databa
     with database.begin() as uow:
         assert uow.sweeps.get(sweep.id).state == "succeeded"
         page = sweep_results.scenarios(
-            uow, sweep.id, Wanted(), sort="index", descending=False, after=None, size=len(NAMES) * len(COUNTS)
+            uow, sweep.id, ScenarioFilter(), sort="index", descending=False, after=None, size=len(NAMES) * len(COUNTS)
         )
-        summary = sweep_results.summary(uow, sweep.id, Wanted())
+        summary = sweep_results.summary(uow, sweep.id, ScenarioFilter())
     require_same([row for _, row in page.items], answered(KEYS), KEYS)
     assert (summary["scenarios"], summary["failed"]) == (len(NAMES) * len(COUNTS), 0)
 
@@ -395,10 +396,10 @@ def test_a_sweep_over_nothing_fails_and_says_so(spark: Spark, database: Database
 
 
 def test_the_second_kernel_yields_nothing_but_sums() -> None:
-    asked = key_skew.prepare(key_skew.payload(["murmur2"], [4], most=1))
+    asked = keys_kernel.prepare(keys_kernel.payload(["murmur2"], [4], most=1))
     counts = [pa.array([b"a", b"b", None]), pa.array([2, 3, 5]), pa.array([0, 70, 0])]
     batch = pa.record_batch(counts, schema=key_counts.SCHEMA)
-    rows = [row for found in key_skew.run(asked, iter([batch])) for row in found.to_pylist()]
+    rows = [row for found in keys_kernel.run(asked, iter([batch])) for row in found.to_pylist()]
     by = {what: [row for row in rows if row["what"] == what] for what in ("total", "null", "heavy", "load", "moved")}
     assert [(row["keys"], row["records"]) for row in by["total"]] == [(2, 10)]
     assert [row["records"] for row in by["null"]] == [5]

@@ -1,19 +1,26 @@
 """What executors run for the sweeps, without Spark: definitions in, rows out, in the schema that is declared."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType, SimpleNamespace
+from typing import Any, cast
+from uuid import UUID
 
 import pyarrow as pa
 import pytest
+from structlog.testing import capture_logs
 
-from app.api.capacity_requests import CapacitySweepRequest
 from app.api.examples import SWEEP
-from app.errors import Json
-from app.jobs.kernels.loop import run_task
+from app.api.sweeps.capacity import CapacitySweepRequest
+from app.core.sweeps import score
+from app.core.sweeps.scoring import LONGEST_TRACE
+from app.errors import ConflictingFields, Json
+from app.jobs.kernels import scenarios
+from app.jobs.kernels.loop import results_of, run_task
 from app.jobs.kernels.registry import KERNELS
 from app.jobs.kernels.scenarios import SCHEMA, payload
-from app.services.sweep_kinds import KINDS
+from app.jobs.sweeps import log_traces
+from app.services.sweeps import KINDS, Chunk
 
 BROKERS = [{"id": i, "rack": f"r{i % 3}", "fenced": False} for i in range(6)]
 DEFINITIONS: dict[str, dict[str, Any]] = {
@@ -77,12 +84,9 @@ def run(kind: str, *ranges: tuple[int, int]) -> list[tuple[int, Json]]:
     batches: Iterator[pa.RecordBatch] = iter(
         [pa.record_batch({"start": pa.array([start]), "stop": pa.array([stop])}) for start, stop in ranges]
     )
-    found = run_task(KERNELS, KINDS[kind].kernel, payload(DEFINITIONS[kind]), SCHEMA, batches)
-    return [
-        (index, json.loads(row))
-        for batch in found
-        for index, row in zip(batch.column("index").to_pylist(), batch.column("row").to_pylist(), strict=True)
-    ]
+    yielded = run_task(KERNELS, KINDS[kind].module, payload(DEFINITIONS[kind]), SCHEMA, batches)
+    rows = results_of(pa.Table.from_batches(list(yielded))).to_pydict()
+    return [(index, json.loads(row)) for index, row in zip(rows["index"], rows["row"], strict=True)]
 
 
 def test_every_kind_has_a_definition_here() -> None:
@@ -93,8 +97,8 @@ def test_every_kind_has_a_definition_here() -> None:
 def test_rows_are_what_the_kind_scores(kind: str) -> None:
     """In one range or in several: what is lost with an executor is scored again elsewhere."""
     count = KINDS[kind].count(DEFINITIONS[kind])
-    score: Callable[..., Sequence[Json]] = KINDS[kind].score
-    expected = list(enumerate(json.loads(json.dumps(score(DEFINITIONS[kind], 0, count)))))
+    scored = KINDS[kind].score(DEFINITIONS[kind], 0, count)
+    expected = [(row.index, json.loads(json.dumps(row.document))) for row in scored]
     assert run(kind, (0, count)) == expected
     assert run(kind, (0, 3), (3, 4), (4, count)) == expected
     assert not any(dict(row)["error"] for _, row in expected)
@@ -112,3 +116,65 @@ def test_rows_have_the_figures_that_their_kind_names(kind: str) -> None:
             assert column.path[1] in row["axes"]
     axes = [column.path[1] for column in KINDS[kind].columns(DEFINITIONS[kind]) if column.path[0] == "axes"]
     assert list(row["axes"]) == axes
+
+
+class Defective:
+    """A sweep whose second scenario is not possible, and whose others meet a defect of the program."""
+
+    count = 6
+    without_figures: Mapping[str, Json] = MappingProxyType({"feasible": None})
+
+    def coordinates(self, index: int) -> dict[str, Json]:
+        return {"axes": {"x": index}}
+
+    def figures(self, index: int) -> Mapping[str, Json]:
+        if index == 1:
+            raise ConflictingFields("one is one too many", path=("axes", "x"))
+        raise ZeroDivisionError(f"scenario {index}")
+
+
+def defective_rows() -> pa.Table:
+    """What its kernel yields."""
+    task: Iterator[pa.RecordBatch] = iter([pa.record_batch({"start": pa.array([0]), "stop": pa.array([6])})])
+    kernels = {"defective": scenarios.kernel_of("defective", lambda _: Defective())}
+    return pa.Table.from_batches(run_task(kernels, "defective", payload({}), SCHEMA, task))
+
+
+def test_an_unexpected_error_has_its_trace_beside_the_row_and_not_in_it() -> None:
+    """The row is answered to callers; the trace names files and lines of ours, and is for the log."""
+    rows = [json.loads(row) for row in defective_rows().column("row").to_pylist()]
+    traces = defective_rows().column("trace").to_pylist()
+    assert [row["error"]["code"] for row in rows] == ["unexpected_error", "conflicting_fields"] + 4 * [
+        "unexpected_error"
+    ]
+    assert rows[0] == {
+        "index": 0,
+        "axes": {"x": 0},
+        "feasible": None,
+        "error": {"code": "unexpected_error", "detail": "ZeroDivisionError: scenario 0", "path": []},
+    }
+    assert rows[1]["error"] == {"code": "conflicting_fields", "detail": "one is one too many", "path": ["axes", "x"]}
+    assert traces[1] is None
+    assert "in figures" in traces[0]
+    assert traces[0].endswith("ZeroDivisionError: scenario 0\n")
+
+
+def test_a_long_trace_is_cut_where_it_says_least() -> None:
+    class Deep(Defective):
+        def figures(self, index: int) -> Mapping[str, Json]:
+            raise ZeroDivisionError("x" * 10_000 + f" in scenario {index}")
+
+    [row] = score(Deep(), 0, 1)
+    assert row.trace is not None
+    assert len(row.trace) == LONGEST_TRACE
+    assert row.trace.endswith("in scenario 0\n")
+
+
+def test_the_worker_logs_the_traces_of_a_chunk_and_no_more_than_some() -> None:
+    sweep = SimpleNamespace(id=UUID(int=7), kind="capacity")
+    with capture_logs() as logged:
+        log_traces(cast("Chunk", SimpleNamespace(sweep=sweep, start=0, stop=6)), defective_rows())
+    assert [line["scenario"] for line in logged] == [0, 2, 3]
+    assert logged[0]["event"] == "scenario.unexpected_error"
+    assert (logged[0]["sweep"], logged[0]["kind"], logged[0]["of_chunk"]) == (str(UUID(int=7)), "capacity", 5)
+    assert "ZeroDivisionError: scenario 0" in logged[0]["trace"]

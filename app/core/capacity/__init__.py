@@ -1,24 +1,16 @@
-"""The capacity model: a sweep's scenarios, each placed for real, loaded broker by broker, and scored.
+"""The capacity model: scenarios placed with the real algorithms, loaded broker by broker under failures, and scored.
 
-    definition.py    a sweep: a base scenario, what varies, what is looked for
-    grid.py          which values the axes take in which scenario
-    scenarios.py     scenario i of a sweep: a pure function of both
-    axes.py          what an axis may vary, its values, and how one is written into the base scenario
-    sampling.py      n of a grid's indices without replacement, however large the grid
-    reading.py       a scenario's JSON → records, topic_reading.py its topics; fields.py reads one field,
-                     consistency.py asks what goes together
-    scenario.py      topology, broker profile, topics, clients, traffic, targets, prices: the records
-    measured.py      a cluster's topics, and measured bytes/s, as a scenario's topics
-    workload.py      what each partition takes in, gives out and keeps
-    failures.py      which brokers are lost together
-    loads.py         every broker's load before and under each failure set; loads_kernel.py is its compiled loop
-    storage.py       what brokers keep on disk, and at which growth it fills
-    limits.py        headroom, the first limit to break, and in which month
-    costs.py         bytes that cross racks, and what a month costs
-    score.py         what a scored scenario reports
-    scoring.py       a range of scenarios scored, reusing (recent.py) what does not change from one to the next
-    ranking.py       objectives, constraints, the Pareto front
-    neighbours.py    why the cheaper neighbours of a scenario fail
+    scenario.py   topology, broker profile, topics, clients, traffic, targets, prices, failure sets: the records
+    sections.py   reads the sections of a scenario, JSON → records; topics.py reads its topics
+    measured.py   topics from a snapshot and measured ingress
+    workload.py   ingress, egress and bytes on disk of each partition; bytes stored by each broker
+    loads.py      the load of every broker before and under each failure set; loads_kernel.py is its compiled loop
+    limits.py     headroom, the first limit to break, and in which month
+    costs.py      bytes that cross racks, and the monthly cost
+    score.py      the score of a scenario, and its JSON
+    ranking.py    objectives, constraints, the Pareto front, and why cheaper neighbours fail
+    scenarios.py  the paths that axes may name, and the scenario at a grid index
+    sweep.py      the definition of a sweep, and the scores of its scenarios
 
-Rates are bytes/s, sizes bytes; money is per month and the only place where GiB stand.
+Rates are bytes/s, sizes bytes; money is per month, and GiB occur in prices alone.
 """

@@ -1,4 +1,4 @@
-"""Bytes that cross racks, and what a month costs."""
+"""Bytes that cross racks, and the monthly cost."""
 
 from dataclasses import dataclass
 
@@ -22,13 +22,13 @@ class CrossRack:
         return self.producers + self.replication + self.consumers
 
     def billed(self, prices: Prices) -> float:
-        """What the caller pays for."""
+        """The bytes/s that are billed."""
         return self.total if prices.replication_billed else self.producers + self.consumers
 
 
 @dataclass(frozen=True, slots=True)
 class MonthlyCost:
-    """What a month costs at today's traffic, by part, in the caller's money."""
+    """The cost of a month at today's traffic, by part, in the caller's currency."""
 
     brokers: float
     storage: float
@@ -41,7 +41,7 @@ class MonthlyCost:
 
 
 def monthly_cost(scenario: Scenario, cross_rack: CrossRack) -> MonthlyCost:
-    """Brokers, every byte of disk provisioned, and the bytes that cross racks in a month of 365 / 12 days."""
+    """The cost of brokers, of all provisioned disk, and of bytes that cross racks in a month of 365 / 12 days."""
     brokers = len(scenario.topology.brokers)
     prices = scenario.prices
     crossed_bytes = cross_rack.billed(prices) * SECONDS_PER_MONTH

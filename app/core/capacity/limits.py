@@ -1,26 +1,25 @@
-"""By how much traffic can grow, which limit breaks first, and in which month.
+"""Headroom: the factor by which traffic can grow, the limit that breaks first, and the month in which it does.
 
-A rate is growing × factor + fixed, where `fixed` is the throttle of re-replication under a failure. A limit holds as
-long as the load does not pass it, by more than rounding. Partitions do not grow: where they pass their limit no factor
-helps, and headroom is 0.
+A load is growing × factor + fixed, where `fixed` is the throttle of re-replication under a failure. A limit holds if
+the load exceeds it by no more than rounding. Partitions do not grow: if they exceed their limit, headroom is 0.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import ceil, inf, log, log1p
 
-from app.core.capacity.loads import Loads, Spread
+from app.core.capacity.loads import BrokerLoads, LoadSpread
 from app.core.capacity.scenario import FIRST_BROKER_ID, RESOURCES, Scenario, Traffic
 
 ROUNDING = 1e-9
-"""By how much of itself a load may pass a limit: sums over ten thousand partitions are not exact."""
+"""The relative tolerance of a limit: sums over ten thousand partitions are not exact."""
 _COPIES: dict[str, int] = {"disk_bytes_per_s": 2, "nic_in": 1, "nic_out": 1, "vcpu": 2}
-"""How often the throttle counts: a survivor takes copies in and writes them, and reads and sends others."""
+"""How many times the throttle counts: a surviving broker receives and writes copies, and reads and sends others."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """A limit and what stands against it now: on which broker, under which failure set, in the resource's unit."""
+    """A limit and the load compared with it: on which broker, under which failure set, in the resource's unit."""
 
     resource: str
     broker: int
@@ -31,9 +30,9 @@ class Limit:
 
 @dataclass(frozen=True, slots=True)
 class Headroom:
-    """The factor by which traffic can grow, and the limit that it then reaches; infinite and None where there is none.
+    """The factor by which traffic can grow until `first` is reached; infinite and None if no limit ever is.
 
-    A feasible scenario has 1 or more.
+    A feasible scenario has a factor of 1 or more.
     """
 
     factor: float
@@ -45,13 +44,13 @@ class Headroom:
         return self.factor >= 1 - ROUNDING
 
 
-def headroom(scenario: Scenario, loads: Loads) -> Headroom:
-    """The first limit to break as traffic grows; of several at once the first resource, before any failure first."""
-    found = Headroom(inf, None)
+def headroom(scenario: Scenario, loads: BrokerLoads) -> Headroom:
+    """The first limit to break as traffic grows; of several the first resource, and before any failure first."""
+    smallest = Headroom(inf, None)
     for candidate in _candidates(scenario, loads):
-        if candidate.factor < found.factor:
-            found = candidate
-    return found
+        if candidate.factor < smallest.factor:
+            smallest = candidate
+    return smallest
 
 
 def in_unit(scenario: Scenario, resource: str, value: float) -> float:
@@ -60,13 +59,13 @@ def in_unit(scenario: Scenario, resource: str, value: float) -> float:
 
 
 def copying(scenario: Scenario, resource: str, failure: str) -> float:
-    """What re-replication adds to a survivor's load, whatever traffic is; in the resource's unit."""
+    """The load that re-replication adds to a surviving broker, independent of traffic; in the resource's unit."""
     if failure == "none":
         return 0.0
     return in_unit(scenario, resource, scenario.rereplication_bytes_per_s * _COPIES.get(resource, 0))
 
 
-def _candidates(scenario: Scenario, loads: Loads) -> Iterator[Headroom]:
+def _candidates(scenario: Scenario, loads: BrokerLoads) -> Iterator[Headroom]:
     for resource in RESOURCES:
         limit = scenario.limit(resource)
         if limit is None:
@@ -82,13 +81,13 @@ def _candidates(scenario: Scenario, loads: Loads) -> Iterator[Headroom]:
             yield _rate(scenario, resource, load.worst, load.worst_failure, limit)
 
 
-def _disk(loads: Loads, limit: float) -> Headroom:
+def _disk(loads: BrokerLoads, limit: float) -> Headroom:
     factor, broker = loads.storage.first_full(limit)
     value = float(loads.storage.stored_bytes[broker])
     return Headroom(factor, Limit("disk", FIRST_BROKER_ID + broker, "none", value, limit))
 
 
-def _rate(scenario: Scenario, resource: str, spread: Spread, failure: str, limit: float) -> Headroom:
+def _rate(scenario: Scenario, resource: str, spread: LoadSpread, failure: str, limit: float) -> Headroom:
     growing = in_unit(scenario, resource, spread.max)
     fixed = copying(scenario, resource, failure)
     without_traffic = inf if fixed <= limit * (1 + ROUNDING) else 0.0
@@ -96,15 +95,15 @@ def _rate(scenario: Scenario, resource: str, spread: Spread, failure: str, limit
     return Headroom(factor, Limit(resource, spread.broker, failure, growing + fixed, limit))
 
 
-def first_breaking_month(found: Headroom, traffic: Traffic) -> int | None:
-    """The first month, up to the horizon, in which growth has used the headroom up; 0 where it is now, None if never.
+def first_breaking_month(room: Headroom, traffic: Traffic) -> int | None:
+    """The first month within the horizon in which a limit breaks; 0 if it is broken now, None if none breaks.
 
-    ⌈ln(headroom) / ln(1 + growth)⌉, made exact where rounding would miss a month.
+    ⌈ln(headroom) / ln(1 + growth)⌉, with a tolerance so that rounding does not add a month.
     """
-    if not found.is_feasible:
+    if not room.is_feasible:
         return 0
-    growth, factor = traffic.growth_per_month, found.factor * (1 - ROUNDING)
-    if growth <= 0 or found.factor == inf:
+    growth, factor = traffic.growth_per_month, room.factor * (1 - ROUNDING)
+    if growth <= 0 or room.factor == inf:
         return None
     months = log(max(1.0, factor)) / log1p(growth)
     return max(1, ceil(months)) if max(1.0, months) <= traffic.horizon_months else None

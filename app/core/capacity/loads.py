@@ -1,11 +1,11 @@
-"""Every broker's load, from the real placement: before any failure and under each failure set.
+"""The load of every broker, from the actual placement: before any failure and under each failure set.
 
-A survivor goes on to hold what it held: its disk, what it takes in and its partitions stay. What moves to it is the
-lead: the leader of a partition is the first replica in list order that is not lost; it sends to the live followers and
-serves the consumers that no live replica in their rack does. Clients go on where they are, in a lost rack, too.
+A surviving broker stores what it stored: its disk, its ingress and its partitions stay. Leadership moves: the leader of
+a partition is the first live replica in list order. It sends to the live followers and serves the consumers that have
+no live replica in their rack. Clients stay where they are, in a lost rack as well.
 
-Nothing here hangs on what a broker can carry, on growth or on prices, so that scenarios which differ in these alone
-share their loads.
+Loads do not depend on the capacity of brokers, on growth or on prices, so scenarios that differ in these alone share
+them.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,23 +14,25 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from app.core.capacity import loads_kernel as kernel
 from app.core.capacity.costs import CrossRack
-from app.core.capacity.failures import Ground, grounds
-from app.core.capacity.scenario import FIRST_BROKER_ID, RESOURCES, Clients, Topology
-from app.core.capacity.storage import Storage
-from app.core.capacity.workload import Float64s, Workload
+from app.core.capacity.scenario import FIRST_BROKER_ID, RESOURCES, BaseFailure, Clients, Topology, base_failures
+from app.core.capacity.workload import Float64s, Storage, Workload
 from app.core.model import NO_REPLICA, Int32s, Int64s, Placement
 
 _READ_IS_A_QUARTER_OF_A_WRITE = 0.25
-_NUMBERS_AT_ONCE = 1 << 22
-"""How many loads (brokers lost × brokers × columns) are held at once: 32 MiB."""
+_BLOCK_NUMBERS = 1 << 22
+"""Loads (lost brokers × brokers × columns) of one block: 32 MiB."""
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
-    """One resource over the brokers that are up: bytes, bytes/s, or partitions.
+class LoadSpread:
+    """The load of one resource over the live brokers, in bytes, bytes/s or partitions.
 
-    broker : the id of the one with the most; the lowest of several. p95 : the least that 95 % of them do not pass.
+    Parameters
+    ----------
+    p95 : the 95th percentile by nearest rank, a value that occurs. broker : the id of the broker with the largest load,
+        the lowest id if there are several.
     """
 
     max: float
@@ -41,19 +43,22 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class ResourceLoad:
-    """One resource before any failure, and under the failure set that loads one survivor most."""
+    """One resource before any failure, and under the failure set that has the most loaded surviving broker."""
 
-    before: Spread
-    worst: Spread
+    before: LoadSpread
+    worst: LoadSpread
     worst_failure: str
 
 
 @dataclass(frozen=True, slots=True)
 class ClassCounts:
-    """Partitions of each kind under the worst failure set of a class; each kind has its own worst.
+    """The largest number of affected partitions over the failure sets of a class; each count has its own worst set.
 
-    partitions_offline : have no live replica. partitions_under_min_isr : fewer than min in-sync, offline ones, too.
-    partitions_not_rack_safe : whose live replicas span fewer racks than they could: min(replicas, racks) of the live.
+    Parameters
+    ----------
+    partitions_offline : without a live replica. partitions_under_min_isr : with fewer live replicas than min in-sync,
+        offline partitions included. partitions_not_rack_safe : live replicas span fewer than min(live replicas, live
+        racks) racks.
     """
 
     failure_sets: int
@@ -63,8 +68,8 @@ class ClassCounts:
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
-    """A count over all brokers."""
+class CountRange:
+    """The smallest and largest of a count over all brokers."""
 
     min: int
     max: int
@@ -76,20 +81,22 @@ class Counts:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Loads:
-    """What a placement makes of a workload. `resources["vcpu"]` is in bytes/s that pass through a broker's processor:
-    writes and replication whole, reads a quarter."""
+class BrokerLoads:
+    """The loads that a placement puts on brokers.
+
+    `resources["vcpu"]` is in bytes/s of processor work: writes and replication count whole, reads a quarter.
+    """
 
     resources: Mapping[str, ResourceLoad]
-    leaders: Counts
-    replicas: Counts
+    leaders: CountRange
+    replicas: CountRange
     failures: Mapping[str, ClassCounts]
     cross_rack: CrossRack
     storage: Storage
 
 
 def positions(placements: Iterable[Placement]) -> Int32s:
-    """(partitions, widest) int32: the position of each replica's broker, all topics one after another, padded."""
+    """(partitions, largest factor) int32 positions of replicas' brokers, topic after topic, padded with NO_REPLICA."""
     rows = [placement.replicas for placement in placements]
     padded = np.full((sum(map(len, rows)), max(row.shape[1] for row in rows)), NO_REPLICA, np.int32)
     begin = 0
@@ -99,23 +106,22 @@ def positions(placements: Iterable[Placement]) -> Int32s:
     return padded
 
 
-def loads(rows: Int32s, work: Workload, *, topology: Topology, clients: Clients, failures: Sequence[str]) -> Loads:
-    """Load every broker, before and under every failure set of the classes named.
+def loads(
+    rows: Int32s, work: Workload, *, topology: Topology, clients: Clients, failures: Sequence[str]
+) -> BrokerLoads:
+    """Compute the load of every broker, before any failure and under every failure set of the given classes.
 
     Parameters
     ----------
-    rows : as of `positions`. failures : of `FAILURE_CLASSES`.
+    rows : (partitions, largest factor) int32 of `positions`. failures : of `FAILURE_CLASSES`.
     """
-    return _Walk(rows, work, topology, clients).over(failures)
+    return _FailureSets(rows, work, topology, clients).loads(failures)
 
 
-class _Walk:
-    """Goes through the failure sets, keeping of each resource the worst and of each class the counts."""
+class _FailureSets:
+    """Visits the failure sets; records the worst set of each resource and the largest counts of each class."""
 
     def __init__(self, rows: Int32s, work: Workload, topology: Topology, clients: Clients) -> None:
-        from app.core.capacity import loads_kernel as kernel  # noqa: PLC0415 — numba takes most of a second to import
-
-        self._kernel = kernel
         self._rows = rows
         self._work = work
         self._topology = topology
@@ -131,50 +137,50 @@ class _Walk:
         self._worst: dict[str, tuple[float, str, Float64s]] = {}
         self._counts: dict[str, tuple[int, Int64s]] = {}
 
-    def over(self, failures: Sequence[str]) -> Loads:
+    def loads(self, failures: Sequence[str]) -> BrokerLoads:
         before: dict[str, Float64s] = {}
-        leaders = Counts(0, 0)
-        for ground, carried, counts in self._grounds(failures):
-            if ground.rack is None:
+        leaders = CountRange(0, 0)
+        for base, carried, counts in self._base_failures(failures):
+            if base.rack is None:
                 before = {name: values[0] for name, values in self._values(carried[np.newaxis]).items()}
-                leaders = _counts(carried[:, self._kernel.LEADERS].astype(np.int64))
-            if ground.own_class in failures:
-                self._take_counts(ground.own_class, counts[np.newaxis, :3])
-            if ground.own_class in failures and ground.rack is not None:
-                self._take(carried[np.newaxis], ground.dead[np.newaxis], [ground.name])
-            if ground.plus_one_class in failures:
-                self._plus_one(ground, carried, counts)
-        return Loads(
+                leaders = _count_range(carried[:, kernel.LEADERS].astype(np.int64))
+            if base.own_class in failures:
+                self._record_counts(base.own_class, counts[np.newaxis, :3])
+            if base.own_class in failures and base.rack is not None:
+                self._record_loads(carried[np.newaxis], base.dead[np.newaxis], [base.name])
+            if base.plus_one_class in failures:
+                self._lose_one_more(base, carried, counts)
+        return BrokerLoads(
             resources={name: self._resource(name, before[name]) for name in RESOURCES},
             leaders=leaders,
-            replicas=_counts(self._replicas),
+            replicas=_count_range(self._replicas),
             failures={name: ClassCounts(sets, *most.tolist()) for name, (sets, most) in self._counts.items()},
             cross_rack=self._cross_rack(),
             storage=self._storage,
         )
 
-    def _grounds(self, failures: Sequence[str]) -> Iterator[tuple[Ground, Float64s, Int64s]]:
-        """Each ground that the classes need, with (brokers, 4) loads and (4,) counts of its survivors.
+    def _base_failures(self, failures: Sequence[str]) -> Iterator[tuple[BaseFailure, Float64s, Int64s]]:
+        """Each base failure that the classes need, with (brokers, 4) loads and (4,) counts of the surviving brokers.
 
-        What the lost ones carried has no meaning. The columns are those of `loads_kernel`.
+        The loads of lost brokers have no meaning. The columns are those of `loads_kernel`.
         """
-        everything_up, *racks = grounds(self._topology)
+        no_failure, *racks = base_failures(self._topology)
         brokers, work = len(self._topology.brokers), self._work
         carried, counts = np.zeros((brokers, 4)), np.zeros(5, np.int64)
         arrays = work.bounds, work.peak_ingress, work.fan_out, work.lagging_share
-        self._kernel.carry(self._rows, *arrays, self._topology.rack_of, self._local, carried, counts)
-        yield everything_up, carried, counts[:4]
+        kernel.carry(self._rows, *arrays, self._topology.rack_of, self._local, carried, counts)
+        yield no_failure, carried, counts[:4]
         if not {"rack", "rack_and_broker"}.intersection(failures):
             return
         changes, changed = np.zeros((len(racks), brokers, 4)), np.zeros((len(racks), 4), np.int64)
-        self._kernel.change_with_a_rack_lost(self._rows, *self._arrays(), changes, changed)
-        # A rack less is there for all partitions, for those without a replica in it as well.
-        with_a_rack_less = np.array([0, 0, *counts[3:]])
-        for ground, change, count in zip(racks, changes, changed, strict=True):
-            yield ground, carried + change, with_a_rack_less + count
+        kernel.change_with_a_rack_lost(self._rows, *self._arrays(), changes, changed)
+        # All partitions can span one rack fewer, those without a replica in the lost rack as well.
+        one_rack_fewer = np.array([0, 0, *counts[3:]])
+        for base, change, count in zip(racks, changes, changed, strict=True):
+            yield base, carried + change, one_rack_fewer + count
 
     def _arrays(self) -> tuple[Int64s, Float64s, Float64s, Float64s, Int32s, Int32s, Float64s]:
-        """What the kernels of failures begin with, after the rows."""
+        """The first arguments of the failure kernels, after the rows."""
         work = self._work
         return (
             work.bounds,
@@ -186,36 +192,33 @@ class _Walk:
             self._local,
         )
 
-    def _plus_one(self, ground: Ground, carried: Float64s, counts: Int64s) -> None:
-        """Lose each live broker in turn, in blocks that fit the memory."""
-        brokers = len(ground.dead)
+    def _lose_one_more(self, base: BaseFailure, carried: Float64s, counts: Int64s) -> None:
+        """Lose each live broker in turn, in blocks of bounded memory."""
+        brokers = len(base.dead)
         rack_of = self._topology.rack_of
-        live_in_rack = np.bincount(rack_of[~ground.dead], minlength=len(self._topology.racks))
+        live_in_rack = np.bincount(rack_of[~base.dead], minlength=len(self._topology.racks))
         is_last = live_in_rack[rack_of] == 1
-        racks_left = (ground.live_racks - is_last).astype(np.int32)
-        at_once = max(1, _NUMBERS_AT_ONCE // carried.size)
-        for first in range(0, brokers, at_once):
-            lost = min(at_once, brokers - first)
+        racks_left = (base.live_racks - is_last).astype(np.int32)
+        block = max(1, _BLOCK_NUMBERS // carried.size)
+        for first in range(0, brokers, block):
+            lost = min(block, brokers - first)
             change, changed = np.zeros((lost, *carried.shape)), np.zeros((lost, 3), np.int64)
-            self._kernel.change_with_one_more(
-                self._rows, *self._arrays(), ground.dead, racks_left, first, change, changed
-            )
-            places = np.flatnonzero(~ground.dead[first : first + lost])
-            if not len(places):
+            kernel.change_with_one_more(self._rows, *self._arrays(), base.dead, racks_left, first, change, changed)
+            live = np.flatnonzero(~base.dead[first : first + lost])
+            if not len(live):
                 continue
-            at = places + first
-            dead = np.repeat(ground.dead[np.newaxis], len(at), axis=0)
-            dead[np.arange(len(at)), at] = True
-            before = np.repeat(counts[np.newaxis, :3], len(at), axis=0)
-            # With its last live broker a rack is lost, too.
-            before[is_last[at], 2] = counts[self._kernel.NOT_RACK_SAFE + 1]
-            self._take_counts(ground.plus_one_class, before + changed[places])
-            names = [ground.name_with(FIRST_BROKER_ID + int(broker)) for broker in at]
-            self._take(carried + change[places], dead, names)
+            lost_brokers = live + first
+            dead = np.repeat(base.dead[np.newaxis], len(lost_brokers), axis=0)
+            dead[np.arange(len(lost_brokers)), lost_brokers] = True
+            before = np.repeat(counts[np.newaxis, :3], len(lost_brokers), axis=0)
+            # A rack is lost with its last live broker.
+            before[is_last[lost_brokers], 2] = counts[kernel.NOT_RACK_SAFE + 1]
+            self._record_counts(base.plus_one_class, before + changed[live])
+            names = [base.name_with(FIRST_BROKER_ID + int(broker)) for broker in lost_brokers]
+            self._record_loads(carried + change[live], dead, names)
 
     def _values(self, carried: Float64s) -> dict[str, Float64s]:
-        """Every resource, (failure sets, brokers) or one row where no failure changes it."""
-        kernel = self._kernel
+        """Loads by resource: (failure sets, brokers), or one row if no failure changes the resource."""
         replication, reads = carried[..., kernel.REPLICATION], carried[..., kernel.READS]
         return {
             "disk": self._stored[np.newaxis],
@@ -226,16 +229,16 @@ class _Walk:
             "partitions": self._replicas[np.newaxis].astype(np.float64),
         }
 
-    def _take(self, carried: Float64s, dead: NDArray[np.bool_], names: Sequence[str]) -> None:
-        """Keep of each resource the failure set whose most loaded survivor carries most; the first of equals."""
+    def _record_loads(self, carried: Float64s, dead: NDArray[np.bool_], names: Sequence[str]) -> None:
+        """Record for each resource the failure set with the most loaded surviving broker; the first of equal sets."""
         for resource, values in self._values(carried).items():
             most = np.where(dead, -np.inf, values)
             per_set = most.max(axis=1)
-            at = int(per_set.argmax())
-            if per_set[at] > self._worst.get(resource, (-np.inf,))[0]:
-                self._worst[resource] = float(per_set[at]), names[at], most[at]
+            worst = int(per_set.argmax())
+            if per_set[worst] > self._worst.get(resource, (-np.inf,))[0]:
+                self._worst[resource] = float(per_set[worst]), names[worst], most[worst]
 
-    def _take_counts(self, failure_class: str, counts: Int64s) -> None:
+    def _record_counts(self, failure_class: str, counts: Int64s) -> None:
         sets, most = self._counts.get(failure_class, (0, np.zeros(3, np.int64)))
         self._counts[failure_class] = sets + len(counts), np.maximum(most, counts.max(axis=0))
 
@@ -249,7 +252,7 @@ class _Walk:
     def _cross_rack(self) -> CrossRack:
         work = self._work
         crossed = np.zeros((len(work.fan_out), 3))
-        self._kernel.crossing(
+        kernel.crossing(
             self._rows,
             work.bounds,
             work.peak_ingress,
@@ -264,18 +267,18 @@ class _Walk:
 
 
 def shares(given: Mapping[str, float] | None, topology: Topology) -> Float64s:
-    """(racks,) float64: the share of clients in each rack; as many in each where nothing was given."""
+    """(racks,) float64 shares of clients by rack; equal shares if `given` is None."""
     if given is None:
         return np.full(len(topology.racks), 1 / len(topology.racks))
     return np.array([given.get(rack, 0.0) for rack in topology.racks], np.float64)
 
 
-def _counts(numbers: Int64s) -> Counts:
-    return Counts(int(numbers.min()), int(numbers.max()))
+def _count_range(numbers: Int64s) -> CountRange:
+    return CountRange(int(numbers.min()), int(numbers.max()))
 
 
-def _spread(values: Float64s) -> Spread:
-    """Of (brokers,) values, −inf for those that are lost."""
+def _spread(values: Float64s) -> LoadSpread:
+    """Of (brokers,) loads, −inf for lost brokers."""
     live = np.sort(values[values > -np.inf])
     p95 = live[-(-95 * len(live) // 100) - 1]
-    return Spread(float(live[-1]), float(p95), float(live.mean()), FIRST_BROKER_ID + int(values.argmax()))
+    return LoadSpread(float(live[-1]), float(p95), float(live.mean()), FIRST_BROKER_ID + int(values.argmax()))

@@ -1,7 +1,4 @@
-"""Topics as a cluster has them, and the bytes/s that somebody measured, as a scenario's topics.
-
-What the caller says of a topic wins over what was measured of it.
-"""
+"""Topics of a scenario from a snapshot and measured ingress. Stated values override measured ones."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -9,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from app.core.capacity.topic_reading import RETAINED_NOW
+from app.core.capacity.topics import CURRENT_RETENTION_FIELDS
 from app.core.capacity.workload import Float64s
 from app.core.model import NO_REPLICA, UNKNOWN_SIZE, Topic
 from app.errors import Json
@@ -17,12 +14,12 @@ from app.errors import Json
 
 @dataclass(frozen=True, slots=True, eq=False)
 class IngressSeries:
-    """What producers wrote to a topic, or to one partition of it, from time to time.
+    """Samples of what producers wrote to a topic, or to one of its partitions.
 
     Parameters
     ----------
-    partition : None where it is of the whole topic.
-    times : (samples,) float64 seconds; 0 where nobody said when. bytes_per_s : (samples,) float64.
+    partition : None if the series is of the whole topic.
+    times : (samples,) float64 seconds; 0 if the time is unknown. bytes_per_s : (samples,) float64.
     """
 
     topic: str
@@ -33,10 +30,7 @@ class IngressSeries:
 
 @dataclass(frozen=True, slots=True)
 class TopicIngress:
-    """What producers write to a topic, on average and at most, in bytes/s; and to which partition how much of it.
-
-    `by_partition` is empty where nobody told partitions apart.
-    """
+    """Ingress of a topic in bytes/s: mean, peak, and the mean of each partition, empty if it is not known."""
 
     mean: float
     peak: float
@@ -44,19 +38,19 @@ class TopicIngress:
 
 
 def ingress(series: Sequence[IngressSeries]) -> dict[str, TopicIngress]:
-    """Add up what several brokers, or several series, say of a topic at the same time.
+    """Add up the series of each topic, which may come from several brokers, sample time by sample time.
 
-    A series that says nothing at one of the times of all had nothing then: a leader that moves ends its series on one
-    broker and begins another elsewhere. So the mean is over all times, and the peak is the largest sum at one of them.
+    A series without a sample at a time of another series counts as 0 then: when a leader moves, its series ends on one
+    broker and begins on another. So the mean is over all times, and the peak is the largest sum at one of them.
     """
-    times = np.unique(np.concatenate([its.times for its in series])) if series else np.empty(0)
+    times = np.unique(np.concatenate([samples.times for samples in series])) if series else np.empty(0)
     totals: dict[str, Float64s] = {}
     by_partition: dict[str, dict[int, float]] = defaultdict(lambda: defaultdict(float))
-    for its in series:
-        total = totals.setdefault(its.topic, np.zeros(len(times)))
-        np.add.at(total, np.searchsorted(times, its.times), its.bytes_per_s)
-        if its.partition is not None:
-            by_partition[its.topic][its.partition] += float(its.bytes_per_s.sum()) / len(times)
+    for samples in series:
+        total = totals.setdefault(samples.topic, np.zeros(len(times)))
+        np.add.at(total, np.searchsorted(times, samples.times), samples.bytes_per_s)
+        if samples.partition is not None:
+            by_partition[samples.topic][samples.partition] += float(samples.bytes_per_s.sum()) / len(times)
     return {
         topic: TopicIngress(mean, max(mean, float(total.max())), dict(by_partition[topic]))
         for topic, total in totals.items()
@@ -64,31 +58,31 @@ def ingress(series: Sequence[IngressSeries]) -> dict[str, TopicIngress]:
     }
 
 
-def topic_document(topic: Topic, measured: TopicIngress | None, said: Mapping[str, Json]) -> dict[str, Json]:
-    """A topic of a scenario as JSON: measured, but for what is said.
+def topic_document(topic: Topic, measured: TopicIngress | None, stated: Mapping[str, Json]) -> dict[str, Json]:
+    """A topic of a scenario as JSON: measured values, overridden by `stated` ones that are not None.
 
-    Its replication factor is the largest that a partition has, once a reassignment on the way has ended. Where nothing
-    is said of what it retains, each partition retains what its largest replica has on disk. Its bytes are spread as
-    they were measured by partition, else as those on disk are.
+    The replication factor is the largest of any partition after a reassignment in progress has ended. If retention is
+    not stated, each partition retains as many bytes as its largest replica has on disk. Bytes are spread over
+    partitions as measured by partition, else as the bytes on disk are.
 
-    `ingress_bytes_per_s` is missing where it was neither measured nor said, and what is retained where neither sizes
-    are known nor anything is said.
+    `ingress_bytes_per_s` is absent if it is neither measured nor stated; retention is absent if it is not stated and
+    sizes are unknown.
     """
     ids, sizes = topic.partition_ids, topic.size_bytes
     counts = (topic.replicas != NO_REPLICA).sum(axis=1) - (topic.removing != NO_REPLICA).sum(axis=1)
-    found: dict[str, Json] = {
+    entry: dict[str, Json] = {
         "name": topic.name,
         "partitions": len(ids),
         "replication_factor": int(counts.max(initial=1)),
     }
     weights = sizes
     if measured is not None:
-        if said.get("ingress_bytes_per_s") is None:
-            found |= {"ingress_bytes_per_s": measured.mean, "peak_ingress_bytes_per_s": measured.peak}
+        if stated.get("ingress_bytes_per_s") is None:
+            entry |= {"ingress_bytes_per_s": measured.mean, "peak_ingress_bytes_per_s": measured.peak}
         if measured.by_partition:
             weights = np.array([measured.by_partition.get(partition, 0.0) for partition in ids.tolist()])
     if (weights >= 0).all() and weights.sum() > 0:
-        found["partition_weights"] = weights.tolist()
-    if (sizes != UNKNOWN_SIZE).all() and all(said.get(name) is None for name in RETAINED_NOW):
-        found["retained_bytes_per_partition"] = sizes.tolist()
-    return found | {name: value for name, value in said.items() if value is not None}
+        entry["partition_weights"] = weights.tolist()
+    if (sizes != UNKNOWN_SIZE).all() and all(stated.get(name) is None for name in CURRENT_RETENTION_FIELDS):
+        entry["retained_bytes_per_partition"] = sizes.tolist()
+    return entry | {name: value for name, value in stated.items() if value is not None}

@@ -1,7 +1,7 @@
-"""Which scenarios are acceptable, which is best, and between which there is no better in every respect.
+"""Which scenarios are acceptable, which is best, the Pareto front, and why the cheaper neighbours of a scenario fail.
 
-Everything here is over columns: one float64 number a scenario, NaN where a scenario could not be scored, infinite where
-headroom or the month of its end is without limit.
+Columns have one float64 number a scenario: NaN if a scenario could not be scored, infinite if headroom or the month in
+which a limit breaks is unlimited.
 """
 
 from bisect import bisect_left, bisect_right
@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.core.model import Int64s
+from app.core.sweeps.axes import Grid
 from app.errors import Json
 
 Columns: TypeAlias = Mapping[str, NDArray[np.float64]]
@@ -30,37 +31,37 @@ NUMBERS = (
     "partitions_under_min_isr",
     "partitions_not_rack_safe",
 )
-"""The columns that objectives and constraints are over; a scored scenario's document has a number of each name."""
+"""The columns of objectives and constraints; the document of a scored scenario has a number of each name."""
 _WITHOUT_LIMIT = ("headroom", "first_breaking_month")
-"""Null in a document means that nothing limits them."""
+"""Null in a document means unlimited."""
 
 
 @dataclass(frozen=True, slots=True)
 class Objective:
-    """What is to be small, or large."""
+    """A column to minimise, or to maximise."""
 
     column: str
-    wants_more: bool = False
+    is_maximised: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Constraint:
-    """A bound that a number must keep: at least that, or at most."""
+    """A lower or an upper bound on a column."""
 
     column: str
     is_minimum: bool = False
 
     def holds(self, numbers: NDArray[np.float64], bound: float) -> NDArray[np.bool_]:
-        """(scenarios,) bool; a number that is not there keeps no bound."""
+        """(scenarios,) bool; NaN is within no bound."""
         return np.greater_equal(numbers, bound) if self.is_minimum else np.less_equal(numbers, bound)
 
 
 OBJECTIVES: Mapping[str, Objective] = MappingProxyType(
     {
         "monthly_cost": Objective("monthly_cost"),
-        "headroom": Objective("headroom", wants_more=True),
+        "headroom": Objective("headroom", is_maximised=True),
         "cross_rack_bytes_per_s": Objective("cross_rack_bytes_per_s"),
-        "first_breaking_month": Objective("first_breaking_month", wants_more=True),
+        "first_breaking_month": Objective("first_breaking_month", is_maximised=True),
         "brokers": Objective("brokers"),
     }
 )
@@ -80,8 +81,8 @@ CONSTRAINTS: Mapping[str, Constraint] = MappingProxyType(
 
 def columns(documents: Sequence[Mapping[str, Json]]) -> Columns:
     """The `NUMBERS` and `feasible` (1 or 0) of scored scenarios' documents."""
-    found = {name: np.array([_number(document, name) for document in documents], np.float64) for name in NUMBERS}
-    return found | {"feasible": np.array([document.get("feasible") is True for document in documents], np.float64)}
+    numbers = {name: np.array([_number(document, name) for document in documents], np.float64) for name in NUMBERS}
+    return numbers | {"feasible": np.array([document.get("feasible") is True for document in documents], np.float64)}
 
 
 def _number(document: Mapping[str, Json], name: str) -> float:
@@ -103,46 +104,129 @@ def acceptable(scored: Columns, constraints: Mapping[str, float]) -> NDArray[np.
 
 
 def rank(scored: Columns, *, objective: str, constraints: Mapping[str, float]) -> Int64s:
-    """The rows of the acceptable scenarios, best first; of equals the cheaper one, then the earlier."""
+    """The rows of the acceptable scenarios, best first; of equal ones the cheaper, then the earlier."""
     wanted = OBJECTIVES[objective]
-    numbers = -scored[wanted.column] if wanted.wants_more else scored[wanted.column]
+    numbers = -scored[wanted.column] if wanted.is_maximised else scored[wanted.column]
     order = np.lexsort((scored["monthly_cost"], numbers)).astype(np.int64)
     return order[acceptable(scored, constraints)[order]]
 
 
 def front(scored: Columns, *, constraints: Mapping[str, float]) -> Int64s:
-    """The rows of the acceptable scenarios that no acceptable one beats, ascending.
+    """The Pareto front: the rows of the acceptable scenarios that no acceptable one dominates, ascending.
 
-    One beats another where it costs no more, has no less headroom, sends no more across racks, and differs in one of
-    them; equals all stay. O(n log n) comparisons.
+    A scenario dominates another if it costs no more, has no less headroom, sends no more bytes across racks, and
+    differs in one of them. Equal scenarios are all on the front. O(n log n) comparisons.
     """
     rows = np.flatnonzero(acceptable(scored, constraints))
     cost = scored["monthly_cost"][rows]
     lack = -scored["headroom"][rows]
     crossed = scored["cross_rack_bytes_per_s"][rows]
-    stairs = _Stairs()
-    # By rising cost, then lack, then bytes: whoever beats a row comes before it.
+    staircase = _Staircase()
+    # By cost, then lack, then bytes, ascending: a scenario that dominates another precedes it.
     order = np.lexsort((crossed, lack, cost)).tolist()
-    kept = [at for at in order if stairs.take(float(lack[at]), float(crossed[at]), float(cost[at]))]
-    return np.sort(rows[kept]).astype(np.int64)
+    on_front = [row for row in order if staircase.add(float(lack[row]), float(crossed[row]), float(cost[row]))]
+    return np.sort(rows[on_front]).astype(np.int64)
 
 
-class _Stairs:
-    """The pairs (lack, crossed) that no earlier pair beats: as one rises, the other falls."""
+class _Staircase:
+    """The pairs (lack, crossed) that no earlier pair dominates: as one rises, the other falls."""
 
     def __init__(self) -> None:
         self._lack: list[float] = []
         self._crossed: list[float] = []
         self._cost: list[float] = []
 
-    def take(self, lack: float, crossed: float, cost: float) -> bool:
-        """Whether no earlier row beats this one; it is a stair from then on."""
-        at = bisect_right(self._lack, lack) - 1
-        if at >= 0 and self._crossed[at] <= crossed:
-            return (self._lack[at], self._crossed[at], self._cost[at]) == (lack, crossed, cost)
+    def add(self, lack: float, crossed: float, cost: float) -> bool:
+        """Add a pair unless an earlier one dominates it; return whether none does."""
+        step = bisect_right(self._lack, lack) - 1
+        if step >= 0 and self._crossed[step] <= crossed:
+            return (self._lack[step], self._crossed[step], self._cost[step]) == (lack, crossed, cost)
         begin = bisect_left(self._lack, lack)
         end = begin
         while end < len(self._lack) and self._crossed[end] >= crossed:
             end += 1
         self._lack[begin:end], self._crossed[begin:end], self._cost[begin:end] = [lack], [crossed], [cost]
         return True
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """A scenario one step away along one axis: the axis, its other value, and the grid index."""
+
+    axis: str
+    value: Json
+    grid_index: int
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why a cheaper neighbour is not acceptable: an error, a limit that breaks, or constraints that it violates.
+
+    Parameters
+    ----------
+    monthly_cost : None if the neighbour could not be scored.
+    broken_constraints : name, the neighbour's value (None if unlimited), the bound.
+    """
+
+    neighbour: Neighbour
+    monthly_cost: float | None
+    error: Json
+    binding: Json
+    broken_constraints: tuple[tuple[str, Json, float], ...]
+
+
+def neighbours(grid: Grid, index: int) -> list[Neighbour]:
+    """The scenarios one step before and after along each axis, in the order of the axes."""
+    digits = grid.digits(index)
+    return [
+        Neighbour(axis.path, axis.values[digit], grid.index((*digits[:position], digit, *digits[position + 1 :])))
+        for position, axis in enumerate(grid.axes)
+        for digit in (digits[position] - 1, digits[position] + 1)
+        if 0 <= digit < len(axis.values)
+    ]
+
+
+def why_not_cheaper(
+    grid: Grid, index: int, documents: Mapping[int, Mapping[str, Json]], *, constraints: Mapping[str, float]
+) -> list[Reason]:
+    """Explain every neighbour that costs less and is not acceptable, or could not be scored.
+
+    Parameters
+    ----------
+    documents : scored scenarios by grid index; neighbours that are absent (most are, of a sample) are left out.
+    """
+    cost = _cost(documents[index])
+    reasons = []
+    for neighbour in neighbours(grid, index):
+        scored = documents.get(neighbour.grid_index)
+        if scored is None:
+            continue
+        neighbour_cost = _cost(scored)
+        if neighbour_cost is not None and cost is not None and neighbour_cost >= cost:
+            continue
+        reason = Reason(
+            neighbour=neighbour,
+            monthly_cost=neighbour_cost,
+            error=scored.get("error"),
+            binding=scored.get("binding"),
+            broken_constraints=tuple(_broken(scored, constraints)),
+        )
+        if reason.error is not None or reason.binding is not None or reason.broken_constraints:
+            reasons.append(reason)
+    return reasons
+
+
+def _cost(scored: Mapping[str, Json]) -> float | None:
+    cost = scored.get("monthly_cost")
+    return float(cost) if isinstance(cost, int | float) else None
+
+
+def _broken(scored: Mapping[str, Json], constraints: Mapping[str, float]) -> Sequence[tuple[str, Json, float]]:
+    if scored.get("error") is not None:
+        return ()
+    numbers = columns([scored])
+    return [
+        (name, scored.get(CONSTRAINTS[name].column), bound)
+        for name, bound in constraints.items()
+        if not CONSTRAINTS[name].holds(numbers[CONSTRAINTS[name].column], bound)[0]
+    ]

@@ -1,13 +1,16 @@
-"""Scenario i of a sweep: a pure function of (definition, i), so that nothing is stored before it has been scored."""
+"""Scenarios of a base and axes: which paths an axis may name, how a value is written there, and sections read from it.
 
-from collections.abc import Callable, Hashable, Sequence
-from typing import TypeVar, cast
+An axis names a section (`broker_profile`), a field (`traffic.growth_per_month`), a field of one topic
+(`topics.orders.partitions`) or of all (`topics.*.replication_factor`), or the brokers of one rack if the base counts
+them by rack (`topology.brokers_per_rack.a`). The base need not have the field.
+"""
 
-from app.core.capacity.axes import axis_paths, unknown_axis, write
-from app.core.capacity.consistency import require_together
-from app.core.capacity.definition import SweepDefinition, read_definition
-from app.core.capacity.grid import digits_of, grid_index
-from app.core.capacity.reading import (
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from typing import TypeAlias, TypeVar, cast
+
+from app.core.capacity.scenario import Scenario, TopicLoad
+from app.core.capacity.sections import (
     READERS,
     SECTION_FIELDS,
     read_clients,
@@ -20,63 +23,66 @@ from app.core.capacity.reading import (
     read_targets,
     read_topology,
     read_traffic,
+    require_consistent,
 )
-from app.core.capacity.recent import Recent
-from app.core.capacity.sampling import scenario_seed
-from app.core.capacity.scenario import Scenario, TopicLoad
-from app.core.capacity.topic_reading import read_topics
-from app.errors import ConflictingFields, Failure, FieldPath, Json
+from app.core.capacity.topics import TOPIC_FIELDS, read_topics
+from app.core.sweeps.axes import Grid
+from app.core.sweeps.sampling import scenario_seed
+from app.errors import ConflictingFields, Failure, FieldPath, Json, UnknownAxis
 
+Base: TypeAlias = Mapping[str, Json]
+Digits: TypeAlias = tuple[int, ...]
 Section = TypeVar("Section")
-_SECTIONS_KEPT = 64
 
-
-def scenario(definition: SweepDefinition, index: int) -> Scenario:
-    """Scenario `index` of the sweep; raises a `Failure` where it cannot be, IndexError beyond the sweep's count."""
-    return ScenarioReader(definition).scenario(grid_index(definition, index))
-
-
-def read_scenario(mapping: Json) -> Scenario:
-    """One scenario's JSON by itself; where it gives no seed, it is that of a sweep's scenario 0.
-
-    Raises
-    ------
-    ImpossibleValue, ConflictingFields, LimitExceeded : what cannot be, or does not go together, with its path.
-    """
-    return scenario(read_definition({"base": mapping}), 0)
+EVERY_TOPIC = "*"
+_PER_RACK = "topology.brokers_per_rack."
+_TOPICS = ("topics", "partitions_multiplier")
+_SECTIONS_CACHED, _TOPICS_CACHED = 64, 8
+"""Few values are met again after so many others, since the last axis varies fastest."""
 
 
 class ScenarioReader:
-    """Reads many scenarios of a sweep; a section that is the same in the next scenario is read once."""
+    """Reads many scenarios of one base; a section whose axes have the same values is read once.
 
-    def __init__(self, definition: SweepDefinition) -> None:
-        self._definition = definition
-        self._sections: Recent[object] = Recent(_SECTIONS_KEPT)
+    Parameters
+    ----------
+    base : a scenario's JSON. grid : what varies in it. seed : of the scenarios whose placement has none.
+    """
 
-    def key(self, sections: Sequence[str], digits: Sequence[int]) -> Hashable:
-        """What is the same for two scenarios exactly where none of these sections varies between them."""
-        axes = self._definition.axes
-        return tuple(digit for axis, digit in zip(axes, digits, strict=True) if axis.section in sections)
+    def __init__(self, base: Base, grid: Grid, *, seed: int) -> None:
+        self._base = base
+        self._grid = grid
+        self._seed = seed
+        self._sections = lru_cache(_SECTIONS_CACHED)(self._read)
+        self._topics = lru_cache(_TOPICS_CACHED)(self._read_multiplied)
 
-    def section(self, name: str, read: Callable[[Json], Section], digits: Sequence[int]) -> Section:
-        """What a section's reader makes of it, with the values of its axes."""
-        key = name, self.key((name,), digits)
-        return cast("Section", self._sections.get(key, lambda: read(self._written(name, digits))))
+    def relevant(self, sections: Sequence[str], digits: Digits) -> Digits:
+        """The digits, with 0 for axes outside of these sections: equal for two scenarios if the sections are equal."""
+        return tuple(
+            digit if axis.section in sections else 0 for axis, digit in zip(self._grid.axes, digits, strict=True)
+        )
 
-    def scenario(self, in_grid: int) -> Scenario:
-        """A scenario of the whole grid; raises a `Failure` where it cannot be."""
-        digits = digits_of(self._definition, in_grid)
+    def section(self, name: str, read: Callable[[Json], Section], digits: Digits) -> Section:
+        """A section with the values of its axes, as its reader returns it. Raises as the reader does."""
+        return cast("Section", self._sections(name, read, self.relevant((name,), digits)))
+
+    def topics(self, digits: Digits) -> tuple[TopicLoad, ...]:
+        """The topics, their partitions multiplied."""
+        return self._topics(self.relevant(_TOPICS, digits))
+
+    def scenario(self, grid_index: int) -> Scenario:
+        """The scenario at a grid index. Raises a `Failure` if it is not possible."""
+        digits = self._grid.digits(grid_index)
         topology = self.section("topology", read_topology, digits)
         topics = self.section("topics", read_topics, digits)
         multiplier = self.section("partitions_multiplier", read_multiplier, digits)
         placement = self.section("placement", read_placement, digits)
         clients = self.section("clients", read_clients, digits)
-        require_together(topology, topics, multiplier, clients)
-        seed = placement.seed
+        require_consistent(topology, topics, multiplier, clients)
         return Scenario(
             topology=topology,
             profile=self.section("broker_profile", read_profile, digits),
-            topics=self._multiplied(topics, multiplier, digits),
+            topics=self.topics(digits),
             placement=placement,
             clients=clients,
             traffic=self.section("traffic", read_traffic, digits),
@@ -84,47 +90,47 @@ class ScenarioReader:
             targets=self.section("targets", read_targets, digits),
             prices=self.section("prices", read_prices, digits),
             rereplication_bytes_per_s=self.section("rereplication", read_rereplication, digits),
-            seed=scenario_seed(self._definition.seed, in_grid) if seed is None else seed,
+            seed=scenario_seed(self._seed, grid_index) if placement.seed is None else placement.seed,
         )
 
-    def _multiplied(self, topics: tuple[TopicLoad, ...], by: int, digits: Sequence[int]) -> tuple[TopicLoad, ...]:
-        key = ("multiplied", self.key(("topics", "partitions_multiplier"), digits))
-        multiplied = self._sections.get(key, lambda: tuple(topic.multiplied(by) for topic in topics))
-        return cast("tuple[TopicLoad, ...]", multiplied)
-
-    def _written(self, name: str, digits: Sequence[int]) -> Json:
-        value = self._definition.base.get(name)
-        for axis, digit in zip(self._definition.axes, digits, strict=True):
+    def _read(self, name: str, read: Callable[[Json], object], digits: Digits) -> object:
+        value = self._base.get(name)
+        for axis, digit in zip(self._grid.axes, digits, strict=True):
             if axis.section == name:
-                value = write(value, axis.path, axis.values[digit], self._definition.base)
-        return value
+                value = written(value, axis.path, axis.values[digit], self._base)
+        return read(value)
+
+    def _read_multiplied(self, digits: Digits) -> tuple[TopicLoad, ...]:
+        multiplier = self.section("partitions_multiplier", read_multiplier, digits)
+        return tuple(topic.multiplied(multiplier) for topic in self.section("topics", read_topics, digits))
 
 
-def require_axes(definition: SweepDefinition) -> None:
-    """Ask of every axis whether there is such a path, and whether each of its values can be by itself.
+def require_axes(base: Base, grid: Grid) -> None:
+    """Validate every axis: whether its path exists, and whether each of its values is possible by itself.
 
-    Values that only do not go together with others are no matter of the sweep: those scenarios fail by themselves.
+    Of a range, which may have any number of values, the two ends are validated. Values that only conflict with other
+    values are not rejected here: the scenarios that combine them fail by themselves.
 
     Raises
     ------
-    UnknownAxis : with what there is. ImpossibleValue : with a path that begins at the sweep.
+    UnknownAxis : with the paths that exist. ImpossibleValue : with a path that begins at the sweep.
     """
-    known = frozenset(axis_paths(definition.base))
-    for axis in definition.axes:
+    known = frozenset(axis_paths(base))
+    for axis in grid.axes:
         if axis.path not in known:
-            raise unknown_axis(axis.path, definition.base)
-    reader = ScenarioReader(definition)
-    first = (0,) * len(definition.axes)
-    for place, axis in enumerate(definition.axes):
-        # Between the ends of a range lie numbers between them.
-        many = isinstance(axis.values, list)
-        for at in range(len(axis.values)) if many else {0, len(axis.values) - 1}:
-            _require_section(reader, axis.section, (*first[:place], at, *first[place + 1 :]), ("axes", axis.path))
+            raise unknown_axis(axis.path, base)
+    reader = ScenarioReader(base, grid, seed=0)
+    first = (0,) * len(grid.axes)
+    for position, axis in enumerate(grid.axes):
+        is_list = isinstance(axis.values, list)
+        for digit in range(len(axis.values)) if is_list else {0, len(axis.values) - 1}:
+            digits = (*first[:position], digit, *first[position + 1 :])
+            _require_section(reader, axis.section, digits, ("axes", axis.path))
     for section in SECTION_FIELDS:
         _require_section(reader, section, first, ("base",))
 
 
-def _require_section(reader: ScenarioReader, section: str, digits: tuple[int, ...], where: FieldPath) -> None:
+def _require_section(reader: ScenarioReader, section: str, digits: Digits, where: FieldPath) -> None:
     try:
         reader.section(section, READERS[section], digits)
     except ConflictingFields:
@@ -136,3 +142,80 @@ def _require_section(reader: ScenarioReader, section: str, digits: tuple[int, ..
             failure.context = {**failure.context, "field": ".".join(map(str, failure.path))}
             failure.path = where
         raise
+
+
+def axis_paths(base: Base) -> list[str]:
+    """Every path that an axis may name, sections first."""
+    paths = list(SECTION_FIELDS)
+    paths += [f"{section}.{field}" for section, fields in SECTION_FIELDS.items() for field in fields]
+    paths += [f"topics.{EVERY_TOPIC}.{field}" for field in TOPIC_FIELDS if field != "name"]
+    paths += [f"topics.{name}.{field}" for name in _topic_names(base) for field in TOPIC_FIELDS if field != "name"]
+    topology = base.get("topology")
+    counts = topology.get("brokers_per_rack") if isinstance(topology, Mapping) else None
+    return paths + ([f"{_PER_RACK}{rack}" for rack in counts] if isinstance(counts, Mapping) else [])
+
+
+def _topic_names(base: Base) -> list[str]:
+    topics = base.get("topics")
+    if isinstance(topics, str) or not isinstance(topics, Sequence):
+        return []
+    return [str(topic["name"]) for topic in topics if isinstance(topic, Mapping) and "name" in topic]
+
+
+def unknown_axis(path: str, base: Base) -> UnknownAxis:
+    """The failure that lists the paths that exist; of topics those of all, since there may be thousands of topics."""
+    names = _topic_names(base)
+    offered = [known for known in axis_paths({**base, "topics": []}) if known not in SECTION_FIELDS]
+    topics = f"; topics: {', '.join(names[:20])}{' …' if len(names) > 20 else ''}" if names else ""
+    return UnknownAxis(
+        f"axis {path} names nothing that a scenario has; there are {', '.join(offered)}, and whole sections: "
+        f"{', '.join(SECTION_FIELDS)}{topics}",
+        path=("axes", path),
+        value=path,
+        known=offered,
+    )
+
+
+def written(section: Json, path: str, value: Json, base: Base) -> Json:
+    """A copy of the section with `value` at `path`; unchanged parts are shared.
+
+    Raises
+    ------
+    UnknownAxis : the path does not exist. ConflictingFields : the section is not an object that the path can name.
+    """
+    name, _, tail = path.partition(".")
+    if not tail:
+        return value
+    if name == "topics":
+        return _written_topics(section, path, value, base)
+    if path.startswith(_PER_RACK):
+        tail, rack = "brokers_per_rack", path.removeprefix(_PER_RACK)
+        counts = section.get(tail) if isinstance(section, Mapping) else None
+        if not isinstance(counts, Mapping) or rack not in counts:
+            raise unknown_axis(path, base)
+        value = {**counts, rack: value}
+    if section is not None and not isinstance(section, Mapping):
+        raise _not_an_object(path)
+    return {**(section or {}), tail: value}
+
+
+def _written_topics(section: Json, path: str, value: Json, base: Base) -> Json:
+    # Names of topics may contain dots; fields do not.
+    name, _, field = path.removeprefix("topics.").rpartition(".")
+    if isinstance(section, str) or not isinstance(section, Sequence):
+        raise _not_an_object(path)
+    topics: list[Json] = []
+    is_known = False
+    for topic in section:
+        if not isinstance(topic, Mapping):
+            raise _not_an_object(path)
+        matches = name in (EVERY_TOPIC, topic.get("name"))
+        is_known |= matches
+        topics.append({**topic, field: value} if matches else topic)
+    if not is_known:
+        raise unknown_axis(path, base)
+    return topics
+
+
+def _not_an_object(path: str) -> Failure:
+    return ConflictingFields(f"axis {path} names a field, and there is no object to write it to", path=("axes", path))

@@ -1,13 +1,13 @@
-"""What a scored scenario reports."""
+"""The score of a scenario: feasibility, headroom, cost and failure counts, and its JSON."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from math import inf
 
 from app.core.capacity.costs import CrossRack, MonthlyCost, monthly_cost
 from app.core.capacity.limits import Limit, copying, first_breaking_month, headroom, in_unit
-from app.core.capacity.loads import ClassCounts, Counts, Loads, Spread, loads, positions
-from app.core.capacity.scenario import RESOURCES, Scenario
+from app.core.capacity.loads import BrokerLoads, ClassCounts, CountRange, LoadSpread, loads, positions
+from app.core.capacity.scenario import RESOURCES, PlacementPolicy, Scenario, TopicLoad, Topology
 from app.core.capacity.workload import workload
 from app.core.jvm import JavaRandom
 from app.core.model import Placement
@@ -17,15 +17,17 @@ from app.errors import Json
 
 @dataclass(frozen=True, slots=True)
 class ResourceFigures:
-    """One resource of a broker, in its own unit; capacity and limit are None where nothing limits it.
+    """One resource of a broker, in its own unit; capacity and limit are None if it has no limit.
 
-    worst : under the failure set, of those the scenario names, that loads one survivor most.
+    Parameters
+    ----------
+    worst : under the failure set, of the scenario's classes, that has the most loaded surviving broker.
     """
 
     capacity: float | None
     limit: float | None
-    before: Spread
-    worst: Spread
+    before: LoadSpread
+    worst: LoadSpread
     worst_failure: str
 
 
@@ -35,12 +37,12 @@ class Score:
 
     Parameters
     ----------
-    feasible : whether every broker stays within every limit, before and under every failure set.
-    binding : the limit that breaks first, where the scenario is not feasible. first_limit : feasible or not, the limit
-        that breaks first as traffic grows; None where none ever does.
-    headroom : the factor by which traffic can grow until then; None where it is without limit.
-    first_breaking_month : None where no limit breaks within the horizon.
-    failures : by failure class. partitions_offline … : the most of any class.
+    feasible : whether every broker is within every limit, before any failure and under every failure set.
+    binding : the limit that breaks first if the scenario is not feasible, else None. first_limit : feasible or not, the
+        limit that breaks first as traffic grows; None if none ever does.
+    headroom : the factor by which traffic can grow until then; None if it is unlimited.
+    first_breaking_month : None if no limit breaks within the horizon.
+    failures : by failure class. partitions_offline … : the largest of any class.
     """
 
     seed: int
@@ -54,8 +56,8 @@ class Score:
     monthly_cost_parts: MonthlyCost
     cross_rack_parts: CrossRack
     resources: Mapping[str, ResourceFigures]
-    leaders_per_broker: Counts
-    replicas_per_broker: Counts
+    leaders_per_broker: CountRange
+    replicas_per_broker: CountRange
     failures: Mapping[str, ClassCounts]
 
     @property
@@ -70,39 +72,41 @@ class Score:
 
     @property
     def partitions_offline(self) -> int:
-        """Under the worst failure set of the scenario."""
+        """Under the scenario's worst failure set."""
         return max(counts.partitions_offline for counts in self.failures.values())
 
     @property
     def partitions_under_min_isr(self) -> int:
-        """Under the worst failure set of the scenario."""
+        """Under the scenario's worst failure set."""
         return max(counts.partitions_under_min_isr for counts in self.failures.values())
 
     @property
     def partitions_not_rack_safe(self) -> int:
-        """Under the worst failure set of the scenario."""
+        """Under the scenario's worst failure set."""
         return max(counts.partitions_not_rack_safe for counts in self.failures.values())
 
 
-def place(scenario: Scenario) -> tuple[Placement, ...]:
-    """Place the topics one after another on one generator, as the algorithm's controller would.
+def place(
+    topology: Topology, topics: Sequence[TopicLoad], placement: PlacementPolicy, *, seed: int
+) -> tuple[Placement, ...]:
+    """Place the topics one after another with one random generator, as the algorithm's controller does.
 
     Raises
     ------
-    InvalidReplicationFactor, ArithmeticOverflow … : what the algorithm refuses.
+    InvalidReplicationFactor, ArithmeticOverflow … : the algorithm rejects a topic.
     """
     return place_topics(
-        PLACEMENTS[scenario.placement.algorithm],
-        scenario.topology.brokers,
-        [topic.new_topic for topic in scenario.topics],
-        random=JavaRandom(scenario.seed),
+        PLACEMENTS[placement.algorithm],
+        topology.brokers,
+        [topic.new_topic for topic in topics],
+        random=JavaRandom(seed),
     )
 
 
 def score(scenario: Scenario) -> Score:
-    """Place, load and judge one scenario; raises what `place` does."""
+    """Score one scenario by itself. Raises as `place` does."""
     carried = loads(
-        positions(place(scenario)),
+        positions(place(scenario.topology, scenario.topics, scenario.placement, seed=scenario.seed)),
         workload(scenario.topics),
         topology=scenario.topology,
         clients=scenario.clients,
@@ -111,8 +115,8 @@ def score(scenario: Scenario) -> Score:
     return judge(scenario, carried)
 
 
-def judge(scenario: Scenario, carried: Loads) -> Score:
-    """Hold the loads of a scenario's brokers against its limits and prices."""
+def judge(scenario: Scenario, carried: BrokerLoads) -> Score:
+    """Compare the loads of a scenario's brokers with its limits, and price them."""
     room = headroom(scenario, carried)
     return Score(
         seed=scenario.seed,
@@ -132,7 +136,7 @@ def judge(scenario: Scenario, carried: Loads) -> Score:
     )
 
 
-def _figures(scenario: Scenario, carried: Loads, resource: str) -> ResourceFigures:
+def _figures(scenario: Scenario, carried: BrokerLoads, resource: str) -> ResourceFigures:
     load = carried.resources[resource]
     return ResourceFigures(
         capacity=scenario.profile.capacity(resource),
@@ -143,9 +147,9 @@ def _figures(scenario: Scenario, carried: Loads, resource: str) -> ResourceFigur
     )
 
 
-def _in_unit(scenario: Scenario, resource: str, spread: Spread, more: float) -> Spread:
+def _in_unit(scenario: Scenario, resource: str, spread: LoadSpread, more: float) -> LoadSpread:
     most, p95, mean = (in_unit(scenario, resource, value) + more for value in (spread.max, spread.p95, spread.mean))
-    return Spread(most, p95, mean, spread.broker)
+    return LoadSpread(most, p95, mean, spread.broker)
 
 
 def document(scored: Score) -> dict[str, Json]:
@@ -166,12 +170,12 @@ def document(scored: Score) -> dict[str, Json]:
         "partitions_offline": scored.partitions_offline,
         "partitions_under_min_isr": scored.partitions_under_min_isr,
         "partitions_not_rack_safe": scored.partitions_not_rack_safe,
-        "leaders_per_broker": _counted(scored.leaders_per_broker),
-        "replicas_per_broker": _counted(scored.replicas_per_broker),
+        "leaders_per_broker": _range_document(scored.leaders_per_broker),
+        "replicas_per_broker": _range_document(scored.replicas_per_broker),
         "resources": {name: asdict(figures) for name, figures in scored.resources.items()},
         "failures": {name: asdict(counts) for name, counts in scored.failures.items()},
     }
 
 
-def _counted(counts: Counts) -> dict[str, Json]:
+def _range_document(counts: CountRange) -> dict[str, Json]:
     return {"min": counts.min, "max": counts.max, "spread": counts.spread}

@@ -10,7 +10,7 @@
     skew.py          load per partition: max/mean, Gini, the heaviest keys
     loads.py         records and bytes per partition, added up batch after batch
     resize.py        which keys change partition when the count does, next to what a uniform hash expects
-    dataset.py       all of that over distinct keys and how many records have each, as Spark counts them
+    sweep.py         all of that over distinct keys and how many records have each, as Spark counts them
     agreement.py     where two partitioners send the same key elsewhere
 
 `hashes_kernel.py` and `loads_kernel.py` hold the compiled loops; they are imported when they are first needed.

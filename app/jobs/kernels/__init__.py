@@ -2,12 +2,11 @@
 
     loop.py         what a kernel is, and the loop around it on an executor
     registry.py     KERNELS: name → kernel; what a job names
-    scenarios.py    scenarios of a sweep, scored: capacity, draws of a placement, groups of an estate, what-ifs of a
-                    reassignment
+    scenarios.py    scenarios of a sweep, scored: one kernel for each kind of `core.sweep_kinds` that has a reader
     files.py        Parquet and Arrow files that an executor opens itself
     key_hashes.py   records and bytes per partition, under each partitioner and partition count
     key_counts.py   a dataset's distinct keys and how many records have each: the first step of a skew
-    key_skew.py     load, moves and heaviest keys from those counts: the second
+    keys.py         load, moves and heaviest keys from those counts: the second
 
 A kernel is tested with no Spark at all: it takes an iterator of batches and answers one.
 

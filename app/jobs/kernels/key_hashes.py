@@ -1,7 +1,7 @@
-"""Records and bytes that each partition would get, under every partitioner and partition count that was asked for.
+"""Records and bytes that each partition would get, under every requested partitioner and partition count.
 
-Keys are hashed where Arrow keeps them. A task adds up all of its batches and yields one batch at its end, so that what
-travels to the driver hangs on partitions, not on records.
+Keys are hashed in the buffers of Arrow. A task adds up all of its batches and yields one batch at its end, so that what
+travels to the driver depends on partitions, not on records.
 """
 
 import json
@@ -32,8 +32,8 @@ key for this partitioner, or refused by its client.
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What the payload asks for."""
+class HashJob:
+    """The partitioners and partition counts of a payload."""
 
     partitioners: tuple[Partitioner, ...]
     partition_counts: tuple[int, ...]
@@ -44,28 +44,28 @@ def payload(partitioners: Sequence[str], partition_counts: Sequence[int]) -> byt
     return json.dumps({"partitioners": list(partitioners), "partition_counts": list(partition_counts)}).encode()
 
 
-def prepare(text: bytes) -> Asked:
-    """Look the partitioners up; `InvalidPartitions` where a topic cannot have so many."""
+def prepare(text: bytes) -> HashJob:
+    """Look up the partitioners. Raises `InvalidPartitions` if a topic cannot have so many partitions."""
     read = json.loads(text)
     for index, count in enumerate(read["partition_counts"]):
         require_partitions(count, path=("partition_counts", index))
-    return Asked(tuple(PARTITIONERS[name] for name in read["partitioners"]), tuple(read["partition_counts"]))
+    return HashJob(tuple(PARTITIONERS[name] for name in read["partitioners"]), tuple(read["partition_counts"]))
 
 
-def run(asked: Asked, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def run(job: HashJob, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Add up batches whose first column is the keys: binary or string, 32 or 64 bits of offset; null: without key."""
-    wanted = [(partitioner, count) for partitioner in asked.partitioners for count in asked.partition_counts]
-    sums = [no_loads(count) for _, count in wanted]
+    scenarios = [(partitioner, count) for partitioner in job.partitioners for count in job.partition_counts]
+    sums = [no_loads(count) for _, count in scenarios]
     for batch in batches:
         keys = keys_of_column(batch.column(0))
-        for (partitioner, count), loads in zip(wanted, sums, strict=True):
+        for (partitioner, count), loads in zip(scenarios, sums, strict=True):
             loads.add(keys, partition(partitioner, keys, count))
-    for (partitioner, count), loads in zip(wanted, sums, strict=True):
+    for (partitioner, count), loads in zip(scenarios, sums, strict=True):
         yield _rows(partitioner.name, count, loads)
 
 
 def keys_of_column(column: pa.Array) -> Keys:
-    """An Arrow column's keys, looked at where they lie.
+    """An Arrow column's keys, without a copy.
 
     Raises
     ------
@@ -90,13 +90,13 @@ def keys_of_column(column: pa.Array) -> Keys:
 
 
 def _rows(name: str, partitions: int, loads: Loads) -> pa.RecordBatch:
-    found = np.flatnonzero(loads.records)
+    bins = np.flatnonzero(loads.records)
     columns = [
-        pa.repeat(pa.scalar(name), len(found)),
-        pa.repeat(pa.scalar(partitions, pa.int32()), len(found)),
-        pa.array((found - 1).astype(np.int32)),
-        pa.array(loads.records[found]),
-        pa.array(loads.key_bytes[found]),
+        pa.repeat(pa.scalar(name), len(bins)),
+        pa.repeat(pa.scalar(partitions, pa.int32()), len(bins)),
+        pa.array((bins - 1).astype(np.int32)),
+        pa.array(loads.records[bins]),
+        pa.array(loads.key_bytes[bins]),
     ]
     return pa.RecordBatch.from_arrays(columns, schema=SCHEMA)
 

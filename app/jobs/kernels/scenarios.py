@@ -1,56 +1,50 @@
-"""Scenarios of a sweep, scored: a row each, as the JSON that is kept. What is scored is the kernel's own matter."""
+"""Scenarios of a sweep, scored: one kernel for every kind whose scenarios are scored one by one."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, TypeVar
+from collections.abc import Iterator, Mapping
 
 import pyarrow as pa
 
-from app.core.capacity.definition import SweepDefinition, read_definition
-from app.core.capacity.scoring import score_range
-from app.core.groups.estate.documents import read_estate
-from app.core.groups.estate.scoring import score_estate
-from app.core.reassignment.what_if.documents import read_what_ifs
-from app.core.reassignment.what_if.scoring import score_what_ifs
-from app.core.replicas.draws import read_draws, score_draws
+from app.core.sweep_kinds import READERS, ReadSweep
+from app.core.sweeps import Sweep, score
 from app.errors import Json
 from app.jobs.kernels.loop import Kernel, over_ranges
 
-Swept = TypeVar("Swept")
-SCHEMA = pa.schema([pa.field("index", pa.int64(), nullable=False), pa.field("row", pa.binary(), nullable=False)])
+SCHEMA = pa.schema(
+    [
+        pa.field("index", pa.int64(), nullable=False),
+        pa.field("row", pa.binary(), nullable=False),
+        pa.field("trace", pa.string()),
+    ]
+)
+"""`row` is the scenario's JSON, as stored. `trace` is the end of an unexpected exception's trace, for the log alone."""
 _BATCH = 256
-"""Scenarios a batch: what a task holds before it hands it over."""
+"""Scenarios of one batch: what a task has in memory before it yields it."""
 
 
 def payload(definition: Mapping[str, Json]) -> bytes:
-    """The JSON that kernels prepare from; the order of axes is kept, since it says which varies fastest."""
+    """The JSON from which kernels prepare; the order of axes is preserved, since the last one varies fastest."""
     return json.dumps(definition).encode()
 
 
-def kernel_of(
-    name: str, read: Callable[[Any], Swept], score: Callable[[Swept, int, int], Sequence[Mapping[str, Json]]]
-) -> Kernel:
+def kernel_of(name: str, read: ReadSweep) -> Kernel:
     """A kernel that reads a definition once and scores scenarios start … stop − 1 of it, in their order."""
 
-    def prepare(text: bytes) -> Swept:
+    def prepare(text: bytes) -> Sweep:
         return read(json.loads(text))
 
-    def rows(swept: Swept, start: int, stop: int) -> Iterator[pa.RecordBatch]:
+    def rows(sweep: Sweep, start: int, stop: int) -> Iterator[pa.RecordBatch]:
         for first in range(start, stop, _BATCH):
-            last = min(first + _BATCH, stop)
-            written = [json.dumps(row).encode() for row in score(swept, first, last)]
-            yield pa.record_batch(
-                [pa.array(range(first, last), pa.int64()), pa.array(written, pa.binary())], schema=SCHEMA
-            )
+            scored = score(sweep, first, min(first + _BATCH, stop))
+            columns = [
+                pa.array([row.index for row in scored], pa.int64()),
+                pa.array([json.dumps(row.document).encode() for row in scored], pa.binary()),
+                pa.array([row.trace for row in scored], pa.string()),
+            ]
+            yield pa.record_batch(columns, schema=SCHEMA)
 
     return Kernel(name, prepare, over_ranges(rows))
 
 
-def _score_capacity(definition: SweepDefinition, start: int, stop: int) -> list[dict[str, Json]]:
-    return [row.document() for row in score_range(definition, start, stop)]
-
-
-CAPACITY = kernel_of("score_scenarios", read_definition, _score_capacity)
-DRAWS = kernel_of("draw_placements", read_draws, score_draws)
-GROUPS = kernel_of("rebalance_groups", read_estate, score_estate)
-WHAT_IFS = kernel_of("reassign", read_what_ifs, score_what_ifs)
+KERNELS = tuple(kernel_of(name, read) for name, read in READERS.items() if read is not None)
+"""By the name of the kind on every floor."""

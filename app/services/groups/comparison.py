@@ -4,10 +4,10 @@ from app.core.groups.registry import Assignor
 from app.errors import Failure, Json, KafkaRefuses
 from app.services.groups import reports
 from app.services.groups.predictions import Prediction, predict
-from app.services.groups.sources import Source
+from app.services.groups.sources import GroupSource
 
 
-def compared(assignor: Assignor, source: Source) -> dict[str, Json]:
+def compared(assignor: Assignor, source: GroupSource) -> dict[str, Json]:
     """What an assignor makes of the group; where Kafka's own code fails on it, that is what the line says."""
     try:
         return row(predict(assignor, source), source)
@@ -21,16 +21,16 @@ def compared(assignor: Assignor, source: Source) -> dict[str, Json]:
         return _named(assignor) | unknown | {"error": error}
 
 
-def row(found: Prediction, source: Source) -> dict[str, Json]:
+def row(prediction: Prediction, source: GroupSource) -> dict[str, Json]:
     """The line of an assignor that has answered."""
-    loads = reports.loads_json(found.members, source, found.assignment)
+    loads = reports.loads_json(prediction.members, source, prediction.assignment)
     return (
-        _named(found.assignor)
-        | reports.locality_json(found.members, source, found.assignment)
+        _named(prediction.assignor)
+        | reports.locality_json(prediction.members, source, prediction.assignment)
         | {
-            "moved": found.moved,
-            "revoked": found.revoked,
-            "phases": None if found.rebalance is None else len(found.rebalance.phases),
+            "moved": prediction.moved,
+            "revoked": prediction.revoked,
+            "phases": None if prediction.rebalance is None else len(prediction.rebalance.phases),
             "loads": {name: evenness for name, evenness in loads.items() if name != "per_member"},
             "error": None,
         }

@@ -15,11 +15,11 @@ from app.core.groups.optimum.optimal import optimum
 from app.core.measures.violations import NAMED_PARTITIONS
 from app.core.model import Int64s
 from app.errors import Json
-from app.services.groups.sources import Source
+from app.services.groups.sources import GroupSource
 
 
 def assignment_json(assignment: GroupAssignment, members: Sequence[Member]) -> dict[str, dict[str, list[int]]]:
-    """Who gets what: every member of the group, in its order; topics and partitions in the order of Kafka's lists."""
+    """The assignment by member, in the group's order; topics and partitions in the order of Kafka's lists."""
     answered: dict[str, dict[str, list[int]]] = {member.id: {} for member in members}
     topics, partitions = assignment.topic_index.tolist(), assignment.partitions.tolist()
     for name, begin, end in zip(
@@ -33,7 +33,11 @@ def assignment_json(assignment: GroupAssignment, members: Sequence[Member]) -> d
 
 
 def locality_json(
-    members: Sequence[Member], source: Source, assignment: GroupAssignment, *, metadata: GroupMetadata | None = None
+    members: Sequence[Member],
+    source: GroupSource,
+    assignment: GroupAssignment,
+    *,
+    metadata: GroupMetadata | None = None,
 ) -> dict[str, Json]:
     """What is read in rack; by bytes/s as well, where they are known."""
     known = source.metadata if metadata is None else metadata
@@ -44,42 +48,47 @@ def locality_json(
     return counted
 
 
-def counts_json(found: Locality) -> dict[str, Json]:
+def counts_json(counts: Locality) -> dict[str, Json]:
     """Locality without its members."""
     return {
-        "in_rack": found.in_rack,
-        "cross_rack": found.cross_rack,
-        "unknown": found.unknown,
-        "in_rack_share": found.in_rack_share,
+        "in_rack": counts.in_rack,
+        "cross_rack": counts.cross_rack,
+        "unknown": counts.unknown,
+        "in_rack_share": counts.in_rack_share,
     }
 
 
-def loads_json(members: Sequence[Member], source: Source, assignment: GroupAssignment) -> dict[str, Json]:
+def loads_json(members: Sequence[Member], source: GroupSource, assignment: GroupAssignment) -> dict[str, Json]:
     """How much each member reads, and how even that is: in partitions, and by whichever weight is known."""
 
     def evenness(weights: Weights | None) -> tuple[dict[str, Json], Int64s]:
-        found = loads(members, source.metadata, assignment, weights=weights)
-        told: dict[str, Json] = {"min": found.min, "max": found.max, "spread": found.spread, "total": found.total}
-        return told, found.per_member
+        measured = loads(members, source.metadata, assignment, weights=weights)
+        document: dict[str, Json] = {
+            "min": measured.min,
+            "max": measured.max,
+            "spread": measured.spread,
+            "total": measured.total,
+        }
+        return document, measured.per_member
 
     by = {"partitions": None, "lag": source.lag, "bytes_per_s": source.bytes_per_s}
-    said = {name: evenness(weights) for name, weights in by.items() if name == "partitions" or weights is not None}
+    by_weight = {name: evenness(weights) for name, weights in by.items() if name == "partitions" or weights is not None}
     where = locality(members, source.metadata, assignment).per_member.tolist()
     rows: list[Json] = [
         {
             "member_id": member.id,
             "group_instance_id": member.group_instance_id,
             "rack_id": member.rack_id,
-            **{name: int(per_member[place]) for name, (_, per_member) in said.items()},
+            **{name: int(per_member[place]) for name, (_, per_member) in by_weight.items()},
             **dict(zip(("in_rack", "cross_rack", "unknown"), counts, strict=True)),
         }
         for place, (member, counts) in enumerate(zip(members, where, strict=True))
     ]
-    return {**{name: told for name, (told, _) in said.items()}, "per_member": rows}
+    return {**{name: document for name, (document, _) in by_weight.items()}, "per_member": rows}
 
 
 def optimum_json(
-    members: Sequence[Member], source: Source, *, metadata: GroupMetadata | None = None
+    members: Sequence[Member], source: GroupSource, *, metadata: GroupMetadata | None = None
 ) -> dict[str, Json]:
     """The best these members could have, from what they own, with its certificate."""
     known = source.metadata if metadata is None else metadata
@@ -117,12 +126,12 @@ def phases_json(done: Rebalance) -> list[dict[str, Json]]:
     ]
 
 
-def handover_json(found: Handover) -> dict[str, Json]:
+def handover_json(counts: Handover) -> dict[str, Json]:
     """Partitions by what becomes of them."""
-    return asdict(found)
+    return asdict(counts)
 
 
-def step_json(step: Step, event: Json, source: Source) -> dict[str, Json]:
+def step_json(step: Step, event: Json, source: GroupSource) -> dict[str, Json]:
     """One event, and what came of it."""
     rebalances: list[Json] = [{"settled": done.settled, "phases": phases_json(done)} for done in step.rebalances]
     return {
@@ -140,7 +149,7 @@ def step_json(step: Step, event: Json, source: Source) -> dict[str, Json]:
     }
 
 
-def trigger_json(found: Trigger) -> dict[str, Json]:
+def trigger_json(verdict: Trigger) -> dict[str, Json]:
     """What the leader makes of other metadata."""
 
     def change(of: TopicChange) -> dict[str, Json]:
@@ -148,7 +157,7 @@ def trigger_json(found: Trigger) -> dict[str, Json]:
         return {"topic": of.topic, "what": of.what, "partitions": named, "count": len(of.partitions)}
 
     return {
-        "would_rebalance": found.would_rebalance,
-        "because": [change(of) for of in found.because],
-        "unseen": [change(of) for of in found.unseen],
+        "would_rebalance": verdict.would_rebalance,
+        "because": [change(of) for of in verdict.because],
+        "unseen": [change(of) for of in verdict.unseen],
     }

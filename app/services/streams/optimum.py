@@ -16,33 +16,33 @@ from app.core.streams.rack_aware.racks import why_off
 from app.core.streams.registry import StreamsAssignor
 from app.errors import ConflictingFields, ImpossibleValue, LimitExceeded
 from app.services.cautions import Caution
-from app.services.streams.sources import Source
+from app.services.streams.sources import StreamsSource
 
 EFFORT = 0.2
 """Deterministic seconds of the solver, where it is one that may not end: a second or so by the clock."""
 
 
-def best_json(source: Source, found: StreamsAssignment) -> tuple[dict[str, Any] | None, list[Caution]]:
+def best_json(source: StreamsSource, assignment: StreamsAssignment) -> tuple[dict[str, Any] | None, list[Caution]]:
     """The best standbys for the active tasks of an assignment, beside its own; None without standbys.
 
-    Where there are so many kinds of clients that nobody can search them all, a caution says so.
+    If there are too many kinds of clients to search them all, a warning says so.
     """
     stateful = source.tasks.stateful
     if not source.options.num_standby_replicas or not stateful:
         return None, []
     try:
-        own = standby_quality(found, source.clients, stateful, source.options)
-        best = best_standbys(found, source.clients, stateful, source.options, effort=EFFORT)
+        own = standby_quality(assignment, source.clients, stateful, source.options)
+        best = best_standbys(assignment, source.clients, stateful, source.options, effort=EFFORT)
     except (LimitExceeded, ImpossibleValue, ConflictingFields) as refused:
         return None, [Caution("best_standbys_not_known", f"the best standbys were not looked for: {refused.detail}")]
-    differs = (best.assignment.standby != (found.standby & ~found.warmup)).any(axis=0)
+    differs = (best.assignment.standby != (assignment.standby & ~assignment.warmup)).any(axis=0)
     certificate = best.certificate
     return {
         "standby": {
-            name: [name_of(best.assignment.task_ids[row]) for row in np.flatnonzero(held).tolist()]
-            for name, held in zip(source.names, best.assignment.standby, strict=True)
+            name: [name_of(best.assignment.task_ids[row]) for row in np.flatnonzero(tasks).tolist()]
+            for name, tasks in zip(source.names, best.assignment.standby, strict=True)
         },
-        "differing_tasks": [name_of(found.task_ids[row]) for row in np.flatnonzero(differs).tolist()],
+        "differing_tasks": [name_of(assignment.task_ids[row]) for row in np.flatnonzero(differs).tolist()],
         "quality": _quality(best.quality),
         "of_the_assignor": _quality(own),
         "certificate": {
@@ -55,44 +55,46 @@ def best_json(source: Source, found: StreamsAssignment) -> tuple[dict[str, Any] 
     }, []
 
 
-def rack_aware_json(source: Source, found: StreamsAssignment, assignor: StreamsAssignor) -> dict[str, Any] | None:
-    """What KIP-925 comes to, beside the least that an exact flow finds for as many tasks a client; None: not asked for.
+def rack_aware_json(
+    source: StreamsSource, assignment: StreamsAssignment, assignor: StreamsAssignor
+) -> dict[str, Any] | None:
+    """KIP-925's cross-rack traffic beside the minimum by an exact flow, for as many tasks a client; None if off.
 
     The plan shows Kafka's own optimum, replayed; the flow's costs the same, and may put other tasks elsewhere.
     """
     if source.options.rack_aware_assignment_strategy is RackAwareStrategy.NONE or not assignor.minds_racks:
         return None
-    told: dict[str, Any] = {"on": False, "shows": "replay", "why_off": None, "sources_across_racks": None}
+    report: dict[str, Any] = {"on": False, "shows": "replay", "why_off": None, "sources_across_racks": None}
     off = why_off(source.clients, source.options, source.partitions)
     application = Application(source.clients, source.tasks)
     racks = rack_aware(application, source.options, source.partitions)
     if off is not None or racks is None:
-        return told | {"why_off": None if off is None else off.detail, "fewest_possible": None, "solver": None}
+        return report | {"why_off": None if off is None else off.detail, "fewest_possible": None, "solver": None}
     places = application.place_of
-    held = Holdings(found.active[places], found.standby[places], found.warmup[places])
+    holdings = Holdings(assignment.active[places], assignment.standby[places], assignment.warmup[places])
     of_kind = (application.stateful, application.stateless)  # Kafka lets each change places among its own
-    return told | {
+    return report | {
         "on": True,
-        "sources_across_racks": sum(racks.active_cost(held, rows, 1) for rows in of_kind if len(rows)),
-        "fewest_possible": sum(racks.cheapest_active(held, rows, (1, 0)).cost for rows in of_kind),
+        "sources_across_racks": sum(racks.active_cost(holdings, rows, 1) for rows in of_kind if len(rows)),
+        "fewest_possible": sum(racks.cheapest_active(holdings, rows, (1, 0)).cost for rows in of_kind),
         "solver": FLOW,
     }
 
 
-def addition_json(source: Source) -> tuple[dict[str, Any] | None, list[Caution]]:
+def addition_json(source: StreamsSource) -> tuple[dict[str, Any] | None, list[Caution]]:
     """The fewest clients whose addition lets every task have its copies apart; None without tags to be apart in."""
     if not source.options.num_standby_replicas or not source.options.rack_aware_assignment_tags:
         return None, []
     try:
-        found: Addition = smallest_addition(source.clients, source.options)
+        addition: Addition = smallest_addition(source.clients, source.options)
     except LimitExceeded as refused:
         return None, [Caution("addition_not_known", f"which clients to add was not looked for: {refused.detail}")]
     name_by_id = dict(zip((client.process_id for client in source.clients), source.names, strict=True))
     return {
-        "clients": [_values(client.values) for client in found.clients],
-        "new_values": dict(found.new_values),
-        "clients_apart_already": found.apart,
-        "clients_without_a_tag": [name_by_id[process_id] for process_id in found.lacking],
+        "clients": [_values(client.values) for client in addition.clients],
+        "new_values": dict(addition.new_values),
+        "clients_apart_already": addition.apart,
+        "clients_without_a_tag": [name_by_id[process_id] for process_id in addition.lacking],
     }, []
 
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from app.core.capacity.definition import read_definition
-from app.core.capacity.scenarios import read_scenario, require_axes, scenario
+from app.core.capacity.scenarios import require_axes
+from app.core.capacity.sweep import CapacitySweep, SweepDefinition, read_definition, read_scenario
 from app.errors import ConflictingFields, EmptyAxis, Failure, ImpossibleValue, LimitExceeded, UnknownAxis
 from tests.core.capacity.small_scenarios import PROFILE, base, topic
 
@@ -13,6 +13,10 @@ from tests.core.capacity.small_scenarios import PROFILE, base, topic
 def without(mapping: Any, name: str) -> dict[str, Any]:
     """The mapping but for one field."""
     return {field: value for field, value in mapping.items() if field != name}
+
+
+def _require(definition: SweepDefinition) -> None:
+    require_axes(definition.base, definition.grid)
 
 
 CANNOT_BE: list[tuple[Any, tuple[str | int, ...], str]] = [
@@ -161,7 +165,7 @@ def test_a_sweep_that_cannot_be_is_named(definition: Any, failure: type[Failure]
 )
 def test_an_axis_that_names_nothing_is_told_what_there_is(path: str) -> None:
     with pytest.raises(UnknownAxis) as refused:
-        require_axes(read_definition(sweep(axes={path: [1]})))
+        _require(read_definition(sweep(axes={path: [1]})))
     assert refused.value.path == ("axes", path)
     assert "topology.brokers_per_rack" in refused.value.detail
     assert "topics: orders" in refused.value.detail
@@ -169,28 +173,28 @@ def test_an_axis_that_names_nothing_is_told_what_there_is(path: str) -> None:
 
 def test_a_value_of_an_axis_that_can_never_be_is_found_before_the_sweep_begins() -> None:
     with pytest.raises(ImpossibleValue) as refused:
-        require_axes(read_definition(sweep(axes={"topology.brokers_per_rack": [2, "many"]})))
+        _require(read_definition(sweep(axes={"topology.brokers_per_rack": [2, "many"]})))
     assert refused.value.path == ("axes", "topology.brokers_per_rack")
     with pytest.raises(ImpossibleValue):
-        require_axes(read_definition(sweep(axes={"traffic.growth_per_month": {"from": -2, "to": 1}})))
+        _require(read_definition(sweep(axes={"traffic.growth_per_month": {"from": -2, "to": 1}})))
 
 
 def test_a_base_that_can_never_be_is_found_before_the_sweep_begins() -> None:
     broken = {"base": base(broker_profile={}), "axes": {"placement.seed": [1]}}
     with pytest.raises(ImpossibleValue) as refused:
-        require_axes(read_definition(broken))
+        _require(read_definition(broken))
     assert refused.value.path == ("base", "broker_profile", "disk_bytes")
     # An axis may give what the base leaves out.
-    require_axes(read_definition({**broken, "axes": {"broker_profile.disk_bytes": [1]}}))
+    _require(read_definition({**broken, "axes": {"broker_profile.disk_bytes": [1]}}))
 
 
 def test_values_that_only_do_not_go_together_are_the_scenarios_own_matter() -> None:
     definition = read_definition(sweep(axes={"topics.*.replication_factor": [1, 2, 7]}))
-    require_axes(definition)
+    _require(definition)
     with pytest.raises(ConflictingFields):
-        scenario(definition, 0)
-    assert scenario(definition, 1).topics[0].replication_factor == 2
+        CapacitySweep(definition).scenario(0)
+    assert CapacitySweep(definition).scenario(1).topics[0].replication_factor == 2
     with pytest.raises(ConflictingFields):
-        scenario(definition, 2)
+        CapacitySweep(definition).scenario(2)
     with pytest.raises(IndexError):
-        scenario(definition, 3)
+        CapacitySweep(definition).scenario(3)

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from app.core.capacity.scenarios import read_scenario
 from app.core.capacity.score import Score, score
+from app.core.capacity.sweep import read_scenario
 from tests.core.capacity.small_scenarios import PROFILE, base, scenarios, topic
 
 MIB = 2**20

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.core.capacity.loads import loads, positions
-from app.core.capacity.scenarios import read_scenario
 from app.core.capacity.score import Score, place, score
+from app.core.capacity.sweep import read_scenario
 from app.core.capacity.workload import workload
 from app.core.model import Placement, unpadded
 from tests.core.capacity.scored_by_hand import RESOURCES, ByHand
@@ -27,7 +27,13 @@ def about(expected: Any) -> Any:
 def both(mapping: Mapping[str, Any]) -> tuple[Score, ByHand]:
     """A scenario's score, and the one by hand of the same placement."""
     scenario = read_scenario(mapping)
-    return score(scenario), ByHand(mapping, [unpadded(placed.replicas) for placed in place(scenario)])
+    return score(scenario), ByHand(
+        mapping,
+        [
+            unpadded(placed.replicas)
+            for placed in place(scenario.topology, scenario.topics, scenario.placement, seed=scenario.seed)
+        ],
+    )
 
 
 @settings(max_examples=200)

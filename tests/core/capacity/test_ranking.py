@@ -6,8 +6,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.core import sweeps
 from app.core.capacity.ranking import NUMBERS, OBJECTIVES, acceptable, columns, front, rank
-from app.core.capacity.scoring import score_range
+from app.core.capacity.sweep import CapacitySweep
 from tests.core.capacity.test_scoring import sweep
 
 
@@ -57,7 +58,7 @@ def test_ranks_are_the_acceptable_scenarios_by_the_objective(documents: list[Any
     scored = columns(documents)
     ranked = rank(scored, objective=objective, constraints={"min_headroom": 1.0}).tolist()
     assert sorted(ranked) == np.flatnonzero(acceptable(scored, {"min_headroom": 1.0})).tolist()
-    sign = -1 if OBJECTIVES[objective].wants_more else 1
+    sign = -1 if OBJECTIVES[objective].is_maximised else 1
     keys = [(sign * scored[OBJECTIVES[objective].column][at], scored["monthly_cost"][at], at) for at in ranked]
     assert keys == sorted(keys)
 
@@ -70,7 +71,7 @@ def test_without_a_limit_headroom_is_more_than_any_bound() -> None:
 
 
 def test_what_could_not_be_scored_is_never_acceptable() -> None:
-    documents = [scored.document() for scored in score_range(sweep(), 0, 72)]
+    documents = [scored.document for scored in sweeps.score(CapacitySweep(sweep()), 0, 72)]
     scored = columns(documents)
     ranked = rank(scored, objective="monthly_cost", constraints={"max_partitions_offline": 0})
     assert len(ranked)

@@ -8,12 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.core.capacity import scoring
-from app.core.capacity.definition import SweepDefinition, count, read_definition
-from app.core.capacity.neighbours import neighbours, why_not_cheaper
-from app.core.capacity.scenarios import scenario
+from app.core import sweeps
+from app.core.capacity import sweep as capacity_sweep
+from app.core.capacity.ranking import neighbours, why_not_cheaper
 from app.core.capacity.score import document, score
-from app.core.capacity.scoring import score_range
+from app.core.capacity.sweep import CapacitySweep, SweepDefinition, read_definition
+from app.core.sweeps.scoring import ScenarioRow
+from app.errors import Json
 from tests.core.capacity.small_scenarios import PROFILE, base
 
 AXES: dict[str, Any] = {
@@ -30,15 +31,26 @@ def sweep(**more: Any) -> SweepDefinition:
     return read_definition({"base": base(), "axes": AXES, **more})
 
 
+def rows_of(definition: SweepDefinition, start: int, stop: int) -> list[ScenarioRow]:
+    """The rows of a range, by a sweep that has cached nothing yet."""
+    return sweeps.score(CapacitySweep(definition), start, stop)
+
+
+def documents_of(definition: SweepDefinition, start: int, stop: int) -> list[dict[str, Json]]:
+    """The same as JSON."""
+    return [row.document for row in rows_of(definition, start, stop)]
+
+
 def test_what_scenarios_have_in_common_changes_no_figure() -> None:
     """Each row is what its scenario scores by itself."""
     definition = sweep()
-    rows = score_range(definition, 0, count(definition))
-    scored = [row for row in rows if row.score is not None]
+    by_itself = CapacitySweep(definition)
+    scored = [row for row in rows_of(definition, 0, definition.count) if row.document["error"] is None]
     assert len(scored) == 56
     for row in scored:
-        assert row.score is not None
-        assert document(row.score) == document(score(scenario(definition, row.index)))
+        figures = document(score(by_itself.scenario(row.index)))
+        assert {name: row.document[name] for name in figures} == figures
+        assert set(row.document) == {"index", "grid_index", "axes", "error", *figures}
 
 
 @settings(max_examples=20)
@@ -49,13 +61,13 @@ def test_rows_are_the_same_however_a_range_is_cut(cuts: list[int], seeded: bool)
         {"base": base(placement=placement), "axes": AXES, "sample": {"count": 40, "seed": 2}, "seed": 11}
     )
     borders = [0, *sorted(cuts), 40]
-    pieces = [row.document() for start, stop in pairwise(borders) for row in score_range(definition, start, stop)]
-    whole = [row.document() for row in score_range(definition, 0, 40)]
+    pieces = [row for start, stop in pairwise(borders) for row in documents_of(definition, start, stop)]
+    whole = documents_of(definition, 0, 40)
     assert json.dumps(pieces, allow_nan=False) == json.dumps(whole, allow_nan=False)
 
 
 def test_a_poison_scenario_fails_alone_and_says_why() -> None:
-    rows = [row.document() for row in score_range(sweep(), 0, 72)]
+    rows = documents_of(sweep(), 0, 72)
     assert [row["index"] for row in rows] == list(range(72))
     failed = [row for row in rows if row["error"] is not None]
     assert len(failed) == 16
@@ -74,16 +86,19 @@ def test_what_no_failure_foresees_is_kept_as_the_rows_error(monkeypatch: pytest.
     def broken(*_: object) -> None:
         raise ZeroDivisionError("float division by zero")
 
-    monkeypatch.setattr(scoring, "judge", broken)
-    row = score_range(sweep(), 0, 1)[0]
-    assert row.score is None
-    assert row.error is not None
-    assert (row.error.code, row.error.detail) == ("unexpected_error", "ZeroDivisionError: float division by zero")
+    monkeypatch.setattr(capacity_sweep, "judge", broken)
+    [row] = rows_of(sweep(), 0, 1)
+    assert row.document["feasible"] is None
+    error = {"code": "unexpected_error", "detail": "ZeroDivisionError: float division by zero", "path": []}
+    assert row.document["error"] == error
+    assert row.trace is not None
+    assert row.trace.rstrip().endswith("ZeroDivisionError: float division by zero")
+    assert "in broken" in row.trace
 
 
 def test_a_range_beyond_the_sweep_is_no_rows_error() -> None:
     with pytest.raises(IndexError):
-        score_range(sweep(), 71, 73)
+        rows_of(sweep(), 71, 73)
 
 
 def test_every_cheaper_neighbour_of_the_cheapest_has_its_reason() -> None:
@@ -102,17 +117,19 @@ def test_every_cheaper_neighbour_of_the_cheapest_has_its_reason() -> None:
             "constraints": {"min_headroom": 1.5},
         }
     )
-    documents = {row.grid_index: row.document() for row in score_range(definition, 0, count(definition))}
+    rows: list[Any] = documents_of(definition, 0, definition.count)
+    documents = {row["grid_index"]: row for row in rows}
     chosen = 6  # two brokers a rack, the better profile, three replicas
     assert documents[chosen]["feasible"] is True
-    steps = {(neighbour.axis, neighbour.grid_index) for neighbour in neighbours(definition, chosen)}
+    steps = {(neighbour.axis, neighbour.grid_index) for neighbour in neighbours(definition.grid, chosen)}
     assert steps == {
         ("topology.brokers_per_rack", 2),
         ("topology.brokers_per_rack", 10),
         ("broker_profile", 4),
         ("topics.*.replication_factor", 7),
     }
-    reasons = {reason.neighbour.grid_index: reason for reason in why_not_cheaper(definition, chosen, documents)}
+    why = why_not_cheaper(definition.grid, chosen, documents, constraints=definition.constraints)
+    reasons = {reason.neighbour.grid_index: reason for reason in why}
     assert set(reasons) == {2, 4, 7}
     assert reasons[4].binding == documents[4]["binding"]
     assert reasons[4].binding is not None

@@ -7,10 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.core.capacity.definition import SweepDefinition, count, read_definition
-from app.core.capacity.grid import axis_values, digits_of, grid_index, grid_index_of
-from app.core.capacity.sampling import drawn_index
-from app.core.capacity.scenarios import require_axes, scenario
+from app.core.capacity.scenarios import require_axes
+from app.core.capacity.sweep import CapacitySweep, SweepDefinition, read_definition
+from app.core.sweeps.sampling import sampled_index
 from tests.core.capacity.small_scenarios import base, topic
 
 
@@ -28,8 +27,8 @@ AXES = {
 
 def test_the_last_axis_varies_fastest() -> None:
     definition = sweep(AXES)
-    assert count(definition) == 12
-    found = [tuple(axis_values(definition, index).values()) for index in range(5)]
+    assert definition.count == 12
+    found = [tuple(definition.grid.values(index).values()) for index in range(5)]
     assert found == [(2, 2, 0), (2, 2, 0.05), (2, 3, 0), (2, 3, 0.05), (3, 2, 0)]
 
 
@@ -38,41 +37,41 @@ def test_every_combination_comes_once(lengths: list[int]) -> None:
     names = ["brokers", "price_per_month", "vcpu", "disk_bytes", "nic_in_bytes_per_s"]
     axes = {f"broker_profile.{name}": list(range(1, length + 1)) for name, length in zip(names, lengths, strict=False)}
     definition = sweep(axes)
-    assert count(definition) == prod(lengths)
-    digits = [digits_of(definition, index) for index in range(count(definition))]
+    assert definition.count == prod(lengths)
+    digits = [definition.grid.digits(index) for index in range(definition.count)]
     assert len(set(digits)) == len(digits)
     assert digits == sorted(digits)
-    assert [grid_index_of(definition, place) for place in digits] == list(range(len(digits)))
+    assert [definition.grid.index(place) for place in digits] == list(range(len(digits)))
 
 
 @given(st.integers(1, 300), st.integers())
 def test_all_that_is_drawn_is_the_whole_grid_in_another_order(size: int, seed: int) -> None:
-    assert sorted(drawn_index(size, seed=seed, k=k) for k in range(size)) == list(range(size))
+    assert sorted(sampled_index(size, seed=seed, k=k) for k in range(size)) == list(range(size))
 
 
 @given(st.integers(10**9, 10**30), st.integers(0, 10**6), st.integers())
 def test_nothing_is_drawn_twice_from_a_grid_that_no_list_could_hold(size: int, first: int, seed: int) -> None:
-    drawn = [drawn_index(size, seed=seed, k=k) for k in range(first, first + 50)]
+    drawn = [sampled_index(size, seed=seed, k=k) for k in range(first, first + 50)]
     assert len(set(drawn)) == 50
     assert all(0 <= index < size for index in drawn)
 
 
 def test_every_index_is_drawn_about_as_often_as_any_other() -> None:
     """3,000 seeds, the first of ten: 300 each, give or take four standard deviations."""
-    first = [drawn_index(10, seed=seed, k=0) for seed in range(3000)]
+    first = [sampled_index(10, seed=seed, k=0) for seed in range(3000)]
     assert all(abs(first.count(index) - 300) < 4 * (3000 * 0.1 * 0.9) ** 0.5 for index in range(10))
 
 
 def test_a_sample_of_a_thousand_million_scenarios_takes_no_list() -> None:
     axes = {f"broker_profile.{name}": {"from": 1, "to": 1000} for name in ("disk_bytes", "vcpu", "nic_in_bytes_per_s")}
     definition = sweep(axes, sample={"count": 100, "seed": 1})
-    require_axes(definition)
-    assert definition.grid_size == 10**9
-    drawn = [grid_index(definition, k) for k in range(100)]
+    require_axes(definition.base, definition.grid)
+    assert definition.grid.size == 10**9
+    drawn = [definition.grid_index(k) for k in range(100)]
     assert len(set(drawn)) == 100
-    assert drawn == [grid_index(definition, k) for k in range(100)]
+    assert drawn == [definition.grid_index(k) for k in range(100)]
     with pytest.raises(IndexError):
-        grid_index(definition, 100)
+        definition.grid_index(100)
 
 
 @pytest.mark.parametrize(
@@ -107,8 +106,8 @@ def test_axes_are_written_where_they_point() -> None:
             },
         }
     )
-    require_axes(definition)
-    found = scenario(definition, 0)
+    require_axes(definition.base, definition.grid)
+    found = CapacitySweep(definition).scenario(0)
     assert [entry.partitions for entry in found.topics] == [72, 36]
     assert [entry.consumer_groups for entry in found.topics] == [5, 5]
     weights = found.topics[1].measured_weights
@@ -129,7 +128,7 @@ def test_axes_may_be_a_list_where_an_objects_order_would_be_lost() -> None:
 
 def test_brokers_count_up_from_one_rack_by_rack() -> None:
     definition = read_definition({"base": base(topology={"racks": ["b", "a"], "brokers_per_rack": {"a": 1, "b": 2}})})
-    brokers = [(broker.id, broker.rack) for broker in scenario(definition, 0).topology.brokers]
+    brokers = [(broker.id, broker.rack) for broker in CapacitySweep(definition).scenario(0).topology.brokers]
     assert brokers == [(1, "b"), (2, "b"), (3, "a")]
 
 
@@ -137,12 +136,14 @@ def test_without_a_seed_every_scenario_draws_its_own_whether_sampled_or_not() ->
     axes = {"partitions_multiplier": [1, 2, 3, 4]}
     unseeded = base(placement={"algorithm": "striped"})
     whole = read_definition({"base": unseeded, "axes": axes, "seed": 5})
-    seeds = [scenario(whole, index).seed for index in range(4)]
+    seeds = [CapacitySweep(whole).scenario(index).seed for index in range(4)]
     assert len(set(seeds)) == 4
-    assert seeds == [scenario(whole, index).seed for index in range(4)]
+    assert seeds == [CapacitySweep(whole).scenario(index).seed for index in range(4)]
     sampled = read_definition({"base": unseeded, "axes": axes, "seed": 5, "sample": {"count": 3, "seed": 1}})
-    assert [scenario(sampled, k).seed for k in range(3)] == [seeds[grid_index(sampled, k)] for k in range(3)]
+    assert [CapacitySweep(sampled).scenario(k).seed for k in range(3)] == [
+        seeds[sampled.grid_index(k)] for k in range(3)
+    ]
     other = read_definition({"base": unseeded, "axes": axes, "seed": 6})
-    assert scenario(other, 0).seed != seeds[0]
+    assert CapacitySweep(other).scenario(0).seed != seeds[0]
     fixed = read_definition({"base": base(), "axes": axes, "seed": 5})
-    assert {scenario(fixed, index).seed for index in range(4)} == {7}
+    assert {CapacitySweep(fixed).scenario(index).seed for index in range(4)} == {7}

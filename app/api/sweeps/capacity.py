@@ -1,0 +1,251 @@
+"""Requests for capacity sweeps: the base scenario, the axes, the objective and constraints.
+
+These models validate the shape and document it. The core validates sections again once axes are written into them:
+values of an axis are not of these models, and numbers between the ends of a range are produced there.
+"""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Discriminator, Field, Tag
+
+from app.api.fields import Id, Int32, Labels, Rack, Seed, TopicName
+from app.api.fields import Request as RequestModel
+from app.api.sweeps.fields import Axes, KnownKind
+from app.core.capacity.ranking import CONSTRAINTS, OBJECTIVES
+from app.core.capacity.scenario import FAILURE_CLASSES
+from app.core.capacity.sections import LONGEST_HORIZON_MONTHS
+from app.core.replicas.registry import PLACEMENTS
+from app.services.sweeps import SweepRequest
+
+Rate = Annotated[float, Field(ge=0, le=1e18, allow_inf_nan=False)]
+Capacity = Annotated[float, Field(gt=0, le=1e18, allow_inf_nan=False)]
+Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+Price = Annotated[float, Field(ge=0, le=1e12, allow_inf_nan=False)]
+Target = Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)]
+Count = Annotated[Int32, Field(ge=1)]
+
+
+class TopologyRequest(RequestModel):
+    """Racks, and the number of brokers in each or by rack."""
+
+    racks: Annotated[list[Annotated[Rack, Field(min_length=1)]], Field(min_length=1, max_length=1000)]
+    brokers_per_rack: Count | dict[Rack, Count]
+
+
+class ProfileRequest(RequestModel):
+    """One broker: its capacities and price. An absent capacity is unlimited; `disk_bytes` is required."""
+
+    name: Annotated[str, Field(min_length=1, max_length=249)] | None = None
+    disk_bytes: Capacity
+    disk_bytes_per_s: Capacity | None = None
+    nic_in_bytes_per_s: Capacity | None = None
+    nic_out_bytes_per_s: Capacity | None = None
+    vcpu: Capacity | None = None
+    max_partitions: Count | None = None
+    price_per_month: Price = 0.0
+    bytes_per_s_per_vcpu: Capacity | None = Field(None, description="Measured bytes/s that one vCPU can process.")
+
+
+class ZipfRequest(RequestModel):
+    """Partition p weighs 1 / (p + 1) ** zipf."""
+
+    zipf: Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)]
+
+
+class TopicTraits(RequestModel):
+    """Properties of a topic besides its traffic."""
+
+    min_insync_replicas: Count = 1
+    retention_s: Rate | None = Field(None, description="Seconds for which records are retained.")
+    retention_bytes: Rate | None = Field(None, description="Upper bound on a partition's bytes; does not grow.")
+    disk_headroom: Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)] = 0.0
+    consumer_groups: Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)] = Field(
+        0.0, description="The fan-out: how many times every byte is read."
+    )
+    lagging_share: Share = Field(0.0, description="The share of reads that are served from disk.")
+
+
+class TopicDetails(TopicTraits):
+    """One topic; its retention is given in bytes, as a time, or as an upper bound for each partition."""
+
+    name: TopicName
+    peak_ingress_bytes_per_s: Rate | None = Field(None, description="Limits depend on the peak, cost on the mean.")
+    retained_bytes: Rate | None = Field(None, description="Bytes of one copy of the topic now; grows with traffic.")
+    retained_bytes_per_partition: list[Rate] | None = Field(None, description="The same by partition.")
+    partition_weights: Literal["uniform"] | ZipfRequest | list[Rate] = "uniform"
+
+
+class TopicLoadRequest(TopicDetails):
+    """A topic and its traffic."""
+
+    partitions: Count
+    replication_factor: Count
+    ingress_bytes_per_s: Rate
+
+
+class MeasuredTopicRequest(TopicDetails):
+    """Values that override those of a measured topic; or a planned topic, with all that a topic needs."""
+
+    partitions: Count | None = None
+    replication_factor: Count | None = None
+    ingress_bytes_per_s: Rate | None = None
+
+
+class EveryTopicRequest(TopicTraits):
+    """Values of every topic, unless its own entry overrides them."""
+
+    replication_factor: Count | None = None
+
+
+class BytesInRequest(RequestModel):
+    """Measured ingress by topic or by partition; one of the two formats."""
+
+    csv: Annotated[str, Field(min_length=1)] | None = Field(
+        None,
+        description="With a header line: the columns `topic` and `bytes_in_per_s`, optionally `partition` and "
+        "`timestamp`. With several timestamps the mean is the ingress and the largest sum its peak.",
+    )
+    prometheus: dict[str, Any] | None = Field(
+        None,
+        description="An answer of `/api/v1/query_range` or `/api/v1/query`, unchanged; every series has a label "
+        "`topic`, optionally a label `partition`, and bytes/s. Series of the same topic are added up.",
+    )
+
+
+class MeasuredRequest(RequestModel):
+    """The topics of a snapshot: their partitions, replicas, bytes on disk and ingress."""
+
+    snapshot_id: Id
+    topics: Annotated[list[TopicName], Field(min_length=1)] | None = Field(
+        None, description="Topics of the snapshot; all by default."
+    )
+    bytes_in: BytesInRequest | None = Field(
+        None, description="Not stored; the sweep's definition lists by topic what was read from it."
+    )
+    every_topic: EveryTopicRequest | None = None
+
+
+class PlacementRequest(RequestModel):
+    """The algorithm that places the topics; without a seed each scenario has its own."""
+
+    algorithm: Literal[tuple(PLACEMENTS)] = "admin_utils"  # type: ignore[valid-type] # the registry is what decides
+    seed: Seed | None = None
+
+
+class ClientsRequest(RequestModel):
+    """The shares of clients by rack, equal by default; and whether consumers read from followers (KIP-392)."""
+
+    producer_share_per_rack: dict[Rack, Share] | None = None
+    consumer_share_per_rack: dict[Rack, Share] | None = None
+    follower_fetching: bool = False
+
+
+class TrafficRequest(RequestModel):
+    """Compound growth a month, −1 (no traffic) or more, and the horizon in months."""
+
+    growth_per_month: Annotated[float, Field(ge=-1, le=100, allow_inf_nan=False)] = 0.0
+    horizon_months: Annotated[Int32, Field(ge=0, le=LONGEST_HORIZON_MONTHS)] = 24
+
+
+class TargetsRequest(RequestModel):
+    """The share of each resource that may be used; 1 by default."""
+
+    disk: Target | None = None
+    disk_bytes_per_s: Target | None = None
+    nic_in: Target | None = None
+    nic_out: Target | None = None
+    vcpu: Target | None = None
+    partitions: Target | None = None
+
+
+class PricesRequest(RequestModel):
+    """Prices besides those of brokers."""
+
+    cross_rack_per_gib: Price = 0.0
+    storage_per_gib_month: Price = 0.0
+    replication_billed: bool = True
+
+
+class RereplicationRequest(RequestModel):
+    """The throttle at which lost replicas are copied, which loads surviving brokers."""
+
+    throttle_bytes_per_s: Rate
+
+
+class BaseSections(RequestModel):
+    """The sections of a scenario besides its topics."""
+
+    topology: TopologyRequest
+    broker_profile: ProfileRequest
+    partitions_multiplier: Count = 1
+    placement: PlacementRequest = Field(default_factory=PlacementRequest)
+    clients: ClientsRequest = Field(default_factory=ClientsRequest)
+    traffic: TrafficRequest = Field(default_factory=TrafficRequest)
+    failures: list[Literal[tuple(FAILURE_CLASSES)]] = Field(  # type: ignore[valid-type] # the core decides
+        default_factory=lambda: ["none"], description="The failures that the cluster has to withstand."
+    )
+    targets: TargetsRequest = Field(default_factory=TargetsRequest)
+    prices: PricesRequest = Field(default_factory=PricesRequest)
+    rereplication: RereplicationRequest | None = None
+
+
+class BaseRequest(BaseSections):
+    """A scenario with its topics."""
+
+    topics: Annotated[list[TopicLoadRequest], Field(min_length=1)]
+
+
+class MeasuredBaseRequest(BaseSections):
+    """A scenario with the topics of a snapshot; `topics` overrides measured values."""
+
+    measured: MeasuredRequest
+    topics: list[MeasuredTopicRequest] = Field(default_factory=list)
+
+
+def _topics_of(base: object) -> str:
+    has_measured = "measured" in base if isinstance(base, dict) else hasattr(base, "measured")
+    # A tag is part of the paths of errors, where it must not look like a field of the body.
+    return "base_measured" if has_measured else "base_inline"
+
+
+AnyBase = Annotated[
+    Annotated[BaseRequest, Tag("base_inline")] | Annotated[MeasuredBaseRequest, Tag("base_measured")],
+    Discriminator(_topics_of),
+]
+
+
+class SampleRequest(RequestModel):
+    """`count` scenarios of the grid, chosen at random without replacement."""
+
+    count: Count
+    seed: Seed = 0
+
+
+Bound = Annotated[float, Field(allow_inf_nan=False)]
+
+
+class CapacityChanges(RequestModel):
+    """The axes, and the objective and constraints."""
+
+    axes: Axes | None = None
+    sample: SampleRequest | None = None
+    objective: Literal[tuple(OBJECTIVES)] | None = None  # type: ignore[valid-type] # the core decides
+    constraints: dict[Literal[tuple(CONSTRAINTS)], Bound] | None = Field(  # type: ignore[valid-type] # as above
+        None, description="Bounds that an acceptable scenario is within, besides its limits."
+    )
+
+
+class CapacitySweepRequest(CapacityChanges):
+    """A sweep over scenarios of a cluster: a base, axes over it, an objective and constraints."""
+
+    kind: Annotated[Literal["capacity"], KnownKind] = "capacity"
+    base: AnyBase
+    seed: Seed = Field(0, description="The source of scenarios' seeds if their placement has none.")
+    labels: Labels = Field(default_factory=dict)
+
+    def service(self) -> SweepRequest:
+        """The service's request; absent fields stay absent."""
+        definition = self.model_dump(
+            mode="json", exclude_unset=True, exclude_none=True, exclude={"kind", "labels"}, by_alias=True
+        )
+        return SweepRequest(self.kind, definition, self.labels)

@@ -1,0 +1,51 @@
+"""Requests for sweeps over the consumer groups of a cluster."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from app.api.fields import GroupString, Id, Int32, Labels, Seed
+from app.api.fields import Request as RequestModel
+from app.api.groups import AssignorName
+from app.api.sweeps.fields import KnownKind
+from app.services.sweeps import SweepRequest
+
+Numbers = Annotated[list[Annotated[Int32, Field(ge=0, le=10_000)]], Field(min_length=1, max_length=1000)]
+
+
+class GroupsChanges(RequestModel):
+    """The assignors, and the numbers of members lost and added."""
+
+    assignors: Annotated[list[AssignorName], Field(min_length=1)] | None = None
+    members_lost: Numbers | None = None
+    members_added: Numbers | None = None
+
+
+class GroupsSweepRequest(GroupsChanges):
+    """A sweep over groups: each under every assignor, with members lost and members added."""
+
+    kind: Annotated[Literal["consumer_groups"], KnownKind]
+    snapshot_id: Id
+    groups: Annotated[list[GroupString], Field(min_length=1)] | None = Field(
+        None, description="Groups of the snapshot; the default is every group that has members."
+    )
+    assignors: Annotated[list[AssignorName], Field(min_length=1)] = Field(
+        description="Assignors that give each partition to one member: all except `simple`."
+    )
+    members_lost: Numbers = Field(
+        default_factory=lambda: [0],
+        description="Numbers of members that a group loses at once. They depend on `seed` and the group alone: every "
+        "assignor meets the same loss, and members among two lost are among three lost as well.",
+    )
+    members_added: Numbers = Field(
+        default_factory=lambda: [0],
+        description="Numbers of members that join in the same rebalance, each in the rack with the fewest members "
+        "(in none if no member has a rack), with the most common subscription.",
+    )
+    seed: Seed = Field(0, description="Decides which members are lost.")
+    labels: Labels = Field(default_factory=dict)
+
+    def service(self) -> SweepRequest:
+        """The service's request; absent fields have their defaults."""
+        definition = self.model_dump(mode="json", exclude_none=True, exclude={"kind", "labels"})
+        return SweepRequest(self.kind, definition, self.labels)

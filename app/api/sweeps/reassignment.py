@@ -1,0 +1,59 @@
+"""Requests for sweeps over reassignments of a cluster."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from app.api.fields import Id, Labels, Rack, TopicName
+from app.api.fields import Request as RequestModel
+from app.api.reassignment import EvenReplicas
+from app.api.sweeps.fields import ChangeAxes, KnownKind
+from app.services.sweeps import SweepRequest
+
+
+class SweepBalance(RequestModel):
+    """The balance constraint of every scenario."""
+
+    replicas: EvenReplicas | None = Field(
+        None,
+        description="`tight`: max − min ≤ 1 wherever that is possible; `keep`: only replicas that must move do; a "
+        "tolerance: in between. The default is `tight` if brokers are added, `keep` otherwise.",
+    )
+
+
+class ReassignmentChanges(RequestModel):
+    """The options of a change, besides the axes."""
+
+    balance: SweepBalance | None = None
+    minimise: Literal["bytes", "replicas"] | None = None
+    racks_of_added: Annotated[list[Rack], Field(min_length=1, max_length=10_000)] | None = Field(
+        None,
+        description="The racks of added brokers, in rotation from the first. By default each gets the rack that has "
+        "the fewest brokers by then, of equal ones the first by name.",
+    )
+
+
+class ReassignmentSweepRequest(ReassignmentChanges):
+    """A sweep over changes of a cluster: a broker removed, brokers added, and what moves."""
+
+    kind: Annotated[Literal["reassignment"], KnownKind]
+    snapshot_id: Id
+    axes: ChangeAxes
+    topics: Annotated[list[TopicName], Field(min_length=1)] | None = Field(
+        None, description="Topics whose partitions may move; all by default. Others count where they are."
+    )
+    minimise: Literal["bytes", "replicas"] = Field(
+        "bytes", description="What to minimise; `replicas` if the size of any partition is unknown."
+    )
+    rack_mode: Literal["enforced", "safe", "disabled"] = Field(
+        "enforced",
+        description="`enforced`: a partition spans min(replicas, racks) racks of those before a broker is removed, "
+        "and every broker needs a rack; `safe`: of the remaining racks, unconstrained if a broker has no rack; "
+        "`disabled`: racks are not constrained.",
+    )
+    labels: Labels = Field(default_factory=dict)
+
+    def service(self) -> SweepRequest:
+        """The service's request; absent fields have their defaults."""
+        definition = self.model_dump(mode="json", exclude_none=True, by_alias=True, exclude={"kind", "labels"})
+        return SweepRequest(self.kind, definition, self.labels)

@@ -1,0 +1,35 @@
+"""Requests for sweeps of any kind; the `kind` of a body decides which model validates it."""
+
+from typing import Annotated, Any, TypeAlias
+
+from pydantic import Discriminator, Tag
+
+from app.api.sweeps.capacity import CapacityChanges, CapacitySweepRequest
+from app.api.sweeps.draws import DrawsChanges, DrawsSweepRequest
+from app.api.sweeps.fields import AnyAxes, kind_of
+from app.api.sweeps.groups import GroupsChanges, GroupsSweepRequest
+from app.api.sweeps.keys import KeySkewChanges, KeySkewSweepRequest
+from app.api.sweeps.reassignment import ReassignmentChanges, ReassignmentSweepRequest
+
+SweepSubmission: TypeAlias = Annotated[
+    Annotated[CapacitySweepRequest, Tag("capacity")]
+    | Annotated[DrawsSweepRequest, Tag("placement_draws")]
+    | Annotated[GroupsSweepRequest, Tag("consumer_groups")]
+    | Annotated[KeySkewSweepRequest, Tag("key_skew")]
+    | Annotated[ReassignmentSweepRequest, Tag("reassignment")],
+    Discriminator(kind_of),
+]
+
+
+class ChangesRequest(CapacityChanges, DrawsChanges, GroupsChanges, KeySkewChanges, ReassignmentChanges):
+    """The fields that a clone changes; absent or null ones stay, except that a `sample` of null removes the sample.
+
+    Each field except the axes is of one kind of sweep.
+    """
+
+    axes: AnyAxes | None = None  # type: ignore[assignment] # wider than capacity's own, whose service rejects `each`
+
+    def changes(self) -> dict[str, Any]:
+        """The changed part of the definition."""
+        given = self.model_dump(mode="json", exclude_unset=True, by_alias=True)
+        return {name: value for name, value in given.items() if value is not None or name == "sample"}

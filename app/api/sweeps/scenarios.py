@@ -1,0 +1,246 @@
+"""Results of `/v1/sweeps/{id}`: scored scenarios, distributions of their figures, and the best one."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Annotated, Any, Literal
+
+import orjson
+from fastapi import APIRouter, Query, Request, Response, Security
+from pydantic import Field
+
+from app import errors
+from app.api import examples
+from app.api.auth import principal
+from app.api.dependencies import RequestLimits, Uow
+from app.api.fields import Id
+from app.api.groups import GroupPlanDocument
+from app.api.idempotency import OnceOnly
+from app.api.negotiation import chosen
+from app.api.pagination import PageSize, PageToken, place_of_token, token_of_place
+from app.api.plan_documents import PlanDocument
+from app.api.planned import created
+from app.api.problems import responses
+from app.api.reassignment import ReassignmentPlanDocument
+from app.api.sweeps.documents import (
+    BestDocument,
+    ComparisonDocument,
+    FrontDocument,
+    ScenarioDocument,
+    ScenariosPage,
+    SummaryDocument,
+)
+from app.formats import scenario_tables
+from app.services.sweeps import results
+from app.services.sweeps.results import ScenarioFilter
+
+router = APIRouter(prefix="/v1/sweeps", tags=["sweeps"])
+
+JSON = "application/json"
+TABLES: Mapping[str, Callable[..., bytes]] = {
+    "text/csv": scenario_tables.write_csv,
+    "application/vnd.apache.parquet": scenario_tables.write_parquet,
+    "application/vnd.apache.arrow.stream": scenario_tables.write_arrow,
+}
+"""The formats of scenarios besides JSON: all scenarios of the filter, not a page of them."""
+_READ_ROWS = 5_000
+
+SweepId = Annotated[Id, examples.SWEEP_ID]
+FeasibleFilter = Annotated[
+    bool | None, Query(description="Of a capacity sweep: only feasible scenarios, or only the others.")
+]
+AxisFilter = Annotated[
+    list[Annotated[str, Field(max_length=900, pattern=r"^[^\x00-\x1f\x7f=]+=[^\x00-\x1f\x7f]*$")]] | None,
+    Query(
+        description="`name=value`: only scenarios in which the axis has this value, as in JSON (text without quotes).",
+        max_length=16,
+    ),
+]
+
+
+@router.get(
+    "/{sweep_id}/scenarios",
+    operation_id="list_scenarios",
+    summary="Read scored scenarios",
+    response_model=ScenariosPage,
+    responses=responses(
+        errors.SweepNotFound,
+        errors.InvalidPageToken,
+        errors.NotAcceptable,
+        errors.UnknownFigure,
+        errors.UnknownAxis,
+        errors.NotForThisKind,
+        others={200: {"content": {media_type: {} for media_type in TABLES}, "description": "Scenarios"}},
+    ),
+    dependencies=[Security(principal, scopes=["read"])],
+)
+def scenarios(
+    request: Request,
+    uow: Uow,
+    sweep_id: SweepId,
+    feasible: FeasibleFilter = None,
+    axis: AxisFilter = None,
+    sort: Annotated[
+        Literal[tuple(results.SORTABLE)],  # type: ignore[valid-type] # the kinds decide
+        Query(description="The sort key: the index, or a figure of the sweep's kind."),
+    ] = "index",
+    descending: Annotated[bool, Query(description="The largest first.")] = False,
+    page_size: PageSize = 100,
+    page_token: PageToken = None,
+) -> Response:
+    """Page through the scenarios, or get all of the filter as CSV, Parquet or an Arrow stream (`Accept`)."""
+    media_type = chosen(request, [JSON, *TABLES])
+    selection = ScenarioFilter(feasible, _named_axes(axis))
+
+    def page(after: tuple[float | None, int] | None, size: int) -> tuple[Sequence[Mapping[str, Any]], bool]:
+        found = results.scenarios(uow, sweep_id, selection, sort=sort, descending=descending, after=after, size=size)
+        return [row for _, row in found.items], found.has_more
+
+    if media_type != JSON:
+        columns = results.columns(uow, sweep_id)
+        return Response(TABLES[media_type](_all(page, sort), columns), media_type=media_type)
+    items, has_more = page(place_of_token(page_token), page_size)
+    token = token_of_place(_place(items[-1], sort)) if has_more else None
+    return _json({"items": items, "next_page_token": token})
+
+
+@router.get(
+    "/{sweep_id}/scenarios/{index}",
+    operation_id="get_scenario",
+    summary="Read one scored scenario",
+    response_model=ScenarioDocument,
+    responses=responses(errors.SweepNotFound, errors.ScenarioNotFound),
+    dependencies=[Security(principal, scopes=["read"])],
+)
+def scenario(uow: Uow, sweep_id: SweepId, index: examples.ScenarioIndex) -> Response:
+    """All figures of one scenario."""
+    return _json(results.one(uow, sweep_id, index))
+
+
+@router.post(
+    "/{sweep_id}/scenarios/{index}/plan",
+    status_code=201,
+    operation_id="open_scenario",
+    summary="Open a scenario as a plan",
+    response_model=PlanDocument | ReassignmentPlanDocument | GroupPlanDocument,
+    responses=responses(
+        errors.SweepNotFound,
+        errors.ScenarioNotFound,
+        errors.SnapshotNotFound,
+        errors.NotForThisKind,
+        errors.LimitExceeded,
+        errors.ConflictingFields,
+        errors.ArithmeticOverflow,
+        errors.OwnedPartitionMissing,
+        errors.SubscribedTopicMissing,
+        errors.PartitionsLeftUnassigned,
+        errors.AssignorLosesCount,
+        errors.AssignorNeverEnds,
+        errors.ImpossibleValue,
+        errors.InvalidReplicationFactor,
+        errors.BrokersWithoutRack,
+        errors.NotFeasible,
+        errors.IdempotencyKeyInFlight,
+    ),
+)
+def open_scenario(
+    uow: Uow, once: OnceOnly, limits: RequestLimits, sweep_id: SweepId, index: examples.ScenarioIndex
+) -> Response:
+    """Create a plan of the placement, group or reassignment that was scored, with its measures, picture and exports.
+
+    Scenarios of a key skew place nothing that a plan could contain.
+
+    A group plan is of the remaining and the added members; partitions of lost members are taken up in it.
+    """
+    return once(lambda: created(results.opened(uow, sweep_id, index, limits)))
+
+
+@router.get(
+    "/{sweep_id}/summary",
+    operation_id="summarise_sweep",
+    summary="Get the distributions of a sweep's figures",
+    response_model=SummaryDocument,
+    responses=responses(errors.SweepNotFound, errors.UnknownAxis, errors.NotForThisKind),
+    dependencies=[Security(principal, scopes=["read"])],
+)
+def summary(
+    uow: Uow,
+    sweep_id: SweepId,
+    feasible: FeasibleFilter = None,
+    axis: AxisFilter = None,
+) -> Response:
+    """Least, mean, median, 95th percentile (nearest rank), largest and a histogram of every figure of the sweep's kind,
+    over all that has been scored, or over the scenarios of some axes' values.
+    """
+    return _json(results.summary(uow, sweep_id, ScenarioFilter(feasible, _named_axes(axis))))
+
+
+@router.get(
+    "/{sweep_id}/front",
+    operation_id="get_front",
+    summary="See which scenarios no other beats",
+    response_model=FrontDocument,
+    responses=responses(errors.SweepNotFound, errors.NotForThisKind),
+    dependencies=[Security(principal, scopes=["read"])],
+)
+def front(uow: Uow, sweep_id: SweepId) -> Response:
+    """The Pareto front over cost, headroom and cross-rack bytes, of what is feasible and keeps the constraints.
+
+    Of capacity sweeps; other kinds have no objective, and a summary.
+    """
+    return _json({"items": results.front(uow, sweep_id)})
+
+
+@router.get(
+    "/{sweep_id}/best",
+    operation_id="get_best",
+    summary="Get the best scenario, and why cheaper neighbours are not acceptable",
+    response_model=BestDocument,
+    responses=responses(errors.SweepNotFound, errors.NotForThisKind),
+    dependencies=[Security(principal, scopes=["read"])],
+)
+def best(uow: Uow, sweep_id: SweepId) -> Response:
+    """The best by the sweep's objective; for each cheaper neighbour, the limit that breaks or the violated constraint.
+
+    Of capacity sweeps; other kinds have no objective, and a summary.
+    """
+    return _json(results.best(uow, sweep_id))
+
+
+@router.get(
+    "/{sweep_id}/comparison",
+    operation_id="compare_sweeps",
+    summary="Compare two sweeps",
+    response_model=ComparisonDocument,
+    responses=responses(errors.SweepNotFound, errors.NotForThisKind),
+    dependencies=[Security(principal, scopes=["read"])],
+)
+def comparison(
+    uow: Uow,
+    sweep_id: SweepId,
+    against: Annotated[Id, Query(description="Another sweep.", examples=[str(examples.EXAMPLE_SWEEP_ID)])],
+) -> Response:
+    """The best scenario of each of two capacity sweeps, and how many scenarios of each are acceptable."""
+    return _json(results.compared(uow, sweep_id, against))
+
+
+def _named_axes(pairs: Sequence[str] | None) -> dict[str, str]:
+    return dict(pair.split("=", 1) for pair in pairs or ())
+
+
+def _all(
+    page: Callable[[tuple[float | None, int] | None, int], tuple[Sequence[Mapping[str, Any]], bool]], sort: str
+) -> Iterable[Mapping[str, Any]]:
+    after: tuple[float | None, int] | None = None
+    has_more = True
+    while has_more:
+        items, has_more = page(after, _READ_ROWS)
+        yield from items
+        after = _place(items[-1], sort) if items else None
+
+
+def _place(row: Mapping[str, Any], sort: str) -> tuple[float | None, int]:
+    value = None if sort == "index" else row.get(sort)
+    return (None if value is None else float(value)), int(row["index"])
+
+
+def _json(document: object) -> Response:
+    return Response(orjson.dumps(document), media_type=JSON)

@@ -1,0 +1,236 @@
+"""Read the sections of a scenario, JSON → records; field names are those of `POST /v1/sweeps`.
+
+Every reader takes a section's value, None if the scenario omits it. It raises `ImpossibleValue` for an invalid value
+and `ConflictingFields` for values that contradict each other, with a path that begins at the scenario.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+
+from app.core.capacity.scenario import (
+    DEFAULT_BYTES_PER_S_PER_VCPU,
+    FAILURE_CLASSES,
+    RESOURCES,
+    BrokerProfile,
+    Clients,
+    PlacementPolicy,
+    Prices,
+    TopicLoad,
+    Topology,
+    Traffic,
+)
+from app.core.capacity.topics import read_topics
+from app.core.replicas.registry import PLACEMENTS
+from app.core.sweeps.fields import Fields, as_integer, as_list, as_number, impossible
+from app.errors import ConflictingFields, Json, LimitExceeded
+
+SECTION_FIELDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "topology": ("racks", "brokers_per_rack"),
+        "broker_profile": (
+            "name",
+            "disk_bytes",
+            "disk_bytes_per_s",
+            "nic_in_bytes_per_s",
+            "nic_out_bytes_per_s",
+            "vcpu",
+            "max_partitions",
+            "price_per_month",
+            "bytes_per_s_per_vcpu",
+        ),
+        "topics": (),
+        "partitions_multiplier": (),
+        "placement": ("algorithm", "seed"),
+        "clients": ("producer_share_per_rack", "consumer_share_per_rack", "follower_fetching"),
+        "traffic": ("growth_per_month", "horizon_months"),
+        "failures": (),
+        "targets": RESOURCES,
+        "prices": ("cross_rack_per_gib", "storage_per_gib_month", "replication_billed"),
+        "rereplication": ("throttle_bytes_per_s",),
+    }
+)
+"""Every section of a scenario and its fields; none if the section is not an object."""
+LONGEST_HORIZON_MONTHS = 1200
+
+
+def _object(section: str, value: Json) -> Fields:
+    return Fields(value, (section,), known=SECTION_FIELDS[section])
+
+
+def read_topology(value: Json) -> Topology:
+    """Racks, and the number of brokers in each or by rack."""
+    fields = _object("topology", value)
+    path = fields.at("racks")
+    racks = as_list(fields.raw("racks"), path)
+    names = [Fields({"rack": rack}, (*path, index), known=("rack",)).text("rack") for index, rack in enumerate(racks)]
+    for index, rack in enumerate(names):
+        if rack in names[:index]:
+            raise ConflictingFields(f"rack {rack} is listed twice", path=(*path, index), value=rack)
+    counts, path = fields.raw("brokers_per_rack"), fields.at("brokers_per_rack")
+    if not isinstance(counts, Mapping):
+        return Topology(dict.fromkeys(names, as_integer(counts, path, minimum=1)))
+    if set(counts) != set(names):
+        raise ConflictingFields(
+            f"brokers_per_rack counts the brokers of {', '.join(counts)}; the racks are {', '.join(names)}", path=path
+        )
+    return Topology({rack: as_integer(counts[rack], (*path, rack), minimum=1) for rack in names})
+
+
+def read_profile(value: Json) -> BrokerProfile:
+    """One broker; only `disk_bytes` is required."""
+    fields = _object("broker_profile", value)
+    partitions = fields.raw("max_partitions")
+    return BrokerProfile(
+        disk_bytes=fields.number("disk_bytes", above=0),
+        disk_bytes_per_s=fields.number_or_none("disk_bytes_per_s", above=0),
+        nic_in_bytes_per_s=fields.number_or_none("nic_in_bytes_per_s", above=0),
+        nic_out_bytes_per_s=fields.number_or_none("nic_out_bytes_per_s", above=0),
+        vcpu=fields.number_or_none("vcpu", above=0),
+        max_partitions=None if partitions is None else fields.integer("max_partitions", minimum=1),
+        price_per_month=fields.number("price_per_month", 0.0),
+        bytes_per_s_per_vcpu=fields.number("bytes_per_s_per_vcpu", DEFAULT_BYTES_PER_S_PER_VCPU, above=0),
+        name=None if fields.raw("name") is None else fields.text("name"),
+    )
+
+
+def read_multiplier(value: Json) -> int:
+    """The factor by which every topic's partitions are multiplied."""
+    return 1 if value is None else as_integer(value, ("partitions_multiplier",), minimum=1)
+
+
+def read_placement(value: Json) -> PlacementPolicy:
+    """The algorithm of `PLACEMENTS`, and its seed."""
+    fields = _object("placement", {} if value is None else value)
+    algorithm = fields.text("algorithm", "admin_utils")
+    if algorithm not in PLACEMENTS:
+        known = ", ".join(PLACEMENTS)
+        raise impossible(f"a placement algorithm is needed, of {known}", algorithm, fields.at("algorithm"))
+    no_seed = fields.raw("seed") is None
+    return PlacementPolicy(algorithm, None if no_seed else fields.integer("seed", minimum=-(2**63), maximum=2**63 - 1))
+
+
+def read_clients(value: Json) -> Clients:
+    """The shares of clients by rack, and whether consumers read from followers."""
+    fields = _object("clients", {} if value is None else value)
+    return Clients(
+        producer_share_per_rack=_shares(fields, "producer_share_per_rack"),
+        consumer_share_per_rack=_shares(fields, "consumer_share_per_rack"),
+        follower_fetching=fields.flag("follower_fetching", False),
+    )
+
+
+def _shares(fields: Fields, name: str) -> Mapping[str, float] | None:
+    value, path = fields.raw(name), fields.at(name)
+    if value is None:
+        return None
+    if not isinstance(value, Mapping) or not value:
+        raise impossible("a share for each rack is needed", value, path)
+    shares = {rack: as_number(share, (*path, rack), maximum=1.0) for rack, share in value.items()}
+    if abs(sum(shares.values()) - 1) > 1e-6:
+        raise impossible("shares that sum to 1 are needed", sum(shares.values()), path)
+    return shares
+
+
+def read_traffic(value: Json) -> Traffic:
+    """Growth a month, of −100 % or more, and the horizon in months."""
+    fields = _object("traffic", {} if value is None else value)
+    return Traffic(
+        growth_per_month=fields.number("growth_per_month", 0.0, minimum=-1.0),
+        horizon_months=fields.integer("horizon_months", 24, minimum=0, maximum=LONGEST_HORIZON_MONTHS),
+    )
+
+
+def read_failures(value: Json) -> tuple[str, ...]:
+    """Of `FAILURE_CLASSES`, in that order; `none` is always included."""
+    named = set[str]()
+    for index, name in enumerate([] if value is None or value == [] else as_list(value, ("failures",))):
+        if not isinstance(name, str) or name not in FAILURE_CLASSES:
+            raise impossible(f"a failure class is needed, of {', '.join(FAILURE_CLASSES)}", name, ("failures", index))
+        named.add(name)
+    return tuple(name for name in FAILURE_CLASSES if name in named or name == "none")
+
+
+def read_targets(value: Json) -> Mapping[str, float]:
+    """The share of each resource that may be used."""
+    fields = _object("targets", {} if value is None else value)
+    return {name: fields.number(name, above=0, maximum=1.0) for name in RESOURCES if fields.raw(name) is not None}
+
+
+def read_prices(value: Json) -> Prices:
+    """Prices by the GiB."""
+    fields = _object("prices", {} if value is None else value)
+    return Prices(
+        cross_rack_per_gib=fields.number("cross_rack_per_gib", 0.0),
+        storage_per_gib_month=fields.number("storage_per_gib_month", 0.0),
+        replication_billed=fields.flag("replication_billed", True),
+    )
+
+
+def read_rereplication(value: Json) -> float:
+    """The throttle in bytes/s; 0 if re-replication adds no load."""
+    return 0.0 if value is None else _object("rereplication", value).number("throttle_bytes_per_s")
+
+
+READERS: Mapping[str, Callable[[Json], object]] = MappingProxyType(
+    {
+        "topology": read_topology,
+        "broker_profile": read_profile,
+        "topics": read_topics,
+        "partitions_multiplier": read_multiplier,
+        "placement": read_placement,
+        "clients": read_clients,
+        "traffic": read_traffic,
+        "failures": read_failures,
+        "targets": read_targets,
+        "prices": read_prices,
+        "rereplication": read_rereplication,
+    }
+)
+"""The reader of each section, to validate the values of an axis by themselves."""
+
+
+MOST_BROKERS = 10_000
+MOST_REPLICAS = 50_000_000
+"""Of one scenario. A larger one would exhaust the memory of an executor, which scores other scenarios as well."""
+
+
+def require_consistent(topology: Topology, topics: Sequence[TopicLoad], multiplier: int, clients: Clients) -> None:
+    """Raise `ConflictingFields` if sections contradict each other, `LimitExceeded` if the scenario is too large.
+
+    Parameters
+    ----------
+    topics : before their partitions are multiplied, since the product may be too large for memory.
+    """
+    brokers = sum(topology.brokers_per_rack.values())
+    if brokers > MOST_BROKERS:
+        raise LimitExceeded(
+            f"a scenario has {brokers} brokers; the limit is {MOST_BROKERS}",
+            path=("topology", "brokers_per_rack"),
+            value=brokers,
+            maximum=MOST_BROKERS,
+        )
+    for index, topic in enumerate(topics):
+        if topic.replication_factor > brokers:
+            raise ConflictingFields(
+                f"replication factor {topic.replication_factor} of topic {topic.name} needs as many brokers; "
+                f"{brokers} given",
+                path=("topics", index, "replication_factor"),
+                value=topic.replication_factor,
+                maximum=brokers,
+            )
+    replicas = multiplier * sum(topic.partitions * topic.replication_factor for topic in topics)
+    if replicas > MOST_REPLICAS:
+        raise LimitExceeded(
+            f"a scenario has {replicas} replicas; the limit is {MOST_REPLICAS}",
+            path=("topics",),
+            value=replicas,
+            maximum=MOST_REPLICAS,
+        )
+    for name in ("producer_share_per_rack", "consumer_share_per_rack"):
+        for rack in getattr(clients, name) or ():
+            if rack not in topology.brokers_per_rack:
+                raise ConflictingFields(
+                    f"{name} names rack {rack}; the racks are {', '.join(topology.racks)}",
+                    path=("clients", name, rack),
+                    value=rack,
+                )

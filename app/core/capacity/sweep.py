@@ -1,0 +1,238 @@
+"""Capacity sweeps: a base scenario, what varies in it, and the score of scenario i, a pure function of both.
+
+Results that scenarios share are computed once: sections are read, topics placed and brokers loaded again only if an
+axis that they depend on has another value. Axes on which placement does not depend (prices, growth, the broker profile)
+are therefore cheapest in the last positions.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+
+from app.core.capacity.loads import BrokerLoads, loads, positions
+from app.core.capacity.ranking import CONSTRAINTS, OBJECTIVES
+from app.core.capacity.scenario import Scenario
+from app.core.capacity.scenarios import Digits, ScenarioReader
+from app.core.capacity.score import document, judge, place
+from app.core.capacity.sections import SECTION_FIELDS, read_clients, read_failures, read_placement, read_topology
+from app.core.capacity.workload import Workload, workload
+from app.core.model import Int32s
+from app.core.sweeps.axes import Axis, Grid, read_axis
+from app.core.sweeps.fields import Fields, as_integer, as_number, impossible
+from app.core.sweeps.sampling import sampled_index
+from app.errors import ConflictingFields, Json
+
+_FIELDS = ("base", "axes", "sample", "objective", "constraints", "seed")
+_RESOLVED = ("resolved", "snapshot_content_hash", "topics_read", "warnings")
+_TOPICS = ("topics", "partitions_multiplier")
+_PLACED = ("topology", *_TOPICS, "placement")
+_LOADED = (*_PLACED, "clients", "failures")
+_CACHED = 4
+"""Placements and loads in memory: each has arrays of all partitions, and older ones are seldom met again."""
+_SMALLEST_SEED, _LARGEST_SEED = -(2**63), 2**63 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """`count` scenarios of the grid, chosen at random without replacement."""
+
+    count: int
+    seed: int
+
+
+@dataclass(frozen=True)
+class SweepDefinition:
+    """A capacity sweep.
+
+    Parameters
+    ----------
+    base : a scenario's JSON. axes : the last one varies fastest. sample : None for the whole grid.
+    objective : of `OBJECTIVES`. constraints : of `CONSTRAINTS`, with their bounds.
+    seed : the source of the scenarios' own seeds, if the placement has none.
+    """
+
+    base: Mapping[str, Json]
+    axes: tuple[Axis, ...] = ()
+    sample: Sample | None = None
+    objective: str = "monthly_cost"
+    constraints: Mapping[str, float] = field(default_factory=dict)
+    seed: int = 0
+
+    @cached_property
+    def grid(self) -> Grid:
+        """All combinations of the axes' values."""
+        return Grid(self.axes)
+
+    @property
+    def count(self) -> int:
+        """The number of scenarios."""
+        return self.grid.size if self.sample is None else self.sample.count
+
+    def grid_index(self, index: int) -> int:
+        """The grid index of scenario `index`. Raises IndexError beyond the last scenario."""
+        if not 0 <= index < self.count:
+            raise IndexError(index)
+        return index if self.sample is None else sampled_index(self.grid.size, seed=self.sample.seed, k=index)
+
+
+class CapacitySweep:
+    """The scenarios of a definition, placed, loaded and scored; what consecutive scenarios share is cached.
+
+    Examples
+    --------
+    >>> from app.core.sweeps import score
+    >>> sweep = CapacitySweep(
+    ...     read_definition(
+    ...         {
+    ...             "base": {
+    ...                 "topology": {"racks": ["a", "b", "c"], "brokers_per_rack": 1},
+    ...                 "broker_profile": {"disk_bytes": 1e12, "price_per_month": 100},
+    ...                 "topics": [
+    ...                     {
+    ...                         "name": "orders",
+    ...                         "partitions": 12,
+    ...                         "replication_factor": 3,
+    ...                         "ingress_bytes_per_s": 1e6,
+    ...                         "retention_s": 86_400,
+    ...                     }
+    ...                 ],
+    ...             },
+    ...             "axes": {"topology.brokers_per_rack": {"from": 1, "to": 3}},
+    ...         }
+    ...     )
+    ... )
+    >>> [(row.document["brokers"], row.document["monthly_cost"]) for row in score(sweep, 0, sweep.count)]
+    [(3, 300.0), (6, 600.0), (9, 900.0)]
+    """
+
+    without_figures: Mapping[str, Json] = {"feasible": None}
+
+    def __init__(self, definition: SweepDefinition) -> None:
+        self.definition = definition
+        self._reader = ScenarioReader(definition.base, definition.grid, seed=definition.seed)
+        self._placements = lru_cache(_CACHED)(self._place)
+        self._workloads = lru_cache(_CACHED)(self._workload)
+        self._loads = lru_cache(_CACHED)(self._load)
+
+    @property
+    def count(self) -> int:
+        """The number of scenarios."""
+        return self.definition.count
+
+    def coordinates(self, index: int) -> dict[str, Json]:
+        """The grid index, which differs from the index in a sample, and the value of each axis."""
+        grid_index = self.definition.grid_index(index)
+        return {"grid_index": grid_index, "axes": self.definition.grid.values(grid_index)}
+
+    def scenario(self, index: int) -> Scenario:
+        """Scenario `index`. Raises a `Failure` if it is not possible, IndexError beyond the last."""
+        return self._reader.scenario(self.definition.grid_index(index))
+
+    def figures(self, index: int) -> Mapping[str, Json]:
+        """The score of scenario `index` as JSON. Raises a `Failure` if the scenario is not possible."""
+        grid_index = self.definition.grid_index(index)
+        scenario = self._reader.scenario(grid_index)
+        digits = self._reader.relevant(_LOADED, self.definition.grid.digits(grid_index))
+        return document(judge(scenario, self._loads(scenario.seed, digits)))
+
+    def _load(self, seed: int, digits: Digits) -> BrokerLoads:
+        reader = self._reader
+        return loads(
+            self._placements(seed, reader.relevant(_PLACED, digits)),
+            self._workloads(reader.relevant(_TOPICS, digits)),
+            topology=reader.section("topology", read_topology, digits),
+            clients=reader.section("clients", read_clients, digits),
+            failures=reader.section("failures", read_failures, digits),
+        )
+
+    def _place(self, seed: int, digits: Digits) -> Int32s:
+        topology = self._reader.section("topology", read_topology, digits)
+        policy = self._reader.section("placement", read_placement, digits)
+        return positions(place(topology, self._reader.topics(digits), policy, seed=seed))
+
+    def _workload(self, digits: Digits) -> Workload:
+        return workload(self._reader.topics(digits))
+
+
+def read_sweep(value: Json) -> CapacitySweep:
+    """A capacity sweep's JSON as what executors score. Raises as `read_definition` does."""
+    return CapacitySweep(read_definition(value))
+
+
+def read_scenario(value: Json) -> Scenario:
+    """One scenario's JSON by itself; without a seed it has that of a sweep's scenario 0.
+
+    Raises
+    ------
+    ImpossibleValue, ConflictingFields, LimitExceeded : with the path of the value.
+    """
+    return CapacitySweep(read_definition({"base": value})).scenario(0)
+
+
+def read_definition(value: Json) -> SweepDefinition:
+    """Read a capacity sweep's JSON: base, axes, sample, objective, constraints, seed.
+
+    If the topics of the base are `measured`, `resolved` has them. `axes` is an object, or a list of
+    `{"path", "values"}` for clients that do not preserve the order of an object's fields.
+
+    Raises
+    ------
+    EmptyAxis, ImpossibleValue, ConflictingFields : with paths that begin at the sweep. The contents of the base and of
+        the axes' values are validated by `scenarios.require_axes`.
+
+    Examples
+    --------
+    >>> definition = read_definition({"base": {}, "axes": {"partitions_multiplier": [1, 2, 4]}, "sample": {"count": 2}})
+    >>> definition.count, definition.grid.size, definition.objective
+    (2, 3, 'monthly_cost')
+    """
+    fields = Fields(value, (), known=(*_FIELDS, *_RESOLVED))
+    base = Fields(fields.raw("base"), ("base",), known=(*SECTION_FIELDS, "measured")).all
+    sections = {name: section for name, section in base.items() if name != "measured"}
+    sections |= Fields(fields.raw("resolved") or {}, ("resolved",), known=("topics",)).all
+    objective = fields.text("objective", "monthly_cost")
+    if objective not in OBJECTIVES:
+        raise impossible(f"an objective is needed, of {', '.join(OBJECTIVES)}", objective, ("objective",))
+    bounds = Fields(fields.raw("constraints") or {}, ("constraints",), known=tuple(CONSTRAINTS))
+    given = [name for name in CONSTRAINTS if bounds.raw(name) is not None]
+    definition = SweepDefinition(
+        base=sections,
+        axes=_read_axes(fields.raw("axes")),
+        sample=_read_sample(fields.raw("sample")),
+        objective=objective,
+        constraints={name: as_number(bounds.raw(name), bounds.at(name)) for name in given},
+        seed=fields.integer("seed", 0, minimum=_SMALLEST_SEED, maximum=_LARGEST_SEED),
+    )
+    if definition.sample is not None and definition.sample.count > definition.grid.size:
+        raise ConflictingFields(
+            f"{definition.sample.count} scenarios cannot be drawn from the {definition.grid.size} that the axes span",
+            path=("sample", "count"),
+            value=definition.sample.count,
+            maximum=definition.grid.size,
+        )
+    return definition
+
+
+def _read_axes(value: Json) -> tuple[Axis, ...]:
+    if value is None or isinstance(value, Mapping):
+        return tuple(read_axis(path, values) for path, values in (value or {}).items())
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        raise impossible("an object with a list of values for each axis is needed", value, ("axes",))
+    axes: list[Axis] = []
+    for index, entry in enumerate(value):
+        fields = Fields(entry, ("axes", index), known=("path", "values"))
+        axis = read_axis(fields.text("path"), fields.raw("values"))
+        if any(axis.path == earlier.path for earlier in axes):
+            raise ConflictingFields(f"axis {axis.path} is given twice", path=fields.at("path"))
+        axes.append(axis)
+    return tuple(axes)
+
+
+def _read_sample(value: Json) -> Sample | None:
+    if value is None:
+        return None
+    fields = Fields(value, ("sample",), known=("count", "seed"))
+    return Sample(
+        as_integer(fields.raw("count"), fields.at("count"), minimum=1),
+        fields.integer("seed", 0, minimum=_SMALLEST_SEED, maximum=_LARGEST_SEED),
+    )

@@ -1,0 +1,258 @@
+"""What a reassignment sweep varies: the cluster as it is, the axes, and the change that each scenario makes."""
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from app.core.measures.tally import positions_of
+from app.core.model import INT32_MAX, Int32s, Int64s, padded, unpadded
+from app.core.reassignment.model import KEEP, TIGHT, Balance
+from app.core.sweeps.axes import Axis, Grid, read_axis
+from app.core.sweeps.fields import as_integer
+from app.errors import ConflictingFields, ImpossibleValue, Json, UnknownAxis, UnknownBroker
+
+REMOVE, ADD = "remove_broker", "add_brokers"
+NAMES = (REMOVE, ADD)
+EACH = "each"
+"""Instead of a list of brokers to remove: every broker of the cluster."""
+MOST_ADDED = 10_000
+_LARGEST_VALUE: Mapping[str, int] = {REMOVE: INT32_MAX, ADD: MOST_ADDED}
+
+
+@dataclass(frozen=True, slots=True)
+class SweptBroker:
+    """A broker that has replicas or may receive some.
+
+    Parameters
+    ----------
+    rack : None if it has none, or is offline and its rack is unknown.
+    receives : whether it may receive new replicas; a fenced or offline broker only keeps those that it has.
+    """
+
+    id: int
+    rack: str | None
+    receives: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class SweptCluster:
+    """The brokers, and the current replicas of the partitions that may move.
+
+    Parameters
+    ----------
+    brokers : by ascending id.
+    counts_racks : whether racks are constrained; a broker without a rack is then offline, in a rack of its own.
+    spans_all : whether a partition must span the racks that exist before a broker is removed, not only the remaining.
+    topics : names. starts : (topics + 1,) int64, the first row of each topic.
+    replicas : (rows, largest factor) int32 positions in `brokers`, preferred leader first, padded with `NO_HOME`.
+    size_bytes : (rows,) int64; 0 if unknown.
+    base, base_bytes : (brokers,) int64 replicas of partitions that may not move, and their bytes.
+    """
+
+    brokers: tuple[SweptBroker, ...] = field(repr=False)
+    counts_racks: bool
+    spans_all: bool
+    topics: tuple[str, ...] = field(repr=False)
+    starts: Int64s = field(repr=False)
+    replicas: Int32s = field(repr=False)
+    size_bytes: Int64s = field(repr=False)
+    base: Int64s = field(repr=False)
+    base_bytes: Int64s = field(repr=False)
+
+    @cached_property
+    def racks(self) -> tuple[str, ...]:
+        """The racks that are constrained, by name; empty if none is."""
+        if not self.counts_racks:
+            return ()
+        return tuple(sorted({broker.rack for broker in self.brokers if broker.rack is not None}))
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """The broker that a scenario removes, None for none, and the number of brokers that it adds."""
+
+    removed: int | None
+    added: int
+
+
+@dataclass(frozen=True, eq=False)
+class ReassignmentSweepDefinition:
+    """A cluster, and every combination of the axes' values, the last axis varying fastest.
+
+    Parameters
+    ----------
+    balance : None is tight if brokers are added, and keep otherwise.
+    racks_of_added : the racks of added brokers, in rotation; None chooses the racks with the fewest brokers.
+    minimises_bytes : whether the moved bytes are minimised, or the moved replicas.
+    """
+
+    cluster: SweptCluster
+    grid: Grid
+    balance: Balance | None
+    racks_of_added: tuple[str, ...] | None
+    minimises_bytes: bool
+
+    def change(self, index: int) -> Change:
+        """The change of scenario `index`. Raises IndexError beyond the last."""
+        values: Mapping[str, Any] = self.grid.values(index)  # whole numbers: `read_axes` validates them
+        return Change(values.get(REMOVE), values.get(ADD, 0))
+
+    def balance_of(self, change: Change) -> Balance:
+        """The balance constraint of a scenario; without one, added brokers receive their share."""
+        return self.balance or (TIGHT if change.added else KEEP)
+
+
+def read_definition(definition: Mapping[str, Any]) -> ReassignmentSweepDefinition:
+    """Read a sweep's JSON: axes, balance, racks_of_added, minimise, and the cluster in `resolved`, validated before.
+
+    Raises as `read_axes` does.
+    """
+    racks = definition.get("racks_of_added")
+    resolved = definition["resolved"]
+    return ReassignmentSweepDefinition(
+        cluster=_read_cluster(resolved),
+        grid=Grid(resolved_axes(definition)),
+        balance=_read_balance((definition.get("balance") or {}).get("replicas")),
+        racks_of_added=None if racks is None else tuple(racks),
+        minimises_bytes=definition["minimise"] == "bytes" and resolved["sizes_known"],
+    )
+
+
+def resolved_axes(definition: Mapping[str, Any]) -> tuple[Axis, ...]:
+    """The axes of a sweep's JSON, without reading its cluster. Raises as `read_axes` does."""
+    return read_axes(definition["axes"], [broker["id"] for broker in definition["resolved"]["brokers"]])
+
+
+def read_axes(axes: Mapping[str, Json], brokers: Sequence[int]) -> tuple[Axis, ...]:
+    """Read the axes in their order; their values are whole numbers.
+
+    Parameters
+    ----------
+    brokers : the ids that may be removed, ascending.
+
+    Raises
+    ------
+    UnknownAxis, EmptyAxis, ImpossibleValue : the axis does not exist, has no values, or one that is not possible.
+    UnknownBroker : a removed broker does not exist. ConflictingFields : a value is listed twice.
+
+    Examples
+    --------
+    >>> [axis.values for axis in read_axes({"remove_broker": "each", "add_brokers": {"from": 0, "to": 2}}, [1, 2, 5])]
+    [(1, 2, 5), (0, 1, 2)]
+    """
+    return tuple(_read_axis(name, values, brokers) for name, values in axes.items())
+
+
+def _read_axis(name: str, values: Json, brokers: Sequence[int]) -> Axis:
+    if name not in NAMES:
+        detail = f"axis {name} names nothing that these scenarios have; there are {', '.join(NAMES)}"
+        raise UnknownAxis(detail, path=("axes", name), value=name, known=list(NAMES))
+    if name == REMOVE and values == EACH:
+        return Axis(name, tuple(brokers))
+    numbers = tuple(
+        as_integer(value, ("axes", name, position), minimum=0, maximum=_LARGEST_VALUE[name])
+        for position, value in enumerate(read_axis(name, values).values)
+    )
+    _require_distinct(name, numbers)
+    if name == REMOVE:
+        _require_known(numbers, frozenset(brokers))
+    return Axis(name, numbers)
+
+
+def _require_distinct(name: str, values: Sequence[int]) -> None:
+    seen = set()
+    for position, value in enumerate(values):
+        if value in seen:
+            raise ConflictingFields(f"{value} is listed twice", path=("axes", name, position), value=value)
+        seen.add(value)
+
+
+def _require_known(ids: Sequence[int], brokers: Collection[int]) -> None:
+    for position, broker in enumerate(ids):
+        if broker not in brokers:
+            detail = f"there is no broker {broker} in the snapshot"
+            raise UnknownBroker(detail, path=("axes", REMOVE, position), value=broker)
+
+
+def added_brokers(definition: ReassignmentSweepDefinition, change: Change) -> tuple[SweptBroker, ...]:
+    """The brokers that a change adds; their ids follow the largest id of the cluster.
+
+    They get the racks of `racks_of_added` in rotation. If that is None, each gets the rack that has the fewest brokers
+    by then, the removed broker not counted, of equal ones the first by name; none if no broker has a rack.
+
+    Raises `ImpossibleValue` if the ids would exceed the largest broker id.
+    """
+    brokers = definition.cluster.brokers
+    first = max((broker.id for broker in brokers), default=-1) + 1
+    if first + change.added - 1 > INT32_MAX:
+        detail = f"{change.added} brokers after id {first - 1} would pass {INT32_MAX}, the largest id that there can be"
+        raise ImpossibleValue(detail, path=("axes", ADD), value=change.added, maximum=INT32_MAX - first + 1)
+    brokers_in = Counter({broker.rack: 0 for broker in brokers if broker.rack is not None})
+    brokers_in.update(broker.rack for broker in brokers if broker.rack is not None and broker.id != change.removed)
+    added = []
+    for number in range(change.added):
+        rack = _next_rack(definition.racks_of_added, brokers_in, number)
+        if rack is not None:
+            brokers_in[rack] += 1
+        added.append(SweptBroker(first + number, rack))
+    return tuple(added)
+
+
+def _next_rack(rotation: Sequence[str] | None, brokers_in: Counter[str], number: int) -> str | None:
+    if rotation is not None:
+        return rotation[number % len(rotation)]
+    return min(brokers_in, key=lambda rack: (brokers_in[rack], rack), default=None)
+
+
+def resolved_document(cluster: SweptCluster) -> dict[str, Json]:
+    """The cluster as JSON, so that executors need nothing else: replicas by broker id, topic by topic."""
+    ids = np.array([*(broker.id for broker in cluster.brokers), -1], np.int32)
+    bounds = pairwise(cluster.starts.tolist())
+    return {
+        "brokers": [{"id": broker.id, "rack": broker.rack, "receives": broker.receives} for broker in cluster.brokers],
+        "counts_racks": cluster.counts_racks,
+        "spans_all": cluster.spans_all,
+        "topics": [
+            {
+                "name": name,
+                "replicas": unpadded(ids[cluster.replicas[start:stop]]),
+                "size_bytes": cluster.size_bytes[start:stop].tolist(),
+            }
+            for name, (start, stop) in zip(cluster.topics, bounds, strict=True)
+        ],
+        "base": cluster.base.tolist(),
+        "base_bytes": cluster.base_bytes.tolist(),
+    }
+
+
+def _read_cluster(resolved: Mapping[str, Any]) -> SweptCluster:
+    topics = resolved["topics"]
+    ids = np.array([broker["id"] for broker in resolved["brokers"]], np.int32)
+    lists: Sequence[Sequence[int]] = [row for topic in topics for row in topic["replicas"]]
+    sizes = [size for topic in topics for size in topic["size_bytes"]]
+    return SweptCluster(
+        brokers=tuple(SweptBroker(broker["id"], broker["rack"], broker["receives"]) for broker in resolved["brokers"]),
+        counts_racks=resolved["counts_racks"],
+        spans_all=resolved["spans_all"],
+        topics=tuple(topic["name"] for topic in topics),
+        starts=np.cumsum([0, *(len(topic["replicas"]) for topic in topics)], dtype=np.int64),
+        replicas=positions_of(padded(lists), ids),
+        size_bytes=np.array(sizes, np.int64),
+        base=np.array(resolved["base"], np.int64),
+        base_bytes=np.array(resolved["base_bytes"], np.int64),
+    )
+
+
+def _read_balance(value: Any) -> Balance | None:
+    """None if the request has none. A tolerance is the fraction that was written, not the float nearest to it."""
+    if value is None:
+        return None
+    if isinstance(value, str):
+        return TIGHT if value == "tight" else KEEP
+    return Balance(Fraction(repr(value["tolerance"])))

@@ -1,0 +1,223 @@
+"""One scenario of a reassignment sweep: a change as a reassignment problem, its solution, and its figures."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.core.model import NO_REPLICA, Int32s, Int64s
+from app.core.reassignment.counts.least_movement import least_movement
+from app.core.reassignment.counts.places import cheapest, movement_costs
+from app.core.reassignment.domains import NoLegalPlacement as NoDomain
+from app.core.reassignment.domains import PartitionKind, RackRule, find_domains
+from app.core.reassignment.model import MovementProblem, ReplicaPlacement
+from app.core.reassignment.sweep.definition import (
+    Change,
+    ReassignmentSweepDefinition,
+    SweptBroker,
+    SweptCluster,
+    added_brokers,
+    read_definition,
+)
+from app.core.reassignment.verifier import placement_violations
+from app.errors import Json, NotFeasible
+
+NUMBERS = (
+    "brokers",
+    "moved_replicas",
+    "moved_bytes",
+    "lower_bound_bytes",
+    "gap",
+    "smallest_before",
+    "largest_before",
+    "spread_before",
+    "smallest_after",
+    "largest_after",
+    "spread_after",
+    "largest_bytes_before",
+    "largest_bytes_after",
+    "short_of_racks",
+)
+"""The figures of a scenario.
+
+`brokers` counts those that may receive replicas after the change; the smallest and largest count, its spread and the
+largest bytes are over them, and before the change over those that may receive replicas now. `lower_bound_bytes` is a
+lower bound on the moved bytes within the constraints; `gap` is the relative optimality gap of what is minimised, bytes
+or replicas. `short_of_racks` counts partitions in fewer racks than their replicas could span before the change; None if
+racks are not constrained.
+"""
+
+
+class ReassignmentSweep:
+    """The scenarios of a definition, each solved as a reassignment and verified.
+
+    Examples
+    --------
+    >>> from app.core.sweeps import score
+    >>> sweep = read_sweep(
+    ...     {
+    ...         "axes": {"remove_broker": [0], "add_brokers": [0, 1]},
+    ...         "minimise": "bytes",
+    ...         "resolved": {
+    ...             "brokers": [{"id": i, "rack": None, "receives": True} for i in range(3)],
+    ...             "counts_racks": False,
+    ...             "spans_all": True,
+    ...             "topics": [{"name": "orders", "replicas": [[0, 1], [1, 2]], "size_bytes": [70, 30]}],
+    ...             "base": [0, 0, 0],
+    ...             "base_bytes": [0, 0, 0],
+    ...             "sizes_known": True,
+    ...         },
+    ...     }
+    ... )
+    >>> [(row.document["axes"]["add_brokers"], row.document["moved_bytes"]) for row in score(sweep, 0, sweep.count)]
+    [(0, 70), (1, 70)]
+    """
+
+    without_figures: Mapping[str, Json] = MappingProxyType({})
+
+    def __init__(self, definition: ReassignmentSweepDefinition) -> None:
+        self.definition = definition
+
+    @property
+    def count(self) -> int:
+        """The number of scenarios."""
+        return self.definition.grid.size
+
+    def coordinates(self, index: int) -> dict[str, Json]:
+        """The value of each axis."""
+        return {"axes": self.definition.grid.values(index)}
+
+    def figures(self, index: int) -> Mapping[str, Json]:
+        """The figures of scenario `index`. Raises `NotFeasible`, `ImpossibleValue` as `problem_of` does."""
+        definition, change = self.definition, self.definition.change(index)
+        cluster, problem = definition.cluster, problem_of(definition, change)
+        solution = least_movement(problem, definition.balance_of(change))
+        if faults := placement_violations(problem, solution):
+            raise RuntimeError("; ".join(faults[:5]))
+        is_current = (solution.replicas[:, :, None] == problem.current[:, None, :]).any(axis=2)
+        moved = ((solution.replicas != NO_REPLICA) & ~is_current).sum(axis=1)
+        receives = np.array([broker.receives for broker in cluster.brokers], np.bool_)
+        return {
+            "brokers": int(np.count_nonzero(problem.target)),
+            "moved_replicas": int(moved.sum()),
+            "moved_bytes": int((moved * cluster.size_bytes).sum()),
+            "lower_bound_bytes": _bytes_lower_bound(definition, problem, solution),
+            "optimal": solution.certificate.optimal,
+            "gap": solution.certificate.gap,
+            **_balance_figures(cluster, cluster.replicas, receives, "before"),
+            **_balance_figures(cluster, solution.replicas, problem.target, "after"),
+            "short_of_racks": _short_of_racks(cluster, problem, solution.replicas),
+        }
+
+
+def read_sweep(definition: Mapping[str, Any]) -> ReassignmentSweep:
+    """A sweep's JSON as what executors score. Raises as `read_definition` does."""
+    return ReassignmentSweep(read_definition(definition))
+
+
+def problem_of(definition: ReassignmentSweepDefinition, change: Change) -> MovementProblem:
+    """The reassignment problem of a change; positions are those of the cluster's brokers, then of the added ones.
+
+    Raises
+    ------
+    NotFeasible : the remaining brokers cannot hold some partition. ImpossibleValue : as `added_brokers`.
+    """
+    cluster, added = definition.cluster, added_brokers(definition, change)
+    brokers = (*cluster.brokers, *added)
+    ids = np.array([broker.id for broker in brokers], np.int32)
+    remains = np.ones(len(ids), np.bool_) if change.removed is None else ids != change.removed
+    receives = remains & np.array([broker.receives for broker in brokers], np.bool_)
+    rack_of = rack_indices(cluster, brokers)
+    factors, kind_of = np.unique((cluster.replicas != NO_REPLICA).sum(axis=1), return_inverse=True)
+    kinds = [PartitionKind(int(factor), remains, receives) for factor in factors]
+    usable_racks = len(np.unique(rack_of[receives]))
+    rule = RackRule(max(len(cluster.racks) if cluster.spans_all else usable_racks, 1))
+    try:
+        domains, domain_of = find_domains(kinds, kind_of.astype(np.int32), cluster.replicas, rack_of, rule)
+    except NoDomain as short:
+        raise _not_feasible(cluster, change, short, receiving_racks=rack_of[receives]) from None
+    return MovementProblem(
+        broker_ids=ids,
+        rack_of=rack_of,
+        target=receives,
+        base=np.concatenate([cluster.base, np.zeros(len(added), np.int64)]),
+        domains=domains,
+        domain_of=domain_of,
+        current=cluster.replicas,
+        is_copied=np.zeros(cluster.replicas.shape, np.bool_),
+        must_keep=np.full(len(cluster.replicas), NO_REPLICA, np.int32),
+        weight=cluster.size_bytes if definition.minimises_bytes else np.ones(len(cluster.replicas), np.int64),
+    )
+
+
+def rack_indices(cluster: SweptCluster, brokers: Sequence[SweptBroker]) -> Int32s:
+    """(brokers,) int32 as in `MovementProblem`: racks by name, then a singleton rack per broker of unknown rack."""
+    if not cluster.racks:
+        return np.zeros(len(brokers), np.int32)
+    index_of = {rack: index for index, rack in enumerate(cluster.racks)}
+    singletons = iter(range(len(cluster.racks), len(cluster.racks) + len(brokers)))
+    return np.array(
+        [next(singletons) if broker.rack is None else index_of[broker.rack] for broker in brokers], np.int32
+    )
+
+
+def _not_feasible(cluster: SweptCluster, change: Change, short: NoDomain, *, receiving_racks: Int32s) -> NotFeasible:
+    topic = cluster.topics[int(np.searchsorted(cluster.starts, short.row, side="right")) - 1]
+    factor = int((cluster.replicas[short.row] != NO_REPLICA).sum())
+    detail = f"{short.needed} {short.what} are needed for factor {factor} on topic {topic}; {short.there} are left"
+    lost = [rack for index, rack in enumerate(cluster.racks) if index not in receiving_racks]
+    if lost:
+        detail += f" ({', '.join(lost[:5])} {'has' if len(lost) == 1 else 'have'} no broker that receives)"
+    return NotFeasible(detail, topic=topic, needed=short.needed, there=short.there, removed=change.removed)
+
+
+def _bytes_lower_bound(
+    definition: ReassignmentSweepDefinition, problem: MovementProblem, solution: ReplicaPlacement
+) -> int:
+    """A lower bound on the moved bytes; without the balance constraint if replicas are minimised instead of bytes."""
+    if definition.minimises_bytes:
+        return solution.certificate.lower_bound
+    weighed = replace(problem, weight=definition.cluster.size_bytes)
+    free = np.zeros(len(problem.broker_ids), np.int64)
+    return int(cheapest(weighed, movement_costs(weighed), free)[0].sum())
+
+
+def _balance_figures(
+    cluster: SweptCluster, replicas: Int32s, is_counted: NDArray[np.bool_], when: str
+) -> dict[str, Json]:
+    """The smallest and largest count, the spread and the largest bytes over some brokers; None if there are none."""
+    brokers, ones = len(is_counted), np.ones(len(replicas), np.int64)
+    counts = _per_broker(cluster.base, replicas, ones, brokers)[is_counted]
+    stored_bytes = _per_broker(cluster.base_bytes, replicas, cluster.size_bytes, brokers)[is_counted]
+    if not len(counts):
+        return dict.fromkeys(f"{name}_{when}" for name in ("smallest", "largest", "spread", "largest_bytes"))
+    smallest, largest = int(counts.min()), int(counts.max())
+    return {
+        f"smallest_{when}": smallest,
+        f"largest_{when}": largest,
+        f"spread_{when}": largest - smallest,
+        f"largest_bytes_{when}": int(stored_bytes.max()),
+    }
+
+
+def _per_broker(base: Int64s, replicas: Int32s, weight: Int64s, brokers: int) -> Int64s:
+    """(brokers,) int64 sums of the replicas' weights, those of partitions that may not move included."""
+    sums = np.zeros(brokers, np.int64)
+    sums[: len(base)] = base
+    for column in replicas.T:
+        is_replica = column != NO_REPLICA
+        np.add.at(sums, column[is_replica], weight[is_replica])
+    return sums
+
+
+def _short_of_racks(cluster: SweptCluster, problem: MovementProblem, replicas: Int32s) -> int | None:
+    racks = len(cluster.racks)
+    if not racks:
+        return None
+    rows, columns = np.nonzero(replicas != NO_REPLICA)
+    is_in = np.zeros((len(replicas), problem.racks), np.bool_)
+    is_in[rows, problem.rack_of[replicas[rows, columns]]] = True
+    return int(np.count_nonzero(is_in[:, :racks].sum(axis=1) < np.minimum(problem.factors, racks)))

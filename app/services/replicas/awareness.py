@@ -1,0 +1,131 @@
+"""What a plan of replicas says more where it was placed by attributes: exposure, what is unassigned, cautions."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from app.core.measures.attributes import AttributeExposure, exposure_by_attribute
+from app.core.measures.violations import Violation
+from app.core.model import Assignment, Broker, NewTopic, Placement
+from app.core.replicas.awareness.layout import Layout
+from app.core.replicas.awareness.placing import POLICIES
+from app.core.replicas.awareness.rules import Rules
+from app.core.replicas.awareness.verifier import broken
+from app.errors import Json
+from app.services.cautions import Caution
+from app.services.plans import as_json
+
+
+@dataclass(frozen=True, slots=True)
+class Unassigned:
+    """What of one topic has no place; every partition of it lacks as many replicas.
+
+    `values` are the forced values that no live broker has, by attribute: theirs is the share.
+    """
+
+    topic: str
+    replicas_per_partition: int
+    partitions: int
+    replicas: int
+    values: Mapping[str, Sequence[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class AwareAnswer:
+    """The report on the placements of one plan."""
+
+    exposure: Mapping[str, AttributeExposure]
+    unassigned: Sequence[Unassigned]
+    violations: Sequence[Violation]
+    cautions: Sequence[Caution]
+
+    def added_to(self, answer: Mapping[str, Any]) -> dict[str, Json]:
+        """A plan's answer with this report merged into it."""
+        return {
+            **answer,
+            "measures": answer["measures"] | {"attributes": as_json(self.exposure)},
+            "unassigned": as_json(self.unassigned),
+            "violations": [*answer["violations"], *as_json(self.violations)],
+            "warnings": [*answer["warnings"], *(caution.as_json() for caution in self.cautions)],
+        }
+
+
+def look(
+    placements: Sequence[Placement],
+    topics: Sequence[NewTopic],
+    *,
+    listed: Sequence[Broker],
+    live: Sequence[Broker],
+    rules: Rules,
+) -> AwareAnswer:
+    """Look at placements by attributes; `listed` are all brokers, `live` those that were placed on."""
+    assignments: dict[str, Assignment] = {placement.topic: placement.assignment for placement in placements}
+    unassigned = list(_unassigned(placements, topics, live, rules))
+    return AwareAnswer(
+        exposure=exposure_by_attribute(assignments, listed, rules.attributes),
+        unassigned=unassigned,
+        violations=[
+            violation
+            for placement, topic in zip(placements, topics, strict=True)
+            for violation in broken(placement, live, rules, topic.replication_factor)
+        ],
+        cautions=list(_cautions(unassigned, topics, listed, live, rules)),
+    )
+
+
+def unassigned_of(answer: Mapping[str, Json], topic: str) -> int:
+    """How many replicas each partition of a topic lacks, as the plan's answer says."""
+    listed: Any = answer.get("unassigned") or ()
+    return next((each["replicas_per_partition"] for each in listed if each["topic"] == topic), 0)
+
+
+def _unassigned(
+    placements: Sequence[Placement], topics: Sequence[NewTopic], live: Sequence[Broker], rules: Rules
+) -> Iterator[Unassigned]:
+    lost = {name: _absent(values, live, name) for name, values in rules.forced.items()}
+    for placement, topic in zip(placements, topics, strict=True):
+        partitions, factor = placement.replicas.shape
+        missing = topic.replication_factor - factor
+        if missing:
+            values = {name: absent for name, absent in lost.items() if absent}
+            yield Unassigned(topic.name, missing, partitions, missing * partitions, values)
+
+
+def _absent(values: Sequence[str], brokers: Sequence[Broker], name: str) -> list[str]:
+    there = {broker.value(name) for broker in brokers}
+    return [value for value in values if value not in there]
+
+
+def _cautions(
+    unassigned: Sequence[Unassigned],
+    topics: Sequence[NewTopic],
+    listed: Sequence[Broker],
+    live: Sequence[Broker],
+    rules: Rules,
+) -> Iterator[Caution]:
+    if unassigned:
+        replicas = sum(each.replicas for each in unassigned)
+        detail = f"{replicas} replicas have no place under the forced values and stay unassigned"
+        yield Caution("replicas_unassigned", detail, topics=tuple(each.topic for each in unassigned))
+    for name, values in rules.forced.items():
+        unknown = _absent(values, listed, name)
+        if unknown:
+            detail = f"no broker, live or fenced, has {name} {', '.join(unknown)}; its share waits for one that has"
+            yield Caution("forced_value_without_broker", detail)
+    layout = Layout.of(live, rules.attributes)
+    name, shares = layout.attributes[0], layout.share_of(0)
+    if shares.max() - shares.min() > shares.max() * 1e-9:
+        sizes = ", ".join(f"{value}: {size}" for value, size in zip(layout.values[0], layout.sizes(0), strict=True))
+        detail = (
+            f"the values of {name} are of unequal size ({sizes}); what spreads evenly over them loads brokers unevenly"
+        )
+        yield Caution("unequal_values", detail)
+    demands = POLICIES[rules.policy].demands
+    for topic in topics:
+        led_by = {demand.leading_value for demand in demands(layout, rules, topic.replication_factor)}
+        if None not in led_by and len(led_by) < len(layout.values[0]):
+            idle = [value for at, value in enumerate(layout.values[0]) if at not in led_by]
+            detail = (
+                f"{name} {', '.join(idle)} can lead no partition of {topic.name} under the policy {rules.policy.value}"
+            )
+            yield Caution("values_never_lead", detail, topics=(topic.name,))

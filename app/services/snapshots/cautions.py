@@ -1,0 +1,128 @@
+"""What the keeper of a snapshot should know about it: what is missing, and what of it could not be joined."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from app.core.model import Cluster, Topic
+from app.core.recorded import RecordedGroup
+from app.formats.assembly import Assembled
+from app.formats.lines import shown
+from app.formats.recorded_groups import FromTheFuture
+from app.services.cautions import Caution
+
+_NAMED = 5
+
+
+def of_cluster(cluster: Cluster) -> list[Caution]:
+    """What a cluster lacks, whichever way it was posted."""
+    return [*_of_brokers(cluster), *_of_members(cluster), *_of_partitions(cluster)]
+
+
+def of_assembly(assembled: Assembled) -> list[Caution]:
+    """What of the Kafka tools' texts could not be joined, or was read as something older than it is."""
+    cautions = []
+    if assembled.partitions_without_topic:
+        topic, partition = assembled.partitions_without_topic[0]
+        cautions.append(
+            Caution(
+                "partitions_without_topic",
+                f"{len(assembled.partitions_without_topic)} partitions are on disk and in no topic text, "
+                f"{topic}-{partition} first; they do not count",
+            )
+        )
+    if assembled.joined.disagreements:
+        sentences = [f"group {shown(one.group_id)}: {one.said}" for one in assembled.joined.disagreements]
+        cautions.append(
+            Caution(
+                "group_texts_disagree", f"the groups' texts are not of one moment; {_some(sentences, between='; ')}"
+            )
+        )
+    for part in ("subscription", "assignment"):
+        newer = [one for one in assembled.joined.from_the_future if one.part == part]
+        if newer:
+            cautions.append(Caution(f"{part}_from_the_future", _read_as_older(newer)))
+    return cautions
+
+
+def _read_as_older(newer: Sequence[FromTheFuture]) -> str:
+    members = [f"{shown(one.member_id)} of group {shown(one.group_id)} (version {one.version})" for one in newer]
+    return (
+        f"the {newer[0].part} of {len(newer)} members is of a version above 3 and was read as version 3, "
+        f"without the fields that it added: {_some(members)}"
+    )
+
+
+def _of_brokers(cluster: Cluster) -> Iterator[Caution]:
+    listed = {broker.id for broker in cluster.brokers}
+    without_rack = tuple(sorted(broker.id for broker in cluster.brokers if broker.rack is None))
+    unlisted = tuple(broker for broker in cluster.replica_holders().tolist() if broker not in listed)
+    if without_rack:
+        yield Caution(
+            "brokers_without_rack",
+            f"{len(without_rack)} of {len(listed)} brokers have no rack; "
+            + ("no placement can be rack-aware" if len(without_rack) == len(listed) else "enforced mode refuses them"),
+            without_rack,
+        )
+    if unlisted:
+        yield Caution(
+            "unlisted_brokers",
+            f"{len(unlisted)} brokers hold replicas and are not listed, as when they are down; "
+            "nothing new is placed on them",
+            unlisted,
+        )
+
+
+def _of_members(cluster: Cluster) -> Iterator[Caution]:
+    if all(broker.rack is None for broker in cluster.brokers):
+        return
+    groups = []
+    for group in cluster.groups:
+        without = [member for member in group.members if not member.rack_id]
+        if without:
+            unsaid = sum(member.topics is None for member in without)
+            sentence = f"{len(without)} of {len(group.members)} members of group {shown(group.group_id)}"
+            groups.append(sentence + (f" (of {unsaid} nobody said)" if unsaid else ""))
+    if groups:
+        yield Caution("members_without_rack", f"brokers have racks and members have none: {_some(groups)}")
+
+
+def _of_partitions(cluster: Cluster) -> Iterator[Caution]:
+    known = {topic.name: _partitions(topic) for topic in cluster.topics}
+    topics, partitions = [], []
+    for group in cluster.groups:
+        named = _named_partitions(group)
+        missing = sorted(({topic for topic, _ in named} | _subscribed(group)) - known.keys())
+        beyond = sorted((topic, one) for topic, one in named if topic in known and one not in known[topic])
+        if missing:
+            topics.append(f"{len(missing)} of group {shown(group.group_id)}, {shown(missing[0])} first")
+        if beyond:
+            (topic, partition), *_ = beyond
+            partitions.append(f"{len(beyond)} of group {shown(group.group_id)}, {topic}-{partition} first")
+    if topics:
+        yield Caution("group_topics_missing", f"groups name topics that the snapshot lacks: {_some(topics)}")
+    if partitions:
+        detail = f"groups name partitions that their topics lack: {_some(partitions)}"
+        yield Caution("group_partitions_missing", detail)
+
+
+def _partitions(topic: Topic) -> frozenset[int]:
+    return frozenset(topic.partition_ids.tolist())
+
+
+def _named_partitions(group: RecordedGroup) -> set[tuple[str, int]]:
+    """What the group has read, or its members have or had."""
+    named = {(offset.topic, offset.partition) for offset in group.offsets}
+    for member in group.members:
+        for topic, partitions in (*(member.assigned or ()), *(member.owned or ())):
+            named.update((topic, partition) for partition in partitions)
+    return named
+
+
+def _subscribed(group: RecordedGroup) -> set[str]:
+    return {topic for member in group.members for topic in member.topics or ()}
+
+
+def _some(named: Iterable[str], *, between: str = ", ") -> str:
+    """The first of them, and how many there are more: a snapshot may hold thousands of groups."""
+    listed = list(named)
+    more = [f"and {len(listed) - _NAMED} more"] if len(listed) > _NAMED else []
+    return between.join([*listed[:_NAMED], *more])

@@ -1,0 +1,45 @@
+"""Sweeps: thousands of scenarios, scored chunk by chunk by workers, and stored.
+
+lifecycle.py   submit, score in chunks, cancel, clone; the document of a sweep
+results.py     scored scenarios, their distributions, the front and the best, a scenario as a plan
+kind.py        what a kind provides; kinds.py the table of all kinds
+capacity.py    a base scenario and axes over it; measured_topics.py reads its topics from a snapshot
+draws.py       one placement with many seeds
+groups.py      consumer groups under assignors, with members lost and added
+keys.py        a dataset of keys under partitioners; datasets.py decides which datasets may be read
+reassignment.py  brokers removed and added, and what moves
+"""
+
+from app.services.sweeps.kinds import KINDS
+from app.services.sweeps.lifecycle import (
+    FIRST_SCENARIOS,
+    Chunk,
+    SweepRequest,
+    again,
+    cancel,
+    definition,
+    document,
+    fail,
+    keep_scored,
+    next_chunk,
+    record,
+    submit,
+    wait,
+)
+
+__all__ = [
+    "FIRST_SCENARIOS",
+    "KINDS",
+    "Chunk",
+    "SweepRequest",
+    "again",
+    "cancel",
+    "definition",
+    "document",
+    "fail",
+    "keep_scored",
+    "next_chunk",
+    "record",
+    "submit",
+    "wait",
+]

@@ -1,0 +1,115 @@
+"""Sweeps over the seeds of a placement: how balanced the cluster is, seed after seed."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, cast
+from uuid import UUID
+
+from app.core.model import Broker, Cluster
+from app.core.replicas.sweep import NUMBERS, read_sweep
+from app.errors import ConflictingFields, ImpossibleValue, Json
+from app.formats.scenario_tables import Column
+from app.services import replicas, snapshots
+from app.services.limits import Limits
+from app.services.plans import Plan, draft_plan, make_plan
+from app.services.replicas import ReplicasRequest
+from app.services.sweeps.kind import SweepKind
+from app.store.database import UnitOfWork
+from app.store.sweeps import Sweep
+
+LARGEST_SEED = 2**63 - 1
+
+
+def resolve(uow: UnitOfWork, definition: Mapping[str, Json], limits: Limits) -> Mapping[str, Json]:
+    """Validate a definition, and resolve its brokers as they are now, unless they are resolved already.
+
+    Raises
+    ------
+    SnapshotNotFound
+    ConflictingFields : it names neither brokers nor a snapshot, or both.
+    ImpossibleValue : its last seed has more than 64 bits.
+    Failures of `replicas.plan` : the topics cannot be placed, whatever the seed.
+    """
+    given = cast("Mapping[str, Any]", definition)
+    seeds = given["seeds"]
+    if (last := seeds["first"] + seeds["count"] - 1) > LARGEST_SEED:
+        detail = f"the last seed would be {last}; seeds are signed 64-bit numbers and end at {LARGEST_SEED}"
+        raise ImpossibleValue(detail, path=("seeds", "count"), value=seeds["count"], maximum=LARGEST_SEED)
+    resolved = dict(definition)
+    if "resolved" not in resolved:
+        if ("snapshot_id" in resolved) == ("brokers" in resolved):
+            raise ConflictingFields("a sweep names either a snapshot_id or brokers", path=("snapshot_id",))
+        if "snapshot_id" in resolved:
+            snapshot, cluster = snapshots.load(uow, UUID(given["snapshot_id"]))
+            resolved["snapshot_content_hash"] = snapshot.content_hash
+            brokers = cluster.brokers
+        else:
+            brokers = tuple(_broker(broker) for broker in given["brokers"])
+        resolved["resolved"] = {"brokers": [_broker_document(broker) for broker in brokers]}
+    _require_placeable(resolved, limits)
+    return resolved
+
+
+def scenarios(definition: Mapping[str, Json]) -> int:
+    """The number of scenarios."""
+    return read_sweep(definition).count
+
+
+def columns(_: Mapping[str, Json]) -> list[Column]:
+    """The seed, then the figures."""
+    figures = [Column.figure(name, "double" if name.endswith("_share") else "int64") for name in NUMBERS]
+    return [Column.axis("seed", "int64"), *figures]
+
+
+def opened(uow: UnitOfWork, sweep: Sweep, index: int, limits: Limits) -> Plan:
+    """One scenario as a plan of replicas: the same seed, on the same brokers."""
+    draws = read_sweep(sweep.definition)
+    snapshot_id = cast("str | None", sweep.definition.get("snapshot_id"))
+    request = ReplicasRequest(
+        topics=draws.topics,
+        snapshot_id=None if snapshot_id is None else UUID(snapshot_id),
+        brokers=draws.brokers if snapshot_id is None else None,
+        algorithm=draws.algorithm.name,
+        rack_mode=draws.rack_mode,
+        seed=draws.seed(index),
+        labels={"sweep": str(sweep.id), "scenario": str(index)},
+    )
+    return make_plan(uow, replicas.PLANNER, request, limits)
+
+
+def _broker(given: Mapping[str, Any]) -> Broker:
+    attributes, weight = given.get("attributes", {}), given.get("weight", 1.0)
+    return Broker(given["id"], given.get("rack"), given["fenced"], attributes=attributes, weight=weight)
+
+
+def _broker_document(broker: Broker) -> dict[str, Json]:
+    """The fields on which a placement depends; attributes and weight only if they differ from the default."""
+    document: dict[str, Json] = {"id": broker.id, "rack": broker.rack, "fenced": broker.fenced}
+    if broker.attributes:
+        document["attributes"] = broker.attributes
+    return document | ({} if broker.weight == 1 else {"weight": broker.weight})
+
+
+def _require_placeable(definition: Mapping[str, Json], limits: Limits) -> None:
+    """Raise the failures of every seed: limits, duplicates, a replication factor or racks that are not possible."""
+    draws = read_sweep(definition)
+    request = ReplicasRequest(
+        draws.topics, brokers=draws.brokers, algorithm=draws.algorithm.name, rack_mode=draws.rack_mode, seed=0
+    )
+    replicas.check(request, limits)
+    # One partition of each topic meets every failure that does not depend on the seed, in no time.
+    smallest = [replace(topic, partitions=min(topic.partitions, 1)) for topic in draws.topics]
+    draft_plan(replicas.PLANNER, replace(request, topics=smallest), Cluster("", draws.brokers), limits)
+
+
+KIND = SweepKind(
+    name="placement_draws",
+    module="draws",
+    resolve=resolve,
+    count=scenarios,
+    counted_by=("seeds", "count"),
+    changes=("seeds",),
+    numbers=NUMBERS,
+    columns=columns,
+    opened=opened,
+)

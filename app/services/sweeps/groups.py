@@ -1,0 +1,161 @@
+"""Sweeps over the consumer groups of a cluster: each under every assignor, with members lost and added."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, cast
+from uuid import UUID
+
+import numpy as np
+
+from app.core.groups.model import Member
+from app.core.groups.registry import ASSIGNORS
+from app.core.groups.sweep import NUMBERS, SweptGroup, read_sweep, resolved_document
+from app.core.model import Cluster
+from app.core.recorded import RecordedGroup
+from app.errors import ConflictingFields, ImpossibleValue, Json
+from app.formats.scenario_tables import Column
+from app.services import snapshots
+from app.services.cautions import Caution
+from app.services.groups import PLANNER, GroupRequest, MemberRequest, metadata_of, missing_from, recorded_member
+from app.services.limits import Limits
+from app.services.plans import Plan, make_plan
+from app.services.snapshots import first_repeated
+from app.services.sweeps.kind import SweepKind
+from app.store.database import UnitOfWork
+from app.store.sweeps import Sweep
+
+AXES = ("group", "assignor", "members_lost", "members_added")
+_LISTS = ("groups", "assignors", "members_lost", "members_added")
+
+
+def resolve(uow: UnitOfWork, definition: Mapping[str, Json], limits: Limits) -> Mapping[str, Json]:
+    """Validate a definition, and resolve the groups, their topics and racks of the snapshot unless they are already.
+
+    `warnings` list what the snapshot does not record of the groups, and what is assumed instead.
+
+    Raises
+    ------
+    SnapshotNotFound, LimitExceeded
+    ConflictingFields : a group is not in the snapshot or has no members, no group has members, or an entry is listed
+        twice. ImpossibleValue : an assignor lets members share partitions.
+    """
+    given = cast("Mapping[str, Any]", definition)
+    for name in _LISTS:
+        listed = given.get(name) or ()
+        if (twice := first_repeated(listed)) is not None:
+            raise ConflictingFields(f"{listed[twice]} is listed twice", path=(name, twice), value=listed[twice])
+    for place, name in enumerate(given["assignors"]):
+        if not ASSIGNORS[name].is_exclusive:
+            detail = f"{name} lets members share partitions; there is nothing that it would move or divide"
+            raise ImpossibleValue(detail, path=("assignors", place), value=name)
+    if "resolved" in definition:
+        return definition
+    snapshot, cluster = snapshots.load(uow, UUID(given["snapshot_id"]))
+    groups = _chosen(cluster, given.get("groups"))
+    for group in groups:
+        limits.check_count("members", group.members, path=("groups",))
+    resolved, warnings = _resolved(cluster, groups)
+    partitions = sum(len(topic["replicas"]) for topic in cast("Any", resolved["topics"]))
+    limits.check_number("partitions", partitions, path=("snapshot_id",))
+    return {
+        **definition,
+        "groups": [group.group_id for group in groups],
+        "snapshot_content_hash": snapshot.content_hash,
+        "warnings": [warning.as_json() for warning in warnings],
+        "resolved": resolved,
+    }
+
+
+def scenarios(definition: Mapping[str, Json]) -> int:
+    """The number of scenarios."""
+    return read_sweep(definition).count
+
+
+def columns(_: Mapping[str, Json]) -> list[Column]:
+    """The axes, then the figures."""
+    return [
+        *(Column.axis(name, "string" if name in ("group", "assignor") else "int64") for name in AXES),
+        *(Column.figure(name, "double" if name.endswith("_share") else "int64") for name in NUMBERS),
+        Column.figure("settled", "bool"),
+    ]
+
+
+def opened(uow: UnitOfWork, sweep: Sweep, index: int, limits: Limits) -> Plan:
+    """One scenario as a group plan: of the remaining members and the added ones, as they rejoin.
+
+    The plan knows these members alone: partitions of lost members are taken up in the plan, and moved in the sweep.
+    """
+    groups = read_sweep(sweep.definition)
+    request = GroupRequest(
+        assignors=[groups.scenario(index).assignor.name],
+        members=[_listed(member) for member in groups.rejoining_members(index)],
+        snapshot_id=UUID(str(sweep.definition["snapshot_id"])),
+        labels={"sweep": str(sweep.id), "scenario": str(index)},
+    )
+    return make_plan(uow, PLANNER, request, limits)
+
+
+def _chosen(cluster: Cluster, named: Sequence[str] | None) -> list[RecordedGroup]:
+    if named is None:
+        groups = [group for group in cluster.groups if group.members]
+        if not groups:
+            detail = f"the snapshot has {len(cluster.groups)} groups, and none with members"
+            raise ConflictingFields(detail, path=("snapshot_id",))
+        return groups
+    groups = []
+    for place, name in enumerate(named):
+        group = cluster.group(name)
+        if group is None:
+            known = ", ".join(each.group_id for each in cluster.groups[:10]) or "none"
+            detail = f"the snapshot has no group {name}; it has {known}"
+            raise ConflictingFields(detail, path=("groups", place), value=name)
+        if not group.members:
+            detail = f"group {name} has no members in the snapshot"
+            raise ConflictingFields(detail, path=("groups", place), value=name)
+        groups.append(group)
+    return groups
+
+
+def _resolved(cluster: Cluster, recorded: Sequence[RecordedGroup]) -> tuple[dict[str, Json], list[Caution]]:
+    """The resolved groups as JSON, and what their records omit."""
+    groups = [
+        SweptGroup(group.group_id, tuple(recorded_member(member).member for member in group.members))
+        for group in recorded
+    ]
+    needed = {topic for group in groups for member in group.members for topic in (*member.topics, *_owned(member))}
+    # Only the topics that a member reads or owns must be known from partition 0 on.
+    metadata = metadata_of(replace(cluster, topics=tuple(topic for topic in cluster.topics if topic.name in needed)))
+    warnings = [
+        replace(caution, detail=f"group {group.group_id}: {caution.detail}")
+        for group in recorded
+        for caution in missing_from(group)
+    ]
+    return resolved_document(groups, metadata), warnings
+
+
+def _owned(member: Member) -> list[str]:
+    return [run.topic for run in member.owned]
+
+
+def _listed(member: Member) -> MemberRequest:
+    return MemberRequest(
+        member_id=member.id,
+        group_instance_id=member.group_instance_id,
+        rack_id=member.rack_id,
+        topics=member.topics,
+        owned_partitions={run.topic: np.sort(run.partitions).tolist() for run in member.owned},
+        generation_id=member.generation_id,
+    )
+
+
+KIND = SweepKind(
+    name="consumer_groups",
+    module="groups",
+    resolve=resolve,
+    count=scenarios,
+    counted_by=("groups",),
+    changes=("assignors", "members_lost", "members_added"),
+    numbers=NUMBERS,
+    columns=columns,
+    opened=opened,
+)

@@ -1,0 +1,71 @@
+"""What a kind of sweep provides: validation, results, tables, and a scenario as a plan."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from app.core.sweep_kinds import READERS
+from app.core.sweeps import ScenarioRow, score
+from app.errors import FieldPath, Json, NotForThisKind
+from app.formats.scenario_tables import Column
+from app.services.limits import Limits
+from app.services.plans import Plan
+from app.store.database import UnitOfWork
+from app.store.sweeps import Sweep
+
+Definition: TypeAlias = Mapping[str, Json]
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """The answers of a kind that has an objective.
+
+    Parameters
+    ----------
+    front : the scenarios that no other dominates. best : the best scenario, and why each cheaper neighbour is not it.
+    """
+
+    front: Callable[[UnitOfWork, Sweep], list[Mapping[str, Any]]]
+    best: Callable[[UnitOfWork, Sweep], dict[str, Json]]
+
+
+@dataclass(frozen=True, slots=True)
+class SweepKind:
+    """One kind of sweep.
+
+    Parameters
+    ----------
+    name : the value of `kind` in requests and answers, which is a contract.
+    module : the name of the kind on every floor, of `core.sweep_kinds.READERS`, and of its kernel.
+    resolve : validates a definition and adds, as `resolved`, what executors need and answers omit; raises `Failure`s
+        whose paths begin at the definition. A definition that is resolved already is not resolved again.
+    count : the number of scenarios of a resolved definition. counted_by : the field to name if there are too many.
+    changes : the fields that a clone of a sweep may change.
+    numbers : the numeric fields of rows, by which scenarios are sorted and which summaries describe.
+    columns : of its tables, between the index and the error; the axes first.
+    opened : one scenario as a plan.
+    ranking : None if the kind has no objective.
+    """
+
+    name: str
+    module: str
+    resolve: Callable[[UnitOfWork, Definition, Limits], Definition]
+    count: Callable[[Definition], int]
+    counted_by: FieldPath
+    changes: Sequence[str]
+    numbers: Sequence[str]
+    columns: Callable[[Definition], Sequence[Column]]
+    opened: Callable[[UnitOfWork, Sweep, int, Limits], Plan]
+    ranking: Ranking | None = None
+
+    @property
+    def is_measured_whole(self) -> bool:
+        """Whether one job yields all scenarios, since it reads the same dataset for each."""
+        return READERS[self.module] is None
+
+    def score(self, definition: Definition, start: int, stop: int) -> list[ScenarioRow]:
+        """Score scenarios start … stop − 1 in this process. Raises `NotForThisKind` if that takes a job on Spark."""
+        read = READERS[self.module]
+        if read is None:
+            raise NotForThisKind("a dataset of keys is measured by a worker on Spark, and nowhere else", kind=self.name)
+        return score(read(definition), start, stop)

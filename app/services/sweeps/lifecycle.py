@@ -1,0 +1,189 @@
+"""The lifecycle of a sweep: submitted, scored chunk by chunk by workers, ended; and its document.
+
+A worker scores a chunk between two short transactions: one claims it (`next_chunk`), one stores its rows, writes its
+line of the ledger and puts the next chunk on the queue (`record`). If the worker dies in between, the chunk is scored
+again and stored once. Between two chunks of a sweep the queue serves other sweeps.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from uuid import UUID
+
+import orjson
+
+from app.errors import ConflictingFields, Failure, Json, TooManySweeps
+from app.errors.quotation import document_of
+from app.services.limits import Limits
+from app.services.sweeps.kinds import KINDS
+from app.store.database import UnitOfWork
+from app.store.sweeps import Progress, Sweep
+
+FIRST_SCENARIOS = 32
+"""Scenarios of the first chunk, and of the smallest: few, so that there is progress before the cost is known."""
+CHUNK_SECONDS = 8.0
+"""The target duration of a chunk once its cost is known: Spark adds 0.2 to 0.4 s to a job of any size."""
+MOST_SCENARIOS = 20_000
+"""Scenarios of the largest chunk: what a worker has in memory, and loses if it dies."""
+RETRY_AFTER = timedelta(seconds=5)
+"""When a sweep that waits for Spark is tried again."""
+
+
+@dataclass(frozen=True, slots=True)
+class SweepRequest:
+    """A sweep to create; `definition` has the field names of the API contract for its kind."""
+
+    kind: str
+    definition: Mapping[str, Json]
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Scenarios start … stop − 1 of a sweep, to be scored by a worker."""
+
+    sweep: Sweep
+    start: int
+    stop: int
+
+
+def submit(uow: UnitOfWork, request: SweepRequest, limits: Limits, *, principal: str) -> Sweep:
+    """Store a sweep and put it on the queue.
+
+    Raises
+    ------
+    LimitExceeded : it has more scenarios than a sweep may have.
+    TooManySweeps : its principal has as many unfinished sweeps as allowed.
+    Failures of the definition, with their paths : an unknown or empty axis, an invalid value, an unknown snapshot.
+    """
+    kind = KINDS[request.kind]
+    definition = kind.resolve(uow, request.definition, limits)
+    scenarios = kind.count(definition)
+    limits.check_number("scenarios", scenarios, path=kind.counted_by)
+    active = uow.sweeps.on_the_way(principal)
+    if active >= limits.max_active_sweeps:
+        raise TooManySweeps(
+            f"{active} sweeps are on the way, and {limits.max_active_sweeps} are the limit for one key",
+            limit_name="max_active_sweeps",
+            limit=limits.max_active_sweeps,
+            value=active,
+        )
+    sweep = uow.sweeps.create(
+        kind=request.kind,
+        definition=definition,
+        scenarios=scenarios,
+        labels=request.labels,
+        principal=principal,
+    )
+    uow.sweeps.go_on(sweep.id)
+    return sweep
+
+
+def keep_scored(uow: UnitOfWork, request: SweepRequest, *, principal: str, sweep_id: UUID) -> None:
+    """Store a small sweep that is scored in this process, without a worker: the example of the documentation."""
+    kind = KINDS[request.kind]
+    definition = kind.resolve(uow, request.definition, Limits())
+    scenarios = kind.count(definition)
+    uow.sweeps.create(
+        kind=request.kind,
+        definition=definition,
+        scenarios=scenarios,
+        labels=request.labels,
+        principal=principal,
+        sweep_id=sweep_id,
+    )
+    uow.sweeps.start(sweep_id)
+    rows = [(row.index, orjson.dumps(row.document)) for row in kind.score(definition, 0, scenarios)]
+    uow.sweeps.record(sweep_id, 0, rows, stop=scenarios, seconds=0.1)
+    uow.sweeps.end(sweep_id, "succeeded")
+
+
+def again(sweep: Sweep, changes: Mapping[str, Json]) -> SweepRequest:
+    """A clone of the sweep as a request, with some fields changed; what has been resolved is not resolved again.
+
+    Raises `ConflictingFields` if a field is not one that a clone of its kind may change.
+    """
+    changeable = KINDS[sweep.kind].changes
+    for name in changes:
+        if name not in changeable:
+            detail = f"a {sweep.kind} sweep can be run again with other {', '.join(changeable)}; {name} given"
+            raise ConflictingFields(detail, path=(name,), known=list(changeable))
+    return SweepRequest(sweep.kind, {**sweep.definition, **changes}, sweep.labels)
+
+
+def definition(sweep: Sweep) -> Mapping[str, Json]:
+    """The definition as it was requested, without `resolved`, which is as long as a snapshot."""
+    return {name: value for name, value in sweep.definition.items() if name != "resolved"}
+
+
+def cancel(uow: UnitOfWork, sweep_id: UUID) -> Sweep:
+    """End an unfinished sweep; scored scenarios stay. A worker that scores a chunk of it notices by polling.
+
+    A sweep that has ended is not changed. Raises `SweepNotFound`.
+    """
+    if not uow.sweeps.get(sweep_id, for_update=True).has_ended:
+        uow.sweeps.end(sweep_id, "cancelled")
+    return uow.sweeps.get(sweep_id)
+
+
+def next_chunk(uow: UnitOfWork, sweep_id: UUID) -> Chunk | None:
+    """The next chunk to score; None if the sweep has ended."""
+    sweep = uow.sweeps.get(sweep_id, for_update=True)
+    if sweep.has_ended:
+        return None
+    uow.sweeps.start(sweep_id)
+    if KINDS[sweep.kind].is_measured_whole:
+        return Chunk(sweep, 0, sweep.scenarios)
+    progress = uow.sweeps.progress(sweep_id)
+    return Chunk(sweep, progress.done, min(progress.done + _chunk_size(progress), sweep.scenarios))
+
+
+def record(uow: UnitOfWork, chunk: Chunk, rows: Sequence[tuple[int, bytes]], *, seconds: float) -> None:
+    """Store the rows of a chunk, and queue the next or end the sweep. A chunk stored by another worker is dropped."""
+    sweep_id = chunk.sweep.id
+    if uow.sweeps.get(sweep_id, for_update=True).has_ended or uow.sweeps.progress(sweep_id).done != chunk.start:
+        return
+    uow.sweeps.record(sweep_id, chunk.start, rows, stop=chunk.stop, seconds=seconds)
+    if chunk.stop == chunk.sweep.scenarios:
+        uow.sweeps.end(sweep_id, "succeeded")
+    else:
+        uow.sweeps.go_on(sweep_id)
+
+
+def wait(uow: UnitOfWork, sweep_id: UUID, failure: Failure) -> None:
+    """Record why a sweep waits, and queue it again after `RETRY_AFTER`."""
+    if not uow.sweeps.get(sweep_id, for_update=True).has_ended:
+        uow.sweeps.wait(sweep_id, document_of(failure))
+        uow.sweeps.go_on(sweep_id, after=RETRY_AFTER)
+
+
+def fail(uow: UnitOfWork, sweep_id: UUID, failure: Failure) -> None:
+    """End a sweep that cannot be scored."""
+    if not uow.sweeps.get(sweep_id, for_update=True).has_ended:
+        uow.sweeps.end(sweep_id, "failed", error=document_of(failure))
+
+
+def document(sweep: Sweep, progress: Progress) -> dict[str, object]:
+    """A sweep as JSON, with the field names of the API contract."""
+    left = sweep.scenarios - progress.done
+    seconds_left = None if sweep.has_ended or not progress.rate_per_s else left / progress.rate_per_s
+    return {
+        "id": sweep.id,
+        "kind": sweep.kind,
+        "state": sweep.state,
+        "scenarios": sweep.scenarios,
+        "done": progress.done,
+        "rate_per_s": progress.rate_per_s,
+        "seconds_left": seconds_left,
+        "waiting": sweep.waiting,
+        "error": sweep.error,
+        "labels": sweep.labels,
+        "created_at": sweep.created_at,
+        "started_at": sweep.started_at,
+        "finished_at": sweep.finished_at,
+    }
+
+
+def _chunk_size(progress: Progress) -> int:
+    scenarios = int((progress.fastest_per_s or 0.0) * CHUNK_SECONDS)
+    return max(FIRST_SCENARIOS, min(scenarios, MOST_SCENARIOS))

@@ -1,0 +1,165 @@
+"""The topics of a capacity sweep from a snapshot and from measured ingress."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+from uuid import UUID
+
+from app.core.capacity.measured import TopicIngress, ingress, topic_document
+from app.core.capacity.topics import read_topics
+from app.core.model import Topic
+from app.errors import ConflictingFields, Failure, FieldPath, Json
+from app.formats import ingress_rates
+from app.services import snapshots
+from app.services.cautions import Caution
+from app.services.limits import Limits
+from app.services.snapshots import first_repeated
+from app.store.database import UnitOfWork
+
+_AT: FieldPath = ("base", "measured")
+_READ = (
+    "name",
+    "partitions",
+    "replication_factor",
+    "ingress_bytes_per_s",
+    "peak_ingress_bytes_per_s",
+    "retained_bytes",
+    "retention_s",
+    "retention_bytes",
+)
+"""The fields of a topic in `topics_read`."""
+_NAMED = 20
+
+
+def resolve(uow: UnitOfWork, definition: Mapping[str, Json], limits: Limits) -> Mapping[str, Json]:
+    """Resolve the topics of `base.measured`; the posted rates are not stored beside them.
+
+    `topics_read` lists what was read of each topic, `warnings` what was posted and not used.
+
+    Raises
+    ------
+    SnapshotNotFound, LimitExceeded, MalformedText, ImpossibleValue
+    ConflictingFields : a topic is not in the snapshot or listed twice, its ingress or its retention is unknown, or
+        stated values contradict measured ones.
+    """
+    base = cast("Mapping[str, Any]", definition["base"])
+    measured, stated = base["measured"], base.get("topics") or []
+    snapshot, cluster = snapshots.load(uow, UUID(measured["snapshot_id"]))
+    rates = _rates(measured.get("bytes_in"))
+    by_name = {topic.name: topic for topic in cluster.topics}
+    chosen = _chosen(by_name, measured.get("topics"))
+    limits.check_number("partitions", sum(len(topic.partition_ids) for topic in chosen), path=(*_AT, "snapshot_id"))
+    entries, planned = _stated(stated, chosen)
+    every = measured.get("every_topic") or {}
+    topics = [
+        topic_document(topic, rates.get(topic.name), {**every, **entries.get(topic.name, {})}) for topic in chosen
+    ]
+    topics += [{**every, **entry} for entry in planned]
+    _require_known(topics)
+    _require_readable(topics, definition)
+    return {
+        **definition,
+        "base": {**base, "measured": {name: value for name, value in measured.items() if name != "bytes_in"}},
+        "snapshot_content_hash": snapshot.content_hash,
+        "topics_read": [_read(topic) for topic in topics],
+        "warnings": [caution.as_json() for caution in _unused_rates(rates, by_name, chosen)],
+        "resolved": {"topics": topics},
+    }
+
+
+def _rates(posted: Mapping[str, Any] | None) -> Mapping[str, TopicIngress]:
+    path = (*_AT, "bytes_in")
+    if posted is None:
+        return {}
+    if len(posted) != 1:
+        raise ConflictingFields("bytes_in is either csv or prometheus", path=path)
+    if "csv" in posted:
+        return ingress(ingress_rates.read_csv(posted["csv"], (*path, "csv")))
+    return ingress(ingress_rates.read_prometheus(posted["prometheus"], (*path, "prometheus")))
+
+
+def _chosen(by_name: Mapping[str, Topic], named: Sequence[str] | None) -> list[Topic]:
+    if named is None:
+        if not by_name:
+            raise ConflictingFields("the snapshot has no topics", path=(*_AT, "snapshot_id"))
+        return list(by_name.values())
+    if (twice := first_repeated(named)) is not None:
+        raise ConflictingFields(f"{named[twice]} is listed twice", path=(*_AT, "topics", twice), value=named[twice])
+    for place, name in enumerate(named):
+        if name not in by_name:
+            detail = f"the snapshot has no topic {name}; it has {_some(list(by_name))}"
+            raise ConflictingFields(detail, path=(*_AT, "topics", place), value=name)
+    return [by_name[name] for name in named]
+
+
+def _stated(
+    entries: Sequence[Mapping[str, Any]], chosen: Sequence[Topic]
+) -> tuple[dict[str, Mapping[str, Any]], list[Mapping[str, Any]]]:
+    """The stated fields of each measured topic, and the topics that are only planned."""
+    names = [entry["name"] for entry in entries]
+    if (twice := first_repeated(names)) is not None:
+        path = ("base", "topics", twice, "name")
+        raise ConflictingFields(f"topic {names[twice]} is listed twice", path=path, value=names[twice])
+    measured = {topic.name for topic in chosen}
+    for place, entry in enumerate(entries):
+        for needed in ("partitions", "replication_factor"):
+            if entry["name"] not in measured and needed not in entry:
+                detail = f"topic {entry['name']} is not among the measured ones, so that its {needed} has to be said"
+                raise ConflictingFields(detail, path=("base", "topics", place, needed))
+    of_measured = {entry["name"]: entry for entry in entries if entry["name"] in measured}
+    return of_measured, [entry for entry in entries if entry["name"] not in measured]
+
+
+def _require_known(topics: Sequence[Mapping[str, Any]]) -> None:
+    unknown = [topic["name"] for topic in topics if "ingress_bytes_per_s" not in topic]
+    if unknown:
+        detail = (
+            f"nothing says what is written to {len(unknown)} of {len(topics)} topics: {_some(unknown)}; bytes_in can, "
+            "or ingress_bytes_per_s in base.topics, or leave them out by measured.topics"
+        )
+        raise ConflictingFields(detail, path=(*_AT, "bytes_in"), topics=unknown[:_NAMED])
+
+
+def _require_readable(topics: Sequence[Mapping[str, Json]], definition: Mapping[str, Any]) -> None:
+    """Raise contradictions between topics now, unless an axis writes to topics, which may resolve them."""
+    axes = definition.get("axes") or {}
+    paths = axes if isinstance(axes, Mapping) else [axis["path"] for axis in axes]
+    if any(path.split(".", 1)[0] == "topics" for path in paths):
+        return
+    try:
+        read_topics(list(topics))
+    except Failure as failure:
+        failure.context = {**failure.context, "field": ".".join(map(str, failure.path))}
+        failure.path = _AT
+        raise
+
+
+def _unused_rates(
+    rates: Mapping[str, TopicIngress], by_name: Mapping[str, Topic], chosen: Sequence[Topic]
+) -> list[Caution]:
+    """Warnings about rates of unknown topics and of unknown partitions."""
+    cautions = []
+    unknown = tuple(sorted(set(rates) - set(by_name)))
+    if unknown:
+        detail = f"bytes_in has {len(unknown)} topics that the snapshot has not: {_some(unknown)}"
+        cautions.append(Caution("rates_of_unknown_topics", detail, topics=unknown[:_NAMED]))
+    for topic in chosen:
+        known = set(topic.partition_ids.tolist())
+        beyond = sorted(set(rates[topic.name].by_partition) - known) if topic.name in rates else []
+        if beyond:
+            detail = (
+                f"bytes_in has partitions of {topic.name} that the snapshot has not: {_some(beyond)}; what is written "
+                "to them is spread over those that it has"
+            )
+            cautions.append(Caution("rates_of_unknown_partitions", detail, topics=(topic.name,)))
+    return cautions
+
+
+def _read(topic: Mapping[str, Any]) -> dict[str, Json]:
+    retained = topic.get("retained_bytes_per_partition")
+    return {name: topic[name] for name in _READ if name in topic} | (
+        {} if retained is None else {"retained_bytes": sum(retained)}
+    )
+
+
+def _some(names: Sequence[object]) -> str:
+    return ", ".join(map(str, names[:10])) + (" …" if len(names) > 10 else "")

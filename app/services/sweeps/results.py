@@ -1,0 +1,172 @@
+"""The results of a sweep: scored scenarios in any order, distributions of figures, the front and the best scenario."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+from uuid import UUID
+
+import numpy as np
+
+from app.core.measures.distribution import Distribution, distribution
+from app.errors import Json, NotForThisKind, ScenarioNotFound, UnknownAxis, UnknownFigure
+from app.formats.scenario_tables import ERROR, INDEX, Column
+from app.services.limits import Limits
+from app.services.plans import Plan
+from app.services.sweeps.kind import Ranking, SweepKind
+from app.services.sweeps.kinds import KINDS
+from app.store.database import UnitOfWork
+from app.store.pages import Page
+from app.store.sweeps import Order, RowFilter, Sweep
+
+BY_INDEX = "index"
+SORTABLE = (*dict.fromkeys(name for kind in KINDS.values() for name in kind.numbers), BY_INDEX)
+"""The keys by which scenarios of some kind can be sorted."""
+RowDocument = Mapping[str, Any]
+Answer = TypeVar("Answer")
+
+
+@dataclass(frozen=True, slots=True)
+class ScenarioFilter:
+    """Which scenarios a request selects.
+
+    Parameters
+    ----------
+    feasible : only feasible scenarios, or only the others; None for both. axes : the value of an axis as text, by name.
+    """
+
+    feasible: bool | None = None
+    axes: Mapping[str, str] = field(default_factory=dict)
+
+
+def scenarios(
+    uow: UnitOfWork,
+    sweep_id: UUID,
+    selection: ScenarioFilter,
+    *,
+    sort: str,
+    descending: bool,
+    after: tuple[float | None, int] | None,
+    size: int,
+) -> Page[tuple[int, RowDocument]]:
+    """A page of scored scenarios.
+
+    Raises
+    ------
+    SweepNotFound
+    UnknownFigure, UnknownAxis : the kind has none of that name. NotForThisKind : the kind has no notion of feasible.
+    """
+    sweep = uow.sweeps.get(sweep_id)
+    numbers = KINDS[sweep.kind].numbers
+    if sort not in (*numbers, BY_INDEX):
+        sortable = [*numbers, BY_INDEX]
+        detail = f"scenarios of a {sweep.kind} sweep have no {sort}; they are sorted by {', '.join(sortable)}"
+        raise UnknownFigure(detail, path=("sort",), value=sort, known=sortable)
+    where = _row_filter(sweep, selection)
+    order = Order(None if sort == BY_INDEX else sort, descending)
+    return uow.sweeps.rows(sweep_id, where=where, order=order, after=after, size=size)
+
+
+def one(uow: UnitOfWork, sweep_id: UUID, index: int) -> RowDocument:
+    """One scored scenario. Raises `SweepNotFound`, `ScenarioNotFound`."""
+    sweep = uow.sweeps.get(sweep_id)
+    row = uow.sweeps.row(sweep_id, index)
+    if row is None:
+        detail = f"scenario {index} of {sweep.scenarios} has not been scored"
+        raise ScenarioNotFound(detail, index=index, scenarios=sweep.scenarios)
+    return row
+
+
+def columns(uow: UnitOfWork, sweep_id: UUID) -> list[Column]:
+    """The columns of a table of the sweep's scenarios, in order. Raises `SweepNotFound`."""
+    sweep = uow.sweeps.get(sweep_id)
+    return [INDEX, *KINDS[sweep.kind].columns(sweep.definition), ERROR]
+
+
+def summary(uow: UnitOfWork, sweep_id: UUID, selection: ScenarioFilter) -> dict[str, Json]:
+    """The distribution of each figure over the scenarios that have it.
+
+    Raises as `scenarios` does.
+    """
+    sweep = uow.sweeps.get(sweep_id)
+    kind = KINDS[sweep.kind]
+    where = _row_filter(sweep, selection)
+    rows = np.array(uow.sweeps.numbers(sweep_id, kind.numbers, where=where), np.float64)
+    numbers = rows.reshape(len(rows), 1 + len(kind.numbers))[:, 1:]
+    scored = RowFilter({**where.values, "error": None}, where.axes)
+    figures = {
+        name: _distribution_document(distribution(values[~np.isnan(values)]), without=int(np.isnan(values).sum()))
+        for name, values in zip(kind.numbers, numbers.T, strict=True)
+    }
+    failed = len(rows) - uow.sweeps.count(sweep_id, where=scored)
+    return {"kind": sweep.kind, "scenarios": len(rows), "failed": failed, "figures": figures}
+
+
+def front(uow: UnitOfWork, sweep_id: UUID) -> list[RowDocument]:
+    """The Pareto front. Raises `SweepNotFound`, `NotForThisKind`."""
+    sweep = uow.sweeps.get(sweep_id)
+    return _ranking(sweep).front(uow, sweep)
+
+
+def best(uow: UnitOfWork, sweep_id: UUID) -> dict[str, Json]:
+    """The best scenario, and why each cheaper neighbour is not it. Raises `SweepNotFound`, `NotForThisKind`."""
+    sweep = uow.sweeps.get(sweep_id)
+    return _ranking(sweep).best(uow, sweep)
+
+
+def compared(uow: UnitOfWork, first: UUID, second: UUID) -> dict[str, Json]:
+    """The best scenario of two sweeps, and how many scenarios of each are feasible."""
+    return {"first": best(uow, first), "second": best(uow, second)}
+
+
+def opened(uow: UnitOfWork, sweep_id: UUID, index: int, limits: Limits) -> Plan:
+    """A scenario as a plan, the same that was scored.
+
+    Raises `SweepNotFound`, `ScenarioNotFound`, and the failures of the scenario.
+    """
+    sweep = uow.sweeps.get(sweep_id)
+    if not 0 <= index < sweep.scenarios:
+        detail = f"the sweep has {sweep.scenarios} scenarios, and none of index {index}"
+        raise ScenarioNotFound(detail, index=index, scenarios=sweep.scenarios)
+    return KINDS[sweep.kind].opened(uow, sweep, index, limits)
+
+
+def _ranking(sweep: Sweep) -> Ranking:
+    ranking = KINDS[sweep.kind].ranking
+    if ranking is None:
+        raise _not_ranked(sweep)
+    return ranking
+
+
+def _row_filter(sweep: Sweep, selection: ScenarioFilter) -> RowFilter:
+    kind = KINDS[sweep.kind]
+    if selection.feasible is not None and kind.ranking is None:
+        raise _not_ranked(sweep)
+    axes = _axes(kind, sweep)
+    for name in selection.axes:
+        if name not in axes:
+            detail = f"the sweep varies no {name}; it varies {', '.join(axes) or 'nothing'}"
+            raise UnknownAxis(detail, path=("axis",), value=name, known=axes)
+    return RowFilter({} if selection.feasible is None else {"feasible": selection.feasible}, selection.axes)
+
+
+def _axes(kind: SweepKind, sweep: Sweep) -> Sequence[str]:
+    return [column.path[1] for column in kind.columns(sweep.definition) if column.path[0] == "axes"]
+
+
+def _not_ranked(sweep: Sweep) -> NotForThisKind:
+    detail = (
+        f"a {sweep.kind} sweep has no objective: none of its scenarios is feasible or better than another; "
+        f"/v1/sweeps/{sweep.id}/summary says how their figures are distributed"
+    )
+    return NotForThisKind(detail, kind=sweep.kind, operation="summarise_sweep")
+
+
+def _distribution_document(described: Distribution | None, *, without: int) -> dict[str, Json] | None:
+    if described is None:
+        return None
+    return {
+        "count": described.count,
+        "without": without,
+        **{name: getattr(described, name) for name in ("min", "mean", "p50", "p95", "max")},
+        "histogram": {"edges": described.histogram.edges.tolist(), "counts": described.histogram.counts.tolist()},
+    }

@@ -1,0 +1,103 @@
+"""Many draws of one placement: each is the placement of its seed, whoever scores it and in which range."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.core.jvm import JavaRandom
+from app.core.measures.placement import measure
+from app.core.measures.tally import tally
+from app.core.model import Broker, NewTopic
+from app.core.replicas.rack_modes import RackMode
+from app.core.replicas.registry import PLACEMENTS, place_topics
+from app.core.replicas.sweep import DrawsSweep, read_sweep
+from app.core.sweeps import score
+from app.errors import Failure, Json
+
+clusters = st.lists(
+    st.builds(Broker, st.integers(0, 30), st.sampled_from([None, "a", "b", "c"]), st.booleans()),
+    min_size=1,
+    max_size=9,
+    unique_by=lambda broker: broker.id,
+).map(tuple)
+topics = st.lists(
+    st.builds(NewTopic, st.sampled_from(["t", "u", "v"]), st.integers(1, 20), st.integers(1, 3)),
+    min_size=1,
+    max_size=2,
+    unique_by=lambda topic: topic.name,
+).map(tuple)
+draws = st.builds(
+    DrawsSweep,
+    brokers=clusters,
+    topics=topics,
+    algorithm=st.sampled_from(list(PLACEMENTS.values())),
+    rack_mode=st.sampled_from([None, *RackMode]),
+    first_seed=st.integers(-(2**63), 2**63 - 9),
+    count=st.just(8),
+)
+
+
+def rows(sweep: DrawsSweep, start: int, stop: int) -> list[dict[str, Json]]:
+    """The rows of a range as JSON."""
+    return [row.document for row in score(sweep, start, stop)]
+
+
+@given(draws, st.integers(0, 7))
+def test_a_draw_is_the_placement_of_its_seed(drawn: DrawsSweep, index: int) -> None:
+    [row] = rows(drawn, index, index + 1)
+    seed = drawn.first_seed + index
+    assert (row["index"], row["axes"]) == (index, {"seed": seed})
+    in_play = drawn.algorithm.in_play(drawn.brokers, drawn.rack_mode)
+    if row["error"] is not None:
+        error: Any = row["error"]
+        with pytest.raises(Failure) as raised:
+            place_topics(drawn.algorithm, in_play, drawn.topics, random=JavaRandom(seed))
+        refusal = raised.value
+        assert (error["code"], error["detail"], error["path"]) == (refusal.code, refusal.detail, list(refusal.path))
+        return
+    placed = place_topics(drawn.algorithm, in_play, drawn.topics, random=JavaRandom(seed))
+    found = measure(tally({its.topic: its.assignment for its in placed}, drawn.brokers))
+    assert row == {
+        "index": index,
+        "axes": {"seed": seed},
+        "leader_spread": found.leaders.spread,
+        "replica_spread": found.replicas.spread,
+        "most_leaders": found.leaders.max,
+        "most_replicas": found.replicas.max,
+        "rack_safe_share": found.rack_safe_share,
+        "error": None,
+    }
+
+
+@given(draws, st.integers(0, 8))
+def test_ranges_add_up_wherever_they_are_cut(drawn: DrawsSweep, cut: int) -> None:
+    """Executors take whatever range they are given; a chunk that is scored again is the same."""
+    assert rows(drawn, 0, cut) + rows(drawn, cut, 8) == rows(drawn, 0, 8)
+
+
+@given(draws, st.integers(31, 40))
+def test_brokers_that_get_nothing_count(drawn: DrawsSweep, fenced_id: int) -> None:
+    """A fenced broker that AdminUtils leaves out leads nothing, and that is the smallest load there is."""
+    brokers = (*drawn.brokers, Broker(fenced_id, "a", fenced=True))
+    [row] = rows(replace(drawn, brokers=brokers, algorithm=PLACEMENTS["admin_utils"]), 0, 1)
+    if row["error"] is None:
+        assert row["replica_spread"] == row["most_replicas"]
+
+
+def test_a_definition_says_it_all() -> None:
+    """Three brokers, one a rack, three partitions: whatever striped draws, each leads one and holds three."""
+    read = read_sweep(
+        {
+            "topics": [{"name": "t", "partitions": 3, "replication_factor": 3, "start_partition_id": 0}],
+            "algorithm": "striped",
+            "seeds": {"first": 5, "count": 40},
+            "resolved": {"brokers": [{"id": i, "rack": f"r{i}", "fenced": False} for i in range(3)]},
+        }
+    )
+    assert (read.first_seed, read.count) == (5, 40)
+    for row in rows(read, 0, 40):
+        assert (row["leader_spread"], row["replica_spread"], row["most_replicas"]) == (0, 0, 3)
+        assert row["rack_safe_share"] == 1.0
