@@ -33,6 +33,7 @@ import numpy as np
 
 from app.core.jvm import JavaRandom
 from app.core.model import INT32_MAX, Broker, Int32s, NewTopic, Placement
+from app.core.replicas import admin_utils_kernel as kernel
 from app.core.replicas.rack_modes import brokers_without_rack
 from app.errors import ArithmeticOverflow, InvalidPartitions, InvalidReplicationFactor, KafkaError
 
@@ -107,8 +108,6 @@ class Line:
             period = partitions
 
         def compute(rows: Int32s) -> None:
-            from app.core.replicas import admin_utils_kernel as kernel  # noqa: PLC0415 — numba takes long to import
-
             if self.racks is None:
                 failed = kernel.fill_rack_unaware(rows, self.ids, start, shift, first)
             else:

@@ -15,6 +15,7 @@ import numpy as np
 from app.core.jvm import JavaRandom
 from app.core.model import Broker, Int32s, Int64s, NewTopic
 from app.core.replicas import admin_utils
+from app.core.replicas import admin_utils_envelope_kernel as kernel
 from app.core.replicas.envelope import Bounds, Envelope, Seen, bounded_and_sampled, enumerated
 
 TABULATED_REPLICAS = 1_000_000
@@ -107,8 +108,6 @@ def _whole(placed: Int32s, blocks: _Blocks) -> Int64s:
 
 def _see_all(seen: Seen, placed: Int32s, whole: Int64s, blocks: _Blocks, *, starts: int) -> None:
     """Take in every draw: each of n shifts with each of `starts` start indices, 1 where that makes no difference."""
-    from app.core.replicas import admin_utils_envelope_kernel as kernel  # noqa: PLC0415 — numba takes long to import
-
     numbers = blocks.first, blocks.head, blocks.whole, blocks.tail, blocks.steps
     spreads = np.stack([seen.least_spread, seen.widest_spread], axis=1)
     kernel.widen(placed, whole, numbers, starts, seen.lowest, seen.highest, spreads)

@@ -36,6 +36,7 @@ from app.core.jvm.hash_map import JavaHashMap
 from app.core.jvm.hashes import OPTIONAL_STRING, utf16_order
 from app.core.jvm.random import JavaRandom
 from app.core.model import Broker, Int32s, Int64s, NewTopic, Placement
+from app.core.replicas import striped_kernel as kernel
 from app.errors import ConflictingFields, InvalidPartitions, InvalidReplicationFactor, KafkaError
 
 
@@ -163,8 +164,6 @@ class Racks:
 
 def fill(rows: Int32s, racks: Racks, offsets: Offsets, random: JavaRandom, *, members: Int32s) -> None:
     """Fill (partitions, factor) rows with what stands for the brokers in (brokers,) `members`, reshuffles drawn."""
-    from app.core.replicas import striped_kernel as kernel  # noqa: PLC0415 — numba takes most of a second to import
-
     state = kernel.fill(
         rows,
         members.copy(),

@@ -6,6 +6,7 @@ import numpy as np
 
 from app.core.jvm.random import JavaRandom
 from app.core.model import Broker, NewTopic
+from app.core.replicas import striped_kernel as kernel
 from app.core.replicas.envelope import Envelope, Seen, bounded_and_sampled, enumerated
 from app.core.replicas.striped import Racks, check, fill
 from app.core.replicas.striped_bounds import bound_outcomes
@@ -63,8 +64,6 @@ def sample_seeds(first_seed: int) -> Iterator[int]:
 
 
 def _sample(racks: Racks, factor: int, partitions: int, seeds: int, first_seed: int) -> Seen:
-    from app.core.replicas import striped_kernel as kernel  # noqa: PLC0415 — numba takes most of a second to import
-
     seen = Seen(racks.is_unfenced)
     places = np.arange(len(racks.members), dtype=np.int32)
     rows = np.empty((partitions, factor), np.int32)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.core.model import Int64s
+from app.core.replicas.awareness import quotas_kernel as kernel
 from app.core.replicas.awareness.tree import Bounds, Tree
 
 _Floats: TypeAlias = NDArray[np.float64]
@@ -87,8 +88,6 @@ class _Nodes:
 
     def share(self, block: Block, taken: _Floats) -> _Floats:
         """(nodes,) float64: what the nodes get of a block where brokers have `taken` some."""
-        from app.core.replicas.awareness import quotas_kernel as kernel  # noqa: PLC0415 — numba is imported late
-
         bounds, found = block.bounds, np.zeros(self.ends[-1])
         low, high = (
             block.rows * np.concatenate([[bounds.placed], *levels]).astype(np.float64)
