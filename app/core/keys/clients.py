@@ -55,8 +55,3 @@ CLIENTS: tuple[Client, ...] = (
     Client("Streamiz", "C#", None, "1.4", "consistent_random", "Streamiz issue 216"),
     Client("Streamiz", "C#", "1.5", None, "murmur2_random", "Streamiz issue 216"),
 )
-
-
-def defaults_of(library: str) -> tuple[Client, ...]:
-    """The rows of a library, oldest version first; its name in any case. Empty if the library is not in the table."""
-    return tuple(client for client in CLIENTS if client.library.casefold() == library.casefold())

@@ -150,9 +150,9 @@ class Racks:
         sizes = self.sizes.tolist()
         lists = [0] * len(sizes)
         for rack in self.hash_order.tolist():
-            for which in (2 * rack + 1, 2 * rack):
-                if sizes[which]:
-                    lists[which] = random.next_int(sizes[which])
+            for index in (2 * rack + 1, 2 * rack):
+                if sizes[index]:
+                    lists[index] = random.next_int(sizes[index])
         return Offsets(tuple(lists), random.next_int(self.count) if self.count else 0)
 
     def cursors(self, offsets: Sequence[int]) -> Int64s:

@@ -69,4 +69,4 @@ def run_epoch(
     used[::2][used[::2, 1] > max(0, racks.count - max(1, factor - 1))] = 0
     used[used[:, 1] >= 2 * racks.count] = 0
     used[used[:, 0] == 0] = 0
-    return Epoch(counts, tuple((taken, number) for taken, number in used.tolist()))
+    return Epoch(counts, tuple((combination, number) for combination, number in used.tolist()))

@@ -102,10 +102,10 @@ class Nested:
         levels = [counts]
         for starts in self.tree.starts[:0:-1]:
             levels.insert(0, np.add.reduceat(levels[0], starts))
-        held, ends = np.arange(len(part)), np.array([0, len(part)])
+        rows_of_nodes, ends = np.arange(len(part)), np.array([0, len(part)])
         for parents, level in zip(self.tree.parents, levels, strict=True):
-            held, ends, state = rows_kernel.deal(parents, level, held, ends, len(part), state)
-        rows_kernel.collect(held, ends, self.tree.brokers, part)
+            rows_of_nodes, ends, state = rows_kernel.deal(parents, level, rows_of_nodes, ends, len(part), state)
+        rows_kernel.collect(rows_of_nodes, ends, self.tree.brokers, part)
         return state
 
     def _is_leading(self, demand: Demand) -> NDArray[np.bool_]:
@@ -140,35 +140,35 @@ class Crossed:
     def deal(self, parts: Sequence[Int32s], load: Load, rank: Int64s, state: np.uint64) -> np.uint64:
         """As `Dealer` says."""
         before = np.stack([load.replicas, load.leaders * self.demands[0].leading])
-        held = np.zeros_like(before)
+        counts = np.zeros_like(before)
         # Rows are made one by one, so that most are copies: each demand gives as many of its rows as these fit in.
         one_by_one = -(-_ONE_BY_ONE // len(rank)) * len(rank)
         copies = max(sum(map(len, parts)) // one_by_one - 1, 0)
         if copies > 1:
             ends = [len(part) // (copies + 1) for part in parts]
-            self._fill([part[:end] for part, end in zip(parts, ends, strict=True)], held, rank)
-            held *= copies
+            self._fill([part[:end] for part, end in zip(parts, ends, strict=True)], counts, rank)
+            counts *= copies
             for part, end in zip(parts, ends, strict=True):
                 part[: end * copies] = np.tile(part[:end], (copies, 1))
             parts = [part[end * copies :] for part, end in zip(parts, ends, strict=True)]
         # What came before is made good once, and not in each copy.
-        held += before
-        self._fill(parts, held, rank)
-        load.replicas[:] = held[0]
+        counts += before
+        self._fill(parts, counts, rank)
+        load.replicas[:] = counts[0]
         return state
 
-    def _fill(self, parts: Sequence[Int32s], held: Int64s, rank: Int64s) -> None:
+    def _fill(self, parts: Sequence[Int32s], counts: Int64s, rank: Int64s) -> None:
         value_of, weights = self.layout.value_of, self.layout.weights
         leads = [(value_of[0] == demand.leading_value).astype(np.int64) for demand in self.demands]
         # A little of each demand in turn: what leads one has to be made good in the rows of the others.
         for turn in zip(*(np.array_split(part, _TURNS) for part in parts), strict=True):
             for part, row, leading in zip(turn, self.cheapest, leads, strict=True):
                 crossed_kernel.fill(
-                    part, value_of, row.costs, row.cost, row.kind_of, row.kinds, weights, held, leading, rank
+                    part, value_of, row.costs, row.cost, row.kind_of, row.kinds, weights, counts, leading, rank
                 )
         for _ in range(_SWEEPS):
             changed = [
-                crossed_kernel.settle(part, value_of, row.costs, row.kind_of, weights, held, leading, rank)
+                crossed_kernel.settle(part, value_of, row.costs, row.kind_of, weights, counts, leading, rank)
                 for part, row, leading in zip(parts, self.cheapest, leads, strict=True)
             ]
             if not any(changed):
