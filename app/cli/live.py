@@ -1,7 +1,7 @@
 """`rackplan snapshot`: a running cluster as it is now, read with an admin client.
 
-It reads and never changes anything: which brokers there are, the partitions of every topic, what is being reassigned,
-what is on the brokers' disks. It sees what its principal may see: `Describe` on the cluster and on the topics.
+It reads and never changes anything: the brokers, the partitions of every topic, reassignments in progress, the log
+directories of the brokers. It needs the permission `Describe` on the cluster and on the topics.
 
 This module needs the extra `kafka`.
 """
@@ -24,7 +24,7 @@ from app.formats.log_dirs import BrokerLogDirs, LogDir, LogDirReplica, LogDirs, 
 
 Members: TypeAlias = Mapping[str, Any]
 Moves: TypeAlias = Mapping[tuple[str, int], Members]
-"""What is being reassigned, by topic and partition: `replicas`, `adding_replicas` and `removing_replicas`."""
+"""Reassignments in progress, by topic and partition: `replicas`, `adding_replicas` and `removing_replicas`."""
 
 T = TypeVar("T")
 
@@ -33,7 +33,7 @@ _MAX_BROKERS_TRIED = 5
 
 @dataclass(frozen=True, slots=True)
 class LiveSnapshot:
-    """A cluster as it is now. `cautions`: what could not be read of it, a sentence each."""
+    """A cluster as it is now. `cautions`: the parts that could not be read, a sentence each."""
 
     cluster: Cluster
     cautions: tuple[str, ...] = ()
@@ -44,15 +44,15 @@ def take(bootstrap: str, *, name: str | None, properties: Mapping[str, object], 
 
     Parameters
     ----------
-    bootstrap : `host:port`, several with commas between them; they are tried in this order.
-    name : the cluster's; Kafka's own cluster id where it is None.
+    bootstrap : `host:port`, several separated by commas, tried in this order.
+    name : the cluster's; Kafka's own cluster id if None.
     properties : of the client, as `live_client.properties` gives them.
-    timeout_s : how long all of it may take, in seconds.
+    timeout_s : the timeout of the whole call, in seconds.
 
     Raises
     ------
     ClusterUnreachable
-        No server answers as a Kafka broker does, the cluster refuses the client, or the time is over; says why.
+        No server answers like a Kafka broker, the cluster rejects the client, or the timeout is over; has the reason.
     ConflictingFields
         `bootstrap` is not `host:port`.
     """
@@ -86,7 +86,7 @@ def _read(admin: KafkaAdminClient, name: str | None) -> LiveSnapshot:
 
 
 def _answer_of_any_broker(what: str, request: Callable[[], T], *, brokers: int = _MAX_BROKERS_TRIED) -> T:
-    """What any broker answers. The client draws one, and no second time one that does not answer."""
+    """The answer of any broker. The client draws a broker, and none twice that does not answer."""
     try:
         return request()
     except CLIENT_ERRORS as failed:
@@ -96,7 +96,7 @@ def _answer_of_any_broker(what: str, request: Callable[[], T], *, brokers: int =
 
 
 def _broker(members: Members) -> Broker:
-    # Only Kafka 4.0 and later say who is fenced; an older one leaves fenced brokers out.
+    # Only Kafka 4.0 and later list fenced brokers; older versions leave them out.
     return Broker(members["broker_id"], members["rack"], bool(members.get("is_fenced")))
 
 
@@ -107,19 +107,19 @@ def _left_out(topic: Members) -> str:
 
 
 def _moves(admin: KafkaAdminClient, cautions: list[str]) -> Moves:
-    """What is being reassigned now; a caution where the cluster does not tell."""
+    """The reassignments in progress; a caution if the cluster does not list them."""
     try:
         listed: Mapping[tuple[str, int], Members] = admin.list_partition_reassignments()
     except (IncompatibleBrokerVersion, ClusterAuthorizationFailedError) as refused:
-        cautions.append(f"the cluster does not tell what is being reassigned: {type(refused).__name__}")
+        cautions.append(f"the cluster does not list reassignments in progress: {type(refused).__name__}")
         return {}
     except CLIENT_ERRORS as failed:
-        raise ClusterUnreachable(f"what is being reassigned could not be read: {one_line(failed)}") from None
+        raise ClusterUnreachable(f"reassignments in progress could not be read: {one_line(failed)}") from None
     return {(topic, partition): members for (topic, partition), members in listed.items()}
 
 
 def _topic(members: Members, moves: Moves) -> Topic:
-    """The topic, without sizes. Where a partition is being reassigned, its replicas are those that answer names."""
+    """The topic, without sizes. The replicas of a partition in a reassignment are those of that answer."""
     name = members["name"]
     partitions = sorted(members["partitions"], key=lambda partition: int(partition["partition_index"]))
     moving = [moves.get((name, partition["partition_index"]), {}) for partition in partitions]
@@ -143,7 +143,7 @@ def _topic_id(members: Members) -> str | None:
 
 
 def _log_dirs(admin: KafkaAdminClient, brokers: Iterable[int], topics: Sequence[Topic], cautions: list[str]) -> LogDirs:
-    """What each broker has of the partitions it holds; a caution names the brokers that did not say."""
+    """The log directories of each broker; a caution names the brokers that did not return them."""
     partitions_by_broker = _partitions_by_broker(topics)
     answers: list[BrokerLogDirs] = []
     silent: list[str] = []
@@ -161,12 +161,12 @@ def _log_dirs(admin: KafkaAdminClient, brokers: Iterable[int], topics: Sequence[
             silent.append(f"{broker} (it names no log directory)")
         answers.append(BrokerLogDirs(broker, tuple(map(_log_dir, log_dirs))))
     if silent:
-        cautions.append(f"sizes are without those brokers that did not say what is on their disks: {', '.join(silent)}")
+        cautions.append(f"sizes are without the brokers that did not return their log directories: {', '.join(silent)}")
     return LogDirs(tuple(answers))
 
 
 def _partitions_by_broker(topics: Sequence[Topic]) -> Mapping[int, Mapping[str, list[int]]]:
-    """Partitions by topic and by the broker that holds them, so that a broker is not asked about those of others."""
+    """Partitions by broker and topic, so that a broker is asked only for its own."""
     by_broker: dict[int, dict[str, list[int]]] = defaultdict(dict)
     for topic in topics:
         for broker in np.unique(topic.replicas).tolist():

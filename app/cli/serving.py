@@ -21,7 +21,7 @@ _STOPPING_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 def serve(*, with_worker: bool, allow_root: bool = False) -> None:
-    """Serve until told to stop: Ctrl-C, SIGTERM and a closed terminal all stop everything that was started.
+    """Serve until stopped: Ctrl-C, SIGTERM and a closed terminal all stop everything that was started.
 
     Parameters
     ----------

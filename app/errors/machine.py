@@ -109,7 +109,7 @@ class OutputNotWritable(MachineRefuses):
     """The output file cannot be written."""
 
     code = "output_not_writable"
-    title = "The output file cannot be written"
+    title = "The file cannot be written"
 
 
 class ApiKeyNeeded(MachineRefuses):

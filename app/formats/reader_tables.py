@@ -1,4 +1,4 @@
-"""Who reads each partition of a group, as tables for people and programs: CSV, Markdown, Arrow. These are ours.
+"""The member of each partition of a group, as CSV, Markdown and Arrow. These formats are not Kafka's.
 
 CSV, a line a partition; in share groups, where several members read a partition, a line each:
 
@@ -35,7 +35,7 @@ class Reader:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TopicReaders:
-    """Who reads the partitions of one topic: a row a partition and reader.
+    """The readers of the partitions of one topic: a row for each partition and reader.
 
     Parameters
     ----------
@@ -85,9 +85,9 @@ def write_arrow(members: Sequence[Reader], topics: Iterable[TopicReaders]) -> by
 
     def batches() -> Iterator[tuple[Int32s, list[topic_tables.ArrowArray]]]:
         for topic in listed:
-            nobody = topic.readers == NO_READER
+            has_no_reader = topic.readers == NO_READER
             places = (topic.readers, rack_of[topic.readers], topic.locality.astype(np.int32))
-            masks = (nobody, places[1] < 0, nobody)
+            masks = (has_no_reader, places[1] < 0, has_no_reader)
             yield (
                 topic.partitions,
                 [

@@ -1,6 +1,6 @@
 """Consumer groups out of the texts that describe them, joined by group id and member id.
 
-Who is in a group is said by the text that knows most of its members: the coordinator's own answer, else the table of
+The members of a group are those of the text with most of its members: the coordinator's own answer, else the table of
 members, else the offsets. The others add what they know of the same members. Texts that were not taken at the same
 moment may disagree; their data of other members are then not joined, which is reported.
 """

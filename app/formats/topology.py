@@ -131,8 +131,8 @@ def tasks(
     ----------
     partition_counts : by topic. A repartition topic is looked up with the application id in front, if one is given, and
         else as it is printed.
-    matching : the topics that match each source pattern, of which some may not exist yet: nobody reads a Java pattern
-        here.
+    matching : the topics that match each source pattern, of which some may not exist yet: a Java pattern is not
+        evaluated here.
 
     Returns
     -------

@@ -186,7 +186,7 @@ class _Reader:
         self._nodes = []
 
     def _require_answers(self) -> None:
-        """Whom a node names after one arrow, that one names the node after the other."""
+        """If a node names another one after an arrow, the other one names the node after the opposite arrow."""
         stated = {
             (arrow, node.name, name)
             for node in self._nodes

@@ -1,4 +1,4 @@
-"""The files that the pages need, served from the package; there is nothing that a page gets from elsewhere."""
+"""The files of the pages, served from the package; no page loads anything from another host."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ ASSETS: Mapping[str, Asset] = MappingProxyType({name: _read(name) for name in ("
 
 
 def router() -> APIRouter:
-    """`/static/{name}`. Whoever asks by an asset's address may keep it for ever; without its version, ask again."""
+    """`/static/{name}`. The address with its version can be cached for ever, the one without only with revalidation."""
     routes = APIRouter(include_in_schema=False)
 
     @routes.get(FOLDER + "/{name}")

@@ -1,4 +1,4 @@
-"""The form that makes the first plan: what was typed, what is wrong with it and where, and what it asks for."""
+"""The form that makes a plan: its fields, their errors, and the request that they make."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -28,7 +28,7 @@ EMPTY: Mapping[str, str] = {
     "rack_mode": "",
     "seed": "",
 }
-"""The fields and what they hold at first."""
+"""The fields with their initial values."""
 
 _BROKERS = "".join(
     f"kafka-{broker}.example:9092 (id: {broker} rack: {rack} isFenced: false) -> (\n"
@@ -71,10 +71,10 @@ LABELS: Mapping[str, str] = {
     "rack_mode": "Racks",
     "seed": "Seed",
 }
-"""What the fields are called, in the order of the form."""
+"""The labels of the fields, in the order of the form."""
 
 FORM = ""
-"""Where a problem is told that is of no single field."""
+"""The field of a problem that is of no single field."""
 
 _LONGEST_NAME = 249
 _TEXTS = {"brokers": "brokers_text", "topics": "topics_text", "log_dirs": "log_dirs_text"}
@@ -93,7 +93,7 @@ _FIELDS = {
 
 
 class Unusable(Exception):
-    """What was typed cannot be planned; says why, field by field in the order of the form."""
+    """The input cannot be planned; has the reasons, field by field in the order of the form."""
 
     def __init__(self, problems: Mapping[str, str]) -> None:
         super().__init__(problems)
@@ -102,14 +102,14 @@ class Unusable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class FirstPlan:
-    """A cluster as it was pasted, and a topic to place on it."""
+    """A cluster, and a topic to place on it."""
 
     cluster: Cluster
     request: ReplicasRequest
 
 
 def read(typed: Mapping[str, str]) -> FirstPlan:
-    """Understand what was typed, or raise `Unusable` with everything that is wrong with it."""
+    """Parse the input, or raise `Unusable` with all its errors."""
     problems: dict[str, str] = {}
     partitions = _count(typed, "partitions", problems)
     replication_factor = _count(typed, "replication_factor", problems)
@@ -136,7 +136,7 @@ def read(typed: Mapping[str, str]) -> FirstPlan:
 
 
 def carry_out(uow: UnitOfWork, wanted: FirstPlan, limits: Limits) -> Plan:
-    """Keep the cluster as a snapshot and place the topic on it, or raise `Unusable`."""
+    """Store the cluster as a snapshot and place the topic on it, or raise `Unusable`."""
     try:
         snapshot = snapshots.keep(uow, wanted.cluster, limits)
         return make_plan(uow, replicas.PLANNER, replace(wanted.request, snapshot_id=snapshot.id), limits)

@@ -1,4 +1,4 @@
-"""How a group plan is shown: who reads how much and where, what moves, what events do, which assignor does better."""
+"""The view of a group plan: reads of each member by rack, movement, events, comparison of assignors."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a group plan says, in sentences and short phrases: its answer's JSON, as people read it."""
+"""The answer of a group plan in sentences and short phrases."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
@@ -18,7 +18,7 @@ _CHANGES = {
 
 
 def facts(answer: Mapping[str, Any]) -> list[str]:
-    """What the picture of a group shows, in sentences."""
+    """The facts of the picture of a group, as sentences."""
     loads, optimum = answer["loads"], answer["optimum"]
     spread = f"a member reads {_range(loads['partitions'])} partitions (spread {number(loads['partitions']['spread'])})"
     if optimum is None:
@@ -44,7 +44,7 @@ def _range(evenness: Mapping[str, Any]) -> str:
 
 
 def event_words(event: Mapping[str, Any]) -> str:
-    """What happened, as a step of the plan names it."""
+    """The event of a step."""
     match event:
         case {"join": joined}:
             words = f"{joined['member_id']} joins{_rack_of(joined)}"
@@ -83,7 +83,7 @@ def step_names(steps: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def change_words(change: Mapping[str, Any]) -> str:
-    """What differs about a topic, and of how many partitions."""
+    """The change of a topic, and its partitions."""
     words = f"{change['topic']}: {_CHANGES.get(change['what'], change['what'])}"
     if not change["partitions"]:
         return words
@@ -93,7 +93,7 @@ def change_words(change: Mapping[str, Any]) -> str:
 
 
 def reads(by_topic: Mapping[str, Sequence[int]]) -> str:
-    """What a member reads, with neighbouring partitions as ranges: `orders 0–2, 5; payments 1`."""
+    """The partitions of a member, with neighbouring ones as ranges: `orders 0–2, 5; payments 1`."""
     left, written, hidden = MOST_RUNS, [], 0
     for topic, partitions in by_topic.items():
         ranges = list(runs(partitions))

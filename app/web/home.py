@@ -1,4 +1,4 @@
-"""`/`: what Rackplan is, the newest plans, and the form that makes the first one."""
+"""`/`: an introduction, the newest plans, and the form that makes a plan."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -42,12 +42,12 @@ class ListedPlan:
 
     @property
     def title(self) -> str:
-        """What the plan's own page is called."""
+        """The title of the plan's page."""
         return VIEWS[self.head.kind].title(self.head, [topic.name for topic in self.topics])
 
     @property
     def worth(self) -> Worth:
-        """What it is worth, in one share."""
+        """Its quality, as a share."""
         return VIEWS[self.head.kind].worth(self.head)
 
 
@@ -62,8 +62,8 @@ def router(
 
     Parameters
     ----------
-    dependencies : what has to hold for every request.
-    form_dependencies : what has to hold, besides, for one that makes a plan.
+    dependencies : apply to every request.
+    form_dependencies : apply also to a request that makes a plan.
     """
     routes = APIRouter(include_in_schema=False, dependencies=list(dependencies))
 
@@ -117,5 +117,5 @@ def _newest(uow: UnitOfWork) -> list[ListedPlan]:
 
 
 async def _text(value: UploadFile | str) -> str:
-    """A field's text, also where a file was sent for it; a reader then says what it makes of odd bytes."""
+    """The text of a field, also if it was sent as a file; a reader then reports invalid bytes."""
     return value if isinstance(value, str) else (await value.read()).decode(errors="replace")

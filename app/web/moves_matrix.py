@@ -17,7 +17,7 @@ _NAME = 7
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """What passes from one to another, by their names; None is nowhere. `is_across` racks or not."""
+    """A transfer from a giver to a taker, by name; None is no broker. `is_across`: between racks."""
 
     giver: str | None
     taker: str | None
@@ -28,7 +28,7 @@ class Move:
 
     @property
     def tooltip(self) -> str:
-        """All of it in words, without the ends."""
+        """The amount in words."""
         size = known_size(self.size_bytes, replicas=self.replicas, unknown=self.unknown_size)
         return f"{counted(self.replicas, 'replica')}, {size}"
 
@@ -54,9 +54,9 @@ def height(matrix: Matrix) -> float:
 
 
 def draw(matrix: Matrix, top: float, columns: Columns) -> list[str]:
-    """A square a move, its area what passes, with the number of replicas in it where there is room."""
+    """A square for each move, its area the amount, with the number of replicas if there is space."""
     frame = _Frame(
-        x_of={column.standing.name: column.x for panel in columns.panels for column in panel.columns},
+        x_of={column.item.name: column.x for panel in columns.panels for column in panel.columns},
         right=max([panel.x + panel.width for panel in columns.panels], default=LEFT),
         largest=max([_weight(move, matrix) for move in matrix.moves], default=1),
         has_numbers=columns.pitch >= _NUMBERED_PITCH,

@@ -1,4 +1,4 @@
-"""A reassignment as a picture: what each broker has before and after, and transfers between brokers beneath."""
+"""A reassignment as a picture: each broker before and after, and the transfers between brokers beneath."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,14 +12,14 @@ from app.web import moves_matrix
 from app.web.moves_matrix import Matrix, Move
 from app.web.pictures import STYLE, Beneath, Picture, render
 from app.web.rack_bars import Bars, EvenShare, brief_number
-from app.web.rack_columns import Columns, Rack, Standing, lay_out
+from app.web.rack_columns import Columns, Rack, RackItem, lay_out
 from app.web.reading_picture import short_names
 from app.web.words import byte_size, counted, known_size
 
 MOST_BROKERS = 30
 """Brokers that have a column and a row of their own; of more, those of a rack share one."""
 MOST_RACKS = 30
-"""Racks that have; of more, those that move least share the last one."""
+"""Racks with a column of their own; of more, those that move least share the last one."""
 _PARTS = (("stays", "leads"), ("arrives", "follows"), ("is new", "unknown"))
 """What the parts of a bar are, from the baseline up, in words and as a class of the style sheet."""
 _NO_RACK = "no rack"
@@ -27,7 +27,7 @@ _NO_RACK = "no rack"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MovesPicture:
-    """What a picture is of; `facts` is what there is to say, in sentences."""
+    """The contents of a picture; `facts` are sentences."""
 
     title: str
     facts: Sequence[str]
@@ -45,7 +45,7 @@ class _Unit:
 
 
 def draw(picture: MovesPicture, *, style: str = STYLE) -> str:
-    """Draw a reassignment; `style` are rules that become the document's own, none where the page has them.
+    """Draw a reassignment; `style` are rules that become the document's own, none if the page has them.
 
     Loads are bytes where the sizes of all partitions are known, and replicas elsewhere.
     """
@@ -54,11 +54,11 @@ def draw(picture: MovesPicture, *, style: str = STYLE) -> str:
     units = _units(transfers)
     parts = _parts(transfers, by_bytes=by_bytes)
     before = (transfers.before.size_bytes if by_bytes else transfers.before.replicas).astype(np.int64)
-    standing = [_standing(unit, transfers, parts, before) for unit in units]
-    columns = _columns(units, standing)
+    items = [_item(unit, transfers, parts, before) for unit in units]
+    columns = _columns(units, items)
     matrix = _matrix(transfers, units, by_bytes=by_bytes)
     brief = _brief_bytes if by_bytes else brief_number
-    after = [sum(one.counts) for one in standing]
+    after = [sum(one.counts) for one in items]
     even = sum(after) / max(int(np.count_nonzero(transfers.after.replicas)), 1)
     share = EvenShare(even, f"an even share afterwards: {_amount(round(even), by_bytes)} a broker that has any")
     bars = Bars(
@@ -66,7 +66,7 @@ def draw(picture: MovesPicture, *, style: str = STYLE) -> str:
         looks=tuple(look for _, look in _PARTS),
         summed=lambda some: _summed(some, by_bytes),
         named=lambda some: counted(sum(one.stands_for for one in some), "broker"),
-        highest=max([max(sum(one.heights), (one.was or 0) / one.stands_for) for one in standing], default=0),
+        highest=max([max(sum(one.heights), (one.was or 0) / one.stands_for) for one in items], default=0),
         even_shares=(share,),
         brief=brief,
     )
@@ -109,7 +109,7 @@ def _units(transfers: Transfers) -> list[_Unit]:
 def _busiest(
     ordered: Sequence[str], racks: Mapping[str, Sequence[int]], transfers: Transfers
 ) -> tuple[list[str], list[str]]:
-    """The racks that have a column of their own, and those that share one."""
+    """The racks with a column of their own, and those that share one."""
     if len(ordered) <= MOST_RACKS:
         return list(ordered), []
     moved = transfers.arriving.replicas + transfers.leaving.replicas
@@ -137,12 +137,12 @@ def _parts(transfers: Transfers, *, by_bytes: bool) -> list[Int64s]:
     ]
 
 
-def _standing(unit: _Unit, transfers: Transfers, parts: Sequence[Int64s], before: Int64s) -> Standing:
+def _item(unit: _Unit, transfers: Transfers, parts: Sequence[Int64s], before: Int64s) -> RackItem:
     places = list(unit.brokers)
     counts = tuple(int(part[places].sum()) for part in parts)
     after = np.sum([part[places] for part in parts], axis=0)
     is_one = len(places) == 1
-    return Standing(
+    return RackItem(
         name=unit.name,
         tooltip=_tooltip(unit, transfers),
         counts=counts,
@@ -173,17 +173,17 @@ def _tooltip(unit: _Unit, transfers: Transfers) -> str:
     )
 
 
-def _columns(units: Sequence[_Unit], standing: Sequence[Standing]) -> Columns:
+def _columns(units: Sequence[_Unit], items: Sequence[RackItem]) -> Columns:
     """Racks as panels; where those need several lines, or are columns themselves, one panel for all."""
     if all(len(unit.brokers) == 1 for unit in units):
-        by_rack: dict[str, list[Standing]] = defaultdict(list)
-        for unit, one in zip(units, standing, strict=True):
+        by_rack: dict[str, list[RackItem]] = defaultdict(list)
+        for unit, one in zip(units, items, strict=True):
             by_rack[unit.rack].append(one)
         columns = lay_out([Rack(rack, tuple(columns_of_rack)) for rack, columns_of_rack in by_rack.items()])
         if len(columns.lines) == 1:
             return columns
-        return lay_out([Rack("brokers", tuple(standing))])
-    return lay_out([Rack("racks", tuple(standing))])
+        return lay_out([Rack("brokers", tuple(items))])
+    return lay_out([Rack("racks", tuple(items))])
 
 
 def _matrix(transfers: Transfers, units: Sequence[_Unit], *, by_bytes: bool) -> Matrix:
@@ -229,8 +229,8 @@ def _legend(parts: Sequence[Int64s], matrix: Matrix) -> list[tuple[str, Mapping[
     return [*shown, ("before", {"class_": "was"}), *across]
 
 
-def _summed(standing: Sequence[Standing], by_bytes: bool) -> tuple[str, ...]:
-    before, after = sum(one.was or 0 for one in standing), sum(sum(one.counts) for one in standing)
+def _summed(items: Sequence[RackItem], by_bytes: bool) -> tuple[str, ...]:
+    before, after = sum(one.was or 0 for one in items), sum(sum(one.counts) for one in items)
     words = f"{_amount(before, by_bytes)} → {_amount(after, by_bytes)}"
     return (words if by_bytes else f"{words} replicas"), words
 

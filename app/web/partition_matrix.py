@@ -1,4 +1,4 @@
-"""Every partition of a small plan as a row under the brokers' columns, so that one sees which racks it spans."""
+"""Every partition of a small plan as a row under the brokers' columns, which shows the racks that it spans."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ class Row:
 
 
 def rows_of(tally: Tally, columns: Columns) -> list[Row]:
-    """The partitions to draw; none where the plan is too large, or its brokers do not fit side by side."""
+    """The partitions to draw; none if the plan is too large, or its brokers do not fit side by side."""
     from app.core.measures.tally_kernel import TOO_FEW_RACKS  # noqa: PLC0415 — numba is imported late
 
     partitions = sum(len(assignment.replicas) for assignment in tally.assignments.values())
@@ -51,8 +51,8 @@ def height(rows: Sequence[Row]) -> float:
 
 
 def draw(rows: Sequence[Row], top: float, columns: Columns, *, has_racks: bool) -> list[str]:
-    """The rows; a filled cell is the preferred leader, an outlined one a follower, a thread ties a row together."""
-    column_of = {int(column.standing.name): column for panel in columns.panels for column in panel.columns}
+    """The rows; a filled cell is the preferred leader, an outlined one a follower, a line connects a row."""
+    column_of = {int(column.item.name): column for panel in columns.panels for column in panel.columns}
     right = max([panel.x + panel.width for panel in columns.panels], default=LEFT)
     is_titled = len(_topics(rows)) > 1
     drawn = []

@@ -1,4 +1,4 @@
-"""A placement as a picture: brokers in their racks, what each holds, and the partitions beneath where there are few."""
+"""A placement as a picture: brokers in their racks with their replicas, and the partitions beneath if there are few."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -12,13 +12,13 @@ from app.core.model import NO_REPLICA, Assignment, Broker
 from app.web import partition_matrix, rack_bars
 from app.web.pictures import STYLE, Beneath, Picture, render
 from app.web.rack_bars import Bars, EvenShare
-from app.web.rack_columns import Columns, Rack, Standing, lay_out
+from app.web.rack_columns import Columns, Rack, RackItem, lay_out
 from app.web.words import counted, number, share
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlacementPicture:
-    """What a picture is of: assignments by topic, in the order in which they are drawn.
+    """The contents of a picture: assignments by topic, in the order in which they are drawn.
 
     Replicas on brokers that are not listed get a panel of their own.
     """
@@ -33,7 +33,7 @@ def draw(picture: PlacementPicture, *, style: str = STYLE) -> str:
 
     Parameters
     ----------
-    style : rules that become the document's own; none where the page around it brings them.
+    style : the style sheet of the document; empty if the page has it.
     """
     counts = tally(picture.assignments, picture.brokers)
     unlisted = _unlisted(counts)
@@ -51,7 +51,7 @@ def draw(picture: PlacementPicture, *, style: str = STYLE) -> str:
 
 
 def facts(measures: PlacementMeasures, counts: Tally) -> list[str]:
-    """What the picture shows, in sentences."""
+    """The facts that the picture shows, as sentences."""
     sentences = [_rack_safety(measures)]
     leaders, replicas = measures.leaders, measures.replicas
     sentences.append(
@@ -96,18 +96,18 @@ def _unlisted(counts: Tally) -> tuple[Broker, ...]:
 
 
 def _racks(shown: Tally, unlisted: tuple[Broker, ...]) -> list[Rack]:
-    by_rack: dict[str, list[Standing]] = defaultdict(list)
-    without: list[Standing] = []
-    strange: list[Standing] = []
+    by_rack: dict[str, list[RackItem]] = defaultdict(list)
+    without: list[RackItem] = []
+    strange: list[RackItem] = []
     strangers = {broker.id for broker in unlisted}
     for broker, (leaders, replicas, _) in zip(shown.brokers, shown.per_broker.tolist(), strict=True):
-        standing = _standing(broker, leaders, replicas)
+        item = _item(broker, leaders, replicas)
         if broker.id in strangers:
-            strange.append(standing)
+            strange.append(item)
         elif broker.rack is None:
-            without.append(standing)
+            without.append(item)
         else:
-            by_rack[broker.rack].append(standing)
+            by_rack[broker.rack].append(item)
     racks = [Rack(rack or "“”", tuple(by_rack[rack])) for rack in sorted(by_rack)]
     if without:
         racks.append(Rack("no rack", tuple(without)))
@@ -116,10 +116,10 @@ def _racks(shown: Tally, unlisted: tuple[Broker, ...]) -> list[Rack]:
     return racks
 
 
-def _standing(broker: Broker, leaders: int, replicas: int) -> Standing:
+def _item(broker: Broker, leaders: int, replicas: int) -> RackItem:
     where = "no rack" if broker.rack is None else f"rack {broker.rack}"
     tooltip = f"broker {broker.id}, {where}: {counted(replicas, 'replica')}, leads {leaders:,}"
-    return Standing(
+    return RackItem(
         name=str(broker.id),
         tooltip=tooltip + (", fenced" if broker.fenced else ""),
         counts=(leaders, replicas - leaders),
@@ -145,15 +145,15 @@ def _bars(shown: Tally) -> Bars:
     )
 
 
-def _summed(standing: Sequence[Standing]) -> tuple[str, ...]:
-    leaders = sum(one.counts[0] for one in standing)
-    replicas = leaders + sum(one.counts[1] for one in standing)
+def _summed(items: Sequence[RackItem]) -> tuple[str, ...]:
+    leaders = sum(one.counts[0] for one in items)
+    replicas = leaders + sum(one.counts[1] for one in items)
     return f"{counted(replicas, 'replica')}, {leaders:,} lead", f"{replicas:,}, {leaders:,} lead", f"{replicas:,}"
 
 
-def _named(standing: Sequence[Standing]) -> str:
-    first, last = standing[0].name, standing[-1].name
-    return f"brokers {first}–{last}" if len(standing) > 1 else f"broker {first}"
+def _named(items: Sequence[RackItem]) -> str:
+    first, last = items[0].name, items[-1].name
+    return f"brokers {first}–{last}" if len(items) > 1 else f"broker {first}"
 
 
 def _partitions(shown: Tally, columns: Columns) -> Beneath | None:

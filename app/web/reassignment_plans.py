@@ -1,4 +1,4 @@
-"""How a reassignment is shown: what moves and why no less, in which steps, what each broker has before and after."""
+"""The view of a reassignment: movement and its certificate, batches, brokers before and after."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -18,7 +18,7 @@ SHOWN_BATCHES, SHOWN_BROKERS, SHOWN_PARTITIONS = 100, 300, 100
 
 
 def certificate_words(certificate: Mapping[str, Any]) -> str:
-    """What moves, and how it is known that less would not do."""
+    """The movement and its lower bound."""
     replicas, unknown = certificate["moved_replicas"], certificate["unknown_size_replicas"]
     by_bytes = certificate["minimised"] == "bytes"
     if not replicas:

@@ -1,4 +1,4 @@
-"""How a plan of replicas is shown: the placement as a picture, and how to hand it to Kafka."""
+"""The view of a plan of replicas: the placement as a picture, and the commands of Kafka's tools."""
 
 import shlex
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""How a Streams plan is shown: who runs how much, which tasks are not ideal, what each loss costs."""
+"""The view of a Streams plan: tasks of each client, tasks that are not ideal, the cost of each loss."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
