@@ -8,8 +8,8 @@ streams/         predict a Kafka Streams application
 snapshots/       store a cluster's state and find it again
 keys/            place keys on partitions as each client does
 checks/          verify a reassignment of any origin
-sweeps/          thousands of scenarios scored chunk by chunk, of five kinds; their results
-spark_master.py      the configured Spark master
+sweeps/          score many scenarios; one file a sweep kind
+spark_master.py  the configured Spark master
 jobs.py          requests that a worker answers later
 conformance.py   run measured cases against the algorithms; vectors/ reads their inputs
 cautions.py      an answer's warnings
