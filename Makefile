@@ -17,7 +17,7 @@ INSTALL := $(PIP) install --require-hashes --no-build-isolation --use-pep517
 help: ## list the targets
 	@echo "Rackplan: where every Kafka replica will land, before Kafka does it."; echo
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
-	@echo; echo "Settings are environment variables, RACKPLAN_PORT=9090 make run; README.md lists them."
+	@echo; echo "Settings are environment variables, RACKPLAN_PORT=9090 make run; docs/settings.md lists them."
 
 run: $(VENV)/runtime ## serve on 127.0.0.1:8080 with a Postgres of its own; Ctrl-C stops all of it
 	@exec $(BIN)/rackplan serve

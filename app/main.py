@@ -8,6 +8,8 @@ from contextlib import asynccontextmanager
 from threading import Event, Thread
 
 import structlog
+from anyio import CapacityLimiter
+from anyio.to_thread import current_default_thread_limiter
 from fastapi import FastAPI, Security
 from fastapi.middleware.cors import CORSMiddleware
 from fastapi_offline import FastAPIOffline
@@ -30,16 +32,21 @@ from app.api import (
     streams,
     sweeps,
 )
+from app.api.admission import Admission, Capacity
 from app.api.auth import principal
-from app.api.middleware import BodyLimit, RequestLog, SameOrigin
+from app.api.health import Readiness
+from app.api.middleware import BodyLimit, Overload, RequestLog, SameOrigin
+from app.services import groups as group_service
 from app.services import keys as key_service
 from app.services import replicas as replica_service
-from app.services.groups import predictions
-from app.services.streams import planning as streams_planning
+from app.services import streams as streams_service
 from app.settings import Settings
 from app.store.database import Database
 from app.web import assets, home
 from app.web import plans as pages
+
+_FOLLOWERS = 2
+"""Connections that those who follow a sweep look through, of the ones that `Settings` spares."""
 
 
 def create_app(settings: Settings | None = None) -> FastAPI:
@@ -53,10 +60,13 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     logs.configure(settings.log_format, settings.log_level)
     if settings.database_url is None:
         raise ValueError("RACKPLAN_DATABASE_URL is not set; `rackplan serve` starts a Postgres of its own")
-    database = Database(settings.database_url)
+    database = Database(settings.database_url, connections=settings.database_connections)
+    admission = Admission(Capacity(settings.concurrent_requests, settings.queued_requests, settings.queue_seconds))
+    readiness = Readiness(settings.database_url, settings.spark_master)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        current_default_thread_limiter().total_tokens = settings.threads
         # Compiled loops take a second to load, and the better part of a minute the first time ever: neither the start
         # nor the first caller waits for that.
         preparing = Thread(target=_prepare, args=(app,), name="prepare")
@@ -64,6 +74,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         yield
         app.state.is_ending.set()
         preparing.join()
+        readiness.close()
         database.close()
 
     app: FastAPI = FastAPIOffline(
@@ -72,7 +83,9 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.state.database = database
     app.state.is_prepared, app.state.is_ending = Event(), Event()
     app.state.limits = settings.limits
-    app.state.spark_master = settings.spark_master
+    app.state.readiness = readiness
+    app.state.followers = CapacityLimiter(_FOLLOWERS)
+    app.state.admission = admission
     for resource in (
         snapshots,
         replicas,
@@ -95,6 +108,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     document.install(app, settings.limits)
     problems.install(app)
     # The last one added is the outermost: every answer is logged, a refused body or origin too.
+    app.add_middleware(Overload, admission=admission)
     app.add_middleware(BodyLimit, max_body_bytes=settings.max_body_bytes)
     if settings.allowed_origins:
         app.add_middleware(
@@ -116,8 +130,8 @@ def _prepare(app: FastAPI) -> None:
         lambda: seeding.keep_examples(database),
         replica_service.warm_up,
         key_service.warm_up,
-        predictions.warm_up,
-        streams_planning.warm_up,
+        group_service.warm_up,
+        streams_service.warm_up,
         lambda: seeding.keep_example_reassignment(database),
         lambda: seeding.keep_example_sweep(database),
     )

@@ -5,15 +5,21 @@ Every setting is an environment variable with the prefix `RACKPLAN_`: `RACKPLAN_
 
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import Field, FilePath, field_validator
+from pydantic import Field, FilePath, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from app.services.limits import Limits
 from app.services.spark_master import LOCAL, PATTERN
 
 DEFAULTS = Limits()
+_SPARE_THREADS = 2
+"""For files that are read and streams that are followed, which are not admitted as requests are."""
+_SPARE_CONNECTIONS = 4
+"""For the examples that are stored at the start, and for those who follow a sweep."""
+OTHER_CONNECTIONS = 14
+"""Database connections besides those of the API: 2 of `/readyz`, and of a worker 8 and the 4 of its queue."""
 
 
 class Settings(BaseSettings):
@@ -52,6 +58,19 @@ class Settings(BaseSettings):
     )
     idempotency_hours: int = Field(24, ge=1, description="How long an answer to an Idempotency-Key is kept.")
 
+    concurrent_requests: int = Field(16, ge=1, description="Requests that are served at once.")
+    queued_requests: int = Field(
+        300, ge=0, description="Requests that wait for their turn; one more is answered 503 with `Retry-After`."
+    )
+    queue_seconds: float = Field(10.0, gt=0, le=600, description="How long a request waits for its turn, at most.")
+    threads: int = Field(24, ge=1, description="Threads for requests; 2 more than are served at once, or more.")
+    database_connections: int = Field(
+        20,
+        ge=1,
+        description="Database connections of the API; 4 more than requests are served at once, or more. Checks and "
+        "a worker take 14 besides.",
+    )
+
     max_body_bytes: int = Field(DEFAULTS.max_body_bytes, ge=1024, description="Bytes of a request's body.")
     max_brokers: int = Field(DEFAULTS.max_brokers, ge=1, description="Brokers of a snapshot or a request.")
     max_topics: int = Field(DEFAULTS.max_topics, ge=1, description="Topics of one plan.")
@@ -78,6 +97,18 @@ class Settings(BaseSettings):
     @classmethod
     def _split(cls, value: object) -> object:
         return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
+
+    @model_validator(mode="after")
+    def _check_capacity(self) -> Self:
+        """No request may wait for a thread while it holds a connection, nor the other way round."""
+        for name, spare in (("threads", _SPARE_THREADS), ("database_connections", _SPARE_CONNECTIONS)):
+            given, least = getattr(self, name), self.concurrent_requests + spare
+            if given < least:
+                raise ValueError(
+                    f"RACKPLAN_{name.upper()} is {given}; with RACKPLAN_CONCURRENT_REQUESTS at "
+                    f"{self.concurrent_requests} it has to be {least} or more"
+                )
+        return self
 
     @property
     def limits(self) -> Limits:

@@ -4,6 +4,7 @@ import argparse
 from collections.abc import Callable, Iterator, Mapping
 
 from benchmarks import (
+    burst,
     capacity,
     command,
     counting,
@@ -39,6 +40,7 @@ SUBJECTS: Mapping[str, Callable[[], Iterator[Result]]] = {
     "keeping": keeping.run,
     "small_plans": small_plans.run,
     "large_plans": large_plans.run,
+    "burst": burst.run,
     "command": command.run,
 }
 

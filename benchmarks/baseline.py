@@ -18,13 +18,13 @@ from fastapi import APIRouter, Body, Depends, FastAPI, Response
 from app.api.dependencies import RequestLimits, Uow, json_only
 from app.api.idempotency import OnceOnly
 from app.api.plan_documents import PlanDocument
-from app.api.plans import created
+from app.api.planned import created
 from app.api.replicas import PlaceRequest
 from app.core.model import Cluster
 from app.main import create_app as create_service
 from app.services import replicas
 from app.services.limits import Limits
-from app.services.plans import Plan
+from app.services.plans import Plan, draft_plan
 from app.store.plans import NewPlan
 
 PATH = "/baseline/plans/replicas"
@@ -70,7 +70,9 @@ def _once(prepared: dict[object, NewPlan], kind: object, make: Callable[[], NewP
 
 def _planned(body: PlaceRequest, limits: Limits) -> NewPlan:
     request = body.service()
-    return replicas.plan(replace(request, brokers=None), Cluster("", tuple(request.brokers or ())), limits)
+    return draft_plan(
+        replicas.PLANNER, replace(request, brokers=None), Cluster("", tuple(request.brokers or ())), limits
+    )
 
 
 def main() -> None:

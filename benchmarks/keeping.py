@@ -14,7 +14,8 @@ import sqlalchemy as sa
 from app.core.model import Cluster, NewTopic
 from app.services import replicas
 from app.services.limits import Limits
-from app.services.replica_requests import ReplicasRequest
+from app.services.plans import draft_plan
+from app.services.replicas import ReplicasRequest
 from app.store.database import Database
 from app.store.ids import uuid7
 from app.store.plans import NewPlan, PlanHead
@@ -59,7 +60,7 @@ def run() -> Iterator[Result]:
 
 def _planned(partitions: int) -> NewPlan:
     request = ReplicasRequest([NewTopic("events", partitions, FACTOR)], algorithm="striped", seed=42)
-    return replicas.plan(request, Cluster("", brokers(BROKERS, racks="even")), Limits())
+    return draft_plan(replicas.PLANNER, request, Cluster("", brokers(BROKERS, racks="even")), Limits())
 
 
 def _keep(database: Database, plan: NewPlan) -> PlanHead:

@@ -7,9 +7,9 @@ from math import isclose
 import sqlalchemy as sa
 
 from app.services import replicas
-from app.services.kinds import to_json
 from app.services.limits import Limits
-from app.services.plans import Plan
+from app.services.plans import Plan, make_plan
+from app.services.plans.kinds import to_json
 from app.store.database import Database
 from benchmarks import service
 from benchmarks.measure import Floor, Result, interleaved
@@ -87,4 +87,4 @@ def _measured(running: Service, request: TopicRequest) -> Iterator[Result]:
 
 def _place(database: Database, request: TopicRequest) -> Plan:
     with database.begin() as uow:
-        return replicas.place(uow, request.service(), Limits())
+        return make_plan(uow, replicas.PLANNER, request.service(), Limits())

@@ -17,8 +17,8 @@ from app.core.model import Cluster, Int32s, NewTopic, Topic
 from app.core.replicas.registry import PLACEMENTS, place_topics
 from app.errors import Json
 from app.services.limits import Limits
-from app.services.reassignment.planning import plan
-from app.services.reassignment.requests import BalanceRequest, ReassignmentRequest
+from app.services.plans import draft_plan
+from app.services.reassignment import PLANNER, BalanceRequest, ReassignmentRequest
 from app.store.plans import NewPlan
 from benchmarks.clusters import FIRST_ID, brokers
 from benchmarks.measure import Floor, Result, interleaved
@@ -52,7 +52,7 @@ def run() -> Iterator[Result]:
     for case in CASES:
         cluster = _cluster(case.partitions)
         request = ReassignmentRequest(remove_brokers=REMOVED, balance=BalanceRequest(**case.balance))
-        call = partial(plan, request, cluster, Limits())
+        call = partial(draft_plan, PLANNER, request, cluster, Limits())
         with _PeakMemory() as peak:
             found = call()
         result = [placement.replicas for placement in found.placements]

@@ -5,10 +5,11 @@ from dataclasses import dataclass, field
 from itertools import count
 
 import httpx
+import orjson
 
 from app.core.model import Broker, NewTopic
 from app.errors import Json
-from app.services.replica_requests import ReplicasRequest
+from app.services.replicas import ReplicasRequest
 from benchmarks import clusters
 
 PLANS = "/v1/plans/replicas"
@@ -50,16 +51,21 @@ class TopicRequest:
 
     def post(self, client: httpx.Client, path: str = PLANS) -> bytes:
         """Ask over HTTP; gives the answer's body."""
-        body = {
-            "brokers": [{"id": broker.id, "rack": broker.rack} for broker in self.brokers],
-            "algorithm": self.algorithm,
-            "seed": self.seed,
-            "topics": [{"name": TOPIC, "partitions": self.partitions, "replication_factor": FACTOR}],
-            "labels": self._next_labels(),
-        }
-        response = client.post(path, json=body)
+        response = client.post(path, content=self.body(), headers={"Content-Type": "application/json"})
         assert response.status_code == httpx.codes.CREATED, response.text
         return response.content
+
+    def body(self) -> bytes:
+        """The request as JSON, under the next label."""
+        return orjson.dumps(
+            {
+                "brokers": [{"id": broker.id, "rack": broker.rack} for broker in self.brokers],
+                "algorithm": self.algorithm,
+                "seed": self.seed,
+                "topics": [{"name": TOPIC, "partitions": self.partitions, "replication_factor": FACTOR}],
+                "labels": self._next_labels(),
+            }
+        )
 
     def service(self) -> ReplicasRequest:
         """The same for the service, without HTTP."""

@@ -1,10 +1,16 @@
 """A document as tests read it: its tables, and its blocks of commands and what they print."""
 
 import re
-from collections.abc import Iterator
+import subprocess
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+
+from tests.conftest import ROOT
+
+ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")
+MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
 
 
 @dataclass(frozen=True)
@@ -19,31 +25,87 @@ class Document:
 
     @property
     def blocks(self) -> list[tuple[str, str]]:
-        """Every block of code: its language, and what it holds."""
+        """Every block of code: its language and its text."""
         return re.findall(r"```(\w+)\n(.*?)```", self.text, re.DOTALL)
 
     def commands(self) -> Iterator[tuple[str, str]]:
-        """Every command that is followed by what it prints."""
+        """Every command that is followed by its output, and that output."""
         for (kind, command), (printed_kind, printed) in pairwise(self.blocks):
             if kind == "sh" and printed_kind in ("json", "text"):
                 yield command, printed
 
     def table(self, *headings: str) -> list[tuple[str, ...]]:
         """The rows of the one table with these headings, cells as they are written."""
+        start, end = self._span(headings)
+        return [
+            tuple(cell.strip() for cell in line.strip("|").split("|")) for line in self.text.splitlines()[start:end]
+        ]
+
+    def replace_table(self, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+        """Write other rows into the one table with these headings."""
+        start, end = self._span(headings)
+        lines = self.text.splitlines()
+        lines[start:end] = [f"| {' | '.join(row)} |".replace("|  |", "| |") for row in rows]
+        self.path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+    def _span(self, headings: Sequence[str]) -> tuple[int, int]:
         lines = self.text.splitlines()
         start = lines.index(f"| {' | '.join(headings)} |") + 2
-        rows = []
-        for line in lines[start:]:
-            if not line.startswith("|"):
-                break
-            rows.append(tuple(cell.strip() for cell in line.strip("|").split("|")))
-        return rows
+        end = start
+        while end < len(lines) and lines[end].startswith("|"):
+            end += 1
+        return start, end
 
     def links(self) -> list[str]:
-        """Where it leads to within the repository."""
-        return sorted(set(re.findall(r"\]\((?!http)([^)#]+)\)", self.text)))
+        """The paths within the repository that it links to."""
+        return sorted(set(re.findall(r"\]\((?!http)([^)#]+)[^)]*\)", self.text)))
+
+    def broken_links(self) -> list[str]:
+        """The links whose file does not exist, or whose heading the file does not have."""
+        broken = []
+        for path, fragment in re.findall(r"\]\((?!http)([^)#]*)#?([^)]*)\)", self.text):
+            target = self.path.parent / path if path else self.path
+            if not target.exists() or (fragment and fragment not in Document(target).anchors()):
+                broken.append(f"{path}#{fragment}")
+        return broken
+
+    def anchors(self) -> set[str]:
+        """Its headings as fragments of a link."""
+        return {
+            re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+            for heading in re.findall(r"^#+ (.*)$", self.text, re.MULTILINE)
+        }
 
 
 def code(name: str) -> str:
     """A name as documents write it."""
     return f"`{name}`"
+
+
+def run(command: str, address: str) -> str:
+    """The output of a document's command, run in the repository, with the service at another address."""
+    addressed = command.replace("http://127.0.0.1:8080", address)
+    done = subprocess.run(["bash", "-c", addressed], cwd=ROOT, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def settled(text: str) -> str:
+    """A text without the ids and moments that differ from run to run."""
+    return MOMENT.sub("<moment>", ID.sub("<id>", text)).strip()
+
+
+def replay(document: Document, address: str) -> None:
+    """Run a document's commands, and compare their output with the documented output.
+
+    Ids differ: the ids that the service gives replace the document's ids in later commands.
+    """
+    actual_ids: dict[str, str] = {}
+    documented = list(document.commands())
+    assert documented
+    for command, output in documented:
+        for documented_id, actual_id in actual_ids.items():
+            command = command.replace(documented_id, actual_id)  # noqa: PLW2901 — the command as a reader would type it
+        printed = run(command, address)
+        assert settled(printed) == settled(output), command
+        actual_ids |= dict(zip(ID.findall(output), ID.findall(printed), strict=True))

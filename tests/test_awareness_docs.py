@@ -5,8 +5,7 @@ import pytest
 
 from app.core.replicas.awareness.placing import POLICIES
 from tests.conftest import ROOT
-from tests.documents import Document, code
-from tests.test_readme import replay
+from tests.documents import Document, code, replay
 
 DOC = Document(ROOT / "docs" / "awareness.md")
 

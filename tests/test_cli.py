@@ -367,3 +367,16 @@ class TestPlanKeys:
         done = self.plan(file)
         assert done.returncode == 1
         assert "line 2" in done.stderr
+
+
+def test_a_failure_acts_on_no_terminal(data_dir: Path) -> None:
+    """What an option or a file holds is repeated as escapes."""
+    hostile = "\x1b]0;owned\x07\x9b31m\u202e"
+    failed = rackplan(
+        *("plan", "replicas", "--cluster", "c", "--brokers", str(SAMPLES / "kafka-broker-api-versions.txt")),
+        *("--topic", hostile),
+        env=environment(data_dir),
+    )
+    assert failed.returncode == 1, failed.stderr
+    assert r"\x1b]0;owned\x07\x9b31m\u202e" in failed.stderr
+    assert failed.stderr.removesuffix("\n").isprintable()

@@ -11,11 +11,9 @@ import pytest
 
 from app.cli import main
 from app.core.model import Cluster
-from app.services import kinds
 from app.services.limits import Limits
-from app.services.reassignment import planning
-from app.services.reassignment.exports import EXPORTS, one_batch
-from app.services.reassignment.requests import BatchesRequest, ReassignmentRequest
+from app.services.plans import draft_plan, kinds
+from app.services.reassignment import EXPORTS, PLANNER, BatchesRequest, ReassignmentRequest, one_batch
 from tests.conftest import SAMPLES
 from tests.services.reassignments import captured
 
@@ -89,7 +87,7 @@ class TestPlan:
     def test_removing_105_is_what_the_service_answers_and_the_least(self, run: Run) -> None:
         plan = run("--remove-broker", "105").plan
         request = ReassignmentRequest(remove_brokers=[105])
-        service = json.loads(kinds.to_json(planning.plan(request, cluster(), Limits())))
+        service = json.loads(kinds.to_json(draft_plan(PLANNER, request, cluster(), Limits())))
         assert untimed(plan) == untimed(service)
         # What 105 holds has to go, whoever plans: no plan moves less than that.
         held = [(topic.replicas == 105).any(axis=1) for topic in cluster().topics]
@@ -99,6 +97,16 @@ class TestPlan:
         assert certificate["moved_bytes"] == certificate["lower_bound_bytes"] == least > 0
         assert (certificate["optimal"], certificate["gap"]) == (True, 0.0)
         assert not any(105 in row for row in rows(plan))
+
+    def test_the_topics_of_kafkas_file_are_those_that_move(self, run: Run, tmp_path: Path) -> None:
+        file = tmp_path / "topics-to-move.json"
+        file.write_text('{"version":1,"topics":[{"topic":"orders"}]}', encoding="utf-8")
+        plan = run("--remove-broker", "105", "--topics-to-move", str(file)).plan
+        assert untimed(plan) == untimed(run("--remove-broker", "105", "--topic", "orders").plan)
+        file.write_text('{"topics":[{"topic":"orders"},{"topic":"orders"}]}', encoding="utf-8")
+        malformed = run("--topics-to-move", str(file))
+        assert (malformed.status, malformed.printed) == (1, b"")
+        assert "each topic once" in malformed.said
 
     def test_what_was_on_brokers_that_are_down_comes_back_elsewhere(self, run: Run) -> None:
         texts = {"brokers": NAMES["brokers"] + DOWN, "topics": NAMES["topics"] + DOWN}
@@ -233,7 +241,7 @@ class TestExports:
 
     @pytest.mark.parametrize("name", list(EXPORTS))
     def test_each(self, run: Run, tmp_path: Path, name: str) -> None:
-        expected = EXPORTS[name](planning.plan(self.REQUEST, cluster(), Limits()), cluster)
+        expected = EXPORTS[name](draft_plan(PLANNER, self.REQUEST, cluster(), Limits()), cluster)
         printed = run(*self.ASKED, "--export", name)
         assert (printed.status, printed.printed) == (0, expected)
         written = run(*self.ASKED, "--export", name, "--output", str(tmp_path / "file"))
@@ -241,7 +249,7 @@ class TestExports:
         assert (tmp_path / "file").read_bytes() == expected
 
     def test_a_batch_and_its_inverse(self, run: Run) -> None:
-        plan = planning.plan(self.REQUEST, cluster(), Limits())
+        plan = draft_plan(PLANNER, self.REQUEST, cluster(), Limits())
         asked = (*self.ASKED, "--export", "batch", "--batch", "2")
         assert run(*asked).printed == one_batch(plan, 2, False)
         assert run(*asked, "--inverse").printed == one_batch(plan, 2, True) != one_batch(plan, 2, False)

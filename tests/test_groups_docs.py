@@ -9,8 +9,7 @@ import pytest
 from app.api.groups import PlanGroupRequest
 from app.core.groups.registry import ASSIGNORS
 from tests.conftest import ROOT
-from tests.documents import Document, code
-from tests.test_readme import replay
+from tests.documents import Document, code, replay
 
 DOC = Document(ROOT / "docs" / "groups.md")
 

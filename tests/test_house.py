@@ -1,6 +1,7 @@
 """The house keeps its own rules."""
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -38,6 +39,16 @@ def test_the_core_has_no_clock_log_or_environment() -> None:
         assert not imported(path) & forbidden, path
 
 
+def test_flow_solvers_have_one_door() -> None:
+    """Statuses, limits and potentials of the flow solvers are read in one place."""
+    importing = {
+        str(path.relative_to(CORE))
+        for path in CORE.rglob("*.py")
+        if any(module.startswith("ortools.graph") for module in imported(path))
+    }
+    assert importing == {"flow.py"}
+
+
 def test_imports_point_down() -> None:
     """The layers are exhaustive: a new room that nobody gave a place fails here as well."""
     command = [sys.executable, "-c", "from importlinter.cli import lint_imports_command as c; c(['--no-logo'])"]
@@ -65,3 +76,133 @@ def test_every_package_says_what_it_holds() -> None:
     """The folder map is the packages' docstrings."""
     for package in (ROOT / "app").rglob("__init__.py"):
         assert ast.get_docstring(ast.parse(package.read_text(encoding="utf-8"))), package
+
+
+FORBIDDEN_CALLS = frozenset(
+    {
+        *(f"{module}.{name}" for module in ("pickle", "cloudpickle", "marshal", "dill") for name in ("load", "loads")),
+        "pickle.Unpickler",
+        *("shelve.open", "yaml.load", "yaml.unsafe_load", "yaml.full_load", "numpy.load", "joblib.load"),
+        *("eval", "exec", "compile", "__import__", "builtins.eval", "builtins.exec", "builtins.compile"),
+        *("os.system", "os.popen", "subprocess.getoutput", "subprocess.getstatusoutput"),
+    }
+)
+"""Calls that make code, or objects of any class, of what they are given; or that hand it to a shell."""
+LITERAL_ONLY = frozenset({"importlib.import_module", "import_module"})
+"""Calls whose first argument is written in the source."""
+
+
+def dangerous_calls(source: str) -> list[str]:
+    """Every call in a source that turns data into code or objects, or hands it to a shell, with its line."""
+    tree = ast.parse(source)
+    aliases = _imported_names(tree)
+    dangerous = []
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call):
+            continue
+        name = _called_name(node.func, aliases)
+        has_shell = any(
+            keyword.arg == "shell" and not (isinstance(keyword.value, ast.Constant) and not keyword.value.value)
+            for keyword in node.keywords
+        )
+        is_computed = name in LITERAL_ONLY and not (node.args and isinstance(node.args[0], ast.Constant))
+        if name in FORBIDDEN_CALLS or has_shell or is_computed:
+            dangerous.append(f"{node.lineno}: {name}")
+    return dangerous
+
+
+def _imported_names(tree: ast.AST) -> dict[str, str]:
+    """What each name of a file was imported as: `{"np": "numpy", "loads": "pickle.loads"}`."""
+    names: dict[str, str] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names |= {alias.asname: alias.name for alias in node.names if alias.asname}
+        elif isinstance(node, ast.ImportFrom):
+            names |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
+    return names
+
+
+def _called_name(called: ast.expr, aliases: dict[str, str]) -> str:
+    """The dotted name of what is called, as it was imported; the last two parts of a longer one."""
+    written = ast.unparse(called)
+    first, _, rest = written.partition(".")
+    full = aliases.get(first, first) + (f".{rest}" if rest else "")
+    parts = full.split(".")
+    return ".".join(parts[-2:]) if parts[-1] in {"load", "loads", "Unpickler", "import_module"} else full
+
+
+class TestDataStaysData:
+    """Nothing in `app` makes code of a text, or an object of a class that a text names."""
+
+    @pytest.mark.parametrize(
+        "source",
+        [
+            "import pickle\npickle.loads(x)",
+            "import pickle as p\np.load(x)",
+            "from pickle import loads as read\nread(x)",
+            "from pyspark import cloudpickle\ncloudpickle.loads(x)",
+            "import pyspark\npyspark.cloudpickle.load(x)",
+            "import marshal\nmarshal.loads(x)",
+            "import shelve\nshelve.open(x)",
+            "import yaml\nyaml.load(x)",
+            "import numpy as np\nnp.load(x)",
+            "eval(x)",
+            "exec(x)",
+            "compile(x, '', 'exec')",
+            "import subprocess\nsubprocess.run(x, shell=True)",
+            "import subprocess as s\ns.Popen(x, shell=is_asked)",
+            "import os\nos.system(x)",
+            "from os import popen\npopen(x)",
+            "import importlib\nimportlib.import_module(x)",
+            "from importlib import import_module as load\nload(name)",
+            "__import__(x)",
+        ],
+    )
+    def test_the_search_finds(self, source: str) -> None:
+        assert dangerous_calls(source)
+
+    @pytest.mark.parametrize(
+        "source",
+        [
+            "import re\nre.compile(x)",
+            "import orjson\norjson.loads(x)",
+            "import subprocess\nsubprocess.run([x], shell=False)",
+            "import importlib\nimportlib.import_module('app.core')",
+            "session.exec(x)",
+        ],
+    )
+    def test_the_search_passes_over(self, source: str) -> None:
+        assert not dangerous_calls(source)
+
+    @pytest.mark.parametrize(
+        "path", sorted((ROOT / "app").rglob("*.py")), ids=lambda path: str(path.relative_to(ROOT / "app"))
+    )
+    def test_no_file_calls_what_makes_code_of_data(self, path: Path) -> None:
+        assert dangerous_calls(path.read_text(encoding="utf-8")) == []
+
+    def test_what_templates_leave_unescaped_says_why_it_is_safe(self) -> None:
+        for template in (ROOT / "app").rglob("*.html"):
+            lines = template.read_text(encoding="utf-8").splitlines()
+            for number, line in enumerate(lines):
+                if re.search(r"\|\s*safe\b|autoescape\s+false", line):
+                    assert "{# Safe: " in lines[number - 1], f"{template.name}:{number + 1} gives no reason"
+
+    def test_no_module_marks_text_as_safe_markup(self) -> None:
+        """Templates escape what they are given; `Markup` would let a text through unescaped."""
+        for path in (ROOT / "app").rglob("*.py"):
+            assert not {module for module in imported(path) if module.startswith("markupsafe")}, path
+
+
+def test_every_test_that_the_security_document_names_is_there() -> None:
+    named = re.findall(r"`(tests/[\w/]+\.py)(?:::([\w:]+))?`", (ROOT / "docs" / "security.md").read_text("utf-8"))
+    assert len(named) > 20
+    for file, path in named:
+        scope: ast.AST = ast.parse((ROOT / file).read_text(encoding="utf-8"))
+        for part in filter(None, path.split("::")):
+            members = {
+                node.name: node
+                for node in ast.iter_child_nodes(scope)
+                if isinstance(node, ast.ClassDef | ast.FunctionDef)
+            }
+            assert part in members, f"{file}::{path}"
+            scope = members[part]

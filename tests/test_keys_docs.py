@@ -17,10 +17,9 @@ from app.core.keys.model import keys_of
 from app.core.keys.null_keys import NULL_KEY_POLICIES
 from app.core.keys.partitioners import PARTITIONERS, partition
 from app.core.keys.resize import expected_moved_share, resize
-from app.services.null_keys import NullKeys
+from app.services.keys import NullKeys
 from tests.conftest import ROOT
-from tests.documents import Document, code
-from tests.test_readme import run
+from tests.documents import Document, code, run
 
 DOC = Document(ROOT / "docs" / "keys.md")
 PROGRAMS = {

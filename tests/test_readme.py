@@ -1,67 +1,34 @@
-"""What the README prints is what happens."""
-
-import re
-import subprocess
+"""The README, the quickstart, the pages on plans and formats: their commands print what they show."""
 
 import httpx
 import pytest
 
-from app.settings import Settings
 from tests.conftest import ROOT
-from tests.documents import Document
+from tests.documents import Document, replay
 
-DOC = Document(ROOT / "README.md")
-README = DOC.text
-ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")
-MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
-
-
-def run(command: str, address: str) -> str:
-    """What the command prints, with the service at another address and the repository's own environment."""
-    here = command.replace("http://127.0.0.1:8080", address)
-    # The command of the environment that runs the tests, wherever that is.
-    done = subprocess.run(["bash", "-c", here], cwd=ROOT, capture_output=True, text=True, check=False, timeout=120)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+README = Document(ROOT / "README.md")
+QUICKSTART = Document(ROOT / "docs" / "quickstart.md")
+PLANS = Document(ROOT / "docs" / "plans.md")
+FORMATS = Document(ROOT / "docs" / "formats.md")
 
 
-def settled(text: str) -> str:
-    """Without what differs from run to run."""
-    return MOMENT.sub("<moment>", ID.sub("<id>", text)).strip()
+@pytest.mark.parametrize("document", [README, QUICKSTART, PLANS, FORMATS], ids=lambda document: document.path.stem)
+def test_every_command_prints_what_is_shown(document: Document, client: httpx.Client) -> None:
+    assert document is not QUICKSTART or len(list(document.commands())) >= 9
+    replay(document, str(client.base_url).rstrip("/"))
 
 
-def replay(document: Document, address: str) -> None:
-    """Run a document's commands, and compare what they print with what it shows.
-
-    Ids differ: the ones that the service gives take the place of the document's in later requests.
-    """
-    actual_id: dict[str, str] = {}
-    shown = list(document.commands())
-    assert len(shown) >= 3
-    for command, printed in shown:
-        for told, real in actual_id.items():
-            command = command.replace(told, real)  # noqa: PLW2901 — the command as a reader would type it
-        output = run(command, address)
-        assert settled(output) == settled(printed), command
-        actual_id |= dict(zip(ID.findall(printed), ID.findall(output), strict=True))
+def test_the_picture_is_the_plans(client: httpx.Client) -> None:
+    """The README's request, and then the picture of the plan that it makes."""
+    (_, output) = next(README.commands())
+    replay(README, str(client.base_url).rstrip("/"))
+    newest = client.get("/v1/plans", params={"page_size": 1}).json()["items"][0]
+    assert newest["id"] not in output
+    picture = client.get(f"/v1/plans/{newest['id']}/picture.svg")
+    assert picture.content == (ROOT / "docs" / "pictures" / "orders-v2.svg").read_bytes()
 
 
-def test_every_request_prints_what_the_readme_shows(client: httpx.Client) -> None:
-    replay(DOC, str(client.base_url).rstrip("/"))
-
-
-def test_the_settings_are_all_there_with_their_defaults() -> None:
-    table = dict(re.findall(r"^\| `RACKPLAN_(\w+)` \| (.*?) \|", README, re.MULTILINE))
-    for name, field in Settings.model_fields.items():
-        default = "" if field.default in (None, ()) else f"`{field.default}`"
-        assert table.pop(name.upper()) == default
-    assert not table
-
-
-@pytest.mark.parametrize("path", DOC.links())
-def test_links_lead_somewhere(path: str) -> None:
-    assert (ROOT / path).exists()
-
-
-def test_what_conformance_prints() -> None:
-    assert "admin_utils: 305 cases, 0 mismatches" in README
+def test_a_first_visit_is_short() -> None:
+    """One screen before the first command, two commands, one request."""
+    assert len(README.text.splitlines()) <= 100
+    assert [kind for kind, _ in README.blocks] == ["sh", "sh", "text"]

@@ -5,13 +5,12 @@ import re
 import httpx
 import pytest
 
-from app.api.reassignment_requests import BatchFields, PlanReassignmentRequest
+from app.api.reassignment import BatchFields, PlanReassignmentRequest
 from app.core.replicas.rack_modes import RackMode
-from app.services.exports import BATCH, FORMATS
-from app.services.reassignment.exports import EXPORTS
+from app.services.plans import BATCH, FORMATS
+from app.services.reassignment import EXPORTS
 from tests.conftest import ROOT
-from tests.documents import Document, code
-from tests.test_readme import replay
+from tests.documents import Document, code, replay
 
 DOC = Document(ROOT / "docs" / "reassignment.md")
 

@@ -7,8 +7,7 @@ import pytest
 
 from app.core.streams.registry import STREAMS_ASSIGNORS
 from tests.conftest import ROOT
-from tests.documents import Document, code
-from tests.test_readme import replay
+from tests.documents import Document, code, replay
 
 DOC = Document(ROOT / "docs" / "streams.md")
 

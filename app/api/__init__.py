@@ -11,6 +11,7 @@ What they share:
     fields.py        the scalar fields of requests
     clusters.py      a cluster as requests write it
     dependencies.py  the unit of work, the limits
+    admission.py     how many requests are served at once, how many wait, when one is turned away
     auth.py          who asks, and what they may do
     idempotency.py   the same key, the same answer
     pagination.py    pages of a list
@@ -18,7 +19,8 @@ What they share:
     negotiation.py   representations and entity tags
     problems.py      every failure as an RFC 9457 problem; statuses.py says which status, field_errors.py what is
                      wrong with which field
-    middleware.py    request ids, the log, the body limit, same origin
+    middleware.py    request ids, the log, overload, the body limit, same origin
+    request_head.py  the limit of a head
     examples.py      the documentation's examples, and seeding.py keeps what they name
     plan_documents.py, document.py  what plans look like as JSON; the OpenAPI document
 """

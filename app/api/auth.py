@@ -13,6 +13,7 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBasic, HTTPBasicC
 
 from app.api.dependencies import Uow
 from app.errors import Forbidden, Unauthenticated
+from app.store.api_keys import ApiKeys
 
 _BEARER = HTTPBearer(auto_error=False, scheme_name="API key", description="`rackplan keys create` makes one.")
 _BASIC = HTTPBasic(auto_error=False, scheme_name="API key as password", description="For browsers; any user name.")
@@ -36,14 +37,26 @@ def principal(
     basic: Annotated[HTTPBasicCredentials | None, Depends(_BASIC)],
 ) -> str:
     """The name of the key that asks. Raises `Unauthenticated` or `Forbidden`."""
+    try:
+        return _principal(uow.api_keys, needed, bearer, basic)
+    finally:
+        uow.release()
+
+
+def _principal(
+    keys: ApiKeys,
+    needed: SecurityScopes,
+    bearer: HTTPAuthorizationCredentials | None,
+    basic: HTTPBasicCredentials | None,
+) -> str:
     secret = bearer.credentials if bearer else basic.password if basic else None
     if secret is None:
-        if uow.api_keys.any_valid():
+        if keys.any_valid():
             raise Unauthenticated("send an API key as `Authorization: Bearer …`, or as the password of HTTP Basic")
         return ANYONE
-    key = uow.api_keys.authenticate(secret)
+    key = keys.authenticate(secret)
     if key is None:
-        if not uow.api_keys.any_valid():
+        if not keys.any_valid():
             return ANYONE
         raise Unauthenticated("the API key is not valid; it may have been revoked")
     order = list(Scope)

@@ -1,31 +1,46 @@
 """What operations are given: the unit of work and the operator's limits, which the composition root put on the app."""
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterator
 from typing import Annotated
 
+from anyio import CancelScope
 from fastapi import Depends, Request
+from fastapi.concurrency import run_in_threadpool
 
+from app.api.admission import Admission
 from app.errors import UnsupportedMediaType
+from app.errors.quotation import quoted
 from app.services.limits import Limits
 from app.store.database import Database, UnitOfWork
 
 
-def _unit_of_work(request: Request) -> Iterator[UnitOfWork]:
+async def _unit_of_work(request: Request) -> AsyncIterator[UnitOfWork]:
     database: Database = request.app.state.database
-    with database.begin() as uow:
-        yield uow
+    admission: Admission = request.app.state.admission
+    async with admission.slot():
+        uow = database.unit_of_work()
+        try:
+            yield uow
+        except BaseException:
+            # A caller who has gone away cancels this: the connection is given back all the same.
+            with CancelScope(shield=True):
+                await run_in_threadpool(uow.rollback)
+            raise
+        if uow.is_open:
+            with CancelScope(shield=True):
+                await run_in_threadpool(uow.commit)
 
 
-def _limits(request: Request) -> Limits:
+async def _limits(request: Request) -> Limits:
     limits: Limits = request.app.state.limits
     return limits
 
 
-def json_only(request: Request) -> None:
+async def json_only(request: Request) -> None:
     """Raise `UnsupportedMediaType` unless the body is announced as JSON."""
     media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if media_type != "application/json":
-        detail = f"the body is {media_type or 'of no type'}; it has to be application/json"
+        detail = f"the body is {quoted(media_type) or 'of no type'}; it has to be application/json"
         raise UnsupportedMediaType(detail, offered=["application/json"])
 
 

@@ -5,6 +5,7 @@ from math import isfinite
 from typing import Any
 
 from app.errors import FieldPath, Json
+from app.errors.quotation import quoted
 
 
 def field_error(error: Mapping[str, Any], body: object) -> dict[str, Json]:
@@ -29,11 +30,11 @@ def field_error(error: Mapping[str, Any], body: object) -> dict[str, Json]:
     return told | ({"limits": limits} if limits else {})
 
 
-def first_of(field_errors: Sequence[Mapping[str, Json]]) -> str:
-    """The first of them in a line, and how many more there are."""
+def first_of(field_errors: Sequence[Mapping[str, Json]], *, total: int) -> str:
+    """The first of them in a line, and how many more there are of `total`."""
     first = field_errors[0] if field_errors else {"pointer": "", "detail": "the request is not valid"}
-    more = f" (and {len(field_errors) - 1} more)" if len(field_errors) > 1 else ""
-    return f"{first['pointer'] or 'the body'}: {first['detail']}{more}"
+    more = f" (and {total - 1} more)" if total > 1 else ""
+    return f"{quoted(str(first['pointer'])) or 'the body'}: {first['detail']}{more}"
 
 
 def pointer(path: FieldPath) -> str:

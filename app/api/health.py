@@ -1,6 +1,12 @@
-"""Is the process alive, can it serve, and how has it been doing."""
+"""Is the process alive, can it serve, and how has it been doing.
 
-from collections.abc import Callable
+None of the three needs a slot, one of the threads or a connection that requests are served with: they answer at any
+load. Readiness has a database connection and threads of its own, and callers who ask at the same time share one answer.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 
 import orjson
 import sqlalchemy as sa
@@ -31,8 +37,43 @@ class Ready(BaseModel):
     checks: dict[str, str]
 
 
+class Readiness:
+    """Checks what requests need. It belongs to one event loop; `close` ends its threads and its connection."""
+
+    def __init__(self, database_url: str, spark_master: str) -> None:
+        self._database = Database(database_url, connections=2)
+        self._checks: Mapping[str, Callable[[], str]] = {
+            "database": lambda: _database(self._database),
+            "queue": lambda: _queue(self._database),
+            "spark": lambda: _spark(SparkMaster(spark_master)),
+        }
+        self._threads = ThreadPoolExecutor(len(self._checks), thread_name_prefix="readiness")
+        self._running: dict[str, asyncio.Future[str]] = {}
+
+    async def checks(self) -> dict[str, str]:
+        """Each check's answer: `ok`, `local`, `not asked`, or what is wrong."""
+        answers = await asyncio.gather(*map(self._answer, self._checks))
+        return dict(zip(self._checks, answers, strict=True))
+
+    async def _answer(self, name: str) -> str:
+        running = self._running.get(name)
+        if running is None or running.done():
+            running = asyncio.get_running_loop().run_in_executor(self._threads, self._checks[name])
+            self._running[name] = running
+        try:
+            # The check goes on, and whoever asks next is told what came of it: no thread is started for each caller.
+            return await asyncio.wait_for(asyncio.shield(running), _TIMEOUT_SECONDS)
+        except TimeoutError:
+            return f"does not answer within {_TIMEOUT_SECONDS:g} s"
+
+    def close(self) -> None:
+        """End the threads, once the checks that run have ended, and close the connections."""
+        self._threads.shutdown(wait=True, cancel_futures=True)
+        self._database.close()
+
+
 @router.get("/healthz", operation_id="healthz", summary="Is the process alive?", response_model=Alive)
-def healthz() -> Response:
+async def healthz() -> Response:
     """200 as long as the process answers at all."""
     return Response(orjson.dumps({"status": "ok"}), media_type="application/json")
 
@@ -44,24 +85,19 @@ def healthz() -> Response:
     response_model=Ready,
     responses={503: {"model": Ready, "description": "Not now; `checks` says why"}},
 )
-def readyz(request: Request) -> Response:
+async def readyz(request: Request) -> Response:
     """Whether the database answers with the schema that this version needs, its queue is there, and Spark can be
     reached where it is a cluster's.
     """
-    database: Database = request.app.state.database
-    checks: dict[str, Callable[[], str]] = {
-        "database": lambda: _database(database),
-        "queue": lambda: _queue(database),
-        "spark": lambda: _spark(SparkMaster(request.app.state.spark_master)),
-    }
-    found = {name: check() for name, check in checks.items()}
+    readiness: Readiness = request.app.state.readiness
+    found = await readiness.checks()
     is_ready = all(said in {"ok", "local", "not asked"} for said in found.values())
     document = {"status": "ok" if is_ready else "unavailable", "checks": found}
     return Response(orjson.dumps(document), 200 if is_ready else 503, media_type="application/json")
 
 
 @router.get("/metrics", operation_id="metrics", summary="How it has been doing", response_class=Response)
-def metrics() -> Response:
+async def metrics() -> Response:
     """Prometheus' text format."""
     return Response(generate_latest(), headers={"Content-Type": CONTENT_TYPE_LATEST})
 

@@ -20,9 +20,7 @@ from app.core.keys.partitioners import PARTITIONERS
 from app.core.keys.resize import Resize
 from app.core.model import INT32_MAX
 from app.services import keys
-from app.services.key_encodings import Encoding
-from app.services.keys import KeysRequest
-from app.services.null_keys import DEFAULT_RECORD_BYTES, NullKeys
+from app.services.keys import DEFAULT_RECORD_BYTES, Encoding, KeysRequest, NullKeys
 
 router = APIRouter(prefix="/v1/keys", tags=["keys"])
 

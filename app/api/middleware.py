@@ -9,8 +9,10 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from app.api.admission import Admission
 from app.api.problems import of_failure
-from app.errors import Forbidden, LimitExceeded
+from app.errors import Forbidden, LimitExceeded, ServiceBusy
+from app.errors.quotation import quoted
 
 _LONGEST_REQUEST_ID = 64
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -61,12 +63,33 @@ class RequestLog:
             log = structlog.get_logger()
             (log.debug if scope["path"] in _QUIET_PATHS else log.info)(
                 "request.answered",
-                method=scope["method"],
-                path=scope["path"],
+                method=quoted(scope["method"]),
+                path=quoted(scope["path"]),
                 status=status,
                 seconds=round(seconds, 4),
             )
             structlog.contextvars.unbind_contextvars("request_id")
+
+
+class Overload:
+    """Turn a request away before anything else is done for it, while no more can wait.
+
+    Routing, reading and validating what is not served would cost more than serving what is. What tells whether the
+    service is alive is always answered.
+    """
+
+    def __init__(self, app: ASGIApp, *, admission: Admission) -> None:
+        self._app = app
+        self._admission = admission
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope["path"] not in _QUIET_PATHS:
+            try:
+                self._admission.check()
+            except ServiceBusy as busy:
+                await of_failure(Request(scope), busy)(scope, receive, send)
+                return
+        await self._app(scope, receive, send)
 
 
 class BodyLimit:
@@ -121,15 +144,15 @@ class SameOrigin:
         if scope["type"] == "http" and self._hosts is not None:
             host = Headers(scope=scope).get("host", "")
             if host.rsplit(":", 1)[0].lower() not in self._hosts and host.lower() not in self._hosts:
-                detail = f"this service does not go by the name {host[:200]}; RACKPLAN_ALLOWED_HOSTS lets it"
-                await of_failure(Request(scope), Forbidden(detail, host=host[:200]))(scope, receive, send)
+                detail = f"this service does not go by the name {quoted(host)}; RACKPLAN_ALLOWED_HOSTS lets it"
+                await of_failure(Request(scope), Forbidden(detail, host=quoted(host)))(scope, receive, send)
                 return
         if scope["type"] == "http" and scope["method"] not in _SAFE_METHODS:
             headers = Headers(scope=scope)
             origin = headers.get("origin")
             # An origin is a scheme, a host and a port, as `Host` has them; what is none names nobody's host.
             if origin is not None and origin not in self._allowed and origin.partition("://")[2] != headers.get("host"):
-                failure = Forbidden(f"origin {origin[:200]} may not change anything here", origin=origin[:200])
+                failure = Forbidden(f"origin {quoted(origin)} may not change anything here", origin=quoted(origin))
                 await of_failure(Request(scope), failure)(scope, receive, send)
                 return
         await self._app(scope, receive, send)

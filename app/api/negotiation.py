@@ -7,6 +7,7 @@ from fastapi import Request, Response
 from fastapi.responses import Response as PlainResponse
 
 from app.errors import NotAcceptable
+from app.errors.quotation import quoted
 
 
 def chosen(request: Request, offered: Sequence[str]) -> str:
@@ -23,7 +24,7 @@ def chosen(request: Request, offered: Sequence[str]) -> str:
         if quality > best_quality:
             best, best_quality = media_type, quality
     if best is None:
-        raise NotAcceptable(f"Accept is {accept[:200]}; there is {', '.join(offered)}", offered=list(offered))
+        raise NotAcceptable(f"Accept is {quoted(accept)}; there is {', '.join(offered)}", offered=list(offered))
     return best
 
 

@@ -14,9 +14,9 @@ from app.core.measures.movement import PartitionChange
 from app.core.measures.placement import PlacementMeasures
 from app.core.measures.transfers import PartitionTransfer
 from app.core.measures.violations import Violation
-from app.services.groups.differences import ReaderChange
-from app.services.reassignment.differences import SHOWN_FLOWS, BrokerFlow, BrokerTransfer
-from app.services.streams.differences import TaskChange, TaskMoves
+from app.services.groups import ReaderChange
+from app.services.reassignment import SHOWN_FLOWS, BrokerFlow, BrokerTransfer
+from app.services.streams import TaskChange, TaskMoves
 
 
 class PlacedTopic(BaseModel):
@@ -108,6 +108,33 @@ class PlanDocument(PlanSummary):
     violations: list[Violation]
     warnings: list[WarningDocument]
     request: dict[str, Any]
+
+
+class CertificateDocument(BaseModel):
+    """The quality of an answer and its proof: what was reached, and a lower bound that no answer can be below.
+
+    `optimal`, `gap` and `solver` are in every certificate. Those of a reassignment also have movement and its bounds;
+    those of a group have the bound of each goal, in lexicographic order.
+    """
+
+    optimal: bool = Field(description="Whether every goal reaches its lower bound.")
+    gap: float = Field(description="Relative optimality gap: (value − lower bound) / value; 0 if optimal.")
+    solver: str
+    constraints: list[str] | None = Field(None, description="The constraints that the lower bound holds under.")
+    minimised: Literal["bytes", "replicas"] | None = Field(None, description="Of a reassignment.")
+    moved_replicas: int | None = Field(
+        None, description="Replicas that Kafka has to copy; those of new partitions are not copied."
+    )
+    moved_bytes: int | None = Field(None, description="Bytes of moved replicas whose size is known.")
+    lower_bound_bytes: int | None = Field(None, description="No plan within the constraints moves fewer bytes.")
+    lower_bound_replicas: int | None = Field(None, description="The same in replicas, if those are minimised.")
+    unknown_size_replicas: int | None = Field(None, description="Moved replicas of partitions of unknown size.")
+    seconds: float | None = Field(None, description="Solver time, including leaders and batches.")
+    in_rack_bound: int | None = Field(
+        None, description="Upper bound on partitions that a balanced assignment of the group reads in rack."
+    )
+    moved_bound: int | None = Field(None, description="Lower bound on moved partitions of such an assignment.")
+    largest_load_bound: int | None = Field(None, description="Lower bound on the largest load, if one is balanced.")
 
 
 class PlansPage(BaseModel):

@@ -1,18 +1,16 @@
-"""A plan that is asked for: answered at once, or accepted as a job. What the kinds of plans share of that."""
+"""An operation that plans: answered at once, or accepted as a job. Every kind of plan uses it."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Annotated, Any, Protocol, TypeVar
-from uuid import UUID
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, TypeVar
 
 from fastapi import Header, Response
 
 from app.api.idempotency import OnceOnly
 from app.api.jobs import JobDocument, accepted, wants_job
 from app.api.negotiation import matched_hashes
-from app.api.plans import created
-from app.errors import Json
-from app.services import snapshots
-from app.services.plans import Plan
+from app.services.limits import Limits
+from app.services.plans import Plan, Planner, PlanRequest, check_job, make_plan
+from app.services.plans.kinds import to_json
 from app.store.database import UnitOfWork
 
 Prefer = Annotated[str | None, Header(description="`respond-async` makes it a job.", max_length=200)]
@@ -20,47 +18,38 @@ IfMatch = Annotated[
     str | None, Header(description="The content hash of a snapshot: 412 if its cluster has changed since.")
 ]
 LATER: Mapping[int, Mapping[str, Any]] = {202: {"model": JobDocument, "description": "It is a job now"}}
-
-
-class OnSnapshot(Protocol):
-    """A request that may name a snapshot."""
-
-    @property
-    def snapshot_id(self) -> UUID | None:
-        """The snapshot."""
-
-
-Wanted = TypeVar("Wanted", bound=OnSnapshot)
+RequestT = TypeVar("RequestT", bound=PlanRequest)
 
 
 def planned(
     uow: UnitOfWork,
     once: OnceOnly,
-    read: Callable[[], Wanted],
+    limits: Limits,
+    planner: Planner[RequestT, Any, Any],
+    read: Callable[[], RequestT],
     *,
-    kind: str,
     prefer: str | None,
     if_match: str | None,
-    check: Callable[[Wanted], None],
-    stored: Callable[[Wanted], Mapping[str, Json]],
-    plan: Callable[[Wanted, Sequence[str]], Plan],
 ) -> Response:
     """Answer a request for a plan once.
 
     Parameters
     ----------
-    read : the request as the service knows it. check : what is wrong with it before anything is looked up.
-    stored : as a job keeps it. plan : makes the plan, if the snapshot's cluster still is as one of the hashes says.
+    read : returns the request as the service takes it.
+    prefer, if_match : the headers of these names.
     """
 
     def answer() -> Response:
-        wanted, hashes = read(), matched_hashes(if_match)
+        request, hashes = read(), matched_hashes(if_match)
         if not wants_job(prefer):
-            return created(plan(wanted, hashes))
-        check(wanted)
-        if hashes and wanted.snapshot_id is not None:
-            # The cluster is looked at now, when the caller asks, and not when a worker comes to it.
-            snapshots.require_unchanged(uow, uow.snapshots.get(wanted.snapshot_id).cluster, hashes)
-        return accepted(uow.jobs.enqueue(kind, stored(wanted)))
+            return created(make_plan(uow, planner, request, limits, if_match=hashes))
+        check_job(uow, planner, request, limits, if_match=hashes)
+        return accepted(uow.jobs.enqueue(planner.kind, planner.stored(request)))
 
     return once(answer)
+
+
+def created(plan: Plan) -> Response:
+    """201: the plan, and where it is."""
+    headers = {"Location": f"/v1/plans/{plan.head.id}"}
+    return Response(to_json(plan), 201, headers=headers, media_type="application/json")

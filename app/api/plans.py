@@ -13,7 +13,7 @@ from app.api import examples
 from app.api.auth import principal
 from app.api.dependencies import Uow
 from app.api.fields import Id, Moment, Name, TopicName
-from app.api.group_documents import GroupPlanDocument
+from app.api.groups import GroupPlanDocument
 from app.api.negotiation import chosen, digest_of, matched_hashes, with_etag
 from app.api.pagination import PageSize, PageToken, id_of_token, offset_of_token, token_of_id, token_of_offset
 from app.api.plan_documents import (
@@ -26,15 +26,14 @@ from app.api.plan_documents import (
     StreamsDiffDocument,
 )
 from app.api.problems import responses
-from app.api.reassignment_documents import ReassignmentPlanDocument
-from app.api.streams_documents import StreamsPlanDocument
+from app.api.reassignment import ReassignmentPlanDocument
+from app.api.streams import StreamsPlanDocument
 from app.core.model import INT32_MAX, Cluster
 from app.errors import NotExportable
 from app.services import plans, snapshots
-from app.services.exports import FORMATS
-from app.services.kinds import KINDS, to_json
-from app.services.kinds import export as export_of
-from app.services.plans import Plan
+from app.services.plans import FORMATS, Plan
+from app.services.plans.kinds import KINDS, to_json
+from app.services.plans.kinds import export as export_of
 from app.store.database import UnitOfWork
 from app.store.plans import PlanFilter
 
@@ -104,6 +103,7 @@ def list_plans(
 def get(request: Request, uow: Uow, plan_id: PlanId) -> Response:
     """Read a plan as JSON, or in whichever representation the Accept header asks for. It never changes."""
     plan = plans.load(uow, plan_id)
+    uow.release()
     by_media_type = {
         FORMATS[name].media_type.split(";")[0]: name
         for name in KINDS[plan.head.kind].exports
@@ -255,19 +255,15 @@ def delete(uow: Uow, plan_id: PlanId) -> Response:
     return Response(status_code=204)
 
 
-def created(plan: Plan) -> Response:
-    """201: the plan, and where it is."""
-    headers = {"Location": f"/v1/plans/{plan.head.id}"}
-    return Response(to_json(plan), 201, headers=headers, media_type=JSON)
-
-
 def _exported(uow: UnitOfWork, plan: Plan, name: str) -> Response:
     return Response(export_of(uow, plan, name), headers={"Content-Type": FORMATS[name].media_type})
 
 
 def _drawn(request: Request, uow: UnitOfWork, plan: Plan) -> Response:
     draw: Picture = request.app.state.picture
-    return Response(draw(plan, plans.made_on(uow, plan.head)), media_type=SVG)
+    cluster = plans.made_on(uow, plan.head)
+    uow.release()
+    return Response(draw(plan, cluster), media_type=SVG)
 
 
 def _json(document: object) -> Response:

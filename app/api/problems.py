@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from http import HTTPStatus
+from itertools import islice
 from typing import Any
 
 import orjson
@@ -18,9 +19,12 @@ from app import errors
 from app.api.field_errors import field_error, first_of, pointer
 from app.api.statuses import HEADERS, STATUS
 from app.errors import Failure, Json
+from app.errors.quotation import DETAIL_CHARACTERS, bounded, quoted
 
 MEDIA_TYPE = "application/problem+json"
 _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+MOST_FIELD_ERRORS = 100
+"""At most so many faulty fields are listed: a body of 10 MB can have five million."""
 
 
 class FieldError(BaseModel):
@@ -55,7 +59,7 @@ def responses(
 
     `others` are the operation's answers that are no problems.
     """
-    general: tuple[type[Failure], ...] = (errors.Unauthenticated, errors.Forbidden)
+    general: tuple[type[Failure], ...] = (errors.Unauthenticated, errors.Forbidden, errors.ServiceBusy)
     by_status: dict[int, list[str]] = {
         HTTPStatus.BAD_REQUEST.value: ["The request cannot be parsed"],
         HTTPStatus.INTERNAL_SERVER_ERROR.value: ["The service failed"],
@@ -86,15 +90,21 @@ def problem(
         "type": f"urn:rackplan:problem:{code}",
         "title": title,
         "status": status,
-        "detail": detail,
+        "detail": quoted(detail, DETAIL_CHARACTERS),
         "code": code,
-        "instance": request.url.path,
+        "instance": quoted(request.url.path),
         "request_id": request_id(request),
-        "errors": list(field_errors),
+        "errors": [_bounded(error) for error in islice(field_errors, MOST_FIELD_ERRORS)],
     }
     # What the problem carries besides never hides what every problem says.
-    document = document | {name: value for name, value in (context or {}).items() if name not in document}
+    document = document | {name: bounded(value) for name, value in (context or {}).items() if name not in document}
     return Response(_rendered(document), status, headers=dict(headers or {}), media_type=MEDIA_TYPE)
+
+
+def _bounded(error: Mapping[str, object]) -> Mapping[str, object]:
+    """A field error whose texts have a stated length; its detail is escaped as well."""
+    shortened = {name: bounded(value) for name, value in error.items()}  # type: ignore[arg-type] # errors are JSON
+    return shortened | {"detail": quoted(str(error["detail"]), DETAIL_CHARACTERS)}
 
 
 def request_id(request: Request) -> str:
@@ -144,9 +154,9 @@ def install(app: FastAPI) -> None:
         if isinstance(raised.__cause__, UnicodeDecodeError):
             detail = f"the body is not valid UTF-8 at byte {raised.__cause__.start}"
         elif status is HTTPStatus.NOT_FOUND:
-            detail = f"there is nothing at {request.url.path}"
+            detail = f"there is nothing at {quoted(request.url.path)}"
         elif status is HTTPStatus.METHOD_NOT_ALLOWED:
-            detail = f"{request.url.path} does not take {request.method}"
+            detail = f"{quoted(request.url.path)} does not take {quoted(request.method)}"
         headers = dict(raised.headers or {})
         if status is HTTPStatus.METHOD_NOT_ALLOWED:
             headers["Allow"] = ", ".join(_allowed(request))
@@ -224,5 +234,6 @@ def _of_validation(request: Request, invalid: RequestValidationError) -> Respons
         return problem(
             request, HTTPStatus.BAD_REQUEST, code="malformed_body", title="The body cannot be parsed", detail=detail
         )
-    field_errors = [field_error(error, invalid.body) for error in found]
-    return of_failure(request, errors.InvalidField(first_of(field_errors), errors=field_errors))
+    field_errors = [field_error(error, invalid.body) for error in found[:MOST_FIELD_ERRORS]]
+    summary = first_of(field_errors, total=len(found))
+    return of_failure(request, errors.InvalidField(summary, errors=field_errors))

@@ -1,9 +1,10 @@
 """`/v1/plans/replicas`: where new topics and new partitions land."""
 
-from typing import Annotated, Literal
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Body, Depends, Response
-from pydantic import Field
+from pydantic import Field, create_model
 
 from app import errors
 from app.api import examples
@@ -15,13 +16,10 @@ from app.api.idempotency import OnceOnly
 from app.api.plan_documents import PlanDocument
 from app.api.planned import LATER, IfMatch, Prefer, planned
 from app.api.problems import responses
-from app.core.model import NewTopic
-from app.core.replicas.awareness.placing import POLICIES
-from app.core.replicas.awareness.rules import Policy
-from app.core.replicas.rack_modes import RackMode
-from app.core.replicas.registry import PLACEMENTS
-from app.services import replica_requests, replicas
-from app.services.replica_requests import ReplicasRequest
+from app.core.replicas.options import Option
+from app.core.replicas.registry import PLACEMENT_OPTIONS, PLACEMENTS
+from app.services import replicas
+from app.services.replicas import ReplicasRequest
 
 router = APIRouter(prefix="/v1/plans", tags=["plans"])
 
@@ -29,7 +27,7 @@ router = APIRouter(prefix="/v1/plans", tags=["plans"])
 Count = Annotated[Int32, Field(json_schema_extra={"minimum": 1})]
 
 
-ForcedValues = Annotated[list[Name], Field(min_length=1, max_length=1000)]
+OptionValues = Annotated[list[Name], Field(min_length=1, max_length=1000)]
 
 
 class NewTopicRequest(RequestModel):
@@ -40,13 +38,9 @@ class NewTopicRequest(RequestModel):
     replication_factor: Count
     start_partition_id: PartitionId = 0
 
-    def core(self) -> NewTopic:
-        """As the core knows it."""
-        return NewTopic(self.name, self.partitions, self.replication_factor, self.start_partition_id)
 
-
-class PlaceRequest(RequestModel):
-    """Topics to place, on the brokers of a snapshot or on brokers listed here."""
+class _PlaceFields(RequestModel):
+    """Where to place, with which algorithm."""
 
     snapshot_id: Id | None = None
     brokers: Annotated[list[BrokerRequest], Field(min_length=1)] | None = None
@@ -68,39 +62,37 @@ class PlaceRequest(RequestModel):
         description="Replays the generator of a controller. One that is left out comes from the request's own hash "
         "and is answered; the plan's `prediction` is then `envelope`, but with awareness, which no controller does.",
     )
-    policy: Literal[tuple(policy.value for policy in Policy)] | None = Field(  # type: ignore[valid-type] # as above
-        None,
-        description="Whose rule awareness follows; `spread` where it is left out. For awareness alone. "
-        + "; ".join(f"`{policy.value}`: {rule.summary} ({rule.source})" for policy, rule in POLICIES.items()),
-    )
-    attributes: Annotated[list[AttributeName], Field(min_length=1, max_length=16)] | None = Field(
-        None,
-        description="The attributes of brokers that awareness minds, the one that counts most first; `rack` where they "
-        "are left out. For awareness alone.",
-    )
-    forced: Annotated[dict[AttributeName, ForcedValues], Field(min_length=1, max_length=16)] | None = Field(
-        None,
-        description="By attribute the values that there are meant to be: the share of one without a live broker stays "
-        "unassigned. For the policy `forced` alone.",
-    )
+
+
+def _with_options(base: type[RequestModel]) -> type[RequestModel]:
+    """The model with a field for each option of the registry."""
+    fields: dict[str, Any] = {
+        name: (_ANNOTATIONS[option.form](option) | None, Field(None, description=_described(option, algorithms)))
+        for name, (option, algorithms) in PLACEMENT_OPTIONS.items()
+    }
+    return create_model(f"{base.__name__}WithOptions", __base__=base, **fields)
+
+
+def _described(option: Option, algorithms: Sequence[str]) -> str:
+    return f"{option.description} For the algorithm `{'`, `'.join(algorithms)}`."
+
+
+_ANNOTATIONS: Mapping[str, Callable[[Option], Any]] = {
+    "choice": lambda option: Literal[option.choices],
+    "names": lambda _: Annotated[list[AttributeName], Field(min_length=1, max_length=16)],
+    "values_by_name": lambda _: Annotated[dict[AttributeName, OptionValues], Field(min_length=1, max_length=16)],
+}
+
+
+class PlaceRequest(_with_options(_PlaceFields)):  # type: ignore[misc] # the registry decides which options there are
+    """Topics to place, on the brokers of a snapshot or on brokers listed here."""
+
     topics: Annotated[list[NewTopicRequest], Field(min_length=1)]
     labels: Labels = Field(default_factory=dict)
 
     def service(self) -> ReplicasRequest:
         """As the service knows it."""
-        return ReplicasRequest(
-            topics=[topic.core() for topic in self.topics],
-            snapshot_id=self.snapshot_id,
-            brokers=None if self.brokers is None else [broker.broker() for broker in self.brokers],
-            algorithm=self.algorithm,
-            rack_mode=None if self.rack_mode is None else RackMode(self.rack_mode),
-            fixed_start_index=self.fixed_start_index,
-            seed=self.seed,
-            policy=None if self.policy is None else Policy(self.policy),
-            attributes=self.attributes,
-            forced=self.forced,
-            labels=self.labels,
-        )
+        return replicas.PLANNER.restored(self.model_dump())
 
 
 @router.post(
@@ -148,11 +140,9 @@ def plan_replicas(
     return planned(
         uow,
         once,
+        limits,
+        replicas.PLANNER,
         body.service,
-        kind=replica_requests.KIND,
         prefer=prefer,
         if_match=if_match,
-        check=lambda wanted: replica_requests.check(wanted, limits, is_job=True),
-        stored=replica_requests.stored,
-        plan=lambda wanted, hashes: replicas.place(uow, wanted, limits, if_match=hashes),
     )

@@ -18,17 +18,14 @@ from app.api.examples import (
     SWEEP,
 )
 from app.api.groups import PlanGroupRequest
-from app.api.reassignment_examples import KEPT_REASSIGNMENT
-from app.api.reassignment_requests import PlanReassignmentRequest
+from app.api.reassignment import KEPT_REASSIGNMENT, PlanReassignmentRequest
 from app.api.replicas import PlaceRequest
 from app.api.streams import PlanStreamsRequest
 from app.api.sweeps.capacity import CapacitySweepRequest
 from app.errors import JobNotFound, PlanNotFound, SnapshotNotFound, SweepNotFound
-from app.services import replica_requests, replicas, snapshots, sweeps
-from app.services.groups import planning
+from app.services import groups, reassignment, replicas, snapshots, streams, sweeps
 from app.services.limits import Limits
-from app.services.reassignment import planning as reassignment_planning
-from app.services.streams import planning as streams_planning
+from app.services.plans import make_plan
 from app.store.database import Database
 
 
@@ -49,21 +46,21 @@ def keep_examples(database: Database) -> None:
         try:
             uow.plans.get(EXAMPLE_PLAN_ID)
         except PlanNotFound:
-            replicas.place(uow, wanted, limits, plan_id=EXAMPLE_PLAN_ID)
+            make_plan(uow, replicas.PLANNER, wanted, limits, plan_id=EXAMPLE_PLAN_ID)
         try:
             uow.plans.get(EXAMPLE_GROUP_PLAN_ID)
         except PlanNotFound:
             group = PlanGroupRequest.model_validate(KEPT_GROUP_PLAN).service()
-            planning.plan_group(uow, group, limits, plan_id=EXAMPLE_GROUP_PLAN_ID)
+            make_plan(uow, groups.PLANNER, group, limits, plan_id=EXAMPLE_GROUP_PLAN_ID)
         try:
             uow.plans.get(EXAMPLE_STREAMS_PLAN_ID)
         except PlanNotFound:
             application = PlanStreamsRequest.model_validate(KEPT_STREAMS_PLAN).service()
-            streams_planning.plan_streams(uow, application, limits, plan_id=EXAMPLE_STREAMS_PLAN_ID)
+            make_plan(uow, streams.PLANNER, application, limits, plan_id=EXAMPLE_STREAMS_PLAN_ID)
         try:
             uow.jobs.get(EXAMPLE_JOB_ID)
         except JobNotFound:
-            uow.jobs.enqueue(replica_requests.KIND, replica_requests.stored(wanted), job_id=EXAMPLE_JOB_ID)
+            uow.jobs.enqueue(replicas.KIND, replicas.PLANNER.stored(wanted), job_id=EXAMPLE_JOB_ID)
 
 
 def keep_example_reassignment(database: Database) -> None:
@@ -73,7 +70,7 @@ def keep_example_reassignment(database: Database) -> None:
         try:
             uow.plans.get(EXAMPLE_REASSIGNMENT_PLAN_ID)
         except PlanNotFound:
-            reassignment_planning.plan_reassignment(uow, change, Limits(), plan_id=EXAMPLE_REASSIGNMENT_PLAN_ID)
+            make_plan(uow, reassignment.PLANNER, change, Limits(), plan_id=EXAMPLE_REASSIGNMENT_PLAN_ID)
 
 
 def keep_example_sweep(database: Database) -> None:

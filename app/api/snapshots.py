@@ -24,9 +24,10 @@ from app.api.pagination import PageSize, PageToken, id_of_token, token_of_id
 from app.api.problems import responses
 from app.core.model import Cluster
 from app.errors import UnsupportedMediaType
+from app.errors.quotation import quoted
 from app.formats import assembly, pasted
 from app.formats.lines import decode
-from app.services import snapshot_cautions, snapshots
+from app.services import snapshots
 from app.services.cautions import Caution
 from app.store.snapshots import Snapshot
 
@@ -87,11 +88,12 @@ async def _upload(request: Request, body: RawBody) -> _Upload:
         async with request.form(max_files=8, max_fields=8, max_part_size=len(body) + 1) as form:
             for name, part in form.multi_items():
                 if name in parts:
-                    raise errors.ConflictingFields(f"the part {name} is there twice", path=(name,))
+                    raise errors.ConflictingFields(f"the part {quoted(name)} is there twice", path=(name,))
                 parts[name] = await part.read() if isinstance(part, UploadFile) else part.encode()
     elif media_type not in ("application/json", "text/plain"):
         raise UnsupportedMediaType(
-            f"the body is {media_type or 'of no type'}; it has to be JSON, a form (multipart/form-data) or text/plain",
+            f"the body is {quoted(media_type) or 'of no type'}; "
+            "it has to be JSON, a form (multipart/form-data) or text/plain",
             offered=["application/json", "multipart/form-data", "text/plain"],
         )
     return _Upload(media_type, body, parts)
@@ -187,7 +189,7 @@ def _cluster(upload: _Upload, cluster: str | None) -> tuple[Cluster, list[Cautio
     unknown = sorted(set(upload.parts) - {*TEXT_PARTS, "cluster"})
     if unknown:
         raise errors.ConflictingFields(
-            f"there is no part {unknown[0]}; a form has cluster and {', '.join(TEXT_PARTS)}", path=(unknown[0],)
+            f"there is no part {quoted(unknown[0])}; a form has cluster and {', '.join(TEXT_PARTS)}", path=(unknown[0],)
         )
     texts_by_part = {part: decode(upload.parts[part], part) for part in TEXT_PARTS if part in upload.parts}
     named = decode(upload.parts["cluster"], "cluster") if "cluster" in upload.parts else cluster
@@ -200,7 +202,7 @@ def _assembled(cluster: str | None, **texts: str | None) -> tuple[Cluster, list[
     except ValidationError as invalid:
         raise _as_request_error(invalid) from None
     found = assembly.assemble(name, **{f"{part}_text": text for part, text in texts.items()})
-    return found.cluster, snapshot_cautions.of_assembly(found)
+    return found.cluster, snapshots.of_assembly(found)
 
 
 def _as_request_error(invalid: ValidationError) -> RequestValidationError:

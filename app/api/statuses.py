@@ -88,6 +88,7 @@ STATUS: Mapping[type[Failure], HTTPStatus] = MappingProxyType(
         errors.NotAcceptable: HTTPStatus.NOT_ACCEPTABLE,
         errors.Unauthenticated: HTTPStatus.UNAUTHORIZED,
         errors.Forbidden: HTTPStatus.FORBIDDEN,
+        errors.ServiceBusy: HTTPStatus.SERVICE_UNAVAILABLE,
     }
 )
 """What only the process that starts the service meets (`errors.MachineRefuses`) has no status."""
@@ -97,5 +98,6 @@ HEADERS: Mapping[type[Failure], Mapping[str, str]] = MappingProxyType(
         errors.Unauthenticated: {"WWW-Authenticate": 'Bearer realm="rackplan", Basic realm="rackplan"'},
         errors.IdempotencyKeyInFlight: {"Retry-After": "1"},
         errors.TooManySweeps: {"Retry-After": "30"},
+        errors.ServiceBusy: {"Retry-After": "1"},
     }
 )

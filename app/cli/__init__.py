@@ -4,8 +4,9 @@ What a command needs is imported when it runs, so that `rackplan --help` answers
 
     plan_commands.py  `rackplan plan …`: what each takes; offline.py and reassigning.py: what they do
     serving.py        `rackplan serve`, and a database for the commands that need one
+    worker_process.py  as whom the worker runs, and one that is restarted for as long as the service lasts
     live.py           `rackplan snapshot`; live_client.py: the client that it reads with
-    output.py         where a command's answer goes
+    output.py         where a command's input comes from and its answer goes
 """
 
 from pathlib import Path
@@ -15,8 +16,15 @@ import typer
 
 from app import __version__
 from app.cli import plan_commands
-from app.cli.output import hand_over
+from app.cli.output import hand_over, read_input
 from app.errors import ExtraNotInstalled, Failure
+from app.errors.quotation import escaped
+from app.formats.wire_formats import ByteEncoding, WireFormat
+
+AllowRoot = Annotated[
+    bool,
+    typer.Option("--allow-root", help="Let root's worker and Spark run as root; without it they run as `nobody`."),
+]
 
 app = typer.Typer(
     name="rackplan",
@@ -36,7 +44,7 @@ def main() -> None:
     try:
         app()
     except Failure as failure:
-        _fail(f"{failure.title}: {failure.detail}")
+        _fail(f"{failure.title}: " + escaped(failure.detail, keep="\n"))
 
 
 @app.callback(invoke_without_command=True)
@@ -49,19 +57,20 @@ def _root(version: Annotated[bool, typer.Option("--version", help="Print the ver
 @app.command()
 def serve(
     worker: Annotated[bool, typer.Option(help="Run a worker for jobs beside the API.")] = True,
+    allow_root: AllowRoot = False,
 ) -> None:
     """Serve the API and the pages, with a Postgres of its own where RACKPLAN_DATABASE_URL is not set."""
     from app.cli import serving  # noqa: PLC0415 — see the module's docstring
 
-    serving.serve(with_worker=worker)
+    serving.serve(with_worker=worker, allow_root=allow_root)
 
 
 @app.command()
-def worker() -> None:
+def worker(allow_root: AllowRoot = False) -> None:
     """Run jobs from the queue of the Postgres at RACKPLAN_DATABASE_URL."""
-    from runpy import run_module  # noqa: PLC0415 — see the module's docstring
+    from app.cli import worker_process  # noqa: PLC0415 — see the module's docstring
 
-    run_module("app.worker", run_name="__main__")
+    worker_process.become(allow_root=allow_root)
 
 
 @app.command()
@@ -171,8 +180,27 @@ def snapshot(
     taken = live.take(bootstrap, name=cluster, properties=configured, timeout_s=timeout)
     document = snapshot_json.write(taken.cluster) + b"\n"
     for caution in taken.cautions:
-        typer.echo(f"rackplan: {caution}", err=True)
+        typer.echo(f"rackplan: {escaped(caution)}", err=True)
     hand_over(document, output)
+
+
+@app.command(
+    help="Print bytes or texts of Kafka as JSON.\n\n"
+    "If the input is malformed, the error names the byte offset. The formats:\n\n\b\n"
+    + "\n".join(f"{one.value}: {one.summary}" for one in WireFormat)
+)
+def decode(
+    wire_format: Annotated[WireFormat, typer.Argument(metavar="FORMAT", help="A format of the list above.")],
+    file: Annotated[Path, typer.Argument(help="A file; `-`, the default, reads standard input.")] = Path("-"),
+    encoding: Annotated[
+        ByteEncoding, typer.Option(help="Of the input; `auto` is hexadecimal or base64 if it consists of it, else raw.")
+    ] = ByteEncoding.AUTO,
+    output: Annotated[Path | None, typer.Option(help="Write to this file.", dir_okay=False)] = None,
+) -> None:
+    """Print bytes or texts of Kafka as JSON."""
+    from app.formats import decoding  # noqa: PLC0415 — see the module's docstring
+
+    hand_over(decoding.as_json(wire_format, read_input(file), encoding), output)
 
 
 def _fail(reason: str) -> NoReturn:

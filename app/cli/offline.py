@@ -16,15 +16,11 @@ from app.core.replicas.registry import PLACEMENTS
 from app.errors import ConflictingFields, MalformedKey
 from app.formats.assembly import assemble
 from app.formats.lines import decode
-from app.services import keys, replicas
-from app.services.groups import planning
-from app.services.groups.requests import restored
-from app.services.key_encodings import Encoding
-from app.services.keys import KeysRequest
-from app.services.kinds import to_json
-from app.services.null_keys import NullKeys
-from app.services.replica_exports import EXPORTS
-from app.services.replica_requests import ReplicasRequest
+from app.services import groups, keys, replicas
+from app.services.keys import Encoding, KeysRequest, NullKeys
+from app.services.plans import draft_plan
+from app.services.plans.kinds import to_json
+from app.services.replicas import EXPORTS, ReplicasRequest
 from app.settings import Settings
 
 
@@ -66,8 +62,11 @@ class Choices:
             rack_mode=None if self.rack_mode is None else RackMode(self.rack_mode),
             fixed_start_index=self.fixed_start_index,
             seed=self.seed,
-            policy=None if self.policy is None else Policy(self.policy),
-            forced={"rack": self.forced_racks} if self.forced_racks else None,
+            options={
+                name: value
+                for name, value in (("policy", self.policy), ("forced", {"rack": self.forced_racks}))
+                if value is not None and (name != "forced" or self.forced_racks)
+            },
         )
 
 
@@ -79,7 +78,7 @@ def place(topics: list[str], *, texts: Texts, cluster: str, choices: Choices, ex
     require("export", export, tuple(EXPORTS))
     request = choices.request([_topic(text) for text in topics])
     found = texts.cluster(cluster)
-    plan = replicas.plan(request, found, Settings().limits)
+    plan = draft_plan(replicas.PLANNER, request, found, Settings().limits)
     if export is not None:
         return EXPORTS[export](plan, lambda: found)
     return printed(to_json(plan))
@@ -93,8 +92,8 @@ def predict_group(group: str, *, texts: Texts, cluster: str, assignors: Sequence
     for name in assignors:
         require("assignor", name, tuple(ASSIGNORS))
     happening = [_event(text) for text in events]
-    asked = restored({"assignors": list(dict.fromkeys(assignors)), "group": group, "events": happening})
-    return printed(to_json(planning.plan(asked, texts.cluster(cluster), Settings().limits)))
+    request = groups.restored({"assignors": list(dict.fromkeys(assignors)), "group": group, "events": happening})
+    return printed(to_json(draft_plan(groups.PLANNER, request, texts.cluster(cluster), Settings().limits)))
 
 
 def place_keys(

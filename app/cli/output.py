@@ -1,13 +1,25 @@
-"""Where a command's answer goes."""
+"""Where a command's input comes from and its answer goes."""
 
 import sys
 from pathlib import Path
 
+import typer
+
 from app.errors import OutputNotWritable
 
 
+def read_input(file: Path) -> bytes:
+    """The content of a file, or standard input if the path is `-`; a usage error if the file cannot be read."""
+    if str(file) == "-":
+        return sys.stdin.buffer.read()
+    try:
+        return file.read_bytes()
+    except OSError as unreadable:
+        raise typer.BadParameter(str(unreadable), param_hint="file") from None
+
+
 def hand_over(document: bytes, output: Path | None) -> None:
-    """Write a document to a file, or print it where there is none. Raises `OutputNotWritable`."""
+    """Write a document to a file, or print it if there is none. Raises `OutputNotWritable`."""
     if output is None:
         sys.stdout.buffer.write(document)
         return

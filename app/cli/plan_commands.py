@@ -18,7 +18,10 @@ def plan_replicas(
     topic: Annotated[
         list[str], typer.Option(help="name:partitions:replication_factor[:start_partition_id]; repeatable.")
     ],
-    brokers: Annotated[Path | None, typer.Option(help="What kafka-broker-api-versions printed.", exists=True)] = None,
+    brokers: Annotated[
+        Path | None,
+        typer.Option(help="kafka-broker-api-versions, ZooKeeper registrations or metadata bytes.", exists=True),
+    ] = None,
     topics: Annotated[Path | None, typer.Option(help="What kafka-topics --describe printed.", exists=True)] = None,
     log_dirs: Annotated[Path | None, typer.Option(help="What kafka-log-dirs --describe printed.", exists=True)] = None,
     cluster: Annotated[str, typer.Option(help="The cluster's name.")] = "offline",
@@ -51,7 +54,10 @@ def plan_replicas(
 @plan.command("reassignment")
 def plan_reassignment(
     topics: Annotated[Path, typer.Option(help="What kafka-topics --describe printed.", exists=True)],
-    brokers: Annotated[Path | None, typer.Option(help="What kafka-broker-api-versions printed.", exists=True)] = None,
+    brokers: Annotated[
+        Path | None,
+        typer.Option(help="kafka-broker-api-versions, ZooKeeper registrations or metadata bytes.", exists=True),
+    ] = None,
     log_dirs: Annotated[Path | None, typer.Option(help="What kafka-log-dirs --describe printed.", exists=True)] = None,
     cluster: Annotated[str, typer.Option(help="The cluster's name.")] = "offline",
     request: Annotated[
@@ -74,6 +80,10 @@ def plan_reassignment(
         list[str] | None, typer.Option(help="topic=number, how many it is to have in all; repeatable.")
     ] = None,
     topic: Annotated[list[str] | None, typer.Option(help="What may move; repeatable. Default: every topic.")] = None,
+    topics_to_move: Annotated[
+        Path | None,
+        typer.Option(help="More of these, from a --topics-to-move-json-file of Kafka.", exists=True, dir_okay=False),
+    ] = None,
     leaders_only: Annotated[bool, typer.Option("--leaders-only", help="Move no replica; make leaders even.")] = False,
     fix_offline_replicas: Annotated[
         bool, typer.Option("--fix-offline-replicas", help="Leave nothing on brokers that are fenced or down.")
@@ -112,7 +122,7 @@ def plan_reassignment(
         forbid_broker=forbid_broker or (),
         replication_factor=replication_factor or (),
         partitions=partitions or (),
-        topic=topic or (),
+        topic=[*(topic or ()), *reassigning.topics_to_move(topics_to_move)],
         leaders_only=leaders_only,
         fix_offline_replicas=fix_offline_replicas,
         rack_mode=rack_mode,
@@ -143,7 +153,10 @@ def plan_group(
         Path, typer.Option(help="What kafka-consumer-groups --describe printed, or groups as JSON.", exists=True)
     ],
     topics: Annotated[Path, typer.Option(help="What kafka-topics --describe printed.", exists=True)],
-    brokers: Annotated[Path | None, typer.Option(help="What kafka-broker-api-versions printed.", exists=True)] = None,
+    brokers: Annotated[
+        Path | None,
+        typer.Option(help="kafka-broker-api-versions, ZooKeeper registrations or metadata bytes.", exists=True),
+    ] = None,
     cluster: Annotated[str, typer.Option(help="The cluster's name.")] = "offline",
     assignor: Annotated[
         list[str] | None, typer.Option(help="As docs/groups.md lists them; of several the first. Default: the group's.")

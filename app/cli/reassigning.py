@@ -13,15 +13,13 @@ import orjson
 from pydantic import ValidationError
 
 from app.api.field_errors import field_error, first_of
-from app.api.reassignment_requests import PlanReassignmentRequest
+from app.api.reassignment import PlanReassignmentRequest
 from app.cli.offline import Texts, printed, require
 from app.errors import ConflictingFields, InvalidField, Json
+from app.formats import topics_to_move as topics_file
 from app.formats.lines import decode, refusal
-from app.services import kinds
-from app.services.exports import BATCH
-from app.services.reassignment import planning
-from app.services.reassignment.exports import EXPORTS
-from app.services.reassignment.requests import ReassignmentRequest
+from app.services.plans import BATCH, draft_plan, kinds
+from app.services.reassignment import EXPORTS, PLANNER, ReassignmentRequest
 from app.settings import Settings
 
 _NUMBER = re.compile(r"-?[0-9]{1,18}")
@@ -56,7 +54,7 @@ class Changes:
     def said(self) -> list[str]:
         """The options that were typed, as they are."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
-        return [f"--{name.replace('_', '-')}" for name, value in values.items() if value not in (None, False, ())]
+        return [f"--{name.replace('_', '-')}" for name, value in values.items() if value not in (None, False, (), [])]
 
     def body(self) -> dict[str, Json]:
         """The same as a request's body. Raises `ConflictingFields` where an option is not of its form."""
@@ -117,6 +115,16 @@ def asked(changes: Changes, file: Path | None) -> ReassignmentRequest:
     return _checked(body)
 
 
+def topics_to_move(file: Path | None) -> tuple[str, ...]:
+    """The topics that a file for Kafka's `--topics-to-move-json-file` names, none without a file.
+
+    Raises
+    ------
+    MalformedText : the file is not such a document.
+    """
+    return () if file is None else topics_file.read(decode(file.read_bytes(), "topics_to_move"))
+
+
 def reassign(request: ReassignmentRequest, *, texts: Texts, cluster: str, handed: Handed) -> bytes:
     """Plan the change of the cluster that the files describe; the plan as the API writes it, or one of the exports.
 
@@ -127,7 +135,7 @@ def reassign(request: ReassignmentRequest, *, texts: Texts, cluster: str, handed
         option = "inverse" if handed.batch is None else "batch"
         raise ConflictingFields(f"--{option} goes with --export {BATCH}", path=(option,))
     found = texts.cluster(cluster)
-    plan = planning.plan(request, found, Settings().limits)
+    plan = draft_plan(PLANNER, request, found, Settings().limits)
     if handed.export is None:
         return printed(kinds.to_json(plan))
     return kinds.write(plan, handed.export, lambda: found, batch=handed.batch, is_inverse=handed.is_inverse)
@@ -144,7 +152,7 @@ def _checked(body: Json) -> ReassignmentRequest:
         found = [
             field_error(dict(error, loc=("body", *error["loc"])), body) for error in invalid.errors(include_url=False)
         ]
-    raise InvalidField(first_of(found), errors=found)
+    raise InvalidField(first_of(found, total=len(found)), errors=found)
 
 
 def _told(**members: Json) -> dict[str, Json]:

@@ -2,34 +2,41 @@
 
 import os
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from threading import Event, Thread
 from types import FrameType
 
-import structlog
 import typer
 import uvicorn
 
-from app.errors import ApiKeyNeeded
-from app.settings import Settings
+from app import logs
+from app.api.request_head import BoundedHeadProtocol
+from app.cli import worker_process
+from app.errors import ApiKeyNeeded, TooFewDatabaseConnections
+from app.settings import OTHER_CONNECTIONS, Settings
 from app.store import embedded, migrations
 from app.store.database import Database
 
-_WORKER_ENDS_WITHIN_S = 10.0
-_WORKER_LOOKED_AT_EVERY_S = 0.2
-_WORKER_FOLLOWED_AFTER_S = 1.0
 _STOPPING_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
-def serve(*, with_worker: bool) -> None:
+def serve(*, with_worker: bool, allow_root: bool = False) -> None:
     """Serve until told to stop: Ctrl-C, SIGTERM and a closed terminal all stop everything that was started.
 
-    Raises `ApiKeyNeeded`, and what `embedded.running` does.
+    Parameters
+    ----------
+    with_worker : whether to run a worker beside the API.
+    allow_root : whether root's worker may run as root; it runs as `nobody` otherwise.
+
+    Raises
+    ------
+    WorkerNotConfinable, AccountUnusable : root's worker cannot run as `nobody`; nothing is started then.
+    ApiKeyNeeded : other machines can reach the address, and there is no API key.
+    MachineRefuses : what `embedded.running` raises.
     """
     settings = Settings()
+    logs.configure(settings.log_format, settings.log_level)
+    worker = worker_process.prepare(settings, allow_root=allow_root) if with_worker else None
     for number in _STOPPING_SIGNALS:
         signal.signal(number, _stop)
     with ExitStack() as started:
@@ -44,13 +51,15 @@ def serve(*, with_worker: bool) -> None:
         with Database(url) as database:
             migrations.upgrade(database.engine)
             _require_key(database, settings)
+            _require_connections(database, settings)
         # The API and the worker are composed from the environment, wherever they run.
         os.environ["RACKPLAN_DATABASE_URL"] = url
-        if with_worker:
-            started.enter_context(_worker())
+        if worker is not None:
+            started.enter_context(worker.running())
         config = uvicorn.Config(
             "app.main:create_app",
             factory=True,
+            http=BoundedHeadProtocol,
             host=settings.host,
             port=settings.port,
             log_config=None,
@@ -120,41 +129,15 @@ def _require_key(database: Database, settings: Settings) -> None:
             )
 
 
-@contextmanager
-def _worker() -> Iterator[None]:
-    """A worker for as long as the context lasts: one that dies is followed by another, which takes over its jobs."""
-    is_over = Event()
-    watching = Thread(target=_keep_a_worker, args=(is_over,), name="worker")
-    watching.start()
-    try:
-        yield
-    finally:
-        is_over.set()
-        watching.join()
-
-
-def _keep_a_worker(is_over: Event) -> None:
-    command = [sys.executable, "-m", "app.worker", "--until-stdin-closes"]
-    while not is_over.is_set():
-        # It ends with this process, however this one ends: it holds the other end of a pipe. And it has a session of
-        # its own, so that Ctrl-C reaches it only after the API has answered what it had begun.
-        worker = subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True)  # noqa: S603 — our own module
-        while worker.poll() is None and not is_over.wait(_WORKER_LOOKED_AT_EVERY_S):
-            pass
-        if is_over.is_set():
-            _end(worker)
-        else:
-            structlog.get_logger().warning("worker.died", status=worker.returncode)
-            is_over.wait(_WORKER_FOLLOWED_AFTER_S)
-
-
-def _end(worker: subprocess.Popen[bytes]) -> None:
-    worker.terminate()
-    try:
-        worker.wait(_WORKER_ENDS_WITHIN_S)
-    except subprocess.TimeoutExpired:
-        worker.kill()
-        worker.wait()
+def _require_connections(database: Database, settings: Settings) -> None:
+    needed, accepted = settings.database_connections + OTHER_CONNECTIONS, database.connections_accepted()
+    if needed > accepted:
+        raise TooFewDatabaseConnections(
+            f"RACKPLAN_DATABASE_CONNECTIONS is {settings.database_connections} and {OTHER_CONNECTIONS} are needed "
+            f"besides; this Postgres accepts {accepted}: raise its max_connections, or lower the setting",
+            needed=needed,
+            accepted=accepted,
+        )
 
 
 def _stop(number: int, _: FrameType | None) -> None:

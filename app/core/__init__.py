@@ -5,6 +5,7 @@ no clock, log, I/O, environment or hidden randomness: every draw comes from a ge
 
     model.py      Broker, Cluster, Topic, NewTopic, Placement: what goes in and out
     recorded.py   consumer groups as they were found
+    certificate.py lower bound, gap, optimal, solver, constraints: one record for every planner
     flow.py       minimum-cost flow under several costs in order of importance, each proven
     jvm/          Java's Random, hashCode and HashMap order, where Kafka's outcome hangs on them
     groups/       consumer groups: assignors, the optimum, events

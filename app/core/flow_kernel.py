@@ -1,4 +1,4 @@
-"""The loop of `flow`: shortest distances in what a flow leaves open."""
+"""The compiled loop of `flow`: shortest distances in a residual network."""
 
 from numba import njit
 
@@ -7,7 +7,7 @@ from app.core.model import Int32s, Int64s
 
 @njit(cache=True, nogil=True)
 def relax(tails: Int32s, heads: Int32s, lengths: Int64s, distances: Int64s) -> None:
-    """Bellman and Ford's rounds until nothing becomes shorter, each over all arcs and back again.
+    """Relax all arcs forwards and backwards until no distance becomes shorter (Bellman-Ford).
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """The domain's failures: what can go wrong, as facts that a caller can act on.
 
 Every failure has a stable `code`, a title, a detail that carries the numbers and a JSON-safe context. What HTTP status
-it becomes is decided at the edge (`app.api.statuses`). Failures survive pickling, since they cross process borders.
+it becomes is decided at the edge (`app.api.statuses`). Executors report failures as JSON (`crossing`).
 
     failure.py   what every failure is
     texts.py     what a text or a document says wrong
@@ -11,6 +11,8 @@ it becomes is decided at the edge (`app.api.statuses`). Failures survive picklin
     reassignments.py  what of a reassignment cannot be
     machine.py   what the operator's machine says no to
     access.py    who asks, how often, and in which form
+    crossing.py  failures as data, from executors
+    quotation.py how messages repeat text from outside: escaped and bounded
 """
 
 from app.errors.access import (
@@ -19,6 +21,7 @@ from app.errors.access import (
     IdempotencyKeyReused,
     InvalidPageToken,
     NotAcceptable,
+    ServiceBusy,
     Unauthenticated,
     UnsupportedMediaType,
 )
@@ -61,6 +64,7 @@ from app.errors.lookups import (
     SweepNotFound,
 )
 from app.errors.machine import (
+    AccountUnusable,
     ApiKeyNeeded,
     ClusterUnreachable,
     DataFolderInUse,
@@ -75,6 +79,8 @@ from app.errors.machine import (
     SparkJobCancelled,
     SparkJobFailed,
     SparkUnavailable,
+    TooFewDatabaseConnections,
+    WorkerNotConfinable,
 )
 from app.errors.reassignments import (
     BrokerExists,
@@ -129,6 +135,7 @@ from app.errors.texts import (
 )
 
 __all__ = [
+    "AccountUnusable",
     "ApiKeyNameTaken",
     "ApiKeyNeeded",
     "ApiKeyNotFound",
@@ -204,6 +211,7 @@ __all__ = [
     "RatesMissing",
     "ReassignmentUnderWay",
     "ScenarioNotFound",
+    "ServiceBusy",
     "SizesMissing",
     "SnapshotChanged",
     "SnapshotNotFound",
@@ -214,6 +222,7 @@ __all__ = [
     "SweepNotFound",
     "TagsBeyondLimits",
     "TaskPartitionsUnknown",
+    "TooFewDatabaseConnections",
     "TooFewValues",
     "TooManySweeps",
     "TooManyTasks",
@@ -227,4 +236,5 @@ __all__ = [
     "UnknownTopic",
     "UnsupportedMediaType",
     "ValueColumnOfAnotherType",
+    "WorkerNotConfinable",
 ]

@@ -50,3 +50,10 @@ class InvalidPageToken(Failure):
 
     code = "invalid_page_token"
     title = "The page token is not valid"
+
+
+class ServiceBusy(Failure):
+    """More requests are under way than can be served now; says how many. The same request may be sent again."""
+
+    code = "service_busy"
+    title = "The service is busy"

@@ -19,13 +19,3 @@ class Failure(Exception):
         self.detail = detail
         self.path = path
         self.context = context
-
-    def __reduce__(self) -> tuple[object, ...]:
-        # The default would call the constructor with the detail alone, which subclasses may refuse.
-        return _rebuild, (type(self), self.detail, self.__dict__)
-
-
-def _rebuild(cls: type[Failure], detail: str, state: dict[str, object]) -> Failure:
-    failure = cls.__new__(cls, detail)
-    failure.__dict__.update(state)
-    return failure

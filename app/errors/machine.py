@@ -42,6 +42,20 @@ class EmbeddedPostgresFailed(MachineRefuses):
     title = "The embedded Postgres does not run"
 
 
+class AccountUnusable(MachineRefuses):
+    """Root has no account `nobody`, or cannot run a program as that account; carries the system's reason."""
+
+    code = "account_unusable"
+    title = "The unprivileged account cannot be used"
+
+
+class WorkerNotConfinable(MachineRefuses):
+    """Root's worker cannot run as an unprivileged account; names the closed path and the ways out."""
+
+    code = "worker_not_confinable"
+    title = "The worker does not run as root"
+
+
 class ExtraNotInstalled(MachineRefuses):
     """What was asked for needs an optional part of Rackplan that is not installed; names it."""
 
@@ -82,6 +96,13 @@ class SparkJobCancelled(MachineRefuses):
 
     code = "spark_job_cancelled"
     title = "The job on Spark was cancelled"
+
+
+class TooFewDatabaseConnections(MachineRefuses):
+    """Postgres accepts fewer connections than the service is set to use; carries both numbers."""
+
+    code = "too_few_database_connections"
+    title = "Postgres accepts too few connections"
 
 
 class OutputNotWritable(MachineRefuses):

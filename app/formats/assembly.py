@@ -11,7 +11,7 @@ import numpy as np
 
 from app.core.model import NO_REPLICA, UNKNOWN_SIZE, Broker, Cluster, Topic
 from app.errors import MalformedText
-from app.formats import broker_api_versions, group_texts, log_dirs, recorded_groups, topic_describe
+from app.formats import broker_lists, group_texts, log_dirs, recorded_groups, topic_describe
 from app.formats.lines import refusal
 from app.formats.log_dirs import LogDirs
 from app.formats.recorded_groups import JoinedGroups
@@ -46,8 +46,9 @@ def assemble(
     Parameters
     ----------
     name : the cluster's.
-    brokers_text : printed by `kafka-broker-api-versions`. Without it the brokers are those that hold a replica,
-        are in sync or answered about their disks, all without a rack.
+    brokers_text : printed by `kafka-broker-api-versions`, ZooKeeper registrations, or bytes of Kafka's protocol as
+        text (broker_lists.py). Without it the brokers are those that have a replica, are in sync or have log
+        directories, all without a rack.
     topics_text : printed by `kafka-topics --describe`. Without it the cluster has no topics.
     log_dirs_text : printed by `kafka-log-dirs --describe`. A partition that is not in it has an unknown size.
     groups_text : printed by `kafka-consumer-groups --describe`, in any of its forms one after another, or described by
@@ -66,10 +67,10 @@ def assemble(
     with _named("log_dirs"):
         disks = log_dirs.read(log_dirs_text) if log_dirs_text is not None else LogDirs(())
     with _named("brokers"):
-        listed = broker_api_versions.read(brokers_text) if brokers_text is not None else None
+        listed = broker_lists.read(brokers_text) if brokers_text is not None else None
     with _named("groups"):
         joined = recorded_groups.join(group_texts.read(groups_text or ""))
-    brokers = _seen(described, disks) if listed is None else broker_api_versions.brokers(listed)
+    brokers = _seen(described, disks) if listed is None else listed
     sizes = dict(log_dirs.sizes(disks))
     topics = tuple([_sized(topic, sizes) for topic in described])
     return Assembled(Cluster(name, brokers, topics, joined.groups), tuple(sorted(sizes)), joined)

@@ -50,8 +50,24 @@ def read(data: bytes, *, version: int) -> tuple[LiveBroker, ...]:
     ValueError
         There is no such version.
     """
+    cursor = wire.Cursor(data)
+    live = read_list(cursor, version=version)
+    cursor.end()
+    return live
+
+
+def read_one(data: bytes, *, version: int) -> LiveBroker:
+    """Read a single broker, without a count before it. Raises what `read` does."""
     _require_version(version)
     cursor = wire.Cursor(data)
+    broker = _broker(cursor, version)
+    cursor.end()
+    return broker
+
+
+def read_list(cursor: wire.Cursor, *, version: int) -> tuple[LiveBroker, ...]:
+    """Read the list that starts at the cursor. Raises what `read` does, bytes after the list excepted."""
+    _require_version(version)
     brokers: dict[int, LiveBroker] = {}
     for _ in range(cursor.count("brokers", least_bytes=_LEAST_BROKER_BYTES[version])):
         start = cursor.offset
@@ -59,7 +75,6 @@ def read(data: bytes, *, version: int) -> tuple[LiveBroker, ...]:
         if broker.id in brokers:
             raise cursor.refuse(start, expected="each broker once", found=f"broker {broker.id} again")
         brokers[broker.id] = broker
-    cursor.end()
     return tuple(brokers.values())
 
 

@@ -30,6 +30,7 @@ from app.formats.lines import shown
 _GROUP = ("group_state", "protocol_data", "members")
 _MEMBER = ("member_id", "client_id", "client_host", "member_metadata", "member_assignment")
 _START = re.compile(r'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\{')
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 Decoded = TypeVar("Decoded")
 
 
@@ -86,6 +87,7 @@ def starts_at(text: str, offset: int) -> bool:
 
 def _group(document: Document, name: str, value: object) -> DescribedGroup:
     path: FieldPath = (name,)
+    _text(document, name, path)
     found = _required(document, value, path, _GROUP)
     listed = document.array(found["members"], (*path, "members"))
     members = tuple([_member(document, member, (*path, "members", i)) for i, member in enumerate(listed)])
@@ -97,8 +99,8 @@ def _group(document: Document, name: str, value: object) -> DescribedGroup:
         seen.add(member.member_id)
     return DescribedGroup(
         group_id=name,
-        state=document.string(found["group_state"], (*path, "group_state")),
-        protocol=document.string(found["protocol_data"], (*path, "protocol_data")),
+        state=_text(document, found["group_state"], (*path, "group_state")),
+        protocol=_text(document, found["protocol_data"], (*path, "protocol_data")),
         members=members,
     )
 
@@ -108,10 +110,10 @@ def _member(document: Document, value: object, path: FieldPath) -> DescribedMemb
     instance = found.get("group_instance_id")
     metadata, assignment = found["member_metadata"], found["member_assignment"]
     return DescribedMember(
-        member_id=document.string(found["member_id"], (*path, "member_id")),
-        client_id=document.string(found["client_id"], (*path, "client_id")),
-        client_host=document.string(found["client_host"], (*path, "client_host")),
-        group_instance_id=None if instance is None else document.string(instance, (*path, "group_instance_id")),
+        member_id=_text(document, found["member_id"], (*path, "member_id")),
+        client_id=_text(document, found["client_id"], (*path, "client_id")),
+        client_host=_text(document, found["client_host"], (*path, "client_host")),
+        group_instance_id=None if instance is None else _text(document, instance, (*path, "group_instance_id")),
         subscription=_decoded(document, metadata, (*path, "member_metadata"), read_subscription, _subscription),
         assignment=_decoded(document, assignment, (*path, "member_assignment"), read_assignment, _assignment),
     )
@@ -147,7 +149,7 @@ def _subscription(document: Document, value: object, path: FieldPath) -> Subscri
         user_data=_optional_bytes(document, found.get("user_data"), (*path, "user_data")),
         owned=_owned(document, found.get("owned_partitions"), (*path, "owned_partitions")),
         generation_id=None if generation_id == -1 else generation_id,
-        rack_id=None if rack_id is None else document.string(rack_id, (*path, "rack_id")) or None,
+        rack_id=None if rack_id is None else _text(document, rack_id, (*path, "rack_id")) or None,
     )
 
 
@@ -172,7 +174,7 @@ def _owned(document: Document, value: object, path: FieldPath) -> tuple[Owned, .
 
 
 def _optional_bytes(document: Document, value: object, path: FieldPath) -> bytes | None:
-    return None if value is None else _bytes(document, document.string(value, path), path)
+    return None if value is None else _bytes(document, _text(document, value, path), path)
 
 
 def _bytes(document: Document, text: str, path: FieldPath) -> bytes:
@@ -180,6 +182,14 @@ def _bytes(document: Document, text: str, path: FieldPath) -> bytes:
         return b64decode(text, validate=True)
     except ValueError:
         raise document.refuse(path, expected="bytes in base64", found="another text") from None
+
+
+def _text(document: Document, value: object, path: FieldPath) -> str:
+    """A string as the group protocol's names are in a request, too; PostgreSQL stores no NUL in JSON."""
+    text = document.string(value, path)
+    if _CONTROL.search(text):
+        raise document.refuse(path, expected="a string without control characters", found=shown(text))
+    return text
 
 
 def _required(document: Document, value: object, path: FieldPath, keys: tuple[str, ...]) -> dict[str, object]:

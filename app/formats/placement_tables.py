@@ -14,7 +14,7 @@ from functools import partial
 from app.core.model import Int32s, Placement, unpadded
 from app.formats import topic_tables
 from app.formats.row_text import format_rows, literal, with_partition_ids
-from app.formats.topic_tables import CSV_END, MarkdownTable, csv_field
+from app.formats.topic_tables import CSV_END, MarkdownTable, csv_row
 
 _MARKDOWN_HEAD = ("| partition | leader | replicas |", "|---:|---:|---|")
 
@@ -56,7 +56,7 @@ def write_arrow(placements: Iterable[Placement]) -> bytes:
 
 
 def _csv_rows(placement: Placement) -> str:
-    topic = literal(csv_field(placement.topic))
+    topic = literal(csv_row(placement.topic))
 
     def template(width: int) -> str:
         # The partition id and the leader come first; the leader opens the replicas once more.

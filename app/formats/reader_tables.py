@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from app.core.model import Int32s, Int64s
 from app.formats import topic_tables
-from app.formats.topic_tables import CSV_END, MarkdownTable, csv_field, markdown_cell
+from app.formats.topic_tables import CSV_END, MarkdownTable, csv_row, markdown_cell
 
 LOCALITIES = ("in_rack", "cross_rack", "unknown")
 """The member's rack holds a replica of the partition, holds none, or one of the two racks is not known."""
@@ -100,7 +100,7 @@ def write_arrow(members: Sequence[Reader], topics: Iterable[TopicReaders]) -> by
 
 
 def _csv_rows(members: Sequence[Reader], topic: TopicReaders, tails: dict[int, str]) -> str:
-    name = csv_field(topic.topic)
+    name = csv_row(topic.topic)
     kinds: Int64s = np.where(
         topic.readers == NO_READER, -1, topic.readers.astype(np.int64) * len(LOCALITIES) + topic.locality
     )
@@ -116,7 +116,7 @@ def _csv_tail(members: Sequence[Reader], kind: int) -> str:
         return ",,,"
     reader, locality = divmod(kind, len(LOCALITIES))
     member = members[reader]
-    return f",{csv_field(member.member_id)},{csv_field(member.rack_id or '')},{LOCALITIES[locality]}"
+    return csv_row("", member.member_id, member.rack_id or "", LOCALITIES[locality])
 
 
 def _markdown_rows(members: Sequence[Reader], topic: TopicReaders, shown: int) -> Iterator[str]:

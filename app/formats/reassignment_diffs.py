@@ -12,6 +12,7 @@ import numpy as np
 
 from app.core.measures.transfers import NOWHERE, PartitionTransfer, Transfers
 from app.core.model import NO_REPLICA, Int64s
+from app.errors.quotation import escaped
 from app.formats.quantities import byte_size, counted, known_size
 from app.formats.topic_tables import markdown_cell
 
@@ -126,7 +127,7 @@ def _broker_rows(found: Transfers, shown: int) -> Iterator[Sequence[str]]:
     for i, broker in enumerate(found.brokers[:shown]):
         yield (
             str(broker.id),
-            _NOTHING if broker.rack is None else broker.rack,
+            _NOTHING if broker.rack is None else escaped(broker.rack),
             _changed(f"{before.replicas[i]:,}", f"{after.replicas[i]:,}"),
             _changed(f"{before.leaders[i]:,}", f"{after.leaders[i]:,}"),
             _changed(*(_size(load.size_bytes, load.replicas, load.unknown_size, i) for load in (before, after))),

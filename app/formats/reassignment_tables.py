@@ -17,7 +17,7 @@ from app.core.measures.transfers import ChangedPartitions
 from app.core.model import NO_REPLICA, UNKNOWN_SIZE, Int32s
 from app.formats import topic_tables
 from app.formats.row_text import format_rows
-from app.formats.topic_tables import CSV_END, csv_field
+from app.formats.topic_tables import CSV_END, csv_row
 
 _LISTS = ("before", "after", "adding_replicas", "removing_replicas")
 _COUNTS = ("size_bytes", "racks_before", "racks_after")
@@ -68,7 +68,7 @@ def _without(rows: Int32s, others: Int32s) -> Int32s:
 
 
 def _csv_rows(changed: ChangedPartitions) -> str:
-    name = csv_field(changed.topic)
+    name = csv_row(changed.topic)
     lists = [_joined(rows) for rows in _lists(changed)]
     sizes = ["" if size == UNKNOWN_SIZE else size for size in changed.size_bytes.tolist()]
     columns = (

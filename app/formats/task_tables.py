@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from app.formats import topic_tables
-from app.formats.topic_tables import CSV_END, MarkdownTable, csv_field, markdown_cell
+from app.formats.topic_tables import CSV_END, MarkdownTable, csv_row, markdown_cell
 
 ROLES = ("active", "standby", "warmup")
 _MARKDOWN_HEAD = ("| task | active | standby | warm-up |", "|---|---|---|---|")
@@ -42,8 +42,8 @@ def write_markdown(rows: Sequence[TaskRow], *, limit: int) -> str:
 
 
 def _csv_lines(row: TaskRow) -> str:
-    held = (("active", [row.active or ""]), ("standby", row.standby), ("warmup", row.warmup))
-    return CSV_END.join(f"{row.task},{role},{csv_field(name)}" for role, names in held for name in names)
+    clients = (("active", [row.active or ""]), ("standby", row.standby), ("warmup", row.warmup))
+    return CSV_END.join(csv_row(row.task, role, client) for role, names in clients for client in names)
 
 
 def _markdown_lines(rows: Sequence[TaskRow], shown: int) -> Iterable[str]:

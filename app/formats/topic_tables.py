@@ -4,6 +4,7 @@ CSV has a header line and lines ended by CR LF (RFC 4180). Markdown has a table 
 Arrow IPC stream has a record batch a topic; its columns `topic` and `partition` come first.
 """
 
+import csv
 import io
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -12,8 +13,11 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from app.core.model import NO_REPLICA, Int32s
+from app.errors.quotation import escaped
 
 CSV_END = "\r\n"
+_MARKUP = str.maketrans({sign: f"\\{sign}" for sign in "|<>&[]`*~"})
+"""What would end a cell, or begin HTML, an entity, a link, code or emphasis: a name of a rack or member may hold it."""
 
 ArrowArray: TypeAlias = Any
 ArrowField: TypeAlias = Any
@@ -21,17 +25,18 @@ ArrowField: TypeAlias = Any
 
 def write_csv(header: Sequence[str], blocks: Iterable[str]) -> bytes:
     """A header line, then each topic's lines; a block has no line end behind its last line, and none is empty."""
-    parts = [",".join(header), CSV_END]
+    parts = [csv_row(*header), CSV_END]
     for block in blocks:
         parts += [block, CSV_END]
     return "".join(parts).encode()
 
 
-def csv_field(text: str) -> str:
-    """A text as one field of a line, in quotes where it needs them."""
-    if any(sign in text for sign in ',"\r\n'):
-        return '"' + text.replace('"', '""') + '"'
-    return text
+def csv_row(*cells: str) -> str:
+    """Cells as a line, without its end. For what repeats in many lines: numbers need no quotes and are formatted."""
+    line = io.StringIO(newline="")
+    # The last cell is not empty, since a row of one empty cell would be quoted.
+    csv.writer(line).writerow([*cells, "end"])
+    return line.getvalue().removesuffix(f",end{CSV_END}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +75,8 @@ def write_markdown(head: Sequence[str], tables: Iterable[MarkdownTable], *, limi
 
 
 def markdown_cell(text: str) -> str:
-    """A text as one cell of a row."""
-    return text.replace("\\", "\\\\").replace("|", "\\|")
+    """A text as one cell of a row, which reads as it is: no markup, no HTML, no end of the row or line."""
+    return escaped(text.replace("\\", "\\\\").translate(_MARKUP))
 
 
 def write_arrow(

@@ -16,9 +16,9 @@ HIGHEST_PORT = 65_535
 class Cursor:
     """Reads one field after another; each refusal names the byte offset at which the field starts."""
 
-    def __init__(self, data: bytes) -> None:
+    def __init__(self, data: bytes, *, offset: int = 0) -> None:
         self._data = data
-        self._offset = 0
+        self._offset = offset
 
     @property
     def offset(self) -> int:
@@ -35,6 +35,17 @@ class Cursor:
 
     def int32(self, what: str) -> int:
         return self._number(4, what)
+
+    def boolean(self, what: str) -> bool:
+        start = self._offset
+        number = self._number(1, what)
+        if number not in (0, 1):
+            raise self.refuse(start, expected=f"{what}, 0 or 1", found=str(number))
+        return number == 1
+
+    def int32s(self, what: str) -> tuple[int, ...]:
+        """An array of numbers."""
+        return tuple([self.int32(f"{what} (int32)") for _ in range(self.count(what, least_bytes=4))])
 
     def broker_id(self) -> int:
         start = self._offset

@@ -5,21 +5,24 @@ a URI names, is Spark's to read.
 """
 
 import os
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
+from urllib.parse import unquote, urlsplit
 
-from pyspark.errors import AnalysisException
+from py4j.protocol import Py4JError
+from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sql
 from pyspark.sql.types import BinaryType, StringType
 
-from app.errors import ColumnNotFound, DatasetNotFound, DatasetUnreadable, SparkJobFailed
+from app.errors import ColumnNotFound, DatasetNotFound, DatasetUnreadable, Json, SparkJobFailed
+from app.errors.quotation import quoted
 from app.jobs.kernels import key_counts
 from app.jobs.kernels.loop import Kernel
 from app.jobs.spark import Files, Source
+from app.jobs.spark_errors import causes
 from app.services.sweeps.datasets import is_uri, located
 
 _ENDINGS: Mapping[str, tuple[str, ...]] = MappingProxyType({"parquet": (".parquet", ".pq"), "arrow": (".arrow",)})
@@ -27,11 +30,13 @@ _ENDINGS: Mapping[str, tuple[str, ...]] = MappingProxyType({"parquet": (".parque
 _OF_PATTERNS = str.maketrans({mark: f"\\{mark}" for mark in "\\*?[]{}"})
 _NONE = "\ue000"
 """No text that anybody exchanges has this character, which Unicode gives no meaning."""
-_OF_READERS = re.compile(
-    r"(?:\[(?:MALFORMED_RECORD|FAILED_READ_FILE|CANNOT_READ_FILE)[A-Z_.]*\] "
-    r"|IllegalArgumentException: (?=CSV header))([^\n]*)"
-)
-"""Where Spark's errors say, among their traces, what a reader met."""
+_READING_FAILED = "FAILED_READ_FILE"
+_MALFORMED = ("MALFORMED_CSV_RECORD", "MALFORMED_RECORD_IN_PARSING")
+"""Conditions of Spark: a file that cannot be read, and records that are not of its format."""
+_CORRUPT = "_corrupt_record"
+_MOST_COLUMNS_SHOWN = 100
+_LONGEST_SCAN = 1 << 28
+"""Bytes of a file in which the line of a malformed record is looked for."""
 _TASKS = 64
 """At most so many tasks open files; more small ones are read several in a task."""
 
@@ -89,24 +94,26 @@ class _Read:
 
     def __call__(self, session: SparkSession) -> DataFrame:
         try:
-            rows = self._rows(session)
-            for column in self.columns:
-                if column not in rows.columns:
-                    there = ", ".join(rows.columns)
-                    detail = f"the dataset has no column {column!r}; it has {there or 'none'}"
-                    raise ColumnNotFound(detail, value=column, known=rows.columns)
+            return self._selected(self._rows(session))
         except AnalysisException as unknown:
             if unknown.getCondition() == "PATH_NOT_FOUND":
-                detail = f"there is nothing at {self.paths[0]}"
+                detail = f"there is nothing at {quoted(self.paths[0])}"
                 raise DatasetNotFound(detail, path=("dataset", "path"), value=self.paths[0]) from unknown
-            raise
+            raise _unreadable(self.paths[0], None, str(unknown)) from unknown
+
+    def _selected(self, rows: DataFrame) -> DataFrame:
+        for column in self.columns:
+            if column not in rows.columns:
+                known = [quoted(name) for name in rows.columns[:_MOST_COLUMNS_SHOWN]]
+                detail = f"the dataset has no column {column!r}; it has {', '.join(known) or 'none'}"
+                raise ColumnNotFound(detail, value=column, known=known)
         key, *values = (sql.col(f"`{column.replace('`', '``')}`") for column in self.columns)
         is_text = isinstance(rows.select(key).schema[0].dataType, StringType)
-        told = [(key.cast("binary") if is_text else key).alias("key")]
+        selected = [(key.cast("binary") if is_text else key).alias("key")]
         for value in values:
             is_sized = isinstance(rows.select(value).schema[0].dataType, StringType | BinaryType)
-            told.append((sql.octet_length(value) if is_sized else value).alias("value"))
-        return rows.select(*told)
+            selected.append((sql.octet_length(value) if is_sized else value).alias("value"))
+        return rows.select(*selected)
 
     def _rows(self, session: SparkSession) -> DataFrame:
         paths = list(self.paths)
@@ -119,18 +126,76 @@ class _Read:
             return strict.options(escape='"', nullValue=_NONE, emptyValue="").csv(paths)
         if self.format == "json_lines":
             # Read once more than needed, since JSON says of which type a field is only where it stands.
-            return session.read.json(paths, mode="FAILFAST")
+            return self._json(session, paths)
         return session.read.text(paths).withColumnRenamed("value", self.columns[0])
+
+    def _json(self, session: SparkSession, paths: list[str]) -> DataFrame:
+        """What every line says; the types are found first, and a line that is no JSON fails already then."""
+        try:
+            return session.read.json(paths, mode="FAILFAST")
+        except (PySparkException, Py4JError) as failure:
+            if not any((cause.condition or "").startswith(_MALFORMED) for cause in causes(failure)):
+                raise
+            # Spark does not say which line it is. Every line that is no JSON is the corrupt record of its own row,
+            # which Spark lets nobody look at but beside another column.
+            schema = f"{_CORRUPT} STRING, other STRING"
+            lines = session.read.json(paths, schema, mode="PERMISSIVE", columnNameOfCorruptRecord=_CORRUPT)
+            named = lines.select(sql.input_file_name().alias("file"), _CORRUPT, "other")
+            first = named.where(sql.col(_CORRUPT).isNotNull()).first()
+            if first is None:
+                raise
+            raise _malformed(self.paths[0], first["file"], first[_CORRUPT]) from failure
 
 
 def unreadable(failed: SparkJobFailed, path: str) -> DatasetUnreadable | None:
-    """What Spark's readers found wrong with a dataset; None where a job failed for another reason."""
-    said = list(
-        dict.fromkeys(found.split("SQLSTATE")[0].strip() for found in _OF_READERS.findall(str(failed.__cause__)))
-    )
-    if not said:
+    """What Spark's readers found wrong with a dataset: file, line and record; None if a job failed for another reason.
+
+    Parameters
+    ----------
+    failed : as `Spark.run` raises it, from Spark's own error. path : of the dataset, as the request names it.
+    """
+    found = list(causes(failed.__cause__))
+    reading = [cause for cause in found if (cause.condition or "").startswith((_READING_FAILED, *_MALFORMED))]
+    if not reading:
         return None
-    return DatasetUnreadable(f"{path} cannot be read: {' '.join(said)}", path=("dataset", "path"), value=path)
+    file = next((cause.parameters["path"] for cause in reading if "path" in cause.parameters), None)
+    records = [cause.parameters["badRecord"] for cause in reading if "badRecord" in cause.parameters]
+    if records:
+        return _malformed(path, file, records[-1])
+    return _unreadable(path, file, found[-1].message)
+
+
+def _malformed(path: str, file: str | None, record: str) -> DatasetUnreadable:
+    line = None if file is None else _line_of(record, _local_path(file))
+    where = "" if line is None else f" at line {line}"
+    return _unreadable(path, file, f"malformed record{where}: {quoted(record)}", line=line, record=quoted(record))
+
+
+def _unreadable(path: str, file: str | None, reason: str, **context: Json) -> DatasetUnreadable:
+    named = path if file is None else _local_path(file)
+    detail = f"{quoted(named)} cannot be read: {quoted(' '.join(reason.split()), 500)}"
+    return DatasetUnreadable(detail, path=("dataset", "path"), value=path, file=named, **context)
+
+
+def _line_of(record: str, file: str) -> int | None:
+    """The number, from 1, of the line that a record is; None where this machine does not have the file as text."""
+    wanted, read = record.encode(errors="surrogateescape"), 0
+    try:
+        with Path(file).open("rb") as lines:
+            for number, line in enumerate(lines, start=1):
+                if line.rstrip(b"\r\n") == wanted:
+                    return number
+                read += len(line)
+                if read > _LONGEST_SCAN:
+                    return None
+    except (OSError, ValueError):
+        return None
+    return None
+
+
+def _local_path(uri: str) -> str:
+    """A file's path, where Hadoop's URI of it names one of this machine."""
+    return unquote(urlsplit(uri).path) if uri.startswith("file:") else uri
 
 
 def _data_files(folder: Path, endings: tuple[str, ...]) -> list[str]:

@@ -17,6 +17,7 @@ from app.core.keys.sweep import DatasetSums, PartitionSums, heaviest_of
 from app.errors import ColumnNotFound, Json, SparkJobFailed
 from app.jobs.datasets import Dataset, unreadable
 from app.jobs.kernels import key_counts, keys
+from app.jobs.kernels.loop import FAILURE
 from app.jobs.spark import Spark, Step
 from app.services.sweeps.keys import counts, rows
 
@@ -66,7 +67,11 @@ def _run(spark: Spark, path: str, **job: Any) -> pa.Table:
 
 
 def _together(counted: DataFrame) -> DataFrame:
-    return counted.groupBy("key").sum("records", "value_bytes").toDF("key", "records", "value_bytes")
+    """A row a key; one more for each failure that a task reports, whose other columns are null."""
+    sums = counted.groupBy("key", FAILURE.name).sum("records", "value_bytes")
+    return sums.toDF("key", FAILURE.name, "records", "value_bytes").select(
+        "key", "records", "value_bytes", FAILURE.name
+    )
 
 
 def _measured(definition: Mapping[str, Json], sums: pa.Table) -> DatasetSums:

@@ -42,9 +42,12 @@ def write_archive(folder: Path) -> Path:
 
 
 def task_of(
-    archive_name: str, job: "Broadcast[tuple[str, bytes, bytes]]"
+    archive_name: str, job: "Broadcast[tuple[str, bytes, bytes]]", *, follows: bool
 ) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """What mapInArrow runs for each task of a job: (kernel, payload, schema as Arrow writes it)."""
+    """What mapInArrow runs for each task of a job: (kernel, payload, schema as Arrow writes it).
+
+    `follows`: whether the task's rows are another task's, as `run_task` has it.
+    """
 
     def task(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         use(Path(SparkFiles.get(archive_name)))
@@ -52,7 +55,8 @@ def task_of(
         from app.jobs.kernels.registry import KERNELS  # noqa: PLC0415
 
         name, payload, schema = job.value
-        return run_task(KERNELS, name, payload, pa.ipc.read_schema(pa.py_buffer(schema)), batches)
+        declared = pa.ipc.read_schema(pa.py_buffer(schema))
+        return run_task(KERNELS, name, payload, declared, batches, follows=follows)
 
     return task
 

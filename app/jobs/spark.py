@@ -24,9 +24,10 @@ from pyspark.sql import functions as sql
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from app.errors import SparkJobCancelled, SparkJobFailed, SparkUnavailable
+from app.errors.quotation import quoted
 from app.jobs import shipping
 from app.jobs.connection import Connection
-from app.jobs.kernels.loop import carried
+from app.jobs.kernels.loop import results_of, with_failure
 from app.services.spark_master import LOCAL, SparkMaster
 
 Source: TypeAlias = Callable[[SparkSession], DataFrame]
@@ -34,6 +35,7 @@ Source: TypeAlias = Callable[[SparkSession], DataFrame]
 
 _LOOKED_AFTER_EVERY_S = 0.25
 _ANSWERS_WITHIN_S = 3.0
+_LONGEST_GIST = 500
 _PYTHON_ERROR = re.compile(r"^(?:[\w.]+(?:Error|Exception|Interrupt|Exit|Warning|Group))(?::.*)?$", re.MULTILINE)
 
 
@@ -80,7 +82,8 @@ class Step:
     Parameters
     ----------
     kernel, payload, schema : as `Spark.run` has them.
-    together : brings what the kernel yields into the rows that the next one is to have, as a `groupBy` does.
+    together : brings what the kernel yields into the rows that the next one is to have, as a `groupBy` does. The last
+        column, `kernels.loop.FAILURE`, has to stay the last, and no row in which it is not null may be lost.
     """
 
     kernel: str
@@ -278,8 +281,7 @@ class Spark:
         if not connection.is_alive:
             self._drop(connection)
             return _SessionLost("its JVM or its context has ended")
-        text = str(failure)
-        return carried(text) or SparkJobFailed(_gist(text), group=running.group)
+        return SparkJobFailed(_gist(str(failure)), group=running.group)
 
     def _look_after(self, running: _Running, connection: Connection) -> None:
         """Cancel a job in Spark where it is told to end, or where there is nobody to run it."""
@@ -304,21 +306,25 @@ def _collected(connection: Connection, group: str, job: tuple[str, bytes, pa.Sch
     context.setJobGroup(group, f"{kernel} of {group}")
     context.setLocalProperty("spark.scheduler.pool", group)
     with ExitStack() as sent:
-        rows = over(connection.session) if not isinstance(over, Step) else _step(connection, over, sent)
-        return _mapped(connection, job, rows, sent).toArrow().cast(schema)
+        follows = isinstance(over, Step)
+        rows = _step(connection, over, sent) if isinstance(over, Step) else over(connection.session)
+        return results_of(_mapped(connection, job, rows, sent, follows=follows).toArrow()).cast(schema)
 
 
 def _step(connection: Connection, step: Step, sent: ExitStack) -> DataFrame:
     job = (step.kernel, step.payload, step.schema)
-    return step.together(_mapped(connection, job, step.over(connection.session), sent))
+    return step.together(_mapped(connection, job, step.over(connection.session), sent, follows=False))
 
 
-def _mapped(connection: Connection, job: tuple[str, bytes, pa.Schema], rows: DataFrame, sent: ExitStack) -> DataFrame:
+def _mapped(
+    connection: Connection, job: tuple[str, bytes, pa.Schema], rows: DataFrame, sent: ExitStack, *, follows: bool
+) -> DataFrame:
     """The rows through a kernel; what is sent for it is forgotten with `sent`."""
     kernel, payload, schema = job
     told = connection.session.sparkContext.broadcast((kernel, payload, schema.serialize().to_pybytes()))
     sent.callback(_forget, told)
-    return rows.mapInArrow(shipping.task_of(connection.archive.name, told), from_arrow_schema(schema))
+    task = shipping.task_of(connection.archive.name, told, follows=follows)
+    return rows.mapInArrow(task, from_arrow_schema(with_failure(schema)))
 
 
 def _forget(told: "Broadcast[tuple[str, bytes, bytes]]") -> None:
@@ -327,7 +333,7 @@ def _forget(told: "Broadcast[tuple[str, bytes, bytes]]") -> None:
 
 
 def _gist(text: str) -> str:
-    """The line of Spark's many that says what went wrong: the Python error, else the first."""
+    """The line of Spark's many that says what went wrong: the Python error, else the first. It is shown, no more."""
     errors = [line.strip() for line in _PYTHON_ERROR.findall(text)]
     own = [line for line in errors if not line.startswith(("org.apache.spark", "java.", "pyspark."))]
-    return (own or errors or text.strip().splitlines() or ["Spark says nothing"])[-1]
+    return quoted((own or errors or text.strip().splitlines() or ["Spark says nothing"])[-1], _LONGEST_GIST)

@@ -3,8 +3,10 @@
 from uuid import UUID
 
 from app.errors import Failure
-from app.services.kinds import KINDS
+from app.errors.quotation import document_of
 from app.services.limits import Limits
+from app.services.plans import run_job
+from app.services.plans.kinds import KINDS
 from app.store.database import Database
 
 
@@ -21,11 +23,11 @@ def run(database: Database, job_id: UUID, limits: Limits) -> None:
         return
     try:
         with database.begin() as uow:
-            plan = KINDS[job.kind].run(uow, job.request, limits)
+            plan = run_job(uow, KINDS[job.kind].planner, job.request, limits)
             uow.jobs.succeed(job_id, plan.head.id)
     except Failure as failure:
         with database.begin() as uow:
-            uow.jobs.fail(job_id, {**failure.context, "code": failure.code, "detail": failure.detail})
+            uow.jobs.fail(job_id, document_of(failure))
 
 
 def give_up(database: Database, job_id: UUID, detail: str) -> None:

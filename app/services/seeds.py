@@ -1,4 +1,4 @@
-"""Seeds that nobody chose: they come from the request, so that the same request gets the same answer."""
+"""Hashes of requests, and the seeds derived from them: the same request without a seed gets the same answer."""
 
 from collections.abc import Mapping
 from hashlib import sha256
@@ -8,14 +8,14 @@ import orjson
 from app.errors import Json
 
 SEED_BITS = 48
-"""A drawn seed has as many bits as java.util.Random keeps of one; JSON readers hold it exactly."""
+"""A derived seed has as many bits as java.util.Random uses of one; JSON readers represent it exactly."""
 
 
 def digest(canonical: Mapping[str, Json]) -> bytes:
-    """The SHA-256 of a request that has nothing left to guess; the order of its fields does not count."""
+    """The SHA-256 of a canonical request; the order of its fields does not count."""
     return sha256(orjson.dumps(canonical, option=orjson.OPT_SORT_KEYS)).digest()
 
 
-def drawn_seed(canonical: Mapping[str, Json]) -> int:
-    """The first `SEED_BITS` bits of the request's own hash."""
-    return int.from_bytes(digest(canonical)[: SEED_BITS // 8])
+def seed_of(request_digest: bytes) -> int:
+    """The first `SEED_BITS` bits of a request's digest."""
+    return int.from_bytes(request_digest[: SEED_BITS // 8])

@@ -7,6 +7,7 @@ from datetime import timedelta
 import sqlalchemy as sa
 
 from app.store.tables import answers
+from app.store.transaction import Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,11 +20,8 @@ class Answer:
     body: bytes
 
 
-class Answers:
+class Answers(Store):
     """The answers that a transaction sees."""
-
-    def __init__(self, connection: sa.Connection) -> None:
-        self._connection = connection
 
     def claim(self, principal: str, idempotency_key: str) -> bool:
         """Hold the key until the transaction ends, or say that another request holds it now.
@@ -31,7 +29,7 @@ class Answers:
         The lock goes with the transaction, however it ends: a process that dies leaves no key behind as in flight.
         """
         claimed = sa.func.pg_try_advisory_xact_lock(sa.func.hashtextextended(f"{principal}\n{idempotency_key}", 0))
-        return bool(self._connection.scalar(sa.select(claimed)))
+        return bool(self._writing.scalar(sa.select(claimed)))
 
     def find(self, principal: str, idempotency_key: str) -> Answer | None:
         """What was answered to that key, or None."""
@@ -39,12 +37,12 @@ class Answers:
         query = sa.select(c.fingerprint, c.status, c.headers, c.body).where(
             c.principal == principal, c.idempotency_key == idempotency_key
         )
-        row = self._connection.execute(query).one_or_none()
+        row = self._reading.execute(query).one_or_none()
         return None if row is None else Answer(*row)
 
     def keep(self, principal: str, idempotency_key: str, answer: Answer) -> None:
         """Keep an answer under a key that this transaction has claimed."""
-        self._connection.execute(
+        self._writing.execute(
             answers.insert().values(
                 principal=principal,
                 idempotency_key=idempotency_key,
@@ -58,4 +56,4 @@ class Answers:
     def forget(self, *, older_than: timedelta) -> int:
         """Forget the answers older than that; say how many there were."""
         old = answers.c.created_at < sa.func.now() - older_than
-        return self._connection.execute(answers.delete().where(old)).rowcount
+        return self._writing.execute(answers.delete().where(old)).rowcount

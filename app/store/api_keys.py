@@ -13,6 +13,7 @@ from sqlalchemy.dialects.postgresql import insert
 from app.errors import ApiKeyNameTaken, ApiKeyNotFound
 from app.store.ids import uuid7
 from app.store.tables import api_keys
+from app.store.transaction import Store
 
 _COLUMNS = (api_keys.c.id, api_keys.c.name, api_keys.c.scopes, api_keys.c.created_at, api_keys.c.revoked_at)
 _PREFIX = "rackplan_"
@@ -29,17 +30,14 @@ class ApiKey:
     revoked_at: datetime | None
 
 
-class ApiKeys:
+class ApiKeys(Store):
     """The keys that a transaction sees."""
-
-    def __init__(self, connection: sa.Connection) -> None:
-        self._connection = connection
 
     def create(self, name: str, scopes: Sequence[str]) -> tuple[ApiKey, str]:
         """Make a key: what is kept of it, and the secret, which nobody can read again."""
         secret = _PREFIX + token_urlsafe(32)
         row = insert(api_keys).values(id=uuid7(), name=name, key_hash=_hash(secret), scopes=list(scopes))
-        created = self._connection.execute(
+        created = self._writing.execute(
             row.on_conflict_do_nothing(index_elements=[api_keys.c.name]).returning(*_COLUMNS)
         ).one_or_none()
         if created is None:
@@ -49,16 +47,16 @@ class ApiKeys:
     def authenticate(self, secret: str) -> ApiKey | None:
         """The key with this secret, or None where there is none or it was revoked."""
         query = sa.select(*_COLUMNS).where(api_keys.c.key_hash == _hash(secret), api_keys.c.revoked_at.is_(None))
-        row = self._connection.execute(query).one_or_none()
+        row = self._reading.execute(query).one_or_none()
         return None if row is None else ApiKey(*row)
 
     def any_valid(self) -> bool:
         """Whether there is a key that was not revoked."""
-        return bool(self._connection.scalar(sa.select(sa.exists().where(api_keys.c.revoked_at.is_(None)))))
+        return bool(self._reading.scalar(sa.select(sa.exists().where(api_keys.c.revoked_at.is_(None)))))
 
     def all(self) -> list[ApiKey]:
         """Every key, oldest first, revoked ones included."""
-        return [ApiKey(*row) for row in self._connection.execute(sa.select(*_COLUMNS).order_by(api_keys.c.id))]
+        return [ApiKey(*row) for row in self._reading.execute(sa.select(*_COLUMNS).order_by(api_keys.c.id))]
 
     def revoke(self, name: str) -> ApiKey:
         """Revoke the key of that name for good, or raise `ApiKeyNotFound`. Revoking it again changes nothing."""
@@ -68,7 +66,7 @@ class ApiKeys:
             .values(revoked_at=sa.func.coalesce(api_keys.c.revoked_at, sa.func.now()))
             .returning(*_COLUMNS)
         )
-        row = self._connection.execute(revoked).one_or_none()
+        row = self._writing.execute(revoked).one_or_none()
         if row is None:
             raise ApiKeyNotFound(f"there is no key named {name}", path=("name",), value=name)
         return ApiKey(*row)

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from app.errors import DataFolderInUse, DataFolderOwnedByAnother, DataFolderUnreachable
-from app.store.server_account import SHELTER, Account, make_open_folder, name_of
+from app.store.accounts import SHELTER, Account, make_open_folder, name_of
 
 
 def candidates(wanted: Path, *, shelter: Path) -> tuple[Path, Path]:

@@ -20,10 +20,11 @@ import psycopg
 from sqlalchemy.engine import URL
 
 from app.errors import DataFolderOtherVersion, EmbeddedPostgresFailed
-from app.store import data_folder, server_account
+from app.store import accounts, data_folder, server_programs
 from app.store import postmaster as postmasters
+from app.store.accounts import SHELTER, Account
 from app.store.postmaster import Postmaster
-from app.store.server_account import SHELTER, Account, Programs
+from app.store.server_programs import Programs
 
 DATABASE = "rackplan"
 """The name of the database, and of the role that owns it."""
@@ -90,11 +91,12 @@ def running(data_dir: Path, *, may_relocate: bool = False, shelter: Path = SHELT
     DataFolderOwnedByAnother : the folder was first used by another account.
     DataFolderOtherVersion : the folder was written by another major version of Postgres.
     EmbeddedPostgresFailed : Postgres is not installed, does not start or does not answer.
+    AccountUnusable : the caller is root and cannot run anything as `nobody`.
     """
-    account = server_account.current()
+    account = accounts.current()
     folder = data_folder.settled(data_dir, account=account, may_relocate=may_relocate, shelter=shelter)
     with data_folder.sole_use(folder):
-        programs = server_account.programs(account=account, shelter=shelter)
+        programs = server_programs.programs(account=account, shelter=shelter)
         if not (folder / "postgres").exists():
             _initialise(folder, account=account, programs=programs)
         _check_version(folder, programs=programs)

@@ -11,6 +11,7 @@ from app.errors import JobNotFound, Json
 from app.store.ids import uuid7
 from app.store.queue import defer
 from app.store.tables import jobs
+from app.store.transaction import Store
 
 RUN_JOB = "run_job"
 """The name of the queue's one task: it is given the id of a row here."""
@@ -43,22 +44,19 @@ class Job:
     finished_at: datetime | None
 
 
-class Jobs:
+class Jobs(Store):
     """The jobs that a transaction sees."""
-
-    def __init__(self, connection: sa.Connection) -> None:
-        self._connection = connection
 
     def enqueue(self, kind: str, request: Mapping[str, Json], *, job_id: UUID | None = None) -> Job:
         """Store a job and put it on the queue, both or neither: the queue's rows are of the same transaction."""
         new = jobs.insert().values(id=job_id or uuid7(), kind=kind, state="queued", request=request)
-        job = Job(*self._connection.execute(new.returning(*_COLUMNS)).one())
-        defer(self._connection, RUN_JOB, {"job_id": str(job.id)})
+        job = Job(*self._writing.execute(new.returning(*_COLUMNS)).one())
+        defer(self._writing, RUN_JOB, {"job_id": str(job.id)})
         return job
 
     def get(self, job_id: UUID) -> Job:
         """The job, or `JobNotFound`."""
-        row = self._connection.execute(sa.select(*_COLUMNS).where(jobs.c.id == job_id)).one_or_none()
+        row = self._reading.execute(sa.select(*_COLUMNS).where(jobs.c.id == job_id)).one_or_none()
         if row is None:
             raise JobNotFound(f"there is no job {job_id}", job_id=str(job_id))
         return Job(*row)
@@ -71,7 +69,7 @@ class Jobs:
             .values(state="running", started_at=sa.func.coalesce(jobs.c.started_at, sa.func.now()))
             .returning(*_COLUMNS)
         )
-        row = self._connection.execute(started).one_or_none()
+        row = self._writing.execute(started).one_or_none()
         return None if row is None else Job(*row)
 
     def succeed(self, job_id: UUID, plan_id: UUID) -> None:
@@ -83,4 +81,4 @@ class Jobs:
         self._end(job_id, state="failed", error=error)
 
     def _end(self, job_id: UUID, **values: object) -> None:
-        self._connection.execute(jobs.update().where(jobs.c.id == job_id).values(finished_at=sa.func.now(), **values))
+        self._writing.execute(jobs.update().where(jobs.c.id == job_id).values(finished_at=sa.func.now(), **values))

@@ -14,6 +14,7 @@ from app.errors import Json, PlanNotFound
 from app.store.ids import uuid7
 from app.store.pages import Page, newest_first
 from app.store.tables import plan_topics, plans
+from app.store.transaction import Store
 
 _HEAD = (
     plans.c.id,
@@ -82,11 +83,8 @@ class PlanFilter:
     created_before: datetime | None = None
 
 
-class Plans:
+class Plans(Store):
     """The plans that a transaction sees."""
-
-    def __init__(self, connection: sa.Connection) -> None:
-        self._connection = connection
 
     def keep(self, plan: NewPlan, *, plan_id: UUID | None = None) -> PlanHead:
         """Keep a plan, or find the one that was kept for the same hash before."""
@@ -100,7 +98,7 @@ class Plans:
             request=plan.request,
             answer=plan.answer,
         )
-        created = self._connection.execute(
+        created = self._writing.execute(
             row.on_conflict_do_nothing(index_elements=[plans.c.hash]).returning(*_HEAD)
         ).one_or_none()
         if created is None:
@@ -114,7 +112,7 @@ class Plans:
         return head
 
     def _keep_rows(self, plan_id: UUID, placements: Sequence[Placement]) -> None:
-        self._connection.execute(
+        self._writing.execute(
             plan_topics.insert(),
             [
                 {
@@ -132,12 +130,12 @@ class Plans:
 
     def find(self, plan_hash: str) -> PlanHead | None:
         """The plan of that hash, or None."""
-        row = self._connection.execute(sa.select(*_HEAD).where(plans.c.hash == plan_hash)).one_or_none()
+        row = self._reading.execute(sa.select(*_HEAD).where(plans.c.hash == plan_hash)).one_or_none()
         return None if row is None else PlanHead(*row)
 
     def get(self, plan_id: UUID) -> PlanHead:
         """The plan, or `PlanNotFound`."""
-        row = self._connection.execute(sa.select(*_HEAD).where(plans.c.id == plan_id)).one_or_none()
+        row = self._reading.execute(sa.select(*_HEAD).where(plans.c.id == plan_id)).one_or_none()
         if row is None:
             raise _not_found(plan_id)
         return PlanHead(*row)
@@ -146,14 +144,14 @@ class Plans:
         """The plan's topics in the order they were asked for, without their assignments."""
         c = plan_topics.c
         query = sa.select(c.ordinal, c.name, c.first_partition_id, c.partitions, c.replication_factor)
-        rows = self._connection.execute(query.where(c.plan_id == plan_id).order_by(c.ordinal))
+        rows = self._reading.execute(query.where(c.plan_id == plan_id).order_by(c.ordinal))
         return [PlanTopic(*row) for row in rows]
 
     def placements(self, plan_id: UUID) -> tuple[Placement, ...]:
         """The plan's assignments in the order they were asked for; the arrays are read-only."""
         c = plan_topics.c
         query = sa.select(c.name, c.first_partition_id, c.replication_factor, c.replicas)
-        rows = self._connection.execute(query.where(c.plan_id == plan_id).order_by(c.ordinal))
+        rows = self._reading.execute(query.where(c.plan_id == plan_id).order_by(c.ordinal))
         return tuple(Placement(name, first, _rows(replicas, factor)) for name, first, factor, replicas in rows)
 
     def rows(self, plan_id: UUID, topic: PlanTopic, *, start: int, stop: int) -> Int32s:
@@ -162,17 +160,17 @@ class Plans:
         width = topic.replication_factor * INT32_BYTES
         piece = sa.func.substring(c.replicas, start * width + 1, (stop - start) * width)
         query = sa.select(piece).where(c.plan_id == plan_id, c.ordinal == topic.ordinal)
-        return _rows(self._connection.scalars(query).one(), topic.replication_factor)
+        return _rows(self._reading.scalars(query).one(), topic.replication_factor)
 
     def page(self, wanted: PlanFilter, *, before: UUID | None, size: int) -> Page[PlanHead]:
         """Plans, newest first; `before` is the last id of the page before."""
         query = sa.select(*_HEAD).where(*_conditions(wanted))
-        rows = self._connection.execute(newest_first(query, plans.c.id, before=before, size=size))
+        rows = self._reading.execute(newest_first(query, plans.c.id, before=before, size=size))
         return Page.of([PlanHead(*row) for row in rows], size)
 
     def delete(self, plan_id: UUID) -> None:
         """Forget a plan and its assignments, or raise `PlanNotFound`."""
-        if self._connection.execute(plans.delete().where(plans.c.id == plan_id)).rowcount == 0:
+        if self._writing.execute(plans.delete().where(plans.c.id == plan_id)).rowcount == 0:
             raise _not_found(plan_id)
 
 

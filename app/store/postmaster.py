@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from app.errors import EmbeddedPostgresFailed
-from app.store.server_account import Account, Programs
+from app.store.accounts import Account
+from app.store.server_programs import Programs
 
 READY_WITHIN_S = 600.0
 """Recovery of a large write-ahead log takes minutes; giving up sooner would only interrupt it."""

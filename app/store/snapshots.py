@@ -12,6 +12,7 @@ from app.errors import Json, SnapshotNotFound
 from app.store.ids import uuid7
 from app.store.pages import Page, newest_first
 from app.store.tables import snapshots
+from app.store.transaction import Store
 
 _HEAD = (snapshots.c.id, snapshots.c.cluster, snapshots.c.content_hash, snapshots.c.summary, snapshots.c.created_at)
 
@@ -27,11 +28,8 @@ class Snapshot:
     created_at: datetime
 
 
-class Snapshots:
+class Snapshots(Store):
     """The snapshots that a transaction sees."""
-
-    def __init__(self, connection: sa.Connection) -> None:
-        self._connection = connection
 
     def keep(
         self,
@@ -50,18 +48,18 @@ class Snapshots:
             index_elements=[snapshots.c.cluster, snapshots.c.content_hash],
             set_={"last_seen_at": sa.func.clock_timestamp()},
         ).returning(*_HEAD)
-        return Snapshot(*self._connection.execute(kept).one())
+        return Snapshot(*self._writing.execute(kept).one())
 
     def get(self, snapshot_id: UUID) -> Snapshot:
         """The snapshot, or `SnapshotNotFound`."""
-        row = self._connection.execute(sa.select(*_HEAD).where(snapshots.c.id == snapshot_id)).one_or_none()
+        row = self._reading.execute(sa.select(*_HEAD).where(snapshots.c.id == snapshot_id)).one_or_none()
         if row is None:
             raise _not_found(snapshot_id)
         return Snapshot(*row)
 
     def document(self, snapshot_id: UUID) -> bytes:
         """The canonical document that the content hash is of, or `SnapshotNotFound`."""
-        document: bytes | None = self._connection.scalar(
+        document: bytes | None = self._reading.scalar(
             sa.select(snapshots.c.document).where(snapshots.c.id == snapshot_id)
         )
         if document is None:
@@ -71,7 +69,7 @@ class Snapshots:
     def newest(self, cluster: str) -> Snapshot | None:
         """The state the cluster was last seen in, or None."""
         query = sa.select(*_HEAD).where(snapshots.c.cluster == cluster).order_by(snapshots.c.last_seen_at.desc())
-        row = self._connection.execute(query.limit(1)).one_or_none()
+        row = self._reading.execute(query.limit(1)).one_or_none()
         return None if row is None else Snapshot(*row)
 
     def page(self, *, cluster: str | None, before: UUID | None, size: int) -> Page[Snapshot]:
@@ -79,7 +77,7 @@ class Snapshots:
         query = sa.select(*_HEAD)
         if cluster is not None:
             query = query.where(snapshots.c.cluster == cluster)
-        rows = self._connection.execute(newest_first(query, snapshots.c.id, before=before, size=size))
+        rows = self._reading.execute(newest_first(query, snapshots.c.id, before=before, size=size))
         return Page.of([Snapshot(*row) for row in rows], size)
 
 

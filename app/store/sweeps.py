@@ -16,6 +16,7 @@ from app.store.ids import uuid7
 from app.store.pages import Page, newest_first
 from app.store.queue import defer
 from app.store.tables import sweep_chunks, sweep_rows, sweeps
+from app.store.transaction import Store
 
 RUN_SWEEP = "run_sweep"
 """The name of the queue's task that scores one chunk of a sweep; it is given the id of a row here."""
@@ -99,17 +100,15 @@ class RowFilter:
         """As SQL asks for them."""
         row = sweep_rows.c.row
         holding = [row.contains(dict(self.values))] if self.values else []
-        return [*holding, *(row["axes", name].astext == text for name, text in self.axes.items())]
+        # Step by step: a path of several steps is one array literal, which a comma or brace in a name would change.
+        return [*holding, *(row["axes"][name].astext == text for name, text in self.axes.items())]
 
 
 EVERY_ROW = RowFilter()
 
 
-class Sweeps:
+class Sweeps(Store):
     """The sweeps that a transaction sees."""
-
-    def __init__(self, connection: sa.Connection) -> None:
-        self._connection = connection
 
     def create(
         self,
@@ -131,16 +130,16 @@ class Sweeps:
             labels=labels,
             principal=principal,
         )
-        return Sweep(**self._connection.execute(new.returning(*_COLUMNS)).mappings().one())
+        return Sweep(**self._writing.execute(new.returning(*_COLUMNS)).mappings().one())
 
     def go_on(self, sweep_id: UUID, *, after: timedelta | None = None) -> None:
         """Put the next chunk on the queue."""
-        defer(self._connection, RUN_SWEEP, {"sweep_id": str(sweep_id)}, after=after)
+        defer(self._writing, RUN_SWEEP, {"sweep_id": str(sweep_id)}, after=after)
 
     def get(self, sweep_id: UUID, *, for_update: bool = False) -> Sweep:
         """The sweep, or `SweepNotFound`; locked against others that write it, if asked for."""
         query = sa.select(*_COLUMNS).where(sweeps.c.id == sweep_id)
-        row = self._connection.execute(query.with_for_update() if for_update else query).mappings().one_or_none()
+        row = self._writing.execute(query.with_for_update() if for_update else query).mappings().one_or_none()
         if row is None:
             raise SweepNotFound(f"there is no sweep {sweep_id}", sweep_id=str(sweep_id))
         return Sweep(**row)
@@ -152,19 +151,19 @@ class Sweeps:
             query = query.where(sweeps.c.kind == kind)
         if state is not None:
             query = query.where(sweeps.c.state == state)
-        rows = self._connection.execute(newest_first(query, sweeps.c.id, before=before, size=size)).mappings()
+        rows = self._reading.execute(newest_first(query, sweeps.c.id, before=before, size=size)).mappings()
         return Page.of([Sweep(**row) for row in rows], size)
 
     def on_the_way(self, principal: str) -> int:
         """How many sweeps of this principal have not ended."""
         query = sa.select(sa.func.count()).where(sweeps.c.principal == principal, sweeps.c.state.not_in(ENDED))
-        return self._connection.scalars(query).one()
+        return self._reading.scalars(query).one()
 
     def progress(self, sweep_id: UUID, *, recent: int = 3) -> Progress:
         """How far the sweep is; rates are those of the `recent` chunks."""
         size = sweep_chunks.c.stop - sweep_chunks.c.start
         of_sweep = sweep_chunks.c.sweep_id == sweep_id
-        done = self._connection.scalars(sa.select(sa.func.coalesce(sa.func.sum(size), 0)).where(of_sweep)).one()
+        done = self._reading.scalars(sa.select(sa.func.coalesce(sa.func.sum(size), 0)).where(of_sweep)).one()
         last = (
             sa.select(size.label("size"), sweep_chunks.c.seconds)
             .where(of_sweep)
@@ -175,7 +174,7 @@ class Sweeps:
         sums = sa.select(
             sa.func.sum(last.c.size), sa.func.sum(last.c.seconds), sa.func.max(last.c.size / last.c.seconds)
         )
-        scored, seconds, fastest = self._connection.execute(sums).one()
+        scored, seconds, fastest = self._reading.execute(sums).one()
         if not seconds:
             return Progress(int(done), None, None)
         return Progress(int(done), float(scored) / float(seconds), float(fastest))
@@ -190,7 +189,7 @@ class Sweeps:
     ) -> None:
         """Keep a chunk's rows and its line of the ledger."""
         line = sweep_chunks.insert().values(sweep_id=sweep_id, start=start, stop=stop, seconds=seconds)
-        self._connection.execute(line)
+        self._writing.execute(line)
         self._copy(sweep_id, rows)
 
     def wait(self, sweep_id: UUID, reason: Mapping[str, Json]) -> None:
@@ -204,11 +203,11 @@ class Sweeps:
     def expire(self, *, older_than: timedelta) -> int:
         """Forget the sweeps that ended longer ago than that, with their rows; how many there were."""
         old = sweeps.delete().where(sweeps.c.finished_at < sa.func.now() - older_than)
-        return self._connection.execute(old).rowcount
+        return self._writing.execute(old).rowcount
 
     def delete(self, sweep_id: UUID) -> None:
         """Forget a sweep with its rows, or raise `SweepNotFound`."""
-        if self._connection.execute(sweeps.delete().where(sweeps.c.id == sweep_id)).rowcount == 0:
+        if self._writing.execute(sweeps.delete().where(sweeps.c.id == sweep_id)).rowcount == 0:
             raise SweepNotFound(f"there is no sweep {sweep_id}", sweep_id=str(sweep_id))
 
     # -- rows --------------------------------------------------------------------------------------------------------
@@ -240,32 +239,32 @@ class Sweeps:
                 bound = last if after[0] is None else sa.literal(after[0], sa.Double)
                 beyond = value < bound if order.descending else value > bound
                 query = query.where(sa.or_(beyond, sa.and_(value == bound, index > after[1])))
-        found = [(number, its) for number, its in self._connection.execute(query.limit(size + 1))]
+        found = [(number, its) for number, its in self._reading.execute(query.limit(size + 1))]
         return Page.of(found, size)
 
     def row(self, sweep_id: UUID, index: int) -> Mapping[str, Any] | None:
         """One row, or None where the scenario has not been scored."""
         query = sa.select(sweep_rows.c.row).where(sweep_rows.c.sweep_id == sweep_id, sweep_rows.c.index == index)
-        return self._connection.scalars(query).one_or_none()
+        return self._reading.scalars(query).one_or_none()
 
     def count(self, sweep_id: UUID, *, where: RowFilter) -> int:
         """How many rows are such."""
         query = sa.select(sa.func.count()).select_from(sweep_rows)
-        return self._connection.scalars(query.where(sweep_rows.c.sweep_id == sweep_id, *where.conditions())).one()
+        return self._reading.scalars(query.where(sweep_rows.c.sweep_id == sweep_id, *where.conditions())).one()
 
     def numbers(self, sweep_id: UUID, fields: Sequence[str], *, where: RowFilter) -> list[tuple[Any, ...]]:
         """The index and these fields, as numbers, of every such row, by index."""
         columns = [sa.cast(sweep_rows.c.row[field].astext, sa.Double) for field in fields]
         query = sa.select(sweep_rows.c.index, *columns)
         query = query.where(sweep_rows.c.sweep_id == sweep_id, *where.conditions())
-        return [tuple(found) for found in self._connection.execute(query.order_by(sweep_rows.c.index))]
+        return [tuple(found) for found in self._reading.execute(query.order_by(sweep_rows.c.index))]
 
     def chosen(self, sweep_id: UUID, indices: Iterable[int]) -> list[tuple[int, Mapping[str, Any]]]:
         """These rows, by index."""
         query = sa.select(sweep_rows.c.index, sweep_rows.c.row).where(
             sweep_rows.c.sweep_id == sweep_id, sweep_rows.c.index.in_(list(indices))
         )
-        return [(number, its) for number, its in self._connection.execute(query.order_by(sweep_rows.c.index))]
+        return [(number, its) for number, its in self._reading.execute(query.order_by(sweep_rows.c.index))]
 
     def having(self, sweep_id: UUID, field: str, values: Sequence[int]) -> list[tuple[int, Mapping[str, Any]]]:
         """The rows in which this field has one of these values, by index."""
@@ -273,14 +272,14 @@ class Sweeps:
         query = sa.select(sweep_rows.c.index, sweep_rows.c.row).where(
             sweep_rows.c.sweep_id == sweep_id, its.in_(list(values))
         )
-        return [(number, row) for number, row in self._connection.execute(query.order_by(sweep_rows.c.index))]
+        return [(number, row) for number, row in self._reading.execute(query.order_by(sweep_rows.c.index))]
 
     def _set(self, sweep_id: UUID, **values: object) -> None:
-        self._connection.execute(sweeps.update().where(sweeps.c.id == sweep_id).values(**values))
+        self._writing.execute(sweeps.update().where(sweeps.c.id == sweep_id).values(**values))
 
     def _copy(self, sweep_id: UUID, rows: Sequence[tuple[int, bytes]]) -> None:
         """Rows go in as COPY writes them, in binary: several times as fast as INSERT."""
-        driver: psycopg.Connection[Any] = self._connection.connection.driver_connection  # type: ignore[assignment]
+        driver: psycopg.Connection[Any] = self._writing.connection.driver_connection  # type: ignore[assignment]
         with (
             driver.cursor() as cursor,
             cursor.copy("COPY sweep_rows (sweep_id, index, row) FROM STDIN (FORMAT BINARY)") as copy,

@@ -11,8 +11,8 @@ from app.formats import assembly
 from app.formats.lines import is_topic_name, whole_number
 from app.services import replicas, snapshots
 from app.services.limits import Limits
-from app.services.plans import Plan
-from app.services.replica_requests import ReplicasRequest
+from app.services.plans import Plan, make_plan
+from app.services.replicas import ReplicasRequest
 from app.store.database import UnitOfWork
 
 EMPTY: Mapping[str, str] = {
@@ -109,7 +109,7 @@ def carry_out(uow: UnitOfWork, wanted: FirstPlan, limits: Limits) -> Plan:
     """Keep the cluster as a snapshot and place the topic on it, or raise `Unusable`."""
     try:
         snapshot = snapshots.keep(uow, wanted.cluster, limits)
-        return replicas.place(uow, replace(wanted.request, snapshot_id=snapshot.id), limits)
+        return make_plan(uow, replicas.PLANNER, replace(wanted.request, snapshot_id=snapshot.id), limits)
     except Failure as failure:
         raise Unusable({_field(failure): _sentence(failure.detail)}) from failure
 

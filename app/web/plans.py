@@ -9,11 +9,8 @@ from fastapi import APIRouter, Response, params
 
 from app.core.model import Cluster
 from app.errors import PlanNotFound
-from app.services import plans, replica_requests
-from app.services.groups import planning
+from app.services import groups, plans, reassignment, replicas, streams
 from app.services.plans import Plan
-from app.services.reassignment import requests as reassignment
-from app.services.streams import planning as streams
 from app.store.database import Database
 from app.web import group_plans, reassignment_plans, replica_plans, streams_plans
 from app.web.pages import page
@@ -22,9 +19,9 @@ from app.web.views import View
 
 VIEWS: Mapping[str, View] = MappingProxyType(
     {
-        replica_requests.KIND: replica_plans.VIEW,
+        replicas.KIND: replica_plans.VIEW,
         reassignment.KIND: reassignment_plans.VIEW,
-        planning.KIND: group_plans.VIEW,
+        groups.KIND: group_plans.VIEW,
         streams.KIND: streams_plans.VIEW,
     }
 )

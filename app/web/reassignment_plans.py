@@ -7,8 +7,7 @@ from app.core.measures.transfers import PartitionTransfer
 from app.core.model import Cluster
 from app.formats.reassignment_diffs import sentences
 from app.services.plans import Plan
-from app.services.reassignment.comparison import compared
-from app.services.reassignment.differences import BrokerTransfer, broker_transfers
+from app.services.reassignment import BrokerTransfer, broker_transfers, compared
 from app.store.plans import PlanHead
 from app.web import moves_picture
 from app.web.moves_picture import MovesPicture

@@ -12,8 +12,8 @@ import pytest
 
 from app.api.examples import EXAMPLE_GROUP_PLAN_ID, EXAMPLE_PLAN_ID, SNAPSHOT_WITH_GROUP
 from app.core.groups.registry import ASSIGNORS
-from app.services.exports import FORMATS
-from app.services.kinds import KINDS
+from app.services.plans import FORMATS
+from app.services.plans.kinds import KINDS
 from tests.api.contract import SNAPSHOT_ID, UNKNOWN_ID, only_error, problem
 from tests.api.group_requests import brokers, member, owning, plan, topic
 from tests.api.test_plans import _pages

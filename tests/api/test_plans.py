@@ -21,8 +21,8 @@ from app.api.examples import (
 )
 from app.core.model import Placement
 from app.formats import placement_tables, reassignment, replica_assignment
-from app.services.exports import FORMATS
-from app.services.kinds import KINDS
+from app.services.plans import FORMATS
+from app.services.plans.kinds import KINDS
 from tests.api.contract import SNAPSHOT_ID, UNKNOWN_ID, brokers, only_error, place, problem, topic
 
 PLAN = f"/v1/plans/{EXAMPLE_PLAN_ID}"

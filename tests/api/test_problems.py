@@ -1,16 +1,13 @@
 """Every failure is a problem document (RFC 9457): the domain's, the framework's and the machine's."""
 
-import pickle
 import socket
 from collections.abc import Iterator
-from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
 import pytest
 import sqlalchemy as sa
 
-from app import errors
 from app.api.statuses import STATUS
 from app.errors import Failure, MachineRefuses
 from app.store.database import Database
@@ -42,17 +39,6 @@ class TestStatuses:
     def test_codes_are_unique_and_titles_are_there(self) -> None:
         assert len({failure.code for failure in FAILURES}) == len(FAILURES)
         assert all(failure.title for failure in FAILURES)
-
-    @pytest.mark.parametrize("failure", FAILURES)
-    def test_a_failure_survives_a_process_border(self, failure: type[Failure]) -> None:
-        """Executors raise them: what is pickled comes back with its type, detail, path and context."""
-        more: dict[str, Any] = {"limit": 3}
-        if issubclass(failure, errors.KafkaRefuses):
-            more["kafka"] = errors.KafkaError("E")
-        raised = failure("why", path=("topics", 0), **more)
-        again = pickle.loads(pickle.dumps(raised))  # noqa: S301 — our own bytes
-        assert type(again) is failure
-        assert (str(again), again.__dict__) == (str(raised), raised.__dict__)
 
 
 class TestFramework:

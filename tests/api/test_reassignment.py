@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from app.api.examples import EXAMPLE_REASSIGNMENT_PLAN_ID
-from app.api.reassignment_examples import KEPT_REASSIGNMENT, REASSIGNMENT_REQUEST
+from app.api.reassignment import KEPT_REASSIGNMENT, REASSIGNMENT_REQUEST
 from app.services import jobs
 from app.services.limits import Limits
 from app.store.database import Database

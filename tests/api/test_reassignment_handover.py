@@ -9,8 +9,8 @@ import httpx
 import pytest
 
 from app.formats import leader_election, reassignment
-from app.services.exports import FORMATS
-from app.services.kinds import KINDS
+from app.services.plans import FORMATS
+from app.services.plans.kinds import KINDS
 from tests.api.contract import SNAPSHOT_ID, problem
 
 Lists = dict[tuple[str, int], tuple[int, ...]]

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from app.core.keys.partitioners import PARTITIONERS, partition
 from app.errors import InvalidPartitions, LimitExceeded
 from app.jobs.kernels import key_hashes
-from app.jobs.kernels.loop import Kernel, carried, over_ranges, run_task
+from app.jobs.kernels.loop import Kernel, over_ranges, results_of, run_task, with_failure
 from app.jobs.kernels.registry import KERNELS
 
 SQUARES = pa.schema([pa.field("square", pa.int64(), nullable=False)])
@@ -48,23 +48,38 @@ def test_another_schema_than_was_declared_is_refused() -> None:
         list(run_task({"squares": SQUARE}, "squares", b"1", declared, ranges((0, 1))))
 
 
-def test_a_failure_arrives_as_itself_in_the_text_of_an_error() -> None:
-    """All that Spark brings from an executor is text, with more text around it."""
-
-    def refuse(_: int, start: int, stop: int) -> Iterator[pa.RecordBatch]:
+def refuse(_: int, start: int, stop: int) -> Iterator[pa.RecordBatch]:
+    """A kernel that refuses every range but the first."""
+    if start:
         raise LimitExceeded("too many: 5 of 4", path=("axes", 0), limit=4, range=[start, stop])
-        yield
-
-    kernel = Kernel("refuse", int, over_ranges(refuse))
-    with pytest.raises(RuntimeError) as raised:
-        list(run_task({"refuse": kernel}, "refuse", b"1", SQUARES, ranges((0, 3))))
-    found = carried(f"org.apache.spark.SparkException: …\nRuntimeError: {raised.value}\n\tat java.lang")
-    assert isinstance(found, LimitExceeded)
-    assert (found.detail, found.path, found.context) == ("too many: 5 of 4", ("axes", 0), {"limit": 4, "range": [0, 3]})
+    yield from squares(1, start, stop)
 
 
-def test_other_texts_carry_no_failure() -> None:
-    assert carried("java.lang.OutOfMemoryError: rackplan-failures") is None
+REFUSE = {"refuse": Kernel("refuse", int, over_ranges(refuse))}
+
+
+def test_a_failure_is_a_row_beside_what_was_yielded_before_it() -> None:
+    batches = list(run_task(REFUSE, "refuse", b"1", SQUARES, ranges((0, 3), (3, 5), (5, 9))))
+    assert [len(batch) for batch in batches] == [3, 1], "nothing is done after it"
+    assert all(batch.schema == with_failure(SQUARES) for batch in batches)
+    with pytest.raises(LimitExceeded) as raised:
+        results_of(pa.Table.from_batches(batches))
+    assert (raised.value.detail, raised.value.path) == ("too many: 5 of 4", ("axes", 0))
+    assert raised.value.context == {"limit": 4, "range": [3, 5]}
+
+
+def test_a_step_hands_on_the_failure_of_the_one_before() -> None:
+    before = list(run_task(REFUSE, "refuse", b"1", SQUARES, ranges((0, 3), (3, 5))))
+    kernel = Kernel("copy", int, lambda _, batches: (batch.cast(SQUARES) for batch in batches))
+    batches = list(run_task({"copy": kernel}, "copy", b"1", SQUARES, iter(before), follows=True))
+    assert batches[0].column(0).to_pylist() == [0, 1, 4]
+    with pytest.raises(LimitExceeded, match="too many: 5 of 4"):
+        results_of(pa.Table.from_batches(batches))
+
+
+def test_results_are_what_the_kernel_yielded() -> None:
+    batches = run_task({"squares": SQUARE}, "squares", b"10", SQUARES, ranges((0, 3)))
+    assert results_of(pa.Table.from_batches(list(batches))).to_pydict() == {"square": [0, 10, 40]}
 
 
 def test_every_kernel_has_the_name_that_it_is_looked_up_by() -> None:

@@ -38,8 +38,7 @@ from app.jobs.kernels import keys as keys_kernel
 from app.jobs.spark import Spark
 from app.jobs.sweeps import run_chunk
 from app.services import sweeps
-from app.services.key_encodings import Encoding, Written
-from app.services.keys import KeysAnswer, KeysRequest, place_keys
+from app.services.keys import Encoding, KeysAnswer, KeysRequest, Written, place_keys
 from app.services.limits import Limits
 from app.services.sweeps import SweepRequest
 from app.services.sweeps import results as sweep_results
@@ -343,8 +342,8 @@ def broken(folder: Path) -> dict[str, tuple[Path, str, type[Failure], str]]:
         "a header alone": (folder / "header.csv", "csv", DatasetEmpty, "no records"),
         "a field that is nowhere": (folder / "a.jsonl", "json_lines", ColumnNotFound, "'k'"),
         "a field of numbers": (folder / "number.jsonl", "json_lines", KeyColumnOfAnotherType, "int64"),
-        "damaged JSON": (folder / "damaged.jsonl", "json_lines", DatasetUnreadable, "Malformed records"),
-        "a short row": (folder / "short.csv", "csv", DatasetUnreadable, "Malformed records"),
+        "damaged JSON": (folder / "damaged.jsonl", "json_lines", DatasetUnreadable, "malformed record at line 2"),
+        "a short row": (folder / "short.csv", "csv", DatasetUnreadable, "malformed record at line 3"),
         "two headers": (folder / "headers", "csv", DatasetUnreadable, "b.csv.*CSV header"),
         "no lines": (folder / "empty.txt", "lines", DatasetEmpty, "no records"),
         "nothing": (folder / "missing", "parquet", DatasetNotFound, "missing"),

@@ -5,8 +5,7 @@ import pytest
 
 from tests.api.conftest import StartWorker, start_worker
 from tests.conftest import ROOT
-from tests.documents import Document
-from tests.test_readme import replay
+from tests.documents import Document, replay
 
 DOC = Document(ROOT / "docs" / "other-sweeps.md")
 __all__ = ["start_worker"]

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.model import padded
-from app.services.groups.differences import ReaderChange, Reading, reading_difference
+from app.services.groups import ReaderChange, Reading, reading_difference
 
 Sets = dict[tuple[str, int], frozenset[str]]
 

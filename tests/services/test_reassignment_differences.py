@@ -11,8 +11,7 @@ from app.errors import SnapshotNotFound
 from app.services import snapshots
 from app.services.limits import Limits
 from app.services.plans import Difference, Plan, as_json
-from app.services.reassignment.comparison import compared
-from app.services.reassignment.differences import difference, summed
+from app.services.reassignment import compared, difference, summed
 from app.store.database import Database
 from tests.services.reassignments import CLUSTER, MIB, PLACEMENTS, captured, kafkas_own, plan
 

@@ -13,7 +13,7 @@ import pytest
 from app.core.model import Cluster, Placement, padded
 from app.errors import NotExportable
 from app.formats import leader_election, reassignment, replica_assignment
-from app.services.reassignment.exports import EXPORTS, one_batch
+from app.services.reassignment import EXPORTS, one_batch
 from app.store.plans import NewPlan
 from tests.services.reassignments import BATCHES, CLUSTER, PLACEMENTS, captured, kafkas_own, plan
 

@@ -13,9 +13,9 @@ from app.core.model import UNKNOWN_SIZE, Broker, Cluster, Topic, padded, unpadde
 from app.core.replicas.rack_modes import RackMode
 from app.errors import Failure, InvalidReplicationFactor, NotFeasible, SizesMissing
 from app.services.limits import Limits
-from app.services.reassignment.kept import batches_of
-from app.services.reassignment.planning import plan
-from app.services.reassignment.requests import (
+from app.services.plans import draft_plan
+from app.services.reassignment import (
+    PLANNER,
     BalanceRequest,
     BatchesRequest,
     EvacuateRequest,
@@ -23,6 +23,7 @@ from app.services.reassignment.requests import (
     PinRequest,
     ReassignmentRequest,
     Tolerance,
+    batches_of,
     restored,
     stored,
 )
@@ -112,7 +113,7 @@ def _after(made: NewPlan) -> Rows:
 def _planned(cluster: Cluster, request: ReassignmentRequest) -> NewPlan:
     """The plan; there is none where nobody may hold a partition, or bytes are to be even and not known."""
     try:
-        return plan(request, cluster, Limits())
+        return draft_plan(PLANNER, request, cluster, Limits())
     except (InvalidReplicationFactor, NotFeasible, SizesMissing):
         reject()
 
@@ -219,8 +220,8 @@ def test_a_job_plans_what_was_asked(case: tuple[Cluster, ReassignmentRequest]) -
     """What a job keeps is read as the same request, and so is what the plan itself keeps."""
     cluster, request = case
     made = _planned(cluster, request)
-    assert plan(restored(stored(request)), cluster, Limits()).hash == made.hash
-    again = plan(restored(made.request), cluster, Limits()) if not request.replace_brokers else made
+    assert draft_plan(PLANNER, restored(stored(request)), cluster, Limits()).hash == made.hash
+    again = draft_plan(PLANNER, restored(made.request), cluster, Limits()) if not request.replace_brokers else made
     assert again.hash == made.hash
 
 
@@ -256,7 +257,7 @@ def test_any_change_has_a_plan_or_a_problem(case: tuple[Cluster, ReassignmentReq
     """A plan that Rackplan's own verifiers fault is an error, as is a solver that does not find what there is."""
     cluster, request = case
     try:
-        made = plan(request, cluster, Limits())
+        made = draft_plan(PLANNER, request, cluster, Limits())
     except Failure:
         return
     before, after = _before(cluster), _after(made)

@@ -28,7 +28,7 @@ from app.errors import (
     DataFolderUnreachable,
     EmbeddedPostgresFailed,
 )
-from app.store import embedded, postmaster, server_account
+from app.store import accounts, embedded, postmaster, server_programs
 from app.store.embedded import Server, running, url_of_running
 
 REPOSITORY = Path(__file__).parents[2]
@@ -482,7 +482,7 @@ class TestKilled:
     )
     def test_a_pid_file_that_names_no_server_is_no_obstacle(self, used: Path, shelter: Path, content: str) -> None:
         """After a power cut it can be empty; after a reboot its number can be another process's of the same user."""
-        stranger = server_account.current().start(["/bin/sleep", "60"], output=subprocess.DEVNULL)
+        stranger = accounts.current().start(["/bin/sleep", "60"], output=subprocess.DEVNULL)
         cluster = used / "postgres/cluster"
         file = cluster / "postmaster.pid"
         file.write_text(content.format(stranger=stranger.pid, cluster=cluster))
@@ -520,8 +520,8 @@ class TestRoot:
     """Root's Postgres runs as `nobody`; no account is added, and no folder that was there is opened to it."""
 
     def test_it_runs_as_nobody_over_its_own_subfolder_alone(self, data: Path, shelter: Path) -> None:
-        nobody = server_account.current()
-        accounts = Path("/etc/passwd").read_bytes()
+        nobody = accounts.current()
+        passwd = Path("/etc/passwd").read_bytes()
         with running(data, shelter=shelter) as server:
             process = psutil.Process(server.pid)
             assert set(process.uids()) == {nobody.uid}
@@ -529,7 +529,7 @@ class TestRoot:
             assert Path(f"/proc/{server.pid}/status").read_text().split("Groups:")[1].splitlines()[0].strip() == ""
         owners = {path.name: path.stat().st_uid for path in (data, *data.iterdir())}
         assert owners == {"data": 0, "lock": 0, "postgres.log": 0, "postgres": nobody.uid}
-        assert Path("/etc/passwd").read_bytes() == accounts
+        assert Path("/etc/passwd").read_bytes() == passwd
 
     def test_a_private_umask_closes_nothing_new_to_it(self, place: Path, shelter: Path) -> None:
         umask = os.umask(0o077)
@@ -543,7 +543,7 @@ class TestRoot:
         """As under /root: the programs are copied and the default data folder is replaced, always by the same one."""
         clone, shelter = _closed_clone(place), place / "shelter"
         monkeypatch.syspath_prepend(clone / "site-packages")
-        before, accounts = permissions(clone), Path("/etc/passwd").read_bytes()
+        before, passwd = permissions(clone), Path("/etc/passwd").read_bytes()
         with running(clone / "data", may_relocate=True, shelter=shelter) as server:
             do(server, "CREATE TABLE kept AS SELECT 7 AS number")
             assert server.data_dir.is_relative_to(shelter)
@@ -553,7 +553,7 @@ class TestRoot:
         with running(clone / "data", may_relocate=True, shelter=shelter) as server:
             assert ask(server, "SELECT number FROM kept") == [7]
         assert permissions(clone) == before
-        assert Path("/etc/passwd").read_bytes() == accounts
+        assert Path("/etc/passwd").read_bytes() == passwd
         assert {path.stat().st_uid for path in next(shelter.glob("programs-*")).rglob("*")} == {0}
 
     def test_data_once_sheltered_is_found_again_when_the_way_is_opened(self, place: Path, shelter: Path) -> None:
@@ -605,8 +605,8 @@ class TestRoot:
             assert Path(f"/proc/{server.pid}/exe").readlink().is_relative_to(shelter)
 
     def test_an_ordinary_user_runs_it_as_itself_and_not_over_roots_data(self, place: Path, shelter: Path) -> None:
-        nobody = server_account.current()
-        package = server_account.programs(account=nobody, shelter=shelter).postgres
+        nobody = accounts.current()
+        package = server_programs.programs(account=nobody, shelter=shelter).postgres
         if package.is_relative_to(shelter):
             pytest.skip("this environment lies where an ordinary user may not go, so no such user can run it")
         own = place / "own"

@@ -15,10 +15,10 @@ from app.api.groups import PlanGroupRequest
 from app.core.groups.registry import ASSIGNORS
 from app.services import plans as services
 from app.services import snapshots
-from app.services.groups import planning
-from app.services.kinds import KINDS
+from app.services.groups import PLANNER
 from app.services.limits import Limits
-from app.services.plans import Plan
+from app.services.plans import Plan, make_plan
+from app.services.plans.kinds import KINDS
 from app.store.database import Database
 from app.web import group_plans, plans
 from app.web.group_words import change_words, event_words, facts, reads, runs, step_names
@@ -31,7 +31,7 @@ def keep(database: Database, **changed: Any) -> Plan:
     """The example's group, planned."""
     asked = PlanGroupRequest.model_validate(GROUP | changed).service()
     with database.begin() as uow:
-        return planning.plan_group(uow, asked, Limits())
+        return make_plan(uow, PLANNER, asked, Limits())
 
 
 def keep_recorded(database: Database, **fields: Any) -> Plan:
@@ -42,7 +42,7 @@ def keep_recorded(database: Database, **fields: Any) -> Plan:
         asked: Json = {"snapshot_id": str(snapshot.id), "group": "billing", **fields}
         if asked.pop("previous", False):
             asked["previous_snapshot_id"] = str(snapshot.id)
-        return planning.plan_group(uow, PlanGroupRequest.model_validate(asked).service(), Limits())
+        return make_plan(uow, PLANNER, PlanGroupRequest.model_validate(asked).service(), Limits())
 
 
 def answer_of(plan: Plan) -> Json:

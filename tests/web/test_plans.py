@@ -15,9 +15,8 @@ from app.core.replicas.rack_modes import RackMode
 from app.formats import replica_assignment
 from app.services import plans as services
 from app.services.limits import Limits
-from app.services.plans import Plan
-from app.services.replica_requests import ReplicasRequest
-from app.services.replicas import place
+from app.services.plans import Plan, make_plan
+from app.services.replicas import PLANNER, ReplicasRequest
 from app.store.database import Database
 from app.web import plans, replica_plans
 from tests.web.browser import Browser, Page
@@ -27,7 +26,7 @@ BROKERS = [Broker(100 + i, f"az-{'abc'[i % 3]}") for i in range(6)]
 
 def keep(database: Database, request: ReplicasRequest) -> Plan:
     with database.begin() as uow:
-        return place(uow, request, Limits())
+        return make_plan(uow, PLANNER, request, Limits())
 
 
 def ordered(topics: Sequence[NewTopic], *, seed: int | None = None, start: int | None = None) -> ReplicasRequest:

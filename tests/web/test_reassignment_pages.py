@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from app.core.model import Cluster, Placement
-from app.services.exports import FORMATS
+from app.services.plans import FORMATS
 from app.store.plans import NewPlan
 from app.web import plans
 from app.web.reassignment_plans import VIEW, certificate_words

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from app.api.fields import Id, Labels, Rack, TopicName
 from app.api.fields import Request as RequestModel
-from app.api.reassignment_requests import EvenReplicas
+from app.api.reassignment import EvenReplicas
 from app.api.sweeps.fields import ChangeAxes, KnownKind
 from app.services.sweeps import SweepRequest
 

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from uuid import UUID
 
 import orjson
+from anyio import CapacityLimiter, to_thread
 from fastapi import APIRouter, Body, Depends, Query, Request, Response, Security
 from fastapi.responses import StreamingResponse
 
@@ -143,7 +144,9 @@ def events(request: Request, uow: Uow, sweep_id: SweepId, _: May) -> Response:
     uow.sweeps.get(sweep_id)
     database: Database = request.app.state.database
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-    return StreamingResponse(_progress_events(database, sweep_id), media_type="text/event-stream", headers=headers)
+    followers: CapacityLimiter = request.app.state.followers
+    events = _progress_events(database, sweep_id, followers)
+    return StreamingResponse(events, media_type="text/event-stream", headers=headers)
 
 
 @router.delete(
@@ -190,8 +193,11 @@ def clone(
     return once(answer)
 
 
-async def _progress_events(database: Database, sweep_id: UUID) -> AsyncIterator[bytes]:
-    """A sweep's progress as server-sent events; a comment every 15 s keeps idle connections open."""
+async def _progress_events(database: Database, sweep_id: UUID, limiter: CapacityLimiter) -> AsyncIterator[bytes]:
+    """A sweep's progress as server-sent events; a comment every 15 s keeps idle connections open.
+
+    `limiter` bounds how many poll at once, however many follow: so many connections are spared for them.
+    """
 
     def poll() -> dict[str, object]:
         with database.begin() as uow:
@@ -201,7 +207,7 @@ async def _progress_events(database: Database, sweep_id: UUID) -> AsyncIterator[
     silent_s = 0.0
     while True:
         try:
-            document = await asyncio.to_thread(poll)
+            document = await to_thread.run_sync(poll, limiter=limiter)
         except errors.SweepNotFound:
             return
         seen = (document["state"], document["done"], document["waiting"])

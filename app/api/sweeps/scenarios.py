@@ -12,14 +12,14 @@ from app.api import examples
 from app.api.auth import principal
 from app.api.dependencies import RequestLimits, Uow
 from app.api.fields import Id
-from app.api.group_documents import GroupPlanDocument
+from app.api.groups import GroupPlanDocument
 from app.api.idempotency import OnceOnly
 from app.api.negotiation import chosen
 from app.api.pagination import PageSize, PageToken, place_of_token, token_of_place
 from app.api.plan_documents import PlanDocument
-from app.api.plans import created
+from app.api.planned import created
 from app.api.problems import responses
-from app.api.reassignment_documents import ReassignmentPlanDocument
+from app.api.reassignment import ReassignmentPlanDocument
 from app.api.sweeps.documents import (
     BestDocument,
     ComparisonDocument,

@@ -1,39 +1,31 @@
-"""What a solver answers: where the replicas shall be, and the bound that proves how good that is."""
+"""The placement that a solver returns: the brokers of every replica, with the certificate of the movement."""
 
 from dataclasses import dataclass, field
 
+from app.core.certificate import Certificate
 from app.core.model import Int32s
 from app.core.reassignment.balance import Band
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Placed:
-    """Where the replicas shall be.
+class ReplicaPlacement:
+    """The brokers of every replica after the reassignment.
 
     Parameters
     ----------
-    replicas : (rows, widest) int32 broker positions, padded with -1. Homes that are kept stand where they stood, in
-        their order; newcomers fill the gaps by ascending position, the most needed ones at the end.
-    band : what the counts (or loads) of the target brokers are within; None with `keep`, which bounds no count.
-    moved : the weight of all replicas that have to be copied: problem.weight for each one that is no home, or is a
-        home `is_copied`; partitions without any home (new ones) cost nothing.
-    bound : no placement within the constraints and the band moves less.
-    solver : what found it. constraints : what the bound was measured against, in words.
+    replicas : (rows, widest) int32 broker positions, padded with -1. Current brokers that keep their replica stay in
+        their column order; new brokers fill the gaps by ascending position.
+    band : the counts (or loads) of the target brokers are within it; None with `keep`, which bounds no count.
+    certificate : of the moved weight, with the least that any placement within the constraints and the band moves.
+        Moved are `problem.weight` for each replica on a broker that has none now, or whose copy `is_copied` all the
+        same; partitions without any replica now (new ones) cost nothing.
     """
 
     replicas: Int32s = field(repr=False)
     band: Band | None
-    moved: int
-    bound: int
-    solver: str
-    constraints: tuple[str, ...]
+    certificate: Certificate[int]
 
     @property
-    def optimal(self) -> bool:
-        """Whether nothing better exists."""
-        return self.moved <= self.bound
-
-    @property
-    def gap(self) -> float:
-        """How much of what is moved the bound does not prove: (moved - bound) / moved, 0.0 where that is nothing."""
-        return (self.moved - self.bound) / self.moved if self.moved > self.bound else 0.0
+    def moved(self) -> int:
+        """The weight of all replicas that have to be copied."""
+        return self.certificate.value

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.core.model import Int32s
-from app.core.reassignment.answer import Placed
+from app.core.reassignment.answer import ReplicaPlacement
 from app.core.reassignment.problem import NO_HOME, Problem
 
 NAMED = 10
@@ -14,7 +14,7 @@ NAMED = 10
 Bools: TypeAlias = NDArray[np.bool_]
 
 
-def placement_faults(problem: Problem, placed: Placed) -> list[str]:
+def placement_faults(problem: Problem, placed: ReplicaPlacement) -> list[str]:
     """Say what of a problem's rules a placement breaks, or claims falsely; empty where it is right.
 
     Looked at are: distinct brokers, as many as the factor; homes only where they may be kept, others only where they
@@ -75,7 +75,7 @@ def _keeps(problem: Problem, replicas: Int32s) -> Bools:
     return np.asarray((must == NO_HOME) | (replicas == must[:, None]).any(axis=1), np.bool_)
 
 
-def _faults_of_sums(problem: Problem, placed: Placed) -> list[str]:
+def _faults_of_sums(problem: Problem, placed: ReplicaPlacement) -> list[str]:
     replicas, homes = placed.replicas, problem.homes
     found = []
     if placed.band is not None:
@@ -91,6 +91,6 @@ def _faults_of_sums(problem: Problem, placed: Placed) -> list[str]:
     moved = int((copied.sum(axis=1) * problem.weight).sum())
     if moved != placed.moved:
         found.append(f"{moved} is moved, not {placed.moved}")
-    if placed.bound > placed.moved:
-        found.append(f"the bound {placed.bound} is above what is moved, {placed.moved}")
+    if placed.certificate.lower_bound > placed.moved:
+        found.append(f"the bound {placed.certificate.lower_bound} is above what is moved, {placed.moved}")
     return found

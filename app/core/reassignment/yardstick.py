@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.core.model import Int32s, Int64s
-from app.core.reassignment.answer import Placed
+from app.core.reassignment.answer import ReplicaPlacement
 from app.core.reassignment.balance import KEEP, Band
 from app.core.reassignment.counts.least_movement import least_movement, movement_within
 from app.core.reassignment.domains import Kind, NotFeasible, RackRule, domains_of
@@ -50,8 +50,8 @@ class Yardstick:
     emptied : (brokers,) bool, those that the plan empties. minds_racks : whether the rack rule is one of the plan's.
     """
 
-    forced: Placed
-    as_even: Placed
+    forced: ReplicaPlacement
+    as_even: ReplicaPlacement
     emptied: NDArray[np.bool_]
     minds_racks: bool
 

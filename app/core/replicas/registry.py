@@ -1,16 +1,18 @@
 """Every placement algorithm by its name; the API, the docs and the conformance run read this and nothing else."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Protocol, Self
+from typing import Any, Protocol, Self
 
 from app.core.jvm import JavaRandom
 from app.core.model import Broker, NewTopic, Placement
 from app.core.replicas import admin_utils, admin_utils_envelope, striped, striped_envelope
+from app.core.replicas.awareness import options as awareness
 from app.core.replicas.awareness.placing import Aware
 from app.core.replicas.awareness.rules import Rules
 from app.core.replicas.envelope import Envelope
+from app.core.replicas.options import Option, OptionSet
 from app.core.replicas.rack_modes import RackMode, applied
 from app.errors import Failure
 
@@ -37,9 +39,9 @@ class Algorithm:
 
     Parameters
     ----------
-    place : without rules of the caller's own; awareness then spreads over racks.
-    envelope : None where no controller draws, and so there is nothing to predict.
-    following : given a caller's rules, the placement that follows them; None of Kafka's own does.
+    place : without options of the caller's own; awareness then spreads over racks.
+    envelope : None if no controller draws at random, so that there is nothing to predict.
+    options : what a request may say for this algorithm alone; None of Kafka's own has any.
     """
 
     name: str
@@ -49,17 +51,21 @@ class Algorithm:
     rack_mode: RackMode | None
     """How racks count where the caller does not say; None: the algorithm has its own way with brokers without one."""
     leaves_out_fenced: bool
-    following: Callable[[Rules], Place] | None = None
+    options: OptionSet | None = None
 
-    def under(self, rules: Rules) -> Self:
-        """The same algorithm under a caller's rules; one that follows none is as it was."""
-        return self if self.following is None else replace(self, place=self.following(rules))
+    def with_options(self, options: Any) -> Self:
+        """The same algorithm under the record that its `options.read` returned."""
+        return self if self.options is None else replace(self, place=self.options.follow(options))
 
     def in_play(self, brokers: Sequence[Broker], rack_mode: RackMode | None) -> tuple[Broker, ...]:
         """The brokers as the algorithm sees them, in the same order; without a mode, racks count as it has them."""
         live = tuple(broker for broker in brokers if not (self.leaves_out_fenced and broker.fenced))
         mode = rack_mode or self.rack_mode
         return live if mode is None else applied(mode, live)
+
+
+def _has(algorithm: Algorithm, option: str) -> bool:
+    return algorithm.options is not None and any(field.name == option for field in algorithm.options.fields)
 
 
 PLACEMENTS: Mapping[str, Algorithm] = MappingProxyType(
@@ -89,11 +95,20 @@ PLACEMENTS: Mapping[str, Algorithm] = MappingProxyType(
                 envelope=None,
                 rack_mode=None,
                 leaves_out_fenced=True,
-                following=Aware,
+                options=awareness.OPTIONS,
             ),
         )
     }
 )
+PLACEMENT_OPTIONS: Mapping[str, tuple[Option, tuple[str, ...]]] = MappingProxyType(
+    {
+        option.name: (option, tuple(other.name for other in PLACEMENTS.values() if _has(other, option.name)))
+        for algorithm in PLACEMENTS.values()
+        if algorithm.options is not None
+        for option in algorithm.options.fields
+    }
+)
+"""Every option by its name, with the algorithms that have it; the API's fields are made of this."""
 
 
 def place_topics(

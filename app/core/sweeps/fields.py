@@ -74,10 +74,12 @@ class Fields:
         return value
 
     def text(self, name: str, default: object = REQUIRED) -> str:
-        """A string that is not empty."""
+        """A string that is not empty and has no control characters, of which PostgreSQL stores no NUL in JSON."""
         value = self._value_or(name, default)
         if not isinstance(value, str) or not value:
             raise impossible("a name is needed", value, self.at(name))
+        if any(character < " " or character == "\x7f" for character in value):
+            raise impossible("a name without control characters is needed", value, self.at(name))
         return value
 
     def _value_or(self, name: str, default: object) -> object:

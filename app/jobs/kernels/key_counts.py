@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from app.errors import ColumnNotFound, DatasetUnreadable, KeyColumnOfAnotherType, MalformedKey, ValueColumnOfAnotherType
+from app.errors.quotation import quoted
 from app.jobs.kernels.files import batches_of
 from app.jobs.kernels.loop import Kernel
 
@@ -93,9 +94,9 @@ def _read(path: str, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         yield from batches_of(path, columns)
     except KeyError as missing:
         column = missing.args[0]
-        raise ColumnNotFound(f"{path} has no column {column!r}", value=column, file=path) from missing
+        raise ColumnNotFound(f"{quoted(path)} has no column {column!r}", value=column, file=path) from missing
     except (OSError, pa.ArrowException) as unreadable:
-        detail = f"{path} cannot be read on an executor: {str(unreadable).splitlines()[0]}"
+        detail = f"{quoted(path)} cannot be read on an executor: {quoted(str(unreadable))}"
         raise DatasetUnreadable(detail, file=path) from unreadable
 
 

@@ -1,8 +1,10 @@
-"""What a kernel is, and the loop around it on an executor."""
+"""What a kernel is, and the loop around it on an executor.
 
-import base64
-import pickle
-import re
+A task that meets a failure of the domain ends as others do, with one row more: the failure as JSON, in a column of its
+own. The driver reads it there and nowhere else. The text of a Spark error quotes what strangers wrote (lines of a file,
+names of columns), so it is shown, shortened, and nothing is ever read out of it.
+"""
+
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -10,12 +12,18 @@ from typing import Any, TypeVar
 
 import pyarrow as pa
 
-from app.errors import Failure
+from app.errors import Failure, crossing
 
 Prepared = TypeVar("Prepared")
 
-_CARRIED = re.compile(r"rackplan-failure:([A-Za-z0-9+/=]+)")
+FAILURE = pa.field("failure", pa.binary())
+"""The last column of what a task yields: null beside a kernel's rows, else why the task failed (`errors.crossing`)."""
 _PAYLOADS_KEPT = 4
+
+
+def with_failure(schema: pa.Schema) -> pa.Schema:
+    """The schema of a task whose kernel has this one: every column nullable, and `FAILURE` after them."""
+    return pa.schema([*(field.with_nullable(True) for field in schema), FAILURE])
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,35 +65,61 @@ def run_task(
     payload: bytes,
     schema: pa.Schema,
     batches: Iterator[pa.RecordBatch],
+    *,
+    follows: bool = False,
 ) -> Iterator[pa.RecordBatch]:
     """Run one task of a job on the executor that has it.
 
+    Parameters
+    ----------
+    kernels : by their names. name : of the one to run. payload : for its `prepare`.
+    schema : of what the kernel yields, as the driver declared it.
+    batches : the rows of the task.
+    follows : whether these are what another task yielded, so that their last column is `FAILURE`.
+
+    Yields
+    ------
+    Batches of `with_failure(schema)`: the kernel's rows, and, where it fails, a row that holds the failure alone.
+
     Raises
     ------
-    RuntimeError
-        A failure of the domain, as `carried` finds it again on the driver.
     TypeError
         The kernel yields another schema than the driver declared.
     """
     kernel = kernels[name]
+    reported = with_failure(schema)
     try:
-        for batch in kernel.run(_prepared(kernel.prepare, payload), batches):
+        rows = _without_failures(batches) if follows else batches
+        for batch in kernel.run(_prepared(kernel.prepare, payload), rows):
             if not batch.schema.equals(schema):
                 raise TypeError(f"the kernel {name} yields {batch.schema}; {schema} was declared")
-            yield batch
+            yield pa.record_batch([*batch.columns, pa.nulls(len(batch), FAILURE.type)], schema=reported)
     except Failure as failure:
-        # Spark brings nothing but the text of an exception to the driver.
-        raise RuntimeError(f"rackplan-failure:{base64.b64encode(pickle.dumps(failure)).decode()}") from failure
+        nothing = [pa.nulls(1, field.type) for field in schema]
+        yield pa.record_batch([*nothing, pa.array([crossing.to_json(failure)], FAILURE.type)], schema=reported)
 
 
-def carried(text: str) -> Failure | None:
-    """The failure that an executor's error text carries, if it carries one."""
-    found = _CARRIED.search(text)
-    if found is None:
-        return None
-    # Written by `run_task`, which is no less our own code than this.
-    failure = pickle.loads(base64.b64decode(found[1]))  # noqa: S301
-    return failure if isinstance(failure, Failure) else None
+def results_of(table: pa.Table) -> pa.Table:
+    """The kernel's rows among what all tasks of a job yielded: `table` without its last column, `FAILURE`.
+
+    Raises
+    ------
+    Failure
+        The first that a task reported, in the order of the rows.
+    """
+    _raise_first(table.column(table.num_columns - 1))
+    return table.select(range(table.num_columns - 1))
+
+
+def _without_failures(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        _raise_first(batch.column(batch.num_columns - 1))
+        yield batch.select(range(batch.num_columns - 1))
+
+
+def _raise_first(reported: pa.Array | pa.ChunkedArray) -> None:
+    if reported.null_count < len(reported):
+        raise crossing.from_json(reported.drop_null()[0].as_py())
 
 
 @lru_cache(maxsize=_PAYLOADS_KEPT)

@@ -1,16 +1,64 @@
-"""Plan a consumer group.
+"""Predict a consumer group.
 
-planning.py     a request to a plan that is kept: who reads what, what events do, how much better could be
-requests.py     what can be asked, as records that a job keeps
-sources.py      what was asked → what an assignor works on
-members.py      a member as a request tells it, and as each assignor reads it
-recorded.py     a group as a snapshot recorded it
-predictions.py  what one assignor makes of a group
-comparison.py   several assignors on one group
-cautions.py     what the caller should know about that
-reports.py      predictions and events → the plan's answer
-readers.py      who reads each partition, as rows that are kept beside the answer
-kept.py         the group that a kept plan is of, from its own request
-differences.py  what passes from one member to another, between two plans or since what members owned
-exports.py      who reads each partition, and where, as a file
+requests.py      the request records
+sources.py       a request to what an assignor works on
+members.py       a member as each assignor reads it
+recorded.py      a group as a snapshot recorded it
+planning.py      the problem, the planner
+predictions.py   the assignment of one assignor, until the members have handed over
+comparison.py    several assignors on one group
+cautions.py      warnings about a prediction
+reports.py       predictions and events as JSON
+readers.py       the members that read each partition, as the plan's rows
+differences.py   partitions that pass from one member to another
+exports.py       the plan as a file
 """
+
+from app.services.groups.differences import (
+    ReaderChange,
+    Reading,
+    difference,
+    reading_difference,
+)
+from app.services.groups.exports import EXPORTS
+from app.services.groups.members import ListedMember
+from app.services.groups.planning import KIND, PLANNER
+from app.services.groups.predictions import Prediction, predict, warm_up
+from app.services.groups.readers import partition_json
+from app.services.groups.recorded import missing_from, recorded_group, recorded_member
+from app.services.groups.requests import (
+    Balance,
+    EventRequest,
+    GroupRequest,
+    GroupTopic,
+    MemberRequest,
+    restored,
+)
+from app.services.groups.sources import GroupSource, listed_metadata, metadata_of
+
+__all__ = [
+    "EXPORTS",
+    "KIND",
+    "PLANNER",
+    "Balance",
+    "EventRequest",
+    "GroupRequest",
+    "GroupSource",
+    "GroupTopic",
+    "ListedMember",
+    "MemberRequest",
+    "Prediction",
+    "ReaderChange",
+    "Reading",
+    "difference",
+    "listed_metadata",
+    "metadata_of",
+    "missing_from",
+    "partition_json",
+    "predict",
+    "reading_difference",
+    "recorded_group",
+    "recorded_member",
+    "restored",
+    "warm_up",
+]

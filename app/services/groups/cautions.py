@@ -9,7 +9,7 @@ from app.core.groups.measures.rack_awareness import RacksIgnored, racks_ignored
 from app.core.groups.registry import Assignor, OwnedIn
 from app.services.cautions import Caution
 from app.services.groups.predictions import Prediction
-from app.services.groups.sources import Source
+from app.services.groups.sources import GroupSource
 
 _STICKY_ONLY = {"partition_beyond_topic", "missing_topic_counts"}
 """Faults that need an assignor which looks at what members own, and compares subscriptions as the sticky ones do."""
@@ -21,7 +21,7 @@ _REASONS = {
 }
 
 
-def cautions_of(found: Prediction, source: Source) -> list[Caution]:
+def cautions_of(found: Prediction, source: GroupSource) -> list[Caution]:
     """Everything to know about a prediction, in a fixed order of subjects."""
     return [
         *source.cautions,
@@ -41,14 +41,14 @@ def _caution(finding: Finding) -> Caution:
     )
 
 
-def _faults(found: Prediction, source: Source) -> list[Finding]:
+def _faults(found: Prediction, source: GroupSource) -> list[Finding]:
     if not found.assignor.is_exclusive:
         return []
     named = faults(found.members, source.metadata, found.answer)
     return [fault for fault in named if found.assignor.is_sticky or fault.code not in _STICKY_ONLY]
 
 
-def _of_racks(found: Prediction, source: Source) -> Iterator[Caution]:
+def _of_racks(found: Prediction, source: GroupSource) -> Iterator[Caution]:
     assignor = found.assignor
     if not assignor.is_rack_aware:
         where = "as shipped" if assignor.runs_on == "coordinator" else "in any version"
@@ -75,7 +75,7 @@ def _of_ownership(found: Prediction) -> Iterator[Caution]:
         yield Caution("owned_without_generation", detail, members=without)
 
 
-def _of_topic_ids(found: Prediction, source: Source) -> Iterator[Caution]:
+def _of_topic_ids(found: Prediction, source: GroupSource) -> Iterator[Caution]:
     if not _reads_topic_ids(found.assignor):
         return
     subscribed = {topic for member in found.members for topic in member.topics}

@@ -4,10 +4,10 @@ from app.core.groups.registry import Assignor
 from app.errors import Failure, Json, KafkaRefuses
 from app.services.groups import reports
 from app.services.groups.predictions import Prediction, predict
-from app.services.groups.sources import Source
+from app.services.groups.sources import GroupSource
 
 
-def compared(assignor: Assignor, source: Source) -> dict[str, Json]:
+def compared(assignor: Assignor, source: GroupSource) -> dict[str, Json]:
     """What an assignor makes of the group; where Kafka's own code fails on it, that is what the line says."""
     try:
         return row(predict(assignor, source), source)
@@ -21,7 +21,7 @@ def compared(assignor: Assignor, source: Source) -> dict[str, Json]:
         return _named(assignor) | unknown | {"error": error}
 
 
-def row(found: Prediction, source: Source) -> dict[str, Json]:
+def row(found: Prediction, source: GroupSource) -> dict[str, Json]:
     """The line of an assignor that has answered."""
     loads = reports.loads_json(found.members, source, found.assignment)
     return (

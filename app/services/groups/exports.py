@@ -10,9 +10,8 @@ from app.core.groups.arrays.rack_match import NO_RACK, RackMatch, rack_match
 from app.core.model import NO_REPLICA, Int32s, Placement
 from app.formats import reader_tables
 from app.formats.reader_tables import NO_READER, Reader, TopicReaders
-from app.services.exports import MARKDOWN_ROWS, ClusterOf, Write
 from app.services.groups.kept import kept_group
-from app.services.plans import Plan
+from app.services.plans import MARKDOWN_ROWS, ClusterOf, Plan, Write
 from app.store.plans import NewPlan
 
 _IN_RACK, _CROSS_RACK, _UNKNOWN = range(len(reader_tables.LOCALITIES))

@@ -1,85 +1,121 @@
-"""Plan a consumer group: who reads what after the next rebalance, what events do to it, how much better could be."""
+"""Plan a consumer group: the assignment after the next rebalance, the effect of events, the distance to the optimum."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from hashlib import sha256
+from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
-import orjson
-
-from app.core import ENGINE_VERSION
-from app.core.groups.lifecycle.events import apply_events
+from app.core.groups.lifecycle.events import Event, apply_events
 from app.core.groups.lifecycle.rebalance_trigger import trigger
 from app.core.groups.measures.violations import GroupViolation, violations
-from app.core.model import Cluster
+from app.core.groups.model import GroupMetadata
+from app.core.model import Placement
 from app.errors import ConflictingFields, DuplicateMember, DuplicateTopic, Json
-from app.services import snapshots
 from app.services.groups import comparison, reports
 from app.services.groups.cautions import cautions_of
 from app.services.groups.predictions import Prediction, predict
 from app.services.groups.readers import readers_of
 from app.services.groups.requests import GroupRequest, restored, stored
-from app.services.groups.sources import Source, event_of, metadata_of, source_of
+from app.services.groups.sources import GroupSource, event_of, metadata_of, source_of
 from app.services.limits import Limits
-from app.services.plans import Plan, as_json
+from app.services.plans import Allowance, Planner, Site, as_json
 from app.services.snapshots import check_brokers, first_repeated
-from app.store.database import UnitOfWork
-from app.store.plans import NewPlan
-from app.store.snapshots import Snapshot
 
 KIND = "group"
 
 
-def run(uow: UnitOfWork, request: Mapping[str, Any], limits: Limits) -> Plan:
-    """Answer a request that `stored` kept: what a job of this kind does."""
-    return plan_group(uow, restored(request), limits, is_job=True)
+@dataclass(frozen=True, slots=True, eq=False)
+class GroupProblem:
+    """A group to predict, with nothing left to look up.
 
-
-def plan_group(
-    uow: UnitOfWork,
-    request: GroupRequest,
-    limits: Limits,
-    *,
-    if_match: Sequence[str] = (),
-    is_job: bool = False,
-    plan_id: UUID | None = None,
-) -> Plan:
-    """Predict the group and keep the plan; a request that was answered before gets the same plan again.
-
-    Raises
-    ------
-    SnapshotNotFound, SnapshotChanged, LimitExceeded
-    ConflictingFields, DuplicateBroker, DuplicateTopic, DuplicateMember : what cannot be asked.
-    MalformedText, CorruptProtocolBytes : a member's raw metadata cannot be read.
-    KafkaRefuses, AssignorNeverEnds : what Kafka's own assignor does with such a group.
+    Parameters
+    ----------
+    source : members, metadata, weights and assignors; the plan is the first assignor's.
+    events : as the core applies them. event_documents : the same as the caller wrote them.
+    leader : the leading member's id; None is the first member.
+    previous : the metadata that the group was assigned by, if the request names its snapshot.
+    canonical : the request with nothing left to guess.
     """
-    check(request, limits)
-    site = _Site()
-    if request.snapshot_id is not None:
-        site = _Site(*snapshots.load(uow, request.snapshot_id))
-        if if_match and site.snapshot is not None:
-            snapshots.require_unchanged(uow, site.snapshot.cluster, if_match)
-    before = None if request.previous_snapshot_id is None else snapshots.load(uow, request.previous_snapshot_id)
-    new = _plan(request, site, before, limits, is_job=is_job)
-    return Plan(uow.plans.keep(new, plan_id=plan_id), tuple(new.placements))
+
+    source: GroupSource
+    events: Sequence[Event] = field(repr=False)
+    event_documents: Sequence[Json] = field(repr=False)
+    leader: str | None
+    previous: GroupMetadata | None = field(repr=False)
+    canonical: dict[str, Json] = field(repr=False)
 
 
-def plan(request: GroupRequest, cluster: Cluster, limits: Limits) -> NewPlan:
-    """Predict a group of a cluster, and keep nothing. Raises as `plan_group` does."""
-    _check_lists(request, limits)
-    return _plan(request, _Site(None, cluster), None, limits, is_job=True)
+class _GroupPlanner(Planner[GroupRequest, GroupProblem, Prediction]):
+    kind = KIND
+
+    def stored(self, request: GroupRequest) -> Mapping[str, Json]:
+        return stored(request)
+
+    def restored(self, plain: Mapping[str, Any]) -> GroupRequest:
+        return restored(plain)
+
+    def check_site(self, request: GroupRequest) -> None:
+        if (request.snapshot_id is None) == (request.brokers is None and request.topics is None):
+            raise ConflictingFields("a request names either a snapshot_id or brokers and topics", path=("snapshot_id",))
+        if (request.members is None) == (request.group is None):
+            raise ConflictingFields("a request lists members or names a group of its snapshot", path=("members",))
+        if request.group is not None and request.snapshot_id is None:
+            raise ConflictingFields("a group is read from a snapshot, and snapshot_id is not there", path=("group",))
+
+    def check(self, request: GroupRequest, limits: Limits) -> None:
+        _check_lists(request, limits)
+
+    def previous_snapshot(self, request: GroupRequest) -> UUID | None:
+        return request.previous_snapshot_id
+
+    def resolve(self, request: GroupRequest, site: Site, allowance: Allowance) -> GroupProblem:
+        source = source_of(request, site.cluster)
+        _check_size(request, source, allowance)
+        previous = None if site.previous is None else site.previous.cluster
+        return GroupProblem(
+            source=source,
+            events=[event_of(event, source.assignors[0], ("events", i)) for i, event in enumerate(request.events)],
+            event_documents=[event.as_json() for event in request.events],
+            leader=request.leader,
+            previous=None if previous is None else metadata_of(previous),
+            canonical=_canonical(request, site),
+        )
+
+    def canonical(self, problem: GroupProblem) -> dict[str, Json]:
+        return problem.canonical
+
+    def with_seed(self, problem: GroupProblem, _seed: int) -> GroupProblem:
+        """An assignor is not random: the same members in the same order get the same answer."""
+        return problem
+
+    def solve(self, problem: GroupProblem) -> Prediction:
+        return predict(problem.source.assignors[0], problem.source)
+
+    def violations(self, _problem: GroupProblem, _solution: Prediction) -> Sequence[str]:
+        """None: Kafka's own assignments may be illegal, and the answer lists how."""
+        return ()
+
+    def answer(self, problem: GroupProblem, solution: Prediction) -> dict[str, Json]:
+        source, (first, *others) = problem.source, problem.source.assignors
+        return {
+            # The optimum is Rackplan's own: no coordinator would assign so.
+            "prediction": "pinned" if first.runs_on == "nowhere" else "replay",
+            "seed": None,
+            "assignor": first.name,
+            "protocol": first.protocol.value,
+            **_report(source, solution),
+            "comparison": [comparison.row(solution, source), *(comparison.compared(each, source) for each in others)],
+            "steps": _steps(problem, solution),
+            "trigger": None if problem.previous is None else _trigger(problem, problem.previous),
+            "violations": as_json(_violations(solution, source)),
+            "warnings": [caution.as_json() for caution in cautions_of(solution, source)],
+        }
+
+    def placements(self, problem: GroupProblem, solution: Prediction) -> Sequence[Placement]:
+        return readers_of(solution.members, problem.source.metadata, solution.assignment)
 
 
-def check(request: GroupRequest, limits: Limits) -> None:
-    """Raise what is wrong with a request before anything is looked up: conflicts, duplicates, limits."""
-    if (request.snapshot_id is None) == (request.brokers is None and request.topics is None):
-        raise ConflictingFields("a request names either a snapshot_id or brokers and topics", path=("snapshot_id",))
-    if (request.members is None) == (request.group is None):
-        raise ConflictingFields("a request lists members or names a group of its snapshot", path=("members",))
-    if request.group is not None and request.snapshot_id is None:
-        raise ConflictingFields("a group is read from a snapshot, and snapshot_id is not there", path=("group",))
-    _check_lists(request, limits)
+PLANNER = _GroupPlanner()
 
 
 def _check_lists(request: GroupRequest, limits: Limits) -> None:
@@ -117,78 +153,30 @@ def _require_distinct(request: GroupRequest) -> None:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _Site:
-    """The snapshot that the group is planned on, and its cluster; neither where brokers and topics are listed."""
-
-    snapshot: Snapshot | None = None
-    cluster: Cluster | None = None
-
-
-def _plan(
-    request: GroupRequest, site: _Site, before: tuple[Snapshot, Cluster] | None, limits: Limits, *, is_job: bool
-) -> NewPlan:
-    source = source_of(request, site.cluster)
-    _check_size(request, source, limits, is_job=is_job)
-    first, *others = source.assignors
-    found = predict(first, source)
-    answer: dict[str, Json] = {
-        # An assignor draws nothing: the same members in the same order get the same answer. The optimum is Rackplan's.
-        "prediction": "pinned" if first.runs_on == "nowhere" else "replay",
-        "seed": None,
-        "assignor": first.name,
-        "protocol": first.protocol.value,
-        **_report(source, found),
-        "comparison": [comparison.row(found, source), *(comparison.compared(each, source) for each in others)],
-        "steps": _steps(request, source, found),
-        "trigger": None if before is None else _trigger(request, source, before[1]),
-        "violations": as_json(_violations(found, source)),
-        "warnings": [caution.as_json() for caution in cautions_of(found, source)],
-    }
-    canonical = _canonical(request, site, None if before is None else before[0])
-    return NewPlan(
-        kind=KIND,
-        hash=sha256(orjson.dumps(canonical, option=orjson.OPT_SORT_KEYS)).hexdigest(),
-        cluster=None if site.cluster is None else site.cluster.name,
-        snapshot_id=request.snapshot_id,
-        labels=dict(request.labels),
-        request=canonical,
-        answer=answer,
-        placements=readers_of(found.members, source.metadata, found.assignment),
-    )
-
-
-def _violations(found: Prediction, source: Source) -> list[GroupViolation]:
+def _violations(prediction: Prediction, source: GroupSource) -> list[GroupViolation]:
     """What the verifier says of an assignment of which each partition has one reader.
 
     Where the load is to be even, numbers of partitions need not be.
     """
-    if not found.assignor.is_exclusive:
+    if not prediction.assignor.is_exclusive:
         return []
-    said = violations(found.members, source.metadata, found.assignment)
+    said = violations(prediction.members, source.metadata, prediction.assignment)
     return [violation for violation in said if violation.severity == "illegal" or source.load is None]
 
 
-def _canonical(request: GroupRequest, site: _Site, before: Snapshot | None) -> dict[str, Json]:
-    """The request with nothing left to guess: what the hash is of, and what is kept."""
-    asked = dict(stored(request))
-    # What is in a snapshot counts, not under which id it is kept.
-    del asked["snapshot_id"], asked["previous_snapshot_id"]
+def _canonical(request: GroupRequest, site: Site) -> dict[str, Json]:
+    fields = dict(stored(request))
+    del fields["snapshot_id"], fields["previous_snapshot_id"]
     return {
-        **asked,
-        "kind": KIND,
-        "engine_version": ENGINE_VERSION,
-        "cluster": None if site.cluster is None else site.cluster.name,
-        "snapshot_content_hash": None if site.snapshot is None else site.snapshot.content_hash,
-        "previous_snapshot_content_hash": None if before is None else before.content_hash,
+        **fields,
+        "previous_snapshot_content_hash": None if site.previous is None else site.previous.content_hash,
         "events": [event.as_json() for event in request.events],
-        "labels": dict(sorted(request.labels.items())),
     }
 
 
-def _check_size(request: GroupRequest, source: Source, limits: Limits, *, is_job: bool) -> None:
+def _check_size(request: GroupRequest, source: GroupSource, allowance: Allowance) -> None:
     """Partitions are counted once an assignor and once a rebalance; shared ones once for every member."""
-    members, topics = source.listed, source.metadata.topics
+    limits, members, topics = allowance.limits, source.listed, source.metadata.topics
     limits.check_count("members", members, path=("members",))
     grown = sum(event.topic_grown.partitions for event in request.events if event.topic_grown is not None)
     partitions = sum(len(topic.replicas) for topic in topics.values()) + grown
@@ -199,50 +187,50 @@ def _check_size(request: GroupRequest, source: Source, limits: Limits, *, is_job
         subscribed = (topics[name] for listed in members for name in listed.member.topics if name in topics)
         work += sum(len(topic.replicas) for topic in subscribed)
     limits.check_number("replicas", work, path=("topics",))
-    if not is_job:
-        remedy = "; send the same request with the header `Prefer: respond-async` and it becomes a job"
-        limits.check_number("sync_partitions", work, path=("topics",), remedy=remedy)
+    allowance.check_work(work, path=("topics",))
 
 
-def _report(source: Source, found: Prediction) -> dict[str, Json]:
+def _report(source: GroupSource, prediction: Prediction) -> dict[str, Json]:
     """What is said of the plan's own assignor."""
-    is_exclusive = found.assignor.is_exclusive
-    phases = [] if found.rebalance is None else reports.phases_json(found.rebalance)
+    is_exclusive = prediction.assignor.is_exclusive
+    phases = [] if prediction.rebalance is None else reports.phases_json(prediction.rebalance)
     return {
         # The last phase's, where there are phases: what is as long as the group is written once.
-        "assignment": phases[-1]["assignment"] if phases else reports.assignment_json(found.answer, found.members),
+        "assignment": phases[-1]["assignment"]
+        if phases
+        else reports.assignment_json(prediction.answer, prediction.members),
         "phases": phases,
-        "settled": found.rebalance is None or found.rebalance.settled,
-        "locality": reports.locality_json(found.members, source, found.assignment),
-        "loads": reports.loads_json(found.members, source, found.assignment),
-        "moved": found.moved,
-        "revoked": found.revoked,
-        "handover": None if found.handover is None else reports.handover_json(found.handover),
+        "settled": prediction.rebalance is None or prediction.rebalance.settled,
+        "locality": reports.locality_json(prediction.members, source, prediction.assignment),
+        "loads": reports.loads_json(prediction.members, source, prediction.assignment),
+        "moved": prediction.moved,
+        "revoked": prediction.revoked,
+        "handover": None if prediction.handover is None else reports.handover_json(prediction.handover),
         # Where members share partitions there is nothing to divide, and so no best division.
-        "optimum": reports.optimum_json(found.members, source) if is_exclusive else None,
+        "optimum": reports.optimum_json(prediction.members, source) if is_exclusive else None,
     }
 
 
-def _steps(request: GroupRequest, source: Source, found: Prediction) -> list[Json]:
-    if not request.events:
+def _steps(problem: GroupProblem, prediction: Prediction) -> list[Json]:
+    if not problem.events:
         return []
-    if found.rebalance is None and found.members:
-        detail = f"{found.assignor.name} lets members share partitions; events move nothing there"
+    if prediction.rebalance is None and prediction.members:
+        detail = f"{prediction.assignor.name} lets members share partitions; events move nothing there"
         raise ConflictingFields(detail, path=("events",))
-    assignor = found.assignor
+    source, assignor = problem.source, prediction.assignor
     steps = apply_events(
-        found.rebalance.members if found.rebalance is not None else (),
+        prediction.rebalance.members if prediction.rebalance is not None else (),
         source.metadata,
-        [event_of(event, assignor, ("events", i)) for i, event in enumerate(request.events)],
+        problem.events,
         assign=source.assign(assignor),
         protocol=assignor.protocol,
-        leader=request.leader,
+        leader=problem.leader,
     )
-    return [reports.step_json(step, request.events[step.index].as_json(), source) for step in steps]
+    return [reports.step_json(step, problem.event_documents[step.index], source) for step in steps]
 
 
-def _trigger(request: GroupRequest, source: Source, before: Cluster) -> dict[str, Json]:
-    members = [listed.member for listed in source.listed]
-    leader = next((member for member in members if member.id == request.leader), members[0] if members else None)
-    found = trigger(members, metadata_of(before), source.metadata, leader=leader)
-    return {"leader": None if leader is None else leader.id, **reports.trigger_json(found)}
+def _trigger(problem: GroupProblem, previous: GroupMetadata) -> dict[str, Json]:
+    members = [listed.member for listed in problem.source.listed]
+    leader = next((member for member in members if member.id == problem.leader), members[0] if members else None)
+    verdict = trigger(members, previous, problem.source.metadata, leader=leader)
+    return {"leader": None if leader is None else leader.id, **reports.trigger_json(verdict)}

@@ -11,7 +11,7 @@ from app.core.groups.model import GroupAssignment, GroupMetadata, Member, Owned,
 from app.core.groups.registry import ASSIGNORS, Assignor
 from app.services.groups.members import ListedMember
 from app.services.groups.requests import Balance
-from app.services.groups.sources import Source
+from app.services.groups.sources import GroupSource
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,10 +54,10 @@ def warm_up() -> None:
     for topics, balance in zip((("t", "u"), ("t",)), balances, strict=True):
         listed = [ListedMember(first), ListedMember(Member("m1", topics, "b"))]
         for assignor in ASSIGNORS.values():
-            predict(assignor, Source(listed, metadata, lag, balance=balance))
+            predict(assignor, GroupSource(listed, metadata, lag, balance=balance))
 
 
-def predict(assignor: Assignor, source: Source) -> Prediction:
+def predict(assignor: Assignor, source: GroupSource) -> Prediction:
     """Have an assignor assign the group, and the members hand over. Raises what the assignor does."""
     members = tuple(listed.seen_by(assignor) for listed in source.listed)
     metadata = source.metadata

@@ -15,7 +15,7 @@ from app.core.groups.optimum.optimal import optimum
 from app.core.measures.violations import NAMED_PARTITIONS
 from app.core.model import Int64s
 from app.errors import Json
-from app.services.groups.sources import Source
+from app.services.groups.sources import GroupSource
 
 
 def assignment_json(assignment: GroupAssignment, members: Sequence[Member]) -> dict[str, dict[str, list[int]]]:
@@ -33,7 +33,11 @@ def assignment_json(assignment: GroupAssignment, members: Sequence[Member]) -> d
 
 
 def locality_json(
-    members: Sequence[Member], source: Source, assignment: GroupAssignment, *, metadata: GroupMetadata | None = None
+    members: Sequence[Member],
+    source: GroupSource,
+    assignment: GroupAssignment,
+    *,
+    metadata: GroupMetadata | None = None,
 ) -> dict[str, Json]:
     """What is read in rack; by bytes/s as well, where they are known."""
     known = source.metadata if metadata is None else metadata
@@ -54,7 +58,7 @@ def counts_json(found: Locality) -> dict[str, Json]:
     }
 
 
-def loads_json(members: Sequence[Member], source: Source, assignment: GroupAssignment) -> dict[str, Json]:
+def loads_json(members: Sequence[Member], source: GroupSource, assignment: GroupAssignment) -> dict[str, Json]:
     """How much each member reads, and how even that is: in partitions, and by whichever weight is known."""
 
     def evenness(weights: Weights | None) -> tuple[dict[str, Json], Int64s]:
@@ -79,7 +83,7 @@ def loads_json(members: Sequence[Member], source: Source, assignment: GroupAssig
 
 
 def optimum_json(
-    members: Sequence[Member], source: Source, *, metadata: GroupMetadata | None = None
+    members: Sequence[Member], source: GroupSource, *, metadata: GroupMetadata | None = None
 ) -> dict[str, Json]:
     """The best these members could have, from what they own, with its certificate."""
     known = source.metadata if metadata is None else metadata
@@ -122,7 +126,7 @@ def handover_json(found: Handover) -> dict[str, Json]:
     return asdict(found)
 
 
-def step_json(step: Step, event: Json, source: Source) -> dict[str, Json]:
+def step_json(step: Step, event: Json, source: GroupSource) -> dict[str, Json]:
     """One event, and what came of it."""
     rebalances: list[Json] = [{"settled": done.settled, "phases": phases_json(done)} for done in step.rebalances]
     return {

@@ -38,7 +38,7 @@ from app.services.groups.requests import (
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Source:
+class GroupSource:
     """What a group is planned from.
 
     Parameters
@@ -66,7 +66,7 @@ class Source:
         return assignor.assign if assignor.minding is None else assignor.minding(self.bytes_per_s, self.load)
 
 
-def source_of(request: GroupRequest, cluster: Cluster | None) -> Source:
+def source_of(request: GroupRequest, cluster: Cluster | None) -> GroupSource:
     """Read a request, with the cluster of its snapshot where it names one.
 
     Raises
@@ -91,7 +91,7 @@ def source_of(request: GroupRequest, cluster: Cluster | None) -> Source:
     for name, weights in (("lag", lag), ("bytes_per_s", _weights(request.bytes_per_s))):
         _require_countable(name, weights, metadata, len(listed))
     assignors = [ASSIGNORS[name] for name in request.assignors] or [_own_assignor(recorded)]
-    source = Source(listed, metadata, lag, _weights(request.bytes_per_s), request.balance, assignors, cautions)
+    source = GroupSource(listed, metadata, lag, _weights(request.bytes_per_s), request.balance, assignors, cautions)
     if request.balance != "partitions" and source.load is None:
         detail = f"the optimum is to balance {request.balance}, which is neither given nor in the snapshot"
         raise ConflictingFields(detail, path=("balance",), value=request.balance)

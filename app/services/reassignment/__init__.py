@@ -1,22 +1,92 @@
-"""Plan a reassignment.
+"""Change a cluster with the least movement.
 
-planning.py   a request to a plan that is kept: the least movement, who leads then, the steps there
-requests.py   what can be asked, as records that a job keeps; checking.py: what is wrong with that by itself
-brokers.py    who of the brokers is there, comes and goes
-scope.py      the partitions that may move, as rows
-sizes.py      what partitions weigh: bytes, and what flows through them
-domains.py    where each partition may be; conflicts.py: why it cannot be anywhere, in words
-sources.py    all that together, as what the solvers are asked
-placing.py    where the replicas shall be
-leading.py    which of them lead
-batching.py   the way there in batches
-movement.py   what each broker gives and takes
-soundness.py  no plan goes out that its own verifiers fault
-reports.py    what was found → the plan's answer
-comparison.py   what a plan moves, against the cluster as it was
-differences.py  the same as `/diff` pages through it
-exports.py      the plan as files
-bundles.py      all that an operator executes, in one archive
-packing.py    every step of every batch, as the answer keeps it; kept.py: as read again
-rows.py       a plan's rows as JSON
+requests.py      the request record and its validation
+resolve.py       the request and the cluster as one frozen problem; what solvers return for it
+  brokers.py       current, added and removed brokers by position
+  scope.py         the partitions that may move, as rows
+  loads.py         bytes, rates and counts by row, and the objectives balanced by them
+  domains.py       eligible brokers of each partition
+  conflicts.py     irreducible infeasible subsets of the request, in words
+planning.py      from the problem to replica lists, leaders and batches; the planner
+reports.py       the answer
+differences.py   a stored plan's rows and what it changes
+exports.py       the plan as files
 """
+
+from app.services.reassignment.brokers import BrokerTable, brokers_of
+from app.services.reassignment.differences import (
+    SHOWN_FLOWS,
+    BrokerFlow,
+    BrokerTransfer,
+    broker_transfers,
+    compared,
+    difference,
+    partition_json,
+    rows_json,
+    summed,
+)
+from app.services.reassignment.exports import (
+    EXPORTS,
+    STEPS,
+    StoredSteps,
+    batches_of,
+    one_batch,
+)
+from app.services.reassignment.loads import PartitionSizes, replicas_of_others, sizes_of
+from app.services.reassignment.planning import PLANNER
+from app.services.reassignment.requests import (
+    KIND,
+    BalanceRequest,
+    BatchesRequest,
+    EvacuateRequest,
+    Evenness,
+    IsolateRequest,
+    LeadersBy,
+    PinRequest,
+    ReassignmentRequest,
+    ReplicasBy,
+    Tolerance,
+    check,
+    restored,
+    stored,
+)
+from app.services.reassignment.scope import Scope, scope_of
+
+__all__ = [
+    "EXPORTS",
+    "KIND",
+    "PLANNER",
+    "SHOWN_FLOWS",
+    "STEPS",
+    "BalanceRequest",
+    "BatchesRequest",
+    "BrokerFlow",
+    "BrokerTable",
+    "BrokerTransfer",
+    "EvacuateRequest",
+    "Evenness",
+    "IsolateRequest",
+    "LeadersBy",
+    "PartitionSizes",
+    "PinRequest",
+    "ReassignmentRequest",
+    "ReplicasBy",
+    "Scope",
+    "StoredSteps",
+    "Tolerance",
+    "batches_of",
+    "broker_transfers",
+    "brokers_of",
+    "check",
+    "compared",
+    "difference",
+    "one_batch",
+    "partition_json",
+    "replicas_of_others",
+    "restored",
+    "rows_json",
+    "scope_of",
+    "sizes_of",
+    "stored",
+    "summed",
+]

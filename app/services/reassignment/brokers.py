@@ -8,16 +8,15 @@ from numpy.typing import NDArray
 
 from app.core.model import Broker, Cluster, Int32s
 from app.core.replicas.rack_modes import RackMode, brokers_without_rack
-from app.errors import BrokerExists, ConflictingFields, DuplicateBroker, FieldPath, UnknownBroker, UnknownRack
+from app.errors import BrokerExists, FieldPath, UnknownBroker, UnknownRack
 from app.services.cautions import Caution
 from app.services.reassignment.requests import ReassignmentRequest
-from app.services.snapshots import first_repeated
 
 Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Brokers:
+class BrokerTable:
     """Every broker that has or may get a replica, by ascending id; their places here are the solvers' positions.
 
     Parameters
@@ -65,41 +64,7 @@ class Brokers:
         return ", ".join(map(str, ids[:20])) + (f" and {len(ids) - 20} more" if len(ids) > 20 else "")
 
 
-def check_named(request: ReassignmentRequest) -> None:
-    """Raise what is wrong with the brokers that a request names, before a cluster is looked at."""
-    lists: Mapping[str, Sequence[int]] = {
-        "add_brokers": [broker.id for broker in request.add_brokers],
-        "remove_brokers": request.remove_brokers,
-        "forbid_brokers": request.forbid_brokers,
-    }
-    for name, ids in lists.items():
-        if (twice := first_repeated(ids)) is not None:
-            path: FieldPath = (name, twice, "id") if name == "add_brokers" else (name, twice)
-            raise DuplicateBroker(f"broker {ids[twice]} is listed twice in {name}", path=path, value=ids[twice])
-    added = set(lists["add_brokers"])
-    for place, broker in enumerate(request.remove_brokers):
-        if broker in added:
-            raise _conflict(("remove_brokers", place), broker, "is removed and added")
-        if broker in request.replace_brokers:
-            raise _conflict(("remove_brokers", place), broker, "is removed, and replaced, which removes it as well")
-    for old, new in request.replace_brokers.items():
-        path = ("replace_brokers", str(old))
-        if new in request.replace_brokers:
-            what = "itself" if new == old else f"{request.replace_brokers[new]}"
-            raise _conflict(path, new, f"is to replace {old}, and is replaced by {what}")
-        if new in request.remove_brokers:
-            raise _conflict(path, new, f"is to replace {old}, and is removed")
-        if new in request.forbid_brokers:
-            raise _conflict(path, new, f"is to replace {old}, and is forbidden to receive anything")
-        if old in added:
-            raise _conflict(path, old, "is replaced and added")
-    successors = list(request.replace_brokers.values())
-    if (twice := first_repeated(successors)) is not None:
-        old = list(request.replace_brokers)[twice]
-        raise _conflict(("replace_brokers", str(old)), successors[twice], "is to replace two brokers")
-
-
-def brokers_of(request: ReassignmentRequest, cluster: Cluster) -> Brokers:
+def brokers_of(request: ReassignmentRequest, cluster: Cluster) -> BrokerTable:
     """Who is there, who comes and who goes.
 
     Raises
@@ -125,7 +90,7 @@ def brokers_of(request: ReassignmentRequest, cluster: Cluster) -> Brokers:
     successor_of = np.arange(len(ids), dtype=np.int32)
     for old, new in request.replace_brokers.items():
         successor_of[positions[old]] = positions[new]
-    return Brokers(
+    return BrokerTable(
         known=known,
         added=added,
         ids=ids,
@@ -232,7 +197,3 @@ def _of_successors(request: ReassignmentRequest, everyone: Mapping[int, Broker])
                 "of which the partition has no other in its rack, and the rest go elsewhere"
             )
             yield Caution("replacement_in_another_rack", detail, (old, new))
-
-
-def _conflict(path: FieldPath, broker: int, what: str) -> ConflictingFields:
-    return ConflictingFields(f"broker {broker} {what}", path=path, value=broker)

@@ -11,7 +11,7 @@ import numpy as np
 
 from app.core.model import Int64s
 from app.errors import FieldPath, InvalidReplicationFactor, Json, KafkaError, NotFeasible
-from app.services.reassignment.brokers import Bools, Brokers
+from app.services.reassignment.brokers import Bools, BrokerTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +47,12 @@ class Wanted:
 RACK_RULE, MOST_PER_RACK, FACTOR = "rack_mode", "max_replicas_per_rack", "replication_factor"
 
 
-def room(brokers: Brokers, may_have: Bools) -> Int64s:
+def room(brokers: BrokerTable, may_have: Bools) -> Int64s:
     """(racks,) int64 brokers of each rack that may hold a partition."""
     return np.bincount(brokers.rack_of[may_have], minlength=int(brokers.rack_of.max(initial=0)) + 1)
 
 
-def fits(wanted: Wanted, brokers: Brokers, minded: Set[str]) -> bool:
+def fits(wanted: Wanted, brokers: BrokerTable, minded: Set[str]) -> bool:
     """Whether so many replicas have room while these demands are minded."""
     free = room(brokers, wanted.may_have(minded))
     most = wanted.most_per_rack if MOST_PER_RACK in minded and wanted.most_per_rack is not None else wanted.factor
@@ -61,7 +61,7 @@ def fits(wanted: Wanted, brokers: Brokers, minded: Set[str]) -> bool:
     return int(np.minimum(free, most).sum()) >= wanted.factor
 
 
-def smallest_conflict(wanted: Wanted, brokers: Brokers) -> list[Demand]:
+def smallest_conflict(wanted: Wanted, brokers: BrokerTable) -> list[Demand]:
     """The fewest demands that cannot be had together: leaving out any one of them makes room.
 
     Empty where not even all brokers are enough.
@@ -76,7 +76,7 @@ def smallest_conflict(wanted: Wanted, brokers: Brokers) -> list[Demand]:
     return [demand for demand in wanted.demands if demand.name in minded]
 
 
-def refusal(wanted: Wanted, brokers: Brokers, *, factor_is_asked: bool) -> InvalidReplicationFactor | NotFeasible:
+def refusal(wanted: Wanted, brokers: BrokerTable, *, factor_is_asked: bool) -> InvalidReplicationFactor | NotFeasible:
     """The failure that says why the partitions have no place."""
     conflict = smallest_conflict(wanted, brokers)
     path: FieldPath = (FACTOR, wanted.topic)
@@ -105,7 +105,7 @@ def refusal(wanted: Wanted, brokers: Brokers, *, factor_is_asked: bool) -> Inval
     )
 
 
-def _detail(wanted: Wanted, brokers: Brokers, names: Set[str]) -> str:
+def _detail(wanted: Wanted, brokers: BrokerTable, names: Set[str]) -> str:
     free = room(brokers, wanted.may_have(names))
     there = int(np.count_nonzero(free))
     what = f"factor {wanted.factor} on topic {wanted.topic}"
@@ -131,7 +131,7 @@ def _counted(number: int, one: str, several: str) -> str:
     return f"{number} {one if number == 1 else several}"
 
 
-def _lost(brokers: Brokers, free: Int64s, names: Set[str]) -> str:
+def _lost(brokers: BrokerTable, free: Int64s, names: Set[str]) -> str:
     """The racks of which no broker is left, as a remark."""
     lost = [rack for rack, count in zip(brokers.racks, free.tolist(), strict=False) if not count]
     if not lost:

@@ -11,8 +11,8 @@ from app.core.reassignment.domains import NotFeasible as NoDomain
 from app.core.reassignment.domains import domains_of as find_domains
 from app.core.reassignment.problem import NO_HOME, Domain
 from app.core.replicas.rack_modes import RackMode
-from app.errors import Json, PinContradicted
-from app.services.reassignment.brokers import Bools, Brokers
+from app.errors import PinContradicted
+from app.services.reassignment.brokers import Bools, BrokerTable
 from app.services.reassignment.conflicts import (
     FACTOR,
     MOST_PER_RACK,
@@ -26,34 +26,47 @@ from app.services.reassignment.requests import PinRequest, ReassignmentRequest
 from app.services.reassignment.scope import Scope
 
 
-@dataclass(slots=True)
-class Relaxed:
-    """What of a request was given up, each thing once however many partitions it is about."""
+@dataclass(frozen=True, slots=True)
+class Relaxation:
+    """A constraint of the request that was given up."""
 
-    found: dict[tuple[str, str], str] = field(default_factory=dict)
+    constraint: str
+    detail: str
 
-    def note(self, constraint: str, about: str, detail: str) -> None:
-        """Remember that a constraint was given up."""
-        self.found.setdefault((constraint, about), detail)
 
-    def as_json(self) -> list[Json]:
-        """As the answer writes it."""
-        return [{"constraint": constraint, "detail": detail} for (constraint, _), detail in self.found.items()]
+class _Relaxations:
+    """Constraints given up so far, each once however many partitions it is about."""
+
+    def __init__(self) -> None:
+        self._details: dict[tuple[str, str], str] = {}
+
+    def add(self, constraint: str, about: str, detail: str) -> None:
+        self._details.setdefault((constraint, about), detail)
+
+    def listed(self) -> tuple[Relaxation, ...]:
+        return tuple(Relaxation(constraint, detail) for (constraint, _), detail in self._details.items())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Domains:
-    """Domains, and which of them each row has. `pins` are the rows whose replicas and their order are given."""
+    """Domains, and which of them each row has.
+
+    Parameters
+    ----------
+    pins : by row, the positions of the brokers that it is pinned to, in their order.
+    relaxed : constraints that were given up.
+    """
 
     domains: tuple[Domain, ...]
     domain_of: Int32s = field(repr=False)
-    pins: Mapping[int, PinRequest]
+    pins: Mapping[int, Int64s]
+    relaxed: tuple[Relaxation, ...] = ()
 
 
-class Room:
+class EligibleBrokers:
     """Which brokers a topic's partitions may be on, by what of a request is minded."""
 
-    def __init__(self, request: ReassignmentRequest, brokers: Brokers) -> None:
+    def __init__(self, request: ReassignmentRequest, brokers: BrokerTable) -> None:
         self._request = request
         self._brokers = brokers
         self._isolated = [brokers.mask(isolated.brokers) for isolated in request.isolate]
@@ -128,9 +141,7 @@ class Room:
             yield Demand(name, path, f"brokers {self._brokers.named(mask)} {words}", lift)
 
 
-def domains_of(
-    request: ReassignmentRequest, brokers: Brokers, scope: Scope, homes: Int32s, relaxed: Relaxed
-) -> Domains:
+def domains_of(request: ReassignmentRequest, brokers: BrokerTable, scope: Scope, homes: Int32s) -> Domains:
     """Each row's domain.
 
     Parameters
@@ -141,18 +152,23 @@ def domains_of(
     ------
     NotFeasible, InvalidReplicationFactor, PinContradicted : unless conflicts are to be relaxed.
     """
-    places = Room(request, brokers)
+    places, relaxed = EligibleBrokers(request, brokers), _Relaxations()
     pins = dict(_pins(request, brokers, scope, homes, places, relaxed))
     is_free = np.ones(len(homes), np.bool_)
     is_free[list(pins)] = False
     free = np.flatnonzero(is_free)
     kinds = _Kinds.of(scope, places, free)
-    found, of_free = _made(request, brokers, scope, places, kinds, homes[free], relaxed)
+    made, of_free = _made(request, brokers, scope, places, kinds, homes[free], relaxed)
     domain_of = np.empty(len(homes), np.int32)
     domain_of[free] = of_free
     for place, row in enumerate(pins):
-        domain_of[row] = len(found) + place
-    return Domains((*found, *(_pinned(brokers, pin) for pin in pins.values())), domain_of, pins)
+        domain_of[row] = len(made) + place
+    return Domains(
+        domains=(*made, *(_pinned(brokers, pin) for pin in pins.values())),
+        domain_of=domain_of,
+        pins={row: np.searchsorted(brokers.ids, np.array(pin.replicas, np.int32)) for row, pin in pins.items()},
+        relaxed=relaxed.listed(),
+    )
 
 
 @dataclass(slots=True, eq=False)
@@ -170,7 +186,7 @@ class _Kinds:
     of_row: Int32s
 
     @classmethod
-    def of(cls, scope: Scope, places: Room, free: Int64s) -> "_Kinds":
+    def of(cls, scope: Scope, places: EligibleBrokers, free: Int64s) -> "_Kinds":
         group = np.array([places.group(name) for name in scope.topics], np.int64)[scope.topic_of[free]]
         factors = scope.factors[free].astype(np.int64)
         key = group * (int(factors.max(initial=0)) + 1) + factors
@@ -185,12 +201,12 @@ class _Kinds:
 
 def _made(
     request: ReassignmentRequest,
-    brokers: Brokers,
+    brokers: BrokerTable,
     scope: Scope,
-    places: Room,
+    places: EligibleBrokers,
     kinds: _Kinds,
     homes: Int32s,
-    relaxed: Relaxed,
+    relaxed: _Relaxations,
 ) -> tuple[tuple[Domain, ...], Int32s]:
     """The domains of the rows that are not pinned. What makes one impossible is refused, or given up and noted."""
     is_strict = request.rack_mode is RackMode.ENFORCED
@@ -212,21 +228,21 @@ def _made(
                 raise refusal(wanted, brokers, factor_is_asked=asked) from None
             if short.what == "racks":
                 rule = replace(rule, to_span=short.there)
-                relaxed.note(RACK_RULE, "", f"partitions span the {short.there} racks that are left")
+                relaxed.add(RACK_RULE, "", f"partitions span the {short.there} racks that are left")
             elif short.what == "rack_places":
                 rule = replace(rule, most=None)
-                relaxed.note(MOST_PER_RACK, "", f"racks have more than {request.max_replicas_per_rack} replicas")
+                relaxed.add(MOST_PER_RACK, "", f"racks have more than {request.max_replicas_per_rack} replicas")
             else:
                 detail = f"partitions of {wanted.topic} have {short.there} replicas; {short.needed} have no room"
-                relaxed.note(FACTOR, wanted.topic, detail)
+                relaxed.add(FACTOR, wanted.topic, detail)
                 kinds.kinds[short.kind] = replace(kind, factor=short.there)
 
 
 def _wanted(
     request: ReassignmentRequest,
-    brokers: Brokers,
+    brokers: BrokerTable,
     scope: Scope,
-    places: Room,
+    places: EligibleBrokers,
     kinds: _Kinds,
     kind: int,
     homes: Int32s,
@@ -248,11 +264,11 @@ def _wanted(
 
 def _pins(
     request: ReassignmentRequest,
-    brokers: Brokers,
+    brokers: BrokerTable,
     scope: Scope,
     homes: Int32s,
-    places: Room,
-    relaxed: Relaxed,
+    places: EligibleBrokers,
+    relaxed: _Relaxations,
 ) -> Iterator[tuple[int, PinRequest]]:
     """The pins that hold. Raises `PinContradicted` where one does not, unless it is to be given up."""
     position_of = {broker: place for place, broker in enumerate(brokers.ids.tolist())}
@@ -279,15 +295,15 @@ def _pins(
                 value=broker,
                 contradicts=contradicted.as_json()["pointer"],
             )
-        relaxed.note("pins", f"{pin.topic}-{pin.partition}", f"the pin is dropped; {detail}")
+        relaxed.add("pins", f"{pin.topic}-{pin.partition}", f"the pin is dropped; {detail}")
 
 
-def _contradicted(places: Room, group: int, position: int) -> Demand:
+def _contradicted(places: EligibleBrokers, group: int, position: int) -> Demand:
     """The first demand that by itself keeps a broker from receiving a replica."""
     return next(demand for demand in places.demands if not places.may_receive(group, {demand.name})[position])
 
 
-def _pinned(brokers: Brokers, pin: PinRequest) -> Domain:
+def _pinned(brokers: BrokerTable, pin: PinRequest) -> Domain:
     """Exactly these brokers. Whoever names them has the say over racks as well; the verifier tells what comes of it."""
     mask = brokers.mask(pin.replicas)
     most = room(brokers, mask).astype(np.int64)

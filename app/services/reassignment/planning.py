@@ -1,112 +1,284 @@
-"""Plan a reassignment: the least movement that makes the change, who leads then, and the steps there."""
+"""Plan a reassignment: replica lists with the least movement, their leaders, and the batches to reach them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from time import monotonic
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 import numpy as np
 
-from app.core.model import NO_REPLICA, Cluster, Int32s
-from app.core.replicas.rack_modes import RackMode
-from app.errors import ConflictingFields
-from app.services import snapshots
+from app.core.certificate import Certificate
+from app.core.measures.violations import violations
+from app.core.model import Cluster, Int32s, Placement
+from app.core.reassignment.answer import ReplicaPlacement
+from app.core.reassignment.balance import KEEP
+from app.core.reassignment.batches.cutting import cut
+from app.core.reassignment.batches.model import Batches, Reassigned
+from app.core.reassignment.batches.violations import batch_violations
+from app.core.reassignment.leaders.choosing import choose_leaders
+from app.core.reassignment.leaders.preferred import led_by
+from app.core.reassignment.leaders.problem import LeadersProblem
+from app.core.reassignment.leaders.verifier import leader_violations
+from app.core.reassignment.problem import NO_HOME
+from app.core.reassignment.verifying import placement_faults
+from app.errors import (
+    BatchesOutOfDisk,
+    BudgetBelowMinimum,
+    ConflictingFields,
+    Json,
+    MoveExceedsBatchLimit,
+    NotFeasible,
+)
 from app.services.limits import Limits
-from app.services.plans import Plan
+from app.services.plans import Allowance, Planner, Site
 from app.services.reassignment import reports
-from app.services.reassignment.batching import batches_of
-from app.services.reassignment.checking import check
-from app.services.reassignment.leading import lead
-from app.services.reassignment.placing import faults, place
-from app.services.reassignment.requests import KIND, ReassignmentRequest, canonical, restored
-from app.services.reassignment.soundness import require_sound
-from app.services.reassignment.sources import Source, source_of
-from app.services.seeds import digest
-from app.store.database import UnitOfWork
-from app.store.plans import NewPlan
+from app.services.reassignment.domains import Relaxation
+from app.services.reassignment.requests import KIND, ReassignmentRequest, check, restored, stored
+from app.services.reassignment.resolve import (
+    DISK_SHARE,
+    LeaderSolution,
+    ReassignmentProblem,
+    ReassignmentSolution,
+    resolve,
+    tally_of,
+)
+
+TRADE_OFF_POINTS = 12
+"""How many points of movement against balance are looked for."""
 
 
-def run(uow: UnitOfWork, request: Mapping[str, Any], limits: Limits) -> Plan:
-    """Answer a request that `stored` kept: what a job of this kind does."""
-    return plan_reassignment(uow, restored(request), limits, is_job=True)
+class _ReassignmentPlanner(Planner[ReassignmentRequest, ReassignmentProblem, ReassignmentSolution]):
+    kind = KIND
+
+    def stored(self, request: ReassignmentRequest) -> Mapping[str, Json]:
+        return stored(request)
+
+    def restored(self, plain: Mapping[str, Any]) -> ReassignmentRequest:
+        return restored(plain)
+
+    def check_site(self, request: ReassignmentRequest) -> None:
+        if request.snapshot_id is None:
+            raise ConflictingFields("a reassignment starts from a snapshot, and names none", path=("snapshot_id",))
+
+    def check(self, request: ReassignmentRequest, limits: Limits) -> None:
+        check(request, limits)
+
+    def previous_snapshot(self, _request: ReassignmentRequest) -> UUID | None:
+        return None
+
+    def resolve(self, request: ReassignmentRequest, site: Site, allowance: Allowance) -> ReassignmentProblem:
+        return resolve(request, site.cluster or Cluster("", ()), allowance)
+
+    def canonical(self, problem: ReassignmentProblem) -> dict[str, Json]:
+        return problem.canonical
+
+    def with_seed(self, problem: ReassignmentProblem, _seed: int) -> ReassignmentProblem:
+        """Nothing is random: the same request gets the same plan."""
+        return problem
+
+    def solve(self, problem: ReassignmentProblem) -> ReassignmentSolution:
+        """Place replicas, choose leaders, cut batches.
+
+        Raises
+        ------
+        BudgetBelowMinimum, NotFeasible : unless conflicts are relaxed.
+        MoveExceedsBatchLimit, BatchesOutOfDisk : with the partition that cannot move.
+        """
+        return solve(problem)
+
+    def violations(self, problem: ReassignmentProblem, solution: ReassignmentSolution) -> Sequence[str]:
+        leaders, rules = solution.leaders, problem.batches
+        return [
+            *([] if problem.leaders_only else _placement_violations(problem, solution.placed)),
+            *leader_violations(leaders.problem, leaders.choice, problem.leaders.balance),
+            *(
+                violation.detail
+                for violation in batch_violations(solution.reassigned, solution.steps, rules.limits, rules.disks)
+            ),
+            *(violation.detail for violation in violations(solution.tally) if violation.severity == "illegal"),
+        ]
+
+    def answer(self, problem: ReassignmentProblem, solution: ReassignmentSolution) -> dict[str, Json]:
+        return reports.answer(problem, solution)
+
+    def placements(self, problem: ReassignmentProblem, solution: ReassignmentSolution) -> Sequence[Placement]:
+        return problem.scope.placements(problem.as_ids(solution.leaders.after))
 
 
-def plan_reassignment(
-    uow: UnitOfWork,
-    request: ReassignmentRequest,
-    limits: Limits,
-    *,
-    if_match: Sequence[str] = (),
-    is_job: bool = False,
-    plan_id: UUID | None = None,
-) -> Plan:
-    """Plan the change and keep the plan; a request that was answered before gets the same plan again.
-
-    Raises the failures of `plan`, and `SnapshotNotFound`, `SnapshotChanged`.
-    """
-    check(request, limits)
-    if request.snapshot_id is None:
-        raise ConflictingFields("a reassignment starts from a snapshot, and names none", path=("snapshot_id",))
-    snapshot, cluster = snapshots.load(uow, request.snapshot_id)
-    if if_match:
-        snapshots.require_unchanged(uow, snapshot.cluster, if_match)
-    new = _plan(request, _Site(cluster, snapshot.id, snapshot.content_hash), limits, is_job=is_job)
-    return Plan(uow.plans.keep(new, plan_id=plan_id), tuple(new.placements))
+PLANNER = _ReassignmentPlanner()
 
 
-def plan(request: ReassignmentRequest, cluster: Cluster, limits: Limits) -> NewPlan:
-    """Plan the change of a cluster, and keep nothing.
-
-    Raises
-    ------
-    ConflictingFields, LimitExceeded, DuplicateBroker, DuplicateTopic, DuplicatePartition
-    UnknownBroker, BrokerExists, UnknownRack, UnknownTopic, UnknownPartition : what is named and is not, or is there.
-    InvalidPartitions, InvalidReplicationFactor, BrokersWithoutRack, NotFeasible, PinContradicted, BudgetBelowMinimum
-    RatesMissing, SizesMissing, ReassignmentUnderWay
-    """
-    check(request, limits)
-    return _plan(request, _Site(cluster), limits, is_job=True)
-
-
-@dataclass(frozen=True, slots=True)
-class _Site:
-    """The cluster that is to change, and the snapshot that it was read from."""
-
-    cluster: Cluster
-    snapshot_id: UUID | None = None
-    content_hash: str | None = None
-
-
-def _plan(request: ReassignmentRequest, site: _Site, limits: Limits, *, is_job: bool) -> NewPlan:
-    begun = monotonic()
-    end = None if request.deadline_s is None else begun + request.deadline_s
-    source = source_of(_effective(request), site.cluster, limits, is_job=is_job)
-    placing = place(request, source, is_over=lambda: end is not None and monotonic() >= end)
-    if not request.leaders_only:
-        require_sound(faults(source.problem, placing))
-    leading = lead(request, source, placing.placed.replicas)
-    steps = batches_of(request, source, leading.after)
-    found = reports.Found(source, placing, leading, steps, seconds=monotonic() - begun)
-    asked = canonical(request, source.brokers.added, cluster=site.cluster.name, content_hash=site.content_hash)
-    after = as_ids(source, leading.after)
-    return NewPlan(
-        kind=KIND,
-        hash=digest(asked).hex(),
-        cluster=site.cluster.name or None,
-        snapshot_id=site.snapshot_id,
-        labels=dict(request.labels),
-        request=asked,
-        answer=reports.answer(request, found, after),
-        placements=source.scope.placements(after),
+def solve(problem: ReassignmentProblem) -> ReassignmentSolution:
+    """Solve the three parts, each over the result of the one before. Raises as the planner's `solve` does."""
+    placed, largest_bound, relaxed = _place(problem)
+    points = _trade_off(problem) if problem.has_trade_off and problem.replicas.by == "count" else None
+    leaders, more = _lead(problem, placed.replicas)
+    reassigned, steps = _cut(problem, leaders.after)
+    return ReassignmentSolution(
+        placed=placed,
+        largest_bound=largest_bound,
+        trade_off=points,
+        leaders=leaders,
+        reassigned=reassigned,
+        steps=steps,
+        tally=tally_of(problem, problem.as_ids(leaders.after)),
+        relaxed=(*problem.relaxed, *relaxed, *more),
+        seconds=monotonic() - problem.started_s,
     )
 
 
-def as_ids(source: Source, replicas: Int32s) -> Int32s:
-    """(rows, widest) int32 positions as broker ids."""
-    return np.append(source.brokers.ids, np.int32(NO_REPLICA))[replicas]
+def _place(problem: ReassignmentProblem) -> tuple[ReplicaPlacement, int | None, list[Relaxation]]:
+    """The replica lists, the lower bound on the largest load, and what was given up. Raises `BudgetBelowMinimum`."""
+    if problem.leaders_only:
+        return _as_it_is(problem), None, []
+    objective = problem.replicas
+    if objective.by == "count":
+        placed, relaxed = _within_budget(problem)
+        return placed, None, relaxed
+    from app.core.reassignment.loads.by_load import place_by_load  # noqa: PLC0415 — solvers take a while to import
+
+    solution = place_by_load(problem.placement, objective.load, objective.base_load, objective.balance, problem.is_over)
+    return solution.placement, solution.largest.lower_bound, []
 
 
-def _effective(request: ReassignmentRequest) -> ReassignmentRequest:
-    """Where no replica moves no rule about where they may be is broken or mended."""
-    return replace(request, rack_mode=RackMode.DISABLED) if request.leaders_only else request
+def _within_budget(problem: ReassignmentProblem) -> tuple[ReplicaPlacement, list[Relaxation]]:
+    from app.core.reassignment.counts.least_movement import least_movement  # noqa: PLC0415 — as above
+    from app.core.reassignment.counts.trade_off import BudgetTooSmall, within_budget  # noqa: PLC0415 — as above
+
+    budget = problem.max_moved_bytes
+    placed = least_movement(problem.placement, problem.replicas.balance, is_over=problem.is_over)
+    if budget is None or placed.moved <= budget:
+        return placed, []
+    try:
+        return within_budget(problem.placement, budget, is_over=problem.is_over), []
+    except BudgetTooSmall as short:
+        minimum = short.minimum
+    if not problem.relaxes:
+        raise BudgetBelowMinimum(
+            f"the change moves {minimum} bytes at least, whatever the balance; {budget} may be moved",
+            path=("max_moved_bytes",),
+            value=budget,
+            minimum_bytes=minimum,
+        )
+    detail = f"{minimum} bytes are moved at least, whatever the balance; {budget} were to be the most"
+    placed = least_movement(problem.placement, KEEP, is_over=problem.is_over)
+    return placed, [Relaxation("max_moved_bytes", detail)]
+
+
+def _trade_off(problem: ReassignmentProblem) -> Sequence[ReplicaPlacement]:
+    from app.core.reassignment.counts.trade_off import trade_off  # noqa: PLC0415 — as above
+
+    return trade_off(problem.placement, points=TRADE_OFF_POINTS, is_over=problem.is_over)
+
+
+def _as_it_is(problem: ReassignmentProblem) -> ReplicaPlacement:
+    """Every replica on its current broker: what a plan of leaders alone starts from."""
+    factors = problem.placement.factors
+    if (problem.before[:, factors.max(initial=0) :] != NO_HOME).any():
+        raise RuntimeError("leaders alone change no factor")
+    certificate = Certificate("moved weight", 0, 0, "none: no replica moves", ("every replica stays",))
+    return ReplicaPlacement(problem.before, None, certificate)
+
+
+def _placement_violations(problem: ReassignmentProblem, placed: ReplicaPlacement) -> list[str]:
+    """What is wrong with replica lists, whoever made them; empty if nothing is."""
+    placement, band = problem.placement, placed.band
+    if problem.replicas.by == "count" or band is None:
+        return placement_faults(placement, placed)
+    # The core's verifier counts; here the band is one of loads.
+    loads = problem.replicas.loads(placed.replicas)
+    outside = np.flatnonzero(placement.target & ((loads < band.low) | (loads > band.high)))
+    return placement_faults(placement, replace(placed, band=None)) + [
+        f"broker {placement.broker_ids[broker]} has {loads[broker]}, not {band.low} to {band.high}"
+        for broker in outside
+    ]
+
+
+def _lead(problem: ReassignmentProblem, replicas: Int32s) -> tuple[LeaderSolution, list[Relaxation]]:
+    """Choose the leaders of (rows, widest) int32 positions. Raises `NotFeasible` if no broker may lead a partition."""
+    objective = problem.leaders
+    lists = _with_pins(problem, replicas)
+    is_free = np.ones(len(lists), np.bool_)
+    is_free[list(problem.pins)] = False
+    relaxed = _require_leaders(problem, lists)
+    # A pinned partition is led by the first broker of its pin, whatever the others do.
+    pinned = ~is_free & (lists[:, 0] != NO_HOME)
+    fixed = objective.base_load.copy()
+    np.add.at(fixed, lists[pinned, 0], objective.load[pinned])
+    free, before = lists[is_free], problem.before[is_free]
+    leaders_problem = LeadersProblem(
+        replicas=free,
+        leader=_current_leaders(problem)[is_free],
+        may_lead=objective.may_lead,
+        is_new=(free != NO_HOME) & ~(free[:, :, None] == before[:, None, :]).any(axis=2),
+        target=problem.placement.target & objective.may_lead,
+        base=fixed,
+        weight=objective.load[is_free],
+    )
+    choice = choose_leaders(leaders_problem, objective.balance)
+    after = lists.copy()
+    after[is_free] = led_by(free, choice.leaders)
+    return LeaderSolution(leaders_problem, choice, after), relaxed
+
+
+def _with_pins(problem: ReassignmentProblem, replicas: Int32s) -> Int32s:
+    """The lists, those of pinned partitions in the order of their pins."""
+    # Without any partition there is no column either, and each list has a first place.
+    lists = replicas.copy() if replicas.shape[1] else np.full((len(replicas), 1), NO_HOME, np.int32)
+    for row, order in problem.pins.items():
+        lists[row] = NO_HOME
+        lists[row, : len(order)] = order
+    return lists
+
+
+def _current_leaders(problem: ReassignmentProblem) -> Int32s:
+    """(rows,) int32 first broker of each list now, or its successor if it is replaced, which then is no change."""
+    leaders = np.append(problem.brokers.successor_of, np.int32(NO_HOME))[problem.before[:, 0]]
+    return np.asarray(leaders, np.int32)
+
+
+def _require_leaders(problem: ReassignmentProblem, lists: Int32s) -> list[Relaxation]:
+    """Raise `NotFeasible` if leaders are evacuated from every replica of a partition, unless that is relaxed."""
+    if not problem.leaders.evacuates:
+        return []
+    can_lead = np.append(problem.leaders.may_lead | problem.brokers.is_offline, False)[lists].any(axis=1)
+    stuck = np.flatnonzero(~can_lead & (lists[:, 0] != NO_HOME))
+    if not len(stuck):
+        return []
+    named = ", ".join(problem.scope.name(row) for row in stuck[:20].tolist())
+    detail = f"{len(stuck)} partitions have no replica on a broker that may lead: {named}"
+    if problem.relaxes:
+        return [Relaxation("evacuate_leaders", f"{detail}; one of their replicas leads all the same")]
+    raise NotFeasible(
+        detail,
+        path=("evacuate_leaders",),
+        conflict=[{"constraint": "evacuate_leaders", "pointer": "/evacuate_leaders", "detail": detail}],
+        lifted_by=["fewer brokers or racks in evacuate_leaders", "a larger replication factor of these topics"],
+        count=len(stuck),
+    )
+
+
+def _cut(problem: ReassignmentProblem, after: Int32s) -> tuple[Reassigned, Batches]:
+    """Cut the way to (rows, widest) int32 positions into batches.
+
+    Raises `MoveExceedsBatchLimit`, `BatchesOutOfDisk`, with the partition.
+    """
+    rules = problem.batches
+    reassigned = Reassigned(
+        before=problem.before,
+        after=after,
+        size_bytes=rules.size_bytes,
+        heat=rules.heat,
+        broker_ids=problem.brokers.ids,
+        rack_of=problem.brokers.rack_of if problem.brokers.racks else None,
+    )
+    try:
+        return reassigned, cut(reassigned, rules.limits, rules.disks)
+    except (MoveExceedsBatchLimit, BatchesOutOfDisk) as failure:
+        # The core knows rows; a caller knows partitions.
+        context = {name: value for name, value in failure.context.items() if name != "row"}
+        partition = problem.scope.name(cast("int", failure.context["row"]))
+        detail = f"{partition}: {failure.detail}"
+        path = failure.path if isinstance(failure, MoveExceedsBatchLimit) else DISK_SHARE
+        raise type(failure)(detail, path=path, partition=partition, **context) from None

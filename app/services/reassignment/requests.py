@@ -1,6 +1,6 @@
-"""What is asked of a reassignment, as plain records: the same that a job keeps and a plan is hashed by."""
+"""The request for a reassignment: the records that a job stores, and what is wrong with a request by itself."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, Literal
@@ -8,12 +8,23 @@ from uuid import UUID
 
 from pydantic import TypeAdapter
 
-from app.core import ENGINE_VERSION
 from app.core.model import Broker
 from app.core.reassignment.balance import KEEP, TIGHT, Balance
 from app.core.replicas.rack_modes import RackMode
-from app.errors import Json
+from app.errors import (
+    ConflictingFields,
+    DuplicateBroker,
+    DuplicatePartition,
+    DuplicateTopic,
+    FieldPath,
+    InvalidReplicationFactor,
+    Json,
+    KafkaError,
+    RatesMissing,
+)
+from app.services.limits import Limits
 from app.services.plans import as_json
+from app.services.snapshots import first_repeated
 
 KIND = "reassignment"
 """What this kind of plan is called, everywhere."""
@@ -27,6 +38,10 @@ class Tolerance:
 
 
 Evenness = Literal["tight", "keep"] | Tolerance
+ReplicasBy = Literal["count", "bytes", "throughput"]
+"""The objectives that replicas can be balanced by; the API reads it, and `loads.py` has the load of each."""
+LeadersBy = Literal["count", "ingress"]
+"""The objectives that leaders can be balanced by."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +49,9 @@ class BalanceRequest:
     """How even brokers are to be; None is what the change itself calls for."""
 
     replicas: Evenness | None = None
-    replicas_by: Literal["count", "bytes", "throughput"] = "count"
+    replicas_by: ReplicasBy = "count"
     leaders: Evenness | Literal["preferred"] | None = None
-    leaders_by: Literal["count", "ingress"] = "count"
+    leaders_by: LeadersBy = "count"
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,14 +137,14 @@ class ReassignmentRequest:
 
     @property
     def replicas_balance(self) -> Balance:
-        """How even replicas are to be."""
-        return _balance(_told(self).replicas or "keep")
+        """The band that replicas are to be in."""
+        return _balance(balance_of(self).replicas or "keep")
 
     @property
     def leaders_balance(self) -> Balance:
-        """How even leaders are to be: even where nothing else is asked for; `preferred` leaves the lists."""
-        told = _told(self).leaders
-        return KEEP if told is None or told == "preferred" else _balance(told)
+        """The band that leaders are to be in; `preferred` leaves the lists as they are."""
+        leaders = balance_of(self).leaders
+        return KEEP if leaders is None or leaders == "preferred" else _balance(leaders)
 
 
 def stored(request: ReassignmentRequest) -> Mapping[str, Json]:
@@ -143,49 +158,184 @@ def restored(plain: Mapping[str, Any]) -> ReassignmentRequest:
     return _READER.validate_python(plain)
 
 
-def canonical(
-    request: ReassignmentRequest, added: Sequence[Broker], *, cluster: str, content_hash: str | None
-) -> dict[str, Json]:
-    """The request with nothing left to guess: what the hash is of, and what is kept.
+def canonical_fields(request: ReassignmentRequest, added: Sequence[Broker]) -> dict[str, Json]:
+    """The request with nothing left to guess: what the hash is of, and what is stored.
 
     Parameters
     ----------
-    added : the brokers that it adds, those that it only names as successors among them.
+    added : the brokers that it adds, including those that it only names as successors.
     """
-    asked = dict(
-        stored(replace(request, add_brokers=added, balance=_told(request), labels=dict(sorted(request.labels.items()))))
-    )
-    # What is in a snapshot counts, not under which id it is kept.
-    del asked["snapshot_id"]
-    return {
-        "kind": KIND,
-        "engine_version": ENGINE_VERSION,
-        "cluster": cluster or None,
-        "snapshot_content_hash": content_hash,
-        **asked,
-    }
+    fields = dict(stored(replace(request, add_brokers=added, balance=balance_of(request))))
+    # The content of a snapshot counts, not the id under which it is stored.
+    del fields["snapshot_id"]
+    return fields
 
 
-def _told(request: ReassignmentRequest) -> BalanceRequest:
-    """The balance with what was left to Rackplan filled in."""
-    told = request.balance
+def balance_of(request: ReassignmentRequest) -> BalanceRequest:
+    """The balance with defaults filled in."""
     # New brokers are there to take their share, and a budget is there to be spent on balance.
-    # A successor takes what the broker had that it replaces, and no share besides.
+    # A successor takes the replicas of the broker that it replaces, and no share besides.
     successors = set(request.replace_brokers.values())
     is_added = any(broker.id not in successors for broker in request.add_brokers)
     is_to_be_even = is_added or request.max_moved_bytes is not None
     return replace(
-        told,
-        replicas=told.replicas or ("tight" if is_to_be_even else "keep"),
-        leaders=told.leaders or ("tight" if request.leaders_only else "keep"),
+        request.balance,
+        replicas=request.balance.replicas or ("tight" if is_to_be_even else "keep"),
+        leaders=request.balance.leaders or ("tight" if request.leaders_only else "keep"),
     )
 
 
-def _balance(told: Evenness) -> Balance:
-    if isinstance(told, Tolerance):
+def _balance(evenness: Evenness) -> Balance:
+    if isinstance(evenness, Tolerance):
         # The fraction that was written, and not the float next to it.
-        return Balance(Fraction(repr(told.tolerance)))
-    return TIGHT if told == "tight" else KEEP
+        return Balance(Fraction(repr(evenness.tolerance)))
+    return TIGHT if evenness == "tight" else KEEP
+
+
+def check(request: ReassignmentRequest, limits: Limits) -> None:
+    """Raise what is wrong with a request by itself.
+
+    Raises
+    ------
+    LimitExceeded, ConflictingFields, RatesMissing
+    DuplicateBroker, DuplicateTopic, DuplicatePartition : what is listed twice.
+    InvalidReplicationFactor : a factor below 1.
+    """
+    limits.check_count("brokers", request.add_brokers, path=("add_brokers",))
+    limits.check_count("topics", request.topics or (), path=("topics",))
+    limits.check_count("partitions", request.pins, path=("pins",))
+    _check_brokers(request)
+    _check_partitions(request)
+    for path, value, detail in _conflicts(request):
+        raise ConflictingFields(detail, path=path, value=value)
+    _require_rates(request)
+
+
+def _conflicts(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, bool | int | str, str]]:
+    """Fields that do not go together."""
+    if request.leaders_only:
+        for name in _moving(request):
+            yield (name,), True, f"leaders_only moves no replica, and {name} asks for that"
+        if request.replicas_balance.tolerance is not None:
+            detail = "leaders_only moves no replica, and balance.replicas asks for that"
+            yield ("balance", "replicas"), True, detail
+    if request.max_replicas_per_rack is not None and request.rack_mode is RackMode.DISABLED:
+        detail = "max_replicas_per_rack counts racks, and rack_mode disabled minds none"
+        yield ("max_replicas_per_rack",), request.max_replicas_per_rack, detail
+    if request.max_moved_bytes is not None and request.minimise == "replicas":
+        detail = "max_moved_bytes is a budget of bytes, and minimise asks for few replicas"
+        yield ("max_moved_bytes",), request.max_moved_bytes, detail
+    if request.balance.replicas_by != "count":
+        for name in ("max_moved_bytes", "trade_off"):
+            if getattr(request, name):
+                by = request.balance.replicas_by
+                detail = f"{name} trades movement for even counts, and replicas are to be even by {by}"
+                yield (name,), by, detail
+
+
+def _moving(request: ReassignmentRequest) -> Iterator[str]:
+    """The fields of a request that ask for replicas to move."""
+    names = (
+        "add_brokers",
+        "remove_brokers",
+        "replace_brokers",
+        "replication_factor",
+        "partitions",
+        "fix_offline_replicas",
+        "max_replicas_per_rack",
+        "isolate",
+        "pins",
+        "max_moved_bytes",
+        "trade_off",
+    )
+    return (name for name in names if getattr(request, name))
+
+
+def _require_rates(request: ReassignmentRequest) -> None:
+    """Raise `RatesMissing` where something is to be even by what flows and nothing is told of that."""
+    if request.ingress_bytes_per_s is not None:
+        return
+    for name, value in (("replicas_by", "throughput"), ("leaders_by", "ingress")):
+        if getattr(request.balance, name) == value:
+            detail = f"balance.{name} is {value}, and there is no ingress_bytes_per_s to say what flows"
+            raise RatesMissing(detail, path=("balance", name), value=value)
+
+
+def _check_brokers(request: ReassignmentRequest) -> None:
+    """Raise what is wrong with the brokers that a request names, before a cluster is looked at."""
+    lists: Mapping[str, Sequence[int]] = {
+        "add_brokers": [broker.id for broker in request.add_brokers],
+        "remove_brokers": request.remove_brokers,
+        "forbid_brokers": request.forbid_brokers,
+    }
+    for name, ids in lists.items():
+        if (twice := first_repeated(ids)) is not None:
+            path: FieldPath = (name, twice, "id") if name == "add_brokers" else (name, twice)
+            raise DuplicateBroker(f"broker {ids[twice]} is listed twice in {name}", path=path, value=ids[twice])
+    added = set(lists["add_brokers"])
+    for place, broker in enumerate(request.remove_brokers):
+        if broker in added:
+            raise _conflict(("remove_brokers", place), broker, "is removed and added")
+        if broker in request.replace_brokers:
+            raise _conflict(("remove_brokers", place), broker, "is removed, and replaced, which removes it as well")
+    for old, new in request.replace_brokers.items():
+        path = ("replace_brokers", str(old))
+        if new in request.replace_brokers:
+            what = "itself" if new == old else f"{request.replace_brokers[new]}"
+            raise _conflict(path, new, f"is to replace {old}, and is replaced by {what}")
+        if new in request.remove_brokers:
+            raise _conflict(path, new, f"is to replace {old}, and is removed")
+        if new in request.forbid_brokers:
+            raise _conflict(path, new, f"is to replace {old}, and is forbidden to receive anything")
+        if old in added:
+            raise _conflict(path, old, "is replaced and added")
+    successors = list(request.replace_brokers.values())
+    if (twice := first_repeated(successors)) is not None:
+        old = list(request.replace_brokers)[twice]
+        raise _conflict(("replace_brokers", str(old)), successors[twice], "is to replace two brokers")
+
+
+def _check_partitions(request: ReassignmentRequest) -> None:
+    """Raise what is wrong with the topics and partitions that a request names, before a cluster is looked at."""
+    if (twice := first_repeated(request.topics or ())) is not None:
+        name = (request.topics or ())[twice]
+        raise DuplicateTopic(f"topic {name} is listed twice", path=("topics", twice), value=name)
+    isolated: dict[str, int] = {}
+    for at, wanted in enumerate(request.isolate):
+        for place, name in enumerate(wanted.topics):
+            if name in isolated:
+                detail = f"topic {name} is isolated twice, by /isolate/{isolated[name]} and by /isolate/{at}"
+                raise DuplicateTopic(detail, path=("isolate", at, "topics", place), value=name)
+            isolated[name] = at
+    pinned = [(pin.topic, pin.partition) for pin in request.pins]
+    if (twice := first_repeated(pinned)) is not None:
+        name = "{}-{}".format(*pinned[twice])
+        raise DuplicatePartition(f"partition {name} is pinned twice", path=("pins", twice, "partition"), value=name)
+    for at, pin in enumerate(request.pins):
+        if (twice := first_repeated(pin.replicas)) is not None:
+            broker = pin.replicas[twice]
+            detail = f"the pin of {pin.topic}-{pin.partition} names broker {broker} twice"
+            raise DuplicatePartition(detail, path=("pins", at, "replicas", twice), value=broker)
+        factor = request.replication_factor.get(pin.topic)
+        if factor is not None and factor != len(pin.replicas):
+            detail = (
+                f"{pin.topic}-{pin.partition} is pinned to {len(pin.replicas)} brokers, and the replication factor of "
+                f"its topic is to be {factor}"
+            )
+            raise ConflictingFields(detail, path=("pins", at, "replicas"), value=len(pin.replicas), limit=factor)
+    for name, factor in request.replication_factor.items():
+        if factor < 1:
+            raise InvalidReplicationFactor(
+                f"topic {name}: a replication factor is 1 or more; {factor} given",
+                kafka=KafkaError("InvalidReplicationFactorException"),
+                path=("replication_factor", name),
+                value=factor,
+                minimum=1,
+            )
+
+
+def _conflict(path: FieldPath, broker: int, what: str) -> ConflictingFields:
+    return ConflictingFields(f"broker {broker} {what}", path=path, value=broker)
 
 
 _READER = TypeAdapter(ReassignmentRequest)

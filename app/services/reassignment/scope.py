@@ -10,20 +10,16 @@ from numpy.typing import NDArray
 from app.core.model import NO_LEADER, NO_REPLICA, Cluster, Int32s, Int64s, Placement, Topic
 from app.errors import (
     ConflictingFields,
-    DuplicatePartition,
-    DuplicateTopic,
     FieldPath,
     InvalidPartitions,
-    InvalidReplicationFactor,
     KafkaError,
     ReassignmentUnderWay,
     UnknownPartition,
     UnknownTopic,
 )
 from app.services.cautions import Caution
-from app.services.limits import Limits
+from app.services.plans import Allowance
 from app.services.reassignment.requests import ReassignmentRequest
-from app.services.snapshots import first_repeated
 
 NAMED_PARTITIONS = 20
 """How many partitions a refusal names; it counts them all."""
@@ -79,46 +75,7 @@ class Scope:
         return found
 
 
-def check_named(request: ReassignmentRequest) -> None:
-    """Raise what is wrong with the topics and partitions that a request names, before a cluster is looked at."""
-    if (twice := first_repeated(request.topics or ())) is not None:
-        name = (request.topics or ())[twice]
-        raise DuplicateTopic(f"topic {name} is listed twice", path=("topics", twice), value=name)
-    isolated: dict[str, int] = {}
-    for at, wanted in enumerate(request.isolate):
-        for place, name in enumerate(wanted.topics):
-            if name in isolated:
-                detail = f"topic {name} is isolated twice, by /isolate/{isolated[name]} and by /isolate/{at}"
-                raise DuplicateTopic(detail, path=("isolate", at, "topics", place), value=name)
-            isolated[name] = at
-    pinned = [(pin.topic, pin.partition) for pin in request.pins]
-    if (twice := first_repeated(pinned)) is not None:
-        name = "{}-{}".format(*pinned[twice])
-        raise DuplicatePartition(f"partition {name} is pinned twice", path=("pins", twice, "partition"), value=name)
-    for at, pin in enumerate(request.pins):
-        if (twice := first_repeated(pin.replicas)) is not None:
-            broker = pin.replicas[twice]
-            detail = f"the pin of {pin.topic}-{pin.partition} names broker {broker} twice"
-            raise DuplicatePartition(detail, path=("pins", at, "replicas", twice), value=broker)
-        factor = request.replication_factor.get(pin.topic)
-        if factor is not None and factor != len(pin.replicas):
-            detail = (
-                f"{pin.topic}-{pin.partition} is pinned to {len(pin.replicas)} brokers, and the replication factor of "
-                f"its topic is to be {factor}"
-            )
-            raise ConflictingFields(detail, path=("pins", at, "replicas"), value=len(pin.replicas), limit=factor)
-    for name, factor in request.replication_factor.items():
-        if factor < 1:
-            raise InvalidReplicationFactor(
-                f"topic {name}: a replication factor is 1 or more; {factor} given",
-                kafka=KafkaError("InvalidReplicationFactorException"),
-                path=("replication_factor", name),
-                value=factor,
-                minimum=1,
-            )
-
-
-def scope_of(request: ReassignmentRequest, cluster: Cluster, limits: Limits, *, is_job: bool) -> Scope:
+def scope_of(request: ReassignmentRequest, cluster: Cluster, allowance: Allowance) -> Scope:
     """The rows of what a request may move.
 
     Raises
@@ -131,7 +88,7 @@ def scope_of(request: ReassignmentRequest, cluster: Cluster, limits: Limits, *, 
     wanted = sorted(by_name if request.topics is None else request.topics)
     topics = [by_name[name] for name in wanted]
     grown = [_grown(request, topic) for topic in topics]
-    _check_size(topics, grown, limits, is_job=is_job)
+    _check_size(topics, grown, allowance)
     cautions = _under_way(request, topics)
     counts = [len(topic.partition_ids) + len(new) for topic, new in zip(topics, grown, strict=True)]
     starts = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]).astype(np.int64)
@@ -210,12 +167,10 @@ def _grown(request: ReassignmentRequest, topic: Topic) -> Sequence[int]:
     return range(now, wanted)
 
 
-def _check_size(topics: Sequence[Topic], grown: Sequence[Sequence[int]], limits: Limits, *, is_job: bool) -> None:
+def _check_size(topics: Sequence[Topic], grown: Sequence[Sequence[int]], allowance: Allowance) -> None:
     partitions = sum(len(topic.partition_ids) for topic in topics) + sum(map(len, grown))
-    limits.check_number("partitions", partitions, path=("topics",))
-    if not is_job:
-        remedy = "; send the same request with the header `Prefer: respond-async` and it becomes a job"
-        limits.check_number("sync_partitions", partitions, path=("topics",), remedy=remedy)
+    allowance.limits.check_number("partitions", partitions, path=("topics",))
+    allowance.check_work(partitions, path=("topics",))
 
 
 def _under_way(request: ReassignmentRequest, topics: Sequence[Topic]) -> list[Caution]:

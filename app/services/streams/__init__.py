@@ -1,14 +1,32 @@
-"""Plan a Kafka Streams application: where active, standby and warm-up tasks land, and what each loss costs.
+"""Predict a Kafka Streams application.
 
-planning.py      the use case: check, assign, verify, keep
-requests.py      what is asked, as plain records that a job keeps and a plan is hashed by
-clients.py       a client by its fields, or by what it says in its subscription
-subtopologies.py what tasks read and restore, as listed or as the library prints it
-sources.py       from those to what an assignor works on, and what is doubtful about it
-reports.py       what is said of an assignment, as JSON
-events.py        what happens to the application, and what came of each event
-optimum.py       how much better standbys could be, and which clients would make the ideal possible
-kept.py          what a kept plan is of: its tasks and who has them
-differences.py   what two plans do differently
-exports.py       a plan as a file
+requests.py        the request records
+sources.py         a request to what an assignor works on
+subtopologies.py   what the tasks of each subtopology read and restore
+clients.py         a client by its fields or by its subscription
+planning.py        the problem, the planner
+events.py          events from the request to the core, and their steps as JSON
+optimum.py         the distance to the best standbys, the least cross-rack traffic, the smallest addition
+reports.py         the assignment as JSON
+rows.py            the clients that have each task, as the plan's rows
+differences.py     tasks that pass from one client to another
+exports.py         the plan as a file
 """
+
+from app.services.streams.differences import TaskChange, TaskMoves, difference
+from app.services.streams.exports import EXPORTS
+from app.services.streams.planning import KIND, PLANNER, warm_up
+from app.services.streams.requests import StreamsRequest
+from app.services.streams.rows import partition_json
+
+__all__ = [
+    "EXPORTS",
+    "KIND",
+    "PLANNER",
+    "StreamsRequest",
+    "TaskChange",
+    "TaskMoves",
+    "difference",
+    "partition_json",
+    "warm_up",
+]

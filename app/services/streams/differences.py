@@ -11,8 +11,8 @@ from app.core.streams.application import name_of
 from app.errors import PlanNotFound
 from app.services.plans import Difference, Plan, named_plan
 from app.services.streams.clients import read_client
-from app.services.streams.kept import client_names, tasks_of
 from app.services.streams.requests import restored
+from app.services.streams.rows import client_names, tasks_of
 from app.store.database import UnitOfWork
 
 

@@ -1,6 +1,7 @@
 """Events of a Streams application: from what was asked to what the core applies, and what came of each, as JSON."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
@@ -22,44 +23,67 @@ from app.core.streams.lifecycle.state import Changelogs, restarted_id
 from app.core.streams.lifecycle.steps import Step, apply_events
 from app.core.streams.model import AssignTasks, StreamsClient
 from app.core.streams.verdicts import task_verdicts
-from app.errors import ConflictingFields, FieldPath, ImpossibleValue
+from app.errors import ConflictingFields, FieldPath, ImpossibleValue, Json
 from app.services.streams.requests import EventRequest, JoiningRequest, StreamsRequest
-from app.services.streams.sources import WHOLE_CHANGELOG, Source, process_id_of, task_of
+from app.services.streams.sources import WHOLE_CHANGELOG, StreamsSource, process_id_of, task_of
 
 
-def steps_of(request: StreamsRequest, source: Source, assign: AssignTasks) -> list[dict[str, Any]]:
-    """Apply the events to the application as the plan has it, and say what came of each.
+@dataclass(frozen=True, slots=True, eq=False)
+class StreamsEvents:
+    """Events in order, as the core applies them.
+
+    Parameters
+    ----------
+    documents : the same events as the caller wrote them. names : clients by name, joining ones included.
+    """
+
+    events: Sequence[Event]
+    documents: Sequence[Json]
+    changelogs: Changelogs
+    names: "_Names"
+
+
+def events_of(request: StreamsRequest, source: StreamsSource) -> StreamsEvents:
+    """Read a request's events. Raises `ConflictingFields`, `ImpossibleValue` with the place among the events."""
+    names = _Names(source)
+    return StreamsEvents(
+        events=[names.event_of(event, ("events", place)) for place, event in enumerate(request.events)],
+        documents=[event.as_json() for event in request.events],
+        changelogs=Changelogs(
+            offsets={
+                task_of(name, ("changelog_offsets", name)): n for name, n in (request.changelog_offsets or {}).items()
+            },
+            state_bytes=source.state_bytes,
+        ),
+        names=names,
+    )
+
+
+def steps_json(happening: StreamsEvents, source: StreamsSource, assign: AssignTasks) -> list[dict[str, Any]]:
+    """Apply the events to the application as the plan has it, and report each.
 
     Raises
     ------
     ConflictingFields : an event cannot be, with its place among the events; what the assignor raises goes through.
     """
-    if not request.events:
+    if not happening.events:
         return []
-    names = _Names(source)
-    events = [names.event_of(event, ("events", place)) for place, event in enumerate(request.events)]
-    changelogs = Changelogs(
-        offsets={
-            task_of(name, ("changelog_offsets", name)): n for name, n in (request.changelog_offsets or {}).items()
-        },
-        state_bytes=source.state_bytes,
-    )
     try:
         # The plan itself is the first rebalance; the events come after it.
         steps = apply_events(
             [_unassuming(client) for client in source.clients],
             source.tasks,
             source.options,
-            [NoChange(), *events],
+            [NoChange(), *happening.events],
             assign=assign,
             partitions=source.partitions,
-            changelogs=changelogs,
+            changelogs=happening.changelogs,
         )
     except ConflictingFields as refused:
         if refused.path[:1] == ("events",):
             refused.path = ("events", int(refused.path[1]) - 1, *refused.path[2:])
         raise
-    return [_step(step, request, source, names) for step in steps if step.index]
+    return [_step(step, happening, source) for step in steps if step.index]
 
 
 def _unassuming(client: StreamsClient) -> StreamsClient:
@@ -80,7 +104,7 @@ def _unassuming(client: StreamsClient) -> StreamsClient:
 class _Names:
     """Clients by their names, those that join included; one that lost its state is still called what it was."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: StreamsSource) -> None:
         self._names = {client.process_id: name for client, name in zip(source.clients, source.names, strict=True)}
         self._ids = {name: process_id for process_id, name in self._names.items()}
         self._has_uuids = source.has_uuids
@@ -135,12 +159,12 @@ class _Names:
         return StreamsClient(process_id, client.capacity, client.client_tags, client.rack_id or None)
 
 
-def _step(step: Step, request: StreamsRequest, source: Source, names: _Names) -> dict[str, Any]:
-    assignment, clients = step.after.assignment, step.after.clients
+def _step(step: Step, happening: StreamsEvents, source: StreamsSource) -> dict[str, Any]:
+    assignment, clients, names = step.after.assignment, step.after.clients, happening.names
     verdicts = task_verdicts(assignment, clients, source.tasks.stateful, source.options)
     return {
         "event_index": step.index - 1,
-        "event": request.events[step.index - 1].as_json(),
+        "event": happening.documents[step.index - 1],
         "process_id": None if step.process_id is None else names.of(step.process_id),
         "assignment": {
             names.of(process_id): {

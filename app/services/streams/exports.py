@@ -6,8 +6,7 @@ from typing import Any
 
 from app.formats import task_tables
 from app.formats.task_tables import TaskRow
-from app.services.exports import MARKDOWN_ROWS, ClusterOf, Write
-from app.services.plans import Plan
+from app.services.plans import MARKDOWN_ROWS, ClusterOf, Plan, Write
 from app.store.plans import NewPlan
 
 

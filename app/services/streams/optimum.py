@@ -16,13 +16,13 @@ from app.core.streams.rack_aware.racks import why_off
 from app.core.streams.registry import StreamsAssignor
 from app.errors import ConflictingFields, ImpossibleValue, LimitExceeded
 from app.services.cautions import Caution
-from app.services.streams.sources import Source
+from app.services.streams.sources import StreamsSource
 
 EFFORT = 0.2
 """Deterministic seconds of the solver, where it is one that may not end: a second or so by the clock."""
 
 
-def best_json(source: Source, found: StreamsAssignment) -> tuple[dict[str, Any] | None, list[Caution]]:
+def best_json(source: StreamsSource, found: StreamsAssignment) -> tuple[dict[str, Any] | None, list[Caution]]:
     """The best standbys for the active tasks of an assignment, beside its own; None without standbys.
 
     Where there are so many kinds of clients that nobody can search them all, a caution says so.
@@ -55,7 +55,9 @@ def best_json(source: Source, found: StreamsAssignment) -> tuple[dict[str, Any] 
     }, []
 
 
-def rack_aware_json(source: Source, found: StreamsAssignment, assignor: StreamsAssignor) -> dict[str, Any] | None:
+def rack_aware_json(
+    source: StreamsSource, found: StreamsAssignment, assignor: StreamsAssignor
+) -> dict[str, Any] | None:
     """What KIP-925 comes to, beside the least that an exact flow finds for as many tasks a client; None: not asked for.
 
     The plan shows Kafka's own optimum, replayed; the flow's costs the same, and may put other tasks elsewhere.
@@ -79,7 +81,7 @@ def rack_aware_json(source: Source, found: StreamsAssignment, assignor: StreamsA
     }
 
 
-def addition_json(source: Source) -> tuple[dict[str, Any] | None, list[Caution]]:
+def addition_json(source: StreamsSource) -> tuple[dict[str, Any] | None, list[Caution]]:
     """The fewest clients whose addition lets every task have its copies apart; None without tags to be apart in."""
     if not source.options.num_standby_replicas or not source.options.rack_aware_assignment_tags:
         return None, []

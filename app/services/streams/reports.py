@@ -12,10 +12,10 @@ from app.core.streams.model import UNKNOWN_LAG, Bools, StreamsAssignment
 from app.core.streams.traffic import Reads, client_traffic
 from app.core.streams.verdicts import Loss, TaskVerdict, losses, tag_verdicts, task_verdicts
 from app.errors import Json
-from app.services.streams.sources import WHOLE_CHANGELOG, Source
+from app.services.streams.sources import WHOLE_CHANGELOG, StreamsSource
 
 
-def report(source: Source, found: StreamsAssignment) -> dict[str, Any]:
+def report(source: StreamsSource, found: StreamsAssignment) -> dict[str, Any]:
     """All that a plan says of its assignment."""
     verdicts = task_verdicts(found, source.clients, source.tasks.stateful, source.options)
     lost = losses(found, source.clients, source.tasks.stateful, source.options)
@@ -43,7 +43,7 @@ def report(source: Source, found: StreamsAssignment) -> dict[str, Any]:
     }
 
 
-def assignment_json(source: Source, found: StreamsAssignment) -> dict[str, Any]:
+def assignment_json(source: StreamsSource, found: StreamsAssignment) -> dict[str, Any]:
     """Tasks by client; `standby` has warm-ups, too, as what Kafka sends a client has."""
     return {
         name: {
@@ -55,7 +55,9 @@ def assignment_json(source: Source, found: StreamsAssignment) -> dict[str, Any]:
     }
 
 
-def tasks_json(source: Source, found: StreamsAssignment, verdicts: Sequence[TaskVerdict]) -> list[dict[str, Any]]:
+def tasks_json(
+    source: StreamsSource, found: StreamsAssignment, verdicts: Sequence[TaskVerdict]
+) -> list[dict[str, Any]]:
     """By task id: who has it, and whether its copies are as far apart as they should be."""
     verdict_of = {verdict.task: verdict for verdict in verdicts}
     owners, standbys = _clients_of(found.active), _clients_of(found.standby & ~found.warmup)
@@ -105,7 +107,7 @@ def _loss(loss: Loss) -> dict[str, Any]:
     }
 
 
-def _loads(source: Source, found: StreamsAssignment) -> dict[str, Any]:
+def _loads(source: StreamsSource, found: StreamsAssignment) -> dict[str, Any]:
     counts = {
         "active": found.active.sum(axis=1),
         "standby": (found.standby & ~found.warmup).sum(axis=1),
@@ -147,7 +149,7 @@ def _total(of_clients: Iterator[Reads]) -> dict[str, Json]:
     return {"partitions": sums[0], "cross_rack": sums[1], "unknown": sum(its.unknown for its in listed)}
 
 
-def _movement(source: Source, found: StreamsAssignment) -> dict[str, Json]:
+def _movement(source: StreamsSource, found: StreamsAssignment) -> dict[str, Json]:
     """What moves from where tasks were, and the state that has to be copied for it."""
     row_of = {task: row for row, task in enumerate(found.task_ids)}
     was_active, had = (np.zeros(found.active.shape, np.bool_) for _ in range(2))

@@ -9,7 +9,7 @@ from pydantic import TypeAdapter
 
 from app.core.model import Broker
 from app.errors import Json
-from app.services.groups.requests import GroupTopic
+from app.services.groups import GroupTopic
 from app.services.plans import as_json
 
 

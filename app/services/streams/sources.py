@@ -31,7 +31,7 @@ _NAMED_TASKS = 20
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Source:
+class StreamsSource:
     """What an application is planned from.
 
     Parameters
@@ -51,7 +51,7 @@ class Source:
     has_uuids: bool = True
 
 
-def source_of(request: StreamsRequest, metadata: GroupMetadata | None) -> Source:
+def source_of(request: StreamsRequest, metadata: GroupMetadata | None) -> StreamsSource:
     """Read a request, with the topics and racks that it names or that its snapshot has.
 
     Raises
@@ -81,7 +81,7 @@ def source_of(request: StreamsRequest, metadata: GroupMetadata | None) -> Source
         *_of_lags(listed, clients, there, tasks),
         *_of_tags(names, clients, request.rack_aware_assignment_tags),
     ]
-    return Source(
+    return StreamsSource(
         names=names,
         clients=clients,
         tasks=tasks,

@@ -16,8 +16,8 @@ from app.errors import Json
 from app.formats.scenario_tables import Column, ColumnType
 from app.services import replicas
 from app.services.limits import Limits
-from app.services.plans import Plan
-from app.services.replica_requests import ReplicasRequest
+from app.services.plans import Plan, make_plan
+from app.services.replicas import ReplicasRequest
 from app.services.sweeps import measured_topics
 from app.services.sweeps.kind import Ranking, SweepKind
 from app.store.database import UnitOfWork
@@ -111,7 +111,7 @@ def opened(uow: UnitOfWork, sweep: Sweep, index: int, limits: Limits) -> Plan:
         seed=scenario.seed,
         labels={"sweep": str(sweep.id), "scenario": str(index)},
     )
-    return replicas.place(uow, request, limits)
+    return make_plan(uow, replicas.PLANNER, request, limits)
 
 
 def _feasible(uow: UnitOfWork, sweep_id: UUID) -> tuple[Int64s, ranking.Columns]:

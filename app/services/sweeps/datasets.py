@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import PurePath
 
 from app.errors import DatasetNotAllowed, FieldPath
+from app.errors.quotation import quoted
 
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _PATTERN = re.compile(r"[*?\[\]{}\\]")
@@ -42,7 +43,7 @@ def located(path: str, roots: Sequence[str], *, field: FieldPath = ("dataset", "
         ):
             return resolved
     allowed = f"under {', '.join(roots)}" if roots else "nowhere: RACKPLAN_DATASET_ROOTS is empty"
-    detail = f"datasets are read {allowed}; {path} is not there"
+    detail = f"datasets are read {allowed}; {quoted(path)} is not there"
     raise DatasetNotAllowed(detail, path=field, value=path, roots=list(roots))
 
 

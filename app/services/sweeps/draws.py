@@ -9,10 +9,10 @@ from app.core.model import Broker, Cluster
 from app.core.replicas.sweep import NUMBERS, read_sweep
 from app.errors import ConflictingFields, ImpossibleValue, Json
 from app.formats.scenario_tables import Column
-from app.services import replica_requests, replicas, snapshots
+from app.services import replicas, snapshots
 from app.services.limits import Limits
-from app.services.plans import Plan
-from app.services.replica_requests import ReplicasRequest
+from app.services.plans import Plan, draft_plan, make_plan
+from app.services.replicas import ReplicasRequest
 from app.services.sweeps.kind import SweepKind
 from app.store.database import UnitOfWork
 from app.store.sweeps import Sweep
@@ -74,7 +74,7 @@ def opened(uow: UnitOfWork, sweep: Sweep, index: int, limits: Limits) -> Plan:
         seed=draws.seed(index),
         labels={"sweep": str(sweep.id), "scenario": str(index)},
     )
-    return replicas.place(uow, request, limits)
+    return make_plan(uow, replicas.PLANNER, request, limits)
 
 
 def _broker(given: Mapping[str, Any]) -> Broker:
@@ -96,10 +96,10 @@ def _require_placeable(definition: Mapping[str, Json], limits: Limits) -> None:
     request = ReplicasRequest(
         draws.topics, brokers=draws.brokers, algorithm=draws.algorithm.name, rack_mode=draws.rack_mode, seed=0
     )
-    replica_requests.check(request, limits, is_job=True)
+    replicas.check(request, limits)
     # One partition of each topic meets every failure that does not depend on the seed, in no time.
     smallest = [replace(topic, partitions=min(topic.partitions, 1)) for topic in draws.topics]
-    replicas.plan(replace(request, topics=smallest), Cluster("", draws.brokers), limits)
+    draft_plan(replicas.PLANNER, replace(request, topics=smallest), Cluster("", draws.brokers), limits)
 
 
 KIND = SweepKind(

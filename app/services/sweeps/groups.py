@@ -16,12 +16,9 @@ from app.errors import ConflictingFields, ImpossibleValue, Json
 from app.formats.scenario_tables import Column
 from app.services import snapshots
 from app.services.cautions import Caution
-from app.services.groups import planning
-from app.services.groups.recorded import missing_from, recorded_member
-from app.services.groups.requests import GroupRequest, MemberRequest
-from app.services.groups.sources import metadata_of
+from app.services.groups import PLANNER, GroupRequest, MemberRequest, metadata_of, missing_from, recorded_member
 from app.services.limits import Limits
-from app.services.plans import Plan
+from app.services.plans import Plan, make_plan
 from app.services.snapshots import first_repeated
 from app.services.sweeps.kind import SweepKind
 from app.store.database import UnitOfWork
@@ -95,7 +92,7 @@ def opened(uow: UnitOfWork, sweep: Sweep, index: int, limits: Limits) -> Plan:
         snapshot_id=UUID(str(sweep.definition["snapshot_id"])),
         labels={"sweep": str(sweep.id), "scenario": str(index)},
     )
-    return planning.plan_group(uow, request, limits)
+    return make_plan(uow, PLANNER, request, limits)
 
 
 def _chosen(cluster: Cluster, named: Sequence[str] | None) -> list[RecordedGroup]:

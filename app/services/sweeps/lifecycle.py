@@ -13,6 +13,7 @@ from uuid import UUID
 import orjson
 
 from app.errors import ConflictingFields, Failure, Json, TooManySweeps
+from app.errors.quotation import document_of
 from app.services.limits import Limits
 from app.services.sweeps.kinds import KINDS
 from app.store.database import UnitOfWork
@@ -152,14 +153,14 @@ def record(uow: UnitOfWork, chunk: Chunk, rows: Sequence[tuple[int, bytes]], *, 
 def wait(uow: UnitOfWork, sweep_id: UUID, failure: Failure) -> None:
     """Record why a sweep waits, and queue it again after `RETRY_AFTER`."""
     if not uow.sweeps.get(sweep_id, for_update=True).has_ended:
-        uow.sweeps.wait(sweep_id, _failure_document(failure))
+        uow.sweeps.wait(sweep_id, document_of(failure))
         uow.sweeps.go_on(sweep_id, after=RETRY_AFTER)
 
 
 def fail(uow: UnitOfWork, sweep_id: UUID, failure: Failure) -> None:
     """End a sweep that cannot be scored."""
     if not uow.sweeps.get(sweep_id, for_update=True).has_ended:
-        uow.sweeps.end(sweep_id, "failed", error=_failure_document(failure))
+        uow.sweeps.end(sweep_id, "failed", error=document_of(failure))
 
 
 def document(sweep: Sweep, progress: Progress) -> dict[str, object]:
@@ -186,7 +187,3 @@ def document(sweep: Sweep, progress: Progress) -> dict[str, object]:
 def _chunk_size(progress: Progress) -> int:
     scenarios = int((progress.fastest_per_s or 0.0) * CHUNK_SECONDS)
     return max(FIRST_SCENARIOS, min(scenarios, MOST_SCENARIOS))
-
-
-def _failure_document(failure: Failure) -> dict[str, Json]:
-    return {**failure.context, "code": failure.code, "detail": failure.detail}

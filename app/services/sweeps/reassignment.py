@@ -23,13 +23,22 @@ from app.errors import Json, UnknownRack
 from app.formats.scenario_tables import Column
 from app.services import snapshots
 from app.services.limits import Limits
-from app.services.plans import Plan
-from app.services.reassignment import planning
-from app.services.reassignment.brokers import Brokers, brokers_of
-from app.services.reassignment.checking import check
-from app.services.reassignment.requests import BalanceRequest, Evenness, ReassignmentRequest, Tolerance
-from app.services.reassignment.scope import Scope, scope_of
-from app.services.reassignment.sizes import Sizes, held_by_others, sizes_of
+from app.services.plans import Allowance, Plan, make_plan
+from app.services.reassignment import (
+    PLANNER,
+    BalanceRequest,
+    BrokerTable,
+    Evenness,
+    PartitionSizes,
+    ReassignmentRequest,
+    Scope,
+    Tolerance,
+    brokers_of,
+    check,
+    replicas_of_others,
+    scope_of,
+    sizes_of,
+)
 from app.services.sweeps.kind import SweepKind
 from app.store.database import UnitOfWork
 from app.store.sweeps import Sweep
@@ -87,7 +96,7 @@ def opened(uow: UnitOfWork, sweep: Sweep, index: int, limits: Limits) -> Plan:
         balance=BalanceRequest(replicas=_evenness((given.get("balance") or {}).get("replicas"))),
         labels={"sweep": str(sweep.id), "scenario": str(index)},
     )
-    return planning.plan_reassignment(uow, request, limits)
+    return make_plan(uow, PLANNER, request, limits)
 
 
 def _request(given: Mapping[str, Any]) -> ReassignmentRequest:
@@ -110,7 +119,7 @@ def _resolved(uow: UnitOfWork, definition: Mapping[str, Json], limits: Limits) -
     request = _request(given)
     check(request, limits)
     snapshot, cluster = snapshots.load(uow, UUID(given["snapshot_id"]))
-    brokers, scope = brokers_of(request, cluster), scope_of(request, cluster, limits, is_job=True)
+    brokers, scope = brokers_of(request, cluster), scope_of(request, cluster, Allowance(limits, is_job=True))
     sizes = sizes_of(request, scope)
     cluster_now = _cluster(request, brokers, scope, sizes)
     return {
@@ -121,7 +130,7 @@ def _resolved(uow: UnitOfWork, definition: Mapping[str, Json], limits: Limits) -
     }
 
 
-def _cluster(request: ReassignmentRequest, brokers: Brokers, scope: Scope, sizes: Sizes) -> SweptCluster:
+def _cluster(request: ReassignmentRequest, brokers: BrokerTable, scope: Scope, sizes: PartitionSizes) -> SweptCluster:
     receives = brokers.target.tolist()
     return SweptCluster(
         brokers=tuple(
@@ -133,8 +142,8 @@ def _cluster(request: ReassignmentRequest, brokers: Brokers, scope: Scope, sizes
         starts=scope.starts,
         replicas=positions_of(scope.before, brokers.ids),
         size_bytes=sizes.size_bytes,
-        base=held_by_others(brokers, scope.others, None),
-        base_bytes=held_by_others(brokers, scope.others, sizes.of_others),
+        base=replicas_of_others(brokers, scope.others, None),
+        base_bytes=replicas_of_others(brokers, scope.others, sizes.of_others),
     )
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from app.core.reassignment.balance import KEEP, TIGHT, Balance
 from app.core.reassignment.leaders.choosing import choose_leaders
-from app.core.reassignment.leaders.problem import Leaders, LeadersProblem
+from app.core.reassignment.leaders.problem import LeaderChoice, LeadersProblem
 from app.core.reassignment.leaders.verifier import leader_violations
 from app.errors import LimitExceeded
 from tests.core.reassignment.small_leaders import choices, problem, problems
@@ -25,9 +25,9 @@ class TestLaws:
         answer = choose_leaders(asked, balance)
         every = [np.array(choice, np.int32) for choice in choices(asked, keep=balance == KEEP)]
         largest = [int(asked.loads(choice)[asked.target].max(initial=0)) for choice in every]
-        most = answer.band.high if answer.band is not None else answer.largest
-        assert answer.largest_bound <= min(largest) <= answer.largest
-        assert answer.bound <= min(
+        most = answer.band.high if answer.band is not None else answer.largest.value
+        assert answer.largest.lower_bound <= min(largest) <= answer.largest.value
+        assert answer.certificate.lower_bound <= min(
             asked.changes(choice) for choice, load in zip(every, largest, strict=True) if load <= most
         )
         assert leader_violations(asked, answer, balance) == []
@@ -35,7 +35,7 @@ class TestLaws:
     @given(asked=problems(weights=True))
     def test_keep_changes_what_is_forced(self, asked: LeadersProblem) -> None:
         """And that is proven to be the least."""
-        assert choose_leaders(asked, KEEP).optimal
+        assert choose_leaders(asked, KEEP).certificate.optimal
 
     @pytest.mark.parametrize("seed", range(4))
     def test_many_light_partitions_come_within_a_thousandth(self, seed: int) -> None:
@@ -46,26 +46,31 @@ class TestLaws:
             replicas.tolist(), brokers=20, barred=[0, 1, 2], weight=random.integers(1, 10**6, 2000).tolist()
         )
         answer = choose_leaders(replace(asked, target=asked.may_lead), TIGHT)
-        assert answer.largest_gap <= 0.001
-        assert answer.changes <= 2 * answer.bound
+        assert answer.largest.value - answer.largest.lower_bound <= 0.001 * max(answer.largest.lower_bound, 1)
+        assert answer.certificate.value <= 2 * answer.certificate.lower_bound
 
 
 class TestExamples:
     def test_the_heavy_one_stays_and_the_light_ones_go(self) -> None:
         """Broker 0 leads 6, 3 and 3; the best is half of that each, by two changes or by one: the 6."""
         answer = choose_leaders(problem([[0, 1]] * 3, brokers=2, weight=[6, 3, 3]), TIGHT)
-        assert (answer.largest, answer.largest_bound, answer.changes, answer.bound) == (6, 6, 1, 1)
+        assert (
+            answer.largest.value,
+            answer.largest.lower_bound,
+            answer.certificate.value,
+            answer.certificate.lower_bound,
+        ) == (6, 6, 1, 1)
 
     def test_a_swap_where_no_move_helps(self) -> None:
         """7 + 2 against 5: any move makes one of them worse or as bad; 7 for 5 makes it 7 and 7."""
         answer = choose_leaders(problem([[0, 1], [0], [1, 0]], brokers=2, weight=[7, 2, 5]), TIGHT)
-        assert (answer.largest, answer.largest_bound) == (7, 7)
+        assert (answer.largest.value, answer.largest.lower_bound) == (7, 7)
         assert answer.leaders.tolist() == [1, 0, 0]
 
     def test_one_heavy_partition_is_a_bound(self) -> None:
         """Split in two it would be 50 each; whole it is 100 somewhere."""
         answer = choose_leaders(problem([[0, 1], [0, 1]], brokers=2, weight=[100, 1]), TIGHT)
-        assert (answer.largest, answer.largest_bound) == (100, 100)
+        assert (answer.largest.value, answer.largest.lower_bound) == (100, 100)
 
     def test_partitions_without_ingress_are_spread_by_number(self) -> None:
         """New ones of which nobody knows anything: one each, the loaded broker none."""
@@ -89,7 +94,7 @@ class TestVerifier:
 
         def said(leaders: list[int], *, band: bool = False) -> list[str]:
             tight = choose_leaders(asked, TIGHT).band if band else None
-            other: Leaders = replace(answer, leaders=np.array(leaders, np.int32), band=tight)
+            other: LeaderChoice = replace(answer, leaders=np.array(leaders, np.int32), band=tight)
             return leader_violations(asked, other, KEEP)
 
         assert leader_violations(asked, answer, KEEP) == []
@@ -102,8 +107,11 @@ class TestVerifier:
     def test_leaders_that_may_not_lead(self) -> None:
         """Broker 0 may not, and the partition has another replica."""
         asked = problem([[0, 1]], brokers=2, barred=[0])
-        wrong = replace(choose_leaders(asked, KEEP), leaders=np.array([0], np.int32), changes=0, bound=0)
+        chosen = choose_leaders(asked, KEEP)
+        claim = replace(chosen.certificate, value=0, lower_bound=0)
+        wrong = replace(chosen, leaders=np.array([0], np.int32), certificate=claim)
         assert leader_violations(asked, wrong, KEEP) == [
             "1 partitions are led by a broker that may not lead, although another replica's may"
         ]
-        assert leader_violations(asked, replace(wrong, bound=1), KEEP)[1:] == ["a bound is above what was reached"]
+        above = replace(wrong, certificate=replace(claim, lower_bound=1))
+        assert leader_violations(asked, above, KEEP)[1:] == ["a bound is above what was reached"]

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.core.flow import NoFlow
-from app.core.reassignment.answer import Placed
+from app.core.certificate import Certificate
+from app.core.flow import InfeasibleFlow
+from app.core.reassignment.answer import ReplicaPlacement
 from app.core.reassignment.balance import KEEP, TIGHT, Balance, Band
 from app.core.reassignment.counts import offers, within_band
 from app.core.reassignment.counts.least_movement import least_movement, movement_within
@@ -143,7 +144,7 @@ def within(band: Band, placements: list[Whole]) -> list[Whole]:
     return [p for p in placements if not p[2] or (min(p[2]) >= band.low and max(p[2]) <= band.high)]
 
 
-def the_one(placed: Placed, placements: list[Whole]) -> Whole:
+def the_one(placed: ReplicaPlacement, placements: list[Whole]) -> Whole:
     """The placement among all legal ones."""
     chosen = tuple(tuple(sorted(b for b in row if b != NO_HOME)) for row in placed.replicas.tolist())
     return next(placement for placement in placements if placement[3] == chosen)
@@ -162,8 +163,8 @@ def test_moves_no_more_than_the_best_of_all_placements_within_the_band(problem: 
     placed = least_movement(problem, balance)
     assert placement_faults(problem, placed) == []
     assert the_one(placed, allowed)[:2] == min(placement[:2] for placement in allowed)
-    assert placed.bound == placed.moved
-    assert (placed.optimal, placed.gap) == (True, 0.0)
+    assert placed.certificate.lower_bound == placed.moved
+    assert (placed.certificate.optimal, placed.certificate.gap) == (True, 0.0)
 
 
 def _narrowest_of(placements: list[Whole]) -> Band:
@@ -183,7 +184,7 @@ def test_few_offers_are_enough_where_partitions_ask_for_more(problem: Problem) -
         few = least_movement(problem, TIGHT) if list(all_placements(problem)) else None
     if few is not None:
         assert placement_faults(problem, few) == []
-        assert few.moved == few.bound == least_movement(problem, TIGHT).moved
+        assert few.moved == few.certificate.lower_bound == least_movement(problem, TIGHT).moved
 
 
 @given(problems())
@@ -202,7 +203,7 @@ def test_keep_moves_only_what_must_and_leaves_the_fairest_counts(problem: Proble
     best = min(map(before_evenness, placements))
     chosen = the_one(placed, placements)
     assert before_evenness(chosen) == best
-    assert placed.bound == placed.moved == best[0]
+    assert placed.certificate.lower_bound == placed.moved == best[0]
     fairest = min(sorted(placement[2], reverse=True) for placement in placements if before_evenness(placement) == best)
     assert sorted(chosen[2], reverse=True) == fairest
 
@@ -239,7 +240,7 @@ def test_wider_bands_never_move_more(problem: Problem) -> None:
     assert curve[0].band == narrowest_band(problem)
     assert [point.moved for point in curve] == sorted((point.moved for point in curve), reverse=True)
     assert curve[-1].moved == min(placement[0] for placement in placements)
-    assert all(point.moved == point.bound for point in curve)
+    assert all(point.moved == point.certificate.lower_bound for point in curve)
 
 
 @given(problems())
@@ -251,7 +252,7 @@ def test_a_deadline_that_has_passed_still_gets_a_legal_plan_and_an_honest_bound(
     placed = least_movement(problem, TIGHT, is_over=lambda: True)
     assert placement_faults(problem, placed) == []
     best = min(placement[0] for placement in within(narrowest_band(problem), placements))
-    assert placed.bound <= best <= placed.moved
+    assert placed.certificate.lower_bound <= best <= placed.moved
 
 
 def test_nothing_moves_where_everything_is_as_it_should_be() -> None:
@@ -259,21 +260,21 @@ def test_nothing_moves_where_everything_is_as_it_should_be() -> None:
     for balance in (KEEP, TIGHT):
         placed = least_movement(problem, balance)
         assert placed.replicas.tolist() == [[0, 1], [1, 2], [2, 0]]
-        assert (placed.moved, placed.bound) == (0, 0)
+        assert (placed.moved, placed.certificate.lower_bound) == (0, 0)
 
 
 def test_only_what_the_removed_broker_had_moves_and_takes_its_place_in_the_list() -> None:
     problem = problem_of([[0, 2], [1, 3], [2, 1], [3, 0]], [0, 0, 1, 1], removed=(3,), weight=[5, 7, 1, 2])
     placed = least_movement(problem, KEEP)
     assert placed.replicas.tolist() == [[0, 2], [1, 2], [2, 1], [2, 0]]
-    assert (placed.moved, placed.bound) == (9, 9)
+    assert (placed.moved, placed.certificate.lower_bound) == (9, 9)
 
 
 def test_balance_moves_the_lightest() -> None:
     problem = problem_of([[0], [0], [0], [0]], [0, 0], weight=[9, 3, 8, 2])
     placed = least_movement(problem, TIGHT)
     assert placed.replicas.tolist() == [[0], [1], [0], [1]]
-    assert (placed.band, placed.moved, placed.bound) == (Band(2, 2), 5, 5)
+    assert (placed.band, placed.moved, placed.certificate.lower_bound) == (Band(2, 2), 5, 5)
 
 
 def test_racks_of_unequal_size_are_filled_as_evenly_as_they_can_be() -> None:
@@ -338,20 +339,22 @@ def test_what_cannot_be_says_what_is_short(factor: int, rule: RackRule, what: st
 
 
 def test_a_band_that_nothing_fits_into_is_refused() -> None:
-    with pytest.raises(NoFlow):
+    with pytest.raises(InfeasibleFlow):
         movement_within(problem_of([[0], [1], [2]], [0, 0, 0]), Band(2, 2))
 
 
 def test_the_verifier_says_what_is_wrong() -> None:
     problem = problem_of([[0, 2], [1, 3]], [0, 0, 1, 1], removed=(3,))
-    placed = Placed(np.array([[0, 1], [1, 3]], np.int32), Band(1, 1), 0, 5, "nobody", ())
+    placed = ReplicaPlacement(
+        np.array([[0, 1], [1, 3]], np.int32), Band(1, 1), Certificate("moved weight", 0, 5, "none")
+    )
     faults = placement_faults(problem, placed)
     assert "partition 0, [0, 1]: a rack has too few of its replicas, or too many" in faults
     assert "partition 1, [1, 3]: a broker may not have it" in faults
     assert "broker 1 has 2, not 1 to 1" in faults
     assert "1 is moved, not 0" in faults
     assert "the bound 5 is above what is moved, 0" in faults
-    twice = Placed(np.array([[0, 0], [2, -1]], np.int32), None, 2, 0, "nobody", ())
+    twice = ReplicaPlacement(np.array([[0, 0], [2, -1]], np.int32), None, Certificate("moved weight", 2, 0, "none"))
     assert [fault.split(":")[0] for fault in placement_faults(problem, twice)][:2] == [
         "partition 0, [0, 0]",
         "partition 1, [2]",
@@ -371,7 +374,7 @@ def test_thousands_of_partitions_are_solved_by_waking_some(racks: int, monkeypat
     monkeypatch.setattr(within_band, "SPARE", 1)
     monkeypatch.setattr(within_band, "_lightest", lambda state: np.zeros(len(state.is_active), np.bool_))
     sparse = least_movement(problem, TIGHT)
-    assert usual.moved == usual.bound == sparse.moved == sparse.bound
+    assert usual.moved == usual.certificate.lower_bound == sparse.moved == sparse.certificate.lower_bound
     assert placement_faults(problem, usual) == placement_faults(problem, sparse) == []
     on_each = counts(problem, usual.replicas)
     assert (on_each[[4, 7]] == 0).all()

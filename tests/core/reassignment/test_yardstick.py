@@ -48,8 +48,8 @@ def test_no_plan_moves_less_than_what_is_forced_nor_than_what_is_as_even(
     before, after, racks = change
     found = measured(before, after, racks)
     assert found.forced.moved <= found.as_even.moved <= moved(before, after)
-    assert found.forced.optimal
-    assert found.as_even.optimal
+    assert found.forced.certificate.optimal
+    assert found.as_even.certificate.optimal
 
 
 def test_where_nothing_had_to_change_nothing_had_to_move() -> None:

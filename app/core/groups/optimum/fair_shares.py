@@ -20,6 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from app.core.flow import max_flow
 from app.core.groups.arrays.readership import Readership
 from app.core.model import Int64s
 
@@ -97,23 +98,19 @@ def _below(readers: Readership, whole: Share, load: int) -> tuple[NDArray[np.boo
 
     If everything finds a place with no member left over, the members are all below or none is: there is no split.
     """
-    from ortools.graph.python import max_flow  # noqa: PLC0415 — solvers are loaded when something is to be solved
-
     topics, members = whole.topic_classes, whole.member_classes
     topic_at, member_at = np.nonzero(readers.reads[np.ix_(topics, members)])
     source, sink = len(topics) + len(members), len(topics) + len(members) + 1
-    flow = max_flow.SimpleMaxFlow()
     tails = [np.full(len(topics), source), topic_at, np.arange(len(members)) + len(topics)]
     heads = [np.arange(len(topics)), member_at + len(topics), np.full(len(members), sink)]
     # What leads from topics to members must never be full, so that the cut does not pass between them.
     unlimited = np.full(len(topic_at), whole.partitions + 1)
     capacities = [readers.partitions[topics], unlimited, readers.members[members] * load]
-    flow.add_arcs_with_capacity(
-        np.concatenate(tails).astype(np.int32), np.concatenate(heads).astype(np.int32), np.concatenate(capacities)
+    flow = max_flow(
+        np.concatenate(tails).astype(np.int32),
+        np.concatenate(heads).astype(np.int32),
+        np.concatenate(capacities),
+        source=source,
+        sink=sink,
     )
-    status = flow.solve(source, sink)
-    if status != flow.OPTIMAL:
-        raise RuntimeError(f"the maximum flow over {len(topics)} classes of topics ended as {status}")
-    reaches_sink = np.zeros(sink + 1, np.bool_)
-    reaches_sink[flow.get_sink_side_min_cut()] = True
-    return reaches_sink[: len(topics)], reaches_sink[len(topics) : source]
+    return flow.is_sink_side[: len(topics)], flow.is_sink_side[len(topics) : source]

@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from app.core.flow import Flow, largest_cost, solve
+from app.core.flow import Flow, largest_cost, min_cost_flow
 from app.core.groups.arrays.partition_table import NOBODY, assignment_of, owners, partition_table
 from app.core.groups.arrays.rack_match import rack_match
 from app.core.groups.arrays.readership import readership
@@ -113,7 +113,7 @@ def optimum(members: Sequence[Member], metadata: GroupMetadata, *, weights: Weig
     group = Group(table, readers, rack_match(members, metadata, table), owners(table, members), worth)
     network = optimal_network(group, shares)
     _check_weights(worth, len(network.flow.supplies))
-    flow = solve(network.flow, (network.out_of_rack, network.moving))
+    flow = min_cost_flow(network.flow, (network.out_of_rack, network.moving))
     held = network.carried_out(flow.amounts)
     rows = np.flatnonzero(held != NOBODY)
     in_rack = int(worth[rows][group.racks.is_in_rack(rows, group.racks.of_member[held[rows]])].sum())
@@ -147,8 +147,8 @@ def _shared_load(group: Group, share: Share) -> SharedLoad:
 
 
 def _certificate(network: OptimalNetwork, flow: Flow, total: int, in_rack: int, moved: int) -> Certificate:
-    in_rack_bound = total - flow.bounds[0]
-    moved_bound = flow.bounds[1] + network.moved_anyway
+    in_rack_bound = total - flow.lower_bounds[0]
+    moved_bound = flow.lower_bounds[1] + network.moved_anyway
     return Certificate(
         in_rack_bound=in_rack_bound,
         moved_bound=moved_bound,

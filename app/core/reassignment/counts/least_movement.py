@@ -12,8 +12,9 @@ who takes what moves.
 
 from collections.abc import Callable
 
+from app.core.certificate import Certificate
 from app.core.model import Int32s
-from app.core.reassignment.answer import Placed
+from app.core.reassignment.answer import ReplicaPlacement
 from app.core.reassignment.balance import Balance, Band
 from app.core.reassignment.counts.narrowest import narrowest_band
 from app.core.reassignment.counts.places import in_order, moved_weight
@@ -29,7 +30,7 @@ def never() -> bool:
     return False
 
 
-def least_movement(problem: Problem, balance: Balance, *, is_over: Callable[[], bool] = never) -> Placed:
+def least_movement(problem: Problem, balance: Balance, *, is_over: Callable[[], bool] = never) -> ReplicaPlacement:
     """Move as little as can be, so that the target brokers' counts are as even as asked for.
 
     Parameters
@@ -42,20 +43,21 @@ def least_movement(problem: Problem, balance: Balance, *, is_over: Callable[[], 
     return movement_within(problem, balance.widened(narrowest_band(problem)), is_over=is_over)
 
 
-def movement_within(problem: Problem, band: Band, *, is_over: Callable[[], bool] = never) -> Placed:
+def movement_within(problem: Problem, band: Band, *, is_over: Callable[[], bool] = never) -> ReplicaPlacement:
     """Move as little as can be, so that each target broker's count is within the band.
 
     Raises
     ------
-    NoFlow : no legal placement is within the band.
+    InfeasibleFlow : no legal placement is within the band.
     """
     replicas, bound = least_within(problem, band, is_over=is_over)
     return _placed(problem, replicas, bound, band)
 
 
-def _placed(problem: Problem, replicas: Int32s, bound: int, band: Band | None) -> Placed:
+def _placed(problem: Problem, replicas: Int32s, bound: int, band: Band | None) -> ReplicaPlacement:
     constraints = ["distinct brokers that each partition may be on", "replicas of a partition spread over racks"]
     if band is not None:
         constraints.append(f"{band.low} to {band.high} replicas on every target broker")
     moved = moved_weight(problem, replicas)
-    return Placed(in_order(problem, replicas), band, moved, min(bound, moved), SOLVER, tuple(constraints))
+    certificate = Certificate("moved weight", moved, min(bound, moved), SOLVER, tuple(constraints))
+    return ReplicaPlacement(in_order(problem, replicas), band, certificate)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from app.core.flow import Network, NoFlow, solve
+from app.core.flow import Network, is_feasible
 from app.core.model import Int32s, Int64s
 from app.core.reassignment.balance import Band
 from app.core.reassignment.counts.pricing import Terms
@@ -122,11 +122,7 @@ class _Groups:
         )
         if supplies[sink] > 0:
             return False
-        try:
-            solve(network, [np.zeros(len(network.tails), np.int64)])
-        except NoFlow:
-            return False
-        return True
+        return is_feasible(network)
 
 
 def _alike(keys: Int32s) -> tuple[Int64s, Int64s]:

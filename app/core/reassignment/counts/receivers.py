@@ -11,7 +11,7 @@ Source: Frank and Murota, "Decreasing minimization on M-convex sets" (2018).
 
 import numpy as np
 
-from app.core.flow import solve
+from app.core.flow import cheapest_amounts
 from app.core.model import Int32s, Int64s
 from app.core.reassignment.counts.network import Room, placement_network
 from app.core.reassignment.counts.offers import offers
@@ -30,7 +30,7 @@ def fairest_receivers(problem: Problem) -> tuple[Int32s, int]:
         lacking = problem.target & (frozen <= np.median(frozen))
         offered = offers(problem, terms, rows, lacking=lacking, asked=np.empty(0, np.int64))
         network = placement_network(problem, terms, _avoidable(problem, room), rows, room, offered)
-        amounts = solve(network.flow, [network.costs]).amounts
+        amounts = cheapest_amounts(network.flow, network.costs)
         replicas[rows] = network.places(amounts, problem.must_keep, replicas.shape[1])
     free = np.zeros(len(problem.broker_ids), np.int64)
     return replicas, int(cheapest(problem, movement_costs(problem), free)[0].sum())

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from app.core.reassignment.answer import Placed
+from app.core.reassignment.answer import ReplicaPlacement
 from app.core.reassignment.balance import KEEP, Band
 from app.core.reassignment.counts.least_movement import least_movement, movement_within, never
 from app.core.reassignment.counts.narrowest import narrowest_band
@@ -25,7 +25,7 @@ class BudgetTooSmall(Exception):
         self.minimum = minimum
 
 
-def trade_off(problem: Problem, *, points: int, is_over: Callable[[], bool] = never) -> list[Placed]:
+def trade_off(problem: Problem, *, points: int, is_over: Callable[[], bool] = never) -> list[ReplicaPlacement]:
     """Movement by balance: from the narrowest band to the one in which only what has to move moves.
 
     Parameters
@@ -38,7 +38,7 @@ def trade_off(problem: Problem, *, points: int, is_over: Callable[[], bool] = ne
     The least movement within each band, the narrowest first.
     """
     narrowest, widest = narrowest_band(problem), _width_of_keeping(problem)
-    found: list[Placed] = []
+    found: list[ReplicaPlacement] = []
     for width in _spread_out(widest, points):
         found.append(movement_within(problem, _wider(narrowest, width), is_over=is_over))
         if is_over():
@@ -46,7 +46,7 @@ def trade_off(problem: Problem, *, points: int, is_over: Callable[[], bool] = ne
     return found
 
 
-def within_budget(problem: Problem, budget: int, *, is_over: Callable[[], bool] = never) -> Placed:
+def within_budget(problem: Problem, budget: int, *, is_over: Callable[[], bool] = never) -> ReplicaPlacement:
     """The placement in the narrowest band that moves no more than the budget.
 
     Raises
@@ -54,8 +54,8 @@ def within_budget(problem: Problem, budget: int, *, is_over: Callable[[], bool] 
     BudgetTooSmall : what has to move whatever the balance is more.
     """
     kept = least_movement(problem, KEEP)
-    if kept.bound > budget:
-        raise BudgetTooSmall(kept.bound)
+    if kept.certificate.lower_bound > budget:
+        raise BudgetTooSmall(kept.certificate.lower_bound)
     narrowest = narrowest_band(problem)
     best, low, high = kept, 0, _width(problem, kept, narrowest)
     while low <= high:
@@ -74,7 +74,7 @@ def _width_of_keeping(problem: Problem) -> int:
     return _width(problem, least_movement(problem, KEEP), narrowest_band(problem))
 
 
-def _width(problem: Problem, placed: Placed, narrowest: Band) -> int:
+def _width(problem: Problem, placed: ReplicaPlacement, narrowest: Band) -> int:
     """By how much the narrowest band has to be widened until the placement is within."""
     on_targets = counts(problem, placed.replicas)[problem.target]
     if not len(on_targets):

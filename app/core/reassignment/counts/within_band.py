@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from app.core.flow import NoFlow, solve
+from app.core.flow import InfeasibleFlow, min_cost_flow
 from app.core.model import Int32s, Int64s
 from app.core.reassignment.balance import Band
 from app.core.reassignment.counts.network import PlacementNetwork, Room, placement_network
@@ -38,7 +38,7 @@ def least_within(problem: Problem, band: Band, *, is_over: Callable[[], bool]) -
 
     Raises
     ------
-    NoFlow : no legal placement is within the band.
+    InfeasibleFlow : no legal placement is within the band.
     """
     replicas, stays = stay_put(problem)
     state = _State(problem, Terms.of(problem), band, replicas, ~stays, np.empty(0, np.int64), problem.target)
@@ -49,7 +49,7 @@ def least_within(problem: Problem, band: Band, *, is_over: Callable[[], bool]) -
     bound = 0
     while True:
         network = _network(state, costs, _room(state))
-        flow = solve(network.flow, [network.costs])
+        flow = min_cost_flow(network.flow, [network.costs])
         state.carry_out(network, flow.amounts)
         prices = _prices(state, network, flow.potentials[0])
         wishes, places = cheapest(problem, costs, prices)
@@ -60,7 +60,7 @@ def least_within(problem: Problem, band: Band, *, is_over: Callable[[], bool]) -
         # Too heavy to count replicas in the same number: among the flows that move least, the fewest replicas.
         network = _network(state, costs, _room(state))
         ties = _network(state, _ties(problem), _room(state))
-        state.carry_out(network, solve(network.flow, [network.costs, ties.costs]).amounts)
+        state.carry_out(network, min_cost_flow(network.flow, [network.costs, ties.costs]).amounts)
     return state.replicas, bound // scale
 
 
@@ -129,11 +129,11 @@ def _lightest(state: _State) -> NDArray[np.bool_]:
 
 
 def _come_within(state: _State) -> None:
-    """Bring all counts within the band, at whatever cost. Raises `NoFlow`."""
+    """Bring all counts within the band, at whatever cost. Raises `InfeasibleFlow`."""
     nothing = Costs(np.zeros_like(state.problem.homes, np.int64), np.zeros_like(state.problem.weight))
     while True:
         network = _network(state, nothing, _any_room(state))
-        flow = solve(network.flow, [network.costs])
+        flow = min_cost_flow(network.flow, [network.costs])
         state.carry_out(network, flow.amounts)
         outside = state.outside()
         if not outside:
@@ -147,7 +147,7 @@ def _come_within(state: _State) -> None:
         # Each helps; the lightest are those that will be wanted in the end.
         lightest = np.argsort(state.problem.weight[would_move], kind="stable")[: 4 * outside + SPARE]
         if not state.wake(would_move[lightest], places):
-            raise NoFlow
+            raise InfeasibleFlow
 
 
 def _network(state: _State, costs: Costs, room: Room) -> PlacementNetwork:

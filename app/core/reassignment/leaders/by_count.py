@@ -8,16 +8,17 @@ that, not the target ones alone.
 
 import numpy as np
 
+from app.core.certificate import Certificate
 from app.core.model import Int64s
 from app.core.reassignment.balance import Balance, Band
 from app.core.reassignment.leaders.bound import change_costs, changes_bound, only_candidates
-from app.core.reassignment.leaders.problem import Leaders, LeadersProblem
+from app.core.reassignment.leaders.problem import LeaderChoice, LeadersProblem
 from app.core.reassignment.leaders.shares import Shares
 
 SOLVER = "flow between brokers, by distances"
 
 
-def by_count(problem: LeadersProblem, balance: Balance) -> Leaders:
+def by_count(problem: LeadersProblem, balance: Balance) -> LeaderChoice:
     """Choose the leaders of partitions that all weigh 1."""
     costs, _ = change_costs(problem, keep=balance.tolerance is None)
     leaders, rows = only_candidates(problem, costs)
@@ -38,17 +39,15 @@ def by_count(problem: LeadersProblem, balance: Balance) -> Leaders:
         bound = int(np.count_nonzero(problem.is_forced()))
     else:
         bound = changes_bound(problem, *bounds(problem, band), prices)
-    return Leaders(
+    constraints = _constraints(band)
+    largest = int(problem.loads(leaders)[problem.target].max(initial=0))
+    return LeaderChoice(
         leaders=leaders,
         band=band,
-        changes=problem.changes(leaders),
-        bound=bound,
-        largest=int(problem.loads(leaders)[problem.target].max(initial=0)),
-        largest_bound=largest_bound,
+        certificate=Certificate("leader changes", problem.changes(leaders), bound, SOLVER, constraints),
+        largest=Certificate("leaders of the largest broker", largest, largest_bound, SOLVER, constraints),
         without_choice=problem.without_choice(),
         prices=np.zeros_like(prices) if band is None else prices,
-        solver=SOLVER,
-        constraints=_constraints(band),
     )
 
 

@@ -17,10 +17,11 @@ would change leaders for nothing.
 import numpy as np
 from numpy.typing import NDArray
 
+from app.core.certificate import Certificate
 from app.core.model import Int32s, Int64s
 from app.core.reassignment.balance import Balance, Band
 from app.core.reassignment.leaders.bound import change_costs, fewest_to_leave, only_candidates
-from app.core.reassignment.leaders.problem import NOBODY, Leaders, LeadersProblem
+from app.core.reassignment.leaders.problem import NOBODY, LeaderChoice, LeadersProblem
 from app.core.reassignment.leaders.shares import Shares
 
 CLOSE = 1000
@@ -28,7 +29,7 @@ CLOSE = 1000
 SOLVER = "flow between brokers, rounded and repaired"
 
 
-def by_ingress(problem: LeadersProblem, balance: Balance) -> Leaders:
+def by_ingress(problem: LeadersProblem, balance: Balance) -> LeaderChoice:
     """Choose the leaders of partitions that weigh what they weigh."""
     costs, _ = change_costs(problem, keep=balance.tolerance is None)
     leaders, rows = only_candidates(problem, costs)
@@ -45,17 +46,15 @@ def by_ingress(problem: LeadersProblem, balance: Balance) -> Leaders:
     largest, least = int(loads[problem.target].max(initial=0)), int(loads[problem.target].min(initial=goal))
     band = None if balance.tolerance is None else Band(least, max(goal, largest))
     forced = int(np.count_nonzero(problem.is_forced()))
-    return Leaders(
+    bound = forced if band is None else forced + fewest_to_leave(problem, band.high)
+    constraints = _constraints(band)
+    return LeaderChoice(
         leaders=leaders,
         band=band,
-        changes=problem.changes(leaders),
-        bound=forced if band is None else forced + fewest_to_leave(problem, band.high),
-        largest=largest,
-        largest_bound=largest_bound,
+        certificate=Certificate("leader changes", problem.changes(leaders), bound, SOLVER, constraints),
+        largest=Certificate("ingress of the largest broker, bytes/s", largest, largest_bound, SOLVER, constraints),
         without_choice=problem.without_choice(),
         prices=np.zeros(len(problem.base), np.int64),
-        solver=SOLVER,
-        constraints=_constraints(band),
     )
 
 

@@ -3,14 +3,14 @@
 from app.core.reassignment.balance import Balance
 from app.core.reassignment.leaders.by_count import by_count
 from app.core.reassignment.leaders.by_ingress import by_ingress
-from app.core.reassignment.leaders.problem import Leaders, LeadersProblem
+from app.core.reassignment.leaders.problem import LeaderChoice, LeadersProblem
 from app.errors import LimitExceeded
 
 LARGEST_SUM = 1 << 61
 """Weights are added in 64 bits; half of what fits leaves room for rounding."""
 
 
-def choose_leaders(problem: LeadersProblem, balance: Balance) -> Leaders:
+def choose_leaders(problem: LeadersProblem, balance: Balance) -> LeaderChoice:
     """Choose a leader of each partition.
 
     Hard constraints: it is one of the replicas, on a broker that may lead, if there is one.

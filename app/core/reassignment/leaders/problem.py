@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from app.core.certificate import Certificate
 from app.core.model import Int32s, Int64s
 from app.core.reassignment.balance import Band
 
@@ -82,45 +83,25 @@ class LeadersProblem:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Leaders:
-    """The chosen leaders, and the proof of how good they are.
+class LeaderChoice:
+    """The chosen leaders, and the certificates of how few change and how little the largest broker leads.
 
     Parameters
     ----------
-    leaders : (rows,) int32, a replica of each partition, `NOBODY` where it has none.
-    band : what the target brokers are within; None with `keep`, which bounds nothing.
-    changes : partitions that had a leader and get another. bound : no choice within the band changes fewer.
-    largest : what the target broker that leads the most leads. largest_bound : no choice of leaders has a smaller one;
-        with `keep`, none that changes only what is forced.
+    leaders : (rows,) int32, a replica of each partition, `NOBODY` if it has none.
+    band : the leaders (or their ingress) of the target brokers are within it; None with `keep`, which bounds nothing.
+    certificate : of the leader changes, partitions that have a leader and get another, among choices within the band.
+    largest : certificate of what the target broker that leads the most leads; with `keep`, among choices that change
+        only what is forced.
     without_choice : partitions of which no replica may lead; one of them leads all the same.
-    prices : (brokers,) int64 from which `bound` follows without the solver, by `changes_bound`. All 0 with `keep`,
-        where the bound is what is forced, and by ingress, where `fewest_to_leave` counts it.
-    solver : what found it. constraints : what the bounds were measured against, in words.
+    prices : (brokers,) int64 dual prices, from which the bound on changes follows without the solver by
+        `changes_bound`. All 0 with `keep`, where the bound is the number of forced changes, and by ingress, where
+        `fewest_to_leave` counts it.
     """
 
     leaders: Int32s = field(repr=False)
     band: Band | None
-    changes: int
-    bound: int
-    largest: int
-    largest_bound: int
+    certificate: Certificate[int]
+    largest: Certificate[int]
     without_choice: int
     prices: Int64s = field(repr=False)
-    solver: str
-    constraints: tuple[str, ...]
-
-    @property
-    def optimal(self) -> bool:
-        """Whether no choice within the band changes fewer."""
-        return self.changes <= self.bound
-
-    @property
-    def gap(self) -> float:
-        """How much of the changes the bound does not prove: (changes - bound) / changes."""
-        return (self.changes - self.bound) / self.changes if self.changes > self.bound else 0.0
-
-    @property
-    def largest_gap(self) -> float:
-        """How far the largest broker is above what is proven: (largest - largest_bound) / largest_bound."""
-        above = self.largest - self.largest_bound
-        return above / max(self.largest_bound, 1) if above > 0 else 0.0

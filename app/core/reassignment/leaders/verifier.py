@@ -3,10 +3,10 @@
 import numpy as np
 
 from app.core.reassignment.balance import KEEP, Balance
-from app.core.reassignment.leaders.problem import NOBODY, Leaders, LeadersProblem
+from app.core.reassignment.leaders.problem import NOBODY, LeaderChoice, LeadersProblem
 
 
-def leader_violations(problem: LeadersProblem, answer: Leaders, balance: Balance) -> list[str]:
+def leader_violations(problem: LeadersProblem, answer: LeaderChoice, balance: Balance) -> list[str]:
     """Say every way in which chosen leaders are not as asked, or are not what the answer says of them.
 
     Returns
@@ -37,13 +37,13 @@ def leader_violations(problem: LeadersProblem, answer: Leaders, balance: Balance
     return found + _miscounted(problem, answer, int(loads.max(initial=0)))
 
 
-def _miscounted(problem: LeadersProblem, answer: Leaders, largest: int) -> list[str]:
+def _miscounted(problem: LeadersProblem, answer: LeaderChoice, largest: int) -> list[str]:
     said_and_so = {
-        "leader changes": (answer.changes, problem.changes(answer.leaders)),
-        "led by the largest": (answer.largest, largest),
+        "leader changes": (answer.certificate.value, problem.changes(answer.leaders)),
+        "led by the largest": (answer.largest.value, largest),
         "partitions without choice": (answer.without_choice, problem.without_choice()),
     }
     found = [f"{what}: {said} said, {so} counted" for what, (said, so) in said_and_so.items() if said != so]
-    if answer.bound > answer.changes or answer.largest_bound > answer.largest:
+    if any(claim.lower_bound > claim.value for claim in (answer.certificate, answer.largest)):
         found.append("a bound is above what was reached")
     return found

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from app.core.flow import NoFlow
+from app.core.flow import InfeasibleFlow
 from app.core.model import Int32s, Int64s
 from app.core.reassignment.balance import Band
 from app.core.reassignment.loads.repair import Repair
@@ -41,7 +41,7 @@ def first_attempt(rules: Rules, base_load: Int64s) -> Attempt:
 
     Raises
     ------
-    NoFlow : if some partition cannot be placed at all.
+    InfeasibleFlow : if some partition cannot be placed at all.
     """
     from app.core.reassignment.loads.first_places_kernel import (  # noqa: PLC0415 — numba takes most of a second to import
         first_places,
@@ -51,7 +51,7 @@ def first_attempt(rules: Rules, base_load: Int64s) -> Attempt:
     at = np.full((rows, int(rules.factor.max(initial=0))), -1, np.int32)
     loads = base_load.astype(np.int64).copy()
     if first_places(rules, np.argsort(-rules.load, kind="stable"), loads, at) >= 0:
-        raise NoFlow
+        raise InfeasibleFlow
     return _attempt(rules, at, loads)
 
 

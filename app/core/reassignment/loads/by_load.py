@@ -1,8 +1,8 @@
 """Replicas balanced by the bytes or the throughput that they put on brokers, with what cannot be bettered beside it.
 
 To make the largest load as small as can be over whole replicas is NP-hard: two brokers and a list of sizes are the
-partition problem. So this answers a good placement and how far from the best it can be, twice: `largest_load` beside
-`bound_of_largest`, and the movement beside the least movement that the band of loads allows.
+partition problem. So this answers a good placement and how far from the best it can be, twice: the largest load beside
+its lower bound, and the movement beside the least movement that the band of loads allows.
 
     tight      the ceiling is the lowest that pieces of replicas could keep, raised to what whole ones came to
     tolerance  the lowest ceiling and the highest floor of pieces, widened by it
@@ -18,8 +18,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from app.core.certificate import Certificate
 from app.core.model import Int64s
-from app.core.reassignment.answer import Placed
+from app.core.reassignment.answer import ReplicaPlacement
 from app.core.reassignment.balance import Balance, Band
 from app.core.reassignment.counts.places import in_order
 from app.core.reassignment.loads.attempts import Attempt, attempt, evened, first_attempt
@@ -36,33 +37,27 @@ CLOSE_ENOUGH = 10_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PlacedByLoad:
-    """Where the replicas shall be, and how even the loads of the target brokers are.
+class LoadPlacement:
+    """A placement balanced by load, with the certificate of its largest load beside that of its movement.
 
     Parameters
     ----------
-    placed : its band is that of `asked`, widened where whole replicas did not come to be within; its floor is 0 where
-        only a ceiling was asked for.
-    asked : the band of loads that was aimed at; None with `keep`.
-    smallest_load, largest_load : of the target brokers, other partitions included.
-    bound_of_largest : no placement's largest load is smaller; with `keep`, none that moves as little.
+    placement : its band is `requested`, widened if whole replicas cannot be within it; its floor is 0 if only a ceiling
+        was requested.
+    requested : the band of loads that the balance asks for; None with `keep`.
+    smallest_load : of the target brokers, partitions outside the problem included.
+    largest : certificate of the largest load of a target broker; with `keep`, among the placements that move as little.
     """
 
-    placed: Placed
-    asked: Band | None
+    placement: ReplicaPlacement
+    requested: Band | None
     smallest_load: int
-    largest_load: int
-    bound_of_largest: int
-
-    @property
-    def gap_of_largest(self) -> float:
-        """How far the largest load can be from the smallest possible: (largest − bound) / bound, 0.0 if that is 0."""
-        return (self.largest_load - self.bound_of_largest) / self.bound_of_largest if self.bound_of_largest else 0.0
+    largest: Certificate[int]
 
 
 def place_by_load(
     problem: Problem, load: Int64s, base_load: Int64s, balance: Balance, is_over: Callable[[], bool]
-) -> PlacedByLoad:
+) -> LoadPlacement:
     """Balance replicas by load.
 
     Parameters
@@ -73,7 +68,7 @@ def place_by_load(
 
     Raises
     ------
-    NoFlow : if some partition cannot be placed at all.
+    InfeasibleFlow : if some partition cannot be placed at all.
     LimitExceeded : if loads or weights are so large that they cannot be added exactly.
     """
     rules = rules_of(problem, load)
@@ -82,14 +77,14 @@ def place_by_load(
         return _kept(problem, rules, base_load, start, is_over)
     bound = lowest_ceiling(rules, base_load)
     if balance.tolerance == 0:
-        asked = Band(0, bound)
+        requested = Band(0, bound)
         found = _tightest(rules, start, bound, is_over)
     else:
-        asked = balance.widened(Band(highest_floor(rules, base_load, bound), bound))
-        found = attempt(rules, start, asked, is_over)
-    band = Band(min(asked.low, found.smallest), max(asked.high, found.largest))
+        requested = balance.widened(Band(highest_floor(rules, base_load, bound), bound))
+        found = attempt(rules, start, requested, is_over)
+    band = Band(min(requested.low, found.smallest), max(requested.high, found.largest))
     least = least_movement(rules, base_load, band, found.moved, is_over)
-    return _answer(problem, found, band=band, asked=asked, bound=least, bound_of_largest=bound)
+    return _answer(problem, found, band=band, requested=requested, bound=least, bound_of_largest=bound)
 
 
 def _tightest(rules: Rules, start: Attempt, bound: int, is_over: Callable[[], bool]) -> Attempt:
@@ -111,12 +106,12 @@ def _tightest(rules: Rules, start: Attempt, bound: int, is_over: Callable[[], bo
 
 def _kept(
     problem: Problem, rules: Rules, base_load: Int64s, start: Attempt, is_over: Callable[[], bool]
-) -> PlacedByLoad:
+) -> LoadPlacement:
     """Only the moves that are forced, evened out; the least movement is what it moves."""
     bound = _bound_when_kept(rules, base_load, start)
     found = evened(rules, start, bound, is_over)
     bound = max(bound, _bound_when_kept(rules, base_load, found))
-    return _answer(problem, found, band=None, asked=None, bound=found.moved, bound_of_largest=bound)
+    return _answer(problem, found, band=None, requested=None, bound=found.moved, bound_of_largest=bound)
 
 
 def _bound_when_kept(rules: Rules, base_load: Int64s, found: Attempt) -> int:
@@ -154,9 +149,11 @@ def _groups(rules: Rules, found: Attempt) -> list[NDArray[np.bool_]]:
 
 
 def _answer(
-    problem: Problem, found: Attempt, *, band: Band | None, asked: Band | None, bound: int, bound_of_largest: int
-) -> PlacedByLoad:
+    problem: Problem, found: Attempt, *, band: Band | None, requested: Band | None, bound: int, bound_of_largest: int
+) -> LoadPlacement:
     limits = ["replicas on distinct brokers that may keep or receive them", "least and most replicas per rack"]
     limits.append("only moves that are forced" if band is None else f"loads within {band.low} … {band.high}")
-    placed = Placed(in_order(problem, found.at), band, found.moved, bound, SOLVER, tuple(limits))
-    return PlacedByLoad(placed, asked, found.smallest, found.largest, bound_of_largest)
+    movement = Certificate("moved weight", found.moved, bound, SOLVER, tuple(limits))
+    largest = Certificate("largest load", found.largest, bound_of_largest, SOLVER, tuple(limits))
+    placement = ReplicaPlacement(in_order(problem, found.at), band, movement)
+    return LoadPlacement(placement, requested, found.smallest, largest)

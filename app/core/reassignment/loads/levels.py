@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from app.core.flow import Network, NoFlow, solve
+from app.core.flow import InfeasibleFlow, Network, is_feasible
 from app.core.model import Int64s
 from app.core.reassignment.loads.rules import Rules
 from app.core.reassignment.problem import NO_HOME
@@ -25,13 +25,13 @@ def lowest_ceiling(rules: Rules, base_load: Int64s) -> int:
 
     Raises
     ------
-    NoFlow : if some partition cannot be placed at all.
+    InfeasibleFlow : if some partition cannot be placed at all.
     """
     shares = _shares(rules)
     total = int(shares.whole.sum())
     beyond = total + int(base_load.max(initial=0))
     if not _can_be_kept(rules, shares, base_load, 0, beyond):
-        raise NoFlow
+        raise InfeasibleFlow
     bases = base_load[rules.target]
     below = int(bases.max(initial=0)) - 1
     if rules.target.all():
@@ -123,12 +123,7 @@ def _has_flow(supplies: Int64s, tails: Int64s, heads: Int64s, lower: Int64s, upp
     supplies = supplies.copy()
     np.subtract.at(supplies, tails, lower)
     np.add.at(supplies, heads, lower)
-    network = Network(supplies, tails.astype(np.int32), heads.astype(np.int32), upper - lower)
-    try:
-        solve(network, [np.zeros(len(tails), np.int64)])
-    except NoFlow:
-        return False
-    return True
+    return is_feasible(Network(supplies, tails.astype(np.int32), heads.astype(np.int32), upper - lower))
 
 
 def _heaviest_together(rules: Rules, shares: _Shares, base_load: Int64s) -> int:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.core.model import Int32s, Int64s
-from app.core.reassignment.answer import Placed
+from app.core.reassignment.answer import ReplicaPlacement
 from app.core.reassignment.counts.least_movement import least_movement
 from app.core.reassignment.counts.pricing import cheapest, movement_costs
 from app.core.reassignment.domains import Kind, RackRule, domains_of
@@ -106,8 +106,8 @@ class ReassignmentSweep:
             "moved_replicas": int(moved.sum()),
             "moved_bytes": int((moved * cluster.size_bytes).sum()),
             "lower_bound_bytes": _bytes_lower_bound(definition, problem, solution),
-            "optimal": solution.optimal,
-            "gap": solution.gap,
+            "optimal": solution.certificate.optimal,
+            "gap": solution.certificate.gap,
             **_balance_figures(cluster, cluster.replicas, receives, "before"),
             **_balance_figures(cluster, solution.replicas, problem.target, "after"),
             "short_of_racks": _short_of_racks(cluster, problem, solution.replicas),
@@ -177,10 +177,10 @@ def _not_feasible(
     return NotFeasible(detail, topic=topic, needed=short.needed, there=short.there, removed=change.removed)
 
 
-def _bytes_lower_bound(definition: ReassignmentSweepDefinition, problem: Problem, solution: Placed) -> int:
+def _bytes_lower_bound(definition: ReassignmentSweepDefinition, problem: Problem, solution: ReplicaPlacement) -> int:
     """A lower bound on the moved bytes; without the balance constraint if replicas are minimised instead of bytes."""
     if definition.minimises_bytes:
-        return solution.bound
+        return solution.certificate.lower_bound
     weighed = replace(problem, weight=definition.cluster.size_bytes)
     free = np.zeros(len(problem.broker_ids), np.int64)
     return int(cheapest(weighed, movement_costs(weighed), free)[0].sum())

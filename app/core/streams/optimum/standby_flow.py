@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from app.core.flow import Network, NoFlow, solve
+from app.core.flow import InfeasibleFlow, Network, min_cost_flow
 from app.core.model import Int64s
 from app.core.streams.model import Bools
 from app.core.streams.optimum.problem import Problem
@@ -46,7 +46,7 @@ def place(problem: Problem, profiles: Profiles, places: Places) -> Placed:
         longest = np.minimum(longest, tasks)
         try:
             found, full = _flow(problem, profiles, places, longest)
-        except NoFlow:
+        except InfeasibleFlow:
             full = longest < tasks
         # With its last arc empty a client would not take more if it had more arcs, since each is dearer than the last.
         if not (full & (longest < tasks)).any():
@@ -79,8 +79,8 @@ def _flow(problem: Problem, profiles: Profiles, places: Places, longest: Int64s)
     supplies[pair_node] = places.lower[task, profile]
     supplies[sink] = -tasks * problem.standbys
     network = Network(supplies, tails.astype(np.int32), heads.astype(np.int32), capacities.astype(np.int64))
-    flow = solve(network, (imbalance, restored))
+    flow = min_cost_flow(network, (imbalance, restored))
     taken = flow.amounts[len(task) : len(task) + len(pair)] > 0
     standby = np.zeros((clients, tasks), np.bool_)
     standby[client[taken], task[pair[taken]]] = True
-    return Placed(standby, *flow.bounds), standby.sum(axis=1) >= longest
+    return Placed(standby, *flow.lower_bounds), standby.sum(axis=1) >= longest

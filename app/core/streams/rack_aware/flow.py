@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from app.core.flow import InfeasibleFlow, Network, cheapest_amounts
 from app.core.model import Int64s
 
 
@@ -72,12 +73,8 @@ def balance_subtopology(cost: Int64s, group: Int64s, held: Int64s, share: Int64s
 
 def _cheapest(tails: Int64s, heads: Int64s, room: Int64s, unit_cost: Int64s, supplies: Int64s) -> Int64s:
     """(arcs,) int64 flow."""
-    from ortools.graph.python import min_cost_flow  # noqa: PLC0415 — solvers are loaded when something is to be solved
-
-    flow = min_cost_flow.SimpleMinCostFlow()
-    arcs = flow.add_arcs_with_capacity_and_unit_cost(tails.astype(np.int32), heads.astype(np.int32), room, unit_cost)
-    flow.set_nodes_supplies(np.arange(len(supplies), dtype=np.int32), supplies)
-    status = flow.solve()
-    if status != flow.OPTIMAL:
-        raise ValueError(f"no assignment keeps {-supplies[supplies < 0].sum()} tasks within the shares: {status}")
-    return np.asarray(flow.flows(arcs), np.int64)
+    network = Network(supplies, tails.astype(np.int32), heads.astype(np.int32), room)
+    try:
+        return cheapest_amounts(network, unit_cost)
+    except InfeasibleFlow:
+        raise ValueError(f"no assignment keeps {-supplies[supplies < 0].sum()} tasks within the shares") from None

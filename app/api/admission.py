@@ -1,0 +1,77 @@
+"""How many requests are served at once, how many wait, and when one is turned away.
+
+A request that needs the database or a thread for long has to be admitted first. It is admitted once its body has been
+read, so that slow senders keep nobody else waiting. From then on, the order is the same for every request: its slot, a
+thread, a connection. There are at least as many threads and connections as slots (`Settings` checks it), so that no
+request waits for one of the three while it holds another.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from app.errors import ServiceBusy
+
+
+@dataclass(frozen=True, slots=True)
+class Capacity:
+    """What the service takes on at once.
+
+    Parameters
+    ----------
+    concurrent : requests that are being served. queued : requests that wait for one of these to end.
+    queue_s : seconds that a request waits at most.
+    """
+
+    concurrent: int
+    queued: int
+    queue_s: float
+
+
+class Admission:
+    """Admits requests in the order in which they come. It belongs to one event loop."""
+
+    def __init__(self, capacity: Capacity) -> None:
+        self._capacity = capacity
+        self._slots = asyncio.Semaphore(capacity.concurrent)
+        self._queued = 0
+
+    def check(self) -> None:
+        """Raise `ServiceBusy` if a request that came now would be turned away."""
+        if self._slots.locked() and self._queued >= self._capacity.queued:
+            raise self._busy(f"{self._queued} more wait, which is the limit")
+
+    @asynccontextmanager
+    async def slot(self) -> AsyncIterator[None]:
+        """Hold a slot for as long as the context lasts.
+
+        Raises
+        ------
+        ServiceBusy
+            The queue is full, or no slot became free in time.
+        """
+        if self._slots.locked():
+            await self._wait()
+        else:
+            await self._slots.acquire()
+        try:
+            yield
+        finally:
+            self._slots.release()
+
+    async def _wait(self) -> None:
+        self.check()
+        capacity = self._capacity
+        self._queued += 1
+        try:
+            async with asyncio.timeout(capacity.queue_s):
+                await self._slots.acquire()
+        except TimeoutError:
+            raise self._busy(f"none of them ended within {capacity.queue_s:g} s") from None
+        finally:
+            self._queued -= 1
+
+    def _busy(self, reason: str) -> ServiceBusy:
+        concurrent = self._capacity.concurrent
+        return ServiceBusy(f"{concurrent} requests are being served and {reason}; try again", limit=concurrent)

@@ -1,0 +1,179 @@
+"""What group plans look like as JSON."""
+
+from typing import Any, Literal
+
+from pydantic import BaseModel
+
+from app.api.plan_documents import CertificateDocument, PlanSummary
+from app.api.snapshots import WarningDocument
+from app.core.groups.measures.handover import Handover
+from app.core.groups.measures.violations import GroupViolation
+
+Assigned = dict[str, dict[str, list[int]]]
+"""Partitions by member and topic: members in the group's order, the rest in the order of Kafka's own lists."""
+
+
+class LocalityCounts(BaseModel):
+    """Where partitions are read: in a rack that holds a replica, in another, or nobody can say."""
+
+    in_rack: int
+    cross_rack: int
+    unknown: int
+    in_rack_share: float | None
+
+
+class LocalityDocument(LocalityCounts):
+    """The same by weight, where bytes/s are known."""
+
+    bytes_per_s: LocalityCounts | None = None
+
+
+class EvennessDocument(BaseModel):
+    """How even members' loads are. `spread` is the largest difference between two that could share."""
+
+    min: int
+    max: int
+    spread: int
+    total: int
+
+
+class MemberLoad(BaseModel):
+    """What one member reads."""
+
+    member_id: str
+    group_instance_id: str | None
+    rack_id: str | None
+    partitions: int
+    lag: int | None = None
+    bytes_per_s: int | None = None
+    in_rack: int
+    cross_rack: int
+    unknown: int
+
+
+class Loads(BaseModel):
+    """How even the loads are, by each weight that is known."""
+
+    partitions: EvennessDocument
+    lag: EvennessDocument | None = None
+    bytes_per_s: EvennessDocument | None = None
+
+
+class LoadsDocument(Loads):
+    """The loads, and whose they are."""
+
+    per_member: list[MemberLoad]
+
+
+class OptimumDocument(LocalityDocument):
+    """The best that the group could have, from what its members own."""
+
+    balance: Literal["partitions", "lag", "bytes_per_s"]
+    moved: int
+    spread: int
+    largest_load: int | None = None
+    certificate: CertificateDocument
+
+
+class PhaseDocument(BaseModel):
+    """One round of joining and assigning; `pending` were given up and are handed out by the next."""
+
+    assignment: Assigned
+    revoked: int
+    added: int
+    pending: int
+
+
+class RebalanceDocument(BaseModel):
+    """A rebalance, until nobody has to give anything up; not `settled` where that does not come."""
+
+    settled: bool
+    phases: list[PhaseDocument]
+
+
+class TopicChangeDocument(BaseModel):
+    """What differs about a topic: `appeared`, `vanished`, `partitions` or `racks`; the first partitions are named."""
+
+    topic: str
+    what: Literal["appeared", "vanished", "partitions", "racks"]
+    partitions: list[int]
+    count: int
+
+
+class StepTriggerDocument(BaseModel):
+    """What the leader makes of other metadata; `unseen` are racks that it does not look at, as it has none."""
+
+    would_rebalance: bool
+    because: list[TopicChangeDocument]
+    unseen: list[TopicChangeDocument]
+
+
+class TriggerDocument(StepTriggerDocument):
+    """The same, and who leads."""
+
+    leader: str | None
+
+
+class StepDocument(BaseModel):
+    """One event and what came of it. A rolling restart is a step a member, all of one `event_index`."""
+
+    event_index: int
+    event: dict[str, Any]
+    assignment: Assigned
+    moved: int
+    revoked: int
+    handover: Handover
+    locality_before: LocalityCounts
+    locality: LocalityDocument
+    optimum: OptimumDocument
+    rebalances: list[RebalanceDocument]
+    trigger: StepTriggerDocument | None
+
+
+class FailureDocument(BaseModel):
+    """Why an assignor has no answer: what Kafka's own code does with such a group."""
+
+    code: str
+    detail: str
+    kafka_exception: str | None = None
+
+
+class ComparedAssignor(BaseModel):
+    """One line of the comparison; all but `error` is null where the assignor fails."""
+
+    assignor: str
+    runs_on: Literal["leader", "coordinator", "nowhere"]
+    protocol: Literal["eager", "cooperative", "reconciled"]
+    rack_aware: bool
+    in_rack: int | None
+    cross_rack: int | None
+    unknown: int | None
+    in_rack_share: float | None
+    bytes_per_s: LocalityCounts | None = None
+    moved: int | None
+    revoked: int | None
+    phases: int | None
+    loads: Loads | None
+    error: FailureDocument | None
+
+
+class GroupPlanDocument(PlanSummary):
+    """Who reads what once the group has rebalanced. `phases[0].assignment` is what the assignor answers first."""
+
+    assignor: str
+    protocol: Literal["eager", "cooperative", "reconciled"]
+    assignment: Assigned
+    phases: list[PhaseDocument]
+    settled: bool
+    locality: LocalityDocument
+    loads: LoadsDocument
+    moved: int | None
+    revoked: int | None
+    handover: Handover | None
+    optimum: OptimumDocument | None
+    comparison: list[ComparedAssignor]
+    steps: list[StepDocument]
+    trigger: TriggerDocument | None
+    violations: list[GroupViolation]
+    warnings: list[WarningDocument]
+    request: dict[str, Any]

@@ -1,0 +1,70 @@
+"""`POST /v1/plans/group`: the partitions of each consumer-group member, and what events do to them."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Body, Depends, Response
+
+from app import errors
+from app.api import examples
+from app.api.dependencies import RequestLimits, Uow, json_only
+from app.api.groups.documents import GroupPlanDocument
+from app.api.groups.requests import PlanGroupRequest
+from app.api.idempotency import OnceOnly
+from app.api.planned import LATER, IfMatch, Prefer, planned
+from app.api.problems import responses
+from app.services.groups import PLANNER
+
+router = APIRouter(prefix="/v1/plans", tags=["plans"])
+
+
+@router.post(
+    "/group",
+    status_code=201,
+    operation_id="plan_group",
+    summary="Predict a consumer group",
+    dependencies=[Depends(json_only)],
+    response_model=GroupPlanDocument,
+    responses=responses(
+        errors.SnapshotNotFound,
+        errors.SnapshotChanged,
+        errors.LimitExceeded,
+        errors.ConflictingFields,
+        errors.DuplicateMember,
+        errors.DuplicateBroker,
+        errors.DuplicateTopic,
+        errors.MalformedText,
+        errors.CorruptProtocolBytes,
+        errors.NoMembers,
+        errors.OwnedPartitionMissing,
+        errors.PartitionsLeftUnassigned,
+        errors.AssignorLosesCount,
+        errors.AssignorNeverEnds,
+        errors.UnsupportedMediaType,
+        errors.IdempotencyKeyInFlight,
+        others=LATER,
+    ),
+)
+def plan_group(
+    uow: Uow,
+    once: OnceOnly,
+    limits: RequestLimits,
+    body: Annotated[PlanGroupRequest, Body(openapi_examples=examples.GROUP_REQUEST)],
+    prefer: Prefer = None,
+    if_match: IfMatch = None,
+) -> Response:
+    """Say who reads what once the group has rebalanced, exactly as Kafka's own assignor would have it: what moves, what
+    is read across racks, and how far that is from the best there is, which comes with its proof.
+
+    `events` are applied in order, and each answers a step. Several assignors make a comparison. What Kafka does unasked
+    (racks that do not count, partitions that nobody asked for) stands in `warnings`.
+    """
+
+    return planned(
+        uow,
+        once,
+        limits,
+        PLANNER,
+        body.service,
+        prefer=prefer,
+        if_match=if_match,
+    )

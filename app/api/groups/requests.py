@@ -1,0 +1,218 @@
+"""The request for a group plan."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Discriminator, Field, Tag
+
+from app.api.clusters import BrokerRequest, PartitionRequest
+from app.api.fields import (
+    BrokerId,
+    Bytes,
+    GroupString,
+    Id,
+    Int32,
+    Labels,
+    PartitionId,
+    Rack,
+    TopicId,
+    TopicName,
+    one_name,
+)
+from app.api.fields import Request as RequestModel
+from app.core.groups.registry import ASSIGNORS
+from app.errors import ConflictingFields
+from app.services.groups import PLANNER, GroupRequest
+
+MOST_PARTITIONS = 5_000_000
+Count = Annotated[Int32, Field(ge=1, le=MOST_PARTITIONS)]
+ReplicaRows = Annotated[
+    list[Annotated[list[BrokerId], Field(min_length=1)]],
+    Field(description="The replicas of each partition, by id, the preferred leader first."),
+]
+
+
+def _known(name: str) -> str:
+    if name not in ASSIGNORS:
+        raise ValueError(f"there is no assignor {name}; there are {', '.join(ASSIGNORS)}")
+    return name
+
+
+# The registry decides: its names are the enum of the document.
+AssignorName = Annotated[str, AfterValidator(_known), Field(json_schema_extra={"enum": list(ASSIGNORS)})]
+
+
+class GroupTopicRequest(RequestModel):
+    """A topic: its partitions with their replicas, or how many there are, where nobody knows the replicas."""
+
+    name: TopicName
+    topic_id: TopicId | None = None
+    partitions: Count | list[PartitionRequest]
+
+    def plain(self, place: int) -> dict[str, Any]:
+        """As the service reads it. Raises `ConflictingFields` unless partitions are numbered from 0 on, each once."""
+        told = {"name": self.name, "topic_id": self.topic_id}
+        if isinstance(self.partitions, int):
+            return told | {"partitions": self.partitions}
+        listed = sorted(self.partitions, key=lambda partition: partition.partition)
+        for expected, partition in enumerate(listed):
+            if partition.partition != expected:
+                what = "listed twice" if partition.partition < expected else f"there, and {expected} is not"
+                detail = f"partition {self.name}-{partition.partition} is {what}; an assignor needs all from 0 on"
+                raise ConflictingFields(detail, path=("topics", place, "partitions"), value=partition.partition)
+        return told | {"partitions": len(listed), "replicas": [partition.replicas for partition in listed]}
+
+
+class GroupMemberRequest(RequestModel):
+    """A member, by what it says of itself, or as the coordinator keeps that: `member_metadata`."""
+
+    member_id: GroupString
+    group_instance_id: GroupString | None = Field(None, description="Makes it a static member.")
+    rack_id: Rack | None = Field(None, description='Its `client.rack`; `""` counts as none.')
+    topics: list[TopicName] | None = Field(None, description="What it subscribes to.")
+    owned_partitions: dict[TopicName, list[PartitionId]] | None = Field(
+        None,
+        description="What it has now. Only the sticky ones, `uniform` and `optimal` look at it; moves count.",
+    )
+    generation_id: Annotated[Int32, Field(ge=-1)] | None = Field(
+        None, description="Of `owned_partitions`. The sticky assignor takes a member that says none to own nothing."
+    )
+    member_metadata: Annotated[str, Field(max_length=10_000_000)] | None = Field(
+        None, description="The raw bytes of ConsumerProtocolSubscription, in base64, in place of the fields above."
+    )
+
+
+class JoinRequest(RequestModel):
+    """A member joins."""
+
+    join: GroupMemberRequest
+
+
+class LeaveRequest(RequestModel):
+    """A member leaves, or its session times out."""
+
+    leave: GroupString
+
+
+class ReplacedMember(RequestModel):
+    """A member, and as what it comes back."""
+
+    member_id: GroupString
+    by: GroupMemberRequest
+
+
+class ReplaceRequest(RequestModel):
+    """A member is restarted and comes back under another id; with its group instance id nobody rebalances."""
+
+    replace: ReplacedMember
+
+
+class RollingRestartRequest(RequestModel):
+    """Every member is restarted, one after another: a step each. Static members keep what they have."""
+
+    rolling_restart: Literal[True]
+
+
+class LoseRackRequest(RequestModel):
+    """A rack is lost, with its brokers and members."""
+
+    lose_rack: Annotated[Rack, Field(min_length=1)]
+
+
+class GrownTopic(RequestModel):
+    """A topic has that many partitions in all."""
+
+    topic: TopicName
+    partitions: Count
+    replicas: ReplicaRows | None = Field(None, description="Of the new partitions, where they are known.")
+
+
+class TopicGrownRequest(RequestModel):
+    """A topic gets more partitions."""
+
+    topic_grown: GrownTopic
+
+
+class RackedBroker(RequestModel):
+    """A broker, and the rack that it is in now."""
+
+    id: BrokerId
+    rack: Rack | None = None
+
+
+class ChangedRacks(RequestModel):
+    """Brokers that stand in other racks, and topics whose partitions have other replicas."""
+
+    brokers: list[RackedBroker] = Field(default_factory=list)
+    replicas: dict[TopicName, ReplicaRows] = Field(default_factory=dict)
+
+
+class ReplicaRacksChangedRequest(RequestModel):
+    """The racks of replicas change; the leader rebalances if it looks at racks (KIP-881)."""
+
+    replica_racks_changed: ChangedRacks
+
+
+_EVENTS = (
+    JoinRequest,
+    LeaveRequest,
+    ReplaceRequest,
+    RollingRestartRequest,
+    LoseRackRequest,
+    TopicGrownRequest,
+    ReplicaRacksChangedRequest,
+)
+
+
+EventRequest = Annotated[
+    Annotated[JoinRequest, Tag("join")]
+    | Annotated[LeaveRequest, Tag("leave")]
+    | Annotated[ReplaceRequest, Tag("replace")]
+    | Annotated[RollingRestartRequest, Tag("rolling_restart")]
+    | Annotated[LoseRackRequest, Tag("lose_rack")]
+    | Annotated[TopicGrownRequest, Tag("topic_grown")]
+    | Annotated[ReplicaRacksChangedRequest, Tag("replica_racks_changed")],
+    Discriminator(
+        one_name,
+        custom_error_type="event",
+        custom_error_message="An event is an object of one field, which names it: "
+        + ", ".join(name for event in _EVENTS for name in event.model_fields),
+    ),
+]
+Weights = Annotated[dict[TopicName, list[Bytes]], Field(description="By topic and partition id.")]
+
+
+class PlanGroupRequest(RequestModel):
+    """A group, on a snapshot's cluster or on brokers and topics that are listed here."""
+
+    snapshot_id: Id | None = None
+    brokers: list[BrokerRequest] | None = None
+    topics: list[GroupTopicRequest] | None = None
+    assignor: AssignorName | Annotated[list[AssignorName], Field(min_length=1, max_length=len(ASSIGNORS))] | None = (
+        Field(
+            None,
+            description="The group's assignor; of several the first, with which the others are compared. Left out: "
+            "a recorded group's own, and `range` for listed members. "
+            + "; ".join(f"`{one.name}`: {one.summary}" for one in ASSIGNORS.values()),
+        )
+    )
+    group: GroupString | None = Field(None, description="A group of the snapshot, in place of `members`.")
+    members: list[GroupMemberRequest] | None = None
+    leader: GroupString | None = Field(None, description="Who leads; the first of the members where it is left out.")
+    events: list[EventRequest] = Field(default_factory=list, description="What happens to the group, in order.")
+    previous_snapshot_id: Id | None = Field(
+        None, description="What the group was assigned by: would its leader rebalance over what differs now?"
+    )
+    bytes_per_s: Weights | None = Field(None, description="What reading each partition in rack is worth.")
+    lag: Weights | None = Field(None, description="Records to read; from the snapshot's group where it is left out.")
+    balance: Literal["partitions", "lag", "bytes_per_s"] = Field(
+        "partitions", description="What the optimum makes even among the members."
+    )
+    labels: Labels = Field(default_factory=dict)
+
+    def service(self) -> GroupRequest:
+        """As the service knows it. Raises `ConflictingFields`."""
+        names = [self.assignor] if isinstance(self.assignor, str) else list(dict.fromkeys(self.assignor or ()))
+        topics = None if self.topics is None else [topic.plain(place) for place, topic in enumerate(self.topics)]
+        return PLANNER.restored(
+            self.model_dump(exclude={"assignor", "topics"}) | {"assignors": names, "topics": topics}
+        )

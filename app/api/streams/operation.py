@@ -1,0 +1,74 @@
+"""`POST /v1/plans/streams`: where the tasks of a Kafka Streams application run."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Body, Depends, Response
+
+from app import errors
+from app.api import examples
+from app.api.dependencies import RequestLimits, Uow, json_only
+from app.api.idempotency import OnceOnly
+from app.api.planned import LATER, IfMatch, Prefer, planned
+from app.api.problems import responses
+from app.api.streams.documents import StreamsPlanDocument
+from app.api.streams.requests import PlanStreamsRequest
+from app.services.streams import PLANNER
+
+router = APIRouter(prefix="/v1/plans", tags=["plans"])
+
+
+@router.post(
+    "/streams",
+    status_code=201,
+    operation_id="plan_streams",
+    summary="Predict where Streams tasks land",
+    dependencies=[Depends(json_only)],
+    response_model=StreamsPlanDocument,
+    responses=responses(
+        errors.SnapshotNotFound,
+        errors.SnapshotChanged,
+        errors.LimitExceeded,
+        errors.ConflictingFields,
+        errors.ImpossibleValue,
+        errors.MalformedText,
+        errors.CorruptProtocolBytes,
+        errors.DuplicateClient,
+        errors.DuplicateBroker,
+        errors.NoClients,
+        errors.ClientWithoutThreads,
+        errors.UnknownTaskLag,
+        errors.TagsBeyondLimits,
+        errors.TaskPartitionsUnknown,
+        errors.InconsistentTasks,
+        errors.TooManyTasks,
+        errors.RackCostsOverflow,
+        errors.UnsupportedMediaType,
+        errors.IdempotencyKeyInFlight,
+        others=LATER,
+    ),
+)
+def plan_streams(
+    uow: Uow,
+    once: OnceOnly,
+    limits: RequestLimits,
+    body: Annotated[PlanStreamsRequest, Body(openapi_examples=examples.STREAMS_REQUEST)],
+    prefer: Prefer = None,
+    if_match: IfMatch = None,
+) -> Response:
+    """Say where active, standby and warm-up tasks land, exactly as Kafka Streams' own assignor has it (KIP-441), with
+    standbys by client tags (KIP-708) and racks (KIP-925).
+
+    `ideal` says whether every stateful task has its standbys, all of them apart in every listed tag, and `tasks` which
+    has not and why. `if_lost` says for each tag value, and `if_client_lost` for each client, which tasks are left
+    without state and how far behind the others' survivors are. What Kafka switches off unasked stands in `warnings`.
+    """
+
+    return planned(
+        uow,
+        once,
+        limits,
+        PLANNER,
+        body.service,
+        prefer=prefer,
+        if_match=if_match,
+    )

@@ -1,0 +1,97 @@
+"""The request for a Streams plan."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from app.api.clusters import BrokerRequest
+from app.api.fields import Bytes, GroupString, Id, Int32, Int64, Labels, Name, Rack, TopicName
+from app.api.fields import Request as RequestModel
+from app.api.groups import GroupTopicRequest
+from app.api.streams.events import StreamsEventRequest
+from app.core.streams.model import RackAwareStrategy
+from app.core.streams.registry import STREAMS_ASSIGNORS
+from app.services.streams import PLANNER, StreamsRequest
+
+TaskName = Annotated[str, Field(min_length=1, max_length=40, examples=["0_3"])]
+Tag = Annotated[str, Field(min_length=1, max_length=249)]
+Cost = Annotated[Int32, Field(ge=0)]
+Lag = Annotated[Int64, Field(ge=-3, description="−2: it runs the task; −3: nobody knows.")]
+
+
+class StreamsClientRequest(RequestModel):
+    """One instance of the application."""
+
+    process_id: GroupString | None = Field(None, description="A UUID; or a name, where all clients have names.")
+    subscription_info: Annotated[str, Field(max_length=10_000_000)] | None = Field(
+        None,
+        description="The user data of its subscription, in base64, versions 1–11: process id, tags and previous tasks.",
+    )
+    capacity: Annotated[Int32, Field(ge=1)] = Field(1, description="Stream threads.")
+    client_tags: dict[Tag, Name] = Field(default_factory=dict, description="`client.tag.<key>` by key.")
+    rack_id: Rack | None = Field(None, description="`client.rack` of its consumers.")
+    previous_active: list[TaskName] = Field(default_factory=list)
+    previous_standby: list[TaskName] = Field(default_factory=list)
+    lags: dict[TaskName, Lag] = Field(default_factory=dict, description="Offsets that it is behind, by stateful task.")
+    default_lag: Annotated[Int64, Field(ge=0)] | None = Field(
+        None,
+        description="Of the stateful tasks that `lags` leaves out. Without it a client is at the end of what it had "
+        "before, and has nothing of all else.",
+    )
+
+
+class SubtopologyRequest(RequestModel):
+    """A subtopology: what its tasks read, and what they restore their state from."""
+
+    id: Annotated[Int32, Field(ge=0)]
+    source_topics: list[TopicName]
+    changelog_topics: list[TopicName] = Field(default_factory=list)
+    is_stateful: bool | None = Field(None, description="Where it is left out: whether it has changelogs.")
+
+
+class PlanStreamsRequest(RequestModel):
+    """An application: its tasks and its clients."""
+
+    topology: Annotated[str, Field(min_length=1)] | None = Field(
+        None, description="What `Topology#describe()` prints, in place of `subtopologies`."
+    )
+    application_id: TopicName | None = Field(
+        None, description="`application.id`, which the topics begin with that Kafka Streams makes itself."
+    )
+    tasks: list[TaskName] | None = Field(
+        None, description="Where they are left out: one for each partition that a subtopology reads."
+    )
+    stateful_tasks: list[TaskName] | None = Field(
+        None, description="Where they are left out: those of stateful subtopologies."
+    )
+    subtopologies: list[SubtopologyRequest] | None = Field(
+        None, description="What tasks read; racks of partitions (KIP-925) are not known without."
+    )
+    snapshot_id: Id | None = None
+    brokers: list[BrokerRequest] | None = None
+    topics: list[GroupTopicRequest] | None = None
+    assignor: Literal[tuple(STREAMS_ASSIGNORS)] = Field(  # type: ignore[valid-type] # the registry decides
+        "high_availability",
+        description="; ".join(f"`{its.name}`: {its.summary}" for its in STREAMS_ASSIGNORS.values()),
+    )
+    clients: list[StreamsClientRequest]
+    num_standby_replicas: Annotated[Int32, Field(ge=0)] = 0
+    rack_aware_assignment_tags: list[Tag] = Field(default_factory=list)
+    acceptable_recovery_lag: Annotated[Int64, Field(ge=0)] = 10_000
+    max_warmup_replicas: Annotated[Int32, Field(ge=1)] = 2
+    rack_aware_assignment_strategy: Literal[tuple(its.value for its in RackAwareStrategy)] = "none"  # type: ignore[valid-type] # the core decides
+    traffic_cost: Cost | None = Field(None, description="`rack.aware.assignment.traffic_cost`")
+    non_overlap_cost: Cost | None = Field(None, description="`rack.aware.assignment.non_overlap_cost`")
+    state_bytes: dict[TaskName, Bytes] | None = Field(None, description="Of one copy of a task's state.")
+    changelog_offsets: dict[TaskName, Bytes] | None = Field(
+        None, description="What restoring all of a task's state takes; a million where it is left out."
+    )
+    events: list[StreamsEventRequest] = Field(
+        default_factory=list, description="What happens once the plan holds, in order."
+    )
+    labels: Labels = Field(default_factory=dict)
+
+    def service(self) -> StreamsRequest:
+        """As the service knows it. Raises `ConflictingFields`."""
+        topics = None if self.topics is None else [topic.plain(place) for place, topic in enumerate(self.topics)]
+        return PLANNER.restored(self.model_dump(exclude={"topics"}) | {"topics": topics})

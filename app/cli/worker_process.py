@@ -1,0 +1,133 @@
+"""The worker as a process: as whom it runs, what it gets of its starter, and another one when it dies.
+
+An ordinary user's worker runs as that user. Root's worker, its JVM and what Spark starts run as `nobody`, the account
+of root's Postgres: datasets and requests are what others wrote, and a mistake in the code that reads them must not be
+root's. It has no capabilities, cannot gain any, and gets of root's environment only what `worker_account` lists.
+"""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from runpy import run_module
+from threading import Event, Thread
+
+import structlog
+
+from app import logs
+from app.cli import worker_account
+from app.settings import Settings
+from app.store import accounts
+from app.store.accounts import SHELTER
+
+_ENDS_WITHIN_S = 10.0
+_CHECKED_EVERY_S = 0.2
+_RESTARTED_AFTER_S = 1.0
+_MODULE = "app.worker"
+
+
+@dataclass(frozen=True, slots=True)
+class Worker:
+    """A worker that can be started any number of times.
+
+    Parameters
+    ----------
+    account : what root's worker needs to run as `nobody`; None if the worker runs as its starter.
+    """
+
+    account: worker_account.Preparation | None
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """Run a worker for as long as the context lasts; if one dies, another one takes over its jobs."""
+        is_over = Event()
+        watching = Thread(target=self._restart_until, args=(is_over,), name="worker")
+        watching.start()
+        try:
+            yield
+        finally:
+            is_over.set()
+            watching.join()
+
+    def command(self, *options: str) -> list[str]:
+        """The command that runs a worker, as root executes it if it is root's."""
+        if self.account is None:
+            return [sys.executable, "-m", _MODULE, *options]
+        # -P: the working directory, which others may write to, is no place for modules.
+        return self.account.confinement.command([sys.executable, "-P", "-m", _MODULE, *options])
+
+    def environment(self) -> Mapping[str, str]:
+        """The environment of a worker that is started now."""
+        return os.environ if self.account is None else self.account.environment(os.environ)
+
+    def _restart_until(self, is_over: Event) -> None:
+        while not is_over.is_set():
+            worker = self._start()
+            while worker.poll() is None and not is_over.wait(_CHECKED_EVERY_S):
+                pass
+            if is_over.is_set():
+                _end(worker)
+            else:
+                structlog.get_logger().warning("worker.died", status=worker.returncode)
+                is_over.wait(_RESTARTED_AFTER_S)
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        # It ends with this process, however this one ends: it holds the other end of a pipe. And it has a session of
+        # its own, so that Ctrl-C reaches it only after the API has answered what it had begun.
+        inherited: Sequence[int] = () if self.account is None else (self.account.lock,)
+        return subprocess.Popen(  # noqa: S603 — our own module
+            self.command("--until-stdin-closes"),
+            stdin=subprocess.PIPE,
+            env=self.environment(),
+            pass_fds=inherited,
+            start_new_session=True,
+        )
+
+
+def prepare(settings: Settings, *, allow_root: bool, shelter: Path = SHELTER) -> Worker:
+    """Decide as whom the worker runs, and make what that account needs.
+
+    Parameters
+    ----------
+    allow_root : whether root's worker may run as root, which is logged as a warning.
+    shelter : where root's worker has its folder.
+
+    Raises
+    ------
+    WorkerNotConfinable : root's worker cannot reach what it needs as `nobody`.
+    AccountUnusable : root has no account `nobody`, or cannot become it.
+    """
+    if os.geteuid() != 0:
+        return Worker(account=None)
+    if allow_root:
+        structlog.get_logger().warning("worker.runs_as_root", reason="--allow-root")
+        return Worker(account=None)
+    return Worker(account=worker_account.prepare(settings, account=accounts.current(), shelter=shelter))
+
+
+def become(*, allow_root: bool) -> None:
+    """Be a worker until the process is told to stop: this process itself, also if it changes its account.
+
+    Raises what `prepare` does.
+    """
+    settings = Settings()
+    logs.configure(settings.log_format, settings.log_level)
+    worker = prepare(settings, allow_root=allow_root)
+    if worker.account is None:
+        run_module(_MODULE, run_name="__main__")
+        return
+    os.set_inheritable(worker.account.lock, True)
+    command = worker.command()
+    os.execve(command[0], command, dict(worker.environment()))  # noqa: S606 — our own module, and no shell
+
+
+def _end(worker: subprocess.Popen[bytes]) -> None:
+    worker.terminate()
+    try:
+        worker.wait(_ENDS_WITHIN_S)
+    except subprocess.TimeoutExpired:
+        worker.kill()
+        worker.wait()

@@ -1,0 +1,101 @@
+"""What a reassignment that anyone made takes, and what the same end takes at least."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from app.core.measures.tally import positions_of
+from app.core.model import NO_REPLICA, UNKNOWN_SIZE, Assignment, Cluster, Int32s, Int64s
+from app.core.reassignment.answer import ReplicaPlacement
+from app.core.reassignment.yardstick import Planned, Yardstick, yardstick
+from app.errors import Json
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Minimum:
+    """The least movement for the end that a reassignment reaches.
+
+    Parameters
+    ----------
+    measured : in bytes, or, where the size of some partition is not known, in replicas.
+    """
+
+    planned: Planned
+    measured: Yardstick
+    size_bytes: Int64s = field(repr=False)
+    is_by_bytes: bool
+
+    def as_json(self) -> dict[str, Json]:
+        """What is forced, what it takes to be as even, and what the end was taken to be."""
+        return {
+            **self._moved(self.measured.forced),
+            "as_even": self._moved(self.measured.as_even),
+            "minimised": "bytes" if self.is_by_bytes else "replicas",
+            "emptied_brokers": self.planned.broker_ids[self.measured.emptied].tolist(),
+            "spread_over_racks": self.measured.minds_racks,
+        }
+
+    def _moved(self, placed: ReplicaPlacement) -> dict[str, Json]:
+        new = _gained(self.planned.before, placed.replicas)
+        return {
+            "moved_replicas": int(new.sum()),
+            "moved_bytes": int((new * np.maximum(self.size_bytes, 0)).sum()),
+            "optimal": placed.certificate.optimal,
+        }
+
+
+def minimum_for(cluster: Cluster, before: Mapping[str, Assignment], after: Mapping[str, Assignment]) -> Minimum:
+    """Measure it: of the partitions of `after`, which `before` has, too, among all others of the cluster."""
+    listed = {broker.id: broker for broker in cluster.brokers}
+    ids = np.union1d(cluster.replica_holders(), np.array(sorted(listed), np.int32)).astype(np.int32)
+    names = sorted({broker.rack for broker in cluster.brokers if broker.rack is not None})
+    is_listed = np.isin(ids, np.fromiter(listed, np.int64, len(listed)))
+    rack_of = np.zeros(len(ids), np.int32)
+    if all(broker.rack is not None for broker in cluster.brokers):
+        rack_of = np.arange(len(names), len(names) + len(ids), dtype=np.int32)
+        rack_of[is_listed] = [names.index(listed[broker].rack or "") for broker in ids[is_listed].tolist()]
+        _, place = np.unique(rack_of, return_inverse=True)  # none is left out, as one that all are down of would be
+        rack_of = place.reshape(-1).astype(np.int32)
+    everything = {topic.name: topic.destination for topic in cluster.topics}
+    was, now = _stacked(before, ids), _stacked(after, ids)
+    sizes = np.concatenate([np.zeros(0, np.int64), *(_sizes(cluster, name, its) for name, its in after.items())])
+    known = not (sizes == UNKNOWN_SIZE).any()
+    planned = Planned(
+        broker_ids=ids,
+        rack_of=rack_of,
+        is_listed=is_listed,
+        base=_on_each(_stacked(everything, ids), len(ids)) - _on_each(was, len(ids)),
+        before=was,
+        after=now,
+        weight=sizes if known else np.ones(len(sizes), np.int64),
+    )
+    return Minimum(planned, yardstick(planned), sizes, known)
+
+
+def _stacked(assignments: Mapping[str, Assignment], ids: Int32s) -> Int32s:
+    """(rows, widest) int32 positions of all topics' replicas, one below the other."""
+    width = max((its.replicas.shape[1] for its in assignments.values()), default=1)
+    rows = [np.full((0, width), NO_REPLICA, np.int32)]
+    for its in assignments.values():
+        padded = np.full((len(its.replicas), width), NO_REPLICA, np.int32)
+        padded[:, : its.replicas.shape[1]] = positions_of(its.replicas, ids)
+        rows.append(padded)
+    return np.concatenate(rows)
+
+
+def _sizes(cluster: Cluster, name: str, its: Assignment) -> Int64s:
+    topic = cluster.topic(name)
+    if topic is None:
+        raise RuntimeError(f"there is no topic {name}")
+    return topic.size_bytes[np.searchsorted(topic.partition_ids, its.partition_ids)]
+
+
+def _on_each(replicas: Int32s, brokers: int) -> Int64s:
+    return np.bincount(replicas[replicas != NO_REPLICA], minlength=brokers).astype(np.int64)
+
+
+def _gained(before: Int32s, after: Int32s) -> Int64s:
+    """(rows,) int64: how many replicas of `after` are not among `before`."""
+    stays = (after[:, :, None] == before[:, None, :]).any(axis=2)
+    return np.asarray((~stays & (after != NO_REPLICA)).sum(axis=1), np.int64)

@@ -1,0 +1,202 @@
+"""Verify an assignment that anyone made against a cluster as it was."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
+from typing import Literal
+from uuid import UUID
+
+import numpy as np
+
+from app.core.measures.attributes import AttributeExposure, exposure_by_attribute
+from app.core.measures.movement import Movement, PartitionChange, movement
+from app.core.measures.placement import PlacementMeasures, measure
+from app.core.measures.tally import tally
+from app.core.measures.violations import Violation, violations
+from app.core.model import Assignment, Cluster, Int32s, padded
+from app.errors import IllegalReassignment, Json, ReassignmentUnderWay
+from app.formats.reassignment import PartitionReassignment, Reassignment
+from app.services import snapshots
+from app.services.cautions import Caution
+from app.services.checks.minimum import Minimum, minimum_for
+from app.services.limits import Limits
+from app.services.plans import as_json
+from app.services.replicas import movement_summary
+from app.store.database import UnitOfWork
+from app.store.snapshots import Snapshot
+
+NAMED_FAULTS = 100
+"""How many faults of a refused reassignment are named; all are counted."""
+NAMED_CHANGES = 100
+"""How many partitions are named that changed since the snapshot; all are counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """Reassigned partitions that the newest snapshot of the cluster has otherwise, or not at all.
+
+    `partitions` are the first `NAMED_CHANGES` of them, by topic and partition id; `count` counts all.
+    """
+
+    snapshot_id: UUID
+    count: int
+    partitions: Sequence[PartitionChange]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What there is to say about a reassignment that Kafka would take."""
+
+    violations: Sequence[Violation]
+    measures: PlacementMeasures
+    movement: Movement
+    fresh: bool
+    cautions: Sequence[Caution]
+    exposure: Mapping[str, AttributeExposure]
+    """By each attribute of the snapshot's brokers, in the order of their names."""
+    minimum: Minimum
+    changed: Changed | None
+    """What changed of the reassigned partitions since the snapshot; None where it is fresh."""
+
+    def as_json(self) -> dict[str, Json]:
+        """As the contract writes it."""
+        return {
+            "violations": as_json(self.violations),
+            "measures": as_json(self.measures) | ({"attributes": as_json(self.exposure)} if self.exposure else {}),
+            "movement": movement_summary(self.movement),
+            "minimum": self.minimum.as_json(),
+            "fresh": self.fresh,
+            "changed": None if self.changed is None else as_json(self.changed),
+            "warnings": [caution.as_json() for caution in self.cautions],
+        }
+
+
+def check(
+    uow: UnitOfWork,
+    snapshot_id: UUID,
+    reassignment: Reassignment,
+    limits: Limits,
+    *,
+    running_reassignment: Literal["refuse", "merge"] = "merge",
+) -> Check:
+    """Verify a reassignment against the cluster of a snapshot.
+
+    Parameters
+    ----------
+    running_reassignment : what to make of partitions that are being reassigned: `merge` takes them to be where they
+        are going.
+
+    Raises
+    ------
+    SnapshotNotFound, LimitExceeded
+    IllegalReassignment : Kafka would refuse it whole; `errors` in its context names the places.
+    ReassignmentUnderWay : some of its partitions are being reassigned, and that is to be refused.
+    """
+    limits.check_number("sync_partitions", len(reassignment.partitions), path=("reassignment", "partitions"))
+    snapshot, cluster = snapshots.load(uow, snapshot_id)
+    _require_legal(reassignment, cluster)
+    ordered = sorted(reassignment.partitions, key=attrgetter("topic", "partition"))
+    after = {topic: _assignment(list(group)) for topic, group in groupby(ordered, key=attrgetter("topic"))}
+    before = _where(cluster, after)
+    counts = tally(after, cluster.brokers)
+    return Check(
+        violations=violations(counts),
+        measures=measure(counts),
+        movement=movement(before, after),
+        fresh=snapshots.is_fresh(uow, snapshot),
+        cautions=_cautions(reassignment, cluster, running_reassignment),
+        exposure=exposure_by_attribute(
+            after, cluster.brokers, sorted({name for broker in cluster.brokers for name in broker.attributes})
+        ),
+        minimum=minimum_for(cluster, before, after),
+        changed=_changed(uow, snapshot, before),
+    )
+
+
+def _where(cluster: Cluster, asked: Mapping[str, Assignment]) -> dict[str, Assignment]:
+    """Where the partitions of `asked` are, or are going; those that the cluster has."""
+    return {
+        name: _only(topic.destination, its.partition_ids)
+        for name, its in asked.items()
+        if (topic := cluster.topic(name)) is not None
+    }
+
+
+def _changed(uow: UnitOfWork, snapshot: Snapshot, before: Mapping[str, Assignment]) -> Changed | None:
+    newest = uow.snapshots.newest(snapshot.cluster)
+    if newest is None or newest.id == snapshot.id:
+        return None
+    _, cluster = snapshots.load(uow, newest.id)
+    found = movement(before, _where(cluster, before))
+    return Changed(newest.id, found.total, found.changes(0, NAMED_CHANGES))
+
+
+def _require_legal(reassignment: Reassignment, cluster: Cluster) -> None:
+    faults = list(_faults(reassignment, cluster))
+    if faults:
+        more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
+        raise IllegalReassignment(f"{faults[0]['detail']}{more}", count=len(faults), errors=faults[:NAMED_FAULTS])
+
+
+def _faults(reassignment: Reassignment, cluster: Cluster) -> Iterator[dict[str, Json]]:
+    """Each reason for which Kafka refuses the document, with the place that it is at."""
+    # A broker that is down is not listed, and yet Kafka knows it: it holds replicas.
+    known = {broker.id for broker in cluster.brokers} | set(cluster.replica_holders().tolist())
+    partitions = {topic.name: set(topic.partition_ids.tolist()) for topic in cluster.topics}
+    seen: set[tuple[str, int]] = set()
+    for index, partition in enumerate(reassignment.partitions):
+        place = f"/reassignment/partitions/{index}"
+        name = f"{partition.topic}-{partition.partition}"
+        if partition.partition not in partitions.get(partition.topic, ()):
+            yield _fault("unknown_partition", place, f"there is no partition {name} in the snapshot", name)
+        if (partition.topic, partition.partition) in seen:
+            yield _fault("duplicate_partition", place, f"partition {name} is reassigned twice", name)
+        seen.add((partition.topic, partition.partition))
+        if not partition.replicas:
+            yield _fault("no_replicas", f"{place}/replicas", f"partition {name} is given no replica", [])
+        if partition.log_dirs is not None and len(partition.log_dirs) != len(partition.replicas):
+            detail = f"{name} has {len(partition.replicas)} replicas and {len(partition.log_dirs)} log_dirs"
+            yield _fault("log_dirs_differ", f"{place}/log_dirs", detail, len(partition.log_dirs))
+        for position, broker in enumerate(partition.replicas):
+            at = f"{place}/replicas/{position}"
+            if broker not in known:
+                yield _fault("unknown_broker", at, f"partition {name}: there is no broker {broker}", broker)
+            if broker in partition.replicas[:position]:
+                yield _fault("duplicate_replica", at, f"partition {name} names broker {broker} twice", broker)
+
+
+def _fault(code: str, place: str, detail: str, value: Json) -> dict[str, Json]:
+    return {"pointer": place, "code": code, "detail": detail, "value": value}
+
+
+def _assignment(partitions: Sequence[PartitionReassignment]) -> Assignment:
+    ids = np.array([partition.partition for partition in partitions], np.int32)
+    return Assignment(ids, padded([partition.replicas for partition in partitions]))
+
+
+def _only(assignment: Assignment, partition_ids: Int32s) -> Assignment:
+    rows = np.isin(assignment.partition_ids, partition_ids)
+    return Assignment(assignment.partition_ids[rows], assignment.replicas[rows])
+
+
+def _cautions(reassignment: Reassignment, cluster: Cluster, running: str) -> list[Caution]:
+    reassigned = {(partition.topic, partition.partition) for partition in reassignment.partitions}
+    moving = [
+        f"{topic.name}-{partition}"
+        for topic in cluster.topics
+        for partition in topic.partition_ids[topic.is_moving].tolist()
+        if (topic.name, partition) in reassigned
+    ]
+    if not moving:
+        return []
+    already = f"{len(moving)} of the partitions are being reassigned already, {moving[0]} first"
+    if running == "refuse":
+        raise ReassignmentUnderWay(
+            f'{already}; `"running_reassignment": "merge"` takes them to be where they are going',
+            path=("running_reassignment",),
+            value=running,
+            partitions=moving[:NAMED_CHANGES],
+            count=len(moving),
+        )
+    return [Caution("already_reassigning", f"{already}; Kafka wants --additional")]

@@ -1,0 +1,168 @@
+"""Which partition each key goes to, in which client; what another partition count does to that, and how even it is."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import orjson
+
+from app.core.jvm import JavaRandom
+from app.core.keys.agreement import Disagreement, disagreements
+from app.core.keys.model import Keys, keys_of
+from app.core.keys.partitioners import (
+    PARTITIONERS,
+    WITHOUT_KEY,
+    Partitioner,
+    partition,
+    place_null_keys,
+    require_partitions,
+)
+from app.core.keys.resize import Resize, resize
+from app.core.keys.skew import HeavyKey, Skew, heaviest, skew
+from app.core.model import Int32s
+from app.errors import Json
+from app.services.keys.encodings import Encoding, Written, read_keys
+from app.services.keys.null_keys import NullKeys, Producer, producer
+from app.services.limits import Limits
+
+HEAVIEST = 20
+"""How many of the heaviest keys are named."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeysRequest:
+    """Keys to place; None is a record without key. `partitioners` are names in `PARTITIONERS`, each once.
+
+    `null_keys` None leaves records without key unplaced.
+    """
+
+    keys: Sequence[Written | None]
+    encoding: Encoding
+    partitioners: Sequence[str]
+    partitions: int
+    compare_partitions: Sequence[int] = ()
+    null_keys: NullKeys | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PlacedKeys:
+    """One partitioner's answer.
+
+    `partition_by_key` is (keys,) int32, `WITHOUT_KEY` where the record has no key and was not placed by the policy
+    `null_keys`; another negative number is one that the client's arithmetic gives and the client then refuses.
+    `skew` counts every record that has a partition, `resizes` those only that have it by their key.
+    """
+
+    partitioner: str
+    partition_by_key: Int32s
+    without_key: int
+    null_keys: str | None
+    skew: Skew
+    resizes: Sequence[Resize]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KeysAnswer:
+    """What every partitioner makes of the keys, and where they differ. `seed` None: nothing was drawn."""
+
+    keys: int
+    partitions: int
+    seed: int | None
+    placed: Sequence[PlacedKeys]
+    heaviest_keys: Sequence[HeavyKey]
+    disagreements: Sequence[Disagreement]
+
+
+def place_keys(request: KeysRequest, limits: Limits) -> KeysAnswer:
+    """Say where the keys go.
+
+    Raises
+    ------
+    LimitExceeded : more keys × partitioners × partition counts than the limit.
+    InvalidPartitions : a number of partitions is not positive.
+    MalformedKey : a key is not what its encoding says; names it.
+    UnknownPartition, DuplicatePartition, ConflictingFields, QueueSizesOverflow : what `null_keys` says cannot be.
+    """
+    placements = len(request.keys) * len(request.partitioners) * (1 + len(request.compare_partitions))
+    limits.check_number("key_placements", placements, path=("keys",))
+    require_partitions(request.partitions, path=("partitions",))
+    for index, count in enumerate(request.compare_partitions):
+        require_partitions(count, path=("compare_partitions", index))
+    keys = read_keys(request.keys, request.encoding)
+    sender = None if request.null_keys is None else producer(request.null_keys, keys, request.partitions)
+    by_key = {name: partition(PARTITIONERS[name], keys, request.partitions) for name in request.partitioners}
+    return KeysAnswer(
+        keys=len(keys),
+        partitions=request.partitions,
+        seed=None if sender is None else sender.seed,
+        placed=[_placed(PARTITIONERS[name], keys, placed, request, sender) for name, placed in by_key.items()],
+        heaviest_keys=heaviest(keys, most=HEAVIEST),
+        # Where a record without key goes is chance, on which clients neither agree nor disagree.
+        disagreements=disagreements(by_key),
+    )
+
+
+def warm_up() -> None:
+    """Load the compiled loops, so that no caller waits for them."""
+    keys = keys_of([b"warm-up"])
+    for partitioner in PARTITIONERS.values():
+        partition(partitioner, keys, 2)
+
+
+def to_json(answer: KeysAnswer) -> bytes:
+    """An answer as its document. It names the seed only where records without key were placed."""
+    drawn: dict[str, Json] = {} if answer.seed is None else {"seed": answer.seed}
+    document = {
+        "keys": answer.keys,
+        "partitions": answer.partitions,
+        **drawn,
+        "partitioners": [
+            {
+                "partitioner": one.partitioner,
+                "partition_by_key": _or_null(one.partition_by_key),
+                "without_key": one.without_key,
+                "null_keys": one.null_keys,
+                "skew": one.skew,
+                "resizes": one.resizes,
+            }
+            for one in answer.placed
+        ],
+        "heaviest_keys": [
+            {"first_index": heavy.first_index, "weight": heavy.weight, "share": heavy.share}
+            for heavy in answer.heaviest_keys
+        ],
+        "disagreements": answer.disagreements,
+    }
+    return orjson.dumps(document, option=orjson.OPT_SERIALIZE_NUMPY)
+
+
+def _placed(
+    partitioner: Partitioner, keys: Keys, by_key: Int32s, request: KeysRequest, sender: Producer | None
+) -> PlacedKeys:
+    placed = by_key
+    if sender is not None:
+        random = JavaRandom(sender.seed)
+        placed = place_null_keys(partitioner, by_key, sender.record_bytes, sender.view, random=random)
+    return PlacedKeys(
+        partitioner=partitioner.name,
+        partition_by_key=placed,
+        without_key=int(np.count_nonzero(by_key == WITHOUT_KEY)),
+        null_keys=partitioner.null_keys,
+        skew=skew(placed, request.partitions),
+        resizes=[
+            resize(
+                by_key,
+                partition(partitioner, keys, count),
+                partitions_before=request.partitions,
+                partitions_after=count,
+            )
+            for count in request.compare_partitions
+        ],
+    )
+
+
+def _or_null(placed: Int32s) -> Int32s | list[int | None]:
+    """As JSON writes it; most often every key has a partition, and the array is written as it is."""
+    if not (placed == WITHOUT_KEY).any():
+        return placed
+    return [None if partition == WITHOUT_KEY else partition for partition in placed.tolist()]

@@ -1,0 +1,54 @@
+"""The files that plans are handed over as. What a kind of plan writes of them stands with the kind."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TypeAlias
+
+from app.core.model import Cluster
+from app.services.plans.record import Plan
+from app.store.plans import NewPlan
+
+MARKDOWN_ROWS = 1_000
+"""How many rows a Markdown file shows; it says how many it leaves out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """One format.
+
+    Parameters
+    ----------
+    suffix : the file's ending. tail : stands before it, where another format of the same plan has the same ending.
+    is_negotiable : the media type says which format it is. has_topics : it can be of one topic of the plan.
+    """
+
+    media_type: str
+    suffix: str
+    tail: str = ""
+    is_negotiable: bool = True
+    has_topics: bool = True
+
+
+_REASSIGNMENT = "application/vnd.kafka.reassignment+json"
+BATCH = "batch"
+"""The one format that is of one batch of a plan."""
+FORMATS: Mapping[str, Format] = MappingProxyType(
+    {
+        "reassignment": Format(_REASSIGNMENT, "json"),
+        "rollback": Format(_REASSIGNMENT, "json", "-rollback", is_negotiable=False),
+        "batch": Format(_REASSIGNMENT, "json", "-batch", is_negotiable=False, has_topics=False),
+        "batches": Format("application/zip", "zip", has_topics=False),
+        "replica_assignment": Format("text/plain; charset=utf-8", "txt", is_negotiable=False),
+        "csv": Format("text/csv; charset=utf-8", "csv"),
+        "text": Format("text/plain; charset=utf-8", "txt", "-diff"),
+        "markdown": Format("text/markdown; charset=utf-8", "md"),
+        "arrow": Format("application/vnd.apache.arrow.stream", "arrow"),
+    }
+)
+"""Every format by its name; the API's enum and its content negotiation read it."""
+
+ClusterOf: TypeAlias = Callable[[], Cluster | None]
+"""Loads the cluster that a plan was made for, if it was made for one; few formats need it."""
+Write: TypeAlias = Callable[[Plan | NewPlan, ClusterOf], bytes]
+"""Writes a plan in one format. Raises `NotExportable`."""

@@ -1,0 +1,255 @@
+"""The one way from a request to a plan, whichever kind it is of and whoever runs it: a caller, a job, the command.
+
+    check → load snapshot → If-Match → resolve → canonical → hash → solve → verify → measure → store
+
+What differs between kinds is a `Planner`: its request, the problem that the request resolves to, its solver and its
+answer. Below `resolve` nothing reads the request.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+from uuid import UUID
+
+from app.core import ENGINE_VERSION
+from app.core.model import Cluster, Placement
+from app.errors import FieldPath, Json
+from app.services import snapshots
+from app.services.limits import Limits
+from app.services.plans.record import Plan
+from app.services.seeds import digest, seed_of
+from app.store.database import UnitOfWork
+from app.store.plans import NewPlan
+
+_AS_A_JOB = "; send the same request with the header `Prefer: respond-async` and it becomes a job"
+SHOWN_VIOLATIONS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """The cluster that a plan is made on, and the snapshot that it was read from.
+
+    Parameters
+    ----------
+    cluster : None if the request lists by itself what it is about.
+    snapshot_id, content_hash : None if the cluster was read from no snapshot.
+    previous : the other snapshot that the request names, if it names one.
+    """
+
+    cluster: Cluster | None = None
+    snapshot_id: UUID | None = None
+    content_hash: str | None = None
+    previous: "Site | None" = None
+
+    @property
+    def cluster_name(self) -> str | None:
+        """The cluster's name; None if it has none."""
+        return (None if self.cluster is None else self.cluster.name) or None
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """How much work one request may take: the operator's limits, and whether a job does it."""
+
+    limits: Limits
+    is_job: bool = False
+
+    def check_work(self, partitions: int, *, path: FieldPath) -> None:
+        """Raise `LimitExceeded` if a request with that much work is to be answered at once.
+
+        Parameters
+        ----------
+        partitions : partitions that the plan goes through, repetitions included.
+        path : the field of the request that makes it large.
+        """
+        if not self.is_job:
+            self.limits.check_number("sync_partitions", partitions, path=path, remedy=_AS_A_JOB)
+
+
+class PlanRequest(Protocol):
+    """What the pipeline itself reads of a request."""
+
+    @property
+    def snapshot_id(self) -> UUID | None:
+        """The snapshot that the plan is made on."""
+
+    @property
+    def labels(self) -> Mapping[str, str]:
+        """The caller's labels."""
+
+
+RequestT = TypeVar("RequestT", bound=PlanRequest)
+ProblemT = TypeVar("ProblemT")
+SolutionT = TypeVar("SolutionT")
+
+
+class Planner(Protocol[RequestT, ProblemT, SolutionT]):
+    """One kind of plan as the pipeline sees it.
+
+    A problem is frozen and holds everything that a solver, a verifier and a report need. A solution is whatever the
+    kind's solver returns.
+    """
+
+    @property
+    def kind(self) -> str:
+        """The kind's name in the API, in stored plans and in jobs."""
+
+    def stored(self, request: RequestT) -> Mapping[str, Json]:
+        """The request as a job stores it."""
+
+    def restored(self, plain: Mapping[str, Any]) -> RequestT:
+        """The inverse of `stored`. The shape is trusted: the API has validated it."""
+
+    def check_site(self, request: RequestT) -> None:
+        """Raise `ConflictingFields` unless the request says what it is planned on. Not called for offline plans."""
+
+    def check(self, request: RequestT, limits: Limits) -> None:
+        """Raise what is wrong with the request by itself, before anything is looked up."""
+
+    def previous_snapshot(self, request: RequestT) -> UUID | None:
+        """Another snapshot that the request names."""
+
+    def resolve(self, request: RequestT, site: Site, allowance: Allowance) -> ProblemT:
+        """The request and the cluster as one frozen problem. Raises what cannot be planned."""
+
+    def canonical(self, problem: ProblemT) -> dict[str, Json]:
+        """The kind's own fields of the request with nothing left to guess: what the hash is of, and what is stored."""
+
+    def with_seed(self, problem: ProblemT, seed: int) -> ProblemT:
+        """The problem with this seed if the caller chose none and the kind is random; otherwise the same object."""
+
+    def solve(self, problem: ProblemT) -> SolutionT:
+        """Solve the problem."""
+
+    def violations(self, problem: ProblemT, solution: SolutionT) -> Sequence[str]:
+        """What the kind's own verifiers find that no plan may have."""
+
+    def answer(self, problem: ProblemT, solution: SolutionT) -> dict[str, Json]:
+        """Measures and everything else that the plan says; `prediction` and `seed` are part of it."""
+
+    def placements(self, problem: ProblemT, solution: SolutionT) -> Sequence[Placement]:
+        """The rows of the plan, by topic and partition."""
+
+
+def make_plan(
+    uow: UnitOfWork,
+    planner: Planner[RequestT, ProblemT, SolutionT],
+    request: RequestT,
+    limits: Limits,
+    *,
+    if_match: Sequence[str] = (),
+    is_job: bool = False,
+    plan_id: UUID | None = None,
+) -> Plan:
+    """Plan and store. A request that was answered before gets the stored plan again.
+
+    Parameters
+    ----------
+    if_match : content hashes; the snapshot's cluster was last seen in one of these states.
+    is_job : whether a worker runs it, for which the limit of immediate answers does not hold.
+    plan_id : the id of the new plan; chosen by the store if it is None.
+
+    Raises
+    ------
+    SnapshotNotFound, SnapshotChanged
+    What the planner's steps do.
+    """
+    planner.check_site(request)
+    planner.check(request, limits)
+    site = _site(uow, request.snapshot_id, if_match)
+    previous = planner.previous_snapshot(request)
+    if previous is not None:
+        site = Site(site.cluster, site.snapshot_id, site.content_hash, _site(uow, previous, ()))
+    uow.release()  # the connection, which planning does without
+    new = _draft(planner, request, site, Allowance(limits, is_job=is_job))
+    return Plan(uow.plans.keep(new, plan_id=plan_id), tuple(new.placements))
+
+
+def run_job(
+    uow: UnitOfWork, planner: Planner[Any, Any, Any], stored_request: Mapping[str, Any], limits: Limits
+) -> Plan:
+    """Answer a request as a job stored it. Raises as `make_plan` does."""
+    return make_plan(uow, planner, planner.restored(stored_request), limits, is_job=True)
+
+
+def draft_plan(
+    planner: Planner[RequestT, ProblemT, SolutionT], request: RequestT, cluster: Cluster | None, limits: Limits
+) -> NewPlan:
+    """Plan on a cluster that the caller has, and store nothing: the offline command, sweeps, benchmarks.
+
+    Raises
+    ------
+    DuplicateBroker, LimitExceeded : the cluster's brokers.
+    What the planner's steps do.
+    """
+    snapshots.check_brokers(() if cluster is None else cluster.brokers, limits)
+    planner.check(request, limits)
+    return _draft(planner, request, Site(cluster), Allowance(limits, is_job=True))
+
+
+def check_job(
+    uow: UnitOfWork,
+    planner: Planner[RequestT, Any, Any],
+    request: RequestT,
+    limits: Limits,
+    *,
+    if_match: Sequence[str] = (),
+) -> None:
+    """Raise what is wrong with a request that is to become a job.
+
+    The cluster is compared with `if_match` when the caller asks, not when a worker begins.
+    """
+    planner.check_site(request)
+    planner.check(request, limits)
+    if if_match and request.snapshot_id is not None:
+        snapshots.require_unchanged(uow, uow.snapshots.get(request.snapshot_id).cluster, if_match)
+
+
+def _site(uow: UnitOfWork, snapshot_id: UUID | None, if_match: Sequence[str]) -> Site:
+    if snapshot_id is None:
+        return Site()
+    snapshot, cluster = snapshots.load(uow, snapshot_id)
+    if if_match:
+        snapshots.require_unchanged(uow, snapshot.cluster, if_match)
+    return Site(cluster, snapshot.id, snapshot.content_hash)
+
+
+def _draft(
+    planner: Planner[RequestT, ProblemT, SolutionT], request: RequestT, site: Site, allowance: Allowance
+) -> NewPlan:
+    """resolve → canonical → hash → solve → verify → measure."""
+    problem = planner.resolve(request, site, allowance)
+    canonical = _canonical(planner, request, site, problem)
+    # Taken before a seed is chosen: a request that sends that seed asks for a replay, which is another plan.
+    plan_hash = digest(canonical)
+    seeded = planner.with_seed(problem, seed_of(plan_hash))
+    if seeded is not problem:
+        canonical = _canonical(planner, request, site, seeded)
+    solution = planner.solve(seeded)
+    if violations := planner.violations(seeded, solution):
+        # A defect of Rackplan's own; such a plan is never stored.
+        raise RuntimeError("; ".join(violations[:SHOWN_VIOLATIONS]))
+    return NewPlan(
+        kind=planner.kind,
+        hash=plan_hash.hex(),
+        cluster=site.cluster_name,
+        snapshot_id=site.snapshot_id,
+        labels=dict(request.labels),
+        request=canonical,
+        answer=planner.answer(seeded, solution),
+        placements=planner.placements(seeded, solution),
+    )
+
+
+def _canonical(
+    planner: Planner[RequestT, ProblemT, Any], request: RequestT, site: Site, problem: ProblemT
+) -> dict[str, Json]:
+    """The content of a snapshot counts, not the id under which it is stored."""
+    return {
+        "kind": planner.kind,
+        "engine_version": ENGINE_VERSION,
+        "cluster": site.cluster_name,
+        "snapshot_content_hash": site.content_hash,
+        **planner.canonical(problem),
+        "labels": dict(sorted(request.labels.items())),
+    }

@@ -1,0 +1,257 @@
+"""What partitions weigh: bytes, rates and counts by row, and the objectives that are balanced by them."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.core.measures.tally import positions_of
+from app.core.model import NO_REPLICA, UNKNOWN_SIZE, Int32s, Int64s, Topic
+from app.core.reassignment.balance import Balance
+from app.errors import ConflictingFields, RatesMissing, SizesMissing
+from app.services.cautions import Caution
+from app.services.reassignment.brokers import Bools, BrokerTable
+from app.services.reassignment.requests import ReassignmentRequest
+from app.services.reassignment.scope import Scope
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PartitionSizes:
+    """The sizes of a scope's partitions.
+
+    Parameters
+    ----------
+    size_bytes : (rows,) int64; 0 if unknown. is_known : (rows,) bool, reported, or estimated on request.
+    of_others : the same by topic outside the scope.
+    """
+
+    size_bytes: Int64s = field(repr=False)
+    is_known: Bools = field(repr=False)
+    of_others: Mapping[str, Int64s] = field(repr=False)
+    cautions: tuple[Caution, ...] = ()
+
+    @property
+    def unknown(self) -> int:
+        """The number of partitions of the scope whose size is unknown."""
+        return int(np.count_nonzero(~self.is_known))
+
+    def require(self, what: str, path: tuple[str, ...]) -> None:
+        """Raise `SizesMissing` if a size is unknown; `what` needs them all."""
+        if self.unknown:
+            raise SizesMissing(
+                f'{what} needs the bytes of every partition; of {self.unknown} nobody knows them; `"unknown_sizes": '
+                '"estimate"` estimates them',
+                path=path,
+                partitions=self.unknown,
+            )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class IngressRates:
+    """Bytes per second into partitions, as the request reports them.
+
+    Parameters
+    ----------
+    of_rows : (rows,) int64, 0 of topics without a reported rate.
+    reported : as the request has them, by topic: of the whole, or of each partition.
+    """
+
+    of_rows: Int64s = field(repr=False)
+    reported: Mapping[str, float | Sequence[float]] = field(repr=False)
+
+    def require(self, scope: Scope) -> tuple[Int64s, Mapping[str, Int64s]]:
+        """(rows,) int64 rates, and those outside the scope by topic. Raises `RatesMissing`, `ConflictingFields`."""
+        for name in scope.topics:
+            if name not in self.reported:
+                detail = f"brokers are to be even by what flows, and ingress_bytes_per_s says nothing of topic {name}"
+                raise RatesMissing(detail, path=("ingress_bytes_per_s",), topic=name)
+        return self.of_rows, {
+            topic.name: np.rint(_rates(topic.name, self.reported[topic.name], len(topic.partition_ids))).astype(
+                np.int64
+            )
+            for topic in scope.others
+            if topic.name in self.reported
+        }
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReplicaObjective:
+    """The load that replicas are balanced by.
+
+    Parameters
+    ----------
+    by : its name. balance : the band. load : (rows,) int64 of one replica; 1 each for counts.
+    base_load : (brokers,) int64 of replicas outside the scope.
+    """
+
+    by: str
+    balance: Balance
+    load: Int64s = field(repr=False)
+    base_load: Int64s = field(repr=False)
+
+    def loads(self, replicas: Int32s) -> Int64s:
+        """(brokers,) int64 load of every broker with (rows, widest) int32 positions."""
+        totals = self.base_load.copy()
+        rows, columns = np.nonzero(replicas != NO_REPLICA)
+        np.add.at(totals, replicas[rows, columns], self.load[rows])
+        return totals
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LeaderObjective:
+    """The load that leaders are balanced by.
+
+    Parameters
+    ----------
+    by, balance : as for replicas. load : (rows,) int64 of leading. base_load : (brokers,) int64 outside the scope.
+    may_lead : (brokers,) bool. evacuates : whether the request takes leaders away from brokers or racks.
+    counts_actual : whether a change is one of the actual leader, not of the preferred one.
+    """
+
+    by: str
+    balance: Balance
+    load: Int64s = field(repr=False)
+    base_load: Int64s = field(repr=False)
+    may_lead: Bools = field(repr=False)
+    evacuates: bool
+    counts_actual: bool
+
+    def loads(self, replicas: Int32s) -> Int64s:
+        """(brokers,) int64 load of every broker as the preferred leader of (rows, widest) int32 positions."""
+        totals = self.base_load.copy()
+        has_leader = replicas[:, 0] != NO_REPLICA
+        np.add.at(totals, replicas[has_leader, 0], self.load[has_leader])
+        return totals
+
+
+def sizes_of(request: ReassignmentRequest, scope: Scope) -> PartitionSizes:
+    """Sizes as reported; with `estimate`, an unknown one is the mean of its topic, or of all topics."""
+    sizes = scope.size_bytes.copy()
+    others = {topic.name: topic.size_bytes.copy() for topic in scope.others}
+    by_topic = [sizes[start:stop] for start, stop in pairwise(scope.starts.tolist())]
+    missing = int(np.count_nonzero(sizes == UNKNOWN_SIZE))
+    cautions = []
+    if request.unknown_sizes == "estimate" and _estimate([*by_topic, *others.values()]) and missing:
+        detail = (
+            f"the sizes of {missing} partitions are not known; they are taken to be as large as the others of their "
+            "topic are on average, or of all topics"
+        )
+        cautions.append(Caution("estimated_sizes", detail))
+    elif missing:
+        detail = f"the sizes of {missing} of {len(sizes)} partitions are not known, and not counted as bytes"
+        if request.minimise == "bytes":
+            detail += "; as few replicas as possible are moved, whatever their bytes"
+        cautions.append(Caution("unknown_sizes", detail))
+    is_known = sizes != UNKNOWN_SIZE
+    return PartitionSizes(
+        np.where(is_known, sizes, 0),
+        is_known,
+        {name: np.maximum(reported, 0) for name, reported in others.items()},
+        tuple(cautions),
+    )
+
+
+def _estimate(topics: Sequence[Int64s]) -> bool:
+    """Fill in unknown sizes in place; False if no size at all is known."""
+    known = [sizes[sizes != UNKNOWN_SIZE] for sizes in topics]
+    everything = np.concatenate([np.zeros(0, np.int64), *known])
+    if not len(everything):
+        return False
+    overall = round(float(everything.mean()))
+    for sizes, reported in zip(topics, known, strict=True):
+        sizes[sizes == UNKNOWN_SIZE] = round(float(reported.mean())) if len(reported) else overall
+    return True
+
+
+def rates_of(request: ReassignmentRequest, scope: Scope) -> IngressRates | None:
+    """The reported rates by row; None if the request reports none.
+
+    Raises `ConflictingFields` if a topic has another number of partitions than rates.
+    """
+    reported = request.ingress_bytes_per_s
+    if reported is None:
+        return None
+    rates = np.zeros(len(scope.partition_ids), np.float64)
+    for name, (start, stop) in zip(scope.topics, pairwise(scope.starts.tolist()), strict=True):
+        if name in reported:
+            rates[start:stop] = _rates(name, reported[name], stop - start)
+    return IngressRates(np.rint(rates).astype(np.int64), reported)
+
+
+def _rates(name: str, reported: float | Sequence[float], partitions: int) -> NDArray[np.float64]:
+    if isinstance(reported, int | float):
+        return np.full(partitions, reported / max(partitions, 1))
+    if len(reported) != partitions:
+        detail = f"topic {name} has {partitions} partitions, and the rates of {len(reported)} are told"
+        raise ConflictingFields(detail, path=("ingress_bytes_per_s", name), value=len(reported), limit=partitions)
+    return np.array(reported, np.float64)
+
+
+def replica_objective(
+    request: ReassignmentRequest, brokers: BrokerTable, scope: Scope, sizes: PartitionSizes, rates: IngressRates | None
+) -> ReplicaObjective:
+    """The load of each row that `balance.replicas_by` names. Raises `SizesMissing`, `RatesMissing`."""
+    by = "count" if request.leaders_only else request.balance.replicas_by
+    load, of_others = np.ones(len(scope.partition_ids), np.int64), None
+    if by == "bytes":
+        sizes.require("balance by bytes", ("balance", "replicas_by"))
+        load, of_others = sizes.size_bytes, sizes.of_others
+    elif by == "throughput":
+        load, of_others = _required(rates, scope)
+    return ReplicaObjective(by, request.replicas_balance, load, replicas_of_others(brokers, scope.others, of_others))
+
+
+def leader_objective(
+    request: ReassignmentRequest, brokers: BrokerTable, scope: Scope, rates: IngressRates | None
+) -> LeaderObjective:
+    """The load of leading each row that `balance.leaders_by` names. Raises `RatesMissing`."""
+    load, of_others = np.ones(len(scope.partition_ids), np.int64), None
+    if request.balance.leaders_by == "ingress":
+        load, of_others = _required(rates, scope)
+    evacuated, racks = request.evacuate_leaders, set(request.evacuate_leaders.racks)
+    may_lead = ~(
+        brokers.mask(evacuated.brokers) | np.array([broker.rack in racks for broker in brokers.known], np.bool_)
+    )
+    if request.leaders_balance.tolerance is not None:
+        # If leaders stay as they are, fenced and offline ones stay too, since they come back.
+        may_lead &= ~brokers.is_offline
+    return LeaderObjective(
+        by=request.balance.leaders_by,
+        balance=request.leaders_balance,
+        load=load,
+        base_load=_leaders_of_others(brokers, scope.others, of_others),
+        may_lead=may_lead,
+        evacuates=bool(evacuated.brokers or evacuated.racks),
+        counts_actual=request.balance.leaders == "preferred",
+    )
+
+
+def _required(rates: IngressRates | None, scope: Scope) -> tuple[Int64s, Mapping[str, Int64s]]:
+    if rates is None:
+        raise RuntimeError("a request without rates is rejected by check")
+    return rates.require(scope)
+
+
+def replicas_of_others(brokers: BrokerTable, others: Iterable[Topic], load: Mapping[str, Int64s] | None) -> Int64s:
+    """(brokers,) int64 load of replicas outside the scope: 1 each if `load` is None, else by topic and partition."""
+    totals = np.zeros(len(brokers.ids), np.int64)
+    for topic in others:
+        positions = positions_of(topic.replicas, brokers.ids)
+        rows, columns = np.nonzero(positions >= 0)
+        if load is None:
+            totals += np.bincount(positions[rows, columns], minlength=len(totals))
+        elif topic.name in load:
+            np.add.at(totals, positions[rows, columns], load[topic.name][rows])
+    return totals
+
+
+def _leaders_of_others(brokers: BrokerTable, others: Iterable[Topic], load: Mapping[str, Int64s] | None) -> Int64s:
+    """(brokers,) int64 load of preferred leaders outside the scope: 1 each if `load` is None."""
+    totals = np.zeros(len(brokers.ids), np.int64)
+    for topic in others:
+        if topic.replicas.shape[1] and (load is None or topic.name in load):
+            weight = np.ones(len(topic.partition_ids), np.int64) if load is None else load[topic.name]
+            np.add.at(totals, positions_of(topic.replicas[:, :1].copy(), brokers.ids)[:, 0], weight)
+    return totals

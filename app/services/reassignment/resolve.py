@@ -1,0 +1,296 @@
+"""From a request and a cluster to one frozen problem; nothing below reads the request."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from time import monotonic
+
+import numpy as np
+
+from app.core.measures.tally import Tally, positions_of, tally
+from app.core.model import NO_REPLICA, UNKNOWN_SIZE, Assignment, Cluster, Int32s, Int64s
+from app.core.reassignment.answer import ReplicaPlacement
+from app.core.reassignment.batches.model import Batches, BatchLimits, Disks, Hottest, Reassigned
+from app.core.reassignment.leaders.problem import LeaderChoice, LeadersProblem
+from app.core.reassignment.problem import NO_HOME, Problem
+from app.core.replicas.rack_modes import RackMode
+from app.errors import ConflictingFields, Json
+from app.services.cautions import Caution
+from app.services.plans import Allowance
+from app.services.reassignment.brokers import Bools, BrokerTable, brokers_of
+from app.services.reassignment.domains import Domains, Relaxation, domains_of
+from app.services.reassignment.loads import (
+    IngressRates,
+    LeaderObjective,
+    PartitionSizes,
+    ReplicaObjective,
+    leader_objective,
+    rates_of,
+    replica_objective,
+    replicas_of_others,
+    sizes_of,
+)
+from app.services.reassignment.requests import ReassignmentRequest, canonical_fields
+from app.services.reassignment.scope import Scope, scope_of
+
+DISK_SHARE = ("batches", "max_disk_share")
+NO_LIMIT = 2**63 - 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BatchRules:
+    """What one batch may do.
+
+    Parameters
+    ----------
+    heat : (rows,) int64 ingress rate of a partition, or its bytes if no rate is reported.
+    size_bytes : (rows,) int64 or `UNKNOWN_SIZE`.
+    disks : used and available bytes by broker; None if disks are not limited.
+    """
+
+    limits: BatchLimits
+    heat: Int64s = field(repr=False)
+    size_bytes: Int64s = field(repr=False)
+    disks: Disks | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReassignmentProblem:
+    """A change of a cluster with nothing left to look up: brokers by position, partitions by row.
+
+    Parameters
+    ----------
+    placement : what the solvers of replica placements take; its rows are those of the scope.
+    before : (rows, widest) int32 positions of the scope's replicas as they are, padded with -1.
+    counts_bytes : whether `placement.weight` is bytes. pins : by row, the pinned positions in their order.
+    max_moved_bytes : the budget; None if there is none. has_trade_off : whether movement against balance is tabulated.
+    leaders_only : whether no replica may move. relaxes : whether a conflict is relaxed instead of rejected.
+    relaxed : constraints given up so far. constraints : in words, for the certificate.
+    started_s, deadline_s : of the monotonic clock, in seconds; no deadline is None.
+    canonical : the request with nothing left to guess.
+    """
+
+    brokers: BrokerTable
+    scope: Scope
+    sizes: PartitionSizes
+    placement: Problem
+    before: Int32s = field(repr=False)
+    counts_bytes: bool
+    pins: Mapping[int, Int64s]
+    replicas: ReplicaObjective
+    leaders: LeaderObjective
+    batches: BatchRules
+    max_moved_bytes: int | None
+    has_trade_off: bool
+    leaders_only: bool
+    relaxes: bool
+    relaxed: tuple[Relaxation, ...]
+    constraints: tuple[str, ...]
+    started_s: float
+    deadline_s: float | None
+    canonical: dict[str, Json] = field(repr=False)
+
+    @property
+    def cautions(self) -> tuple[Caution, ...]:
+        """What to know about the brokers, the scope and the sizes."""
+        return (*self.brokers.cautions, *self.scope.cautions, *self.sizes.cautions)
+
+    def as_ids(self, replicas: Int32s) -> Int32s:
+        """(rows, widest) int32 positions as broker ids."""
+        return np.append(self.brokers.ids, np.int32(NO_REPLICA))[replicas]
+
+    def is_over(self) -> bool:
+        """Whether the deadline has passed."""
+        return self.deadline_s is not None and monotonic() >= self.deadline_s
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LeaderSolution:
+    """Replica lists with their preferred leaders first.
+
+    Parameters
+    ----------
+    problem, choice : the leaders of the partitions that are not pinned, with their lower bound.
+    after : (rows, widest) int32 positions, padded at the end.
+    """
+
+    problem: LeadersProblem
+    choice: LeaderChoice
+    after: Int32s = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReassignmentSolution:
+    """Everything that the solvers return for a problem.
+
+    Parameters
+    ----------
+    placed : replica lists with their lower bound. trade_off : the least movement in ever wider bands, if requested.
+    largest_bound : lower bound on the largest load, if something else than counts is balanced.
+    steps : the batches. reassigned : what they were cut from.
+    tally : the scope's partitions afterwards. relaxed : all constraints that were given up.
+    """
+
+    placed: ReplicaPlacement
+    largest_bound: int | None
+    trade_off: Sequence[ReplicaPlacement] | None
+    leaders: LeaderSolution
+    reassigned: Reassigned
+    steps: Batches
+    tally: Tally
+    relaxed: tuple[Relaxation, ...]
+    seconds: float
+
+
+def resolve(request: ReassignmentRequest, cluster: Cluster, allowance: Allowance) -> ReassignmentProblem:
+    """Read the request against the cluster.
+
+    Raises
+    ------
+    What `brokers_of`, `scope_of` and `domains_of` do.
+    SizesMissing, RatesMissing, ConflictingFields : an objective or a limit needs what the cluster does not report.
+    """
+    started = monotonic()
+    changes = replace(request, rack_mode=RackMode.DISABLED) if request.leaders_only else request
+    brokers = brokers_of(changes, cluster)
+    scope = scope_of(changes, cluster, allowance)
+    sizes = sizes_of(changes, scope)
+    before = positions_of(scope.before, brokers.ids)
+    homes, is_copied = _homes(brokers, before)
+    domains = domains_of(changes, brokers, scope, homes)
+    if request.max_moved_bytes is not None:
+        sizes.require("max_moved_bytes", ("max_moved_bytes",))
+    rates = rates_of(request, scope)
+    counts_bytes = request.minimise == "bytes" and not sizes.unknown
+    return ReassignmentProblem(
+        brokers=brokers,
+        scope=scope,
+        sizes=sizes,
+        placement=Problem(
+            broker_ids=brokers.ids,
+            rack_of=brokers.rack_of,
+            target=brokers.target,
+            base=replicas_of_others(brokers, scope.others, None),
+            domains=domains.domains,
+            domain_of=domains.domain_of,
+            homes=homes,
+            is_copied=is_copied,
+            must_keep=_must_keep(brokers, domains, before),
+            weight=sizes.size_bytes if counts_bytes else np.ones(len(sizes.size_bytes), np.int64),
+        ),
+        before=before,
+        counts_bytes=counts_bytes,
+        pins=domains.pins,
+        replicas=replica_objective(request, brokers, scope, sizes, rates),
+        leaders=leader_objective(request, brokers, scope, rates),
+        batches=_batch_rules(request, brokers, scope, sizes, rates, before),
+        max_moved_bytes=request.max_moved_bytes,
+        has_trade_off=request.trade_off,
+        leaders_only=request.leaders_only,
+        relaxes=request.on_conflict == "relax",
+        relaxed=domains.relaxed,
+        constraints=tuple(_constraints(request, brokers, domains)),
+        started_s=started,
+        deadline_s=None if request.deadline_s is None else started + request.deadline_s,
+        canonical=canonical_fields(request, brokers.added),
+    )
+
+
+def tally_of(problem: ReassignmentProblem, replicas: Int32s, *, is_before: bool = False) -> Tally:
+    """The scope's partitions, (rows, widest) int32 broker ids, counted over the brokers afterwards, or before."""
+    brokers, scope = problem.brokers, problem.scope
+    offline = set(brokers.ids[brokers.is_offline].tolist())
+    added = {broker.id for broker in brokers.added}
+    listed = [broker for broker in brokers.known if broker.id not in added] if is_before else brokers.stay
+    assignments = {
+        name: Assignment(scope.partition_ids[start:stop], replicas[start:stop])
+        for name, start, stop in zip(scope.topics, scope.starts[:-1].tolist(), scope.starts[1:].tolist(), strict=True)
+        if start < stop
+    }
+    # A broker that is down serves as little as a fenced one.
+    return tally(assignments, [replace(broker, fenced=broker.id in offline) for broker in listed])
+
+
+def _homes(brokers: BrokerTable, before: Int32s) -> tuple[Int32s, Bools]:
+    """Current brokers with successors in place of those that they replace, and which of them are such successors.
+
+    A successor that has a replica of the partition already gets no second one: the replaced one's is removed.
+    """
+    homes, is_copied = before.copy(), np.zeros(before.shape, np.bool_)
+    for old in np.flatnonzero(brokers.is_replaced).tolist():
+        new = brokers.successor_of[old]
+        is_old = homes == old
+        is_double = (homes == new).any(axis=1)[:, None]
+        homes[is_old] = new
+        is_copied |= is_old & ~is_double
+        homes[is_old & is_double] = NO_HOME
+    if not brokers.is_replaced.any():
+        return homes, is_copied
+    order = np.argsort(homes == NO_HOME, axis=1, kind="stable")
+    return np.take_along_axis(homes, order, axis=1), np.take_along_axis(is_copied, order, axis=1)
+
+
+def _must_keep(brokers: BrokerTable, domains: Domains, before: Int32s) -> Int32s:
+    """(rows,) int32 broker of the preferred leader if the factor is lowered and it may stay: it leads on."""
+    factors = np.array([domain.factor for domain in domains.domains], np.int64)[domains.domain_of]
+    may_keep = np.array([[*domain.may_keep, False] for domain in domains.domains], np.bool_)
+    current_factors = np.count_nonzero(before != NO_REPLICA, axis=1)
+    leader = before[:, 0]
+    stays = (factors < current_factors) & (leader != NO_HOME)
+    if len(may_keep):
+        stays &= may_keep[domains.domain_of, leader]
+    # A pin says which replicas there are, and so which one leads.
+    stays[list(domains.pins)] = False
+    return np.where(stays & ~np.append(brokers.is_removed, False)[leader], leader, np.int32(NO_HOME)).astype(np.int32)
+
+
+def _batch_rules(
+    request: ReassignmentRequest,
+    brokers: BrokerTable,
+    scope: Scope,
+    sizes: PartitionSizes,
+    rates: IngressRates | None,
+    before: Int32s,
+) -> BatchRules:
+    """Raises `ConflictingFields`, `SizesMissing` if disks are limited and not known, or what is on them is not."""
+    rules = request.batches
+    return BatchRules(
+        limits=BatchLimits(
+            max_moves_in_per_broker=rules.max_moves_in_per_broker,
+            max_moves_out_per_broker=rules.max_moves_out_per_broker,
+            max_bytes_in_per_broker=rules.max_bytes_in_per_broker,
+            max_partitions=rules.max_partitions,
+            throttle_bytes_per_s=rules.throttle_bytes_per_s,
+            hottest=Hottest(rules.hottest),
+        ),
+        heat=sizes.size_bytes if rates is None else rates.of_rows,
+        size_bytes=np.where(sizes.is_known, sizes.size_bytes, UNKNOWN_SIZE),
+        disks=None if rules.max_disk_share is None else _disks(rules.max_disk_share, brokers, scope, sizes, before),
+    )
+
+
+def _disks(share: float, brokers: BrokerTable, scope: Scope, sizes: PartitionSizes, before: Int32s) -> Disks:
+    """Used and available bytes of every broker; a broker without a known disk size is not limited."""
+    disk_bytes = [None if broker.capacity is None else broker.capacity.disk_bytes for broker in brokers.known]
+    if not any(disk_bytes):
+        detail = "max_disk_share minds disks, and no broker has a capacity.disk_bytes"
+        raise ConflictingFields(detail, path=DISK_SHARE, value=share)
+    sizes.require("max_disk_share", DISK_SHARE)
+    rows, columns = np.nonzero(before != NO_REPLICA)
+    used = replicas_of_others(brokers, scope.others, sizes.of_others)
+    np.add.at(used, before[rows, columns], sizes.size_bytes[rows])
+    limits = [NO_LIMIT if size is None else int(size * share) for size in disk_bytes]
+    return Disks(used, np.array(limits, np.int64))
+
+
+def _constraints(request: ReassignmentRequest, brokers: BrokerTable, domains: Domains) -> list[str]:
+    """The constraints that the lower bound holds under, in words."""
+    words = []
+    if brokers.is_removed.any():
+        words.append(f"nothing stays on brokers {brokers.named(brokers.is_removed)}")
+    if brokers.racks and not request.leaders_only:
+        words.append(f"racks are {request.rack_mode.value}: {', '.join(brokers.racks[:20])}")
+    if request.max_replicas_per_rack is not None:
+        words.append(f"{request.max_replicas_per_rack} replicas of a partition a rack at most")
+    if domains.pins:
+        words.append(f"{len(domains.pins)} partitions are pinned")
+    return words

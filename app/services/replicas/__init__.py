@@ -1,0 +1,31 @@
+"""Place new topics and new partitions.
+
+requests.py      the request record and its validation
+planning.py      the problem, the planner
+awareness.py     exposure, unassigned replicas and warnings of a placement by attributes
+differences.py   replicas and preferred leaders that a plan changes
+exports.py       the plan as a file
+"""
+
+from app.services.replicas.differences import difference, movement_summary
+from app.services.replicas.exports import EXPORTS
+from app.services.replicas.planning import (
+    PLANNER,
+    partition_json,
+    rows_json,
+    warm_up,
+)
+from app.services.replicas.requests import KIND, ReplicasRequest, check
+
+__all__ = [
+    "EXPORTS",
+    "KIND",
+    "PLANNER",
+    "ReplicasRequest",
+    "check",
+    "difference",
+    "movement_summary",
+    "partition_json",
+    "rows_json",
+    "warm_up",
+]

@@ -1,0 +1,292 @@
+"""Place new partitions: what Kafka would do with these brokers and topics, and what it means."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+
+from app.core.jvm import JavaRandom
+from app.core.measures.placement import measure
+from app.core.measures.tally import tally
+from app.core.measures.violations import violations
+from app.core.model import Broker, Cluster, NewTopic, Placement
+from app.core.replicas.awareness.rules import Policy, Rules
+from app.core.replicas.envelope import Envelope, Share
+from app.core.replicas.rack_modes import RackMode, require_racks
+from app.core.replicas.registry import PLACEMENTS, Algorithm, place_topics
+from app.errors import ConflictingFields, InvalidPartitions, Json, KafkaError
+from app.services.cautions import Caution
+from app.services.limits import Limits
+from app.services.plans import Allowance, Plan, PlannedPartition, Planner, Site, as_json, draft_plan
+from app.services.replicas import awareness
+from app.services.replicas.requests import KIND, ReplicasRequest, check, partitions_of, restored, stored
+from app.store.plans import NewPlan, PlanHead
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReplicasProblem:
+    """Topics to place, with nothing left to look up.
+
+    Parameters
+    ----------
+    algorithm : with its options applied. options : the record that its `options.read` returned; None if it has none.
+    listed : all brokers, in the caller's order. brokers : those that the algorithm places on, as it sees them.
+    rack_mode : as requested. seed : None until `with_seed`; it stays None with a fixed start index.
+    is_envelope : the seed was not the caller's, so that a controller's outcome may be another.
+    is_snapshot : the brokers are those of a snapshot, whose hash says which they are.
+    partitions : of topics of the cluster, by name.
+    """
+
+    topics: tuple[NewTopic, ...]
+    algorithm: Algorithm
+    options: Any
+    listed: tuple[Broker, ...] = field(repr=False)
+    brokers: tuple[Broker, ...] = field(repr=False)
+    rack_mode: RackMode | None
+    fixed_start_index: int | None
+    seed: int | None
+    is_envelope: bool
+    is_snapshot: bool
+    partitions: Mapping[str, int] = field(repr=False)
+    cautions: tuple[Caution, ...] = ()
+
+
+class _ReplicasPlanner(Planner[ReplicasRequest, ReplicasProblem, tuple[Placement, ...]]):
+    kind = KIND
+
+    def stored(self, request: ReplicasRequest) -> Mapping[str, Json]:
+        return stored(request)
+
+    def restored(self, plain: Mapping[str, Any]) -> ReplicasRequest:
+        return restored(plain)
+
+    def check_site(self, request: ReplicasRequest) -> None:
+        if (request.snapshot_id is None) == (request.brokers is None):
+            raise ConflictingFields("a request names either a snapshot_id or brokers", path=("snapshot_id",))
+
+    def check(self, request: ReplicasRequest, limits: Limits) -> None:
+        check(request, limits)
+
+    def previous_snapshot(self, _request: ReplicasRequest) -> UUID | None:
+        return None
+
+    def resolve(self, request: ReplicasRequest, site: Site, allowance: Allowance) -> ReplicasProblem:
+        allowance.check_work(partitions_of(request), path=("topics",))
+        cluster = site.cluster or Cluster("", tuple(request.brokers or ()))
+        listed = cluster.brokers if request.brokers is None else tuple(request.brokers)
+        algorithm = PLACEMENTS[request.algorithm]
+        options = None
+        if algorithm.options is not None:
+            options = algorithm.options.read(request.options)
+            algorithm = algorithm.with_options(options)
+        brokers, cautions = _brokers_in_play(request.rack_mode, listed, algorithm)
+        return ReplicasProblem(
+            topics=tuple(request.topics),
+            algorithm=algorithm,
+            options=options,
+            listed=listed,
+            brokers=brokers,
+            rack_mode=request.rack_mode,
+            fixed_start_index=request.fixed_start_index,
+            seed=request.seed,
+            is_envelope=request.seed is None and request.fixed_start_index is None,
+            is_snapshot=site.content_hash is not None,
+            partitions={topic.name: len(topic.partition_ids) for topic in cluster.topics},
+            cautions=tuple(cautions),
+        )
+
+    def canonical(self, problem: ReplicasProblem) -> dict[str, Json]:
+        algorithm = problem.algorithm
+        mode = problem.rack_mode or algorithm.rack_mode
+        options = {} if algorithm.options is None else algorithm.options.canonical(problem.options)
+        return {
+            # A snapshot's brokers follow from its hash; others are named in the caller's order, which may count.
+            "brokers": None if problem.is_snapshot else [_broker_json(broker) for broker in problem.listed],
+            "algorithm": algorithm.name,
+            "rack_mode": None if mode is None else mode.value,
+            "fixed_start_index": problem.fixed_start_index,
+            "seed": problem.seed,
+            "topics": [as_json(topic) for topic in problem.topics],
+            **options,
+        }
+
+    def with_seed(self, problem: ReplicasProblem, seed: int) -> ReplicasProblem:
+        return replace(problem, seed=seed) if problem.is_envelope else problem
+
+    def solve(self, problem: ReplicasProblem) -> tuple[Placement, ...]:
+        placements = place_topics(
+            problem.algorithm,
+            problem.brokers,
+            problem.topics,
+            random=JavaRandom(problem.seed or 0),
+            fixed_start_index=problem.fixed_start_index,
+        )
+        _require_partitions(problem.topics)
+        require_racks(problem.rack_mode or problem.algorithm.rack_mode, problem.brokers)
+        return placements
+
+    def violations(self, _problem: ReplicasProblem, _solution: tuple[Placement, ...]) -> Sequence[str]:
+        """None: Kafka's own placements may be fragile, and the answer lists how."""
+        return ()
+
+    def answer(self, problem: ReplicasProblem, solution: tuple[Placement, ...]) -> dict[str, Json]:
+        counts = tally({placement.topic: placement.assignment for placement in solution}, problem.listed)
+        envelope_of = problem.algorithm.envelope
+        # If no controller draws there is nothing to predict: the assignment is there to be handed to Kafka.
+        is_pinned = problem.fixed_start_index is not None or envelope_of is None
+        answer: dict[str, Json] = {
+            "prediction": "pinned" if is_pinned else "envelope" if problem.is_envelope else "replay",
+            "seed": problem.seed,
+            "envelope": [_envelope(topic, envelope_of(problem.brokers, topic)) for topic in problem.topics]
+            if problem.is_envelope and envelope_of is not None
+            else None,
+            "measures": as_json(measure(counts)),
+            "violations": as_json(violations(counts)),
+            "warnings": [caution.as_json() for caution in (*problem.cautions, *_topic_cautions(problem))],
+        }
+        if not isinstance(problem.options, Rules):
+            return answer
+        report = awareness.look(
+            solution, problem.topics, listed=problem.listed, live=problem.brokers, rules=problem.options
+        )
+        return report.added_to(answer)
+
+    def placements(self, _problem: ReplicasProblem, solution: tuple[Placement, ...]) -> Sequence[Placement]:
+        return solution
+
+
+PLANNER = _ReplicasPlanner()
+
+
+def warm_up() -> None:
+    """Load the compiled loops, so that no caller waits for them."""
+    brokers = tuple(Broker(broker, f"rack-{broker % 2}") for broker in range(4))
+    topics = [NewTopic("warm-up", 7, 2)]
+    crossing = tuple(replace(broker, attributes={"zone": f"zone-{broker.id // 2}"}) for broker in brokers)
+    for name, algorithm in PLACEMENTS.items():
+        if algorithm.options is None:
+            for rack_mode in (RackMode.ENFORCED, RackMode.DISABLED):
+                request = ReplicasRequest(topics, algorithm=name, rack_mode=rack_mode)
+                draft_plan(PLANNER, request, Cluster("", brokers), Limits())
+        else:
+            for attributes in (["rack"], ["zone", "rack"]):
+                options = {"policy": Policy.REDIS, "attributes": attributes}
+                draft_plan(
+                    PLANNER, ReplicasRequest(topics, algorithm=name, options=options), Cluster("", crossing), Limits()
+                )
+
+
+def rows_json(plan: Plan | NewPlan) -> dict[str, object]:
+    """Where the topics landed, as the contract writes it."""
+    return {
+        "topics": [
+            {
+                "name": placement.topic,
+                "first_partition_id": placement.first_partition_id,
+                "replicas": placement.replicas,
+            }
+            for placement in plan.placements
+        ]
+    }
+
+
+def partition_json(head: PlanHead, row: PlannedPartition) -> dict[str, Json]:
+    """One partition of a plan; the first replica is the preferred leader. `unassigned` counts those without a place."""
+    document: dict[str, Json] = {
+        "topic": row.topic,
+        "partition": row.partition,
+        "leader": row.row[0],
+        "replicas": row.row,
+    }
+    lacking = awareness.unassigned_of(head.answer, row.topic)
+    return document | {"unassigned": lacking} if lacking else document
+
+
+def _require_partitions(topics: Sequence[NewTopic]) -> None:
+    """KRaft's placer itself would place nothing; it is the controller that refuses a topic without partitions."""
+    for index, topic in enumerate(topics):
+        if topic.partitions == 0:
+            raise InvalidPartitions(
+                "a topic needs 1 partition or more; 0 given",
+                kafka=KafkaError("InvalidPartitionsException"),
+                path=("topics", index, "partitions"),
+                value=0,
+                minimum=1,
+            )
+
+
+def _envelope(topic: NewTopic, envelope: Envelope) -> dict[str, Json]:
+    """An envelope as a plan says it: by broker, not by array."""
+
+    def share(of: Share) -> dict[str, Json]:
+        numbers = np.stack([of.lowest, of.highest, of.seen_lowest, of.seen_highest], axis=1).tolist()
+        names = ("lowest", "highest", "seen_lowest", "seen_highest")
+        brokers = map(str, envelope.broker_ids.tolist())
+        return {
+            "guaranteed_spread": of.guaranteed_spread,
+            "worst_case_spread": of.worst_case_spread,
+            "seen_least_spread": of.seen_least_spread,
+            "seen_widest_spread": of.seen_widest_spread,
+            "per_broker": {b: dict(zip(names, row, strict=True)) for b, row in zip(brokers, numbers, strict=True)},
+        }
+
+    return {
+        "topic": topic.name,
+        "method": envelope.method,
+        "outcomes": envelope.outcomes,
+        "seeds": envelope.seeds,
+        "leaders": share(envelope.leaders),
+        "replicas": share(envelope.replicas),
+    }
+
+
+def _brokers_in_play(
+    rack_mode: RackMode | None, listed: Sequence[Broker], algorithm: Algorithm
+) -> tuple[tuple[Broker, ...], list[Caution]]:
+    """The brokers as the algorithm sees them, and what the caller should know about that."""
+    cautions = []
+    brokers = algorithm.in_play(listed, rack_mode)
+    rack_of = {broker.id: broker.rack for broker in listed}
+    left_out = tuple(broker.id for broker in listed if broker.fenced and algorithm.leaves_out_fenced)
+    if left_out:
+        detail = f"{len(left_out)} fenced brokers get no replica: {algorithm.name} places on live brokers only"
+        cautions.append(Caution("fenced_brokers_left_out", detail, left_out))
+    is_safe = (rack_mode or algorithm.rack_mode) is RackMode.SAFE
+    if is_safe and any(broker.rack != rack_of[broker.id] for broker in brokers):
+        without = tuple(broker.id for broker in brokers if rack_of[broker.id] is None)
+        detail = f"racks do not count: {len(without)} of {len(brokers)} brokers have none, and the mode is safe"
+        cautions.append(Caution("racks_ignored", detail, without))
+    sizes = Counter(broker.rack for broker in brokers if broker.rack is not None)
+    if len(set(sizes.values())) > 1 and algorithm.options is None:
+        listed_sizes = ", ".join(f"{rack}: {size}" for rack, size in sorted(sizes.items()))
+        detail = f"racks are of unequal size ({listed_sizes}); brokers of a small rack get more replicas than others"
+        cautions.append(Caution("unequal_racks", detail))
+    return brokers, cautions
+
+
+def _topic_cautions(problem: ReplicasProblem) -> list[Caution]:
+    cautions = []
+    for topic in problem.topics:
+        partitions = problem.partitions.get(topic.name, 0)
+        if partitions and topic.start_partition_id <= 0:
+            detail = f"topic {topic.name} exists with {partitions} partitions; Kafka would refuse to create it"
+            cautions.append(Caution("topic_exists", detail))
+        elif problem.partitions and topic.start_partition_id > 0 and topic.start_partition_id != partitions:
+            detail = (
+                f"topic {topic.name} has {partitions} partitions; new ones cannot start at {topic.start_partition_id}"
+            )
+            cautions.append(Caution("start_partition_id_differs", detail))
+    return cautions
+
+
+def _broker_json(broker: Broker) -> dict[str, Json]:
+    """A broker as a request names it; attributes and a weight only if it has some, so that other hashes stay."""
+    plain: dict[str, Json] = as_json(broker)
+    if not broker.attributes:
+        del plain["attributes"]
+    if broker.weight == 1:
+        del plain["weight"]
+    return plain

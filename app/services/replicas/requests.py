@@ -1,0 +1,110 @@
+"""The request for a placement: the record, and what is wrong with it by itself."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from pydantic import TypeAdapter
+
+from app.core.model import INT32_MAX, Broker, NewTopic
+from app.core.replicas.rack_modes import RackMode
+from app.core.replicas.registry import PLACEMENT_OPTIONS, PLACEMENTS
+from app.errors import ConflictingFields, DuplicateTopic, InvalidPartitions, Json, KafkaError
+from app.services.limits import Limits
+from app.services.plans import as_json
+from app.services.snapshots import check_brokers, first_repeated
+
+KIND = "replicas"
+
+
+@dataclass(frozen=True, slots=True)
+class ReplicasRequest:
+    """Topics to place, on the brokers of a snapshot or on the given ones.
+
+    Parameters
+    ----------
+    rack_mode : None is what Kafka does: AdminUtils enforces racks, KRaft's placer takes brokers without one as a rack
+        of their own.
+    fixed_start_index : where AdminUtils starts in the list of brokers; nothing is random then.
+    seed : of the controller's generator; None derives one from the request's hash.
+    options : by name, for the algorithm alone that has them; see `PLACEMENT_OPTIONS`.
+    """
+
+    topics: Sequence[NewTopic]
+    snapshot_id: UUID | None = None
+    brokers: Sequence[Broker] | None = None
+    algorithm: str = "admin_utils"
+    rack_mode: RackMode | None = None
+    fixed_start_index: int | None = None
+    seed: int | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+
+def stored(request: ReplicasRequest) -> Mapping[str, Json]:
+    """A request as a job stores it, its options beside the other fields, as callers write them."""
+    plain: dict[str, Json] = as_json(request)
+    options: Any = plain.pop("options")
+    return plain | dict(options)
+
+
+def restored(plain: Mapping[str, Any]) -> ReplicasRequest:
+    """The inverse of `stored`."""
+    options = {name: value for name, value in plain.items() if name in PLACEMENT_OPTIONS and value is not None}
+    fields = {name: value for name, value in plain.items() if name not in PLACEMENT_OPTIONS}
+    return _READER.validate_python(fields | {"options": options})
+
+
+def check(request: ReplicasRequest, limits: Limits) -> None:
+    """Raise what is wrong with a request before anything is looked up.
+
+    Raises
+    ------
+    ConflictingFields, DuplicateBroker, DuplicateTopic, LimitExceeded, InvalidPartitions
+    What the algorithm's options do.
+    """
+    _check_options(request)
+    check_brokers(request.brokers or (), limits)
+    limits.check_count("topics", request.topics, path=("topics",))
+    names = [topic.name for topic in request.topics]
+    if (twice := first_repeated(names)) is not None:
+        raise DuplicateTopic(
+            f"topic {names[twice]} is listed twice", path=("topics", twice, "name"), value=names[twice]
+        )
+    replicas = sum(max(topic.partitions, 0) * max(topic.replication_factor, 0) for topic in request.topics)
+    limits.check_number("partitions", partitions_of(request), path=("topics",))
+    limits.check_number("replicas", replicas, path=("topics",))
+    for index, topic in enumerate(request.topics):
+        last = max(topic.start_partition_id, 0) + topic.partitions - 1
+        if topic.partitions > 0 and last > INT32_MAX:
+            raise InvalidPartitions(
+                f"the last partition id would be {last}; Kafka's partition ids end at {INT32_MAX}",
+                kafka=KafkaError("InvalidPartitionsException"),
+                path=("topics", index, "start_partition_id"),
+                value=topic.start_partition_id,
+                maximum=INT32_MAX - topic.partitions + 1,
+            )
+
+
+def partitions_of(request: ReplicasRequest) -> int:
+    """The number of partitions to place."""
+    return sum(max(topic.partitions, 0) for topic in request.topics)
+
+
+def _check_options(request: ReplicasRequest) -> None:
+    """Raise what is wrong with the options, or that some are given that the algorithm does not have."""
+    for name, value in request.options.items():
+        _, algorithms = PLACEMENT_OPTIONS[name]
+        if value is not None and request.algorithm not in algorithms:
+            detail = f"{name} goes with the algorithm {' or '.join(algorithms)}; {request.algorithm} is asked for"
+            raise ConflictingFields(detail, path=(name,), algorithm=request.algorithm)
+    options = PLACEMENTS[request.algorithm].options
+    if options is None:
+        return
+    options.read(request.options)
+    if request.rack_mode is not None and options.rack_mode_conflict is not None:
+        raise ConflictingFields(options.rack_mode_conflict, path=("rack_mode",), value=request.rack_mode.value)
+
+
+_READER = TypeAdapter(ReplicasRequest)

@@ -1,0 +1,26 @@
+"""Store the state of a cluster and find it again.
+
+records.py    store, load and compare snapshots; check what a snapshot lists
+cautions.py   warnings about missing or inconsistent parts of a snapshot
+"""
+
+from app.services.snapshots.cautions import of_assembly, of_cluster
+from app.services.snapshots.records import (
+    check_brokers,
+    first_repeated,
+    is_fresh,
+    keep,
+    load,
+    require_unchanged,
+)
+
+__all__ = [
+    "check_brokers",
+    "first_repeated",
+    "is_fresh",
+    "keep",
+    "load",
+    "of_assembly",
+    "of_cluster",
+    "require_unchanged",
+]

@@ -1,0 +1,138 @@
+"""Keep a cluster as it was, and find it again."""
+
+from collections.abc import Hashable, Sequence
+from hashlib import sha256
+from uuid import UUID
+
+from app.core.model import Broker, Cluster, Topic
+from app.core.recorded import RecordedGroup
+from app.errors import (
+    DuplicateBroker,
+    DuplicateGroup,
+    DuplicateMember,
+    DuplicatePartition,
+    DuplicateTopic,
+    FieldPath,
+    SnapshotChanged,
+)
+from app.errors.quotation import quoted
+from app.formats import snapshot_json
+from app.services.cautions import Caution
+from app.services.limits import Limits
+from app.services.snapshots import cautions as snapshot_cautions
+from app.store.database import UnitOfWork
+from app.store.snapshots import Snapshot
+
+
+def keep(
+    uow: UnitOfWork,
+    cluster: Cluster,
+    limits: Limits,
+    *,
+    cautions: Sequence[Caution] = (),
+    snapshot_id: UUID | None = None,
+) -> Snapshot:
+    """Keep a cluster as it was. The same state of the same cluster is one snapshot, however often it is seen.
+
+    Raises `DuplicateBroker`, `DuplicateTopic`, `DuplicateGroup`, `DuplicateMember`, `DuplicatePartition`,
+    `LimitExceeded`.
+    """
+    check_brokers(cluster.brokers, limits)
+    _check_topics(cluster.topics)
+    _check_groups(cluster.groups)
+    document = snapshot_json.write(cluster)
+    return uow.snapshots.keep(
+        snapshot_id=snapshot_id,
+        cluster=cluster.name,
+        content_hash=sha256(document).hexdigest(),
+        document=document,
+        summary={
+            "brokers": len(cluster.brokers),
+            "racks": len({broker.rack for broker in cluster.brokers if broker.rack is not None}),
+            "topics": len(cluster.topics),
+            "partitions": sum(len(topic.partition_ids) for topic in cluster.topics),
+            "groups": len(cluster.groups),
+            "warnings": [caution.as_json() for caution in (*snapshot_cautions.of_cluster(cluster), *cautions)],
+        },
+    )
+
+
+def load(uow: UnitOfWork, snapshot_id: UUID) -> tuple[Snapshot, Cluster]:
+    """A snapshot and the cluster that it holds, or `SnapshotNotFound`."""
+    return uow.snapshots.get(snapshot_id), snapshot_json.read(uow.snapshots.document(snapshot_id))
+
+
+def is_fresh(uow: UnitOfWork, snapshot: Snapshot) -> bool:
+    """Whether the cluster was last seen in the state of this snapshot."""
+    newest = uow.snapshots.newest(snapshot.cluster)
+    return newest is not None and newest.id == snapshot.id
+
+
+def require_unchanged(uow: UnitOfWork, cluster: str, content_hashes: Sequence[str]) -> None:
+    """Raise `SnapshotChanged` unless the cluster was last seen in one of these states."""
+    newest = uow.snapshots.newest(cluster)
+    if newest is None or newest.content_hash not in content_hashes:
+        seen = None if newest is None else newest.content_hash
+        raise SnapshotChanged(
+            f"cluster {cluster} was last seen as {seen}; "
+            f"If-Match names {quoted(', '.join(content_hashes)) or 'nothing'}",
+            cluster=cluster,
+            content_hash=seen,
+        )
+
+
+def check_brokers(brokers: Sequence[Broker], limits: Limits) -> None:
+    """Raise `DuplicateBroker` or `LimitExceeded` where the list of brokers cannot be."""
+    limits.check_count("brokers", brokers, path=("brokers",))
+    ids = [broker.id for broker in brokers]
+    if (twice := first_repeated(ids)) is not None:
+        raise DuplicateBroker(f"broker {ids[twice]} is listed twice", path=("brokers", twice, "id"), value=ids[twice])
+
+
+def _check_topics(topics: Sequence[Topic]) -> None:
+    names = [topic.name for topic in topics]
+    if (twice := first_repeated(names)) is not None:
+        raise DuplicateTopic(
+            f"topic {names[twice]} is listed twice", path=("topics", twice, "name"), value=names[twice]
+        )
+    known = [(index, topic.topic_id) for index, topic in enumerate(topics) if topic.topic_id is not None]
+    if (twice := first_repeated([topic_id for _, topic_id in known])) is not None:
+        index, topic_id = known[twice]
+        raise DuplicateTopic(
+            f"two topics have the topic id {topic_id}", path=("topics", index, "topic_id"), value=topic_id
+        )
+
+
+def _check_groups(groups: Sequence[RecordedGroup]) -> None:
+    ids = [group.group_id for group in groups]
+    if (twice := first_repeated(ids)) is not None:
+        raise DuplicateGroup(
+            f"group {ids[twice]!r} is listed twice", path=("groups", twice, "group_id"), value=ids[twice]
+        )
+    for index, group in enumerate(groups):
+        path: FieldPath = ("groups", index)
+        members = [member.member_id for member in group.members]
+        if (twice := first_repeated(members)) is not None:
+            raise DuplicateMember(
+                f"member {members[twice]!r} of group {group.group_id!r} is listed twice",
+                path=(*path, "members", twice, "member_id"),
+                value=members[twice],
+            )
+        read = [(offset.topic, offset.partition) for offset in group.offsets]
+        if (twice := first_repeated(read)) is not None:
+            topic, partition = read[twice]
+            raise DuplicatePartition(
+                f"group {group.group_id!r} has two offsets of partition {topic}-{partition}",
+                path=(*path, "offsets", twice, "partition"),
+                value=partition,
+            )
+
+
+def first_repeated(values: Sequence[Hashable]) -> int | None:
+    """The index of the first value that was there before, or None."""
+    seen = set()
+    for index, value in enumerate(values):
+        if value in seen:
+            return index
+        seen.add(value)
+    return None

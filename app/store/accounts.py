@@ -1,0 +1,138 @@
+"""The account as which root runs its child processes, and what that account can reach.
+
+An ordinary user runs everything as itself. Root runs Postgres, which rejects root, and the worker, which reads what
+others wrote, as `nobody`: an account that every system has (initdb looks its account up, so an unlisted number will not
+do). That account may be kept out of the folders in which root works; a clone under `/root` is the usual case. No
+permission of an existing folder is ever changed. What the account needs is put in a shelter that it can reach, or
+mounted where it alone sees it (`confinement.py`).
+"""
+
+import os
+import pwd
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from app.errors import AccountUnusable
+
+SHELTER = Path("/var/lib/rackplan")
+"""Where root puts what the account needs: Postgres' programs and data if it cannot reach the caller's own, and the
+folder in which the worker keeps its caches."""
+
+# For the account itself, the kernel is asked about each path in turn; reading mode bits would miss ACLs and mounts.
+_FIRST_CLOSED = """
+for path; do
+  if [ -d "$path" ]; then [ -x "$path" ]; else [ -r "$path" ]; fi || { printf %s "$path"; exit; }
+done
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """The account as which child processes run."""
+
+    name: str
+    uid: int
+    gid: int
+    borrowed: bool
+    """Whether the calling process is root and has to become this account to run something as it."""
+
+    def run(self, command: Sequence[str | Path]) -> subprocess.CompletedProcess[bytes]:
+        """Run a command as this account to its end; its output is captured, its exit status left to the caller.
+
+        Raises
+        ------
+        AccountUnusable : the command cannot be executed at all.
+        """
+        process = self.start(command, output=subprocess.PIPE)
+        with process:
+            try:
+                output, _ = process.communicate()
+            except BaseException:
+                process.kill()
+                raise
+        return subprocess.CompletedProcess(process.args, process.returncode, output)
+
+    def start(self, command: Sequence[str | Path], *, output: IO[bytes] | int) -> subprocess.Popen[bytes]:
+        """Start a command as this account, in its own session, with none of the caller's environment.
+
+        A terminal sends Ctrl-C to everything in the foreground; in a session of its own, the command does not get it
+        and is stopped when its starter has drained.
+
+        Raises
+        ------
+        AccountUnusable : the command cannot be executed at all.
+        """
+        try:
+            return subprocess.Popen(  # noqa: S603 -- the commands are this package's own
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                user=self.uid if self.borrowed else None,
+                group=self.gid if self.borrowed else None,
+                extra_groups=[] if self.borrowed else None,
+                start_new_session=True,
+                umask=0o077,
+                cwd="/",  # initdb asks for its working directory, and the caller's may be closed to this account
+                env=_environment(),
+            )
+        except OSError as error:
+            detail = f"{command[0]} cannot be run as {self.name} (uid {self.uid}): {error.strerror or error}"
+            raise AccountUnusable(detail, program=str(command[0]), account=self.name) from error
+
+    def first_closed(self, path: Path) -> Path | None:
+        """Say which part of an absolute path, from the root down, this account cannot pass (or, a file, read).
+
+        Parts that do not exist yet are left out. None where nothing stands in the way.
+        """
+        if not self.borrowed:
+            return None
+        parts = [part for part in (*reversed(path.parents), path) if part.exists()]
+        closed = self.run(["/bin/sh", "-c", _FIRST_CLOSED, "sh", *parts]).stdout
+        return Path(os.fsdecode(closed)) if closed else None
+
+
+def current() -> Account:
+    """The account as which child processes run: the caller's, or `nobody` if the caller is root.
+
+    Raises
+    ------
+    AccountUnusable : the caller is root and the system has no account `nobody`.
+    """
+    uid = os.geteuid()
+    if uid != 0:
+        return Account(name_of(uid), uid, os.getegid(), borrowed=False)
+    try:
+        nobody = pwd.getpwnam("nobody")
+    except KeyError as error:
+        detail = "root runs Postgres and the worker as the account `nobody`, which this system does not have"
+        raise AccountUnusable(detail) from error
+    return Account(nobody.pw_name, nobody.pw_uid, nobody.pw_gid, borrowed=True)
+
+
+def name_of(uid: int) -> str:
+    """Name an account for a message; its number where the system does not list it."""
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return str(uid)
+
+
+def make_open_folder(folder: Path) -> None:
+    """Make a folder, as root, that every account can pass, whatever root's umask says.
+
+    Only folders that are new get a mode; those that were there keep theirs.
+    """
+    for missing in [part for part in (*reversed(folder.parents), folder) if not part.exists()]:
+        missing.mkdir()
+        missing.chmod(0o755)
+    folder.mkdir(exist_ok=True)  # a file of that name is found out here
+
+
+def _environment() -> dict[str, str]:
+    # The caller's locale and PG… variables must not shape the database. Where the system's libraries are is kept.
+    kept = {name: os.environ[name] for name in ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH") if name in os.environ}
+    return {"LC_ALL": "C", "TZ": "UTC", "PATH": os.defpath, **kept}

@@ -1,0 +1,78 @@
+"""A transaction that begins with its first statement, and gives its connection back while nobody needs it."""
+
+import sqlalchemy as sa
+
+from app.errors import ServiceBusy
+
+
+class Transaction:
+    """One transaction at a time over a connection of the engine's pool.
+
+    A connection is taken when the first statement needs it, never before: what waits for a thread holds none.
+    """
+
+    def __init__(self, engine: sa.Engine) -> None:
+        self._engine = engine
+        self._connection: sa.Connection | None = None
+        self._is_pinned = False
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it holds a connection."""
+        return self._connection is not None
+
+    @property
+    def reading(self) -> sa.Connection:
+        """The connection for statements that change nothing and lock nothing.
+
+        Raises
+        ------
+        ServiceBusy
+            Every connection is in use, and none became free in time.
+        """
+        if self._connection is None:
+            try:
+                self._connection = self._engine.connect()
+            except sa.exc.TimeoutError as busy:
+                raise ServiceBusy("every connection to the database is in use; try again in a moment") from busy
+            self._connection.begin()
+        return self._connection
+
+    @property
+    def writing(self) -> sa.Connection:
+        """The connection for every other statement; from then on `release` does nothing. Raises as `reading`."""
+        self._is_pinned = True
+        return self.reading
+
+    def release(self) -> None:
+        """Give the connection back until the next statement, unless something was written or locked."""
+        if not self._is_pinned:
+            self.commit()
+
+    def commit(self) -> None:
+        """End the transaction, if there is one, and give the connection back."""
+        connection, self._connection, self._is_pinned = self._connection, None, False
+        if connection is not None:
+            with connection:
+                connection.commit()
+
+    def rollback(self) -> None:
+        """Undo the transaction, if there is one, and give the connection back."""
+        connection, self._connection, self._is_pinned = self._connection, None, False
+        if connection is not None:
+            connection.close()
+
+
+class Store:
+    """What one kind of rows may be asked in a transaction; its subclasses are the queries."""
+
+    def __init__(self, transaction: Transaction) -> None:
+        self._transaction = transaction
+
+    @property
+    def _reading(self) -> sa.Connection:
+        return self._transaction.reading
+
+    @property
+    def _writing(self) -> sa.Connection:
+        return self._transaction.writing

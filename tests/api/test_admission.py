@@ -1,0 +1,220 @@
+"""Many clients at once: each is answered or turned away in time, and nothing freezes."""
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+
+import httpx
+import pytest
+import sqlalchemy as sa
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from app.api.admission import Admission, Capacity
+from app.api.examples import EXAMPLE_PLAN_ID, PLACE_REQUEST
+from app.errors import ServiceBusy
+from app.settings import Settings
+from app.store.database import Database
+from tests.api.conftest import Serve
+from tests.api.contract import problem
+from tests.jobs.cluster import wait_for
+
+WITHIN_S = 60.0
+"""What a burst of the tests takes at most on a machine that is shared; a freeze took as long for one request."""
+READ, PAGE = f"/v1/plans/{EXAMPLE_PLAN_ID}", f"/plans/{EXAMPLE_PLAN_ID}"
+PLAN = next(iter(PLACE_REQUEST.values()))["value"]
+
+
+def at_once(address: httpx.URL, clients: int) -> list[httpx.Response]:
+    """One request of each of so many clients, all over connections of their own: reads, plans, pages in turn."""
+
+    async def one(number: int) -> httpx.Response:
+        async with httpx.AsyncClient(base_url=address, timeout=WITHIN_S) as client:
+            if number % 3 == 0:
+                return await client.post("/v1/plans/replicas", json=PLAN)
+            return await client.get(READ if number % 3 == 1 else PAGE)
+
+    async def all_of_them() -> list[httpx.Response]:
+        async with asyncio.timeout(WITHIN_S):
+            return list(await asyncio.gather(*map(one, range(clients))))
+
+    return asyncio.run(all_of_them())
+
+
+def statuses(responses: list[httpx.Response]) -> Counter[int]:
+    return Counter(response.status_code for response in responses)
+
+
+class TestBurst:
+    """Real clients of the real service."""
+
+    def test_200_clients_at_once_get_200_answers(self, client: httpx.Client) -> None:
+        """55 froze it once: a thread waited for a connection that waited for a thread."""
+        assert statuses(at_once(client.base_url, 200)) == {200: 133, 201: 67}
+
+    def test_more_than_can_wait_are_told_when_to_come_again(
+        self, client: httpx.Client, database: Database, serve: Serve
+    ) -> None:
+        assert client.get(READ).is_success
+        narrow = serve(database, concurrent_requests=2, queued_requests=4)
+        responses = at_once(narrow.base_url, 60)
+        found = statuses(responses)
+        assert set(found) <= {200, 201, 503}
+        assert found[200] + found[201] >= 6, "a slot or a place in the queue for each"
+        for response in responses:
+            if response.status_code == 503:
+                assert problem(response, 503, "service_busy")["limit"] == 2
+                assert response.headers["Retry-After"] == "1"
+        started = time.monotonic()
+        assert narrow.get(READ).is_success
+        assert time.monotonic() - started < 2, "it has recovered"
+
+    def test_a_full_service_turns_away_at_once_and_is_healthy(
+        self, client: httpx.Client, database: Database, serve: Serve
+    ) -> None:
+        """One request waits for a lock in the database, with its slot, its thread and its connection."""
+        assert client.get(READ).is_success
+        full = serve(database, concurrent_requests=1, queued_requests=0)
+        with ThreadPoolExecutor(1) as threads, locked(database, "plans"):
+            waiting = threads.submit(full.get, READ)
+            wait_for(lambda: full.get("/v1/plans/none").status_code == 503, within_s=20)
+            assert [full.get(path).status_code for path in ("/healthz", "/readyz", "/metrics")] == [200] * 3
+            assert full.post("/v1/plans/replicas", json=PLAN).status_code == 503
+        assert waiting.result(WITHIN_S).is_success
+        assert full.get(READ).is_success
+
+    def test_who_waits_too_long_is_turned_away(self, client: httpx.Client, database: Database, serve: Serve) -> None:
+        assert client.get(READ).is_success
+        full = serve(database, concurrent_requests=1, queued_requests=8, queue_seconds=0.1)
+        with ThreadPoolExecutor(9) as threads:
+            with locked(database, "plans"):
+                sent = [threads.submit(full.get, READ) for _ in range(9)]
+                wait_for(lambda: sum(answer.done() for answer in sent) == 8, within_s=20)
+            assert sorted(answer.result(WITHIN_S).status_code for answer in sent) == [200, *[503] * 8]
+
+
+@contextmanager
+def locked(database: Database, table: str) -> Iterator[None]:
+    """Keep everybody else from reading a table."""
+    with database.engine.connect() as connection, connection.begin():
+        connection.execute(sa.text(f"LOCK TABLE {table} IN ACCESS EXCLUSIVE MODE"))
+        yield
+
+
+class TestAdmission:
+    """What is promised to every request, whatever others do."""
+
+    @given(
+        concurrent=st.integers(1, 4),
+        queued=st.integers(0, 4),
+        requests=st.lists(st.booleans(), max_size=30),
+    )
+    def test_no_more_are_served_than_there_are_slots_and_every_slot_is_given_back(
+        self, concurrent: int, queued: int, requests: list[bool]
+    ) -> None:
+        """Whether a request ends well or fails, in any order of arrival."""
+        served, most, turned_away = 0, 0, 0
+
+        async def request(admission: Admission, fails: bool) -> None:
+            nonlocal served, most, turned_away
+            try:
+                async with admission.slot():
+                    served += 1
+                    most = max(most, served)
+                    await asyncio.sleep(0)
+                    served -= 1
+                    if fails:
+                        raise ZeroDivisionError
+            except ZeroDivisionError:
+                pass
+            except ServiceBusy:
+                turned_away += 1
+
+        async def all_at_once() -> None:
+            admission = Admission(Capacity(concurrent, queued, 60.0))
+            await asyncio.gather(*(request(admission, fails) for fails in requests))
+            admission.check()
+            async with asyncio.timeout(1):
+                for _ in range(concurrent):
+                    await admission.slot().__aenter__()
+
+        asyncio.run(all_at_once())
+        assert most <= concurrent
+        assert turned_away == max(0, len(requests) - concurrent - queued)
+
+    def test_who_goes_away_while_waiting_leaves_no_trace(self) -> None:
+        async def leave() -> None:
+            admission = Admission(Capacity(1, 1, 60.0))
+            async with admission.slot():
+                waiting = asyncio.create_task(admission.slot().__aenter__())
+                await asyncio.sleep(0)
+                with pytest.raises(ServiceBusy):
+                    admission.check()
+                waiting.cancel()
+                with pytest.raises(asyncio.CancelledError):
+                    await waiting
+                admission.check()
+            async with admission.slot():
+                pass
+
+        asyncio.run(leave())
+
+
+class TestConnections:
+    """A request holds a connection only while it talks to the database."""
+
+    def test_a_transaction_begins_with_its_first_statement(self, database: Database) -> None:
+        with database.begin() as uow:
+            assert not uow.is_open
+            uow.api_keys.any_valid()
+            assert uow.is_open
+            uow.release()
+            assert not uow.is_open
+            uow.api_keys.any_valid()
+
+    def test_what_was_written_is_one_transaction(self, database: Database) -> None:
+        """A release in the middle commits nothing."""
+        uow = database.unit_of_work()
+        uow.api_keys.create("a", ["read"])
+        uow.release()
+        assert uow.is_open
+        uow.rollback()
+        with database.begin() as uow:
+            assert uow.api_keys.all() == []
+
+    def test_a_claimed_key_is_held(self, database: Database) -> None:
+        with database.begin() as first, database.begin() as second:
+            assert first.answers.claim("anyone", "key")
+            first.release()
+            assert not second.answers.claim("anyone", "key")
+
+    def test_a_pool_that_is_empty_is_a_busy_service(self, database: Database) -> None:
+        url = database.url.set(query=dict(database.url.query)).render_as_string(hide_password=False)
+        with Database(url, connections=1) as narrow:
+            narrow.engine.pool._timeout = 0.05  # type: ignore[attr-defined] # the queue's own; ten seconds otherwise
+            with narrow.begin() as first, narrow.begin() as second:
+                first.api_keys.any_valid()
+                with pytest.raises(ServiceBusy):
+                    second.api_keys.any_valid()
+                first.release()
+                second.api_keys.any_valid()
+
+
+class TestSettings:
+    """The pool, the threads and the slots are checked against each other."""
+
+    @pytest.mark.parametrize(
+        ("given", "named"),
+        [
+            ({"threads": 17}, "RACKPLAN_THREADS is 17; with RACKPLAN_CONCURRENT_REQUESTS at 16 it has to be 18"),
+            ({"database_connections": 19}, "RACKPLAN_DATABASE_CONNECTIONS is 19; .* has to be 20"),
+            ({"concurrent_requests": 100}, "RACKPLAN_THREADS is 24; .* at 100 it has to be 102"),
+        ],
+    )
+    def test_too_few_for_the_slots(self, given: dict[str, int], named: str) -> None:
+        with pytest.raises(ValidationError, match=named):
+            Settings(**given)  # type: ignore[arg-type] # by name

@@ -1,0 +1,115 @@
+"""Whatever a text repeats, reading it takes time in proportion to its length, and its refusal is short."""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from app.errors import Failure
+from app.formats import (
+    broker_api_versions,
+    broker_registration,
+    described_groups,
+    group_texts,
+    leader_election,
+    log_dirs,
+    pasted,
+    reassignment,
+    replica_assignment,
+    topic_describe,
+    topics_to_move,
+    topology_text,
+)
+from app.formats.topic_tables import csv_row, markdown_cell
+
+READERS: dict[str, Callable[[str], Any]] = {
+    module.__name__.rpartition(".")[2]: module.read
+    for module in (
+        broker_api_versions,
+        broker_registration,
+        described_groups,
+        group_texts,
+        leader_election,
+        log_dirs,
+        pasted,
+        reassignment,
+        replica_assignment,
+        topic_describe,
+        topics_to_move,
+        topology_text,
+    )
+}
+LENGTH = 100_000
+LONGEST_S = 5.0
+"""Far more than the few milliseconds that it takes, and far less than the minutes of a quadratic search."""
+LONGEST_DETAIL = 1_000
+HEADS = [
+    "",
+    "Topic: t\tPartitionCount: 1\tReplicationFactor: 1\tConfigs: ",
+    "a:1 (id: 1 rack: ",
+    '{"version":1,"partitions":[',
+    '{"g":{"members":[',
+    "GROUP TOPIC PARTITION CURRENT-OFFSET LOG-END-OFFSET LAG CONSUMER-ID HOST CLIENT-ID\ng t 0 - - - ",
+    "Topologies:\n   Sub-topology: 0\n    Source: KSTREAM-SOURCE-0000000000 (topics: ",
+    "Received log directory information from brokers ",
+    "Consumer group '",
+]
+PIECES = [
+    *(" ", "\t", ":", "(", ")", '{"', "[", "{", "}", "\\", "'", '"', "a", "1", ",", "-", ".", "$ ", "A: ", "\n", "\r"),
+    *("1,", ":1", "a:1 ", "a:1 (", "(id: ", " isFenced: true", ") -> (", "Adding ", "Topic: ", "Topic: t\t", "kafka-"),
+    *("' is rebalancing. ", "Note: ", " (topics: ", "Sub-topology: 0", "-->", "\\\\", '\\"', '{"a":\n', '{"a" : \n'),
+    *("{ \n \n", '{"a":1}\n', "\x1b[31m", "\u202e", "\u2028", "\x85", "\x00", "\ufeff"),
+]
+
+
+def refused(read: Callable[[str], Any], text: str) -> str:
+    """The detail of the refusal; empty if the text is read."""
+    try:
+        read(text)
+    except Failure as failure:
+        return failure.detail
+    return ""
+
+
+@pytest.mark.parametrize("name", READERS)
+@given(head=st.sampled_from(HEADS), pieces=st.lists(st.sampled_from(PIECES), min_size=1, max_size=3), tail=st.text())
+@settings(max_examples=25)
+def test_a_text_that_repeats_itself_is_read_or_refused_in_time(
+    name: str, head: str, pieces: list[str], tail: str
+) -> None:
+    piece = "".join(pieces)
+    text = head + piece * (LENGTH // len(piece)) + tail
+    started = time.perf_counter()
+    detail = refused(READERS[name], text)
+    assert time.perf_counter() - started < LONGEST_S
+    assert len(detail) <= LONGEST_DETAIL, detail[:LONGEST_DETAIL]
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"])))
+def test_a_cell_of_markdown_begins_no_markup_and_ends_no_row(text: str) -> None:
+    cell = markdown_cell(text)
+    unescaped = cell.replace("\\\\", "")
+    assert cell.isprintable()
+    for sign in "|<>&[]`*~":
+        assert unescaped.count(sign) == unescaped.count("\\" + sign)
+
+
+@pytest.mark.parametrize(
+    ("text", "cell"),
+    [
+        ("use1-az1", "use1-az1"),
+        ("<img src=x onerror=alert(1)>", r"\<img src=x onerror=alert(1)\>"),
+        ("[here](javascript:alert(1))", r"\[here\](javascript:alert(1))"),
+        ("a|b\\", r"a\|b\\"),
+        ("a\n| b", r"a\n\| b"),
+    ],
+)
+def test_cells_by_hand(text: str, cell: str) -> None:
+    assert markdown_cell(text) == cell
+
+
+def test_a_field_of_csv_with_a_line_end_is_in_quotes() -> None:
+    assert csv_row('a\r\n"b",c') == '"a\r\n""b"",c"'

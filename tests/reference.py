@@ -1,0 +1,105 @@
+"""The tables of the reference documents, computed from the code.
+
+`python -m tests.reference` writes them into the documents; the tests of the documentation compare them.
+"""
+
+from collections.abc import Iterator, Sequence
+
+import typer.main
+from typer.core import TyperCommand, TyperGroup
+
+from app import cli
+from app.api.statuses import STATUS
+from app.errors import Failure
+from app.formats.wire_formats import WireFormat
+from app.services.plans.exports import FORMATS
+from app.settings import Settings
+from tests.conftest import ROOT
+from tests.documents import Document, code
+
+Rows = list[tuple[str, ...]]
+
+SETTINGS = Document(ROOT / "docs" / "settings.md")
+PROBLEMS = Document(ROOT / "docs" / "problems.md")
+COMMANDS = Document(ROOT / "docs" / "cli.md")
+FORMATS_PAGE = Document(ROOT / "docs" / "formats.md")
+
+
+def settings() -> Rows:
+    """Every setting: its variable, default and description."""
+    return [
+        (
+            code(f"RACKPLAN_{name.upper()}"),
+            "" if field.default in (None, ()) else code(str(field.default)),
+            field.description or "",
+        )
+        for name, field in Settings.model_fields.items()
+    ]
+
+
+def problems() -> Rows:
+    """Every failure that has a code, by code: its status, empty if no answer has it, and the docstring's first line."""
+    named = {failure.code: failure for failure in _subclasses(Failure) if hasattr(failure, "code")}
+    return [(code(name), _status(named[name]), _first_line(named[name].__doc__)) for name in sorted(named)]
+
+
+def commands() -> Rows:
+    """Every command: its name and the first line of its help."""
+    return [
+        (code(" ".join(["rackplan", *words])), _first_line(command.help))
+        for words, command in _walk(typer.main.get_command(cli.app), [])
+    ]
+
+
+def wire_formats() -> Rows:
+    """Every format that `rackplan decode` prints."""
+    return [(code(wire_format.value), wire_format.summary) for wire_format in WireFormat]
+
+
+def exports() -> Rows:
+    """Every format of a plan: the end of its file's name, and its media type."""
+    return [
+        (code(name), code(f"…{written.tail}.{written.suffix}"), code(written.media_type))
+        for name, written in FORMATS.items()
+    ]
+
+
+TABLES = (
+    (SETTINGS, ("variable", "default", "what"), settings),
+    (PROBLEMS, ("code", "status", "meaning"), problems),
+    (COMMANDS, ("command", "what it does"), commands),
+    (FORMATS_PAGE, ("format", "what it contains"), wire_formats),
+    (FORMATS_PAGE, ("`format`", "file", "media type"), exports),
+)
+
+
+def _subclasses(failure: type[Failure]) -> Iterator[type[Failure]]:
+    for subclass in failure.__subclasses__():
+        yield subclass
+        yield from _subclasses(subclass)
+
+
+def _status(failure: type[Failure]) -> str:
+    return str(STATUS[failure].value) if failure in STATUS else ""
+
+
+def _walk(command: object, words: Sequence[str]) -> Iterator[tuple[Sequence[str], TyperCommand]]:
+    if isinstance(command, TyperGroup):
+        for name, nested in command.commands.items():
+            yield from _walk(nested, [*words, name])
+    elif isinstance(command, TyperCommand):
+        yield words, command
+
+
+def _first_line(text: str | None) -> str:
+    return " ".join((text or "").split("\n\n")[0].split())
+
+
+def main() -> None:
+    """Write every table into its document."""
+    for document, headings, rows in TABLES:
+        document.replace_table(headings, rows())
+
+
+if __name__ == "__main__":
+    main()

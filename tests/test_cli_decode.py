@@ -1,0 +1,52 @@
+"""`rackplan decode`, as a process: files, standard input, exit codes and help."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from app.formats.wire_formats import WireFormat
+from tests.formats.test_consumer_protocol import SUBSCRIPTION
+
+RACKPLAN = Path(sys.executable).parent / "rackplan"
+
+
+def decode(*arguments: str, given: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    """The command, run to its end."""
+    return subprocess.run([RACKPLAN, "decode", *arguments], input=given, capture_output=True, timeout=60, check=False)
+
+
+def test_a_file_and_standard_input_are_the_same(tmp_path: Path) -> None:
+    file = tmp_path / "subscription.bin"
+    file.write_bytes(SUBSCRIPTION)
+    of_file = decode("subscription", str(file))
+    assert of_file.returncode == 0, of_file.stderr
+    assert json.loads(of_file.stdout)["rack_id"] == "a"
+    for given in (SUBSCRIPTION, SUBSCRIPTION.hex().encode()):
+        assert decode("subscription", given=given).stdout == of_file.stdout
+        assert decode("subscription", "-", given=given).stdout == of_file.stdout
+
+
+def test_an_output_file(tmp_path: Path) -> None:
+    done = decode("subscription", "--output", str(tmp_path / "out.json"), given=SUBSCRIPTION)
+    assert (done.returncode, done.stdout) == (0, b"")
+    assert json.loads((tmp_path / "out.json").read_bytes())["topics"] == ["t"]
+
+
+def test_malformed_input_is_one_line_that_names_the_byte() -> None:
+    done = decode("subscription", given=SUBSCRIPTION[:-1])
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert done.stderr.startswith(b"rackplan: ")
+    assert b"at byte 21" in done.stderr
+    assert done.stderr.count(b"\n") == 1
+
+
+def test_another_format_and_a_missing_file_are_usage_errors() -> None:
+    assert decode("protobuf", given=b"").returncode == 2
+    assert decode("subscription", "/does/not/exist").returncode == 2
+
+
+def test_help_lists_every_format() -> None:
+    printed = decode("--help").stdout.decode()
+    for wire_format in WireFormat:
+        assert f"{wire_format.value}: {wire_format.summary}" in printed

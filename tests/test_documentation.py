@@ -1,0 +1,47 @@
+"""The documentation as a whole: its index, its links, and the reference tables that follow from the code."""
+
+from collections.abc import Callable
+
+import pytest
+
+from tests import reference
+from tests.conftest import ROOT
+from tests.documents import Document
+
+DOCS = [Document(path) for path in sorted((ROOT / "docs").glob("*.md"))]
+ALL = [Document(ROOT / "README.md"), *DOCS]
+
+
+@pytest.mark.parametrize("document", ALL, ids=lambda document: str(document.path.relative_to(ROOT)))
+def test_links_lead_somewhere(document: Document) -> None:
+    assert document.broken_links() == []
+
+
+def test_the_index_lists_every_document() -> None:
+    index = Document(ROOT / "docs" / "README.md")
+    assert {path.name for path in (ROOT / "docs").glob("*.md")} - {"README.md"} <= set(index.links())
+
+
+@pytest.mark.parametrize(
+    ("document", "headings", "rows"), reference.TABLES, ids=[rows.__name__ for _, _, rows in reference.TABLES]
+)
+def test_the_reference_is_the_code(
+    document: Document, headings: tuple[str, ...], rows: Callable[[], reference.Rows]
+) -> None:
+    """`python -m tests.reference` writes the tables."""
+    assert document.table(*headings) == rows()
+
+
+def test_the_glossary_is_sorted() -> None:
+    """Term by term within each part, so that a reader finds them."""
+    for part in (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8").split("\n## ")[1:]:
+        terms = [line.split("|")[1].strip().lower() for line in part.splitlines() if line.startswith("| ")][1:]
+        assert terms == sorted(terms)
+
+
+def test_conformance_prints_what_is_shown() -> None:
+    text = (ROOT / "docs" / "predictions.md").read_text(encoding="utf-8")
+    cases = sum(
+        1 for line in (ROOT / "tests/vectors/admin_utils.jsonl").read_text(encoding="utf-8").splitlines() if line
+    )
+    assert f"admin_utils: {cases} cases, 0 mismatches" in text
