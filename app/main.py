@@ -19,23 +19,20 @@ from app import __version__, logs
 from app.api import (
     checks,
     document,
-    groups,
     health,
     jobs,
     keys,
     plans,
     problems,
-    reassignment,
-    replicas,
     seeding,
     snapshots,
-    streams,
     sweeps,
 )
 from app.api.admission import Admission, Capacity
 from app.api.auth import principal
 from app.api.health import Readiness
 from app.api.middleware import BodyLimit, Overload, RequestLog, SameOrigin
+from app.api.plan_kinds import PLAN_RESOURCES
 from app.services import groups as group_service
 from app.services import keys as key_service
 from app.services import replicas as replica_service
@@ -86,20 +83,12 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.state.readiness = readiness
     app.state.followers = CapacityLimiter(_FOLLOWERS)
     app.state.admission = admission
-    for resource in (
-        snapshots,
-        replicas,
-        reassignment,
-        groups,
-        streams,
-        plans,
-        checks,
-        keys,
-        sweeps,
-        jobs,
-        health,
+    for router in (
+        snapshots.router,
+        *(resource.router for resource in PLAN_RESOURCES.values()),
+        *(module.router for module in (plans, checks, keys, sweeps, jobs, health)),
     ):
-        app.include_router(resource.router)
+        app.include_router(router)
     app.state.picture = pages.plan_picture
     may_read, may_plan = Security(principal, scopes=["read"]), Security(principal, scopes=["plan"])
     app.include_router(assets.router())

@@ -7,7 +7,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from fastapi.routing import APIRoute
 
+from app.api.plan_kinds import PLAN_RESOURCES
+from app.core.replicas.registry import PLACEMENT_OPTIONS
+from app.services.plans.kinds import KINDS
+from app.web.plans import VIEWS
 from tests.conftest import ROOT
 
 CORE = ROOT / "app" / "core"
@@ -206,3 +211,62 @@ def test_every_test_that_the_security_document_names_is_there() -> None:
             }
             assert part in members, f"{file}::{path}"
             scope = members[part]
+
+
+def _listed_in(section: str) -> list[str]:
+    """The files that a recipe of the documentation lists."""
+    text = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
+    [recipe] = [part for part in text.split("\n## ") if part.startswith(section)]
+    return re.findall(r"^- `((?:app|docs|tests)/[^`]+)`", recipe, re.MULTILINE)
+
+
+def _package_of(kind: str) -> str:
+    """The package of a plan kind: `app.services.<package>.planning` has its planner."""
+    return type(KINDS[kind].planner).__module__.split(".")[2]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_recipe_for_a_plan_kind_is_what_every_kind_has(kind: str) -> None:
+    view = VIEWS[kind]
+    page = view.draw.__module__.removeprefix("app.web.")
+    if not (ROOT / "app" / "web" / "templates" / view.template).is_file():
+        pytest.fail(f"{view.template} is no template")
+    files = _listed_in("Add a plan kind")
+    assert len(files) <= 12
+    for listed in files:
+        named = listed.replace("<kind>", _package_of(kind)).replace("<page>", page).replace("<template>", view.template)
+        path = ROOT / named
+        assert path.exists() or path.with_suffix(".py").is_file(), f"{kind}: {named} does not exist"
+
+
+def test_every_plan_kind_is_registered_on_every_floor() -> None:
+    assert list(KINDS) == list(PLAN_RESOURCES) == list(VIEWS)
+    for kind, resource in PLAN_RESOURCES.items():
+        assert {route.path for route in resource.router.routes if isinstance(route, APIRoute)} == {f"/v1/plans/{kind}"}
+
+
+def test_recipes_are_short_and_name_files_that_exist() -> None:
+    for section, most in (("Add a placement algorithm", 4), ("Add a reassignment objective", 6)):
+        files = _listed_in(section)
+        assert 0 < len(files) <= most
+        assert all((ROOT / listed).is_file() for listed in files), section
+
+
+def test_options_of_placement_algorithms_are_named_in_the_registry_alone() -> None:
+    """Otherwise an option would have to be threaded through request models and services by hand."""
+    names = "|".join(PLACEMENT_OPTIONS)
+    for path in [ROOT / "app/api/replicas.py", *(ROOT / "app/services/replicas").glob("[!a]*.py")]:
+        code = ast.unparse(ast.parse(path.read_text(encoding="utf-8")))
+        threaded = re.findall(rf"\b(?:request|self|body)\.({names})\b", code)
+        assert not threaded, f"{path.name} reads {threaded}"
+
+
+def test_nothing_below_the_resolved_problem_sees_a_reassignment_request() -> None:
+    """Solvers, verifiers and reports read the problem; what they miss there belongs into it."""
+    folder = ROOT / "app" / "services" / "reassignment"
+    for name in ("reports", "differences", "exports"):
+        assert "app.services.reassignment.requests" not in imported(folder / f"{name}.py")
+    functions = ast.parse((folder / "planning.py").read_text(encoding="utf-8")).body
+    for function in functions:
+        if isinstance(function, ast.FunctionDef):
+            assert "request" not in {argument.arg for argument in function.args.args}, function.name

@@ -2,8 +2,9 @@
 
 One router a resource, each with the shapes that it takes and gives:
 
-    snapshots.py  replicas.py  groups.py  streams.py  checks.py  plans.py  keys.py  jobs.py  health.py
-    reassignment.py   planned with the least movement; reassignment_requests.py: what it reads
+    replicas.py   reassignment/  groups/  streams/   one plan kind each; plan_kinds.py: their registry
+    plans.py      list, read, compare, export and delete plans of every kind
+    snapshots.py  checks.py  keys.py  jobs.py  health.py
     sweeps/       submitted, followed, cancelled; their results; the requests of each kind
 
 What they share:
@@ -15,7 +16,7 @@ What they share:
     auth.py          who asks, and what they may do
     idempotency.py   the same key, the same answer
     pagination.py    pages of a list
-    planned.py       a plan that is asked for: at once, or as a job
+    planned.py       the operation that plans, answered at once or as a job
     negotiation.py   representations and entity tags
     problems.py      every failure as an RFC 9457 problem; statuses.py says which status, field_errors.py what is
                      wrong with which field

@@ -33,7 +33,7 @@ class ReassignedPartition(RequestModel):
     log_dirs: list[str] | None = None
 
 
-class ReassignmentRequest(RequestModel):
+class ReassignmentFile(RequestModel):
     """The JSON file that `kafka-reassign-partitions` takes."""
 
     version: Literal[1] = 1
@@ -44,7 +44,7 @@ class CheckRequest(RequestModel):
     """A reassignment, and the cluster that it is for."""
 
     snapshot_id: Id
-    reassignment: ReassignmentRequest
+    reassignment: ReassignmentFile
     running_reassignment: Literal["refuse", "merge"] = Field(
         "merge",
         description="What to make of partitions that are being reassigned: `merge` takes them to be where they are "
@@ -128,14 +128,14 @@ def check(
             )
             for p in body.reassignment.partitions
         )
-        found = checks.check(
+        result = checks.check(
             uow,
             body.snapshot_id,
             Reassignment(partitions),
             limits,
             running_reassignment=body.running_reassignment,
         )
-        document = orjson.dumps(found.as_json(), option=orjson.OPT_NON_STR_KEYS)
+        document = orjson.dumps(result.as_json(), option=orjson.OPT_NON_STR_KEYS)
         return Response(document, media_type="application/json")
 
     return once(answer)

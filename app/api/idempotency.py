@@ -38,8 +38,8 @@ class Once:
         if given is None:
             response = answer()
             headers = {name: response.headers[name] for name in _KEPT_HEADERS if name in response.headers}
-            kept = Answer(self._fingerprint, response.status_code, headers, bytes(response.body))
-            answers.keep(self._asked_by, self._key, kept)
+            stored = Answer(self._fingerprint, response.status_code, headers, bytes(response.body))
+            answers.keep(self._asked_by, self._key, stored)
             return response
         if given.fingerprint != self._fingerprint:
             raise IdempotencyKeyReused(f"the Idempotency-Key {self._key} was sent with another request before")

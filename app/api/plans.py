@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import reduce
+from operator import or_
 from typing import Annotated, Any, Literal
 
 import orjson
@@ -13,21 +15,14 @@ from app.api import examples
 from app.api.auth import principal
 from app.api.dependencies import Uow
 from app.api.fields import Id, Moment, Name, TopicName
-from app.api.groups import GroupPlanDocument
 from app.api.negotiation import chosen, digest_of, matched_hashes, with_etag
 from app.api.pagination import PageSize, PageToken, id_of_token, offset_of_token, token_of_id, token_of_offset
 from app.api.plan_documents import (
-    DiffDocument,
-    GroupDiffDocument,
     PartitionsDocument,
-    PlanDocument,
     PlansPage,
-    ReassignmentDiffDocument,
-    StreamsDiffDocument,
 )
+from app.api.plan_kinds import PLAN_RESOURCES
 from app.api.problems import responses
-from app.api.reassignment import ReassignmentPlanDocument
-from app.api.streams import StreamsPlanDocument
 from app.core.model import INT32_MAX, Cluster
 from app.errors import NotExportable
 from app.services import plans, snapshots
@@ -38,6 +33,10 @@ from app.store.database import UnitOfWork
 from app.store.plans import PlanFilter
 
 router = APIRouter(prefix="/v1/plans", tags=["plans"])
+
+# One of the documents, as each kind has its own.
+_PLAN: Any = reduce(or_, (resource.plan for resource in PLAN_RESOURCES.values()))
+_DIFFERENCE: Any = reduce(or_, (resource.difference for resource in PLAN_RESOURCES.values()))
 
 JSON = "application/json"
 SVG = "image/svg+xml"
@@ -75,7 +74,7 @@ def list_plans(
     page_token: PageToken = None,
 ) -> Response:
     """Page through the plans. Filters narrow the list together."""
-    wanted = PlanFilter(
+    plan_filter = PlanFilter(
         kind=kind,
         cluster=cluster,
         topic=topic,
@@ -83,7 +82,7 @@ def list_plans(
         created_after=created_after,
         created_before=created_before,
     )
-    page = uow.plans.page(wanted, before=id_of_token(page_token), size=page_size)
+    page = uow.plans.page(plan_filter, before=id_of_token(page_token), size=page_size)
     token = token_of_id(page.items[-1].id) if page.has_more else None
     return _json({"items": [plans.summary(head) for head in page.items], "next_page_token": token})
 
@@ -92,7 +91,7 @@ def list_plans(
     "/{plan_id:uuid}",
     operation_id="get_plan",
     summary="Read a plan",
-    response_model=PlanDocument | ReassignmentPlanDocument | GroupPlanDocument | StreamsPlanDocument,
+    response_model=_PLAN,
     responses=responses(
         errors.PlanNotFound,
         errors.NotAcceptable,
@@ -142,7 +141,7 @@ def partitions(
     "/{plan_id:uuid}/diff",
     operation_id="diff_plan",
     summary="Compare a plan with another, or with what was there before",
-    response_model=DiffDocument | GroupDiffDocument | StreamsDiffDocument | ReassignmentDiffDocument,
+    response_model=_DIFFERENCE,
     responses=responses(
         errors.PlanNotFound, errors.SnapshotNotFound, errors.ConflictingFields, errors.InvalidPageToken
     ),
@@ -166,11 +165,11 @@ def diff(
     reassignment also what each broker gets and gives, and the bytes and racks of each partition.
     """
     plan = plans.load(uow, plan_id)
-    found = KINDS[plan.head.kind].difference(uow, plan, against)
+    difference = KINDS[plan.head.kind].difference(uow, plan, against)
     start = offset_of_token(page_token)
-    token = token_of_offset(start + page_size) if start + page_size < found.total else None
-    items = found.items(start, start + page_size)
-    return _json({"summary": found.summary, "items": items, "next_page_token": token})
+    token = token_of_offset(start + page_size) if start + page_size < difference.total else None
+    items = difference.items(start, start + page_size)
+    return _json({"summary": difference.summary, "items": items, "next_page_token": token})
 
 
 @router.get(

@@ -32,21 +32,21 @@ from app.store.database import Database
 def keep_examples(database: Database) -> None:
     """Keep the example snapshots, plans and job where they are missing; what is there stays as it is."""
     limits = Limits()  # not the operator's, which may be too narrow for an example
-    wanted = PlaceRequest.model_validate(KEPT_PLAN).service()
+    request = PlaceRequest.model_validate(KEPT_PLAN).service()
     with database.begin() as uow:
-        for snapshot_id, told in (
+        for snapshot_id, body in (
             (EXAMPLE_SNAPSHOT_ID, SNAPSHOT),
             (EXAMPLE_GROUPS_SNAPSHOT_ID, SNAPSHOT_WITH_GROUP),
         ):
             try:
                 uow.snapshots.get(snapshot_id)
             except SnapshotNotFound:
-                example = SnapshotRequest.model_validate(told).core()
+                example = SnapshotRequest.model_validate(body).core()
                 snapshots.keep(uow, example, limits, snapshot_id=snapshot_id)
         try:
             uow.plans.get(EXAMPLE_PLAN_ID)
         except PlanNotFound:
-            make_plan(uow, replicas.PLANNER, wanted, limits, plan_id=EXAMPLE_PLAN_ID)
+            make_plan(uow, replicas.PLANNER, request, limits, plan_id=EXAMPLE_PLAN_ID)
         try:
             uow.plans.get(EXAMPLE_GROUP_PLAN_ID)
         except PlanNotFound:
@@ -60,7 +60,7 @@ def keep_examples(database: Database) -> None:
         try:
             uow.jobs.get(EXAMPLE_JOB_ID)
         except JobNotFound:
-            uow.jobs.enqueue(replicas.KIND, replicas.PLANNER.stored(wanted), job_id=EXAMPLE_JOB_ID)
+            uow.jobs.enqueue(replicas.KIND, replicas.PLANNER.stored(request), job_id=EXAMPLE_JOB_ID)
 
 
 def keep_example_reassignment(database: Database) -> None:

@@ -139,8 +139,8 @@ def create(
     """
 
     def answer() -> Response:
-        found, cautions = _cluster(upload, cluster)
-        return _created(snapshots.keep(uow, found, limits, cautions=cautions))
+        state, cautions = _cluster(upload, cluster)
+        return _created(snapshots.keep(uow, state, limits, cautions=cautions))
 
     return once(answer)
 
@@ -201,13 +201,13 @@ def _assembled(cluster: str | None, **texts: str | None) -> tuple[Cluster, list[
         name = SnapshotRequest(cluster=cluster, brokers=[]).cluster  # type: ignore[arg-type] # None is what it refuses
     except ValidationError as invalid:
         raise _as_request_error(invalid) from None
-    found = assembly.assemble(name, **{f"{part}_text": text for part, text in texts.items()})
-    return found.cluster, snapshots.of_assembly(found)
+    assembled = assembly.assemble(name, **{f"{part}_text": text for part, text in texts.items()})
+    return assembled.cluster, snapshots.of_assembly(assembled)
 
 
 def _as_request_error(invalid: ValidationError) -> RequestValidationError:
-    found = [dict(error, loc=("body", *error["loc"])) for error in invalid.errors(include_url=False)]
-    return RequestValidationError(found)
+    errors_in_body = [dict(error, loc=("body", *error["loc"])) for error in invalid.errors(include_url=False)]
+    return RequestValidationError(errors_in_body)
 
 
 def _document(snapshot: Snapshot) -> dict[str, object]:

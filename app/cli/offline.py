@@ -77,10 +77,10 @@ def place(topics: list[str], *, texts: Texts, cluster: str, choices: Choices, ex
     """
     require("export", export, tuple(EXPORTS))
     request = choices.request([_topic(text) for text in topics])
-    found = texts.cluster(cluster)
-    plan = draft_plan(replicas.PLANNER, request, found, Settings().limits)
+    described = texts.cluster(cluster)
+    plan = draft_plan(replicas.PLANNER, request, described, Settings().limits)
     if export is not None:
-        return EXPORTS[export](plan, lambda: found)
+        return EXPORTS[export](plan, lambda: described)
     return printed(to_json(plan))
 
 
@@ -92,7 +92,9 @@ def predict_group(group: str, *, texts: Texts, cluster: str, assignors: Sequence
     for name in assignors:
         require("assignor", name, tuple(ASSIGNORS))
     happening = [_event(text) for text in events]
-    request = groups.restored({"assignors": list(dict.fromkeys(assignors)), "group": group, "events": happening})
+    request = groups.PLANNER.restored(
+        {"assignors": list(dict.fromkeys(assignors)), "group": group, "events": happening}
+    )
     return printed(to_json(draft_plan(groups.PLANNER, request, texts.cluster(cluster), Settings().limits)))
 
 
@@ -120,7 +122,7 @@ def place_keys(
     lines = [line.removesuffix("\r") for line in decode(file.read_bytes(), "keys").split("\n")]
     if lines[-1] == "":  # what follows the last line's end is no line
         del lines[-1]
-    asked = KeysRequest(
+    request = KeysRequest(
         keys=[None if line == null_marker else line for line in lines],
         encoding=Encoding(encoding),
         partitioners=list(dict.fromkeys(partitioners)),
@@ -129,7 +131,7 @@ def place_keys(
         null_keys=None if null_keys is None else NullKeys(**null_keys),
     )
     try:
-        answer = keys.place_keys(asked, Settings().limits)
+        answer = keys.place_keys(request, Settings().limits)
     except MalformedKey as malformed:
         line = int(malformed.path[-1]) + 1
         raise MalformedKey(f"line {line}: {malformed.detail}", path=malformed.path, line=line) from None

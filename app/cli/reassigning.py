@@ -101,8 +101,8 @@ def asked(changes: Changes, file: Path | None) -> ReassignmentRequest:
     """
     if file is None:
         return _checked(changes.body())
-    if said := changes.said():
-        detail = f"a request file says all that is asked; {', '.join(said)} cannot stand beside --request"
+    if typed := changes.said():
+        detail = f"a request file says all that is asked; {', '.join(typed)} cannot stand beside --request"
         raise ConflictingFields(detail, path=("request",))
     text = decode(file.read_bytes(), "request")
     try:
@@ -134,11 +134,11 @@ def reassign(request: ReassignmentRequest, *, texts: Texts, cluster: str, handed
     if handed.export is None and (handed.batch is not None or handed.is_inverse):
         option = "inverse" if handed.batch is None else "batch"
         raise ConflictingFields(f"--{option} goes with --export {BATCH}", path=(option,))
-    found = texts.cluster(cluster)
-    plan = draft_plan(PLANNER, request, found, Settings().limits)
+    described = texts.cluster(cluster)
+    plan = draft_plan(PLANNER, request, described, Settings().limits)
     if handed.export is None:
         return printed(kinds.to_json(plan))
-    return kinds.write(plan, handed.export, lambda: found, batch=handed.batch, is_inverse=handed.is_inverse)
+    return kinds.write(plan, handed.export, lambda: described, batch=handed.batch, is_inverse=handed.is_inverse)
 
 
 class _Body(PlanReassignmentRequest):
@@ -149,10 +149,10 @@ def _checked(body: Json) -> ReassignmentRequest:
     try:
         return _Body.model_validate(body).service()
     except ValidationError as invalid:
-        found = [
+        invalid_fields = [
             field_error(dict(error, loc=("body", *error["loc"])), body) for error in invalid.errors(include_url=False)
         ]
-    raise InvalidField(first_of(found, total=len(found)), errors=found)
+    raise InvalidField(first_of(invalid_fields, total=len(invalid_fields)), errors=invalid_fields)
 
 
 def _told(**members: Json) -> dict[str, Json]:
@@ -176,13 +176,13 @@ def _broker(text: str) -> dict[str, Json]:
 
 
 def _pairs(option: str, texts: Sequence[str]) -> dict[str, Json]:
-    found: dict[str, Json] = {}
+    numbers: dict[str, Json] = {}
     for text in texts:
         name, _, number = text.rpartition("=")
         if not name or not _NUMBER.fullmatch(number):
             form = "old=new, two ids" if option == "replace-broker" else "topic=number"
             raise ConflictingFields(f"--{option} is {text}; it has to be {form}", path=(option,))
-        if name in found:
+        if name in numbers:
             raise ConflictingFields(f"--{option} names {name} twice", path=(option,))
-        found[name] = int(number)
-    return found
+        numbers[name] = int(number)
+    return numbers

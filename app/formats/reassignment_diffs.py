@@ -108,7 +108,7 @@ def _tables(found: Transfers) -> Iterator[_Table]:
         len(found.brokers),
         lambda shown: _broker_rows(found, shown),
     )
-    if flows := len(found.flows.givers):
+    if flows := len(found.flows.senders):
         head = ("from", "to", "replicas", "bytes")
         yield _Table("flow", head, frozenset(head), flows, lambda shown: _flow_rows(found, shown))
     if found.movement.total:
@@ -137,8 +137,8 @@ def _broker_rows(found: Transfers, shown: int) -> Iterator[Sequence[str]]:
 
 def _flow_rows(found: Transfers, shown: int) -> Iterator[Sequence[str]]:
     flows = found.flows
-    for i in range(min(shown, len(flows.givers))):
-        ends = (_NOTHING if end == NOWHERE else str(end) for end in (flows.givers[i], flows.takers[i]))
+    for i in range(min(shown, len(flows.senders))):
+        ends = (_NOTHING if end == NOWHERE else str(end) for end in (flows.senders[i], flows.receivers[i]))
         yield (*ends, f"{flows.replicas[i]:,}", _size(flows.size_bytes, flows.replicas, flows.unknown_size, i))
 
 

@@ -13,8 +13,8 @@ from app.store.database import Database
 def run(database: Database, job_id: UUID, limits: Limits) -> None:
     """Run one job to its end, and store what became of it.
 
-    The plan and the job's end are one transaction: a worker that dies in between leaves a job that another runs anew,
-    and the plan, being addressed by its content, is then kept once all the same. A failure of the domain ends the job;
+    The plan and the job's end are one transaction: a worker that dies in between leaves a job that another runs again,
+    and the plan, addressed by its content, is stored once. A failure of the domain ends the job;
     anything else goes to the queue, which tries again.
     """
     with database.begin() as uow:

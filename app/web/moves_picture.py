@@ -207,7 +207,7 @@ def _matrix(found: Transfers, units: Sequence[_Unit], *, by_bytes: bool) -> Matr
 
 def _flows(found: Transfers) -> Iterator[Sequence[int]]:
     flows = found.flows
-    columns = (flows.givers, flows.takers, flows.replicas, flows.size_bytes, flows.unknown_size)
+    columns = (flows.senders, flows.receivers, flows.replicas, flows.size_bytes, flows.unknown_size)
     return zip(*(column.tolist() for column in columns), strict=True)
 
 

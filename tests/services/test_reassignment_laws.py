@@ -24,8 +24,6 @@ from app.services.reassignment import (
     ReassignmentRequest,
     Tolerance,
     batches_of,
-    restored,
-    stored,
 )
 from app.store.plans import NewPlan
 
@@ -220,8 +218,10 @@ def test_a_job_plans_what_was_asked(case: tuple[Cluster, ReassignmentRequest]) -
     """What a job keeps is read as the same request, and so is what the plan itself keeps."""
     cluster, request = case
     made = _planned(cluster, request)
-    assert draft_plan(PLANNER, restored(stored(request)), cluster, Limits()).hash == made.hash
-    again = draft_plan(PLANNER, restored(made.request), cluster, Limits()) if not request.replace_brokers else made
+    assert draft_plan(PLANNER, PLANNER.restored(PLANNER.stored(request)), cluster, Limits()).hash == made.hash
+    again = (
+        draft_plan(PLANNER, PLANNER.restored(made.request), cluster, Limits()) if not request.replace_brokers else made
+    )
     assert again.hash == made.hash
 
 

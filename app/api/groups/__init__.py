@@ -3,5 +3,3 @@
 from app.api.groups.documents import GroupPlanDocument
 from app.api.groups.operation import router
 from app.api.groups.requests import AssignorName, GroupTopicRequest, PlanGroupRequest
-
-__all__ = ["AssignorName", "GroupPlanDocument", "GroupTopicRequest", "PlanGroupRequest", "router"]

@@ -50,16 +50,16 @@ class GroupTopicRequest(RequestModel):
 
     def plain(self, place: int) -> dict[str, Any]:
         """As the service reads it. Raises `ConflictingFields` unless partitions are numbered from 0 on, each once."""
-        told = {"name": self.name, "topic_id": self.topic_id}
+        fields = {"name": self.name, "topic_id": self.topic_id}
         if isinstance(self.partitions, int):
-            return told | {"partitions": self.partitions}
+            return fields | {"partitions": self.partitions}
         listed = sorted(self.partitions, key=lambda partition: partition.partition)
         for expected, partition in enumerate(listed):
             if partition.partition != expected:
                 what = "listed twice" if partition.partition < expected else f"there, and {expected} is not"
                 detail = f"partition {self.name}-{partition.partition} is {what}; an assignor needs all from 0 on"
                 raise ConflictingFields(detail, path=("topics", place, "partitions"), value=partition.partition)
-        return told | {"partitions": len(listed), "replicas": [partition.replicas for partition in listed]}
+        return fields | {"partitions": len(listed), "replicas": [partition.replicas for partition in listed]}
 
 
 class GroupMemberRequest(RequestModel):

@@ -4,13 +4,3 @@ from app.api.reassignment.documents import ReassignmentPlanDocument
 from app.api.reassignment.examples import KEPT_REASSIGNMENT, REASSIGNMENT_REQUEST
 from app.api.reassignment.operation import router
 from app.api.reassignment.requests import BatchFields, EvenReplicas, PlanReassignmentRequest
-
-__all__ = [
-    "KEPT_REASSIGNMENT",
-    "REASSIGNMENT_REQUEST",
-    "BatchFields",
-    "EvenReplicas",
-    "PlanReassignmentRequest",
-    "ReassignmentPlanDocument",
-    "router",
-]

@@ -1,6 +1,6 @@
 """What reassignment plans look like as JSON."""
 
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import BaseModel, Field
 
@@ -8,6 +8,7 @@ from app.api.plan_documents import CertificateDocument, PlacedTopic, PlanSummary
 from app.api.snapshots import WarningDocument
 from app.core.measures.placement import PlacementMeasures
 from app.core.measures.violations import Violation
+from app.services.reassignment import LeadersBy, ReplicasBy
 
 
 class Ends(BaseModel):
@@ -20,7 +21,7 @@ class Ends(BaseModel):
 class ReplicasBalance(Ends):
     """How even replicas are afterwards. `low` and `high` are the band that was to be kept; null where none was."""
 
-    by: Literal["count", "bytes", "throughput"]
+    by: ReplicasBy
     low: int | None
     high: int | None
     before: Ends
@@ -30,7 +31,7 @@ class ReplicasBalance(Ends):
 class LeadersBalance(Ends):
     """How even leaders are afterwards, and the proof of how few of them change for it."""
 
-    by: Literal["count", "ingress"]
+    by: LeadersBy
     low: int | None
     high: int | None
     before: Ends

@@ -3,5 +3,3 @@
 from app.api.streams.documents import StreamsPlanDocument
 from app.api.streams.operation import router
 from app.api.streams.requests import PlanStreamsRequest
-
-__all__ = ["PlanStreamsRequest", "StreamsPlanDocument", "router"]

@@ -72,14 +72,14 @@ class PlanStreamsRequest(RequestModel):
     topics: list[GroupTopicRequest] | None = None
     assignor: Literal[tuple(STREAMS_ASSIGNORS)] = Field(  # type: ignore[valid-type] # the registry decides
         "high_availability",
-        description="; ".join(f"`{its.name}`: {its.summary}" for its in STREAMS_ASSIGNORS.values()),
+        description="; ".join(f"`{assignor.name}`: {assignor.summary}" for assignor in STREAMS_ASSIGNORS.values()),
     )
     clients: list[StreamsClientRequest]
     num_standby_replicas: Annotated[Int32, Field(ge=0)] = 0
     rack_aware_assignment_tags: list[Tag] = Field(default_factory=list)
     acceptable_recovery_lag: Annotated[Int64, Field(ge=0)] = 10_000
     max_warmup_replicas: Annotated[Int32, Field(ge=1)] = 2
-    rack_aware_assignment_strategy: Literal[tuple(its.value for its in RackAwareStrategy)] = "none"  # type: ignore[valid-type] # the core decides
+    rack_aware_assignment_strategy: Literal[tuple(strategy.value for strategy in RackAwareStrategy)] = "none"  # type: ignore[valid-type] # the core decides
     traffic_cost: Cost | None = Field(None, description="`rack.aware.assignment.traffic_cost`")
     non_overlap_cost: Cost | None = Field(None, description="`rack.aware.assignment.non_overlap_cost`")
     state_bytes: dict[TaskName, Bytes] | None = Field(None, description="Of one copy of a task's state.")

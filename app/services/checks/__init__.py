@@ -6,10 +6,3 @@ minimum.py        the least movement that reaches the same end
 
 from app.services.checks.minimum import Minimum, minimum_for
 from app.services.checks.verification import Check, check
-
-__all__ = [
-    "Check",
-    "Minimum",
-    "check",
-    "minimum_for",
-]

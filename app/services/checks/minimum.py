@@ -7,8 +7,7 @@ import numpy as np
 
 from app.core.measures.tally import positions_of
 from app.core.model import NO_REPLICA, UNKNOWN_SIZE, Assignment, Cluster, Int32s, Int64s
-from app.core.reassignment.answer import ReplicaPlacement
-from app.core.reassignment.yardstick import Planned, Yardstick, yardstick
+from app.core.reassignment import PlanMinimum, ProposedPlan, ReplicaPlacement, least_movement_for
 from app.errors import Json
 
 
@@ -21,8 +20,8 @@ class Minimum:
     measured : in bytes, or, where the size of some partition is not known, in replicas.
     """
 
-    planned: Planned
-    measured: Yardstick
+    planned: ProposedPlan
+    measured: PlanMinimum
     size_bytes: Int64s = field(repr=False)
     is_by_bytes: bool
 
@@ -30,18 +29,18 @@ class Minimum:
         """What is forced, what it takes to be as even, and what the end was taken to be."""
         return {
             **self._moved(self.measured.forced),
-            "as_even": self._moved(self.measured.as_even),
+            "as_even": self._moved(self.measured.as_balanced),
             "minimised": "bytes" if self.is_by_bytes else "replicas",
             "emptied_brokers": self.planned.broker_ids[self.measured.emptied].tolist(),
-            "spread_over_racks": self.measured.minds_racks,
+            "spread_over_racks": self.measured.spreads_racks,
         }
 
-    def _moved(self, placed: ReplicaPlacement) -> dict[str, Json]:
-        new = _gained(self.planned.before, placed.replicas)
+    def _moved(self, placement: ReplicaPlacement) -> dict[str, Json]:
+        new = _gained(self.planned.before, placement.replicas)
         return {
             "moved_replicas": int(new.sum()),
             "moved_bytes": int((new * np.maximum(self.size_bytes, 0)).sum()),
-            "optimal": placed.certificate.optimal,
+            "optimal": placement.certificate.optimal,
         }
 
 
@@ -59,9 +58,11 @@ def minimum_for(cluster: Cluster, before: Mapping[str, Assignment], after: Mappi
         rack_of = place.reshape(-1).astype(np.int32)
     everything = {topic.name: topic.destination for topic in cluster.topics}
     was, now = _stacked(before, ids), _stacked(after, ids)
-    sizes = np.concatenate([np.zeros(0, np.int64), *(_sizes(cluster, name, its) for name, its in after.items())])
+    sizes = np.concatenate(
+        [np.zeros(0, np.int64), *(_sizes(cluster, name, assignment) for name, assignment in after.items())]
+    )
     known = not (sizes == UNKNOWN_SIZE).any()
-    planned = Planned(
+    planned = ProposedPlan(
         broker_ids=ids,
         rack_of=rack_of,
         is_listed=is_listed,
@@ -70,25 +71,25 @@ def minimum_for(cluster: Cluster, before: Mapping[str, Assignment], after: Mappi
         after=now,
         weight=sizes if known else np.ones(len(sizes), np.int64),
     )
-    return Minimum(planned, yardstick(planned), sizes, known)
+    return Minimum(planned, least_movement_for(planned), sizes, known)
 
 
 def _stacked(assignments: Mapping[str, Assignment], ids: Int32s) -> Int32s:
     """(rows, widest) int32 positions of all topics' replicas, one below the other."""
-    width = max((its.replicas.shape[1] for its in assignments.values()), default=1)
+    width = max((assignment.replicas.shape[1] for assignment in assignments.values()), default=1)
     rows = [np.full((0, width), NO_REPLICA, np.int32)]
-    for its in assignments.values():
-        padded = np.full((len(its.replicas), width), NO_REPLICA, np.int32)
-        padded[:, : its.replicas.shape[1]] = positions_of(its.replicas, ids)
+    for assignment in assignments.values():
+        padded = np.full((len(assignment.replicas), width), NO_REPLICA, np.int32)
+        padded[:, : assignment.replicas.shape[1]] = positions_of(assignment.replicas, ids)
         rows.append(padded)
     return np.concatenate(rows)
 
 
-def _sizes(cluster: Cluster, name: str, its: Assignment) -> Int64s:
+def _sizes(cluster: Cluster, name: str, assignment: Assignment) -> Int64s:
     topic = cluster.topic(name)
     if topic is None:
         raise RuntimeError(f"there is no topic {name}")
-    return topic.size_bytes[np.searchsorted(topic.partition_ids, its.partition_ids)]
+    return topic.size_bytes[np.searchsorted(topic.partition_ids, assignment.partition_ids)]
 
 
 def _on_each(replicas: Int32s, brokers: int) -> Int64s:

@@ -114,11 +114,11 @@ def check(
     )
 
 
-def _where(cluster: Cluster, asked: Mapping[str, Assignment]) -> dict[str, Assignment]:
-    """Where the partitions of `asked` are, or are going; those that the cluster has."""
+def _where(cluster: Cluster, assignments: Mapping[str, Assignment]) -> dict[str, Assignment]:
+    """Current or target replicas of these partitions, of those that the cluster has."""
     return {
-        name: _only(topic.destination, its.partition_ids)
-        for name, its in asked.items()
+        name: _only(topic.destination, assignment.partition_ids)
+        for name, assignment in assignments.items()
         if (topic := cluster.topic(name)) is not None
     }
 
@@ -128,8 +128,8 @@ def _changed(uow: UnitOfWork, snapshot: Snapshot, before: Mapping[str, Assignmen
     if newest is None or newest.id == snapshot.id:
         return None
     _, cluster = snapshots.load(uow, newest.id)
-    found = movement(before, _where(cluster, before))
-    return Changed(newest.id, found.total, found.changes(0, NAMED_CHANGES))
+    moved = movement(before, _where(cluster, before))
+    return Changed(newest.id, moved.total, moved.changes(0, NAMED_CHANGES))
 
 
 def _require_legal(reassignment: Reassignment, cluster: Cluster) -> None:

@@ -10,55 +10,17 @@ comparison.py    several assignors on one group
 cautions.py      warnings about a prediction
 reports.py       predictions and events as JSON
 readers.py       the members that read each partition, as the plan's rows
+stored.py        the group of a stored plan
 differences.py   partitions that pass from one member to another
 exports.py       the plan as a file
 """
 
-from app.services.groups.differences import (
-    ReaderChange,
-    Reading,
-    difference,
-    reading_difference,
-)
+from app.services.groups.differences import ReaderChange, Reading, difference, reading_difference
 from app.services.groups.exports import EXPORTS
 from app.services.groups.members import ListedMember
 from app.services.groups.planning import KIND, PLANNER
 from app.services.groups.predictions import Prediction, predict, warm_up
 from app.services.groups.readers import partition_json
 from app.services.groups.recorded import missing_from, recorded_group, recorded_member
-from app.services.groups.requests import (
-    Balance,
-    EventRequest,
-    GroupRequest,
-    GroupTopic,
-    MemberRequest,
-    restored,
-)
+from app.services.groups.requests import Balance, GroupEvent, GroupRequest, GroupTopic, MemberRequest
 from app.services.groups.sources import GroupSource, listed_metadata, metadata_of
-
-__all__ = [
-    "EXPORTS",
-    "KIND",
-    "PLANNER",
-    "Balance",
-    "EventRequest",
-    "GroupRequest",
-    "GroupSource",
-    "GroupTopic",
-    "ListedMember",
-    "MemberRequest",
-    "Prediction",
-    "ReaderChange",
-    "Reading",
-    "difference",
-    "listed_metadata",
-    "metadata_of",
-    "missing_from",
-    "partition_json",
-    "predict",
-    "reading_difference",
-    "recorded_group",
-    "recorded_member",
-    "restored",
-    "warm_up",
-]

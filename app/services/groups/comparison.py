@@ -21,16 +21,16 @@ def compared(assignor: Assignor, source: GroupSource) -> dict[str, Json]:
         return _named(assignor) | unknown | {"error": error}
 
 
-def row(found: Prediction, source: GroupSource) -> dict[str, Json]:
+def row(prediction: Prediction, source: GroupSource) -> dict[str, Json]:
     """The line of an assignor that has answered."""
-    loads = reports.loads_json(found.members, source, found.assignment)
+    loads = reports.loads_json(prediction.members, source, prediction.assignment)
     return (
-        _named(found.assignor)
-        | reports.locality_json(found.members, source, found.assignment)
+        _named(prediction.assignor)
+        | reports.locality_json(prediction.members, source, prediction.assignment)
         | {
-            "moved": found.moved,
-            "revoked": found.revoked,
-            "phases": None if found.rebalance is None else len(found.rebalance.phases),
+            "moved": prediction.moved,
+            "revoked": prediction.revoked,
+            "phases": None if prediction.rebalance is None else len(prediction.rebalance.phases),
             "loads": {name: evenness for name, evenness in loads.items() if name != "per_member"},
             "error": None,
         }

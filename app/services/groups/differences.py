@@ -7,22 +7,22 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
-from app.core.groups.arrays.holdings import OwnedPartitions
-from app.core.groups.arrays.partition_table import owned_assignment, partition_table
+from app.core.groups.arrays.owned import OwnedPartitions, owned_assignment
+from app.core.groups.arrays.partition_table import partition_table
 from app.core.groups.measures.handover import Handover
 from app.core.groups.model import GroupAssignment
 from app.core.model import INT32_MAX, NO_REPLICA, Int32s, Int64s
 from app.errors import ConflictingFields, PlanNotFound, SnapshotNotFound
 from app.services import snapshots
-from app.services.groups.kept import KeptGroup, kept_group, member_ids
 from app.services.groups.readers import readers_of_all
+from app.services.groups.stored import StoredGroup, member_ids, stored_group
 from app.services.plans import Difference, Plan, named_plan
 from app.store.database import UnitOfWork
 
 
 @dataclass(frozen=True, slots=True)
 class ReaderChange:
-    """One partition whose readers differ, by their ids; None on the side on which nobody has it."""
+    """One partition whose readers differ, by their ids; None on a side without a reader."""
 
     topic: str
     partition: int
@@ -32,7 +32,7 @@ class ReaderChange:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reading:
-    """Who reads what.
+    """The assignment of partitions to members.
 
     Parameters
     ----------
@@ -46,8 +46,8 @@ class Reading:
 def difference(uow: UnitOfWork, plan: Plan, against: UUID | None) -> Difference:
     """What the plan changes against another group plan, or against what its own members owned.
 
-    Raises `ConflictingFields` where `against` is a plan of another kind or a snapshot, which does not say who would
-    read what, and `PlanNotFound` where it is neither.
+    Raises `ConflictingFields` if `against` is a plan of another kind or a snapshot, which has no assignment, and
+    `PlanNotFound` if it is neither.
     """
     before = _owned(uow, plan) if against is None else _planned(_other(uow, plan, against))
     return reading_difference(before, _planned(plan))
@@ -64,12 +64,12 @@ def reading_difference(before: Reading, after: Reading) -> Difference:
     total = Handover(*(sum(column) for column in zip(*counts, strict=True))) if counts else Handover(0, 0, 0, 0, 0)
 
     def items(start: int, stop: int) -> list[ReaderChange]:
-        found: list[ReaderChange] = []
+        changes: list[ReaderChange] = []
         for topic in topics:
             rows = topic.rows[max(start, 0) : max(stop, 0)].tolist()
-            found.extend(topic.change(row, ids) for row in rows)
+            changes.extend(topic.change(row, ids) for row in rows)
             start, stop = start - len(topic.rows), stop - len(topic.rows)
-        return found
+        return changes
 
     return Difference(asdict(total), sum(len(topic.rows) for topic in topics), items)
 
@@ -92,8 +92,8 @@ class _TopicChange:
         differs = np.zeros(len(had), np.bool_)
         differs[self.rows] = True
         masks = (had & ~differs, had & has & differs, ~had & has, had & ~has, self._is_given_up(staying))
-        kept, moved, taken_up, dropped, revoked = (int(np.count_nonzero(mask)) for mask in masks)
-        return kept, moved, taken_up, dropped, revoked
+        unchanged, moved, taken_up, dropped, revoked = (int(np.count_nonzero(mask)) for mask in masks)
+        return unchanged, moved, taken_up, dropped, revoked
 
     def change(self, row: int, ids: Sequence[str]) -> ReaderChange:
         """One partition, its members in the order of the later group."""
@@ -141,19 +141,19 @@ def _planned(plan: Plan) -> Reading:
 def _owned(uow: UnitOfWork, plan: Plan) -> Reading:
     """What the members of the plan's request, or of the group that it names, say that they own."""
     snapshot_id = plan.head.snapshot_id
-    group = kept_group(plan.head, None if snapshot_id is None else snapshots.load(uow, snapshot_id)[1])
+    group = stored_group(plan.head, None if snapshot_id is None else snapshots.load(uow, snapshot_id)[1])
     ids = [member.id for member in group.members]
     readers = readers_of_all(group.members, group.metadata, _owned_by(group))
     return Reading(ids, {topic.topic: topic.replicas for topic in readers})
 
 
-def _owned_by(group: KeptGroup) -> GroupAssignment:
+def _owned_by(group: StoredGroup) -> GroupAssignment:
     if group.assignor.is_exclusive:
         # Of two that claim a partition at most one can be believed, as the plan itself has it.
         return owned_assignment(group.members, group.metadata)
     table = partition_table(group.metadata)
-    owned = OwnedPartitions.of(group.members, table.index)
-    return owned.holdings.assignment([member.id for member in group.members], table.topics)
+    owned = OwnedPartitions.of(group.members, table.index_of)
+    return owned.pairs.assignment([member.id for member in group.members], table.topics)
 
 
 def _other(uow: UnitOfWork, plan: Plan, against: UUID) -> Plan:

@@ -1,4 +1,4 @@
-"""A member as a request tells it, and as each assignor reads it."""
+"""A member as a request has it, and as each assignor reads it."""
 
 from base64 import b64decode
 from collections.abc import Sequence
@@ -20,11 +20,11 @@ NO_GENERATION = -1
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ListedMember:
-    """A member as it was told.
+    """A member as the request has it.
 
     Parameters
     ----------
-    member : what it says of itself. subscription : its raw metadata, where that is how it was told.
+    member : its own fields. subscription : its raw metadata, if the request has that instead.
     """
 
     member: Member
@@ -42,12 +42,12 @@ class ListedMember:
         return self.member
 
     def _in_user_data(self, subscription: Subscription) -> Member:
-        told = _sticky_user_data(subscription.user_data)
-        if told is None:
+        user_data = _sticky_user_data(subscription.user_data)
+        if user_data is None:
             return replace(self.member, owned=(), generation_id=None)
         # The older form has no generation, which counts as one before all others.
-        generation_id = NO_GENERATION if told.generation_id is None else told.generation_id
-        return replace(self.member, owned=told.owned, generation_id=generation_id)
+        generation_id = NO_GENERATION if user_data.generation_id is None else user_data.generation_id
+        return replace(self.member, owned=user_data.owned, generation_id=generation_id)
 
 
 def listed_member(member: MemberRequest, path: FieldPath) -> ListedMember:
@@ -66,7 +66,7 @@ def listed_member(member: MemberRequest, path: FieldPath) -> ListedMember:
         if member.topics is None:
             detail = f"member {member.member_id} has neither topics nor member_metadata"
             raise ConflictingFields(detail, path=(*path, "topics"), value=None)
-        # By topic, as clients send it: in which order an object names its members is nobody's choice.
+        # By topic, as clients send it: an object's members have no order.
         owned = sorted((member.owned_partitions or {}).items())
         return ListedMember(
             Member(

@@ -1,8 +1,7 @@
 """Plan a consumer group: the assignment after the next rebalance, the effect of events, the distance to the optimum."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 from uuid import UUID
 
 from app.core.groups.lifecycle.events import Event, apply_events
@@ -15,7 +14,7 @@ from app.services.groups import comparison, reports
 from app.services.groups.cautions import cautions_of
 from app.services.groups.predictions import Prediction, predict
 from app.services.groups.readers import readers_of
-from app.services.groups.requests import GroupRequest, restored, stored
+from app.services.groups.requests import READER, GroupRequest
 from app.services.groups.sources import GroupSource, event_of, metadata_of, source_of
 from app.services.limits import Limits
 from app.services.plans import Allowance, Planner, Site, as_json
@@ -46,13 +45,7 @@ class GroupProblem:
 
 
 class _GroupPlanner(Planner[GroupRequest, GroupProblem, Prediction]):
-    kind = KIND
-
-    def stored(self, request: GroupRequest) -> Mapping[str, Json]:
-        return stored(request)
-
-    def restored(self, plain: Mapping[str, Any]) -> GroupRequest:
-        return restored(plain)
+    kind, reader = KIND, READER
 
     def check_site(self, request: GroupRequest) -> None:
         if (request.snapshot_id is None) == (request.brokers is None and request.topics is None):
@@ -84,16 +77,8 @@ class _GroupPlanner(Planner[GroupRequest, GroupProblem, Prediction]):
     def canonical(self, problem: GroupProblem) -> dict[str, Json]:
         return problem.canonical
 
-    def with_seed(self, problem: GroupProblem, _seed: int) -> GroupProblem:
-        """An assignor is not random: the same members in the same order get the same answer."""
-        return problem
-
     def solve(self, problem: GroupProblem) -> Prediction:
         return predict(problem.source.assignors[0], problem.source)
-
-    def violations(self, _problem: GroupProblem, _solution: Prediction) -> Sequence[str]:
-        """None: Kafka's own assignments may be illegal, and the answer lists how."""
-        return ()
 
     def answer(self, problem: GroupProblem, solution: Prediction) -> dict[str, Json]:
         source, (first, *others) = problem.source, problem.source.assignors
@@ -154,18 +139,18 @@ def _require_distinct(request: GroupRequest) -> None:
 
 
 def _violations(prediction: Prediction, source: GroupSource) -> list[GroupViolation]:
-    """What the verifier says of an assignment of which each partition has one reader.
+    """The verifier's violations, for assignors that give each partition one reader.
 
-    Where the load is to be even, numbers of partitions need not be.
+    If a load is balanced, unequal numbers of partitions are no violation.
     """
     if not prediction.assignor.is_exclusive:
         return []
-    said = violations(prediction.members, source.metadata, prediction.assignment)
-    return [violation for violation in said if violation.severity == "illegal" or source.load is None]
+    listed = violations(prediction.members, source.metadata, prediction.assignment)
+    return [violation for violation in listed if violation.severity == "illegal" or source.load is None]
 
 
 def _canonical(request: GroupRequest, site: Site) -> dict[str, Json]:
-    fields = dict(stored(request))
+    fields: dict[str, Json] = as_json(request)
     del fields["snapshot_id"], fields["previous_snapshot_id"]
     return {
         **fields,
@@ -191,7 +176,7 @@ def _check_size(request: GroupRequest, source: GroupSource, allowance: Allowance
 
 
 def _report(source: GroupSource, prediction: Prediction) -> dict[str, Json]:
-    """What is said of the plan's own assignor."""
+    """The report on the plan's own assignor."""
     is_exclusive = prediction.assignor.is_exclusive
     phases = [] if prediction.rebalance is None else reports.phases_json(prediction.rebalance)
     return {

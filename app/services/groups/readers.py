@@ -1,20 +1,20 @@
-"""Who reads each partition, as a plan keeps it: by the reader's place in the group, topic by topic."""
+"""The readers of each partition as a plan's rows: positions in the list of members, topic by topic."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from app.core.groups.arrays.partition_table import NO_ROW, NOBODY, entry_members, partition_table
+from app.core.groups.arrays.partition_table import NO_ROW, members_of_entries, partition_table
 from app.core.groups.model import GroupAssignment, GroupMetadata, Member
-from app.core.model import NO_REPLICA, Int32s, Int64s, Placement
+from app.core.model import NO_MEMBER, NO_REPLICA, Int32s, Int64s, Placement
 from app.errors import Json
 from app.services.plans import PlannedPartition
 from app.store.plans import PlanHead
 
 
 def readers_of(members: Sequence[Member], metadata: GroupMetadata, assignment: GroupAssignment) -> list[Placement]:
-    """Who reads each partition of the topics that somebody subscribes to: what slices and tables are made of."""
+    """The readers of each partition of subscribed topics."""
     subscribed = {topic for member in members for topic in member.topics}
     return [topic for topic in readers_of_all(members, metadata, assignment) if topic.topic in subscribed]
 
@@ -22,11 +22,11 @@ def readers_of(members: Sequence[Member], metadata: GroupMetadata, assignment: G
 def readers_of_all(
     members: Sequence[Member], metadata: GroupMetadata, assignment: GroupAssignment
 ) -> Iterator[Placement]:
-    """Who reads each partition of every topic, by place in the list of members; topics by name."""
+    """The readers of each partition of every topic, as positions in the list of members; topics by name."""
     table = partition_table(metadata)
     rows = table.rows_of(assignment.topics, assignment.topic_index, assignment.partitions)
-    readers = entry_members(assignment, [member.id for member in members])
-    known = (rows != NO_ROW) & (readers != NOBODY)
+    readers = members_of_entries(assignment, [member.id for member in members])
+    known = (rows != NO_ROW) & (readers != NO_MEMBER)
     by_row = _listed(rows[known], readers[known], table.rows)
     for name, begin, end in zip(table.topics, table.starts[:-1].tolist(), table.starts[1:].tolist(), strict=True):
         if end > begin:

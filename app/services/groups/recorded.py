@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from app.core.groups.arrays.weights import Weights
+from app.core.groups.arrays.partition_table import Weights
 from app.core.groups.model import GroupMetadata, Member, Owned
 from app.core.model import Cluster, Int64s
 from app.core.recorded import RecordedGroup, RecordedMember, TopicPartitions
@@ -45,21 +45,21 @@ def _owned(run: TopicPartitions) -> Owned:
 def missing_from(group: RecordedGroup) -> list[Caution]:
     """What the record of a group does not say, and what is taken instead."""
     of = f"of {len(group.members)} members"
-    found = []
+    cautions = []
     without = tuple(member.member_id for member in group.members if member.topics is None)
     if without:
         detail = (
             f"the subscriptions, racks and generations of {len(without)} {of} are not recorded; they are taken to "
             "subscribe to the topics they read, to be in no rack and of one generation"
         )
-        found.append(Caution("subscriptions_not_recorded", detail, members=without))
+        cautions.append(Caution("subscriptions_not_recorded", detail, members=without))
     unassigned = tuple(member.member_id for member in group.members if member.assigned is None)
     if unassigned:
         detail = f"what {len(unassigned)} {of} are assigned is not recorded; they are taken to have nothing else"
-        found.append(Caution("assignment_not_recorded", detail, members=unassigned))
+        cautions.append(Caution("assignment_not_recorded", detail, members=unassigned))
     if group.state not in (None, "Stable"):
-        found.append(Caution("group_not_stable", f"the group was {group.state} when it was recorded"))
-    return found
+        cautions.append(Caution("group_not_stable", f"the group was {group.state} when it was recorded"))
+    return cautions
 
 
 def recorded_lag(group: RecordedGroup, metadata: GroupMetadata) -> Weights | None:

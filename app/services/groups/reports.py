@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from app.core.groups.arrays.weights import Weights
-from app.core.groups.lifecycle.events import Step
-from app.core.groups.lifecycle.rebalance import Rebalance
+from app.core.groups.arrays.partition_table import Weights
+from app.core.groups.lifecycle.events import GroupStep
+from app.core.groups.lifecycle.rebalance import GroupRebalance
 from app.core.groups.lifecycle.rebalance_trigger import TopicChange, Trigger
 from app.core.groups.measures.handover import Handover
-from app.core.groups.measures.locality import Locality, loads, locality
+from app.core.groups.measures.locality import Locality, locality, member_loads
 from app.core.groups.model import GroupAssignment, GroupMetadata, Member
 from app.core.groups.optimum.by_load import balance_by_load
 from app.core.groups.optimum.optimal import optimum
@@ -19,7 +19,7 @@ from app.services.groups.sources import GroupSource
 
 
 def assignment_json(assignment: GroupAssignment, members: Sequence[Member]) -> dict[str, dict[str, list[int]]]:
-    """Who gets what: every member of the group, in its order; topics and partitions in the order of Kafka's lists."""
+    """The assignment by member, in the group's order; topics and partitions in the order of Kafka's lists."""
     answered: dict[str, dict[str, list[int]]] = {member.id: {} for member in members}
     topics, partitions = assignment.topic_index.tolist(), assignment.partitions.tolist()
     for name, begin, end in zip(
@@ -48,13 +48,13 @@ def locality_json(
     return counted
 
 
-def counts_json(found: Locality) -> dict[str, Json]:
+def counts_json(counts: Locality) -> dict[str, Json]:
     """Locality without its members."""
     return {
-        "in_rack": found.in_rack,
-        "cross_rack": found.cross_rack,
-        "unknown": found.unknown,
-        "in_rack_share": found.in_rack_share,
+        "in_rack": counts.in_rack,
+        "cross_rack": counts.cross_rack,
+        "unknown": counts.unknown,
+        "in_rack_share": counts.in_rack_share,
     }
 
 
@@ -62,24 +62,29 @@ def loads_json(members: Sequence[Member], source: GroupSource, assignment: Group
     """How much each member reads, and how even that is: in partitions, and by whichever weight is known."""
 
     def evenness(weights: Weights | None) -> tuple[dict[str, Json], Int64s]:
-        found = loads(members, source.metadata, assignment, weights=weights)
-        told: dict[str, Json] = {"min": found.min, "max": found.max, "spread": found.spread, "total": found.total}
-        return told, found.per_member
+        measured = member_loads(members, source.metadata, assignment, weights=weights)
+        document: dict[str, Json] = {
+            "min": measured.min,
+            "max": measured.max,
+            "spread": measured.spread,
+            "total": measured.total,
+        }
+        return document, measured.per_member
 
     by = {"partitions": None, "lag": source.lag, "bytes_per_s": source.bytes_per_s}
-    said = {name: evenness(weights) for name, weights in by.items() if name == "partitions" or weights is not None}
+    by_weight = {name: evenness(weights) for name, weights in by.items() if name == "partitions" or weights is not None}
     where = locality(members, source.metadata, assignment).per_member.tolist()
     rows: list[Json] = [
         {
             "member_id": member.id,
             "group_instance_id": member.group_instance_id,
             "rack_id": member.rack_id,
-            **{name: int(per_member[place]) for name, (_, per_member) in said.items()},
+            **{name: int(per_member[place]) for name, (_, per_member) in by_weight.items()},
             **dict(zip(("in_rack", "cross_rack", "unknown"), counts, strict=True)),
         }
         for place, (member, counts) in enumerate(zip(members, where, strict=True))
     ]
-    return {**{name: told for name, (told, _) in said.items()}, "per_member": rows}
+    return {**{name: document for name, (document, _) in by_weight.items()}, "per_member": rows}
 
 
 def optimum_json(
@@ -89,26 +94,35 @@ def optimum_json(
     known = source.metadata if metadata is None else metadata
     load = source.load
     if load is not None:
-        even = balance_by_load(members, known, load)
+        balanced = balance_by_load(members, known, load)
+        largest = balanced.certificate
         certificate: dict[str, Json] = {
-            "largest_load_bound": even.bound,
-            "optimal": even.optimal,
-            "gap": even.gap,
-            "solver": "longest processing time first",
+            "largest_load_bound": largest.lower_bound,
+            "optimal": largest.optimal,
+            # Of the bound, as the contract has it; the certificate's own gap is of the value.
+            "gap": (largest.value - largest.lower_bound) / largest.lower_bound if largest.lower_bound else 0.0,
+            "solver": largest.solver,
         }
-        moved, assignment = even.moved, even.assignment
+        moved, assignment = balanced.moved, balanced.assignment
     else:
         best = optimum(members, known, weights=source.bytes_per_s)
-        certificate = asdict(best.certificate)
+        missed = best.certificate.value - best.certificate.lower_bound
+        certificate = {
+            "in_rack_bound": best.in_rack + missed,
+            "moved_bound": best.moves.lower_bound,
+            "optimal": best.certificate.optimal,
+            "gap": best.certificate.gap,
+            "solver": best.certificate.solver,
+        }
         moved, assignment = best.moved, best.assignment
-    spread = loads(members, known, assignment).spread
+    spread = member_loads(members, known, assignment).spread
     answer: dict[str, Json] = {"balance": source.balance, "moved": moved, "spread": spread}
     if load is not None:
-        answer["largest_load"] = even.largest_load
+        answer["largest_load"] = largest.value
     return answer | locality_json(members, source, assignment, metadata=known) | {"certificate": certificate}
 
 
-def phases_json(done: Rebalance) -> list[dict[str, Json]]:
+def phases_json(done: GroupRebalance) -> list[dict[str, Json]]:
     """The rounds of one rebalance."""
     return [
         {
@@ -121,12 +135,12 @@ def phases_json(done: Rebalance) -> list[dict[str, Json]]:
     ]
 
 
-def handover_json(found: Handover) -> dict[str, Json]:
+def handover_json(counts: Handover) -> dict[str, Json]:
     """Partitions by what becomes of them."""
-    return asdict(found)
+    return asdict(counts)
 
 
-def step_json(step: Step, event: Json, source: GroupSource) -> dict[str, Json]:
+def step_json(step: GroupStep, event: Json, source: GroupSource) -> dict[str, Json]:
     """One event, and what came of it."""
     rebalances: list[Json] = [{"settled": done.settled, "phases": phases_json(done)} for done in step.rebalances]
     return {
@@ -144,7 +158,7 @@ def step_json(step: Step, event: Json, source: GroupSource) -> dict[str, Json]:
     }
 
 
-def trigger_json(found: Trigger) -> dict[str, Json]:
+def trigger_json(verdict: Trigger) -> dict[str, Json]:
     """What the leader makes of other metadata."""
 
     def change(of: TopicChange) -> dict[str, Json]:
@@ -152,7 +166,7 @@ def trigger_json(found: Trigger) -> dict[str, Json]:
         return {"topic": of.topic, "what": of.what, "partitions": named, "count": len(of.partitions)}
 
     return {
-        "would_rebalance": found.would_rebalance,
-        "because": [change(of) for of in found.because],
-        "unseen": [change(of) for of in found.unseen],
+        "would_rebalance": verdict.would_rebalance,
+        "because": [change(of) for of in verdict.because],
+        "unseen": [change(of) for of in verdict.unseen],
     }

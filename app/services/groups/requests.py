@@ -1,8 +1,8 @@
-"""What is asked about a consumer group, as plain records: the same that a job keeps and a plan is hashed by."""
+"""The request for a group plan, as plain records: what a job stores and a plan is hashed by."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 from uuid import UUID
 
 from pydantic import TypeAdapter
@@ -33,7 +33,7 @@ class MemberRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class ReplaceRequest:
+class ReplacedMember:
     """A member that is restarted, and as what it comes back."""
 
     member_id: str
@@ -41,8 +41,8 @@ class ReplaceRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class TopicGrownRequest:
-    """A topic that grows to so many partitions; `replicas` are those of the new ones, None where nobody knows."""
+class GrownTopic:
+    """A topic that grows to so many partitions; `replicas` are those of the new ones, None if unknown."""
 
     topic: str
     partitions: int
@@ -58,7 +58,7 @@ class RackedBroker:
 
 
 @dataclass(frozen=True, slots=True)
-class RacksChangedRequest:
+class ChangedRacks:
     """New racks of brokers, and new replicas of topics."""
 
     brokers: Sequence[RackedBroker] = ()
@@ -66,26 +66,26 @@ class RacksChangedRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class EventRequest:
+class GroupEvent:
     """One event: the one field that is set says which."""
 
     join: MemberRequest | None = None
     leave: str | None = None
-    replace: ReplaceRequest | None = None
+    replace: ReplacedMember | None = None
     rolling_restart: bool | None = None
     lose_rack: str | None = None
-    topic_grown: TopicGrownRequest | None = None
-    replica_racks_changed: RacksChangedRequest | None = None
+    topic_grown: GrownTopic | None = None
+    replica_racks_changed: ChangedRacks | None = None
 
     def as_json(self) -> dict[str, Json]:
-        """As it was asked: an object of one key."""
+        """As the caller wrote it: an object of one key."""
         plain: dict[str, Json] = as_json(self)
         return {name: value for name, value in plain.items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True)
 class GroupTopic:
-    """A topic that is listed in the request itself; `replicas` are None where nobody knows them."""
+    """A topic that is listed in the request itself; `replicas` is None if unknown."""
 
     name: str
     partitions: int
@@ -102,7 +102,7 @@ class GroupRequest:
     assignors : names in `ASSIGNORS`; the plan is the first one's, the others are compared with it. Where there are
         none, the one of the recorded group, or range.
     members : None where the group called `group` is read from the snapshot.
-    leader : who leads; the first member where it is left out.
+    leader : the leading member's id; None is the first member.
     previous_snapshot_id : the metadata that the group was assigned by; the plan then says what the leader makes of it.
     bytes_per_s, lag : by topic and partition. balance : what the optimum makes even.
     """
@@ -113,7 +113,7 @@ class GroupRequest:
     snapshot_id: UUID | None = None
     brokers: Sequence[Broker] | None = None
     topics: Sequence[GroupTopic] | None = None
-    events: Sequence[EventRequest] = ()
+    events: Sequence[GroupEvent] = ()
     leader: str | None = None
     previous_snapshot_id: UUID | None = None
     bytes_per_s: Mapping[str, Sequence[int]] | None = None
@@ -122,15 +122,5 @@ class GroupRequest:
     labels: Mapping[str, str] = field(default_factory=dict)
 
 
-def stored(request: GroupRequest) -> Mapping[str, Json]:
-    """A request as a job keeps it; `restored` reads it again."""
-    plain: dict[str, Json] = as_json(request)
-    return plain
-
-
-def restored(plain: Mapping[str, Any]) -> GroupRequest:
-    """The inverse of `stored`. The shape is trusted: what others send is checked before it comes here."""
-    return _READER.validate_python(plain)
-
-
-_READER = TypeAdapter(GroupRequest)
+READER = TypeAdapter(GroupRequest)
+"""Reads the record from plain values of its shape; the shape is trusted."""

@@ -1,11 +1,11 @@
-"""From what was asked, or recorded, to what an assignor works on; and what is doubtful or missing about it."""
+"""From a request or a recorded group to the input of an assignor, with warnings about what is missing."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from app.core.groups.arrays.weights import Weights
+from app.core.groups.arrays.partition_table import Weights
 from app.core.groups.lifecycle.events import (
     Event,
     Join,
@@ -27,13 +27,13 @@ from app.services.groups.members import ListedMember, from_the_future, listed_me
 from app.services.groups.recorded import missing_from, recorded_group, recorded_lag, recorded_member
 from app.services.groups.requests import (
     Balance,
-    EventRequest,
+    ChangedRacks,
+    GroupEvent,
     GroupRequest,
     GroupTopic,
+    GrownTopic,
     MemberRequest,
-    RacksChangedRequest,
-    ReplaceRequest,
-    TopicGrownRequest,
+    ReplacedMember,
 )
 
 
@@ -44,7 +44,7 @@ class GroupSource:
     Parameters
     ----------
     listed : the members. lag, bytes_per_s : of partitions, where they are known. balance : what is to be made even.
-    assignors : those asked for, or else the group's own.
+    assignors : the requested ones, or else the group's own.
     cautions : what is missing or doubtful about where all this comes from.
     """
 
@@ -63,7 +63,7 @@ class GroupSource:
 
     def assign(self, assignor: Assignor) -> Assign:
         """The assignor, minding weights if it is one that can."""
-        return assignor.assign if assignor.minding is None else assignor.minding(self.bytes_per_s, self.load)
+        return assignor.assign if assignor.weighted is None else assignor.weighted(self.bytes_per_s, self.load)
 
 
 def source_of(request: GroupRequest, cluster: Cluster | None) -> GroupSource:
@@ -117,26 +117,26 @@ def metadata_of(cluster: Cluster) -> GroupMetadata:
     )
 
 
-def event_of(event: EventRequest, assignor: Assignor, path: FieldPath) -> Event:
+def event_of(event: GroupEvent, assignor: Assignor, path: FieldPath) -> Event:
     """An event as the core knows it. Raises as `source_of` does."""
-    found: Event
+    happening: Event
     match event:
-        case EventRequest(join=MemberRequest() as member):
-            found = Join(listed_member(member, (*path, "join")).seen_by(assignor))
-        case EventRequest(leave=str(member_id)):
-            found = Leave(member_id)
-        case EventRequest(replace=ReplaceRequest(member_id, by)):
-            found = Replace(member_id, listed_member(by, (*path, "replace", "by")).seen_by(assignor))
-        case EventRequest(lose_rack=str(rack)):
-            found = LoseRack(rack)
-        case EventRequest(topic_grown=TopicGrownRequest(topic, partitions, replicas)):
-            found = TopicGrown(topic, partitions, None if replicas is None else padded(replicas))
-        case EventRequest(replica_racks_changed=RacksChangedRequest(brokers, replicas_of)):
+        case GroupEvent(join=MemberRequest() as member):
+            happening = Join(listed_member(member, (*path, "join")).seen_by(assignor))
+        case GroupEvent(leave=str(member_id)):
+            happening = Leave(member_id)
+        case GroupEvent(replace=ReplacedMember(member_id, by)):
+            happening = Replace(member_id, listed_member(by, (*path, "replace", "by")).seen_by(assignor))
+        case GroupEvent(lose_rack=str(rack)):
+            happening = LoseRack(rack)
+        case GroupEvent(topic_grown=GrownTopic(topic, partitions, replicas)):
+            happening = TopicGrown(topic, partitions, None if replicas is None else padded(replicas))
+        case GroupEvent(replica_racks_changed=ChangedRacks(brokers, replicas_of)):
             racks = {broker.id: broker.rack for broker in brokers}
-            found = ReplicaRacksChanged(racks, {name: padded(rows) for name, rows in replicas_of.items()})
+            happening = ReplicaRacksChanged(racks, {name: padded(rows) for name, rows in replicas_of.items()})
         case _:
-            found = RollingRestart()
-    return found
+            happening = RollingRestart()
+    return happening
 
 
 def listed_metadata(brokers: Sequence[Broker], topics: Sequence[GroupTopic]) -> GroupMetadata:

@@ -7,27 +7,4 @@ null_keys.py   the producer's state when it places records without key
 
 from app.services.keys.encodings import Encoding, Written, read_keys
 from app.services.keys.null_keys import DEFAULT_RECORD_BYTES, NullKeys
-from app.services.keys.placing import (
-    HEAVIEST,
-    KeysAnswer,
-    KeysRequest,
-    PlacedKeys,
-    place_keys,
-    to_json,
-    warm_up,
-)
-
-__all__ = [
-    "DEFAULT_RECORD_BYTES",
-    "HEAVIEST",
-    "Encoding",
-    "KeysAnswer",
-    "KeysRequest",
-    "NullKeys",
-    "PlacedKeys",
-    "Written",
-    "place_keys",
-    "read_keys",
-    "to_json",
-    "warm_up",
-]
+from app.services.keys.placing import HEAVIEST, KeysAnswer, KeysRequest, PlacedKeys, place_keys, to_json, warm_up

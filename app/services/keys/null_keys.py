@@ -48,7 +48,7 @@ class Producer:
     seed: int
 
 
-def producer(asked: NullKeys, keys: Keys, partitions: int) -> Producer:
+def producer(options: NullKeys, keys: Keys, partitions: int) -> Producer:
     """Say what the producer knows.
 
     Raises
@@ -57,11 +57,13 @@ def producer(asked: NullKeys, keys: Keys, partitions: int) -> Producer:
     ConflictingFields : lists that belong together are of different length.
     QueueSizesOverflow : Kafka's table of the queue sizes would overflow.
     """
-    available = _available(asked.available_partitions, partitions)
+    available = _available(options.available_partitions, partitions)
     return Producer(
-        ProducerView(partitions, available, _queue_sizes(asked.queue_sizes, available, partitions), asked.batch_bytes),
-        _record_bytes(asked.record_bytes, len(keys)),
-        _seed(asked, keys, partitions) if asked.seed is None else asked.seed,
+        ProducerView(
+            partitions, available, _queue_sizes(options.queue_sizes, available, partitions), options.batch_bytes
+        ),
+        _record_bytes(options.record_bytes, len(keys)),
+        _seed(options, keys, partitions) if options.seed is None else options.seed,
     )
 
 
@@ -118,7 +120,7 @@ def _record_bytes(given: int | Sequence[int], records: int) -> Int32s:
     return np.array(given, np.int32)
 
 
-def _seed(asked: NullKeys, keys: Keys, partitions: int) -> int:
+def _seed(options: NullKeys, keys: Keys, partitions: int) -> int:
     """From the records, the partitions and what the producer knows: other partitioners do not draw otherwise."""
     records = sha256(keys.data.tobytes())
     records.update(keys.offsets.tobytes())
@@ -130,10 +132,10 @@ def _seed(asked: NullKeys, keys: Keys, partitions: int) -> int:
                 "engine_version": ENGINE_VERSION,
                 "records": records.hexdigest(),
                 "partitions": partitions,
-                "available_partitions": asked.available_partitions,
-                "queue_sizes": asked.queue_sizes,
-                "batch_bytes": asked.batch_bytes,
-                "record_bytes": asked.record_bytes,
+                "available_partitions": options.available_partitions,
+                "queue_sizes": options.queue_sizes,
+                "batch_bytes": options.batch_bytes,
+                "record_bytes": options.record_bytes,
             }
         )
     )

@@ -95,7 +95,7 @@ def place_keys(request: KeysRequest, limits: Limits) -> KeysAnswer:
         keys=len(keys),
         partitions=request.partitions,
         seed=None if sender is None else sender.seed,
-        placed=[_placed(PARTITIONERS[name], keys, placed, request, sender) for name, placed in by_key.items()],
+        placed=[_placed(PARTITIONERS[name], keys, partitions, request, sender) for name, partitions in by_key.items()],
         heaviest_keys=heaviest(keys, most=HEAVIEST),
         # Where a record without key goes is chance, on which clients neither agree nor disagree.
         disagreements=disagreements(by_key),
@@ -139,16 +139,16 @@ def to_json(answer: KeysAnswer) -> bytes:
 def _placed(
     partitioner: Partitioner, keys: Keys, by_key: Int32s, request: KeysRequest, sender: Producer | None
 ) -> PlacedKeys:
-    placed = by_key
+    partitions = by_key
     if sender is not None:
         random = JavaRandom(sender.seed)
-        placed = place_null_keys(partitioner, by_key, sender.record_bytes, sender.view, random=random)
+        partitions = place_null_keys(partitioner, by_key, sender.record_bytes, sender.view, random=random)
     return PlacedKeys(
         partitioner=partitioner.name,
-        partition_by_key=placed,
+        partition_by_key=partitions,
         without_key=int(np.count_nonzero(by_key == WITHOUT_KEY)),
         null_keys=partitioner.null_keys,
-        skew=skew(placed, request.partitions),
+        skew=skew(partitions, request.partitions),
         resizes=[
             resize(
                 by_key,
@@ -161,8 +161,8 @@ def _placed(
     )
 
 
-def _or_null(placed: Int32s) -> Int32s | list[int | None]:
+def _or_null(partitions: Int32s) -> Int32s | list[int | None]:
     """As JSON writes it; most often every key has a partition, and the array is written as it is."""
-    if not (placed == WITHOUT_KEY).any():
-        return placed
-    return [None if partition == WITHOUT_KEY else partition for partition in placed.tolist()]
+    if not (partitions == WITHOUT_KEY).any():
+        return partitions
+    return [None if partition == WITHOUT_KEY else partition for partition in partitions.tolist()]

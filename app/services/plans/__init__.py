@@ -9,58 +9,7 @@ kinds.py         the registry of plan kinds; import it by its own name, since th
 """
 
 from app.services.plans.differences import Difference, named_plan
-from app.services.plans.exports import (
-    BATCH,
-    FORMATS,
-    MARKDOWN_ROWS,
-    ClusterOf,
-    Format,
-    Write,
-)
+from app.services.plans.exports import BATCH, FORMATS, MARKDOWN_ROWS, ClusterOf, Format, Write
 from app.services.plans.pages import PartitionsPage, PlannedPartition, partitions
-from app.services.plans.pipeline import (
-    Allowance,
-    Planner,
-    PlanRequest,
-    Site,
-    check_job,
-    draft_plan,
-    make_plan,
-    run_job,
-)
-from app.services.plans.record import (
-    JSON_OPTIONS,
-    Plan,
-    as_json,
-    load,
-    made_on,
-    summary,
-)
-
-__all__ = [
-    "BATCH",
-    "FORMATS",
-    "JSON_OPTIONS",
-    "MARKDOWN_ROWS",
-    "Allowance",
-    "ClusterOf",
-    "Difference",
-    "Format",
-    "PartitionsPage",
-    "Plan",
-    "PlanRequest",
-    "PlannedPartition",
-    "Planner",
-    "Site",
-    "Write",
-    "as_json",
-    "check_job",
-    "draft_plan",
-    "load",
-    "made_on",
-    "make_plan",
-    "named_plan",
-    "partitions",
-    "run_job",
-    "summary",
-]
+from app.services.plans.pipeline import Allowance, Planner, PlanRequest, Site, check_job, draft_plan, make_plan, run_job
+from app.services.plans.record import JSON_OPTIONS, Plan, as_json, load, made_on, summary

@@ -26,7 +26,7 @@ class PartitionsPage:
 
 
 def partitions(uow: UnitOfWork, plan_id: UUID, *, topic: str | None, offset: int, size: int) -> PartitionsPage:
-    """A page of a plan's partitions, by topic as asked for and partition id; no more is read than the page holds."""
+    """A page of a plan's partitions, by topic in the plan's order and partition id; only the page's rows are read."""
     topics = [shape for shape in uow.plans.topics(plan_id) if topic is None or shape.name == topic]
     items: list[PlannedPartition] = []
     skipped = 0

@@ -1,4 +1,4 @@
-"""The one way from a request to a plan, whichever kind it is of and whoever runs it: a caller, a job, the command.
+"""The one way from a request to a plan, for every kind: for callers, for jobs and for the offline command.
 
     check → load snapshot → If-Match → resolve → canonical → hash → solve → verify → measure → store
 
@@ -11,12 +11,14 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 from uuid import UUID
 
+from pydantic import TypeAdapter
+
 from app.core import ENGINE_VERSION
 from app.core.model import Cluster, Placement
 from app.errors import FieldPath, Json
 from app.services import snapshots
 from app.services.limits import Limits
-from app.services.plans.record import Plan
+from app.services.plans.record import Plan, as_json
 from app.services.seeds import digest, seed_of
 from app.store.database import UnitOfWork
 from app.store.plans import NewPlan
@@ -94,20 +96,28 @@ class Planner(Protocol[RequestT, ProblemT, SolutionT]):
     def kind(self) -> str:
         """The kind's name in the API, in stored plans and in jobs."""
 
+    @property
+    def reader(self) -> TypeAdapter[RequestT]:
+        """Reads the request record from plain values."""
+
     def stored(self, request: RequestT) -> Mapping[str, Json]:
         """The request as a job stores it."""
+        plain: dict[str, Json] = as_json(request)
+        return plain
 
     def restored(self, plain: Mapping[str, Any]) -> RequestT:
         """The inverse of `stored`. The shape is trusted: the API has validated it."""
+        return self.reader.validate_python(plain)
 
-    def check_site(self, request: RequestT) -> None:
+    def check_site(self, _request: RequestT) -> None:
         """Raise `ConflictingFields` unless the request says what it is planned on. Not called for offline plans."""
 
     def check(self, request: RequestT, limits: Limits) -> None:
         """Raise what is wrong with the request by itself, before anything is looked up."""
 
-    def previous_snapshot(self, request: RequestT) -> UUID | None:
-        """Another snapshot that the request names."""
+    def previous_snapshot(self, _request: RequestT) -> UUID | None:
+        """Another snapshot that the request names, if the kind reads another."""
+        return None
 
     def resolve(self, request: RequestT, site: Site, allowance: Allowance) -> ProblemT:
         """The request and the cluster as one frozen problem. Raises what cannot be planned."""
@@ -115,14 +125,16 @@ class Planner(Protocol[RequestT, ProblemT, SolutionT]):
     def canonical(self, problem: ProblemT) -> dict[str, Json]:
         """The kind's own fields of the request with nothing left to guess: what the hash is of, and what is stored."""
 
-    def with_seed(self, problem: ProblemT, seed: int) -> ProblemT:
+    def with_seed(self, problem: ProblemT, _seed: int) -> ProblemT:
         """The problem with this seed if the caller chose none and the kind is random; otherwise the same object."""
+        return problem
 
     def solve(self, problem: ProblemT) -> SolutionT:
         """Solve the problem."""
 
-    def violations(self, problem: ProblemT, solution: SolutionT) -> Sequence[str]:
-        """What the kind's own verifiers find that no plan may have."""
+    def violations(self, _problem: ProblemT, _solution: SolutionT) -> Sequence[str]:
+        """Violations that no plan of the kind may have; those that Kafka itself produces belong to the answer."""
+        return ()
 
     def answer(self, problem: ProblemT, solution: SolutionT) -> dict[str, Json]:
         """Measures and everything else that the plan says; `prediction` and `seed` are part of it."""

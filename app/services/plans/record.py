@@ -17,7 +17,7 @@ JSON_OPTIONS = orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY | orjson.OPT
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """An immutable answer: its head, and the assignments in the order they were asked for."""
+    """An immutable answer: its head, and the assignments in the request's order."""
 
     head: PlanHead
     placements: tuple[Placement, ...] = field(repr=False)

@@ -25,13 +25,7 @@ from app.services.reassignment.differences import (
     rows_json,
     summed,
 )
-from app.services.reassignment.exports import (
-    EXPORTS,
-    STEPS,
-    StoredSteps,
-    batches_of,
-    one_batch,
-)
+from app.services.reassignment.exports import EXPORTS, STEPS, StoredSteps, batches_of, one_batch
 from app.services.reassignment.loads import PartitionSizes, replicas_of_others, sizes_of
 from app.services.reassignment.planning import PLANNER
 from app.services.reassignment.requests import (
@@ -47,46 +41,5 @@ from app.services.reassignment.requests import (
     ReplicasBy,
     Tolerance,
     check,
-    restored,
-    stored,
 )
-from app.services.reassignment.scope import Scope, scope_of
-
-__all__ = [
-    "EXPORTS",
-    "KIND",
-    "PLANNER",
-    "SHOWN_FLOWS",
-    "STEPS",
-    "BalanceRequest",
-    "BatchesRequest",
-    "BrokerFlow",
-    "BrokerTable",
-    "BrokerTransfer",
-    "EvacuateRequest",
-    "Evenness",
-    "IsolateRequest",
-    "LeadersBy",
-    "PartitionSizes",
-    "PinRequest",
-    "ReassignmentRequest",
-    "ReplicasBy",
-    "Scope",
-    "StoredSteps",
-    "Tolerance",
-    "batches_of",
-    "broker_transfers",
-    "brokers_of",
-    "check",
-    "compared",
-    "difference",
-    "one_batch",
-    "partition_json",
-    "replicas_of_others",
-    "restored",
-    "rows_json",
-    "scope_of",
-    "sizes_of",
-    "stored",
-    "summed",
-]
+from app.services.reassignment.scope import PartitionScope, scope_of

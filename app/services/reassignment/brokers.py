@@ -1,4 +1,4 @@
-"""The brokers that a reassignment is about: those that are there, those that come, those that go."""
+"""Current, added and removed brokers of a reassignment, indexed by position."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,17 +17,17 @@ Bools = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BrokerTable:
-    """Every broker that has or may get a replica, by ascending id; their places here are the solvers' positions.
+    """Every broker that has or may get a replica, by ascending id; the index is the solvers' position.
 
     Parameters
     ----------
-    known : with their racks; one that is down and not listed has none. added : those of them that come.
+    known : with their racks; an offline broker that is not listed has none. added : the added ones among them.
     rack_of : (brokers,) int32 indices of racks, as `Problem.rack_of` has them. racks : the names of the first of them;
-        brokers whose rack nobody knows have one of their own each, beyond these.
-    listed_racks : how many racks there are before anybody goes; 0 where racks do not count.
-    is_removed : (brokers,) bool, those that go, replaced ones among them. is_replaced : those alone.
-    is_offline : fenced, or down. is_unplaced : in a rack that nobody knows. is_forbidden : to receive nothing new.
-    successor_of : (brokers,) int32 who takes the place of each; its own where nobody does.
+        an offline broker of unknown rack gets a singleton rack beyond these.
+    listed_racks : the number of racks before the change; 0 if racks do not count.
+    is_removed : (brokers,) bool, removed brokers, including replaced ones. is_replaced : replaced ones alone.
+    is_offline : fenced, or down. is_unplaced : of unknown rack. is_forbidden : may receive no new replica.
+    successor_of : (brokers,) int32 position of each broker's successor; its own if it is not replaced.
     """
 
     known: tuple[Broker, ...]
@@ -46,26 +46,26 @@ class BrokerTable:
 
     @property
     def target(self) -> Bools:
-        """(brokers,) bool, those that may receive in general: their counts are to be even."""
+        """(brokers,) bool, brokers that may receive replicas; their loads are balanced."""
         return ~(self.is_removed | self.is_offline | self.is_forbidden)
 
     @property
     def stay(self) -> tuple[Broker, ...]:
-        """The brokers that are there afterwards and that somebody has listed."""
+        """The brokers that are not removed."""
         return tuple(broker for broker, leaves in zip(self.known, self.is_removed, strict=True) if not leaves)
 
     def mask(self, ids: Collection[int]) -> Bools:
-        """(brokers,) bool, those of these ids."""
+        """(brokers,) bool, the brokers of these ids."""
         return np.isin(self.ids, np.fromiter(ids, np.int64, len(ids)))
 
     def named(self, mask: Bools) -> str:
-        """The ids of some, as texts name them."""
+        """The ids of some brokers for a text, 20 at most."""
         ids = self.ids[mask].tolist()
         return ", ".join(map(str, ids[:20])) + (f" and {len(ids) - 20} more" if len(ids) > 20 else "")
 
 
 def brokers_of(request: ReassignmentRequest, cluster: Cluster) -> BrokerTable:
-    """Who is there, who comes and who goes.
+    """Current, added and removed brokers, indexed by position.
 
     Raises
     ------
@@ -81,9 +81,11 @@ def brokers_of(request: ReassignmentRequest, cluster: Cluster) -> BrokerTable:
     known = tuple(everyone[broker] for broker in sorted(everyone))
     ids = np.array([broker.id for broker in known], np.int32)
     down_ids = {broker.id for broker in down}
-    told = [broker for broker in known if broker.id not in down_ids]
-    counts_racks, cautions = _racks_count(request, told)
-    racks = tuple(sorted({broker.rack for broker in told if broker.rack is not None})) if counts_racks else ()
+    listed_or_added = [broker for broker in known if broker.id not in down_ids]
+    counts_racks, cautions = _racks_count(request, listed_or_added)
+    racks = (
+        tuple(sorted({broker.rack for broker in listed_or_added if broker.rack is not None})) if counts_racks else ()
+    )
     is_down = np.isin(ids, np.fromiter(down_ids, np.int64, len(down_ids)))
     positions = {broker.id: place for place, broker in enumerate(known)}
     is_replaced = np.isin(ids, np.fromiter(request.replace_brokers, np.int64, len(request.replace_brokers)))
@@ -108,7 +110,7 @@ def brokers_of(request: ReassignmentRequest, cluster: Cluster) -> BrokerTable:
 
 
 def _added(request: ReassignmentRequest, present: Mapping[int, Broker]) -> tuple[Broker, ...]:
-    """Brokers that come; a successor that nobody lists comes on paper, in the rack of the one that it replaces."""
+    """Added brokers; a successor that is not listed is added in the rack of the broker that it replaces."""
     for place, broker in enumerate(request.add_brokers):
         if broker.id in present:
             detail = f"broker {broker.id} is to be added, and the cluster has one of that id"
@@ -136,7 +138,7 @@ def _require_known(request: ReassignmentRequest, everyone: Mapping[int, Broker])
 
 
 def _named(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, int]]:
-    """Every broker that a request names, and where."""
+    """Every broker that a request names, with the field."""
     for name, ids in (("remove_brokers", request.remove_brokers), ("forbid_brokers", request.forbid_brokers)):
         for place, broker in enumerate(ids):
             yield (name, place), broker
@@ -152,23 +154,23 @@ def _named(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, int]]:
         yield ("evacuate_leaders", "brokers", place), broker
 
 
-def _racks_count(request: ReassignmentRequest, told: Sequence[Broker]) -> tuple[bool, list[Caution]]:
-    """Whether racks count, and what the caller should know about that. Raises `BrokersWithoutRack`."""
-    without = [broker for broker in told if broker.rack is None]
-    if request.rack_mode is RackMode.DISABLED or len(without) == len(told):
+def _racks_count(request: ReassignmentRequest, brokers: Sequence[Broker]) -> tuple[bool, list[Caution]]:
+    """Whether racks count, with warnings. Raises `BrokersWithoutRack`."""
+    without = [broker for broker in brokers if broker.rack is None]
+    if request.rack_mode is RackMode.DISABLED or len(without) == len(brokers):
         return False, []
     if not without:
         return True, []
     if request.rack_mode is RackMode.ENFORCED:
-        failure = brokers_without_rack(told, "AdminOperationException")
+        failure = brokers_without_rack(brokers, "AdminOperationException")
         failure.path = _rackless(request, {broker.id for broker in without})
         raise failure
-    detail = f"racks do not count: {len(without)} of {len(told)} brokers have none, and the mode is safe"
+    detail = f"racks do not count: {len(without)} of {len(brokers)} brokers have none, and the mode is safe"
     return False, [Caution("racks_ignored", detail, tuple(broker.id for broker in without))]
 
 
 def _rackless(request: ReassignmentRequest, without: Collection[int]) -> FieldPath:
-    """Where the request itself brings a broker without a rack; the snapshot, where it has one."""
+    """The field of the request that adds a broker without a rack; the snapshot's, if that has one."""
     for place, broker in enumerate(request.add_brokers):
         if broker.id in without:
             return ("add_brokers", place, "rack")

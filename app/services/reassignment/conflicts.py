@@ -1,7 +1,7 @@
-"""Why partitions cannot be placed: the fewest demands that cannot be had together, in words, and what would lift them.
+"""Why partitions cannot be placed: an irreducible infeasible subset (IIS) of the request, in words.
 
-What is asked for restricts where a partition may be. Where too little is left, demands are left out one after another;
-those without which there is still too little do not matter, and the rest is a smallest set that conflicts.
+Constraints restrict the eligible brokers of a partition. If too few are left, a deletion filter removes constraints one
+after another: a constraint without which the rest is still infeasible is dropped, and what remains is irreducible.
 """
 
 from collections.abc import Callable, Sequence, Set
@@ -16,7 +16,7 @@ from app.services.reassignment.brokers import Bools, BrokerTable
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """Something that was asked for, or that holds unasked, and what would lift it."""
+    """A constraint of the request, or one that always holds, and what would lift it."""
 
     name: str
     path: FieldPath
@@ -30,10 +30,13 @@ class Demand:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Wanted:
-    """Partitions alike: their topic, how many replicas they are to have, over how many racks, how many a rack at most.
+class Requirement:
+    """Requirements of partitions of the same kind.
 
-    `may_have` says who may hold them while only some demands are minded.
+    Parameters
+    ----------
+    factor : replicas of each. racks_to_span : racks that they need. most_per_rack : replicas a rack; None is no limit.
+    may_have : the eligible brokers under some constraints, by name.
     """
 
     topic: str
@@ -47,71 +50,78 @@ class Wanted:
 RACK_RULE, MOST_PER_RACK, FACTOR = "rack_mode", "max_replicas_per_rack", "replication_factor"
 
 
-def room(brokers: BrokerTable, may_have: Bools) -> Int64s:
-    """(racks,) int64 brokers of each rack that may hold a partition."""
+def brokers_by_rack(brokers: BrokerTable, may_have: Bools) -> Int64s:
+    """(racks,) int64 eligible brokers of each rack."""
     return np.bincount(brokers.rack_of[may_have], minlength=int(brokers.rack_of.max(initial=0)) + 1)
 
 
-def fits(wanted: Wanted, brokers: BrokerTable, minded: Set[str]) -> bool:
-    """Whether so many replicas have room while these demands are minded."""
-    free = room(brokers, wanted.may_have(minded))
-    most = wanted.most_per_rack if MOST_PER_RACK in minded and wanted.most_per_rack is not None else wanted.factor
-    if RACK_RULE in minded and int(np.count_nonzero(free)) < wanted.racks_to_span:
+def fits(requirement: Requirement, brokers: BrokerTable, active: Set[str]) -> bool:
+    """Whether the requirement is feasible under these constraints."""
+    free = brokers_by_rack(brokers, requirement.may_have(active))
+    most = (
+        requirement.most_per_rack
+        if MOST_PER_RACK in active and requirement.most_per_rack is not None
+        else requirement.factor
+    )
+    if RACK_RULE in active and int(np.count_nonzero(free)) < requirement.racks_to_span:
         return False
-    return int(np.minimum(free, most).sum()) >= wanted.factor
+    return int(np.minimum(free, most).sum()) >= requirement.factor
 
 
-def smallest_conflict(wanted: Wanted, brokers: BrokerTable) -> list[Demand]:
-    """The fewest demands that cannot be had together: leaving out any one of them makes room.
+def irreducible_conflict(requirement: Requirement, brokers: BrokerTable) -> list[Demand]:
+    """An irreducible infeasible subset: without any one of its constraints the requirement is feasible.
 
-    Empty where not even all brokers are enough.
+    Empty if not even all brokers are enough.
     """
-    minded = {demand.name for demand in wanted.demands}
-    if fits(wanted, brokers, set()):
-        for demand in wanted.demands:
-            if not fits(wanted, brokers, minded - {demand.name}):
-                minded.discard(demand.name)
+    active = {demand.name for demand in requirement.demands}
+    if fits(requirement, brokers, set()):
+        for demand in requirement.demands:
+            if not fits(requirement, brokers, active - {demand.name}):
+                active.discard(demand.name)
     else:
-        minded.clear()
-    return [demand for demand in wanted.demands if demand.name in minded]
+        active.clear()
+    return [demand for demand in requirement.demands if demand.name in active]
 
 
-def refusal(wanted: Wanted, brokers: BrokerTable, *, factor_is_asked: bool) -> InvalidReplicationFactor | NotFeasible:
-    """The failure that says why the partitions have no place."""
-    conflict = smallest_conflict(wanted, brokers)
-    path: FieldPath = (FACTOR, wanted.topic)
+def refusal(
+    requirement: Requirement, brokers: BrokerTable, *, factor_is_asked: bool
+) -> InvalidReplicationFactor | NotFeasible:
+    """The failure that names the conflict and what would lift it."""
+    conflict = irreducible_conflict(requirement, brokers)
+    path: FieldPath = (FACTOR, requirement.topic)
     if not conflict:
         there = len(brokers.known)
         return InvalidReplicationFactor(
-            f"replication factor {wanted.factor} on topic {wanted.topic} needs {wanted.factor} brokers; {there} exist",
+            f"replication factor {requirement.factor} on topic {requirement.topic} needs {requirement.factor} brokers; "
+            f"{there} exist",
             kafka=KafkaError("InvalidReplicationFactorException"),
             path=path if factor_is_asked else (),
-            value=wanted.factor,
+            value=requirement.factor,
             limit=there,
         )
     names = {demand.name for demand in conflict}
-    told = [demand.as_json() for demand in conflict]
+    documents = [demand.as_json() for demand in conflict]
     if factor_is_asked:
-        words = f"topic {wanted.topic} is to have {wanted.factor} replicas of each partition"
-        told.append(Demand(FACTOR, path, words, "").as_json())
-    lifts = [demand.lifted_by for demand in conflict] + [f"a smaller replication factor of {wanted.topic}"]
+        words = f"topic {requirement.topic} is to have {requirement.factor} replicas of each partition"
+        documents.append(Demand(FACTOR, path, words, "").as_json())
+    lifts = [demand.lifted_by for demand in conflict] + [f"a smaller replication factor of {requirement.topic}"]
     first = next((demand for demand in conflict if demand.name not in (RACK_RULE, MOST_PER_RACK)), conflict[0])
     return NotFeasible(
-        _detail(wanted, brokers, names),
+        _detail(requirement, brokers, names),
         path=first.path,
-        topic=wanted.topic,
-        conflict=told,
+        topic=requirement.topic,
+        conflict=documents,
         lifted_by=lifts,
     )
 
 
-def _detail(wanted: Wanted, brokers: BrokerTable, names: Set[str]) -> str:
-    free = room(brokers, wanted.may_have(names))
+def _detail(requirement: Requirement, brokers: BrokerTable, names: Set[str]) -> str:
+    free = brokers_by_rack(brokers, requirement.may_have(names))
     there = int(np.count_nonzero(free))
-    what = f"factor {wanted.factor} on topic {wanted.topic}"
+    what = f"factor {requirement.factor} on topic {requirement.topic}"
     if MOST_PER_RACK in names:
-        most = wanted.most_per_rack or wanted.factor
-        needed = -(-wanted.factor // most)
+        most = requirement.most_per_rack or requirement.factor
+        needed = -(-requirement.factor // most)
         replicas = f"{most} replica{'s' if most > 1 else ''} a rack"
         if needed > there:
             left = (
@@ -123,8 +133,8 @@ def _detail(wanted: Wanted, brokers: BrokerTable, names: Set[str]) -> str:
         return f"{replicas} leave room for {int(np.minimum(free, most).sum())} replicas; {what} is asked for"
     if RACK_RULE in names:
         left = _counted(there, "is left", "are left")
-        return f"{wanted.racks_to_span} racks are needed for {what}; {left}{_lost(brokers, free, names)}"
-    return f"{wanted.factor} brokers are needed for {what}; {int(free.sum())} may have it"
+        return f"{requirement.racks_to_span} racks are needed for {what}; {left}{_lost(brokers, free, names)}"
+    return f"{requirement.factor} brokers are needed for {what}; {int(free.sum())} may have it"
 
 
 def _counted(number: int, one: str, several: str) -> str:
@@ -132,7 +142,7 @@ def _counted(number: int, one: str, several: str) -> str:
 
 
 def _lost(brokers: BrokerTable, free: Int64s, names: Set[str]) -> str:
-    """The racks of which no broker is left, as a remark."""
+    """The racks without an eligible broker, in parentheses."""
     lost = [rack for rack, count in zip(brokers.racks, free.tolist(), strict=False) if not count]
     if not lost:
         return ""

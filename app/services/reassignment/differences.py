@@ -25,7 +25,7 @@ SHOWN_FLOWS = 1_000
 class BrokerTransfer:
     """What a broker has before and after, and what it gets and gives.
 
-    The bytes leave out replicas whose size nobody knows, which `unknown_size_…` counts. `replicas_created` are of new
+    The bytes leave out replicas of unknown size, which `unknown_size_…` counts. `replicas_created` are of new
     partitions, and part of `replicas_after` alone.
     """
 
@@ -74,40 +74,40 @@ def difference(uow: UnitOfWork, plan: Plan, against: UUID | None) -> Difference:
     return summed(compared_assignments(before, after, brokers_of(plan.head, cluster), cluster))
 
 
-def summed(found: Transfers) -> Difference:
+def summed(moved: Transfers) -> Difference:
     """The difference as pages of partitions under a summary."""
-    return Difference(summary(found), found.movement.total, found.partitions)
+    return Difference(summary(moved), moved.movement.total, moved.partitions)
 
 
-def summary(found: Transfers) -> dict[str, Json]:
+def summary(moved: Transfers) -> dict[str, Json]:
     """What a reassignment moves, counted, by broker and from broker to broker."""
-    flows = broker_flows(found)
+    flows = broker_flows(moved)
     return {
-        **movement_summary(found.movement),
-        "moved_bytes": int(found.arriving.size_bytes.sum()),
-        "unknown_size_replicas": int(found.arriving.unknown_size.sum()),
-        "brokers": as_json(broker_transfers(found)),
+        **movement_summary(moved.movement),
+        "moved_bytes": int(moved.arriving.size_bytes.sum()),
+        "unknown_size_replicas": int(moved.arriving.unknown_size.sum()),
+        "brokers": as_json(broker_transfers(moved)),
         "flows": as_json(flows[:SHOWN_FLOWS]),
         "flows_in_all": len(flows),
     }
 
 
-def broker_transfers(found: Transfers) -> list[BrokerTransfer]:
+def broker_transfers(moved: Transfers) -> list[BrokerTransfer]:
     """Every broker, by ascending id."""
     columns = (
-        *_pairs(found.before, found.after, ("replicas", "leaders", "size_bytes", "unknown_size")),
-        *_pairs(found.arriving, found.leaving, ("replicas", "size_bytes", "unknown_size")),
-        found.created,
+        *_pairs(moved.before, moved.after, ("replicas", "leaders", "size_bytes", "unknown_size")),
+        *_pairs(moved.arriving, moved.leaving, ("replicas", "size_bytes", "unknown_size")),
+        moved.created,
     )
-    rows = zip(found.brokers, *(column.tolist() for column in columns), strict=True)
+    rows = zip(moved.brokers, *(column.tolist() for column in columns), strict=True)
     return [BrokerTransfer(broker.id, broker.rack, *counts) for broker, *counts in rows]
 
 
-def broker_flows(found: Transfers) -> list[BrokerFlow]:
+def broker_flows(moved: Transfers) -> list[BrokerFlow]:
     """What passes from broker to broker: most bytes first, then most replicas, then by their ids."""
-    flows = found.flows
-    order = np.lexsort((flows.takers, flows.givers, -flows.replicas, -flows.size_bytes))
-    columns = (flows.givers, flows.takers, flows.replicas, flows.size_bytes, flows.unknown_size)
+    flows = moved.flows
+    order = np.lexsort((flows.receivers, flows.senders, -flows.replicas, -flows.size_bytes))
+    columns = (flows.senders, flows.receivers, flows.replicas, flows.size_bytes, flows.unknown_size)
     rows: Sequence[Sequence[int]] = list(zip(*(column[order].tolist() for column in columns), strict=True))
     return [BrokerFlow(_end(giver), _end(taker), *counts) for giver, taker, *counts in rows]
 
@@ -140,7 +140,7 @@ def compared_assignments(
 ) -> Transfers:
     """What lies between two assignments; the sizes are those of the cluster's partitions, and 0 of others."""
     topics = {topic.name: topic for topic in cluster.topics}
-    sizes = {name: _sizes(topics[name], its) for name, its in before.items() if name in topics}
+    sizes = {name: _sizes(topics[name], assignment) for name, assignment in before.items() if name in topics}
     return transfers(before, after, sizes=sizes, brokers=brokers)
 
 
@@ -151,7 +151,7 @@ def before_of(cluster: Cluster) -> dict[str, Assignment]:
 
 def planned(placements: Sequence[Placement]) -> dict[str, Assignment]:
     """Where a plan has them; a topic whose partition ids have gaps is several placements, one after another."""
-    found = {}
+    assignments = {}
     for name, group in groupby(placements, key=lambda placement: placement.topic):
         parts = [placement.assignment for placement in group]
         width = max(part.replicas.shape[1] for part in parts)
@@ -160,8 +160,8 @@ def planned(placements: Sequence[Placement]) -> dict[str, Assignment]:
         for part in parts:
             rows[start : start + len(part.partition_ids), : part.replicas.shape[1]] = part.replicas
             start += len(part.partition_ids)
-        found[name] = Assignment(np.concatenate([part.partition_ids for part in parts]), rows)
-    return found
+        assignments[name] = Assignment(np.concatenate([part.partition_ids for part in parts]), rows)
+    return assignments
 
 
 def brokers_of(head: PlanHead | NewPlan, cluster: Cluster) -> tuple[Broker, ...]:

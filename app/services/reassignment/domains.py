@@ -1,15 +1,13 @@
-"""Where each partition may be: what is asked for as domains, each of which many partitions share."""
+"""Eligible brokers of each partition, as domains that many partitions share."""
 
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from app.core.model import Int32s, Int64s
-from app.core.reassignment.domains import Kind, RackRule
-from app.core.reassignment.domains import NotFeasible as NoDomain
-from app.core.reassignment.domains import domains_of as find_domains
-from app.core.reassignment.problem import NO_HOME, Domain
+from app.core.model import NO_REPLICA, Int32s, Int64s
+from app.core.reassignment import Domain, PartitionKind, RackRule, find_domains
+from app.core.reassignment import NoLegalPlacement as NoDomain
 from app.core.replicas.rack_modes import RackMode
 from app.errors import PinContradicted
 from app.services.reassignment.brokers import Bools, BrokerTable
@@ -18,12 +16,12 @@ from app.services.reassignment.conflicts import (
     MOST_PER_RACK,
     RACK_RULE,
     Demand,
-    Wanted,
+    Requirement,
+    brokers_by_rack,
     refusal,
-    room,
 )
 from app.services.reassignment.requests import PinRequest, ReassignmentRequest
-from app.services.reassignment.scope import Scope
+from app.services.reassignment.scope import PartitionScope
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +62,7 @@ class Domains:
 
 
 class EligibleBrokers:
-    """Which brokers a topic's partitions may be on, by what of a request is minded."""
+    """Eligible brokers of a topic's partitions, and the constraints that limit them."""
 
     def __init__(self, request: ReassignmentRequest, brokers: BrokerTable) -> None:
         self._request = request
@@ -75,33 +73,33 @@ class EligibleBrokers:
         self.everything = {demand.name for demand in self.demands}
 
     def group(self, topic: str) -> int:
-        """Topics of one group may be on the same brokers; -1 are those that nothing isolates."""
+        """The isolated group of a topic, whose topics share their brokers; -1 if it is in none."""
         return self._group_of.get(topic, -1)
 
-    def may_receive(self, group: int, minded: Set[str] | None = None) -> Bools:
-        """(brokers,) bool, who may take new replicas."""
-        wanted = self.everything if minded is None else minded
-        found = self._allowed(group, wanted)
+    def may_receive(self, group: int, active: Set[str] | None = None) -> Bools:
+        """(brokers,) bool, brokers that may receive replicas under these constraints; None is all of them."""
+        constraints = self.everything if active is None else active
+        eligible = self._allowed(group, constraints)
         for name, mask in self._kept_out():
-            if name in wanted:
-                found &= ~mask
-        return found
+            if name in constraints:
+                eligible &= ~mask
+        return eligible
 
     def may_keep(self, group: int) -> Bools:
-        """(brokers,) bool, who may keep the replicas that it has."""
-        found = self._allowed(group, self.everything) & ~self._brokers.is_removed
-        return found & ~self._brokers.is_offline if self._request.fix_offline_replicas else found
+        """(brokers,) bool, brokers that may keep the replicas that they have."""
+        eligible = self._allowed(group, self.everything) & ~self._brokers.is_removed
+        return eligible & ~self._brokers.is_offline if self._request.fix_offline_replicas else eligible
 
-    def _allowed(self, group: int, minded: Set[str]) -> Bools:
-        found = np.ones(len(self._brokers.ids), np.bool_)
+    def _allowed(self, group: int, active: Set[str]) -> Bools:
+        eligible = np.ones(len(self._brokers.ids), np.bool_)
         for at, isolated in enumerate(self._request.isolate):
-            if f"isolate/{at}" not in minded:
+            if f"isolate/{at}" not in active:
                 continue
             if at == group:
-                found &= self._isolated[at]
+                eligible &= self._isolated[at]
             elif isolated.exclusive:
-                found &= ~self._isolated[at]
-        return found
+                eligible &= ~self._isolated[at]
+        return eligible
 
     def _kept_out(self) -> Iterator[tuple[str, Bools]]:
         brokers = self._brokers
@@ -111,8 +109,8 @@ class EligibleBrokers:
         yield "remove_brokers", brokers.is_removed & ~brokers.is_replaced
 
     def _demands(self) -> Iterator[Demand]:
-        """What restricts where a partition may be; what is asked for least plainly first, so that it is named last."""
-        asked = {
+        """Constraints on eligible brokers; the deletion filter drops the first ones first, so implicit ones lead."""
+        texts = {
             "offline": ((), "are fenced or down", "brokers that are back"),
             "forbid_brokers": (("forbid_brokers",), "are to receive nothing", "fewer of forbid_brokers"),
             "replace_brokers": (("replace_brokers",), "are replaced", "a successor that the rack rule has room for"),
@@ -120,14 +118,14 @@ class EligibleBrokers:
         }
         masks = dict(self._kept_out())
         for name in ("offline", "forbid_brokers"):
-            yield from self._demand(name, masks[name], *asked[name])
+            yield from self._demand(name, masks[name], *texts[name])
         for at, isolated in enumerate(self._request.isolate):
             names, these = ", ".join(isolated.topics[:5]), self._brokers.named(self._isolated[at])
             words = f"{names} may be on brokers {these} alone" + (", and nobody else there" * isolated.exclusive)
             lift = f"more brokers in /isolate/{at}/brokers"
             yield Demand(f"isolate/{at}", ("isolate", at, "brokers"), words, lift)
         for name in ("replace_brokers", "remove_brokers"):
-            yield from self._demand(name, masks[name], *asked[name])
+            yield from self._demand(name, masks[name], *texts[name])
         if self._request.max_replicas_per_rack is not None:
             most = self._request.max_replicas_per_rack
             words = f"a rack has {most} replica{'s' if most > 1 else ''} of a partition at most"
@@ -141,12 +139,12 @@ class EligibleBrokers:
             yield Demand(name, path, f"brokers {self._brokers.named(mask)} {words}", lift)
 
 
-def domains_of(request: ReassignmentRequest, brokers: BrokerTable, scope: Scope, homes: Int32s) -> Domains:
+def domains_of(request: ReassignmentRequest, brokers: BrokerTable, scope: PartitionScope, homes: Int32s) -> Domains:
     """Each row's domain.
 
     Parameters
     ----------
-    homes : (rows, widest) int32 positions, padded with `NO_HOME`, as `Problem.homes` has them.
+    homes : (rows, widest) int32 positions, padded with `NO_REPLICA`, as `MovementProblem.current` has them.
 
     Raises
     ------
@@ -173,7 +171,7 @@ def domains_of(request: ReassignmentRequest, brokers: BrokerTable, scope: Scope,
 
 @dataclass(slots=True, eq=False)
 class _Kinds:
-    """What is asked of many partitions alike.
+    """Kinds of partitions: those of a kind have the same requirements.
 
     Parameters
     ----------
@@ -181,19 +179,19 @@ class _Kinds:
     """
 
     rows: Int64s
-    kinds: list[Kind]
+    kinds: list[PartitionKind]
     groups: list[int]
     of_row: Int32s
 
     @classmethod
-    def of(cls, scope: Scope, places: EligibleBrokers, free: Int64s) -> "_Kinds":
+    def of(cls, scope: PartitionScope, places: EligibleBrokers, free: Int64s) -> "_Kinds":
         group = np.array([places.group(name) for name in scope.topics], np.int64)[scope.topic_of[free]]
         factors = scope.factors[free].astype(np.int64)
         key = group * (int(factors.max(initial=0)) + 1) + factors
         _, first, of_row = np.unique(key, return_index=True, return_inverse=True)
         groups = group[first].tolist()
         kinds = [
-            Kind(int(factors[row]), places.may_keep(one), places.may_receive(one))
+            PartitionKind(int(factors[row]), places.may_keep(one), places.may_receive(one))
             for row, one in zip(first.tolist(), groups, strict=True)
         ]
         return cls(free[first], kinds, groups, of_row.astype(np.int32))
@@ -202,16 +200,18 @@ class _Kinds:
 def _made(
     request: ReassignmentRequest,
     brokers: BrokerTable,
-    scope: Scope,
+    scope: PartitionScope,
     places: EligibleBrokers,
     kinds: _Kinds,
     homes: Int32s,
     relaxed: _Relaxations,
 ) -> tuple[tuple[Domain, ...], Int32s]:
-    """The domains of the rows that are not pinned. What makes one impossible is refused, or given up and noted."""
+    """The domains of rows without a pin. A conflict is rejected, or relaxed and noted."""
     is_strict = request.rack_mode is RackMode.ENFORCED
     usable = [
-        int(np.count_nonzero(room(brokers, kind.may_receive)[: len(brokers.racks)])) if len(brokers.racks) else 1
+        int(np.count_nonzero(brokers_by_rack(brokers, kind.may_receive)[: len(brokers.racks)]))
+        if len(brokers.racks)
+        else 1
         for kind in kinds.kinds
     ]
     to_span = max(len(brokers.racks) if is_strict else min(usable, default=1), 1)
@@ -222,10 +222,10 @@ def _made(
             return find_domains(kinds.kinds, kinds.of_row, homes, brokers.rack_of, rule)
         except NoDomain as short:
             row, kind = short.row, kinds.kinds[short.kind]
-            wanted = _wanted(request, brokers, scope, places, kinds, short.kind, homes[row])
+            requirement = _wanted(request, brokers, scope, places, kinds, short.kind, homes[row])
             if request.on_conflict == "refuse" or (short.what == "brokers" and short.there == 0):
-                asked = wanted.topic in request.replication_factor
-                raise refusal(wanted, brokers, factor_is_asked=asked) from None
+                factor_is_asked = requirement.topic in request.replication_factor
+                raise refusal(requirement, brokers, factor_is_asked=factor_is_asked) from None
             if short.what == "racks":
                 rule = replace(rule, to_span=short.there)
                 relaxed.add(RACK_RULE, "", f"partitions span the {short.there} racks that are left")
@@ -233,54 +233,54 @@ def _made(
                 rule = replace(rule, most=None)
                 relaxed.add(MOST_PER_RACK, "", f"racks have more than {request.max_replicas_per_rack} replicas")
             else:
-                detail = f"partitions of {wanted.topic} have {short.there} replicas; {short.needed} have no room"
-                relaxed.add(FACTOR, wanted.topic, detail)
+                detail = f"partitions of {requirement.topic} have {short.there} replicas; {short.needed} have no room"
+                relaxed.add(FACTOR, requirement.topic, detail)
                 kinds.kinds[short.kind] = replace(kind, factor=short.there)
 
 
 def _wanted(
     request: ReassignmentRequest,
     brokers: BrokerTable,
-    scope: Scope,
+    scope: PartitionScope,
     places: EligibleBrokers,
     kinds: _Kinds,
     kind: int,
     homes: Int32s,
-) -> Wanted:
-    """What is asked of the partitions of a kind that are where this one is."""
+) -> Requirement:
+    """The requirement of the partitions of a kind that have these current brokers."""
     group, one = kinds.groups[kind], kinds.kinds[kind]
     stays = np.zeros(len(brokers.ids), np.bool_)
-    stays[homes[homes != NO_HOME]] = True
+    stays[homes[homes != NO_REPLICA]] = True
     stays &= one.may_keep
-    return Wanted(
+    return Requirement(
         topic=scope.topics[scope.topic_of[kinds.rows[kind]]],
         factor=one.factor,
         racks_to_span=min(one.factor, len(brokers.racks)),
         most_per_rack=request.max_replicas_per_rack,
         demands=places.demands,
-        may_have=lambda minded: places.may_receive(group, minded) | stays,
+        may_have=lambda active: places.may_receive(group, active) | stays,
     )
 
 
 def _pins(
     request: ReassignmentRequest,
     brokers: BrokerTable,
-    scope: Scope,
+    scope: PartitionScope,
     homes: Int32s,
     places: EligibleBrokers,
     relaxed: _Relaxations,
 ) -> Iterator[tuple[int, PinRequest]]:
-    """The pins that hold. Raises `PinContradicted` where one does not, unless it is to be given up."""
+    """The pins that can hold. Raises `PinContradicted` if one cannot, unless conflicts are relaxed."""
     position_of = {broker: place for place, broker in enumerate(brokers.ids.tolist())}
     topic_of = scope.topic_of
     for row, at in scope.pins.items():
         pin = request.pins[at]
         group = places.group(scope.topics[topic_of[row]])
-        keeps, receives, held = places.may_keep(group), places.may_receive(group), set(homes[row].tolist())
+        keeps, receives, current = places.may_keep(group), places.may_receive(group), set(homes[row].tolist())
         wrong = [
             (place, broker)
             for place, broker in enumerate(pin.replicas)
-            if not (receives[position_of[broker]] or (keeps[position_of[broker]] and position_of[broker] in held))
+            if not (receives[position_of[broker]] or (keeps[position_of[broker]] and position_of[broker] in current))
         ]
         if not wrong:
             yield row, pin
@@ -299,12 +299,12 @@ def _pins(
 
 
 def _contradicted(places: EligibleBrokers, group: int, position: int) -> Demand:
-    """The first demand that by itself keeps a broker from receiving a replica."""
+    """The first constraint that by itself makes a broker ineligible."""
     return next(demand for demand in places.demands if not places.may_receive(group, {demand.name})[position])
 
 
 def _pinned(brokers: BrokerTable, pin: PinRequest) -> Domain:
-    """Exactly these brokers. Whoever names them has the say over racks as well; the verifier tells what comes of it."""
+    """Exactly the pinned brokers: pins override the rack-spread constraint; the verifier reports the result."""
     mask = brokers.mask(pin.replicas)
-    most = room(brokers, mask).astype(np.int64)
+    most = brokers_by_rack(brokers, mask).astype(np.int64)
     return Domain(len(pin.replicas), mask, mask, np.zeros_like(most), most)

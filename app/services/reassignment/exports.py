@@ -60,7 +60,7 @@ _BACK = [
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StoredSteps:
-    """Steps by batch, each a partition's replica list and the one that is asked for.
+    """Steps by batch, each a partition's replica list before and after.
 
     Parameters
     ----------
@@ -103,16 +103,16 @@ class StoredSteps:
 
 def batches_of(head: PlanHead | NewPlan) -> StoredSteps:
     """The steps of a plan, read from its answer."""
-    kept: Any = head.answer[STEPS]
-    width = max(kept["width"], 1)
+    stored: Any = head.answer[STEPS]
+    width = max(stored["width"], 1)
     return StoredSteps(
-        topics=tuple(kept["topics"]),
-        topic_of=_read(kept["topic_of"]),
-        partition_ids=_read(kept["partition_ids"]),
-        before=_read(kept["before"]).reshape(-1, width),
-        after=_read(kept["after"]).reshape(-1, width),
-        offsets=np.array(kept["offsets"], np.int64),
-        moving=kept["moving"],
+        topics=tuple(stored["topics"]),
+        topic_of=_read(stored["topic_of"]),
+        partition_ids=_read(stored["partition_ids"]),
+        before=_read(stored["before"]).reshape(-1, width),
+        after=_read(stored["after"]).reshape(-1, width),
+        offsets=np.array(stored["offsets"], np.int64),
+        moving=stored["moving"],
     )
 
 
@@ -151,9 +151,9 @@ def _batches(plan: Plan | NewPlan, cluster_of: ClusterOf) -> bytes:
     return _archive(head, compared(plan, cluster), cluster)
 
 
-def _replica_assignment(found: Transfers) -> bytes:
+def _replica_assignment(moved: Transfers) -> bytes:
     """The string is of one topic, from partition 0 on: Kafka counts off what the topic has already."""
-    grown = grown_topics(found)
+    grown = grown_topics(moved)
     if not grown:
         raise NotExportable("no topic of the plan gets new partitions, and --replica-assignment is of those", topics=0)
     if len(grown) > 1:
@@ -163,14 +163,14 @@ def _replica_assignment(found: Transfers) -> bytes:
     return replica_assignment_file(name, assignment)
 
 
-def _archive(head: PlanHead | NewPlan, found: Transfers, cluster: Cluster) -> bytes:
+def _archive(head: PlanHead | NewPlan, moved: Transfers, cluster: Cluster) -> bytes:
     """The archive of a plan that moves this of the cluster."""
     steps = batches_of(head)
-    grown = grown_topics(found)
-    elected = _elected(head, found, cluster)
+    grown = grown_topics(moved)
+    elected = _elected(head, moved, cluster)
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in _entries(head, found, steps, grown, elected):
+        for name, content in _entries(head, moved, steps, grown, elected):
             entry = zipfile.ZipInfo(name, _EPOCH)
             entry.compress_type = zipfile.ZIP_DEFLATED
             entry.create_system, entry.external_attr = 3, 0o644 << 16  # files of Unix, whatever wrote them
@@ -178,16 +178,16 @@ def _archive(head: PlanHead | NewPlan, found: Transfers, cluster: Cluster) -> by
     return stream.getvalue()
 
 
-def execute_file(found: Transfers) -> bytes:
+def execute_file(moved: Transfers) -> bytes:
     """What makes the whole plan at once: the partitions that differ and are there."""
     return reassignment.write_assignments(
-        {its.topic: Assignment(its.partition_ids, its.after) for its in _there(found)}
+        {changed.topic: Assignment(changed.partition_ids, changed.after) for changed in _there(moved)}
     )
 
 
-def rollback_file(found: Transfers) -> bytes:
+def rollback_file(moved: Transfers) -> bytes:
     """What was there before of the same partitions, each list in its order."""
-    before = {its.topic: Assignment(its.partition_ids, its.before) for its in _there(found)}
+    before = {changed.topic: Assignment(changed.partition_ids, changed.before) for changed in _there(moved)}
     return reassignment.write_assignments(before)
 
 
@@ -198,12 +198,12 @@ def batch_file(steps: StoredSteps, number: int, *, is_inverse: bool) -> bytes:
     return reassignment.write(Reassignment(partitions)).encode()
 
 
-def grown_topics(found: Transfers) -> dict[str, Assignment]:
+def grown_topics(moved: Transfers) -> dict[str, Assignment]:
     """The topics that get new partitions, with all that they have afterwards."""
-    grown = {changed.topic for changed in found.changed() if (changed.before[:, 0] == NO_REPLICA).any()}
+    grown = {changed.topic for changed in moved.changed() if (changed.before[:, 0] == NO_REPLICA).any()}
     return {
         topic.topic: Assignment(topic.partition_ids, topic.after)
-        for topic in found.movement.topics
+        for topic in moved.movement.topics
         if topic.topic in grown
     }
 
@@ -222,21 +222,21 @@ def replica_assignment_file(name: str, assignment: Assignment) -> bytes:
     return (replica_assignment.write(rows) + "\n").encode()
 
 
-def _there(found: Transfers) -> Iterator[ChangedPartitions]:
+def _there(moved: Transfers) -> Iterator[ChangedPartitions]:
     """What differs, without the partitions that are new."""
-    for changed in found.changed():
+    for changed in moved.changed():
         is_there = changed.before[:, 0] != NO_REPLICA
         yield changed if is_there.all() else changed.only(is_there)
 
 
-def _elected(head: PlanHead | NewPlan, found: Transfers, cluster: Cluster) -> list[tuple[str, int]]:
+def _elected(head: PlanHead | NewPlan, moved: Transfers, cluster: Cluster) -> list[tuple[str, int]]:
     """The partitions whose preferred replicas are to be made their leaders.
 
     They are those whose first replica is another than before; and where leaders are to be the preferred ones, or even,
     which counts those, also partitions that another replica leads already.
     """
     _, request = _loose(head)
-    elected = set(_led_anew(found))
+    elected = set(_led_anew(moved))
     if request["balance"]["leaders"] != "keep":
         scope = request["topics"]
         for topic in cluster.topics:
@@ -245,24 +245,24 @@ def _elected(head: PlanHead | NewPlan, found: Transfers, cluster: Cluster) -> li
     return sorted(elected)
 
 
-def _led_anew(found: Transfers) -> Iterator[tuple[str, int]]:
-    for changed in _there(found):
+def _led_anew(moved: Transfers) -> Iterator[tuple[str, int]]:
+    for changed in _there(moved):
         is_other = changed.before[:, 0] != changed.after[:, 0]
         yield from ((changed.topic, partition) for partition in changed.partition_ids[is_other].tolist())
 
 
 def _entries(
     head: PlanHead | NewPlan,
-    found: Transfers,
+    moved: Transfers,
     steps: StoredSteps,
     grown: Mapping[str, Assignment],
     elected: Sequence[tuple[str, int]],
 ) -> Iterator[tuple[str, bytes]]:
-    yield "README.txt", _readme(head, found, steps, grown, has_election=bool(elected)).encode()
+    yield "README.txt", _readme(head, moved, steps, grown, has_election=bool(elected)).encode()
     for number, name in enumerate(_numbers(steps)):
         yield f"{name}-execute.json", batch_file(steps, number, is_inverse=False)
         yield f"{name}-rollback.json", batch_file(steps, number, is_inverse=True)
-    yield "rollback.json", rollback_file(found)
+    yield "rollback.json", rollback_file(moved)
     yield "leader-election.json", leader_election.write(elected).encode()
     for topic, assignment in grown.items():
         yield f"new-partitions/{topic}.txt", replica_assignment_file(topic, assignment)
@@ -275,7 +275,7 @@ def _numbers(steps: StoredSteps) -> list[str]:
 
 def _readme(
     head: PlanHead | NewPlan,
-    found: Transfers,
+    moved: Transfers,
     steps: StoredSteps,
     grown: Mapping[str, Assignment],
     *,
@@ -286,7 +286,7 @@ def _readme(
     title = "Reassignment" + (f" of the cluster {escaped(head.cluster)}" if head.cluster else "")
     parts = [
         [title, f"Plan {head.hash}"],
-        sentences(found),
+        sentences(moved),
         [_IN_ORDER],
     ]
     if grown:
@@ -313,25 +313,25 @@ def _running(numbers: Sequence[str], batches: Sequence[Mapping[str, Any]], steps
     for number, (name, batch) in enumerate(zip(numbers, batches, strict=True)):
         if number >= steps.moving:
             partitions = steps.batch(number)
-            told = f"{counted(partitions.stop - partitions.start, 'partition')} reordered, nothing copied"
+            words = f"{counted(partitions.stop - partitions.start, 'partition')} reordered, nothing copied"
         else:
             unknown, replicas = batch["unknown_size_replicas"], batch["moved_replicas"]
             size = known_size(batch["moved_bytes"], replicas=replicas, unknown=unknown)
-            told = f"{counted(replicas, 'replica')}, {size}"
+            words = f"{counted(replicas, 'replica')}, {size}"
         seconds = batch["seconds"]
-        yield f"  {name}-execute.json  {told}" + (f", {max(round(seconds), 1):,} s at the throttle" if seconds else "")
+        yield f"  {name}-execute.json  {words}" + (f", {max(round(seconds), 1):,} s at the throttle" if seconds else "")
 
 
 def _commands(throttle: int | None) -> list[str]:
     limit = f" --throttle {throttle}" if throttle else ""
-    told = [
+    lines = [
         "each by these two, the second one until it says that all is complete:",
         f"  {_REASSIGN} 01-execute.json --execute{limit}",
         f"  {_REASSIGN} 01-execute.json --verify",
     ]
     if throttle:
-        told.append(f"The throttle is {byte_size(throttle)}/s; --verify takes it away when the batch is complete.")
-    return told
+        lines.append(f"The throttle is {byte_size(throttle)}/s; --verify takes it away when the batch is complete.")
+    return lines
 
 
 def _loose(head: PlanHead | NewPlan) -> tuple[Any, Any]:
@@ -344,10 +344,10 @@ EXPORTS: Mapping[str, Write] = MappingProxyType(
         "rollback": _of_transfers(rollback_file),
         "batches": _batches,
         "replica_assignment": _of_transfers(_replica_assignment),
-        "text": _of_transfers(lambda found: reassignment_diffs.write_text(found, limit=MARKDOWN_ROWS).encode()),
-        "markdown": _of_transfers(lambda found: reassignment_diffs.write_markdown(found, limit=MARKDOWN_ROWS).encode()),
-        "csv": _of_transfers(lambda found: reassignment_tables.write_csv(found.changed())),
-        "arrow": _of_transfers(lambda found: reassignment_tables.write_arrow(found.changed())),
+        "text": _of_transfers(lambda moved: reassignment_diffs.write_text(moved, limit=MARKDOWN_ROWS).encode()),
+        "markdown": _of_transfers(lambda moved: reassignment_diffs.write_markdown(moved, limit=MARKDOWN_ROWS).encode()),
+        "csv": _of_transfers(lambda moved: reassignment_tables.write_csv(moved.changed())),
+        "arrow": _of_transfers(lambda moved: reassignment_tables.write_arrow(moved.changed())),
     }
 )
 """What a reassignment is written as."""

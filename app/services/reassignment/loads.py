@@ -1,20 +1,23 @@
 """What partitions weigh: bytes, rates and counts by row, and the objectives that are balanced by them."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from app.core.measures.tally import positions_of
 from app.core.model import NO_REPLICA, UNKNOWN_SIZE, Int32s, Int64s, Topic
-from app.core.reassignment.balance import Balance
+from app.core.reassignment.model import Balance
 from app.errors import ConflictingFields, RatesMissing, SizesMissing
 from app.services.cautions import Caution
 from app.services.reassignment.brokers import Bools, BrokerTable
-from app.services.reassignment.requests import ReassignmentRequest
-from app.services.reassignment.scope import Scope
+from app.services.reassignment.requests import LeadersBy, ReassignmentRequest, ReplicasBy
+from app.services.reassignment.scope import PartitionScope
+
+RowLoads: TypeAlias = tuple[Int64s, Mapping[str, Int64s] | None]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,7 +64,7 @@ class IngressRates:
     of_rows: Int64s = field(repr=False)
     reported: Mapping[str, float | Sequence[float]] = field(repr=False)
 
-    def require(self, scope: Scope) -> tuple[Int64s, Mapping[str, Int64s]]:
+    def require(self, scope: PartitionScope) -> tuple[Int64s, Mapping[str, Int64s]]:
         """(rows,) int64 rates, and those outside the scope by topic. Raises `RatesMissing`, `ConflictingFields`."""
         for name in scope.topics:
             if name not in self.reported:
@@ -126,7 +129,7 @@ class LeaderObjective:
         return totals
 
 
-def sizes_of(request: ReassignmentRequest, scope: Scope) -> PartitionSizes:
+def sizes_of(request: ReassignmentRequest, scope: PartitionScope) -> PartitionSizes:
     """Sizes as reported; with `estimate`, an unknown one is the mean of its topic, or of all topics."""
     sizes = scope.size_bytes.copy()
     others = {topic.name: topic.size_bytes.copy() for topic in scope.others}
@@ -165,7 +168,7 @@ def _estimate(topics: Sequence[Int64s]) -> bool:
     return True
 
 
-def rates_of(request: ReassignmentRequest, scope: Scope) -> IngressRates | None:
+def rates_of(request: ReassignmentRequest, scope: PartitionScope) -> IngressRates | None:
     """The reported rates by row; None if the request reports none.
 
     Raises `ConflictingFields` if a topic has another number of partitions than rates.
@@ -190,26 +193,23 @@ def _rates(name: str, reported: float | Sequence[float], partitions: int) -> NDA
 
 
 def replica_objective(
-    request: ReassignmentRequest, brokers: BrokerTable, scope: Scope, sizes: PartitionSizes, rates: IngressRates | None
+    request: ReassignmentRequest,
+    brokers: BrokerTable,
+    scope: PartitionScope,
+    sizes: PartitionSizes,
+    rates: IngressRates | None,
 ) -> ReplicaObjective:
     """The load of each row that `balance.replicas_by` names. Raises `SizesMissing`, `RatesMissing`."""
-    by = "count" if request.leaders_only else request.balance.replicas_by
-    load, of_others = np.ones(len(scope.partition_ids), np.int64), None
-    if by == "bytes":
-        sizes.require("balance by bytes", ("balance", "replicas_by"))
-        load, of_others = sizes.size_bytes, sizes.of_others
-    elif by == "throughput":
-        load, of_others = _required(rates, scope)
+    by: ReplicasBy = "count" if request.leaders_only else request.balance.replicas_by
+    load, of_others = _REPLICA_LOADS[by](scope, sizes, rates)
     return ReplicaObjective(by, request.replicas_balance, load, replicas_of_others(brokers, scope.others, of_others))
 
 
 def leader_objective(
-    request: ReassignmentRequest, brokers: BrokerTable, scope: Scope, rates: IngressRates | None
+    request: ReassignmentRequest, brokers: BrokerTable, scope: PartitionScope, rates: IngressRates | None
 ) -> LeaderObjective:
     """The load of leading each row that `balance.leaders_by` names. Raises `RatesMissing`."""
-    load, of_others = np.ones(len(scope.partition_ids), np.int64), None
-    if request.balance.leaders_by == "ingress":
-        load, of_others = _required(rates, scope)
+    load, of_others = _LEADER_LOADS[request.balance.leaders_by](scope, rates)
     evacuated, racks = request.evacuate_leaders, set(request.evacuate_leaders.racks)
     may_lead = ~(
         brokers.mask(evacuated.brokers) | np.array([broker.rack in racks for broker in brokers.known], np.bool_)
@@ -228,10 +228,32 @@ def leader_objective(
     )
 
 
-def _required(rates: IngressRates | None, scope: Scope) -> tuple[Int64s, Mapping[str, Int64s]]:
+def _counts(scope: PartitionScope) -> RowLoads:
+    return np.ones(len(scope.partition_ids), np.int64), None
+
+
+def _bytes(sizes: PartitionSizes) -> RowLoads:
+    sizes.require("balance by bytes", ("balance", "replicas_by"))
+    return sizes.size_bytes, sizes.of_others
+
+
+def _ingress(scope: PartitionScope, rates: IngressRates | None) -> RowLoads:
     if rates is None:
         raise RuntimeError("a request without rates is rejected by check")
     return rates.require(scope)
+
+
+_REPLICA_LOADS: Mapping[ReplicasBy, Callable[[PartitionScope, PartitionSizes, IngressRates | None], RowLoads]] = {
+    "count": lambda scope, _sizes, _rates: _counts(scope),
+    "bytes": lambda _scope, sizes, _rates: _bytes(sizes),
+    "throughput": lambda scope, _sizes, rates: _ingress(scope, rates),
+}
+"""By objective, the load of each row of the scope, and of other topics by name and partition; None is 1 a replica."""
+_LEADER_LOADS: Mapping[LeadersBy, Callable[[PartitionScope, IngressRates | None], RowLoads]] = {
+    "count": lambda scope, _rates: _counts(scope),
+    "ingress": _ingress,
+}
+"""The same of leading a partition."""
 
 
 def replicas_of_others(brokers: BrokerTable, others: Iterable[Topic], load: Mapping[str, Int64s] | None) -> Int64s:

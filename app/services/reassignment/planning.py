@@ -1,27 +1,25 @@
 """Plan a reassignment: replica lists with the least movement, their leaders, and the batches to reach them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from time import monotonic
-from typing import Any, cast
-from uuid import UUID
+from typing import cast
 
 import numpy as np
 
 from app.core.certificate import Certificate
 from app.core.measures.violations import violations
-from app.core.model import Cluster, Int32s, Placement
-from app.core.reassignment.answer import ReplicaPlacement
-from app.core.reassignment.balance import KEEP
-from app.core.reassignment.batches.cutting import cut
-from app.core.reassignment.batches.model import Batches, Reassigned
-from app.core.reassignment.batches.violations import batch_violations
+from app.core.model import NO_REPLICA, Cluster, Int32s, Placement
+from app.core.reassignment.batches.cutting import cut_batches
+from app.core.reassignment.batches.model import Batches, ReassignedPartitions
+from app.core.reassignment.batches.verifier import batch_violations
+from app.core.reassignment.counts.least_movement import BudgetTooSmall, least_movement, trade_off, within_budget
 from app.core.reassignment.leaders.choosing import choose_leaders
-from app.core.reassignment.leaders.preferred import led_by
-from app.core.reassignment.leaders.problem import LeadersProblem
-from app.core.reassignment.leaders.verifier import leader_violations
-from app.core.reassignment.problem import NO_HOME
-from app.core.reassignment.verifying import placement_faults
+from app.core.reassignment.leaders.preferred import with_leader_first
+from app.core.reassignment.leaders.problem import LeaderProblem, leader_violations
+from app.core.reassignment.loads.by_load import place_by_load
+from app.core.reassignment.model import KEEP, ReplicaPlacement
+from app.core.reassignment.verifier import placement_violations
 from app.errors import (
     BatchesOutOfDisk,
     BudgetBelowMinimum,
@@ -34,7 +32,7 @@ from app.services.limits import Limits
 from app.services.plans import Allowance, Planner, Site
 from app.services.reassignment import reports
 from app.services.reassignment.domains import Relaxation
-from app.services.reassignment.requests import KIND, ReassignmentRequest, check, restored, stored
+from app.services.reassignment.requests import KIND, READER, ReassignmentRequest, check
 from app.services.reassignment.resolve import (
     DISK_SHARE,
     LeaderSolution,
@@ -49,13 +47,7 @@ TRADE_OFF_POINTS = 12
 
 
 class _ReassignmentPlanner(Planner[ReassignmentRequest, ReassignmentProblem, ReassignmentSolution]):
-    kind = KIND
-
-    def stored(self, request: ReassignmentRequest) -> Mapping[str, Json]:
-        return stored(request)
-
-    def restored(self, plain: Mapping[str, Any]) -> ReassignmentRequest:
-        return restored(plain)
+    kind, reader = KIND, READER
 
     def check_site(self, request: ReassignmentRequest) -> None:
         if request.snapshot_id is None:
@@ -64,21 +56,14 @@ class _ReassignmentPlanner(Planner[ReassignmentRequest, ReassignmentProblem, Rea
     def check(self, request: ReassignmentRequest, limits: Limits) -> None:
         check(request, limits)
 
-    def previous_snapshot(self, _request: ReassignmentRequest) -> UUID | None:
-        return None
-
     def resolve(self, request: ReassignmentRequest, site: Site, allowance: Allowance) -> ReassignmentProblem:
         return resolve(request, site.cluster or Cluster("", ()), allowance)
 
     def canonical(self, problem: ReassignmentProblem) -> dict[str, Json]:
         return problem.canonical
 
-    def with_seed(self, problem: ReassignmentProblem, _seed: int) -> ReassignmentProblem:
-        """Nothing is random: the same request gets the same plan."""
-        return problem
-
     def solve(self, problem: ReassignmentProblem) -> ReassignmentSolution:
-        """Place replicas, choose leaders, cut batches.
+        """Place replicas, choose leaders, cut_batches batches.
 
         Raises
         ------
@@ -90,7 +75,7 @@ class _ReassignmentPlanner(Planner[ReassignmentRequest, ReassignmentProblem, Rea
     def violations(self, problem: ReassignmentProblem, solution: ReassignmentSolution) -> Sequence[str]:
         leaders, rules = solution.leaders, problem.batches
         return [
-            *([] if problem.leaders_only else _placement_violations(problem, solution.placed)),
+            *([] if problem.leaders_only else _placement_violations(problem, solution.placement)),
             *leader_violations(leaders.problem, leaders.choice, problem.leaders.balance),
             *(
                 violation.detail
@@ -111,12 +96,12 @@ PLANNER = _ReassignmentPlanner()
 
 def solve(problem: ReassignmentProblem) -> ReassignmentSolution:
     """Solve the three parts, each over the result of the one before. Raises as the planner's `solve` does."""
-    placed, largest_bound, relaxed = _place(problem)
+    placement, largest_bound, relaxed = _place(problem)
     points = _trade_off(problem) if problem.has_trade_off and problem.replicas.by == "count" else None
-    leaders, more = _lead(problem, placed.replicas)
+    leaders, more = _lead(problem, placement.replicas)
     reassigned, steps = _cut(problem, leaders.after)
     return ReassignmentSolution(
-        placed=placed,
+        placement=placement,
         largest_bound=largest_bound,
         trade_off=points,
         leaders=leaders,
@@ -134,24 +119,19 @@ def _place(problem: ReassignmentProblem) -> tuple[ReplicaPlacement, int | None, 
         return _as_it_is(problem), None, []
     objective = problem.replicas
     if objective.by == "count":
-        placed, relaxed = _within_budget(problem)
-        return placed, None, relaxed
-    from app.core.reassignment.loads.by_load import place_by_load  # noqa: PLC0415 — solvers take a while to import
-
-    solution = place_by_load(problem.placement, objective.load, objective.base_load, objective.balance, problem.is_over)
+        placement, relaxed = _within_budget(problem)
+        return placement, None, relaxed
+    solution = place_by_load(problem.movement, objective.load, objective.base_load, objective.balance, problem.is_over)
     return solution.placement, solution.largest.lower_bound, []
 
 
 def _within_budget(problem: ReassignmentProblem) -> tuple[ReplicaPlacement, list[Relaxation]]:
-    from app.core.reassignment.counts.least_movement import least_movement  # noqa: PLC0415 — as above
-    from app.core.reassignment.counts.trade_off import BudgetTooSmall, within_budget  # noqa: PLC0415 — as above
-
     budget = problem.max_moved_bytes
-    placed = least_movement(problem.placement, problem.replicas.balance, is_over=problem.is_over)
-    if budget is None or placed.moved <= budget:
-        return placed, []
+    placement = least_movement(problem.movement, problem.replicas.balance, is_over=problem.is_over)
+    if budget is None or placement.moved <= budget:
+        return placement, []
     try:
-        return within_budget(problem.placement, budget, is_over=problem.is_over), []
+        return within_budget(problem.movement, budget, is_over=problem.is_over), []
     except BudgetTooSmall as short:
         minimum = short.minimum
     if not problem.relaxes:
@@ -162,36 +142,33 @@ def _within_budget(problem: ReassignmentProblem) -> tuple[ReplicaPlacement, list
             minimum_bytes=minimum,
         )
     detail = f"{minimum} bytes are moved at least, whatever the balance; {budget} were to be the most"
-    placed = least_movement(problem.placement, KEEP, is_over=problem.is_over)
-    return placed, [Relaxation("max_moved_bytes", detail)]
+    placement = least_movement(problem.movement, KEEP, is_over=problem.is_over)
+    return placement, [Relaxation("max_moved_bytes", detail)]
 
 
 def _trade_off(problem: ReassignmentProblem) -> Sequence[ReplicaPlacement]:
-    from app.core.reassignment.counts.trade_off import trade_off  # noqa: PLC0415 — as above
-
-    return trade_off(problem.placement, points=TRADE_OFF_POINTS, is_over=problem.is_over)
+    return trade_off(problem.movement, points=TRADE_OFF_POINTS, is_over=problem.is_over)
 
 
 def _as_it_is(problem: ReassignmentProblem) -> ReplicaPlacement:
     """Every replica on its current broker: what a plan of leaders alone starts from."""
-    factors = problem.placement.factors
-    if (problem.before[:, factors.max(initial=0) :] != NO_HOME).any():
+    factors = problem.movement.factors
+    if (problem.before[:, factors.max(initial=0) :] != NO_REPLICA).any():
         raise RuntimeError("leaders alone change no factor")
     certificate = Certificate("moved weight", 0, 0, "none: no replica moves", ("every replica stays",))
     return ReplicaPlacement(problem.before, None, certificate)
 
 
-def _placement_violations(problem: ReassignmentProblem, placed: ReplicaPlacement) -> list[str]:
-    """What is wrong with replica lists, whoever made them; empty if nothing is."""
-    placement, band = problem.placement, placed.band
+def _placement_violations(problem: ReassignmentProblem, replicas: ReplicaPlacement) -> list[str]:
+    """Violations of replica lists; empty if they are legal."""
+    movement, band = problem.movement, replicas.band
     if problem.replicas.by == "count" or band is None:
-        return placement_faults(placement, placed)
+        return placement_violations(movement, replicas)
     # The core's verifier counts; here the band is one of loads.
-    loads = problem.replicas.loads(placed.replicas)
-    outside = np.flatnonzero(placement.target & ((loads < band.low) | (loads > band.high)))
-    return placement_faults(placement, replace(placed, band=None)) + [
-        f"broker {placement.broker_ids[broker]} has {loads[broker]}, not {band.low} to {band.high}"
-        for broker in outside
+    loads = problem.replicas.loads(replicas.replicas)
+    outside = np.flatnonzero(movement.target & ((loads < band.low) | (loads > band.high)))
+    return placement_violations(movement, replace(replicas, band=None)) + [
+        f"broker {movement.broker_ids[broker]} has {loads[broker]}, not {band.low} to {band.high}" for broker in outside
     ]
 
 
@@ -203,38 +180,38 @@ def _lead(problem: ReassignmentProblem, replicas: Int32s) -> tuple[LeaderSolutio
     is_free[list(problem.pins)] = False
     relaxed = _require_leaders(problem, lists)
     # A pinned partition is led by the first broker of its pin, whatever the others do.
-    pinned = ~is_free & (lists[:, 0] != NO_HOME)
+    pinned = ~is_free & (lists[:, 0] != NO_REPLICA)
     fixed = objective.base_load.copy()
     np.add.at(fixed, lists[pinned, 0], objective.load[pinned])
     free, before = lists[is_free], problem.before[is_free]
-    leaders_problem = LeadersProblem(
+    leaders_problem = LeaderProblem(
         replicas=free,
         leader=_current_leaders(problem)[is_free],
         may_lead=objective.may_lead,
-        is_new=(free != NO_HOME) & ~(free[:, :, None] == before[:, None, :]).any(axis=2),
-        target=problem.placement.target & objective.may_lead,
+        is_new=(free != NO_REPLICA) & ~(free[:, :, None] == before[:, None, :]).any(axis=2),
+        target=problem.movement.target & objective.may_lead,
         base=fixed,
         weight=objective.load[is_free],
     )
     choice = choose_leaders(leaders_problem, objective.balance)
     after = lists.copy()
-    after[is_free] = led_by(free, choice.leaders)
+    after[is_free] = with_leader_first(free, choice.leaders)
     return LeaderSolution(leaders_problem, choice, after), relaxed
 
 
 def _with_pins(problem: ReassignmentProblem, replicas: Int32s) -> Int32s:
     """The lists, those of pinned partitions in the order of their pins."""
     # Without any partition there is no column either, and each list has a first place.
-    lists = replicas.copy() if replicas.shape[1] else np.full((len(replicas), 1), NO_HOME, np.int32)
+    lists = replicas.copy() if replicas.shape[1] else np.full((len(replicas), 1), NO_REPLICA, np.int32)
     for row, order in problem.pins.items():
-        lists[row] = NO_HOME
+        lists[row] = NO_REPLICA
         lists[row, : len(order)] = order
     return lists
 
 
 def _current_leaders(problem: ReassignmentProblem) -> Int32s:
     """(rows,) int32 first broker of each list now, or its successor if it is replaced, which then is no change."""
-    leaders = np.append(problem.brokers.successor_of, np.int32(NO_HOME))[problem.before[:, 0]]
+    leaders = np.append(problem.brokers.successor_of, np.int32(NO_REPLICA))[problem.before[:, 0]]
     return np.asarray(leaders, np.int32)
 
 
@@ -243,7 +220,7 @@ def _require_leaders(problem: ReassignmentProblem, lists: Int32s) -> list[Relaxa
     if not problem.leaders.evacuates:
         return []
     can_lead = np.append(problem.leaders.may_lead | problem.brokers.is_offline, False)[lists].any(axis=1)
-    stuck = np.flatnonzero(~can_lead & (lists[:, 0] != NO_HOME))
+    stuck = np.flatnonzero(~can_lead & (lists[:, 0] != NO_REPLICA))
     if not len(stuck):
         return []
     named = ", ".join(problem.scope.name(row) for row in stuck[:20].tolist())
@@ -259,13 +236,13 @@ def _require_leaders(problem: ReassignmentProblem, lists: Int32s) -> list[Relaxa
     )
 
 
-def _cut(problem: ReassignmentProblem, after: Int32s) -> tuple[Reassigned, Batches]:
+def _cut(problem: ReassignmentProblem, after: Int32s) -> tuple[ReassignedPartitions, Batches]:
     """Cut the way to (rows, widest) int32 positions into batches.
 
     Raises `MoveExceedsBatchLimit`, `BatchesOutOfDisk`, with the partition.
     """
     rules = problem.batches
-    reassigned = Reassigned(
+    reassigned = ReassignedPartitions(
         before=problem.before,
         after=after,
         size_bytes=rules.size_bytes,
@@ -274,7 +251,7 @@ def _cut(problem: ReassignmentProblem, after: Int32s) -> tuple[Reassigned, Batch
         rack_of=problem.brokers.rack_of if problem.brokers.racks else None,
     )
     try:
-        return reassigned, cut(reassigned, rules.limits, rules.disks)
+        return reassigned, cut_batches(reassigned, rules.limits, rules.disks)
     except (MoveExceedsBatchLimit, BatchesOutOfDisk) as failure:
         # The core knows rows; a caller knows partitions.
         context = {name: value for name, value in failure.context.items() if name != "row"}

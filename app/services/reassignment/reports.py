@@ -10,10 +10,8 @@ import numpy as np
 from app.core.measures.placement import PlacementMeasures, measure
 from app.core.measures.violations import violations
 from app.core.model import NO_LEADER, NO_REPLICA, Int32s, Int64s
-from app.core.reassignment.answer import ReplicaPlacement
-from app.core.reassignment.balance import Band
 from app.core.reassignment.batches.model import Batches
-from app.core.reassignment.problem import NO_HOME
+from app.core.reassignment.model import Band, ReplicaPlacement
 from app.errors import Json
 from app.services.cautions import Caution
 from app.services.plans import as_json
@@ -42,11 +40,11 @@ class Moves:
     def of(cls, problem: ReassignmentProblem, after: Int32s) -> "Moves":
         """Compare (rows, widest) int32 positions with where the replicas are."""
         before = problem.before
-        stays = (before[:, :, None] == after[:, None, :]) & (before != NO_HOME)[:, :, None]
+        stays = (before[:, :, None] == after[:, None, :]) & (before != NO_REPLICA)[:, :, None]
         # A partition that is yet to be has nothing that could be copied.
         is_there = ~problem.scope.is_new[:, None]
-        is_copied = (after != NO_HOME) & ~stays.any(axis=1) & is_there
-        return cls((before != NO_HOME) & ~stays.any(axis=2), is_copied)
+        is_copied = (after != NO_REPLICA) & ~stays.any(axis=1) & is_there
+        return cls((before != NO_REPLICA) & ~stays.any(axis=2), is_copied)
 
 
 def answer(problem: ReassignmentProblem, solution: ReassignmentSolution) -> dict[str, Json]:
@@ -65,7 +63,9 @@ def answer(problem: ReassignmentProblem, solution: ReassignmentSolution) -> dict
         "batches": [_batch(problem, steps, number) for number in range(len(steps))],
         "fewest_batches": steps.lower_bound,
         "movement": movement_json(problem, after, moves),
-        "trade_off": None if solution.trade_off is None else [_point(problem, placed) for placed in solution.trade_off],
+        "trade_off": None
+        if solution.trade_off is None
+        else [_point(problem, placement) for placement in solution.trade_off],
         "relaxed": as_json(solution.relaxed),
         "measures": as_json(measure(solution.tally)),
         "measures_before": _small(measure(counts_before)),
@@ -76,10 +76,10 @@ def answer(problem: ReassignmentProblem, solution: ReassignmentSolution) -> dict
 
 
 def _certificate(problem: ReassignmentProblem, solution: ReassignmentSolution, moves: Moves) -> dict[str, Json]:
-    placed, choice = solution.placed, solution.leaders.choice
+    placement, choice = solution.placement, solution.leaders.choice
     per_row = moves.is_copied.sum(axis=1)
     moved_bytes = int((per_row * problem.sizes.size_bytes).sum())
-    proof = placed.certificate
+    proof = placement.certificate
     bound = proof.lower_bound if problem.counts_bytes else min(_unavoidable_bytes(problem), moved_bytes)
     certificate: dict[str, Json] = {
         "moved_replicas": int(per_row.sum()),
@@ -107,13 +107,13 @@ def _certificate(problem: ReassignmentProblem, solution: ReassignmentSolution, m
 
 def _unavoidable_bytes(problem: ReassignmentProblem) -> int:
     """Lower bound on moved bytes if something else is minimised: the replicas that cannot stay."""
-    placement = problem.placement
-    may_keep = np.array([[*domain.may_keep, False] for domain in placement.domains], np.bool_)
+    movement = problem.movement
+    may_keep = np.array([[*domain.may_keep, False] for domain in movement.domains], np.bool_)
     if not len(may_keep):
         return 0
-    stays = may_keep[placement.domain_of[:, None], placement.homes]
-    stays &= (placement.homes != NO_HOME) & ~placement.is_copied
-    lacking = np.maximum(placement.factors - stays.sum(axis=1), 0)
+    stays = may_keep[movement.domain_of[:, None], movement.current]
+    stays &= (movement.current != NO_REPLICA) & ~movement.is_copied
+    lacking = np.maximum(movement.factors - stays.sum(axis=1), 0)
     lacking[problem.scope.is_new] = 0
     return int((lacking * problem.sizes.size_bytes).sum())
 
@@ -122,7 +122,7 @@ def _leader_changes(problem: ReassignmentProblem, solution: ReassignmentSolution
     """Preferred leaders that change; if the preferred ones are to lead, actual leaders that change."""
     first, before = solution.leaders.after[:, 0], problem.before[:, 0]
     if not problem.leaders.counts_actual:
-        return int(np.count_nonzero((before != NO_HOME) & (first != before)))
+        return int(np.count_nonzero((before != NO_REPLICA) & (first != before)))
     leaders = problem.scope.leaders
     return int(np.count_nonzero((leaders != NO_LEADER) & (leaders != problem.as_ids(first))))
 
@@ -134,10 +134,10 @@ def _not_preferred(problem: ReassignmentProblem) -> int:
 
 
 def _balance(problem: ReassignmentProblem, solution: ReassignmentSolution) -> dict[str, Json]:
-    target, after, choice = problem.placement.target, solution.leaders.after, solution.leaders.choice
+    target, after, choice = problem.movement.target, solution.leaders.after, solution.leaders.choice
     replicas: dict[str, Json] = {
         "by": problem.replicas.by,
-        **_band(solution.placed.band, problem.replicas.loads(after), target),
+        **_band(solution.placement.band, problem.replicas.loads(after), target),
         "before": _ends(problem.replicas.loads(problem.before), target),
         "largest_bound": solution.largest_bound,
     }
@@ -195,15 +195,15 @@ def _batch(problem: ReassignmentProblem, steps: Batches, number: int) -> dict[st
     }
 
 
-def _point(problem: ReassignmentProblem, placed: ReplicaPlacement) -> dict[str, Json]:
+def _point(problem: ReassignmentProblem, placement: ReplicaPlacement) -> dict[str, Json]:
     """One point of movement against balance."""
-    per_row = Moves.of(problem, placed.replicas).is_copied.sum(axis=1)
+    per_row = Moves.of(problem, placement.replicas).is_copied.sum(axis=1)
     return {
-        "low": None if placed.band is None else placed.band.low,
-        "high": None if placed.band is None else placed.band.high,
+        "low": None if placement.band is None else placement.band.low,
+        "high": None if placement.band is None else placement.band.high,
         "moved_replicas": int(per_row.sum()),
         "moved_bytes": int((per_row * problem.sizes.size_bytes).sum()),
-        "optimal": placed.certificate.optimal,
+        "optimal": placement.certificate.optimal,
     }
 
 
@@ -221,7 +221,7 @@ def _small(measures: PlacementMeasures) -> dict[str, Json]:
 def _cautions(problem: ReassignmentProblem, after: Int32s) -> list[Caution]:
     """What to know about the plan itself."""
     brokers, cautions = problem.brokers, []
-    stays_offline = (after != NO_HOME) & np.append(brokers.is_offline & ~brokers.is_removed, False)[after]
+    stays_offline = (after != NO_REPLICA) & np.append(brokers.is_offline & ~brokers.is_removed, False)[after]
     if stays_offline.any():
         ids = np.unique(brokers.ids[after[stays_offline]])
         detail = (
@@ -248,7 +248,7 @@ def movement_json(problem: ReassignmentProblem, after: Int32s, moves: Moves) -> 
 
     Partitions outside the scope count as replicas.
     """
-    sizes, base = problem.sizes.size_bytes, problem.placement.base
+    sizes, base = problem.sizes.size_bytes, problem.movement.base
     brokers = len(problem.brokers.ids)
 
     def summed(replicas: Int32s, counted: Bools, weight: Int64s | None = None) -> Int64s:
@@ -259,16 +259,16 @@ def movement_json(problem: ReassignmentProblem, after: Int32s, moves: Moves) -> 
 
     led_before, led_after = problem.before[:, :1], after[:, :1]
     columns: Mapping[str, Int64s] = {
-        "replicas_before": base + summed(problem.before, problem.before != NO_HOME),
+        "replicas_before": base + summed(problem.before, problem.before != NO_REPLICA),
         "replicas_in": summed(after, moves.is_copied),
         "replicas_out": summed(problem.before, moves.is_removed),
-        "replicas_after": base + summed(after, after != NO_HOME),
-        "bytes_before": summed(problem.before, problem.before != NO_HOME, sizes),
+        "replicas_after": base + summed(after, after != NO_REPLICA),
+        "bytes_before": summed(problem.before, problem.before != NO_REPLICA, sizes),
         "bytes_in": summed(after, moves.is_copied, sizes),
         "bytes_out": summed(problem.before, moves.is_removed, sizes),
-        "bytes_after": summed(after, after != NO_HOME, sizes),
-        "leaders_before": summed(led_before, led_before != NO_HOME),
-        "leaders_after": summed(led_after, led_after != NO_HOME),
+        "bytes_after": summed(after, after != NO_REPLICA, sizes),
+        "leaders_before": summed(led_before, led_before != NO_REPLICA),
+        "leaders_after": summed(led_after, led_after != NO_REPLICA),
     }
     rows = zip(*(column.tolist() for column in columns.values()), strict=True)
     return [

@@ -3,13 +3,13 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Literal
 from uuid import UUID
 
 from pydantic import TypeAdapter
 
 from app.core.model import Broker
-from app.core.reassignment.balance import KEEP, TIGHT, Balance
+from app.core.reassignment import KEEP, TIGHT, Balance
 from app.core.replicas.rack_modes import RackMode
 from app.errors import (
     ConflictingFields,
@@ -147,17 +147,6 @@ class ReassignmentRequest:
         return KEEP if leaders is None or leaders == "preferred" else _balance(leaders)
 
 
-def stored(request: ReassignmentRequest) -> Mapping[str, Json]:
-    """A request as a job keeps it; `restored` reads it again."""
-    plain: dict[str, Json] = as_json(request)
-    return plain
-
-
-def restored(plain: Mapping[str, Any]) -> ReassignmentRequest:
-    """The inverse of `stored`. The shape is trusted: what others send is checked before it comes here."""
-    return _READER.validate_python(plain)
-
-
 def canonical_fields(request: ReassignmentRequest, added: Sequence[Broker]) -> dict[str, Json]:
     """The request with nothing left to guess: what the hash is of, and what is stored.
 
@@ -165,7 +154,7 @@ def canonical_fields(request: ReassignmentRequest, added: Sequence[Broker]) -> d
     ----------
     added : the brokers that it adds, including those that it only names as successors.
     """
-    fields = dict(stored(replace(request, add_brokers=added, balance=balance_of(request))))
+    fields: dict[str, Json] = as_json(replace(request, add_brokers=added, balance=balance_of(request)))
     # The content of a snapshot counts, not the id under which it is stored.
     del fields["snapshot_id"]
     return fields
@@ -252,7 +241,7 @@ def _moving(request: ReassignmentRequest) -> Iterator[str]:
 
 
 def _require_rates(request: ReassignmentRequest) -> None:
-    """Raise `RatesMissing` where something is to be even by what flows and nothing is told of that."""
+    """Raise `RatesMissing` if an objective needs ingress rates and the request reports none."""
     if request.ingress_bytes_per_s is not None:
         return
     for name, value in (("replicas_by", "throughput"), ("leaders_by", "ingress")):
@@ -301,8 +290,8 @@ def _check_partitions(request: ReassignmentRequest) -> None:
         name = (request.topics or ())[twice]
         raise DuplicateTopic(f"topic {name} is listed twice", path=("topics", twice), value=name)
     isolated: dict[str, int] = {}
-    for at, wanted in enumerate(request.isolate):
-        for place, name in enumerate(wanted.topics):
+    for at, isolated_topics in enumerate(request.isolate):
+        for place, name in enumerate(isolated_topics.topics):
             if name in isolated:
                 detail = f"topic {name} is isolated twice, by /isolate/{isolated[name]} and by /isolate/{at}"
                 raise DuplicateTopic(detail, path=("isolate", at, "topics", place), value=name)
@@ -338,4 +327,5 @@ def _conflict(path: FieldPath, broker: int, what: str) -> ConflictingFields:
     return ConflictingFields(f"broker {broker} {what}", path=path, value=broker)
 
 
-_READER = TypeAdapter(ReassignmentRequest)
+READER = TypeAdapter(ReassignmentRequest)
+"""Reads the record from plain values of its shape; the shape is trusted."""

@@ -8,10 +8,9 @@ import numpy as np
 
 from app.core.measures.tally import Tally, positions_of, tally
 from app.core.model import NO_REPLICA, UNKNOWN_SIZE, Assignment, Cluster, Int32s, Int64s
-from app.core.reassignment.answer import ReplicaPlacement
-from app.core.reassignment.batches.model import Batches, BatchLimits, Disks, Hottest, Reassigned
-from app.core.reassignment.leaders.problem import LeaderChoice, LeadersProblem
-from app.core.reassignment.problem import NO_HOME, Problem
+from app.core.reassignment.batches.model import Batches, BatchLimits, BrokerDisks, Hottest, ReassignedPartitions
+from app.core.reassignment.leaders.problem import LeaderChoice, LeaderProblem
+from app.core.reassignment.model import MovementProblem, ReplicaPlacement
 from app.core.replicas.rack_modes import RackMode
 from app.errors import ConflictingFields, Json
 from app.services.cautions import Caution
@@ -30,7 +29,7 @@ from app.services.reassignment.loads import (
     sizes_of,
 )
 from app.services.reassignment.requests import ReassignmentRequest, canonical_fields
-from app.services.reassignment.scope import Scope, scope_of
+from app.services.reassignment.scope import PartitionScope, scope_of
 
 DISK_SHARE = ("batches", "max_disk_share")
 NO_LIMIT = 2**63 - 1
@@ -50,7 +49,7 @@ class BatchRules:
     limits: BatchLimits
     heat: Int64s = field(repr=False)
     size_bytes: Int64s = field(repr=False)
-    disks: Disks | None
+    disks: BrokerDisks | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,9 +58,9 @@ class ReassignmentProblem:
 
     Parameters
     ----------
-    placement : what the solvers of replica placements take; its rows are those of the scope.
+    movement : the minimum-movement problem of the core; its rows are those of the scope.
     before : (rows, widest) int32 positions of the scope's replicas as they are, padded with -1.
-    counts_bytes : whether `placement.weight` is bytes. pins : by row, the pinned positions in their order.
+    counts_bytes : whether `movement.weight` is bytes. pins : by row, the pinned positions in their order.
     max_moved_bytes : the budget; None if there is none. has_trade_off : whether movement against balance is tabulated.
     leaders_only : whether no replica may move. relaxes : whether a conflict is relaxed instead of rejected.
     relaxed : constraints given up so far. constraints : in words, for the certificate.
@@ -70,9 +69,9 @@ class ReassignmentProblem:
     """
 
     brokers: BrokerTable
-    scope: Scope
+    scope: PartitionScope
     sizes: PartitionSizes
-    placement: Problem
+    movement: MovementProblem
     before: Int32s = field(repr=False)
     counts_bytes: bool
     pins: Mapping[int, Int64s]
@@ -113,7 +112,7 @@ class LeaderSolution:
     after : (rows, widest) int32 positions, padded at the end.
     """
 
-    problem: LeadersProblem
+    problem: LeaderProblem
     choice: LeaderChoice
     after: Int32s = field(repr=False)
 
@@ -124,17 +123,17 @@ class ReassignmentSolution:
 
     Parameters
     ----------
-    placed : replica lists with their lower bound. trade_off : the least movement in ever wider bands, if requested.
+    placement : replica lists with their lower bound. trade_off : the least movement in ever wider bands, if requested.
     largest_bound : lower bound on the largest load, if something else than counts is balanced.
     steps : the batches. reassigned : what they were cut from.
     tally : the scope's partitions afterwards. relaxed : all constraints that were given up.
     """
 
-    placed: ReplicaPlacement
+    placement: ReplicaPlacement
     largest_bound: int | None
     trade_off: Sequence[ReplicaPlacement] | None
     leaders: LeaderSolution
-    reassigned: Reassigned
+    reassigned: ReassignedPartitions
     steps: Batches
     tally: Tally
     relaxed: tuple[Relaxation, ...]
@@ -165,14 +164,14 @@ def resolve(request: ReassignmentRequest, cluster: Cluster, allowance: Allowance
         brokers=brokers,
         scope=scope,
         sizes=sizes,
-        placement=Problem(
+        movement=MovementProblem(
             broker_ids=brokers.ids,
             rack_of=brokers.rack_of,
             target=brokers.target,
             base=replicas_of_others(brokers, scope.others, None),
             domains=domains.domains,
             domain_of=domains.domain_of,
-            homes=homes,
+            current=homes,
             is_copied=is_copied,
             must_keep=_must_keep(brokers, domains, before),
             weight=sizes.size_bytes if counts_bytes else np.ones(len(sizes.size_bytes), np.int64),
@@ -222,10 +221,10 @@ def _homes(brokers: BrokerTable, before: Int32s) -> tuple[Int32s, Bools]:
         is_double = (homes == new).any(axis=1)[:, None]
         homes[is_old] = new
         is_copied |= is_old & ~is_double
-        homes[is_old & is_double] = NO_HOME
+        homes[is_old & is_double] = NO_REPLICA
     if not brokers.is_replaced.any():
         return homes, is_copied
-    order = np.argsort(homes == NO_HOME, axis=1, kind="stable")
+    order = np.argsort(homes == NO_REPLICA, axis=1, kind="stable")
     return np.take_along_axis(homes, order, axis=1), np.take_along_axis(is_copied, order, axis=1)
 
 
@@ -235,18 +234,20 @@ def _must_keep(brokers: BrokerTable, domains: Domains, before: Int32s) -> Int32s
     may_keep = np.array([[*domain.may_keep, False] for domain in domains.domains], np.bool_)
     current_factors = np.count_nonzero(before != NO_REPLICA, axis=1)
     leader = before[:, 0]
-    stays = (factors < current_factors) & (leader != NO_HOME)
+    stays = (factors < current_factors) & (leader != NO_REPLICA)
     if len(may_keep):
         stays &= may_keep[domains.domain_of, leader]
     # A pin says which replicas there are, and so which one leads.
     stays[list(domains.pins)] = False
-    return np.where(stays & ~np.append(brokers.is_removed, False)[leader], leader, np.int32(NO_HOME)).astype(np.int32)
+    return np.where(stays & ~np.append(brokers.is_removed, False)[leader], leader, np.int32(NO_REPLICA)).astype(
+        np.int32
+    )
 
 
 def _batch_rules(
     request: ReassignmentRequest,
     brokers: BrokerTable,
-    scope: Scope,
+    scope: PartitionScope,
     sizes: PartitionSizes,
     rates: IngressRates | None,
     before: Int32s,
@@ -268,7 +269,9 @@ def _batch_rules(
     )
 
 
-def _disks(share: float, brokers: BrokerTable, scope: Scope, sizes: PartitionSizes, before: Int32s) -> Disks:
+def _disks(
+    share: float, brokers: BrokerTable, scope: PartitionScope, sizes: PartitionSizes, before: Int32s
+) -> BrokerDisks:
     """Used and available bytes of every broker; a broker without a known disk size is not limited."""
     disk_bytes = [None if broker.capacity is None else broker.capacity.disk_bytes for broker in brokers.known]
     if not any(disk_bytes):
@@ -279,7 +282,7 @@ def _disks(share: float, brokers: BrokerTable, scope: Scope, sizes: PartitionSiz
     used = replicas_of_others(brokers, scope.others, sizes.of_others)
     np.add.at(used, before[rows, columns], sizes.size_bytes[rows])
     limits = [NO_LIMIT if size is None else int(size * share) for size in disk_bytes]
-    return Disks(used, np.array(limits, np.int64))
+    return BrokerDisks(used, np.array(limits, np.int64))
 
 
 def _constraints(request: ReassignmentRequest, brokers: BrokerTable, domains: Domains) -> list[str]:

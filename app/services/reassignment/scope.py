@@ -1,4 +1,4 @@
-"""The partitions that a reassignment may move, as rows: where their replicas are, how many there are to be."""
+"""The partitions that a reassignment may move, as rows: current replicas and target replication factors."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,23 +22,23 @@ from app.services.plans import Allowance
 from app.services.reassignment.requests import ReassignmentRequest
 
 NAMED_PARTITIONS = 20
-"""How many partitions a refusal names; it counts them all."""
+"""How many partitions a problem names; it counts them all."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Scope:
+class PartitionScope:
     """Partitions as rows, by topic name and partition id.
 
     Parameters
     ----------
     topics : their names. starts : (topics + 1,) int64, where each one's rows begin.
-    partition_ids : (rows,) int32. is_new : (rows,) bool, partitions that are yet to be.
+    partition_ids : (rows,) int32. is_new : (rows,) bool, partitions that the request adds.
     before : (rows, widest) int32 broker ids where the replicas are, the preferred leader first, padded.
     leaders : (rows,) int32 brokers that lead now, or `NO_LEADER`.
     size_bytes : (rows,) int64 or `UNKNOWN_SIZE`; 0 of a new partition.
-    factors : (rows,) int32 replicas that there are to be, but of those that are pinned.
+    factors : (rows,) int32 target replication factors; those of pinned rows do not count.
     pins : by row the place of its pin in the request.
-    others : the topics that nothing is to be moved of.
+    others : the topics outside the scope, of which nothing moves.
     """
 
     topics: tuple[str, ...]
@@ -64,18 +64,18 @@ class Scope:
 
     def placements(self, replicas: Int32s) -> list[Placement]:
         """(rows, widest) int32 broker ids by topic; one whose ids have gaps is several runs of partitions."""
-        found = []
+        runs = []
         for topic, (start, stop) in zip(self.topics, pairwise(self.starts.tolist()), strict=True):
             gaps = np.flatnonzero(np.diff(self.partition_ids[start:stop]) != 1) + 1
             for begin, end in pairwise([start, *(start + gaps).tolist(), stop]):
                 if begin < end:
                     width = max(int((replicas[begin:end] != NO_REPLICA).sum(axis=1).max()), 1)
                     rows = np.ascontiguousarray(replicas[begin:end, :width])
-                    found.append(Placement(topic, int(self.partition_ids[begin]), rows))
-        return found
+                    runs.append(Placement(topic, int(self.partition_ids[begin]), rows))
+        return runs
 
 
-def scope_of(request: ReassignmentRequest, cluster: Cluster, allowance: Allowance) -> Scope:
+def scope_of(request: ReassignmentRequest, cluster: Cluster, allowance: Allowance) -> PartitionScope:
     """The rows of what a request may move.
 
     Raises
@@ -85,8 +85,8 @@ def scope_of(request: ReassignmentRequest, cluster: Cluster, allowance: Allowanc
     """
     by_name = {topic.name: topic for topic in cluster.topics}
     _require_known(request, by_name)
-    wanted = sorted(by_name if request.topics is None else request.topics)
-    topics = [by_name[name] for name in wanted]
+    names = sorted(by_name if request.topics is None else request.topics)
+    topics = [by_name[name] for name in names]
     grown = [_grown(request, topic) for topic in topics]
     _check_size(topics, grown, allowance)
     cautions = _under_way(request, topics)
@@ -105,10 +105,10 @@ def scope_of(request: ReassignmentRequest, cluster: Cluster, allowance: Allowanc
             factors[rows] = request.replication_factor[topic.name]
         elif is_new[rows].any():
             factors[rows][is_new[rows]] = np.bincount(now[rows][~is_new[rows]], minlength=2).argmax()
-    pins = _pins(request, wanted, starts, ids)
-    left = set(by_name) - set(wanted)
-    return Scope(
-        topics=tuple(wanted),
+    pins = _pins(request, names, starts, ids)
+    left = set(by_name) - set(names)
+    return PartitionScope(
+        topics=tuple(names),
         starts=starts,
         partition_ids=ids,
         is_new=is_new,
@@ -132,7 +132,7 @@ def _require_known(request: ReassignmentRequest, by_name: Mapping[str, Topic]) -
 
 
 def _named(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, str, bool]]:
-    """Every topic that a request names, where, and whether it is to be changed."""
+    """Every topic that a request names, with the field, and whether it has to be in the scope."""
     for place, name in enumerate(request.topics or ()):
         yield ("topics", place), name, False
     for field_name in ("replication_factor", "partitions"):
@@ -148,23 +148,23 @@ def _named(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, str, bool]
 
 
 def _grown(request: ReassignmentRequest, topic: Topic) -> Sequence[int]:
-    """The ids of the partitions that a topic is to get. They follow its last one."""
-    wanted = request.partitions.get(topic.name)
-    if wanted is None:
+    """The ids of a topic's new partitions, which follow its last one."""
+    total = request.partitions.get(topic.name)
+    if total is None:
         return ()
     now = len(topic.partition_ids)
-    if wanted < now:
+    if total < now:
         raise InvalidPartitions(
-            f"topic {topic.name} has {now} partitions and is to have {wanted}; Kafka takes no partition away",
+            f"topic {topic.name} has {now} partitions and is to have {total}; Kafka takes no partition away",
             kafka=KafkaError("InvalidPartitionsException"),
             path=("partitions", topic.name),
-            value=wanted,
+            value=total,
             minimum=now,
         )
     if now == 0 or int(topic.partition_ids[-1]) != now - 1:
         detail = f"the snapshot does not have all partitions of {topic.name}: which are new is not known"
-        raise ConflictingFields(detail, path=("partitions", topic.name), value=wanted)
-    return range(now, wanted)
+        raise ConflictingFields(detail, path=("partitions", topic.name), value=total)
+    return range(now, total)
 
 
 def _check_size(topics: Sequence[Topic], grown: Sequence[Sequence[int]], allowance: Allowance) -> None:
@@ -174,7 +174,7 @@ def _check_size(topics: Sequence[Topic], grown: Sequence[Sequence[int]], allowan
 
 
 def _under_way(request: ReassignmentRequest, topics: Sequence[Topic]) -> list[Caution]:
-    """Raise `ReassignmentUnderWay` where partitions are being moved, or say so where that is to be merged."""
+    """Raise `ReassignmentUnderWay` if partitions are being reassigned, or warn if that is merged."""
     moving = [
         f"{topic.name}-{partition}" for topic in topics for partition in topic.partition_ids[topic.is_moving].tolist()
     ]
@@ -222,8 +222,8 @@ def _columns(topics: Sequence[Topic], grown: Sequence[Sequence[int]]) -> tuple[I
     return np.concatenate(ids), np.concatenate(leaders), np.concatenate(sizes)
 
 
-def _pins(request: ReassignmentRequest, wanted: Sequence[str], starts: Int64s, ids: Int32s) -> Mapping[int, int]:
-    index_of = {name: index for index, name in enumerate(wanted)}
+def _pins(request: ReassignmentRequest, names: Sequence[str], starts: Int64s, ids: Int32s) -> Mapping[int, int]:
+    index_of = {name: index for index, name in enumerate(names)}
     pins = {}
     for at, pin in enumerate(request.pins):
         start, stop = starts[index_of[pin.topic] :][:2].tolist()

@@ -32,7 +32,7 @@ class Unassigned:
 
 @dataclass(frozen=True, slots=True)
 class AwareAnswer:
-    """What is said of the placements of one plan."""
+    """The report on the placements of one plan."""
 
     exposure: Mapping[str, AttributeExposure]
     unassigned: Sequence[Unassigned]
@@ -40,7 +40,7 @@ class AwareAnswer:
     cautions: Sequence[Caution]
 
     def added_to(self, answer: Mapping[str, Any]) -> dict[str, Json]:
-        """A plan's answer with what is said here."""
+        """A plan's answer with this report merged into it."""
         return {
             **answer,
             "measures": answer["measures"] | {"attributes": as_json(self.exposure)},
@@ -84,8 +84,8 @@ def _unassigned(
 ) -> Iterator[Unassigned]:
     lost = {name: _absent(values, live, name) for name, values in rules.forced.items()}
     for placement, topic in zip(placements, topics, strict=True):
-        partitions, placed = placement.replicas.shape
-        missing = topic.replication_factor - placed
+        partitions, factor = placement.replicas.shape
+        missing = topic.replication_factor - factor
         if missing:
             values = {name: absent for name, absent in lost.items() if absent}
             yield Unassigned(topic.name, missing, partitions, missing * partitions, values)

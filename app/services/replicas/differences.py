@@ -21,22 +21,22 @@ def difference(uow: UnitOfWork, plan: Plan, against: UUID | None) -> Difference:
     after = _assignments(plan.placements)
     other = None if against is None else named_plan(uow, plan, against)
     before = _of_snapshot(uow, plan, against, after) if other is None else _assignments(other.placements)
-    found = movement(before, after)
-    return Difference(movement_summary(found), found.total, found.changes)
+    moved = movement(before, after)
+    return Difference(movement_summary(moved), moved.total, moved.changes)
 
 
-def movement_summary(found: Movement) -> dict[str, Json]:
+def movement_summary(moved: Movement) -> dict[str, Json]:
     """What lies between two assignments, counted."""
-    return {name: getattr(found, name) for name in Movement.COUNTS}
+    return {name: getattr(moved, name) for name in Movement.COUNTS}
 
 
 def _of_snapshot(
     uow: UnitOfWork, plan: Plan, against: UUID | None, after: dict[str, Assignment]
 ) -> dict[str, Assignment]:
-    wanted = against or plan.head.snapshot_id
-    if wanted is None:
+    snapshot_id = against or plan.head.snapshot_id
+    if snapshot_id is None:
         raise SnapshotNotFound("the plan was made from no snapshot; name one, or another plan", path=("against",))
-    _, cluster = snapshots.load(uow, wanted)
+    _, cluster = snapshots.load(uow, snapshot_id)
     return {topic.name: topic.assignment for topic in cluster.topics if topic.name in after}
 
 

@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
-from uuid import UUID
 
 import numpy as np
 
@@ -22,7 +21,7 @@ from app.services.cautions import Caution
 from app.services.limits import Limits
 from app.services.plans import Allowance, Plan, PlannedPartition, Planner, Site, as_json, draft_plan
 from app.services.replicas import awareness
-from app.services.replicas.requests import KIND, ReplicasRequest, check, partitions_of, restored, stored
+from app.services.replicas.requests import KIND, READER, ReplicasRequest, check, partitions_of, restored, stored
 from app.store.plans import NewPlan, PlanHead
 
 
@@ -55,7 +54,7 @@ class ReplicasProblem:
 
 
 class _ReplicasPlanner(Planner[ReplicasRequest, ReplicasProblem, tuple[Placement, ...]]):
-    kind = KIND
+    kind, reader = KIND, READER
 
     def stored(self, request: ReplicasRequest) -> Mapping[str, Json]:
         return stored(request)
@@ -69,9 +68,6 @@ class _ReplicasPlanner(Planner[ReplicasRequest, ReplicasProblem, tuple[Placement
 
     def check(self, request: ReplicasRequest, limits: Limits) -> None:
         check(request, limits)
-
-    def previous_snapshot(self, _request: ReplicasRequest) -> UUID | None:
-        return None
 
     def resolve(self, request: ReplicasRequest, site: Site, allowance: Allowance) -> ReplicasProblem:
         allowance.check_work(partitions_of(request), path=("topics",))
@@ -127,10 +123,6 @@ class _ReplicasPlanner(Planner[ReplicasRequest, ReplicasProblem, tuple[Placement
         _require_partitions(problem.topics)
         require_racks(problem.rack_mode or problem.algorithm.rack_mode, problem.brokers)
         return placements
-
-    def violations(self, _problem: ReplicasProblem, _solution: tuple[Placement, ...]) -> Sequence[str]:
-        """None: Kafka's own placements may be fragile, and the answer lists how."""
-        return ()
 
     def answer(self, problem: ReplicasProblem, solution: tuple[Placement, ...]) -> dict[str, Json]:
         counts = tally({placement.topic: placement.assignment for placement in solution}, problem.listed)

@@ -53,7 +53,7 @@ def restored(plain: Mapping[str, Any]) -> ReplicasRequest:
     """The inverse of `stored`."""
     options = {name: value for name, value in plain.items() if name in PLACEMENT_OPTIONS and value is not None}
     fields = {name: value for name, value in plain.items() if name not in PLACEMENT_OPTIONS}
-    return _READER.validate_python(fields | {"options": options})
+    return READER.validate_python(fields | {"options": options})
 
 
 def check(request: ReplicasRequest, limits: Limits) -> None:
@@ -107,4 +107,4 @@ def _check_options(request: ReplicasRequest) -> None:
         raise ConflictingFields(options.rack_mode_conflict, path=("rack_mode",), value=request.rack_mode.value)
 
 
-_READER = TypeAdapter(ReplicasRequest)
+READER = TypeAdapter(ReplicasRequest)

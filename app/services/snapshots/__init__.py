@@ -5,22 +5,4 @@ cautions.py   warnings about missing or inconsistent parts of a snapshot
 """
 
 from app.services.snapshots.cautions import of_assembly, of_cluster
-from app.services.snapshots.records import (
-    check_brokers,
-    first_repeated,
-    is_fresh,
-    keep,
-    load,
-    require_unchanged,
-)
-
-__all__ = [
-    "check_brokers",
-    "first_repeated",
-    "is_fresh",
-    "keep",
-    "load",
-    "of_assembly",
-    "of_cluster",
-    "require_unchanged",
-]
+from app.services.snapshots.records import check_brokers, first_repeated, is_fresh, keep, load, require_unchanged

@@ -13,29 +13,31 @@ _NAMED = 5
 
 
 def of_cluster(cluster: Cluster) -> list[Caution]:
-    """What a cluster lacks, however it was told."""
+    """What a cluster lacks, whichever way it was posted."""
     return [*_of_brokers(cluster), *_of_members(cluster), *_of_partitions(cluster)]
 
 
-def of_assembly(found: Assembled) -> list[Caution]:
+def of_assembly(assembled: Assembled) -> list[Caution]:
     """What of the Kafka tools' texts could not be joined, or was read as something older than it is."""
     cautions = []
-    if found.partitions_without_topic:
-        topic, partition = found.partitions_without_topic[0]
+    if assembled.partitions_without_topic:
+        topic, partition = assembled.partitions_without_topic[0]
         cautions.append(
             Caution(
                 "partitions_without_topic",
-                f"{len(found.partitions_without_topic)} partitions are on disk and in no topic text, "
+                f"{len(assembled.partitions_without_topic)} partitions are on disk and in no topic text, "
                 f"{topic}-{partition} first; they do not count",
             )
         )
-    if found.joined.disagreements:
-        said = [f"group {shown(one.group_id)}: {one.said}" for one in found.joined.disagreements]
+    if assembled.joined.disagreements:
+        sentences = [f"group {shown(one.group_id)}: {one.said}" for one in assembled.joined.disagreements]
         cautions.append(
-            Caution("group_texts_disagree", f"the groups' texts are not of one moment; {_some(said, between='; ')}")
+            Caution(
+                "group_texts_disagree", f"the groups' texts are not of one moment; {_some(sentences, between='; ')}"
+            )
         )
     for part in ("subscription", "assignment"):
-        newer = [one for one in found.joined.from_the_future if one.part == part]
+        newer = [one for one in assembled.joined.from_the_future if one.part == part]
         if newer:
             cautions.append(Caution(f"{part}_from_the_future", _read_as_older(newer)))
     return cautions
@@ -77,8 +79,8 @@ def _of_members(cluster: Cluster) -> Iterator[Caution]:
         without = [member for member in group.members if not member.rack_id]
         if without:
             unsaid = sum(member.topics is None for member in without)
-            said = f"{len(without)} of {len(group.members)} members of group {shown(group.group_id)}"
-            groups.append(said + (f" (of {unsaid} nobody said)" if unsaid else ""))
+            sentence = f"{len(without)} of {len(group.members)} members of group {shown(group.group_id)}"
+            groups.append(sentence + (f" (of {unsaid} nobody said)" if unsaid else ""))
     if groups:
         yield Caution("members_without_rack", f"brokers have racks and members have none: {_some(groups)}")
 
@@ -108,11 +110,11 @@ def _partitions(topic: Topic) -> frozenset[int]:
 
 def _named_partitions(group: RecordedGroup) -> set[tuple[str, int]]:
     """What the group has read, or its members have or had."""
-    found = {(offset.topic, offset.partition) for offset in group.offsets}
+    named = {(offset.topic, offset.partition) for offset in group.offsets}
     for member in group.members:
         for topic, partitions in (*(member.assigned or ()), *(member.owned or ())):
-            found.update((topic, partition) for partition in partitions)
-    return found
+            named.update((topic, partition) for partition in partitions)
+    return named
 
 
 def _subscribed(group: RecordedGroup) -> set[str]:

@@ -18,15 +18,3 @@ from app.services.streams.exports import EXPORTS
 from app.services.streams.planning import KIND, PLANNER, warm_up
 from app.services.streams.requests import StreamsRequest
 from app.services.streams.rows import partition_json
-
-__all__ = [
-    "EXPORTS",
-    "KIND",
-    "PLANNER",
-    "StreamsRequest",
-    "TaskChange",
-    "TaskMoves",
-    "difference",
-    "partition_json",
-    "warm_up",
-]

@@ -20,7 +20,7 @@ def read_client(client: ClientRequest, path: FieldPath) -> ClientRequest:
     Raises
     ------
     MalformedText, CorruptProtocolBytes : the bytes are no subscription that Kafka Streams writes.
-    ConflictingFields : neither or both say who the client is. ImpossibleValue : the subscription is from the future.
+    ConflictingFields : neither or both identify the client. ImpossibleValue : the subscription is from the future.
     """
     if client.subscription_info is None:
         if client.process_id is None:

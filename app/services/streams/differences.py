@@ -11,14 +11,14 @@ from app.core.streams.application import name_of
 from app.errors import PlanNotFound
 from app.services.plans import Difference, Plan, named_plan
 from app.services.streams.clients import read_client
-from app.services.streams.requests import restored
+from app.services.streams.requests import READER
 from app.services.streams.rows import client_names, tasks_of
 from app.store.database import UnitOfWork
 
 
 @dataclass(frozen=True, slots=True)
 class TaskHolders:
-    """The client that runs a task, None where nobody does, and those that keep its state warm, by name."""
+    """The client that runs a task, None if none does, and those with a standby of it, by name."""
 
     active: str | None
     standby: tuple[str, ...]
@@ -97,7 +97,7 @@ def _previous(plan: Plan) -> Held:
     """What the clients of the plan's request had."""
     active: dict[TaskId, str] = {}
     standby: dict[TaskId, list[str]] = {}
-    for place, listed in enumerate(restored(plan.head.request).clients):
+    for place, listed in enumerate(READER.validate_python(plan.head.request).clients):
         client = read_client(listed, ("clients", place))
         active |= {task_id(task): str(client.process_id) for task in client.previous_active}
         for task in client.previous_standby:

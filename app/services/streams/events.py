@@ -1,4 +1,4 @@
-"""Events of a Streams application: from what was asked to what the core applies, and what came of each, as JSON."""
+"""Events of a Streams application: from the request to the core, and each step as JSON."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,18 +18,17 @@ from app.core.streams.lifecycle.events import (
     ScaleIn,
     ScaleOut,
 )
-from app.core.streams.lifecycle.rebalances import Rebalance
 from app.core.streams.lifecycle.state import Changelogs, restarted_id
-from app.core.streams.lifecycle.steps import Step, apply_events
+from app.core.streams.lifecycle.steps import StreamsRebalance, StreamsStep, apply_events
 from app.core.streams.model import AssignTasks, StreamsClient
 from app.core.streams.verdicts import task_verdicts
 from app.errors import ConflictingFields, FieldPath, ImpossibleValue, Json
-from app.services.streams.requests import EventRequest, JoiningRequest, StreamsRequest
+from app.services.streams.requests import JoiningClient, StreamsEvent, StreamsRequest
 from app.services.streams.sources import WHOLE_CHANGELOG, StreamsSource, process_id_of, task_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class StreamsEvents:
+class AppliedEvents:
     """Events in order, as the core applies them.
 
     Parameters
@@ -43,10 +42,10 @@ class StreamsEvents:
     names: "_Names"
 
 
-def events_of(request: StreamsRequest, source: StreamsSource) -> StreamsEvents:
+def events_of(request: StreamsRequest, source: StreamsSource) -> AppliedEvents:
     """Read a request's events. Raises `ConflictingFields`, `ImpossibleValue` with the place among the events."""
     names = _Names(source)
-    return StreamsEvents(
+    return AppliedEvents(
         events=[names.event_of(event, ("events", place)) for place, event in enumerate(request.events)],
         documents=[event.as_json() for event in request.events],
         changelogs=Changelogs(
@@ -59,7 +58,7 @@ def events_of(request: StreamsRequest, source: StreamsSource) -> StreamsEvents:
     )
 
 
-def steps_json(happening: StreamsEvents, source: StreamsSource, assign: AssignTasks) -> list[dict[str, Any]]:
+def steps_json(happening: AppliedEvents, source: StreamsSource, assign: AssignTasks) -> list[dict[str, Any]]:
     """Apply the events to the application as the plan has it, and report each.
 
     Raises
@@ -112,29 +111,29 @@ class _Names:
     def of(self, process_id: UUID) -> str:
         return self._names[process_id]
 
-    def event_of(self, event: EventRequest, path: FieldPath) -> Event:
+    def event_of(self, event: StreamsEvent, path: FieldPath) -> Event:
         """An event as the core knows it."""
-        found: Event
+        happening: Event
         if event.rolling_deploy is not None:
-            asked = event.rolling_deploy
-            found = RollingDeploy(asked.keeps_state, asked.behind, asked.outlasts_session)
-            self._restarted(asked.keeps_state)
+            deploy = event.rolling_deploy
+            happening = RollingDeploy(deploy.keeps_state, deploy.behind, deploy.outlasts_session)
+            self._restarted(deploy.keeps_state)
         elif event.deploy_at_once is not None:
-            found = DeployAtOnce(event.deploy_at_once.keeps_state, event.deploy_at_once.behind)
+            happening = DeployAtOnce(event.deploy_at_once.keeps_state, event.deploy_at_once.behind)
             self._restarted(event.deploy_at_once.keeps_state)
         elif event.lose_client is not None:
-            found = LoseClient(self._id(event.lose_client, (*path, "lose_client")))
+            happening = LoseClient(self._id(event.lose_client, (*path, "lose_client")))
         elif event.lose_tag is not None:
-            found = LoseTag(event.lose_tag.tag, event.lose_tag.value)
+            happening = LoseTag(event.lose_tag.tag, event.lose_tag.value)
         elif event.lose_rack is not None:
-            found = LoseRack(event.lose_rack)
+            happening = LoseRack(event.lose_rack)
         elif event.scale_in is not None:
             where = (*path, "scale_in")
-            found = ScaleIn([self._id(name, (*where, at)) for at, name in enumerate(event.scale_in)])
+            happening = ScaleIn([self._id(name, (*where, at)) for at, name in enumerate(event.scale_in)])
         else:
             joining = event.scale_out or ()
-            found = ScaleOut([self._joins(its, (*path, "scale_out", at)) for at, its in enumerate(joining)])
-        return found
+            happening = ScaleOut([self._joins(client, (*path, "scale_out", at)) for at, client in enumerate(joining)])
+        return happening
 
     def _restarted(self, keeps_state: bool) -> None:
         if not keeps_state:
@@ -146,7 +145,7 @@ class _Names:
             raise ConflictingFields(f"there is no client {name}", path=path, value=name)
         return self._ids[name]
 
-    def _joins(self, client: JoiningRequest, path: FieldPath) -> StreamsClient:
+    def _joins(self, client: JoiningClient, path: FieldPath) -> StreamsClient:
         name = client.process_id
         where = (*path, "process_id")
         if name in self._ids:
@@ -159,7 +158,7 @@ class _Names:
         return StreamsClient(process_id, client.capacity, client.client_tags, client.rack_id or None)
 
 
-def _step(step: Step, happening: StreamsEvents, source: StreamsSource) -> dict[str, Any]:
+def _step(step: StreamsStep, happening: AppliedEvents, source: StreamsSource) -> dict[str, Any]:
     assignment, clients, names = step.after.assignment, step.after.clients, happening.names
     verdicts = task_verdicts(assignment, clients, source.tasks.stateful, source.options)
     return {
@@ -168,12 +167,12 @@ def _step(step: Step, happening: StreamsEvents, source: StreamsSource) -> dict[s
         "process_id": None if step.process_id is None else names.of(step.process_id),
         "assignment": {
             names.of(process_id): {
-                "active": _named(its.active),
-                "standby": _named(sorted((*its.standby, *its.warmup))),
-                "warmup": _named(its.warmup),
+                "active": _named(client_tasks.active),
+                "standby": _named(sorted((*client_tasks.standby, *client_tasks.warmup))),
+                "warmup": _named(client_tasks.warmup),
             }
             for place, process_id in enumerate(assignment.process_ids)
-            for its in [assignment.of_client(place)]
+            for client_tasks in [assignment.of_client(place)]
         },
         "ideal": all(verdict.is_ideal for verdict in verdicts),
         "active_moved": len(step.active_moved),
@@ -183,11 +182,11 @@ def _step(step: Step, happening: StreamsEvents, source: StreamsSource) -> dict[s
         "restored_bytes": step.restored_bytes if source.state_bytes else None,
         "probing_rebalances": step.probes,
         "settled": step.is_settled,
-        "rebalances": [_rebalance(its) for its in step.rebalances],
+        "rebalances": [_rebalance(client_tasks) for client_tasks in step.rebalances],
     }
 
 
-def _rebalance(rebalance: Rebalance) -> Mapping[str, Any]:
+def _rebalance(rebalance: StreamsRebalance) -> Mapping[str, Any]:
     return {
         "cause": rebalance.cause.value,
         "active_moved": len(rebalance.active_moved),

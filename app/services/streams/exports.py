@@ -1,4 +1,4 @@
-"""A Streams plan as a file: who has each task."""
+"""A Streams plan as a file: the clients of each task."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -24,4 +24,4 @@ EXPORTS: Mapping[str, Write] = MappingProxyType({"csv": _csv, "markdown": _markd
 
 def _rows(plan: Plan | NewPlan) -> list[TaskRow]:
     answer: Any = (plan.head if isinstance(plan, Plan) else plan).answer
-    return [TaskRow(its["task"], its["active"], its["standby"], its["warmup"]) for its in answer["tasks"]]
+    return [TaskRow(task["task"], task["active"], task["standby"], task["warmup"]) for task in answer["tasks"]]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from app.core.streams.additions import Addition, smallest_addition
-from app.core.streams.application import Application, Holdings, name_of
+from app.core.streams.application import Application, PartialAssignment, name_of
 from app.core.streams.model import RackAwareStrategy, StreamsAssignment
 from app.core.streams.optimum.best_standbys import FLOW, best_standbys
 from app.core.streams.optimum.quality import StandbyQuality, standby_quality
@@ -22,32 +22,32 @@ EFFORT = 0.2
 """Deterministic seconds of the solver, where it is one that may not end: a second or so by the clock."""
 
 
-def best_json(source: StreamsSource, found: StreamsAssignment) -> tuple[dict[str, Any] | None, list[Caution]]:
+def best_json(source: StreamsSource, assignment: StreamsAssignment) -> tuple[dict[str, Any] | None, list[Caution]]:
     """The best standbys for the active tasks of an assignment, beside its own; None without standbys.
 
-    Where there are so many kinds of clients that nobody can search them all, a caution says so.
+    If there are too many kinds of clients to search them all, a warning says so.
     """
     stateful = source.tasks.stateful
     if not source.options.num_standby_replicas or not stateful:
         return None, []
     try:
-        own = standby_quality(found, source.clients, stateful, source.options)
-        best = best_standbys(found, source.clients, stateful, source.options, effort=EFFORT)
+        own = standby_quality(assignment, source.clients, stateful, source.options)
+        best = best_standbys(assignment, source.clients, stateful, source.options, effort=EFFORT)
     except (LimitExceeded, ImpossibleValue, ConflictingFields) as refused:
         return None, [Caution("best_standbys_not_known", f"the best standbys were not looked for: {refused.detail}")]
-    differs = (best.assignment.standby != (found.standby & ~found.warmup)).any(axis=0)
+    differs = (best.assignment.standby != (assignment.standby & ~assignment.warmup)).any(axis=0)
     certificate = best.certificate
     return {
         "standby": {
-            name: [name_of(best.assignment.task_ids[row]) for row in np.flatnonzero(held).tolist()]
-            for name, held in zip(source.names, best.assignment.standby, strict=True)
+            name: [name_of(best.assignment.task_ids[row]) for row in np.flatnonzero(tasks).tolist()]
+            for name, tasks in zip(source.names, best.assignment.standby, strict=True)
         },
-        "differing_tasks": [name_of(found.task_ids[row]) for row in np.flatnonzero(differs).tolist()],
+        "differing_tasks": [name_of(assignment.task_ids[row]) for row in np.flatnonzero(differs).tolist()],
         "quality": _quality(best.quality),
         "of_the_assignor": _quality(own),
         "certificate": {
-            "imbalance_bound": _number(certificate.imbalance_bound),
-            "restored_bound": certificate.restored_bound,
+            "imbalance_bound": _number(certificate.lower_bound),
+            "restored_bound": best.restored.lower_bound,
             "optimal": certificate.optimal,
             "gap": certificate.gap,
             "solver": certificate.solver,
@@ -56,27 +56,27 @@ def best_json(source: StreamsSource, found: StreamsAssignment) -> tuple[dict[str
 
 
 def rack_aware_json(
-    source: StreamsSource, found: StreamsAssignment, assignor: StreamsAssignor
+    source: StreamsSource, assignment: StreamsAssignment, assignor: StreamsAssignor
 ) -> dict[str, Any] | None:
-    """What KIP-925 comes to, beside the least that an exact flow finds for as many tasks a client; None: not asked for.
+    """KIP-925's cross-rack traffic beside the minimum by an exact flow, for as many tasks a client; None if off.
 
     The plan shows Kafka's own optimum, replayed; the flow's costs the same, and may put other tasks elsewhere.
     """
-    if source.options.rack_aware_assignment_strategy is RackAwareStrategy.NONE or not assignor.minds_racks:
+    if source.options.rack_aware_assignment_strategy is RackAwareStrategy.NONE or not assignor.uses_racks:
         return None
-    told: dict[str, Any] = {"on": False, "shows": "replay", "why_off": None, "sources_across_racks": None}
+    report: dict[str, Any] = {"on": False, "shows": "replay", "why_off": None, "sources_across_racks": None}
     off = why_off(source.clients, source.options, source.partitions)
     application = Application(source.clients, source.tasks)
     racks = rack_aware(application, source.options, source.partitions)
     if off is not None or racks is None:
-        return told | {"why_off": None if off is None else off.detail, "fewest_possible": None, "solver": None}
+        return report | {"why_off": None if off is None else off.detail, "fewest_possible": None, "solver": None}
     places = application.place_of
-    held = Holdings(found.active[places], found.standby[places], found.warmup[places])
+    holdings = PartialAssignment(assignment.active[places], assignment.standby[places], assignment.warmup[places])
     of_kind = (application.stateful, application.stateless)  # Kafka lets each change places among its own
-    return told | {
+    return report | {
         "on": True,
-        "sources_across_racks": sum(racks.active_cost(held, rows, 1) for rows in of_kind if len(rows)),
-        "fewest_possible": sum(racks.cheapest_active(held, rows, (1, 0)).cost for rows in of_kind),
+        "sources_across_racks": sum(racks.active_cost(holdings, rows, 1) for rows in of_kind if len(rows)),
+        "fewest_possible": sum(racks.cheapest_active(holdings, rows, (1, 0)).cost for rows in of_kind),
         "solver": FLOW,
     }
 
@@ -86,15 +86,15 @@ def addition_json(source: StreamsSource) -> tuple[dict[str, Any] | None, list[Ca
     if not source.options.num_standby_replicas or not source.options.rack_aware_assignment_tags:
         return None, []
     try:
-        found: Addition = smallest_addition(source.clients, source.options)
+        addition: Addition = smallest_addition(source.clients, source.options)
     except LimitExceeded as refused:
         return None, [Caution("addition_not_known", f"which clients to add was not looked for: {refused.detail}")]
     name_by_id = dict(zip((client.process_id for client in source.clients), source.names, strict=True))
     return {
-        "clients": [_values(client.values) for client in found.clients],
-        "new_values": dict(found.new_values),
-        "clients_apart_already": found.apart,
-        "clients_without_a_tag": [name_by_id[process_id] for process_id in found.lacking],
+        "clients": [_values(client.values) for client in addition.clients],
+        "new_values": dict(addition.new_values),
+        "clients_apart_already": addition.apart,
+        "clients_without_a_tag": [name_by_id[process_id] for process_id in addition.lacking],
     }, []
 
 

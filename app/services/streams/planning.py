@@ -1,8 +1,7 @@
 """Plan a Streams application: where its tasks run, whether that is ideal, and what each loss costs."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 from uuid import UUID
 
 from app.core.model import Placement
@@ -16,18 +15,18 @@ from app.core.streams.model import (
 )
 from app.core.streams.rack_aware.racks import RacksOff, why_off
 from app.core.streams.registry import STREAMS_ASSIGNORS, StreamsAssignor
-from app.core.streams.tag_limits import require_tags_within_limits
+from app.core.streams.standbys import require_tags_within_limits
 from app.core.streams.violations import violations
 from app.errors import ConflictingFields, Json
 from app.services.cautions import Caution
 from app.services.groups import listed_metadata, metadata_of
 from app.services.limits import Limits
-from app.services.plans import Allowance, Planner, Site
+from app.services.plans import Allowance, Planner, Site, as_json
 from app.services.snapshots import check_brokers
-from app.services.streams.events import StreamsEvents, events_of, steps_json
+from app.services.streams.events import AppliedEvents, events_of, steps_json
 from app.services.streams.optimum import addition_json, best_json, rack_aware_json
 from app.services.streams.reports import report
-from app.services.streams.requests import StreamsRequest, restored, stored
+from app.services.streams.requests import READER, StreamsRequest
 from app.services.streams.rows import placements_of
 from app.services.streams.sources import StreamsSource, source_of
 
@@ -51,27 +50,18 @@ class StreamsProblem:
 
     source: StreamsSource
     assignor: StreamsAssignor
-    events: StreamsEvents = field(repr=False)
+    events: AppliedEvents = field(repr=False)
     canonical: dict[str, Json] = field(repr=False)
 
 
 class _StreamsPlanner(Planner[StreamsRequest, StreamsProblem, StreamsAssignment]):
-    kind = KIND
+    kind, reader = KIND, READER
 
-    def stored(self, request: StreamsRequest) -> Mapping[str, Json]:
-        return stored(request)
-
-    def restored(self, plain: Mapping[str, Any]) -> StreamsRequest:
-        return restored(plain)
-
-    def check_site(self, _request: StreamsRequest) -> None:
+    def check_site(self, request: StreamsRequest) -> None:
         """Nothing: an application may be planned without knowing any racks."""
 
     def check(self, request: StreamsRequest, limits: Limits) -> None:
         _check(request, limits)
-
-    def previous_snapshot(self, _request: StreamsRequest) -> UUID | None:
-        return None
 
     def resolve(self, request: StreamsRequest, site: Site, allowance: Allowance) -> StreamsProblem:
         metadata = None if site.cluster is None else metadata_of(site.cluster)
@@ -80,24 +70,16 @@ class _StreamsPlanner(Planner[StreamsRequest, StreamsProblem, StreamsAssignment]
         source = source_of(request, metadata)
         require_tags_within_limits(source.clients, source.options)
         _check_size(request, source, allowance)
-        fields = dict(stored(request))
+        fields: dict[str, Json] = as_json(request)
         del fields["snapshot_id"]
         return StreamsProblem(source, STREAMS_ASSIGNORS[request.assignor], events_of(request, source), fields)
 
     def canonical(self, problem: StreamsProblem) -> dict[str, Json]:
         return problem.canonical
 
-    def with_seed(self, problem: StreamsProblem, _seed: int) -> StreamsProblem:
-        """An assignor is not random: the same clients get the same answer."""
-        return problem
-
     def solve(self, problem: StreamsProblem) -> StreamsAssignment:
         source = problem.source
         return problem.assignor.assign(source.clients, source.tasks, source.options, source.partitions)
-
-    def violations(self, _problem: StreamsProblem, _solution: StreamsAssignment) -> Sequence[str]:
-        """None: Kafka's own assignments may be illegal, and the answer lists how."""
-        return ()
 
     def answer(self, problem: StreamsProblem, solution: StreamsAssignment) -> dict[str, Json]:
         source, assignor = problem.source, problem.assignor
@@ -182,20 +164,20 @@ def _check_size(request: StreamsRequest, source: StreamsSource, allowance: Allow
 
 
 def _cautions(problem: StreamsProblem, assignment: StreamsAssignment) -> Iterator[Caution]:
-    """What Kafka does unasked, and for whom the prediction holds."""
+    """Warnings about implicit behaviour of Kafka, and the protocol that the prediction holds for."""
     source, assignor, options = problem.source, problem.assignor, problem.source.options
     tags, is_rack_aware = (
         options.rack_aware_assignment_tags,
         options.rack_aware_assignment_strategy is not RackAwareStrategy.NONE,
     )
-    if tags and not assignor.minds_tags:
+    if tags and not assignor.uses_tags:
         yield Caution("assignor_ignores_tags", f"{assignor.name} places standbys by load alone, whatever their tags")
     if tags and not options.num_standby_replicas:
         detail = "rack.aware.assignment.tags decide where standbys go, and num.standby.replicas is 0"
         yield Caution("no_standbys", detail)
     if is_rack_aware:
         off = why_off(source.clients, options, source.partitions)
-        if not assignor.minds_racks:
+        if not assignor.uses_racks:
             yield Caution("assignor_ignores_racks", f"{assignor.name} does not look at racks")
         elif off is not None and off.reason is not RacksOff.NO_STRATEGY:
             detail = f"KIP-925 is off, and Kafka says nothing of it: {off.detail}"

@@ -1,4 +1,4 @@
-"""What is said of an assignment of tasks, as JSON; clients by the names that they were given."""
+"""The report on an assignment of tasks, as JSON; clients by name."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -9,59 +9,60 @@ from app.core.jvm.hashes import TaskId
 from app.core.model import Int64s
 from app.core.streams.application import name_of
 from app.core.streams.model import UNKNOWN_LAG, Bools, StreamsAssignment
-from app.core.streams.traffic import Reads, client_traffic
+from app.core.streams.traffic import RackReads, client_traffic
 from app.core.streams.verdicts import Loss, TaskVerdict, losses, tag_verdicts, task_verdicts
 from app.errors import Json
 from app.services.streams.sources import WHOLE_CHANGELOG, StreamsSource
 
 
-def report(source: StreamsSource, found: StreamsAssignment) -> dict[str, Any]:
+def report(source: StreamsSource, assignment: StreamsAssignment) -> dict[str, Any]:
     """All that a plan says of its assignment."""
-    verdicts = task_verdicts(found, source.clients, source.tasks.stateful, source.options)
-    lost = losses(found, source.clients, source.tasks.stateful, source.options)
+    verdicts = task_verdicts(assignment, source.clients, source.tasks.stateful, source.options)
+    lost = losses(assignment, source.clients, source.tasks.stateful, source.options)
     return {
-        "assignment": assignment_json(source, found),
-        "probing_rebalance": found.probing_rebalance,
+        "assignment": assignment_json(source, assignment),
+        "probing_rebalance": assignment.probing_rebalance,
         "ideal": all(verdict.is_ideal for verdict in verdicts),
-        "tasks": tasks_json(source, found, verdicts),
+        "tasks": tasks_json(source, assignment, verdicts),
         "tags": [
             {
-                "tag": its.tag,
-                "values": dict(its.values),
-                "needed": its.needed,
-                "without": its.without,
-                "enough": its.has_enough,
+                "tag": verdict.tag,
+                "values": dict(verdict.values),
+                "needed": verdict.needed,
+                "without": verdict.without,
+                "enough": verdict.has_enough,
             }
-            for its in tag_verdicts(source.clients, source.options)
+            for verdict in tag_verdicts(source.clients, source.options)
         ],
         "if_lost": {f"{loss.tag}={loss.value}": _loss(loss) for loss in lost if loss.tag is not None},
         "if_client_lost": {
-            name: _loss(loss) for name, loss in zip(source.names, (its for its in lost if its.tag is None), strict=True)
+            name: _loss(loss)
+            for name, loss in zip(source.names, (verdict for verdict in lost if verdict.tag is None), strict=True)
         },
-        "loads": _loads(source, found),
-        "movement": _movement(source, found),
+        "loads": _loads(source, assignment),
+        "movement": _movement(source, assignment),
     }
 
 
-def assignment_json(source: StreamsSource, found: StreamsAssignment) -> dict[str, Any]:
+def assignment_json(source: StreamsSource, assignment: StreamsAssignment) -> dict[str, Any]:
     """Tasks by client; `standby` has warm-ups, too, as what Kafka sends a client has."""
     return {
         name: {
-            "active": _named(found, found.active[place]),
-            "standby": _named(found, found.standby[place]),
-            "warmup": _named(found, found.warmup[place]),
+            "active": _named(assignment, assignment.active[place]),
+            "standby": _named(assignment, assignment.standby[place]),
+            "warmup": _named(assignment, assignment.warmup[place]),
         }
         for place, name in enumerate(source.names)
     }
 
 
 def tasks_json(
-    source: StreamsSource, found: StreamsAssignment, verdicts: Sequence[TaskVerdict]
+    source: StreamsSource, assignment: StreamsAssignment, verdicts: Sequence[TaskVerdict]
 ) -> list[dict[str, Any]]:
-    """By task id: who has it, and whether its copies are as far apart as they should be."""
+    """By task id: its clients, and whether its copies are apart in every tag."""
     verdict_of = {verdict.task: verdict for verdict in verdicts}
-    owners, standbys = _clients_of(found.active), _clients_of(found.standby & ~found.warmup)
-    warmups = _clients_of(found.warmup)
+    owners, standbys = _clients_of(assignment.active), _clients_of(assignment.standby & ~assignment.warmup)
+    warmups = _clients_of(assignment.warmup)
     return [
         {
             "task": name_of(task),
@@ -71,22 +72,25 @@ def tasks_json(
             "stateful": task in verdict_of,
             **_verdict(verdict_of.get(task)),
         }
-        for row, task in enumerate(found.task_ids)
+        for row, task in enumerate(assignment.task_ids)
     ]
 
 
-def _clients_of(held: Bools) -> list[list[int]]:
+def _clients_of(has_task: Bools) -> list[list[int]]:
     """The clients that hold each task, as listed."""
-    tasks, clients = np.nonzero(held.T)
-    bounds = np.searchsorted(tasks, np.arange(held.shape[1] + 1))
+    tasks, clients = np.nonzero(has_task.T)
+    bounds = np.searchsorted(tasks, np.arange(has_task.shape[1] + 1))
     return [clients[start:stop].tolist() for start, stop in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True)]
 
 
 def _verdict(verdict: TaskVerdict | None) -> dict[str, Any]:
     if verdict is None:
         return {"ideal": None, "missing_standbys": 0, "repeated_tags": [], "shared": []}
-    shared = [{"tag": its.tag, "value": its.value, "copies": its.copies} for its in verdict.shared]
-    repeated = dict.fromkeys(its.tag for its in verdict.shared if its.value is not None)
+    shared = [
+        {"tag": shared_value.tag, "value": shared_value.value, "copies": shared_value.copies}
+        for shared_value in verdict.shared
+    ]
+    repeated = dict.fromkeys(shared_value.tag for shared_value in verdict.shared if shared_value.value is not None)
     return {
         "ideal": verdict.is_ideal,
         "missing_standbys": verdict.missing_standbys,
@@ -107,29 +111,29 @@ def _loss(loss: Loss) -> dict[str, Any]:
     }
 
 
-def _loads(source: StreamsSource, found: StreamsAssignment) -> dict[str, Any]:
+def _loads(source: StreamsSource, assignment: StreamsAssignment) -> dict[str, Any]:
     counts = {
-        "active": found.active.sum(axis=1),
-        "standby": (found.standby & ~found.warmup).sum(axis=1),
-        "warmup": found.warmup.sum(axis=1),
+        "active": assignment.active.sum(axis=1),
+        "standby": (assignment.standby & ~assignment.warmup).sum(axis=1),
+        "warmup": assignment.warmup.sum(axis=1),
     }
-    traffic = None if source.partitions is None else client_traffic(found, source.clients, source.partitions)
+    traffic = None if source.partitions is None else client_traffic(assignment, source.clients, source.partitions)
     per_client = [
         {
             "process_id": name,
             "capacity": client.capacity,
             "rack_id": client.rack_id,
             "client_tags": dict(client.client_tags),
-            **{kind: int(its[place]) for kind, its in counts.items()},
+            **{kind: int(numbers[place]) for kind, numbers in counts.items()},
             "sources": None if traffic is None else _reads(traffic[place].sources),
             "changelogs": None if traffic is None else _reads(traffic[place].changelogs),
         }
         for place, (name, client) in enumerate(zip(source.names, source.clients, strict=True))
     ]
     return {
-        **{kind: _evenness(its) for kind, its in counts.items()},
-        "sources": None if traffic is None else _total(its.sources for its in traffic),
-        "changelogs": None if traffic is None else _total(its.changelogs for its in traffic),
+        **{kind: _evenness(numbers) for kind, numbers in counts.items()},
+        "sources": None if traffic is None else _total(numbers.sources for numbers in traffic),
+        "changelogs": None if traffic is None else _total(numbers.changelogs for numbers in traffic),
         "per_client": per_client,
     }
 
@@ -139,38 +143,38 @@ def _evenness(counts: Int64s) -> dict[str, Json]:
     return {"min": least, "max": most, "spread": most - least, "total": int(counts.sum())}
 
 
-def _reads(reads: Reads) -> dict[str, Json]:
+def _reads(reads: RackReads) -> dict[str, Json]:
     return {"partitions": reads.partitions, "cross_rack": reads.crossing, "unknown": reads.unknown}
 
 
-def _total(of_clients: Iterator[Reads]) -> dict[str, Json]:
+def _total(of_clients: Iterator[RackReads]) -> dict[str, Json]:
     listed = list(of_clients)
-    sums = (sum(its.partitions for its in listed), sum(its.crossing for its in listed))
-    return {"partitions": sums[0], "cross_rack": sums[1], "unknown": sum(its.unknown for its in listed)}
+    sums = (sum(reads.partitions for reads in listed), sum(reads.crossing for reads in listed))
+    return {"partitions": sums[0], "cross_rack": sums[1], "unknown": sum(reads.unknown for reads in listed)}
 
 
-def _movement(source: StreamsSource, found: StreamsAssignment) -> dict[str, Json]:
+def _movement(source: StreamsSource, assignment: StreamsAssignment) -> dict[str, Json]:
     """What moves from where tasks were, and the state that has to be copied for it."""
-    row_of = {task: row for row, task in enumerate(found.task_ids)}
-    was_active, had = (np.zeros(found.active.shape, np.bool_) for _ in range(2))
+    row_of = {task: row for row, task in enumerate(assignment.task_ids)}
+    was_active, had = (np.zeros(assignment.active.shape, np.bool_) for _ in range(2))
     for place, client in enumerate(source.clients):
         active = [row_of[task] for task in client.previous_active if task in row_of]
         was_active[place, active] = had[place, active] = True
         had[place, [row_of[task] for task in client.previous_standby if task in row_of]] = True
     ran = was_active.any(axis=0)
-    stays = (was_active & found.active).any(axis=0)
-    has_state = np.isin(np.arange(len(found.task_ids)), [row_of[task] for task in source.tasks.stateful])
-    copied = (found.active | found.standby) & ~had & has_state
-    times: Mapping[TaskId, int] = dict(zip(found.task_ids, copied.sum(axis=0).tolist(), strict=True))
+    stays = (was_active & assignment.active).any(axis=0)
+    has_state = np.isin(np.arange(len(assignment.task_ids)), [row_of[task] for task in source.tasks.stateful])
+    copied = (assignment.active | assignment.standby) & ~had & has_state
+    times: Mapping[TaskId, int] = dict(zip(assignment.task_ids, copied.sum(axis=0).tolist(), strict=True))
     known = source.state_bytes
     return {
         "active_kept": int(np.count_nonzero(stays)),
         "active_moved": int(np.count_nonzero(ran & ~stays)),
-        "active_started": int(np.count_nonzero(found.active.any(axis=0) & ~ran)),
+        "active_started": int(np.count_nonzero(assignment.active.any(axis=0) & ~ran)),
         "restored_copies": int(copied.sum()),
         "restored_bytes": sum(times[task] * size for task, size in known.items() if task in times) if known else None,
     }
 
 
-def _named(found: StreamsAssignment, held: Bools) -> list[str]:
-    return [name_of(found.task_ids[row]) for row in np.flatnonzero(held).tolist()]
+def _named(assignment: StreamsAssignment, has_task: Bools) -> list[str]:
+    return [name_of(assignment.task_ids[row]) for row in np.flatnonzero(has_task).tolist()]

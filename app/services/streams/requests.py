@@ -1,8 +1,7 @@
-"""What is asked about a Streams application, as plain records: the same that a job keeps and a plan is hashed by."""
+"""The request for a Streams plan, as plain records: what a job stores and a plan is hashed by."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 from uuid import UUID
 
 from pydantic import TypeAdapter
@@ -21,8 +20,8 @@ class ClientRequest:
     ----------
     process_id : a UUID, or a name where all clients have names; None where the subscription says it.
     subscription_info : the user data of a subscription in base64, in place of the process id, tags and previous tasks.
-    lags : by task; −2 stands for a task that it runs, −3 for one of which nobody knows.
-    default_lag : of the stateful tasks that `lags` does not name; None where that is not said.
+    lags : by task; −2 stands for a task that it runs, −3 for an unknown lag.
+    default_lag : of the stateful tasks that `lags` does not name; None if not reported.
     """
 
     process_id: str | None = None
@@ -47,7 +46,7 @@ class SubtopologyRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class DeployRequest:
+class Deploy:
     """How clients are restarted: with their state directories or without, and how far behind they come back."""
 
     keeps_state: bool = True
@@ -56,7 +55,7 @@ class DeployRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class JoiningRequest:
+class JoiningClient:
     """A client that joins, without state."""
 
     process_id: str
@@ -66,7 +65,7 @@ class JoiningRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class TagRequest:
+class TagValue:
     """A value of a client tag."""
 
     tag: str
@@ -74,19 +73,19 @@ class TagRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class EventRequest:
+class StreamsEvent:
     """One event: the one field that is set says which."""
 
-    rolling_deploy: DeployRequest | None = None
-    deploy_at_once: DeployRequest | None = None
+    rolling_deploy: Deploy | None = None
+    deploy_at_once: Deploy | None = None
     lose_client: str | None = None
-    lose_tag: TagRequest | None = None
+    lose_tag: TagValue | None = None
     lose_rack: str | None = None
-    scale_out: Sequence[JoiningRequest] | None = None
+    scale_out: Sequence[JoiningClient] | None = None
     scale_in: Sequence[str] | None = None
 
     def as_json(self) -> dict[str, Json]:
-        """As it was asked: an object of one key."""
+        """As the caller wrote it: an object of one key."""
         plain: dict[str, Json] = as_json(self)
         return {name: value for name, value in plain.items() if value is not None}
 
@@ -101,7 +100,7 @@ class StreamsRequest:
     stateful_tasks : None where subtopologies say which have state.
     topology : what `Topology#describe()` prints, in place of subtopologies; application_id : in front of the names of
         topics that Kafka Streams makes itself.
-    snapshot_id, or brokers and topics : where partitions are and in which racks; neither where nobody asks for racks.
+    snapshot_id, or brokers and topics : where partitions are and in which racks; neither if racks do not matter.
     state_bytes : by task, what a copy of its state has. changelog_offsets : what restoring all of it takes.
     events : what happens once the plan holds, in order.
     """
@@ -125,19 +124,9 @@ class StreamsRequest:
     non_overlap_cost: int | None = None
     state_bytes: Mapping[str, int] | None = None
     changelog_offsets: Mapping[str, int] | None = None
-    events: Sequence[EventRequest] = ()
+    events: Sequence[StreamsEvent] = ()
     labels: Mapping[str, str] = field(default_factory=dict)
 
 
-def stored(request: StreamsRequest) -> Mapping[str, Json]:
-    """A request as a job keeps it; `restored` reads it again."""
-    plain: dict[str, Json] = as_json(request)
-    return plain
-
-
-def restored(plain: Mapping[str, Any]) -> StreamsRequest:
-    """The inverse of `stored`. The shape is trusted: what others send is checked before it comes here."""
-    return _READER.validate_python(plain)
-
-
-_READER = TypeAdapter(StreamsRequest)
+READER = TypeAdapter(StreamsRequest)
+"""Reads the record from plain values of its shape; the shape is trusted."""

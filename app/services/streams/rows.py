@@ -1,4 +1,4 @@
-"""A kept plan's tasks: a row a task, with the places of the clients that have it."""
+"""A stored plan's tasks: a row a task, with the positions of its clients."""
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -13,36 +13,36 @@ from app.services.plans import PlannedPartition
 from app.store.plans import NewPlan, PlanHead
 
 
-def placements_of(found: StreamsAssignment) -> list[Placement]:
-    """Who has each task, by place in the list of clients: the active one first, then standbys, then warm-ups.
+def placements_of(assignment: StreamsAssignment) -> list[Placement]:
+    """The clients of each task, as positions in the list of clients: active, standbys, warm-ups.
 
     A subtopology is a topic of its tasks, or several where its tasks' numbers have gaps.
     """
-    if not found.task_ids:
+    if not assignment.task_ids:
         return []
-    rows = _rows(found)
-    tasks = np.array(found.task_ids, np.int64)
+    rows = _rows(assignment)
+    tasks = np.array(assignment.task_ids, np.int64)
     starts = np.flatnonzero((np.diff(tasks[:, 0]) != 0) | (np.diff(tasks[:, 1]) != 1)) + 1
     bounds = [0, *starts.tolist(), len(tasks)]
     return [
-        Placement(str(found.task_ids[start][0]), found.task_ids[start][1], rows[start:stop])
+        Placement(str(assignment.task_ids[start][0]), assignment.task_ids[start][1], rows[start:stop])
         for start, stop in pairwise(bounds)
     ]
 
 
-def _rows(found: StreamsAssignment) -> Int32s:
+def _rows(assignment: StreamsAssignment) -> Int32s:
     """(tasks, widest) int32 places, padded; a task that runs nowhere begins with `NO_REPLICA`."""
-    standby = found.standby & ~found.warmup
-    width = 1 + int((standby | found.warmup).sum(axis=0).max(initial=0))
-    rows: Int32s = np.full((len(found.task_ids), width), NO_REPLICA, np.int32)
-    task, client = np.nonzero(found.active.T)
+    standby = assignment.standby & ~assignment.warmup
+    width = 1 + int((standby | assignment.warmup).sum(axis=0).max(initial=0))
+    rows: Int32s = np.full((len(assignment.task_ids), width), NO_REPLICA, np.int32)
+    task, client = np.nonzero(assignment.active.T)
     rows[task, 0] = client
     used = np.ones(len(rows), np.int64)
-    for held in (standby, found.warmup):
-        tasks, clients = np.nonzero(held.T)
+    for has_copy in (standby, assignment.warmup):
+        tasks, clients = np.nonzero(has_copy.T)
         first = np.searchsorted(tasks, tasks)
         rows[tasks, used[tasks] + np.arange(len(tasks)) - first] = clients
-        used += held.sum(axis=0)
+        used += has_copy.sum(axis=0)
     return rows
 
 

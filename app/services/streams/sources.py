@@ -1,4 +1,4 @@
-"""From what was asked to what an assignor works on; and what is doubtful about it."""
+"""From a request to the input of an assignor, with warnings about what is missing."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -69,11 +69,11 @@ def source_of(request: StreamsRequest, metadata: GroupMetadata | None) -> Stream
     listed = [read_client(client, ("clients", place)) for place, client in enumerate(request.clients)]
     names = [str(client.process_id) for client in listed]
     ids, cautions = _process_ids(names)
-    held = [_previous(client, place) for place, client in enumerate(listed)]
-    _require_once([active for active, _ in held], listed)
+    previous = [_previous(client, place) for place, client in enumerate(listed)]
+    _require_once([active for active, _ in previous], listed)
     clients = [
         _client(client, process_id, active, standby, place, tasks)
-        for place, (client, process_id, (active, standby)) in enumerate(zip(listed, ids, held, strict=True))
+        for place, (client, process_id, (active, standby)) in enumerate(zip(listed, ids, previous, strict=True))
     ]
     state_bytes = {task_of(name, ("state_bytes", name)): size for name, size in (request.state_bytes or {}).items()}
     cautions += [
@@ -107,9 +107,9 @@ def _options(request: StreamsRequest) -> StreamsOptions:
 
 def task_of(text: str, path: FieldPath) -> TaskId:
     """A task by its name. Raises `ImpossibleValue`."""
-    found = _TASK.fullmatch(text)
-    numbers = (-1, -1) if found is None else (int(found[1]), int(found[2]))
-    if found is None or max(numbers) > INT32_MAX:
+    match = _TASK.fullmatch(text)
+    numbers = (-1, -1) if match is None else (int(match[1]), int(match[2]))
+    if match is None or max(numbers) > INT32_MAX:
         shown = text if len(text) <= 80 else text[:80] + "…"
         detail = f"a task id is <subtopology>_<partition>, such as 0_3, with numbers up to {INT32_MAX}; {shown!r} given"
         raise ImpossibleValue(detail, path=path, value=shown)
@@ -137,7 +137,7 @@ def _tasks(
         raise ConflictingFields(detail, path=("tasks",))
     if request.stateful_tasks is not None:
         return StreamsTasks(ids, _task_list(request.stateful_tasks, "stateful_tasks"))
-    stateful = {its.id for its in subtopologies if has_state(its)}
+    stateful = {subtopology.id for subtopology in subtopologies if has_state(subtopology)}
     return StreamsTasks(ids, [task for task in ids if task[0] in stateful])
 
 
@@ -194,9 +194,11 @@ def _client(
     tasks: StreamsTasks,
 ) -> StreamsClient:
     stateful = set(tasks.stateful)
-    # What is not said: it is at the end of what it runs and keeps warm, and has nothing of all else.
-    assumed = {task: lag for held, lag in ((standby, 0), (active, RUNNING_ACTIVE)) for task in held if task in stateful}
-    said = {task_of(name, ("clients", place, "lags", name)): lag for name, lag in client.lags.items()}
+    # Unreported lags: 0 of what it runs or has as a standby, and the whole changelog of everything else.
+    assumed = {
+        task: lag for previous, lag in ((standby, 0), (active, RUNNING_ACTIVE)) for task in previous if task in stateful
+    }
+    reported = {task_of(name, ("clients", place, "lags", name)): lag for name, lag in client.lags.items()}
     return StreamsClient(
         process_id=process_id,
         capacity=client.capacity,
@@ -204,7 +206,7 @@ def _client(
         rack_id=client.rack_id or None,
         previous_active=active,
         previous_standby=standby,
-        lags=said if client.default_lag is not None else assumed | said,
+        lags=reported if client.default_lag is not None else assumed | reported,
         default_lag=WHOLE_CHANGELOG if client.default_lag is None else client.default_lag,
     )
 
@@ -212,12 +214,12 @@ def _client(
 def _of_strangers(names: Sequence[str], clients: Sequence[StreamsClient], there: set[TaskId]) -> Iterator[Caution]:
     """What clients say of tasks that do not exist; Kafka passes over it."""
     for code, what, named in (
-        ("previous_tasks_unknown", "had", [{*its.previous_active, *its.previous_standby} for its in clients]),
-        ("lags_of_unknown_tasks", "say lags of", [set(its.lags) for its in clients]),
+        ("previous_tasks_unknown", "had", [{*client.previous_active, *client.previous_standby} for client in clients]),
+        ("lags_of_unknown_tasks", "say lags of", [set(client.lags) for client in clients]),
     ):
         unknown = [tasks - there for tasks in named]
         if any(unknown):
-            members = tuple(name for name, its in zip(names, unknown, strict=True) if its)
+            members = tuple(name for name, client in zip(names, unknown, strict=True) if client)
             tasks = _some(sorted(set().union(*unknown)))
             detail = f"{len(members)} clients {what} tasks that are not there, which Kafka passes over: {tasks}"
             yield Caution(code, detail, members=members[:NAMED_MEMBERS])

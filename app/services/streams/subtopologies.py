@@ -32,55 +32,60 @@ def subtopologies_of(request: StreamsRequest, metadata: GroupMetadata | None) ->
         raise
     prefix = "" if request.application_id is None else f"{request.application_id}-"
     there = {} if metadata is None else metadata.topics
-    found = []
-    for its in described.subtopologies:
-        if its.is_global:
+    subtopologies = []
+    for subtopology in described.subtopologies:
+        if subtopology.is_global:
             continue
-        if its.source_patterns:
+        if subtopology.source_patterns:
             detail = (
-                f"subtopology {its.id} reads topics by the pattern {its.source_patterns[0]}; list them in subtopologies"
+                f"subtopology {subtopology.id} reads topics by the pattern {subtopology.source_patterns[0]}; "
+                "list them in subtopologies"
             )
-            raise ConflictingFields(detail, path=("topology",), value=its.source_patterns[0])
-        made = {topic: f"{prefix}{topic}" for topic in its.repartition_topics if f"{prefix}{topic}" in there}
-        kept = its.changelog_topics(request.application_id or "")
-        found.append(
+            raise ConflictingFields(detail, path=("topology",), value=subtopology.source_patterns[0])
+        made = {topic: f"{prefix}{topic}" for topic in subtopology.repartition_topics if f"{prefix}{topic}" in there}
+        changelogs = subtopology.changelog_topics(request.application_id or "")
+        subtopologies.append(
             SubtopologyRequest(
-                its.id,
-                source_topics=[made.get(topic, topic) for topic in its.source_topics],
+                subtopology.id,
+                source_topics=[made.get(topic, topic) for topic in subtopology.source_topics],
                 # A store whose logging is off has no changelog, and the text does not say so.
-                changelog_topics=[topic for topic in kept if topic in there],
-                is_stateful=its.is_stateful,
+                changelog_topics=[topic for topic in changelogs if topic in there],
+                is_stateful=subtopology.is_stateful,
             )
         )
-    return found
+    return subtopologies
 
 
 def has_state(subtopology: SubtopologyRequest) -> bool:
-    """Whether its tasks have state: what is said, or else whether there is a changelog."""
-    said = subtopology.is_stateful
-    return bool(subtopology.changelog_topics) if said is None else said
+    """Whether its tasks have state: as stated, or else whether there is a changelog."""
+    is_stateful = subtopology.is_stateful
+    return bool(subtopology.changelog_topics) if is_stateful is None else is_stateful
 
 
 def partitions_of(subtopologies: Sequence[SubtopologyRequest], metadata: GroupMetadata) -> TaskPartitions | None:
     """What tasks read: task n of a subtopology has partition n of each of its topics that has so many."""
     if not subtopologies:
         return None
-    ids = [its.id for its in subtopologies]
+    ids = [subtopology.id for subtopology in subtopologies]
     if (twice := first_repeated(ids)) is not None:
         path = ("subtopologies", twice, "id")
         raise ConflictingFields(f"subtopology {ids[twice]} is listed twice", path=path, value=ids[twice])
     sources: dict[TaskId, list[TopicPartition]] = {}
     changelogs: dict[TaskId, list[TopicPartition]] = {}
-    for place, its in enumerate(subtopologies):
-        read = _counts(its.source_topics, metadata, ("subtopologies", place, "source_topics"))
+    for place, subtopology in enumerate(subtopologies):
+        read = _counts(subtopology.source_topics, metadata, ("subtopologies", place, "source_topics"))
         if not read:
-            detail = f"subtopology {its.id} reads no topic, so that nobody knows how many tasks it has"
+            detail = f"subtopology {subtopology.id} reads no topic, so that nobody knows how many tasks it has"
             raise ConflictingFields(detail, path=("subtopologies", place, "source_topics"))
-        kept = _counts(its.changelog_topics, metadata, ("subtopologies", place, "changelog_topics"))
+        restored = _counts(subtopology.changelog_topics, metadata, ("subtopologies", place, "changelog_topics"))
         for number in range(max(read.values())):
-            sources[its.id, number] = [(topic, number) for topic, count in read.items() if number < count]
-            changelogs[its.id, number] = [(topic, number) for topic, count in kept.items() if number < count]
-    named = {topic for its in subtopologies for topic in (*its.source_topics, *its.changelog_topics)}
+            sources[subtopology.id, number] = [(topic, number) for topic, count in read.items() if number < count]
+            changelogs[subtopology.id, number] = [
+                (topic, number) for topic, count in restored.items() if number < count
+            ]
+    named = {
+        topic for subtopology in subtopologies for topic in (*subtopology.source_topics, *subtopology.changelog_topics)
+    }
     replicas = {name: unpadded(metadata.topics[name].replicas) for name in sorted(named)}
     return TaskPartitions(sources, changelogs, replicas, metadata.rack_of)
 

@@ -29,9 +29,9 @@ from app.services.reassignment import (
     BalanceRequest,
     BrokerTable,
     Evenness,
+    PartitionScope,
     PartitionSizes,
     ReassignmentRequest,
-    Scope,
     Tolerance,
     brokers_of,
     check,
@@ -130,7 +130,9 @@ def _resolved(uow: UnitOfWork, definition: Mapping[str, Json], limits: Limits) -
     }
 
 
-def _cluster(request: ReassignmentRequest, brokers: BrokerTable, scope: Scope, sizes: PartitionSizes) -> SweptCluster:
+def _cluster(
+    request: ReassignmentRequest, brokers: BrokerTable, scope: PartitionScope, sizes: PartitionSizes
+) -> SweptCluster:
     receives = brokers.target.tolist()
     return SweptCluster(
         brokers=tuple(

@@ -5,14 +5,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.model import padded
-from app.core.reassignment.yardstick import Planned, Yardstick, yardstick
+from app.core.reassignment.plan_minimum import PlanMinimum, ProposedPlan, least_movement_for
 
 
-def measured(before: list[list[int]], after: list[list[int]], racks: list[int]) -> Yardstick:
+def measured(before: list[list[int]], after: list[list[int]], racks: list[int]) -> PlanMinimum:
     """Against partitions of weight 1, all brokers listed and nothing else on them."""
     brokers = len(racks)
-    return yardstick(
-        Planned(
+    return least_movement_for(
+        ProposedPlan(
             broker_ids=np.arange(brokers, dtype=np.int32),
             rack_of=np.array(racks, np.int32),
             is_listed=np.ones(brokers, np.bool_),
@@ -47,16 +47,16 @@ def test_no_plan_moves_less_than_what_is_forced_nor_than_what_is_as_even(
     """The plan is one of those that the minimum is of, so it cannot be better."""
     before, after, racks = change
     found = measured(before, after, racks)
-    assert found.forced.moved <= found.as_even.moved <= moved(before, after)
+    assert found.forced.moved <= found.as_balanced.moved <= moved(before, after)
     assert found.forced.certificate.optimal
-    assert found.as_even.certificate.optimal
+    assert found.as_balanced.certificate.optimal
 
 
 def test_where_nothing_had_to_change_nothing_had_to_move() -> None:
     """Kafka's own generator shuffles what is as it should be."""
     found = measured([[0, 1], [1, 2], [2, 0]], [[1, 2], [2, 0], [0, 1]], [0, 1, 2])
-    assert (found.forced.moved, found.as_even.moved) == (0, 0)
-    assert found.minds_racks
+    assert (found.forced.moved, found.as_balanced.moved) == (0, 0)
+    assert found.spreads_racks
 
 
 def test_a_broker_that_a_plan_empties_has_to_be_emptied() -> None:
@@ -68,5 +68,5 @@ def test_a_broker_that_a_plan_empties_has_to_be_emptied() -> None:
 
 def test_a_plan_that_crowds_racks_is_not_held_to_them() -> None:
     found = measured([[0], [0], [1]], [[0, 1], [0, 1], [1, 0]], [0, 0, 1])
-    assert not found.minds_racks
+    assert not found.spreads_racks
     assert found.forced.moved == 3

@@ -1,18 +1,187 @@
-"""The loop of `places.in_order`."""
+"""The compiled loops of `places`: the cheapest place under dual prices, settled partitions, order of replicas."""
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
-from app.core.model import Int32s
+from app.core.model import Int32s, Int64s
+
+NOTHING = np.int64(2**62)
 
 
 @njit(cache=True, nogil=True)
-def put_in_order(homes: Int32s, chosen: Int32s, ordered: Int32s) -> None:
-    """Fill `ordered`, (rows, widest): kept homes in their order, newcomers in the gaps, then at the end.
+def cheapest(
+    domain_of: Int32s,
+    factor: Int64s,
+    least: Int64s,
+    most: Int64s,
+    may_keep: NDArray[np.bool_],
+    ranked: Int32s,
+    ranked_end: Int64s,
+    rack_of: Int32s,
+    current: Int32s,
+    current_cost: Int64s,
+    away: Int64s,
+    must_keep: Int32s,
+    prices: Int64s,
+    costs: Int64s,
+    chosen: Int32s,
+) -> None:
+    """Fill `costs`, (rows,), and `chosen`, (rows, widest), which is padded on entry.
+
+    Greedy is optimal: sets with at most `most` replicas of each rack that still leave `least` of every rack attainable
+    are the independent sets of a matroid. So the cheapest candidate that keeps the set independent is taken each time.
 
     Parameters
     ----------
-    chosen : (rows, widest), ascending, so that the padding comes first. ordered : padded, as it comes.
+    factor : (domains,). least, most : (domains, racks). may_keep : (domains, brokers).
+    ranked : (domains, racks, longest) the receivers of each rack by ascending price. ranked_end : (domains, racks).
+    current, current_cost : (rows, widest). away, must_keep : (rows,). prices : (brokers,).
+    """
+    racks = least.shape[1]
+    capacity = int(most.max()) + 1 if most.size else 1
+    names = np.empty((racks, capacity), np.int32)
+    values = np.empty((racks, capacity), np.int64)
+    filled = np.zeros(racks, np.int64)
+    taken = np.zeros(racks, np.int64)
+    for row in range(len(current)):
+        domain, must = domain_of[row], must_keep[row]
+        filled[:] = 0
+        taken[:] = 0
+        place, total = 0, np.int64(0)
+        for column in range(current.shape[1]):
+            broker = current[row, column]
+            if broker < 0:
+                break
+            value = current_cost[row, column] + prices[broker]
+            if broker == must:
+                chosen[row, place] = broker
+                place, total = place + 1, total + value
+                taken[rack_of[broker]] += 1
+            elif may_keep[domain, broker]:
+                rack = rack_of[broker]
+                _insert(names, values, filled, rack, broker, value, most[domain, rack])
+        for rack in range(racks):
+            ceiling = most[domain, rack]
+            for at in range(ranked_end[domain, rack]):
+                broker = ranked[domain, rack, at]
+                value = away[row] + prices[broker]
+                if ceiling == 0 or (filled[rack] == ceiling and value >= values[rack, ceiling - 1]):
+                    break
+                if not _contains(current[row], broker):
+                    _insert(names, values, filled, rack, broker, value, ceiling)
+        for rows_there in range(place, factor[domain]):
+            rack = _next_rack(
+                values, filled, taken, least[domain], most[domain], must, rack_of, factor[domain] - rows_there
+            )
+            if rack < 0:
+                total = NOTHING
+                break
+            at = _place_of(taken, rack, must, rack_of)
+            chosen[row, place] = names[rack, at]
+            place, total = place + 1, total + values[rack, at]
+            taken[rack] += 1
+        costs[row] = total
+
+
+@njit(cache=True, nogil=True)
+def _next_rack(
+    values: Int64s,
+    filled: Int64s,
+    taken: Int64s,
+    least: Int64s,
+    most: Int64s,
+    must: int,
+    rack_of: Int32s,
+    left: int,
+) -> int:
+    """The rack of the cheapest candidate; only racks below `least` once those need all that is left; −1 if none."""
+    best, best_rack = NOTHING, -1
+    underfull = 0
+    for rack in range(len(least)):
+        underfull += max(0, least[rack] - taken[rack])
+    for rack in range(len(least)):
+        ceiling = least[rack] if underfull >= left else most[rack]
+        at = _place_of(taken, rack, must, rack_of)
+        if taken[rack] < ceiling and at < filled[rack] and values[rack, at] < best:
+            best, best_rack = values[rack, at], rack
+    return best_rack
+
+
+@njit(cache=True, nogil=True)
+def _contains(current: Int32s, broker: int) -> bool:
+    for column in range(len(current)):  # noqa: SIM110 — a generator is slower here, if it compiles at all
+        if current[column] == broker:
+            return True
+    return False
+
+
+@njit(cache=True, nogil=True)
+def _place_of(taken: Int64s, rack: int, must: int, rack_of: Int32s) -> int:
+    """How many of the rack's ranked candidates are taken; a broker that must keep its replica is not among them."""
+    return int(taken[rack]) - (1 if must >= 0 and rack_of[must] == rack else 0)
+
+
+@njit(cache=True, nogil=True)
+def _insert(names: Int32s, values: Int64s, filled: Int64s, rack: int, name: int, value: int, ceiling: int) -> None:
+    """Keep the `ceiling` cheapest of a rack in ascending order; of equals the first inserted stays first."""
+    if filled[rack] == ceiling:
+        if ceiling == 0 or value >= values[rack, ceiling - 1]:
+            return
+        at = ceiling - 1
+    else:
+        at = filled[rack]
+        filled[rack] += 1
+    while at > 0 and values[rack, at - 1] > value:
+        names[rack, at], values[rack, at] = names[rack, at - 1], values[rack, at - 1]
+        at -= 1
+    names[rack, at], values[rack, at] = name, value
+
+
+@njit(cache=True, nogil=True)
+def settled(
+    domain_of: Int32s,
+    factor: Int64s,
+    least: Int64s,
+    most: Int64s,
+    may_keep: NDArray[np.bool_],
+    rack_of: Int32s,
+    current: Int32s,
+    settles: NDArray[np.bool_],
+) -> None:
+    """Set, in `settles`, which partitions are legal where they are."""
+    racks = least.shape[1]
+    held = np.zeros(racks, np.int64)
+    for row in range(len(current)):
+        domain = domain_of[row]
+        held[:] = 0
+        replicas = 0
+        is_legal = True
+        for column in range(current.shape[1]):
+            broker = current[row, column]
+            if broker < 0:
+                break
+            if not may_keep[domain, broker]:
+                is_legal = False
+                break
+            held[rack_of[broker]] += 1
+            replicas += 1
+        if is_legal and replicas == factor[domain]:
+            for rack in range(racks):
+                if held[rack] < least[domain, rack] or held[rack] > most[domain, rack]:
+                    is_legal = False
+                    break
+            settles[row] = is_legal
+
+
+@njit(cache=True, nogil=True)
+def put_in_order(current: Int32s, chosen: Int32s, ordered: Int32s) -> None:
+    """Fill `ordered`, (rows, widest): brokers that keep their replica in column order, new brokers in the gaps, then at
+    the end.
+
+    Parameters
+    ----------
+    chosen : (rows, widest), ascending, so that the padding comes first. ordered : padded on entry.
     """
     widest = chosen.shape[1]
     newcomers = np.empty(widest, np.int32)
@@ -20,16 +189,16 @@ def put_in_order(homes: Int32s, chosen: Int32s, ordered: Int32s) -> None:
         new = 0
         for place in range(widest):
             broker = chosen[row, place]
-            if broker >= 0 and not _has(homes[row], broker):
+            if broker >= 0 and not _contains(current[row], broker):
                 newcomers[new] = broker
                 new += 1
         filled, used = 0, 0
-        for column in range(homes.shape[1]):
-            home = homes[row, column]
-            if home < 0:
+        for column in range(current.shape[1]):
+            broker = current[row, column]
+            if broker < 0:
                 break
-            if _has(chosen[row], home):
-                ordered[row, filled] = home
+            if _contains(chosen[row], broker):
+                ordered[row, filled] = broker
                 filled += 1
             elif used < new:
                 ordered[row, filled] = newcomers[used]
@@ -39,11 +208,3 @@ def put_in_order(homes: Int32s, chosen: Int32s, ordered: Int32s) -> None:
             ordered[row, filled] = newcomers[used]
             filled += 1
             used += 1
-
-
-@njit(cache=True, nogil=True)
-def _has(row: Int32s, broker: int) -> bool:
-    for place in range(len(row)):  # noqa: SIM110 — a generator is slower here, if it compiles at all
-        if row[place] == broker:
-            return True
-    return False

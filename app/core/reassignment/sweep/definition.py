@@ -12,7 +12,7 @@ import numpy as np
 
 from app.core.measures.tally import positions_of
 from app.core.model import INT32_MAX, Int32s, Int64s, padded, unpadded
-from app.core.reassignment.balance import KEEP, TIGHT, Balance
+from app.core.reassignment.model import KEEP, TIGHT, Balance
 from app.core.sweeps.axes import Axis, Grid, read_axis
 from app.core.sweeps.fields import as_integer
 from app.errors import ConflictingFields, ImpossibleValue, Json, UnknownAxis, UnknownBroker

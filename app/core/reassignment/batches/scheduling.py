@@ -1,0 +1,211 @@
+"""The steps of each partition, and the batch of each step.
+
+During a step Kafka has the replicas of both lists, so that one list after another may replace one replica. With a
+replicas to add, d to remove, and factors f before and g after:
+
+- At no time does Kafka have more than max(f, g) + 1 replicas of the partition, nor is it asked for less than min(f, g).
+- Each step replaces one replica, in its place in the list. If the factor grows, the first step adds the additional
+  replicas as well (several steps, if the leader may not send as many in one batch); if it shrinks, the last step
+  removes the surplus, so that copies exist as long as possible. That is max(1, min(a, d)) steps, undone likewise.
+- No list spans fewer racks than both ends do: a replica is replaced within its rack if possible, and new racks are
+  opened first.
+- The first replica stays first while data moves, since followers copy from it. If it is removed, that happens in the
+  partition's last step, in which the leader has to change. If it stays without staying first, or if only the order of
+  the list changes, a further step at the very end, which copies nothing, requests the final order.
+
+A partition's steps are in different batches, in their order, and each step in the first batch in which it fits. With
+the hottest partitions last, batches are filled from the last one back, the hottest first, so that each moves as late as
+possible; with the hottest first, from the first one on. If disks are limited, what can move depends on what was deleted
+before, so that batches are filled forwards only, and hottest last means that the coldest are packed first.
+
+The search is greedy: `cutting.batches_lower_bound` bounds how far it is from the fewest batches, and if it finds no
+order that full disks allow, there may still be one.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.core.model import UNKNOWN_SIZE, Int32s, Int64s
+from app.core.reassignment.batches import first_fit_kernel, steps_kernel
+from app.core.reassignment.batches.model import BatchLimits, BrokerDisks, Hottest, ReassignedPartitions
+from app.errors import BatchesOutOfDisk, MoveExceedsBatchLimit
+
+NO_LIMIT = 1 << 62
+"""Stands for limits that are not set, with headroom for sums."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StepChains:
+    """The steps of each partition whose replicas change, in the order in which partitions are packed.
+
+    Parameters
+    ----------
+    rows : (chains,) int64. first : (chains + 1,) int64; chain c has steps `first[c]` … `first[c + 1]` - 1.
+    before, after : (steps, widest) int32 replica lists.
+    adds, adds_from : step s adds brokers `adds[adds_from[s]:adds_from[s + 1]]`. drops, drops_from : likewise, removed.
+    source : (chains,) int32 broker that new replicas are copied from. size : (chains,) int64 bytes, 0 if unknown.
+    """
+
+    rows: Int64s = field(repr=False)
+    first: Int64s = field(repr=False)
+    before: Int32s = field(repr=False)
+    after: Int32s = field(repr=False)
+    adds: Int32s = field(repr=False)
+    adds_from: Int64s = field(repr=False)
+    drops: Int32s = field(repr=False)
+    drops_from: Int64s = field(repr=False)
+    source: Int32s = field(repr=False)
+    size: Int64s = field(repr=False)
+
+    @property
+    def chain_of(self) -> Int64s:
+        """(steps,) int64 chain of each step."""
+        return np.repeat(np.arange(len(self.rows)), np.diff(self.first))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FinalOrders:
+    """Partitions whose list gets its final order at the end, in the requested order of heat, and their lists.
+
+    Parameters
+    ----------
+    rows : (rows,) int64. before, after : (rows, widest) int32 replica lists.
+    """
+
+    rows: Int64s = field(repr=False)
+    before: Int32s = field(repr=False)
+    after: Int32s = field(repr=False)
+
+
+def steps(
+    reassigned: ReassignedPartitions, limits: BatchLimits, *, hottest_first: bool
+) -> tuple[StepChains, FinalOrders]:
+    """The steps of every partition that changes; chains in the order in which they are packed, ties by row."""
+    before, after = _alike(reassigned.before, reassigned.after)
+    most_adds = limits.max_moves_out_per_broker or NO_LIMIT
+    n_steps, is_reordered = steps_kernel.count(before, after, most_adds)
+    rows = _ordered(reassigned.heat, n_steps > 0, hottest_first=hottest_first)
+    first = np.concatenate([[0], np.cumsum(n_steps[rows])]).astype(np.int64)
+    rack_of = reassigned.rack_of if reassigned.rack_of is not None else np.zeros(len(reassigned.broker_ids), np.int32)
+    filled = steps_kernel.fill(before, after, rows, first, rack_of, most_adds)
+    sizes = reassigned.size_bytes[rows]
+    chains = StepChains(rows, first, *filled, before[rows, 0], np.where(sizes == UNKNOWN_SIZE, 0, sizes))
+    final = _ordered(reassigned.heat, is_reordered, hottest_first=limits.hottest is Hottest.FIRST)
+    return chains, FinalOrders(final, steps_kernel.unordered(before, after, final), after[final])
+
+
+def _alike(before: Int32s, after: Int32s) -> tuple[Int32s, Int32s]:
+    """Both lists with the same number of columns."""
+    width = max(before.shape[1], after.shape[1], 1)
+    return tuple(  # type: ignore[return-value]  # of two
+        np.ascontiguousarray(np.pad(rows, ((0, 0), (0, width - rows.shape[1])), constant_values=-1), np.int32)
+        for rows in (before, after)
+    )
+
+
+def _ordered(heat: Int64s, chosen: NDArray[np.bool_], *, hottest_first: bool) -> Int64s:
+    """The chosen rows by heat, ties by row."""
+    rows = np.flatnonzero(chosen)
+    # Negated, and not turned round, so that ties stay by ascending row.
+    return rows[np.argsort(-heat[rows] if hottest_first else heat[rows], kind="stable")]
+
+
+def is_backwards(limits: BatchLimits, disks: BrokerDisks | None) -> bool:
+    """Whether batches are filled from the last one back."""
+    return limits.hottest is Hottest.LAST and disks is None
+
+
+def is_hottest_first(limits: BatchLimits, disks: BrokerDisks | None) -> bool:
+    """Whether the hottest partitions are packed first."""
+    return limits.hottest is Hottest.FIRST or is_backwards(limits, disks)
+
+
+def pack(
+    reassigned: ReassignedPartitions, chains: StepChains, limits: BatchLimits, disks: BrokerDisks | None
+) -> Int64s:
+    """(steps,) int64, the batch of every step of the chains.
+
+    Raises
+    ------
+    MoveExceedsBatchLimit : one replica alone exceeds `max_bytes_in_per_broker`.
+    BatchesOutOfDisk : no further step fits on the disks.
+    """
+    _check_single_moves(reassigned, chains, limits)
+    brokers = len(reassigned.broker_ids)
+    work = first_fit_kernel.ChainArrays(
+        chains.first,
+        chains.adds,
+        chains.adds_from,
+        chains.drops,
+        chains.drops_from,
+        chains.source,
+        chains.size,
+        is_backwards(limits, disks),
+    )
+    capacity = first_fit_kernel.BatchCapacity(
+        limits.max_moves_in_per_broker or NO_LIMIT,
+        limits.max_moves_out_per_broker or NO_LIMIT,
+        limits.max_bytes_in_per_broker or NO_LIMIT,
+        limits.max_partitions or NO_LIMIT,
+        np.full(brokers, NO_LIMIT, np.int64) if disks is None else disks.max_bytes.astype(np.int64),
+    )
+    used = np.zeros(brokers, np.int64) if disks is None else disks.used_bytes.astype(np.int64)
+    progress = np.zeros(len(chains.rows), np.int64)
+    batch_of = np.empty(len(chains.before), np.int64)
+    n_batches = first_fit_kernel.pack(work, capacity, used, progress, batch_of)
+    if n_batches == first_fit_kernel.STUCK:
+        raise _out_of_disk(reassigned, chains, used, capacity.disk, progress)
+    return n_batches - 1 - batch_of if work.is_backwards else batch_of
+
+
+def _check_single_moves(reassigned: ReassignedPartitions, chains: StepChains, limits: BatchLimits) -> None:
+    limit = limits.max_bytes_in_per_broker
+    if limit is None or not (chains.size > limit).any():
+        return
+    chain_of_add = np.repeat(chains.chain_of, np.diff(chains.adds_from))
+    sizes = chains.size[chain_of_add]
+    # Of the largest, the one of the lowest row, so that raising the limit to it is enough.
+    worst = np.lexsort((chains.rows[chain_of_add], -sizes))[:1]
+    if len(worst) and sizes[worst[0]] > limit:
+        row, size = int(chains.rows[chain_of_add[worst[0]]]), int(sizes[worst[0]])
+        broker = int(reassigned.broker_ids[chains.adds[worst[0]]])
+        raise MoveExceedsBatchLimit(
+            f"a replica of {size} bytes goes to broker {broker}, which may take {limit} bytes in one batch",
+            path=("batches", "max_bytes_in_per_broker"),
+            row=row,
+            broker=broker,
+            size_bytes=size,
+            limit=limit,
+        )
+
+
+def _out_of_disk(
+    reassigned: ReassignedPartitions, chains: StepChains, used: Int64s, most: Int64s, progress: Int64s
+) -> BatchesOutOfDisk:
+    """The failure, with the step that needs the least additional space on all brokers that it adds."""
+    unfinished = np.flatnonzero(progress < np.diff(chains.first))
+    steps = chains.first[unfinished] + progress[unfinished]
+    n_adds = chains.adds_from[steps + 1] - chains.adds_from[steps]
+    owner = np.repeat(np.arange(len(steps)), n_adds)
+    at = np.arange(len(owner)) - np.repeat(np.cumsum(n_adds) - n_adds, n_adds) + chains.adds_from[steps][owner]
+    brokers = chains.adds[at]
+    short = used[brokers] + chains.size[unfinished][owner] - most[brokers]
+    worst = np.full(len(steps), np.iinfo(np.int64).min)
+    np.maximum.at(worst, owner, short)
+    step = np.lexsort((chains.rows[unfinished], worst))[0]
+    k = np.flatnonzero((owner == step) & (short == worst[step]))[0]
+    broker = int(reassigned.broker_ids[brokers[k]])
+    missing, limit = int(short[k]), int(most[brokers[k]])
+    return BatchesOutOfDisk(
+        f"no further replica can move: broker {broker} is {missing} bytes short for the one that needs least, with"
+        f" {int(used[brokers[k]])} of {limit} bytes used by then and {len(unfinished)} partitions still to move",
+        path=("batches",),
+        row=int(chains.rows[unfinished[step]]),
+        broker=broker,
+        missing_bytes=missing,
+        used_bytes=int(used[brokers[k]]),
+        limit=limit,
+        partitions_left=len(unfinished),
+    )

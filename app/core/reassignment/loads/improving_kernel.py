@@ -1,0 +1,186 @@
+"""Moves that raise brokers to a floor, and moves that undo unnecessary ones; the placement stays legal throughout."""
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from app.core.model import Int64s
+from app.core.reassignment.loads.moves_kernel import WorkingPlacement, fits, may_move, move, stays_free
+from app.core.reassignment.loads.rules import LoadRules
+
+
+@njit(cache=True, nogil=True)
+def undo_moves(
+    rules: LoadRules, working: WorkingPlacement, away: Int64s, by_broker: Int64s, starts: Int64s, low: int, high: int
+) -> int:
+    """Return replicas to current brokers, alone or in exchange for a cheaper one; the cost saved.
+
+    Brokers that were within low … high stay so, and none above it receives more load.
+
+    Parameters
+    ----------
+    away : slots that are not on a current broker, in the order in which they return.
+    by_broker : all slots by broker; starts : (brokers + 1,) where each broker's begin. Slots that have moved since are
+        skipped.
+    """
+    width = working.at.shape[1]
+    heaviest_away, best_ratio = _swap_potential(rules, working)
+    saved = 0
+    for slot in away:
+        row = slot // width
+        for column in range(rules.current.shape[1]):
+            broker_now = rules.current[row, column]
+            if not rules.stays_free[row, column] or not may_move(rules, working, slot, broker_now):
+                continue
+            gain = _undo_alone(rules, working, slot, broker_now, low, high)
+            if gain == 0 and _may_have_swap(rules, working, slot, broker_now, low, high, heaviest_away, best_ratio):
+                others = by_broker[starts[broker_now] : starts[broker_now + 1]]
+                gain = _undo_by_swap(rules, working, slot, broker_now, others, low, high)
+            saved += gain
+            if gain > 0:
+                break
+    return saved
+
+
+@njit(cache=True, nogil=True)
+def _undo_alone(rules: LoadRules, working: WorkingPlacement, slot: int, broker_now: int, low: int, high: int) -> int:
+    """1-move: return one replica to a current broker if both brokers' loads allow it; the cost saved."""
+    width = working.at.shape[1]
+    row = slot // width
+    broker, load = working.at[row, slot % width], rules.load[row]
+    if fits(rules, working, broker_now, load, low, high) and fits(rules, working, broker, -load, low, high):
+        move(rules, working, slot, broker_now)
+        return int(rules.cost[row])
+    return 0
+
+
+@njit(cache=True, nogil=True)
+def _undo_by_swap(
+    rules: LoadRules, working: WorkingPlacement, slot: int, broker_now: int, others: Int64s, low: int, high: int
+) -> int:
+    """2-swap: return one replica, and move the cheapest one of that broker to where it was; the cost saved."""
+    width = working.at.shape[1]
+    row = slot // width
+    broker, load = working.at[row, slot % width], rules.load[row]
+    best, cheapest = -1, int(rules.cost[row])
+    for other in others:
+        other_row = other // width
+        if working.at[other_row, other % width] != broker_now or other_row == row:
+            continue
+        more = load - rules.load[other_row]
+        if not (
+            _stays_within(rules, working, broker_now, more, low, high)
+            and _stays_within(rules, working, broker, -more, low, high)
+        ):
+            continue
+        cost = 0
+        if stays_free(rules, other_row, broker_now) and not stays_free(rules, other_row, broker):
+            cost = int(rules.cost[other_row])
+        if cost < cheapest and may_move(rules, working, other, broker):
+            best, cheapest = int(other), cost
+    if best < 0:
+        return 0
+    move(rules, working, slot, broker_now)
+    move(rules, working, best, broker)
+    return int(rules.cost[row]) - cheapest
+
+
+@njit(cache=True, nogil=True)
+def _may_have_swap(
+    rules: LoadRules,
+    working: WorkingPlacement,
+    slot: int,
+    broker_now: int,
+    low: int,
+    high: int,
+    heaviest_away: Int64s,
+    best_ratio: NDArray[np.float64],
+) -> bool:
+    """Whether some replica of that broker may be heavy enough to go in exchange, and cheaper."""
+    width = working.at.shape[1]
+    row = slot // width
+    broker = working.at[row, slot % width]
+    needed = np.int64(0)
+    if rules.target[broker_now]:
+        needed = max(needed, working.loads[broker_now] + rules.load[row] - high)
+    if rules.target[broker]:
+        needed = max(needed, low + rules.load[row] - working.loads[broker])
+    return bool(needed <= heaviest_away[broker_now] or needed * best_ratio[broker_now] < rules.cost[row])
+
+
+@njit(cache=True, nogil=True)
+def _swap_potential(rules: LoadRules, working: WorkingPlacement) -> tuple[Int64s, NDArray[np.float64]]:
+    """Per broker, the heaviest replica that is not on a current broker there, and the least cost for its load of the
+    others.
+
+    If neither can weigh enough, the list of the broker need not be searched. Both become outdated as replicas move,
+    which only leaves a few swaps to the next pass.
+    """
+    width = working.at.shape[1]
+    heaviest_away = np.full(len(working.loads), -1, np.int64)
+    best_ratio = np.full(len(working.loads), np.inf)
+    for slot in range(working.at.size):
+        row = slot // width
+        broker = working.at[row, slot % width]
+        if broker >= 0 and rules.load[row] > 0:
+            if stays_free(rules, row, broker):
+                best_ratio[broker] = min(best_ratio[broker], rules.cost[row] / rules.load[row])
+            else:
+                heaviest_away[broker] = max(heaviest_away[broker], rules.load[row])
+    return heaviest_away, best_ratio
+
+
+@njit(cache=True, nogil=True)
+def _stays_within(rules: LoadRules, working: WorkingPlacement, broker: int, more: int, low: int, high: int) -> bool:
+    return more == 0 or fits(rules, working, broker, more, low, high)
+
+
+SMALL_REST = 1000
+"""A broker short of its floor by less than one part in so many is completed by one replica, at little cost."""
+
+
+@njit(cache=True, nogil=True)
+def raise_to_floor(
+    rules: LoadRules, working: WorkingPlacement, receivers: Int64s, slots: Int64s, floor: int, ceiling: int
+) -> None:
+    """Let each receiver in turn take the cheapest replicas until it reaches the floor.
+
+    It takes replicas in their order as long as they do not pass the floor, then the cheapest one that reaches it.
+
+    Parameters
+    ----------
+    slots : movable replicas with a load, by ascending cost for the load, then by descending load.
+    """
+    width = working.at.shape[1]
+    # Most replicas are skipped, so that what decides on that is contiguous in memory.
+    loads, holders = np.empty(len(slots), np.int64), np.empty(len(slots), np.int64)
+    for at in range(len(slots)):
+        row = slots[at] // width
+        loads[at], holders[at] = rules.load[row], working.at[row, slots[at] % width]
+    carried, target = working.loads, rules.target
+    for broker in receivers:
+        for at in range(len(slots)):
+            missing = floor - carried[broker]
+            if missing < max(1, floor // SMALL_REST):
+                break
+            load, holder = loads[at], holders[at]
+            if load > missing or holder == broker or (target[holder] and carried[holder] - load < floor):
+                continue
+            if may_move(rules, working, slots[at], broker):
+                move(rules, working, slots[at], broker)
+                holders[at] = broker
+        missing = floor - carried[broker]
+        best, cheapest = -1, np.int64(0)
+        for at in range(len(slots) if missing > 0 else 0):
+            load, holder = loads[at], holders[at]
+            if load < missing or load > missing + ceiling - floor or holder == broker:
+                continue
+            if target[holder] and carried[holder] - load < floor:
+                continue
+            row = slots[at] // width
+            cost = rules.cost[row] if stays_free(rules, row, holder) else np.int64(0)
+            if (best < 0 or cost < cheapest) and may_move(rules, working, slots[at], broker):
+                best, cheapest = at, cost
+        if best >= 0:
+            move(rules, working, slots[best], broker)
+            holders[best] = broker

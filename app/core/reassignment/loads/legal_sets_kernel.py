@@ -1,0 +1,281 @@
+"""The cheapest legal set of brokers of one partition: for the initial placement, and under dual prices of the load.
+
+Sets with between `least` and `most` members of each rack, `factor` in all, are the bases of a laminar matroid: taking
+the cheapest of every rack up to its minimum, then the cheapest of the rest in racks below their maximum, is optimal.
+"""
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from app.core.model import Int32s, Int64s
+from app.core.reassignment.loads.rules import LoadRules
+
+ALLOWED_NONE = -1
+
+
+@njit(cache=True, nogil=True)
+def cheapest_legal_set(
+    brokers: Int32s,
+    costs: Int64s,
+    candidates: int,
+    rack_of: Int32s,
+    least: Int64s,
+    most: Int64s,
+    factor: int,
+    must_keep: int,
+    taken: Int64s,
+    per_rack: Int64s,
+) -> bool:
+    """Write the indices of the chosen candidates to `taken[:factor]`; whether there is a legal set.
+
+    Of equally cheap candidates the first is chosen. `must_keep` is chosen whatever it costs.
+
+    Parameters
+    ----------
+    brokers, costs : the candidates, distinct brokers; only the first `candidates` count.
+    taken : buffer of `factor` indices. per_rack : (racks,) buffer of counts.
+    """
+    per_rack[:] = 0
+    free = np.ones(candidates, np.bool_)
+    count = 0
+    for i in range(candidates):
+        if brokers[i] == must_keep:
+            taken[0] = i
+            free[i] = False
+            per_rack[rack_of[must_keep]] += 1
+            count = 1
+            break
+    for rack in range(len(least)):
+        while per_rack[rack] < least[rack]:
+            best = ALLOWED_NONE
+            for i in range(candidates):
+                if free[i] and rack_of[brokers[i]] == rack and (best < 0 or costs[i] < costs[best]):
+                    best = i
+            if best < 0 or count == factor:
+                return False
+            free[best] = False
+            taken[count] = best
+            per_rack[rack] += 1
+            count += 1
+    while count < factor:
+        best = ALLOWED_NONE
+        for i in range(candidates):
+            rack = rack_of[brokers[i]]
+            if free[i] and per_rack[rack] < most[rack] and (best < 0 or costs[i] < costs[best]):
+                best = i
+        if best < 0:
+            return False
+        free[best] = False
+        taken[count] = best
+        per_rack[rack_of[brokers[best]]] += 1
+        count += 1
+    return True
+
+
+IN_PLACE = np.int64(0)
+COPIED_IN_PLACE = np.int64(1) << 61
+ELSEWHERE = np.int64(1) << 62
+"""Classes of cost, above any load: the fewest moves first, then successors, then the least loaded."""
+
+
+@njit(cache=True, nogil=True)
+def initial_places(rules: LoadRules, heaviest_first: Int64s, loads: Int64s, at: Int32s) -> int:
+    """Write a legal placement with the fewest moves for each row to `at`, and add the loads; the row without any, or
+    -1.
+
+    Parameters
+    ----------
+    heaviest_first : the rows, in the order in which they choose among equally many moves.
+    loads : (brokers,) int64, of other partitions. at : (rows, widest) int32, all -1.
+    """
+    undecided = np.zeros(len(at), np.bool_)
+    racks = rules.least.shape[1]
+    brokers = np.empty(len(rules.rack_of), np.int32)
+    costs = np.empty(len(rules.rack_of), np.int64)
+    taken = np.empty(max(1, at.shape[1]), np.int64)
+    per_rack = np.empty(racks, np.int64)
+    nothing = np.zeros(len(loads), np.int64)
+    for row in range(len(at)):
+        if is_legal_in_place(rules, row, per_rack):
+            column = 0
+            for broker in rules.current[row]:
+                if broker >= 0:
+                    at[row, column] = broker
+                    loads[broker] += rules.load[row]
+                    column += 1
+            continue
+        undecided[row] = True
+        if not _choose(rules, row, nothing, brokers, costs, taken, per_rack):
+            return row
+        for i in range(rules.factor[rules.domain_of[row]]):
+            if costs[taken[i]] < COPIED_IN_PLACE:
+                loads[brokers[taken[i]]] += rules.load[row]
+                at[row, i] = brokers[taken[i]]
+    for row in heaviest_first:
+        if not undecided[row]:
+            continue
+        for broker in at[row]:
+            if broker >= 0:
+                loads[broker] -= rules.load[row]
+        _choose(rules, row, loads, brokers, costs, taken, per_rack)
+        for i in range(rules.factor[rules.domain_of[row]]):
+            at[row, i] = brokers[taken[i]]
+            loads[brokers[taken[i]]] += rules.load[row]
+    return -1
+
+
+@njit(cache=True, nogil=True)
+def is_legal_in_place(rules: LoadRules, row: int, per_rack: Int64s) -> bool:
+    """Whether the current brokers, and they alone, are a legal set that costs nothing."""
+    domain = rules.domain_of[row]
+    per_rack[:] = 0
+    count = 0
+    for column in range(rules.current.shape[1]):
+        broker = rules.current[row, column]
+        if broker >= 0:
+            if not rules.stays_free[row, column]:
+                return False
+            per_rack[rules.rack_of[broker]] += 1
+            count += 1
+    if count != rules.factor[domain]:
+        return False
+    for rack in range(len(per_rack)):
+        if per_rack[rack] < rules.least[domain, rack] or per_rack[rack] > rules.most[domain, rack]:
+            return False
+    return True
+
+
+@njit(cache=True, nogil=True)
+def _choose(
+    rules: LoadRules, row: int, loads: Int64s, brokers: Int32s, costs: Int64s, taken: Int64s, per_rack: Int64s
+) -> bool:
+    domain = rules.domain_of[row]
+    candidates = 0
+    for broker in range(len(rules.rack_of)):
+        cost = ELSEWHERE if rules.may_receive[domain, broker] else np.int64(-1)
+        for column in range(rules.current.shape[1]):
+            if rules.current[row, column] == broker:
+                cost = IN_PLACE if rules.stays_free[row, column] else COPIED_IN_PLACE
+        if cost >= 0:
+            brokers[candidates] = broker
+            costs[candidates] = cost + loads[broker]
+            candidates += 1
+    return cheapest_legal_set(
+        brokers,
+        costs,
+        candidates,
+        rules.rack_of,
+        rules.least[domain],
+        rules.most[domain],
+        rules.factor[domain],
+        rules.must_keep[row],
+        taken,
+        per_rack,
+    )
+
+
+LIMB = 30
+"""Costs of rows are added in two limbs, of so many bits and the rest: their sum may exceed 64 bits."""
+
+
+@njit(cache=True, nogil=True)
+def sum_of_cheapest_sets(
+    rules: LoadRules,
+    settled: NDArray[np.bool_],
+    prices: Int64s,
+    move_cost: Int64s,
+    receivers: Int64s,
+    starts: Int64s,
+    used: Int64s,
+) -> tuple[int, int]:
+    """The sum of the least costs of all rows as (high, low) limbs; the load of the chosen sets is added to `used`.
+
+    A replica costs prices[broker] · load, and move_cost[row] more if it is moved.
+
+    Parameters
+    ----------
+    settled : (rows,) bool, rows that `rows_legal_in_place` lists.
+    prices : (brokers,) int64. move_cost : (rows,) int64. No row's cost exceeds 60 bits.
+    receivers : (domains, brokers) brokers that may receive, by rack, then by price; starts : (domains, racks + 1) where
+        each rack's begin. used : (brokers,) int64.
+    """
+    racks = rules.least.shape[1]
+    widest = rules.current.shape[1] + int(rules.factor.max()) * racks
+    brokers, costs = np.empty(widest, np.int32), np.empty(widest, np.int64)
+    taken, per_rack = np.empty(int(rules.factor.max()), np.int64), np.empty(racks, np.int64)
+    cheapest = np.full(len(starts), np.iinfo(np.int64).max >> 4, np.int64)
+    for domain in range(len(starts)):
+        for rack in range(racks):
+            if starts[domain, rack] < starts[domain, rack + 1]:
+                cheapest[domain] = min(cheapest[domain], prices[receivers[domain, starts[domain, rack]]])
+    high = low = np.int64(0)
+    for row in range(len(rules.load)):
+        domain, load = rules.domain_of[row], rules.load[row]
+        factor = rules.factor[domain]
+        if settled[row]:
+            # If no current broker costs more than any receiver, no other set costs less than the current brokers.
+            costliest, cost = prices[rules.current[row, 0]], np.int64(0)
+            for column in range(rules.current.shape[1]):
+                broker_now = rules.current[row, column]
+                if broker_now >= 0:
+                    costliest = max(costliest, prices[broker_now])
+                    cost += prices[broker_now] * load
+            if costliest <= cheapest[domain] or (costliest - cheapest[domain]) * load <= move_cost[row]:
+                for column in range(rules.current.shape[1]):
+                    if rules.current[row, column] >= 0:
+                        used[rules.current[row, column]] += load
+                high += cost >> LIMB
+                low += cost & ((np.int64(1) << LIMB) - 1)
+                continue
+        count = 0
+        for column in range(rules.current.shape[1]):
+            broker_now = rules.current[row, column]
+            if broker_now >= 0:
+                brokers[count] = broker_now
+                costs[count] = prices[broker_now] * load + (0 if rules.stays_free[row, column] else move_cost[row])
+                count += 1
+        current = count
+        for rack in range(racks):
+            room = min(factor, rules.most[domain, rack])
+            for at in range(starts[domain, rack], starts[domain, rack + 1]):
+                if room == 0:
+                    break
+                broker = np.int32(receivers[domain, at])
+                known = False
+                for i in range(current):
+                    known |= brokers[i] == broker
+                if not known:
+                    brokers[count] = broker
+                    costs[count] = prices[broker] * load + move_cost[row]
+                    count += 1
+                    room -= 1
+        cheapest_legal_set(
+            brokers,
+            costs,
+            count,
+            rules.rack_of,
+            rules.least[domain],
+            rules.most[domain],
+            factor,
+            rules.must_keep[row],
+            taken,
+            per_rack,
+        )
+        cost = np.int64(0)
+        for i in range(factor):
+            cost += costs[taken[i]]
+            used[brokers[taken[i]]] += load
+        high += cost >> LIMB
+        low += cost & ((np.int64(1) << LIMB) - 1)
+    return int(high), int(low)
+
+
+@njit(cache=True, nogil=True)
+def rows_legal_in_place(rules: LoadRules) -> NDArray[np.bool_]:
+    """(rows,) bool: rows whose current brokers, and they alone, are a legal set that costs nothing."""
+    settled = np.empty(len(rules.load), np.bool_)
+    per_rack = np.empty(rules.least.shape[1], np.int64)
+    for row in range(len(rules.load)):
+        settled[row] = is_legal_in_place(rules, row, per_rack)
+    return settled

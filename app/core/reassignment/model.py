@@ -1,0 +1,143 @@
+"""The problem of a reassignment and its answer, as arrays: eligible brokers, the balance, the placement.
+
+Brokers are positions in `MovementProblem.broker_ids`, racks are indices. Every kind of change (brokers removed, a
+replication factor raised, a topic restricted to some brokers, a pinned partition) becomes the *domain* of the
+partitions that it concerns. Solvers read domains only, so that no kind of change is a special case.
+"""
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import ceil, floor
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.core.certificate import Certificate
+from app.core.model import Int32s, Int64s
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Domain:
+    """Partitions with the same replication factor and the same eligible brokers.
+
+    Hard constraints: a partition has `factor` replicas on distinct brokers, each of them a current broker of the
+    partition for which `may_keep` is set or any broker for which `may_receive` is set, and between `least` and `most`
+    of them in every rack.
+
+    Parameters
+    ----------
+    factor : replicas of each partition.
+    may_keep : (brokers,) bool, brokers that may keep a replica that they have.
+    may_receive : (brokers,) bool, brokers that may receive a replica.
+    least, most : (racks,) int64 replicas of one partition; `sum(least) <= factor <= sum(most)`.
+    """
+
+    factor: int
+    may_keep: NDArray[np.bool_]
+    may_receive: NDArray[np.bool_]
+    least: Int64s
+    most: Int64s
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MovementProblem:
+    """Partitions whose replicas are to be placed. Rows are partitions, in the caller's order.
+
+    Parameters
+    ----------
+    broker_ids : (brokers,) int32, ascending: every broker that has a replica or may receive one.
+    rack_of : (brokers,) int32 index of each broker's rack; all 0 if racks are ignored. An offline broker of unknown
+        rack, which may only keep what it has, gets a singleton rack.
+    target : (brokers,) bool, the brokers whose counts are balanced.
+    base : (brokers,) int64 replicas of partitions outside the problem.
+    domains : the distinct domains.
+    domain_of : (rows,) int32 indices into `domains`.
+    current : (rows, widest) int32 positions of the brokers that have a replica, the preferred leader first, padded with
+        `NO_REPLICA`; empty for a new partition. If a broker is replaced, its successor is listed instead.
+    is_copied : (rows, widest) bool, current brokers to which the replica has to be copied all the same (successors):
+        they are preferred to other brokers, and count as moves.
+    must_keep : (rows,) int32 the current broker that has to stay, as the leader's if the factor is lowered, or
+        `NO_REPLICA`.
+    weight : (rows,) int64 >= 0, the cost of moving one replica of the partition: bytes, or 1.
+    """
+
+    broker_ids: Int32s
+    rack_of: Int32s
+    target: NDArray[np.bool_]
+    base: Int64s
+    domains: tuple[Domain, ...]
+    domain_of: Int32s = field(repr=False)
+    current: Int32s = field(repr=False)
+    is_copied: NDArray[np.bool_] = field(repr=False)
+    must_keep: Int32s = field(repr=False)
+    weight: Int64s = field(repr=False)
+
+    @property
+    def racks(self) -> int:
+        """Number of racks."""
+        return int(self.rack_of.max(initial=-1)) + 1
+
+    @property
+    def factors(self) -> Int64s:
+        """(rows,) int64 replication factor of each partition after the change."""
+        return np.array([domain.factor for domain in self.domains], np.int64)[self.domain_of]
+
+
+@dataclass(frozen=True, slots=True)
+class Balance:
+    """The balance that brokers are brought to.
+
+    Parameters
+    ----------
+    tolerance : None is *keep*: only forced moves, to the receivers that leave the smallest maximum. 0 is *tight*: every
+        count within the narrowest feasible band [lo, hi]. t > 0 widens that band to [⌊lo · (1 − t)⌋, ⌈hi · (1 + t)⌉].
+    """
+
+    tolerance: Fraction | None
+
+    def widened(self, tight: "Band") -> "Band":
+        """The narrowest band, widened by the tolerance.
+
+        Raises
+        ------
+        ValueError : with `keep`, which has no band.
+        """
+        if self.tolerance is None:
+            raise ValueError("keep has no band")
+        return Band(floor(tight.low * (1 - self.tolerance)), ceil(tight.high * (1 + self.tolerance)))
+
+
+KEEP = Balance(None)
+TIGHT = Balance(Fraction(0))
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """Inclusive bounds on what each target broker has: replicas, leaders, or their load."""
+
+    low: int
+    high: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReplicaPlacement:
+    """The brokers of every replica after the reassignment.
+
+    Parameters
+    ----------
+    replicas : (rows, widest) int32 broker positions, padded with -1. Current brokers that keep their replica stay in
+        their column order; new brokers fill the gaps by ascending position.
+    band : the counts (or loads) of the target brokers are within it; None with `keep`, which bounds no count.
+    certificate : of the moved weight, with the least that any placement within the constraints and the band moves.
+        Moved are `problem.weight` for each replica on a broker that has none now, or whose copy `is_copied` all the
+        same; partitions without any replica now (new ones) cost nothing.
+    """
+
+    replicas: Int32s = field(repr=False)
+    band: Band | None
+    certificate: Certificate[int]
+
+    @property
+    def moved(self) -> int:
+        """The weight of all replicas that have to be copied."""
+        return self.certificate.value

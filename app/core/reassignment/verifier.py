@@ -1,0 +1,107 @@
+"""Violations of a placement, whichever solver made it; it shares no code with the solvers."""
+
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.core.model import NO_REPLICA, Int32s
+from app.core.reassignment.model import MovementProblem, ReplicaPlacement
+
+NAMED = 10
+"""How many partitions, or brokers, are named for each violation."""
+Bools: TypeAlias = NDArray[np.bool_]
+
+
+def placement_violations(problem: MovementProblem, placement: ReplicaPlacement) -> list[str]:
+    """List every constraint that a placement violates and every figure that it states wrongly.
+
+    Checked are: distinct brokers, as many as the factor; eligible brokers; replicas per rack; brokers that must keep
+    their replica; the band of counts; the moved weight, and that the lower bound does not exceed it.
+
+    Complexity: O(rows · widest²), plus O(rows · racks) for the spread.
+
+    Parameters
+    ----------
+    problem : what the placement answers.
+    placement : positions as in `problem`.
+
+    Returns
+    -------
+    Sentences that name broker ids; empty if the placement is legal and its figures are right. At most `NAMED` for each
+    constraint.
+    """
+    broken_rules = {
+        "the brokers are not distinct, or not as many as the factor": ~_are_distinct_and_enough(
+            problem, placement.replicas
+        ),
+        "a broker may not have it": ~_may_be_there(problem, placement.replicas),
+        "a rack has too few of its replicas, or too many": ~are_spread(problem, placement.replicas),
+        "what must be kept is not": ~_keeps(problem, placement.replicas),
+    }
+    violations = [
+        f"partition {row}, {_brokers(problem, placement.replicas[row])}: {violation}"
+        for violation, rows in broken_rules.items()
+        for row in np.flatnonzero(rows)[:NAMED]
+    ]
+    return [*violations, *_violations_of_sums(problem, placement)]
+
+
+def are_spread(problem: MovementProblem, replicas: Int32s) -> Bools:
+    """(rows,) bool: whether each partition has between `least` and `most` replicas in every rack."""
+    row, column = np.nonzero(replicas != NO_REPLICA)
+    places = row * problem.racks + problem.rack_of[replicas[row, column]]
+    in_racks = np.bincount(places, minlength=len(replicas) * problem.racks).reshape(len(replicas), problem.racks)
+    spread = np.ones(len(replicas), np.bool_)
+    for number, domain in enumerate(problem.domains):
+        rows = np.flatnonzero(problem.domain_of == number)
+        fits = (in_racks[rows] >= domain.least) & (in_racks[rows] <= domain.most)
+        spread[rows] = fits.all(axis=1)
+    return spread
+
+
+def _brokers(problem: MovementProblem, replicas: Int32s) -> list[int]:
+    return [int(problem.broker_ids[broker]) for broker in replicas if broker != NO_REPLICA]
+
+
+def _are_distinct_and_enough(problem: MovementProblem, replicas: Int32s) -> Bools:
+    ordered = np.sort(replicas, axis=1)
+    repeated = (ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] != NO_REPLICA)
+    return np.asarray(~repeated.any(axis=1) & ((replicas != NO_REPLICA).sum(axis=1) == problem.factors), np.bool_)
+
+
+def _may_be_there(problem: MovementProblem, replicas: Int32s) -> Bools:
+    may = np.ones(len(replicas), np.bool_)
+    for number, domain in enumerate(problem.domains):
+        rows = np.flatnonzero(problem.domain_of == number)
+        there = replicas[rows]
+        is_current = (there[:, :, None] == problem.current[rows][:, None, :]).any(axis=2)
+        fits = domain.may_receive[there] | (domain.may_keep[there] & is_current) | (there == NO_REPLICA)
+        may[rows] = fits.all(axis=1)
+    return may
+
+
+def _keeps(problem: MovementProblem, replicas: Int32s) -> Bools:
+    must = problem.must_keep
+    return np.asarray((must == NO_REPLICA) | (replicas == must[:, None]).any(axis=1), np.bool_)
+
+
+def _violations_of_sums(problem: MovementProblem, placement: ReplicaPlacement) -> list[str]:
+    replicas, current, band = placement.replicas, problem.current, placement.band
+    violations = []
+    if band is not None:
+        on_each = problem.base + np.bincount(replicas[replicas != NO_REPLICA], minlength=len(problem.base))
+        outside = problem.target & ((on_each < band.low) | (on_each > band.high))
+        violations += [
+            f"broker {problem.broker_ids[broker]} has {on_each[broker]}, not {band.low} to {band.high}"
+            for broker in np.flatnonzero(outside)[:NAMED]
+        ]
+    stays = (replicas[:, :, None] == current[:, None, :]) & ~problem.is_copied[:, None, :]
+    copied = (replicas != NO_REPLICA) & ~stays.any(axis=2)
+    copied &= (current != NO_REPLICA).any(axis=1)[:, None]
+    moved = int((copied.sum(axis=1) * problem.weight).sum())
+    if moved != placement.moved:
+        violations.append(f"{moved} is moved, not {placement.moved}")
+    if placement.certificate.lower_bound > placement.moved:
+        violations.append(f"the bound {placement.certificate.lower_bound} is above what is moved, {placement.moved}")
+    return violations
