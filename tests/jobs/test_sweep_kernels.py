@@ -15,6 +15,7 @@ from app.api.sweeps.capacity import CapacitySweepRequest
 from app.core.sweeps import score
 from app.core.sweeps.scoring import LONGEST_TRACE
 from app.errors import ConflictingFields, Json
+from app.errors.quotation import DETAIL_CHARACTERS
 from app.jobs.kernels import scenarios
 from app.jobs.kernels.loop import results_of, run_task
 from app.jobs.kernels.registry import KERNELS
@@ -137,7 +138,7 @@ def defective_rows() -> pa.Table:
     """What its kernel yields."""
     task: Iterator[pa.RecordBatch] = iter([pa.record_batch({"start": pa.array([0]), "stop": pa.array([6])})])
     kernels = {"defective": scenarios.kernel_of("defective", lambda _: Defective())}
-    return pa.Table.from_batches(run_task(kernels, "defective", payload({}), SCHEMA, task))
+    return results_of(pa.Table.from_batches(run_task(kernels, "defective", payload({}), SCHEMA, task)))
 
 
 def test_an_unexpected_error_has_its_trace_beside_the_row_and_not_in_it() -> None:
@@ -165,6 +166,8 @@ def test_a_long_trace_is_cut_at_its_beginning() -> None:
             raise ZeroDivisionError("x" * 10_000 + f" in scenario {index}")
 
     [row] = score(Deep(), 0, 1)
+    error: Any = row.document["error"]
+    assert len(error["detail"]) == DETAIL_CHARACTERS
     assert row.trace is not None
     assert len(row.trace) == LONGEST_TRACE
     assert row.trace.endswith("in scenario 0\n")

@@ -10,6 +10,7 @@ from traceback import format_exception
 from typing import Protocol
 
 from app.errors import Failure, Json
+from app.errors.quotation import DETAIL_CHARACTERS, detail_of, quoted
 
 UNEXPECTED = "unexpected_error"
 """The code of an exception that is no `Failure`."""
@@ -65,9 +66,10 @@ def _row(sweep: SweepScenarios, index: int) -> ScenarioRow:
     try:
         return ScenarioRow(index, {**identity, **sweep.figures(index), "error": None})
     except Failure as failure:
-        error, trace = _error(failure.code, failure.detail, *failure.path), None
+        error, trace = _error(failure.code, detail_of(failure), *failure.path), None
     except Exception as unexpected:  # noqa: BLE001 — a defect that one scenario meets must not stop a million others
-        error, trace = _error(UNEXPECTED, f"{type(unexpected).__name__}: {unexpected}"), _trace(unexpected)
+        detail = quoted(f"{type(unexpected).__name__}: {unexpected}", DETAIL_CHARACTERS)
+        error, trace = _error(UNEXPECTED, detail), _trace(unexpected)
     return ScenarioRow(index, {**identity, **sweep.without_figures, "error": error}, trace)
 
 
