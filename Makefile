@@ -15,7 +15,7 @@ INSTALL := $(PIP) install --require-hashes --no-build-isolation --use-pep517
 .PHONY: help run test test-fast check format conformance bench openapi lock browser clean
 
 help: ## list the targets
-	@echo "Rackplan: where every Kafka replica will land, before Kafka does it."; echo
+	@echo "Rackplan: predict and plan the placement of Kafka replicas, consumers, tasks and keys."; echo
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo; echo "Settings are environment variables, RACKPLAN_PORT=9090 make run; docs/settings.md lists them."
 

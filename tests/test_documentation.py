@@ -1,6 +1,8 @@
 """The documentation as a whole: its index, its links, and the reference tables that follow from the code."""
 
+import re
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -10,6 +12,13 @@ from tests.documents import Document
 
 DOCS = [Document(path) for path in sorted((ROOT / "docs").glob("*.md"))]
 ALL = [Document(ROOT / "README.md"), *DOCS]
+PROSE = [
+    *(document.path for document in ALL),
+    *sorted((ROOT / "docs" / "decisions").glob("*.md")),
+    *sorted((ROOT / "app" / "web" / "templates").glob("*.html")),
+]
+NOT_OURS = re.compile(r"\b(nobody|whom|minded|dearer|would rather|to and fro)\b", re.IGNORECASE)
+"""Words that make a person of a broker, or a riddle of a term; the glossary has the terms to use."""
 
 
 @pytest.mark.parametrize("document", ALL, ids=lambda document: str(document.path.relative_to(ROOT)))
@@ -45,3 +54,10 @@ def test_conformance_prints_what_is_shown() -> None:
         1 for line in (ROOT / "tests/vectors/admin_utils.jsonl").read_text(encoding="utf-8").splitlines() if line
     )
     assert f"admin_utils: {cases} cases, 0 mismatches" in text
+
+
+@pytest.mark.parametrize("path", PROSE, ids=lambda path: str(path.relative_to(ROOT)))
+def test_prose_uses_the_terms_of_the_glossary(path: Path) -> None:
+    """Code is not prose: an account may be called `nobody`."""
+    prose = re.sub(r"```.*?```|`[^`]*`", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+    assert NOT_OURS.findall(prose) == []

@@ -17,7 +17,7 @@ from app.api.reassignment import PlanReassignmentRequest
 from app.cli.offline import Texts, printed, require
 from app.errors import ConflictingFields, InvalidField, Json
 from app.formats import topics_to_move as topics_file
-from app.formats.lines import decode, refusal
+from app.formats.lines import decode, rejection
 from app.services.plans import BATCH, draft_plan, kinds
 from app.services.reassignment import EXPORTS, PLANNER, ReassignmentRequest
 from app.settings import Settings
@@ -111,7 +111,7 @@ def request_of(changes: Changes, file: Path | None) -> ReassignmentRequest:
     try:
         body: Json = orjson.loads(text)
     except orjson.JSONDecodeError as wrong:
-        raise refusal(wrong.lineno, expected="a request in JSON", actual=wrong.msg, path=("request",)) from None
+        raise rejection(wrong.lineno, expected="a request in JSON", actual=wrong.msg, path=("request",)) from None
     if isinstance(body, Mapping) and "snapshot_id" in body:
         detail = "snapshots belong to a service, and this cluster is that of the texts; leave snapshot_id out"
         raise ConflictingFields(detail, path=("snapshot_id",))

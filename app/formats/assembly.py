@@ -12,7 +12,7 @@ import numpy as np
 from app.core.model import NO_REPLICA, UNKNOWN_SIZE, Broker, Cluster, Topic
 from app.errors import MalformedText
 from app.formats import broker_lists, group_texts, log_dirs, recorded_groups, topic_describe
-from app.formats.lines import refusal
+from app.formats.lines import rejection
 from app.formats.log_dirs import LogDirs
 from app.formats.recorded_groups import JoinedGroups
 
@@ -61,7 +61,7 @@ def assemble(
         `log_dirs` or `groups`.
     """
     if all(text is None for text in (brokers_text, topics_text, log_dirs_text, groups_text)):
-        raise refusal(None, expected="the text of at least one Kafka tool", actual="none")
+        raise rejection(None, expected="the text of at least one Kafka tool", actual="none")
     with _named("topics"):
         described = topic_describe.topics(topic_describe.read(topics_text)) if topics_text is not None else ()
     with _named("log_dirs"):
@@ -78,11 +78,11 @@ def assemble(
 
 @contextmanager
 def _named(part: str) -> Iterator[None]:
-    """Name the text in its refusal."""
+    """Name the text in its rejection."""
     try:
         yield
-    except MalformedText as refused:
-        refused.path = (part,)
+    except MalformedText as rejected:
+        rejected.path = (part,)
         raise
 
 

@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from app.core.model import Broker
-from app.formats.lines import last_line, numbered, refusal, shown, whole_number
+from app.formats.lines import last_line, numbered, rejection, shown, whole_number
 from app.formats.wire import HIGHEST_PORT
 
 _HEADER = re.compile(
@@ -60,14 +60,14 @@ def read(text: str) -> tuple[BrokerHeader, ...]:
     for line, content in numbered(text):
         if _API.fullmatch(content):
             if not headers:
-                raise refusal(line, expected=f"{_EXPECTED} before its API lines", actual=shown(content))
+                raise rejection(line, expected=f"{_EXPECTED} before its API lines", actual=shown(content))
             continue
         header = _header(line, content)
         if header.id in headers:
-            raise refusal(line, expected="each broker once", actual=f"broker {header.id} again")
+            raise rejection(line, expected="each broker once", actual=f"broker {header.id} again")
         headers[header.id] = header
     if not headers:
-        raise refusal(last_line(text), expected=_EXPECTED, actual="no broker")
+        raise rejection(last_line(text), expected=_EXPECTED, actual="no broker")
     return tuple(headers.values())
 
 
@@ -85,13 +85,13 @@ def brokers(headers: Iterable[BrokerHeader]) -> tuple[Broker, ...]:
 def _header(line: int, content: str) -> BrokerHeader:
     match = _HEADER.fullmatch(content.strip())
     if not match:
-        raise refusal(line, expected=_EXPECTED, actual=shown(content))
+        raise rejection(line, expected=_EXPECTED, actual=shown(content))
     host, port_text, id_text, rack, fenced, error = match.groups()
     broker_id, port = whole_number(id_text), whole_number(port_text)
     if broker_id is None:
-        raise refusal(line, expected="a broker id from 0 to 2147483647 after `id:`", actual=shown(id_text))
+        raise rejection(line, expected="a broker id from 0 to 2147483647 after `id:`", actual=shown(id_text))
     if port is None or port > HIGHEST_PORT:
-        raise refusal(line, expected=f"a port from 0 to {HIGHEST_PORT}", actual=shown(port_text))
+        raise rejection(line, expected=f"a port from 0 to {HIGHEST_PORT}", actual=shown(port_text))
     return BrokerHeader(
         id=broker_id,
         host=host,

@@ -73,7 +73,7 @@ def read_list(cursor: wire.Cursor, *, version: int) -> tuple[LiveBroker, ...]:
         start = cursor.offset
         broker = _broker(cursor, version)
         if broker.id in brokers:
-            raise cursor.refuse(start, expected="each broker once", actual=f"broker {broker.id} again")
+            raise cursor.reject(start, expected="each broker once", actual=f"broker {broker.id} again")
         brokers[broker.id] = broker
     return tuple(brokers.values())
 

@@ -26,7 +26,7 @@ from app.errors import Json, MalformedText
 from app.formats import broker_api_versions, broker_binary, broker_registration, topic_metadata, update_metadata
 from app.formats.byte_encodings import decoded, detect
 from app.formats.documents import Document
-from app.formats.lines import last_line, numbered, refusal, shown, whole_number
+from app.formats.lines import last_line, numbered, rejection, shown, whole_number
 from app.formats.wire_formats import ByteEncoding
 
 _ARRAY = re.compile(r"\s*\[\s*[{\]]")
@@ -64,7 +64,7 @@ def _of_bytes(data: bytes) -> tuple[Broker, ...]:
         return broker_binary.brokers(update_metadata.read(data).live_brokers)
     except MalformedText as malformed:
         as_request = malformed
-    raise refusal(
+    raise rejection(
         None,
         expected="the body of a TopicMetadata response v1 or of an UpdateMetadata request v2",
         actual=f"{len(data)} bytes of neither (as a response: {as_response.detail}; as a request: {as_request.detail})",
@@ -87,10 +87,10 @@ def _registered(text: str) -> tuple[Broker, ...]:
     brokers: dict[int, Broker] = {}
     for line, broker in _of_array(text) if _ARRAY.match(text) else _of_lines(text):
         if broker.id in brokers:
-            raise refusal(line, expected="each broker once", actual=f"broker {broker.id} again")
+            raise rejection(line, expected="each broker once", actual=f"broker {broker.id} again")
         brokers[broker.id] = broker
     if not brokers:
-        raise refusal(last_line(text), expected="a broker registration", actual="none")
+        raise rejection(last_line(text), expected="a broker registration", actual="none")
     return tuple(brokers[broker_id] for broker_id in sorted(brokers))
 
 
@@ -99,14 +99,14 @@ def _of_array(text: str) -> Iterator[tuple[int | None, Broker]]:
     for i, value in enumerate(document.array(document.root, ())):
         members = dict(document.mapping(value, (i,)))
         if "id" not in members:
-            raise document.refuse((i,), expected="the key 'id', which is the broker's", actual="no such key")
+            raise document.reject((i,), expected="the key 'id', which is the broker's", actual="no such key")
         broker_id = document.integer(members.pop("id"), (i, "id"))
         try:
             registration = broker_registration.read(orjson.dumps(members).decode())
         except MalformedText as malformed:
             # The registration was printed again on one line, whose number says nothing about the text.
             reason = malformed.detail.removeprefix("line 1: ")
-            raise document.refuse((i,), expected="a broker registration", actual=f"one with {reason}") from None
+            raise document.reject((i,), expected="a broker registration", actual=f"one with {reason}") from None
         yield None, broker_registration.broker(registration, broker_id=broker_id)
 
 
@@ -115,15 +115,15 @@ def _of_lines(text: str) -> Iterator[tuple[int | None, Broker]]:
     for line, content in numbered(text):
         if content.lstrip().startswith("{"):
             if broker_id is None:
-                raise refusal(line, expected="a line with /brokers/ids/<id> before the registration", actual="none")
+                raise rejection(line, expected="a line with /brokers/ids/<id> before the registration", actual="none")
             yield line, broker_registration.broker(_registration(line, content), broker_id=broker_id)
             broker_id = None
         elif path := _PATH.search(content):
             broker_id = whole_number(path["id"])
             if broker_id is None:
-                raise refusal(line, expected="a broker id from 0 to 2147483647", actual=shown(path["id"]))
+                raise rejection(line, expected="a broker id from 0 to 2147483647", actual=shown(path["id"]))
         elif not _SHELL.match(content):
-            raise refusal(
+            raise rejection(
                 line, expected="/brokers/ids/<id>, or a registration in JSON on one line", actual=shown(content)
             )
 

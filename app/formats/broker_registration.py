@@ -132,7 +132,7 @@ def broker(registration: BrokerRegistration, *, broker_id: int) -> Broker:
 def _timestamp_ms(document: Document, value: object) -> int:
     text = document.string(value, ("timestamp",))
     if not _TIMESTAMP.fullmatch(text):
-        raise document.refuse(("timestamp",), expected="milliseconds since 1970 as a string", actual=shown(text))
+        raise document.reject(("timestamp",), expected="milliseconds since 1970 as a string", actual=shown(text))
     return int(text)
 
 
@@ -142,7 +142,7 @@ def _endpoints(document: Document, value: object) -> tuple[str, ...]:
         path: FieldPath = ("endpoints", i)
         endpoint = document.string(item, path)
         if not _ENDPOINT.fullmatch(endpoint):
-            raise document.refuse(path, expected="an endpoint (`PLAINTEXT://host:9092`)", actual=shown(endpoint))
+            raise document.reject(path, expected="an endpoint (`PLAINTEXT://host:9092`)", actual=shown(endpoint))
         endpoints.append(endpoint)
     return tuple(endpoints)
 
@@ -169,4 +169,4 @@ def _require_protocols(document: Document, registration: BrokerRegistration) -> 
         listener = endpoint.partition("://")[0]
         if listener not in registration.listener_security_protocols:
             expected = f"a listener of {', '.join(registration.listener_security_protocols) or 'no name'}"
-            raise document.refuse(("endpoints", i), expected=expected, actual=shown(listener))
+            raise document.reject(("endpoints", i), expected=expected, actual=shown(listener))

@@ -6,7 +6,7 @@ Whitespace between hexadecimal digits and base64 characters is ignored, and so i
 import re
 from base64 import b64decode
 
-from app.formats.lines import refusal
+from app.formats.lines import rejection
 from app.formats.wire_formats import ByteEncoding
 
 _HEX = re.compile(rb"\s*(?:0x)?(?:\s*[0-9a-fA-F]{2})+\s*")
@@ -45,6 +45,6 @@ def decoded(content: bytes, encoding: ByteEncoding = ByteEncoding.AUTO) -> bytes
     offset = next((at for at in range(len(content)) if not re.match(allowed, content[at : at + 1])), None)
     expected = "pairs of hexadecimal digits" if encoding is ByteEncoding.HEX else "base64, padded to groups of four"
     if offset is None:
-        raise refusal(None, expected=expected, actual=f"{len(digits)} characters that are not", byte=len(content))
+        raise rejection(None, expected=expected, actual=f"{len(digits)} characters that are not", byte=len(content))
     actual = f"byte 0x{content[offset]:02x} at byte {offset}"
-    raise refusal(None, expected=expected, actual=actual, byte=offset)
+    raise rejection(None, expected=expected, actual=actual, byte=offset)

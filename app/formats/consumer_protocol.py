@@ -156,7 +156,7 @@ def _version(reader: GeneratedReader, part: str) -> tuple[int, int]:
     """The version as written, and the one to read by."""
     version = reader.version()
     if version < 0:
-        raise reader.refuse(0, "a version from 0", str(version), _unsupported(version, part))
+        raise reader.reject(0, "a version from 0", str(version), _unsupported(version, part))
     return version, min(version, NEWEST_VERSION)
 
 

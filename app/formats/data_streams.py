@@ -48,7 +48,7 @@ class DataReader:
             size, unit = _unit(content[place : place + 3])
             if not size:
                 actual = f"byte 0x{content[place]:02x}"
-                raise self.refuse(start + place, f"{what} in modified UTF-8", actual)
+                raise self.reject(start + place, f"{what} in modified UTF-8", actual)
             units += unit.to_bytes(2, "big")
             place += size
         return units.decode("utf-16-be", "replace")
@@ -59,7 +59,7 @@ class DataReader:
         count = self.repeats(what, least_bytes=least_bytes)
         if count < 0:
             kafka = KafkaError("IllegalArgumentException")
-            raise self.refuse(start, f"a count of {what} from 0", str(count), kafka)
+            raise self.reject(start, f"a count of {what} from 0", str(count), kafka)
         return count
 
     def repeats(self, what: str, *, least_bytes: int) -> int:
@@ -69,10 +69,10 @@ class DataReader:
         left = len(self._data) - self._offset
         if count > left // least_bytes:
             expected = f"a count of {what} up to {left // least_bytes}, for {left} bytes are left"
-            raise self.refuse(start, expected, str(count))
+            raise self.reject(start, expected, str(count))
         return count
 
-    def refuse(self, byte: int, expected: str, actual: str, kafka: KafkaError | None = None) -> CorruptProtocolBytes:
+    def reject(self, byte: int, expected: str, actual: str, kafka: KafkaError | None = None) -> CorruptProtocolBytes:
         """The rejection of the field at that offset."""
         detail = f"expected {expected}, found {actual} at byte {byte}"
         return CorruptProtocolBytes(detail, kafka=kafka or self._kafka, expected=expected, byte=byte)
@@ -80,7 +80,7 @@ class DataReader:
     def _take(self, size: int, what: str) -> bytes:
         taken = self._data[self._offset : self._offset + size]
         if len(taken) < size:
-            raise self.refuse(self._offset, what, f"the end after {len(taken)} of {size} bytes")
+            raise self.reject(self._offset, what, f"the end after {len(taken)} of {size} bytes")
         self._offset += size
         return taken
 

@@ -95,7 +95,7 @@ def _group(document: Document, name: str, value: object) -> DescribedGroup:
     for i, member in enumerate(members):
         if member.member_id in seen:
             at: FieldPath = (*path, "members", i, "member_id")
-            raise document.refuse(at, expected="each member once", actual=f"{shown(member.member_id)} again")
+            raise document.reject(at, expected="each member once", actual=f"{shown(member.member_id)} again")
         seen.add(member.member_id)
     return DescribedGroup(
         group_id=name,
@@ -134,7 +134,7 @@ def _decoded(
     try:
         return read_bytes(_bytes(document, value, path))
     except CorruptProtocolBytes as corrupt:
-        raise document.refuse(path, expected="bytes of the consumer protocol", actual=corrupt.detail) from None
+        raise document.reject(path, expected="bytes of the consumer protocol", actual=corrupt.detail) from None
 
 
 def _subscription(document: Document, value: object, path: FieldPath) -> Subscription:
@@ -181,7 +181,7 @@ def _bytes(document: Document, text: str, path: FieldPath) -> bytes:
     try:
         return b64decode(text, validate=True)
     except ValueError:
-        raise document.refuse(path, expected="bytes in base64", actual="another text") from None
+        raise document.reject(path, expected="bytes in base64", actual="another text") from None
 
 
 def _text(document: Document, value: object, path: FieldPath) -> str:

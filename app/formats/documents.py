@@ -12,7 +12,7 @@ import orjson
 
 from app.core.model import INT32_MAX
 from app.errors import FieldPath, MalformedText
-from app.formats.lines import first_repeated, is_topic_name, refusal, shown
+from app.formats.lines import first_repeated, is_topic_name, rejection, shown
 
 _BLANK = re.compile(r"[ \t\r\n]*")
 _NOTHING: frozenset[str] = frozenset()
@@ -34,9 +34,9 @@ class Document:
             return cls(text, what, orjson.loads(text))
         except orjson.JSONDecodeError as error:
             line = text.count("\n", 0, error.pos) + 1
-            raise refusal(line, expected=f"{what} as JSON", actual=f"{error.msg} (column {error.colno})") from None
+            raise rejection(line, expected=f"{what} as JSON", actual=f"{error.msg} (column {error.colno})") from None
 
-    def refuse(self, path: FieldPath, *, expected: str, actual: str) -> MalformedText:
+    def reject(self, path: FieldPath, *, expected: str, actual: str) -> MalformedText:
         """The rejection of the value at `path`."""
         # An unknown key may be of any length.
         place = "/".join([str(step)[:_SHOWN_CHARACTERS] for step in path]) or "the document"
@@ -52,67 +52,67 @@ class Document:
         values = self.mapping(value, path)
         missing = [key for key in required if key not in values]
         if missing:
-            raise self.refuse(path, expected=f"the key {missing[0]!r}", actual=_keys(values))
+            raise self.reject(path, expected=f"the key {missing[0]!r}", actual=_keys(values))
         if len(values) > len(required):
             for key in values:
                 if key not in required and key not in optional:
                     known = ", ".join([*required, *optional])
-                    raise self.refuse((*path, key), expected=f"only the keys {known}", actual=f"the key {shown(key)}")
+                    raise self.reject((*path, key), expected=f"only the keys {known}", actual=f"the key {shown(key)}")
         return values
 
     def mapping(self, value: object, path: FieldPath) -> dict[str, object]:
         """An object, whatever its keys."""
         if not isinstance(value, dict):
-            raise self.refuse(path, expected="an object", actual=_kind(value))
+            raise self.reject(path, expected="an object", actual=_kind(value))
         return value
 
     def array(self, value: object, path: FieldPath) -> list[object]:
         """An array."""
         if not isinstance(value, list):
-            raise self.refuse(path, expected="an array", actual=_kind(value))
+            raise self.reject(path, expected="an array", actual=_kind(value))
         return value
 
     def string(self, value: object, path: FieldPath) -> str:
         """A string."""
         if not isinstance(value, str):
-            raise self.refuse(path, expected="a string", actual=_kind(value))
+            raise self.reject(path, expected="a string", actual=_kind(value))
         return value
 
     def boolean(self, value: object, path: FieldPath) -> bool:
         """True or false."""
         if not isinstance(value, bool):
-            raise self.refuse(path, expected="true or false", actual=_kind(value))
+            raise self.reject(path, expected="true or false", actual=_kind(value))
         return value
 
     def integer(self, value: object, path: FieldPath, *, least: int = 0, most: int = INT32_MAX) -> int:
         """A whole number within bounds; by default what an id may be."""
         # JSON's true and false are ints to Python, and a number past 64 bits arrives as a float.
         if type(value) is not int or not least <= value <= most:
-            raise self.refuse(path, expected=f"a whole number from {least} to {most}", actual=_kind(value))
+            raise self.reject(path, expected=f"a whole number from {least} to {most}", actual=_kind(value))
         return value
 
     def topic_name(self, value: object, path: FieldPath) -> str:
         """A name that Kafka takes for a topic."""
         name = self.string(value, path)
         if not is_topic_name(name):
-            raise self.refuse(path, expected="a topic name", actual=shown(name))
+            raise self.reject(path, expected="a topic name", actual=shown(name))
         return name
 
     def replicas(self, value: object, path: FieldPath) -> tuple[int, ...]:
         """Broker ids, at least one and none twice."""
         ids = self.array(value, path)
         if not ids:
-            raise self.refuse(path, expected="at least one broker id", actual="an empty array")
+            raise self.reject(path, expected="at least one broker id", actual="an empty array")
         checked = tuple([self.integer(broker, (*path, i)) for i, broker in enumerate(ids)])
         if len(set(checked)) < len(checked):
-            raise self.refuse(path, expected="each broker once", actual=f"broker {first_repeated(checked)} twice")
+            raise self.reject(path, expected="each broker once", actual=f"broker {first_repeated(checked)} twice")
         return checked
 
     def version_one(self, members: dict[str, object]) -> None:
         """The key `version` is 1 or missing, which Kafka takes for 1."""
         version = members.get("version", 1)
         if type(version) is not int or version != 1:
-            raise self.refuse(("version",), expected="version 1", actual=_kind(version))
+            raise self.reject(("version",), expected="version 1", actual=_kind(version))
 
 
 def _kind(value: object) -> str:

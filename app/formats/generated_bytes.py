@@ -92,7 +92,7 @@ class GeneratedReader:
         left = len(self._data) - self._offset
         if length > left:
             kafka = KafkaError("IllegalArgumentException", f"newLimit > capacity: ({length} > {left})")
-            raise self.refuse(start, f"at most {left} bytes of {field}, for no more are left", str(length), kafka)
+            raise self.reject(start, f"at most {left} bytes of {field}, for no more are left", str(length), kafka)
         return self._take(length)
 
     def copied_bytes(self, field: str) -> bytes:
@@ -113,7 +113,7 @@ class GeneratedReader:
         if count > left:
             message = f"Tried to allocate a collection of size {count}, but there are only {left} bytes remaining."
             expected = f"a count of {field} from 0 to {left}, for {left} bytes are left"
-            raise self.refuse(start, expected, str(count), KafkaError("RuntimeException", message))
+            raise self.reject(start, expected, str(count), KafkaError("RuntimeException", message))
         return count
 
     def int32s(self, field: str) -> Int32s:
@@ -129,19 +129,19 @@ class GeneratedReader:
         """An array of topics, each with its partitions."""
         return tuple([Owned(self.string("topic"), self.int32s("partitions")) for _ in range(self.count(field))])
 
-    def refuse(self, byte: int, expected: str, actual: str, kafka: KafkaError) -> CorruptProtocolBytes:
+    def reject(self, byte: int, expected: str, actual: str, kafka: KafkaError) -> CorruptProtocolBytes:
         """The rejection of the field at that offset."""
         detail = f"expected {expected}, found {actual} at byte {byte}"
         return CorruptProtocolBytes(detail, kafka=kafka, expected=expected, byte=byte)
 
     def _null(self, byte: int, field: str) -> CorruptProtocolBytes:
         kafka = KafkaError("RuntimeException", f"non-nullable field {field} was serialized as null")
-        return self.refuse(byte, f"{field}, which is never null", "a negative length", kafka)
+        return self.reject(byte, f"{field}, which is never null", "a negative length", kafka)
 
     def _number(self, size: int, what: str) -> int:
         left = len(self._data) - self._offset
         if left < size:
-            raise self.refuse(self._offset, what, f"the end after {left} of {size} bytes", self._underflow())
+            raise self.reject(self._offset, what, f"the end after {left} of {size} bytes", self._underflow())
         return int.from_bytes(self._take(size), "big", signed=True)
 
     def _underflow(self) -> KafkaError:
@@ -153,7 +153,7 @@ class GeneratedReader:
         if length > left:
             message = f"Error reading byte array of {length} byte(s): only {left} byte(s) available"
             expected = f"{length} bytes of {field}"
-            raise self.refuse(start, expected, f"{left}", KafkaError("RuntimeException", message))
+            raise self.reject(start, expected, f"{left}", KafkaError("RuntimeException", message))
         return self._take(length)
 
     def _take(self, length: int) -> bytes:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.core.recorded import TopicPartitions
-from app.formats.lines import is_topic_name, refusal, shown, whole_number, whole_numbers
+from app.formats.lines import is_topic_name, rejection, shown, whole_number, whole_numbers
 
 MISSING = "-"
 COORDINATOR = re.compile(r".*:-?[0-9]+ +\((?P<id>-?[0-9]{1,10})\)")
@@ -33,7 +33,7 @@ def count(cell: str, line: int, column: str) -> int:
     """A number from 0."""
     number = whole_number(cell)
     if number is None:
-        raise refusal(line, expected=f"a number from 0 to 2147483647 under {column}", actual=shown(cell))
+        raise rejection(line, expected=f"a number from 0 to 2147483647 under {column}", actual=shown(cell))
     return number
 
 
@@ -48,21 +48,21 @@ def optional_int64(cell: str, line: int, column: str) -> int | None:
         return None
     number = int(cell) if _INT64.fullmatch(cell) else _INT64_LIMIT
     if not -_INT64_LIMIT <= number < _INT64_LIMIT:
-        raise refusal(line, expected=f"a number of 64 bits or - under {column}", actual=shown(cell))
+        raise rejection(line, expected=f"a number of 64 bits or - under {column}", actual=shown(cell))
     return number
 
 
 def topic(cell: str, line: int, column: str) -> str | None:
     """A topic's name, or `-`."""
     if cell != MISSING and not is_topic_name(cell):
-        raise refusal(line, expected=f"a topic name or - under {column}", actual=shown(cell))
+        raise rejection(line, expected=f"a topic name or - under {column}", actual=shown(cell))
     return None if cell == MISSING else cell
 
 
 def coordinator(cell: str, line: int, column: str) -> str:
     """`host:port  (id)`."""
     if not COORDINATOR.fullmatch(cell):
-        raise refusal(line, expected=f"`host:port  (id)` under {column}", actual=shown(cell))
+        raise rejection(line, expected=f"`host:port  (id)` under {column}", actual=shown(cell))
     return cell
 
 
@@ -77,7 +77,7 @@ def assignment(cell: str, line: int, column: str) -> tuple[TopicPartitions, ...]
         partitions = whole_numbers(numbers)
         if not mark or not partitions or not is_topic_name(topic):
             expected = f"`orders:0,1;payments:2` or `orders(0,1), payments(2)` under {column}"
-            raise refusal(line, expected=expected, actual=shown(part))
+            raise rejection(line, expected=expected, actual=shown(part))
         assigned.append(TopicPartitions(topic, partitions))
     return tuple(assigned)
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeAlias
 
-from app.formats.lines import numbered, refusal, shown
+from app.formats.lines import numbered, rejection, shown
 
 _NAME = re.compile(r"COORDINATOR \(ID\)|\S+")
 _WORD = re.compile(r"\S+")
@@ -74,7 +74,7 @@ def read(text: str, *, required: Sequence[str]) -> tuple[Table, ...]:
                 layout, rows = tables[-1]
                 rows.append(Row(line, _cells(line, content, layout)))
         elif not is_prose(content):
-            raise refusal(line, expected=f"a header ({', '.join(required)})", actual=shown(content))
+            raise rejection(line, expected=f"a header ({', '.join(required)})", actual=shown(content))
     return tuple([Table(layout, tuple(rows)) for layout, rows in tables])
 
 
@@ -117,12 +117,12 @@ def _layout(line: int, content: str, required: Sequence[str]) -> Layout:
     names = [match.group() for match in matches]
     for name in required:
         if name not in names:
-            raise refusal(line, expected=f"the column {name} in the header", actual=shown(" ".join(names)))
+            raise rejection(line, expected=f"the column {name} in the header", actual=shown(" ".join(names)))
     if len(set(names)) < len(names):
-        raise refusal(line, expected="each column once", actual=shown(" ".join(names)))
+        raise rejection(line, expected="each column once", actual=shown(" ".join(names)))
     starts = [match.start() for match in matches]
     if starts[0]:
-        raise refusal(line, expected="a header from the start of its line", actual=shown(content))
+        raise rejection(line, expected="a header from the start of its line", actual=shown(content))
     # The last column is padded if the header has blanks after its name.
     last = 0 if len(content) == matches[-1].end() else len(content) - starts[-1]
     widths = [after - before - 1 for before, after in pairwise(starts)]
@@ -133,7 +133,7 @@ def _cells(line: int, content: str, layout: Layout) -> Mapping[str, str]:
     cells = _cut_by_header(content, layout) or _cut_at_blanks(content, layout)
     if cells is None:
         expected = f"{len(layout)} cells ({', '.join([column.name for column in layout])})"
-        raise refusal(line, expected=expected, actual=shown(content))
+        raise rejection(line, expected=expected, actual=shown(content))
     return cells
 
 

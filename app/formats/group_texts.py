@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from app.formats import consumer_groups, described_groups, group_tables
 from app.formats.consumer_groups import Form, GroupMember, GroupState, PartitionOffsets, Section
 from app.formats.described_groups import DescribedGroup
-from app.formats.lines import refusal, shown
+from app.formats.lines import rejection, shown
 from app.formats.split_text import Mark, split, starts_document
 
 _DESCRIBED = "described"
@@ -35,7 +35,7 @@ def read(text: str) -> GroupTexts:
     texts = split(text, _mark)
     if texts.stray is not None:
         line, content = texts.stray
-        raise refusal(line, expected=_EXPECTED, actual=shown(content))
+        raise rejection(line, expected=_EXPECTED, actual=shown(content))
     described = texts.parts.get(_DESCRIBED)
     return GroupTexts(
         offsets=consumer_groups.read_offsets(texts.parts.get(Form.OFFSETS, "")),

@@ -25,7 +25,7 @@ import numpy as np
 from app.core.capacity.measured import IngressSeries
 from app.core.sweeps.fields import impossible
 from app.errors import ConflictingFields, FieldPath, Json
-from app.formats.lines import is_topic_name, refusal, shown, whole_number
+from app.formats.lines import is_topic_name, rejection, shown, whole_number
 
 _NEEDED, _OPTIONAL = ("topic", "bytes_in_per_s"), ("partition", "timestamp")
 _Key = tuple[str, int | None]
@@ -47,14 +47,14 @@ def read_csv(text: str, path: FieldPath) -> list[IngressSeries]:
             columns = _header(row, line, path)
             continue
         if len(row) != len(columns):
-            raise refusal(line, expected=f"{len(columns)} fields", actual=f"{len(row)}", path=path)
+            raise rejection(line, expected=f"{len(columns)} fields", actual=f"{len(row)}", path=path)
         fields = dict(zip(columns, (field.strip() for field in row), strict=True))
         key, time, rate = _sample(fields, line, path)
         if time in samples[key]:
-            raise refusal(line, expected="each sample once", actual=f"{shown(','.join(row))} again", path=path)
+            raise rejection(line, expected="each sample once", actual=f"{shown(','.join(row))} again", path=path)
         samples[key][time] = rate
     if columns is None:
-        raise refusal(1, expected=f"a header line with {' and '.join(_NEEDED)}", actual="nothing", path=path)
+        raise rejection(1, expected=f"a header line with {' and '.join(_NEEDED)}", actual="nothing", path=path)
     return [_series(key, by_time) for key, by_time in samples.items()]
 
 
@@ -67,7 +67,7 @@ def _lines(rows: Iterator[list[str]], path: FieldPath) -> Iterator[tuple[int, li
             if any(field.strip() for field in row):
                 yield line, row
     except csv.Error as error:
-        raise refusal(line + 1, expected="CSV", actual=str(error), path=path) from None
+        raise rejection(line + 1, expected="CSV", actual=str(error), path=path) from None
 
 
 def _header(row: Sequence[str], line: int, path: FieldPath) -> list[str]:
@@ -75,29 +75,29 @@ def _header(row: Sequence[str], line: int, path: FieldPath) -> list[str]:
     for name in columns:
         if name not in _NEEDED + _OPTIONAL or columns.count(name) > 1:
             expected = f"the columns {', '.join(_NEEDED)} and perhaps {', '.join(_OPTIONAL)}, each once"
-            raise refusal(line, expected=expected, actual=shown(name), path=path)
+            raise rejection(line, expected=expected, actual=shown(name), path=path)
     for name in _NEEDED:
         if name not in columns:
-            raise refusal(line, expected=f"a column {name}", actual=shown(",".join(row)), path=path)
+            raise rejection(line, expected=f"a column {name}", actual=shown(",".join(row)), path=path)
     return columns
 
 
 def _sample(fields: Mapping[str, str], line: int, path: FieldPath) -> tuple[_Key, float, float]:
     topic, partition, time = fields["topic"], None, 0.0
     if not is_topic_name(topic):
-        raise refusal(line, expected="a topic's name", actual=shown(topic), path=path)
+        raise rejection(line, expected="a topic's name", actual=shown(topic), path=path)
     if "partition" in fields and (partition := whole_number(fields["partition"])) is None:
-        raise refusal(line, expected="a partition's number", actual=shown(fields["partition"]), path=path)
+        raise rejection(line, expected="a partition's number", actual=shown(fields["partition"]), path=path)
     if "timestamp" in fields:
         seconds = _seconds(fields["timestamp"])
         if seconds is None:
             expected = "a time as RFC 3339 or in seconds"
-            raise refusal(line, expected=expected, actual=shown(fields["timestamp"]), path=path)
+            raise rejection(line, expected=expected, actual=shown(fields["timestamp"]), path=path)
         time = seconds
     rate = _rate(fields["bytes_in_per_s"])
     if rate is None:
         expected = "bytes/s, a finite number of 0 or more"
-        raise refusal(line, expected=expected, actual=shown(fields["bytes_in_per_s"]), path=path)
+        raise rejection(line, expected=expected, actual=shown(fields["bytes_in_per_s"]), path=path)
     return (topic, partition), time, rate
 
 

@@ -35,7 +35,7 @@ def read(text: str) -> tuple[TopicPartition, ...]:
         partition = _partition(document, value, ("partitions", i))
         if partition in partitions:
             actual = f"{partition[0]}-{partition[1]} again"
-            raise document.refuse(("partitions", i), expected="each partition once", actual=actual)
+            raise document.reject(("partitions", i), expected="each partition once", actual=actual)
         partitions[partition] = None
     return tuple(partitions)
 

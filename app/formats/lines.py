@@ -36,7 +36,7 @@ def decode(content: bytes, name: str) -> str:
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         actual = f"byte 0x{content[error.start]:02x} at offset {error.start} of {name}"
-        raise refusal(line, expected="text in UTF-8", actual=actual, path=(name,), byte=error.start) from None
+        raise rejection(line, expected="text in UTF-8", actual=actual, path=(name,), byte=error.start) from None
 
 
 def numbered(text: str) -> Iterator[tuple[int, str]]:
@@ -51,7 +51,7 @@ def last_line(text: str) -> int:
     return text.rstrip().count("\n") + 1
 
 
-def refusal(line: int | None, *, expected: str, actual: str, path: FieldPath = (), **context: Json) -> MalformedText:
+def rejection(line: int | None, *, expected: str, actual: str, path: FieldPath = (), **context: Json) -> MalformedText:
     """The failure with the expected and the actual text, in its detail and its context."""
     return MalformedText(f"expected {expected}, found {actual}", line=line, expected=expected, path=path, **context)
 

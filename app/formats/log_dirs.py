@@ -20,7 +20,7 @@ import orjson
 
 from app.errors import FieldPath
 from app.formats.documents import Document
-from app.formats.lines import LOG_LINE, is_topic_name, refusal, shown, whole_number, whole_numbers
+from app.formats.lines import LOG_LINE, is_topic_name, rejection, shown, whole_number, whole_numbers
 
 _QUERYING = "Querying brokers for log directories information"
 _RECEIVED = "Received log directory information from brokers"
@@ -88,7 +88,7 @@ def read(text: str) -> LogDirs:
     for i, broker in enumerate(brokers):
         if broker.broker in seen:
             path = ("brokers", i, "broker")
-            raise document.refuse(path, expected="each broker once", actual=f"broker {broker.broker} again")
+            raise document.reject(path, expected="each broker once", actual=f"broker {broker.broker} again")
         seen.add(broker.broker)
     return LogDirs(brokers, requested)
 
@@ -127,7 +127,7 @@ def _without_prose(text: str) -> tuple[str, tuple[int, ...] | None]:
         if prose and prose["brokers"] is not None:
             requested = whole_numbers(prose["brokers"].strip())
             if requested is None:
-                raise refusal(line, expected="broker ids with commas between them", actual=shown(prose["brokers"]))
+                raise rejection(line, expected="broker ids with commas between them", actual=shown(prose["brokers"]))
         document_lines.append("" if prose or LOG_LINE.match(content) else content)
     return "\n".join(document_lines), requested
 
@@ -155,7 +155,7 @@ def _log_dir(document: Document, value: object, path: FieldPath, seen: set[tuple
         replica = _replica(document, item, place)
         key = (replica.topic, replica.partition, replica.is_future)
         if key in seen:
-            raise document.refuse(place, expected="each replica of a broker once", actual=f"{key[0]}-{key[1]} again")
+            raise document.reject(place, expected="each replica of a broker once", actual=f"{key[0]}-{key[1]} again")
         seen.add(key)
         replicas.append(replica)
     return LogDir(
@@ -173,7 +173,7 @@ def _replica(document: Document, value: object, path: FieldPath) -> LogDirReplic
     partition = whole_number(number)
     if partition is None or not is_topic_name(topic):
         expected = "a topic and its partition (`orders-0`)"
-        raise document.refuse((*path, "partition"), expected=expected, actual=shown(text))
+        raise document.reject((*path, "partition"), expected=expected, actual=shown(text))
     lag = members.get("offsetLag", 0)
     return LogDirReplica(
         topic=topic,

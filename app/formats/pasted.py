@@ -15,7 +15,7 @@ import re
 from dataclasses import dataclass
 
 from app.formats import consumer_groups, described_groups, group_tables
-from app.formats.lines import refusal, shown
+from app.formats.lines import rejection, shown
 from app.formats.split_text import Mark, split, starts_document
 
 _BROKERS, _TOPICS, _LOG_DIRS, _GROUPS = "brokers", "topics", "log_dirs", "groups"
@@ -62,7 +62,7 @@ def read(text: str) -> Pasted:
     if texts.stray is not None or not texts.parts:
         first = (1, text.lstrip()[:1000].split("\n")[0])
         line, content = texts.stray if texts.parts and texts.stray is not None else first
-        raise refusal(line, expected=_EXPECTED, actual=shown(content))
+        raise rejection(line, expected=_EXPECTED, actual=shown(content))
     return Pasted(**texts.parts)
 
 

@@ -24,7 +24,7 @@ import orjson
 from app.core.model import Assignment, Placement
 from app.errors import FieldPath
 from app.formats.documents import Document
-from app.formats.lines import LOG_LINE, last_line, refusal
+from app.formats.lines import LOG_LINE, last_line, rejection
 from app.formats.row_text import format_rows, literal, with_partition_ids
 
 ANY_LOG_DIR = "any"
@@ -82,7 +82,7 @@ def read(text: str) -> Reassignment:
         key = (partition.topic, partition.partition)
         if key in seen:
             actual = f"{partition.topic}-{partition.partition} again"
-            raise document.refuse(("partitions", i), expected="each partition once", actual=actual)
+            raise document.reject(("partitions", i), expected="each partition once", actual=actual)
         seen.add(key)
         partitions.append(partition)
     return Reassignment(tuple(partitions))
@@ -142,7 +142,7 @@ def _log_dirs(
     values = document.array(members["log_dirs"], path)
     if len(values) != len(replicas):
         expected = f"a directory for each of {len(replicas)} replicas"
-        raise document.refuse(path, expected=expected, actual=f"{len(values)} directories")
+        raise document.reject(path, expected=expected, actual=f"{len(values)} directories")
     return tuple([document.string(value, (*path, i)) for i, value in enumerate(values)])
 
 
@@ -177,12 +177,12 @@ def _between(text: str, *, after: str, until: str | None) -> str:
     lines = text.split("\n")
     stripped = [line.strip() for line in lines]
     if after not in stripped:
-        raise refusal(1, expected=f"the line {after!r}", actual="none such")
+        raise rejection(1, expected=f"the line {after!r}", actual="none such")
     start = stripped.index(after) + 1
     end = len(lines)
     if until is not None:
         if until not in stripped[start:]:
-            raise refusal(last_line(text), expected=f"the line {until!r}", actual="the end of the text")
+            raise rejection(last_line(text), expected=f"the line {until!r}", actual="the end of the text")
         end = stripped.index(until, start)
     document_lines = ["" if LOG_LINE.match(line) else line for line in lines[start:end]]
     return "\n".join([""] * start + document_lines)

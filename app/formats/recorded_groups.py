@@ -15,7 +15,7 @@ from app.formats.consumer_groups import GroupMember, GroupState, PartitionOffset
 from app.formats.described_groups import DescribedGroup, DescribedMember
 from app.formats.generated_bytes import grouped
 from app.formats.group_texts import GroupTexts
-from app.formats.lines import refusal, shown
+from app.formats.lines import rejection, shown
 
 Row = TypeVar("Row", PartitionOffsets, GroupMember, GroupState)
 _Members: TypeAlias = Mapping[str, RecordedMember]
@@ -96,11 +96,11 @@ def _rows(sections: Iterable[Section[Row]], name: Callable[[Row], str]) -> Itera
         for line, row in zip(section.lines, section.rows, strict=True):
             if row.group is None:
                 expected = "the column GROUP, which kafka-consumer-groups prints since 2.4"
-                raise refusal(line, expected=expected, actual="a table without it")
+                raise rejection(line, expected=expected, actual="a table without it")
             what = (row.group, name(row))
             if what in seen:
                 actual = f"{what[1]} of group {shown(row.group)} again"
-                raise refusal(line, expected="each state, member and partition of a group once", actual=actual)
+                raise rejection(line, expected="each state, member and partition of a group once", actual=actual)
             seen.add(what)
             yield row.group, row
 

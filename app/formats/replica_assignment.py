@@ -11,7 +11,7 @@ Source: `TopicCommand.parseReplicaAssignment` of Apache Kafka.
 import numpy as np
 
 from app.core.model import NO_REPLICA, Int32s
-from app.formats.lines import first_repeated, refusal, shown, whole_number
+from app.formats.lines import first_repeated, rejection, shown, whole_number
 from app.formats.row_text import format_rows
 
 
@@ -36,7 +36,7 @@ def read(text: str) -> Int32s:
         rows.append(_row(item, partition, at))
         if len(rows[partition]) != len(rows[0]):
             expected = f"{len(rows[0])} replicas for partition {partition}, as partition 0 has"
-            raise refusal(at, expected=expected, actual=str(len(rows[partition])), partition=partition)
+            raise rejection(at, expected=expected, actual=str(len(rows[partition])), partition=partition)
         line += item.count("\n")
     return np.array(rows, dtype=np.int32)
 
@@ -64,9 +64,9 @@ def _row(item: str, partition: int, line: int) -> list[int]:
         broker = whole_number(text.strip())
         if broker is None:
             expected = f"a broker id from 0 to 2147483647 in partition {partition}"
-            raise refusal(line, expected=expected, actual=shown(text), partition=partition)
+            raise rejection(line, expected=expected, actual=shown(text), partition=partition)
         ids.append(broker)
     if len(set(ids)) < len(ids):
         actual = f"broker {first_repeated(ids)} twice"
-        raise refusal(line, expected=f"each broker once in partition {partition}", actual=actual, partition=partition)
+        raise rejection(line, expected=f"each broker once in partition {partition}", actual=actual, partition=partition)
     return ids

@@ -32,7 +32,7 @@ from app.core.jvm.hashes import TaskId, TopicPartition, utf16_order
 from app.errors import CorruptProtocolBytes, KafkaError, NotSerializable
 from app.formats.data_streams import DataReader, text
 from app.formats.generated_bytes import int32, int64
-from app.formats.lines import refusal
+from app.formats.lines import rejection
 
 OLDEST_VERSION = 1
 NEWEST_VERSION = 11
@@ -90,7 +90,7 @@ def read(data: bytes) -> AssignmentInfo:
     reader = _Reader(data, _REFUSED)
     version = reader.int32("a version (int32)")
     if not OLDEST_VERSION <= version <= NEWEST_VERSION:
-        raise reader.refuse(0, f"a version from {OLDEST_VERSION} to {NEWEST_VERSION}", str(version))
+        raise reader.reject(0, f"a version from {OLDEST_VERSION} to {NEWEST_VERSION}", str(version))
     common = reader.int32("a commonly supported version (int32)") if version >= 3 else None
     active, standby = reader.active_tasks(version), reader.standby_tasks(version)
     topics = reader.topics() if version >= 5 else None
@@ -210,7 +210,7 @@ class _Reader(DataReader):
         if number not in topics:
             # Kafka continues with a topic that has no name.
             actual = f"{number} at byte {start}"
-            raise refusal(None, expected="a number of a topic that was named", actual=actual, byte=start)
+            raise rejection(None, expected="a number of a topic that was named", actual=actual, byte=start)
         return topics[number]
 
     def _task(self, version: int) -> TaskId:
@@ -220,7 +220,7 @@ class _Reader(DataReader):
             length = self.int32("the length (int32) of a named topology's name")
             if length > 0:
                 actual = f"a name of {length} characters at byte {start}"
-                raise refusal(None, expected="a task of no named topology", actual=actual, byte=start)
+                raise rejection(None, expected="a task of no named topology", actual=actual, byte=start)
         return task
 
 

@@ -31,7 +31,7 @@ from app.core.streams.model import RUNNING_ACTIVE, UNKNOWN_LAG
 from app.errors import KafkaError, NotSerializable
 from app.formats import generated_bytes as generated
 from app.formats.generated_bytes import GeneratedReader, java_text
-from app.formats.lines import refusal, shown
+from app.formats.lines import rejection, shown
 
 NEWEST_VERSION = 11
 OLDEST_VERSION = 1
@@ -92,7 +92,7 @@ def read(data: bytes) -> SubscriptionInfo:
     version = reader.int32("a version (int32)")
     if version < OLDEST_VERSION:
         expected = f"a version from {OLDEST_VERSION}"
-        raise reader.refuse(0, expected, str(version), KafkaError("IllegalArgumentException"))
+        raise reader.reject(0, expected, str(version), KafkaError("IllegalArgumentException"))
     latest = reader.latest_supported_version(version) if version >= 3 else None
     if version > NEWEST_VERSION:
         return SubscriptionInfo(None, latest_supported_version=latest, version=version)
@@ -152,7 +152,7 @@ class _Reader(GeneratedReader):
         latest = self.int32("a latest supported version (int32)")
         if latest < version:
             expected = f"a latest supported version from {version}, which is the bytes' own"
-            raise self.refuse(start, expected, str(latest), KafkaError("IllegalArgumentException"))
+            raise self.reject(start, expected, str(latest), KafkaError("IllegalArgumentException"))
         return latest
 
     def task_lists(self) -> dict[TaskId, int]:
@@ -183,7 +183,7 @@ class _Reader(GeneratedReader):
             name = self.nullable_string("namedTopology")
             if name:
                 actual = f"one of {shown(name)} at byte {start}"
-                raise refusal(None, expected="a task of no named topology", actual=actual, byte=start)
+                raise rejection(None, expected="a task of no named topology", actual=actual, byte=start)
         return sums
 
     def client_tags(self) -> dict[str, str]:
@@ -193,7 +193,7 @@ class _Reader(GeneratedReader):
             key = java_text(self.copied_bytes("key"))
             if key in tags:
                 kafka = KafkaError("IllegalStateException")
-                raise self.refuse(start, "each client tag once", f"{shown(key)} again", kafka)
+                raise self.reject(start, "each client tag once", f"{shown(key)} again", kafka)
             tags[key] = java_text(self.copied_bytes("value"))
         return tags
 
@@ -217,16 +217,16 @@ class _Reader(GeneratedReader):
 def _checked(info: SubscriptionInfo) -> int:
     version, latest = info.version, info.latest_supported_version
     if version > NEWEST_VERSION:
-        _refuse(f"versions are up to {NEWEST_VERSION}; {version} given", "IllegalStateException", version)
+        _reject(f"versions are up to {NEWEST_VERSION}; {version} given", "IllegalStateException", version)
     if version < OLDEST_VERSION or (version >= 3 and (latest is None or latest < version)):
         detail = f"versions are from {OLDEST_VERSION} up to the latest supported one; {version} of {latest} given"
-        _refuse(detail, "IllegalArgumentException", version)
+        _reject(detail, "IllegalArgumentException", version)
     if info.process_id is None:
-        _refuse("there is no process id", "NullPointerException", version)
+        _reject("there is no process id", "NullPointerException", version)
     return version
 
 
-def _refuse(detail: str, exception: str, version: int) -> None:
+def _reject(detail: str, exception: str, version: int) -> None:
     raise NotSerializable(detail, kafka=KafkaError(exception), version=version)
 
 

@@ -26,7 +26,7 @@ from app.formats.lines import (
     is_topic_name,
     last_line,
     numbered,
-    refusal,
+    rejection,
     shown,
     whole_number,
     whole_numbers,
@@ -203,7 +203,7 @@ class _Reader:
             self._close(line - 1)
             self._open = self._header(line, values, separator=": " if content.startswith("Topic: ") else ":")
         else:
-            raise refusal(line, expected=f"{_HEADER} or {_ROW}", actual=shown(content))
+            raise rejection(line, expected=f"{_HEADER} or {_ROW}", actual=shown(content))
 
     def finished(self, line: int) -> tuple[TopicDescription, ...]:
         self._close(line)
@@ -215,19 +215,19 @@ class _Reader:
             return
         if len(topic.rows) != topic.partition_count:
             actual = f"{len(topic.rows)}: the text is cut off"
-            raise refusal(min(line, topic.last_line), expected=f"rows for {topic.count_text}", actual=actual)
+            raise rejection(min(line, topic.last_line), expected=f"rows for {topic.count_text}", actual=actual)
         self._done[topic.name] = topic.finish(tuple(topic.rows.values()))
 
     def _header(self, line: int, values: _Values, *, separator: str) -> _Section:
         _require(line, values, ("ReplicationFactor", "Configs"), of=_HEADER)
         name = values["Topic"]
         if not is_topic_name(name):
-            raise refusal(line, expected="a topic name after `Topic:`", actual=shown(name))
+            raise rejection(line, expected="a topic name after `Topic:`", actual=shown(name))
         if name in self._done:
-            raise refusal(line, expected="each topic once", actual=f"topic {name!r} again")
+            raise rejection(line, expected="each topic once", actual=f"topic {name!r} again")
         topic_id = values.get("TopicId") or None
         if topic_id is not None and not is_topic_id(topic_id):
-            raise refusal(line, expected="22 characters of base64 after `TopicId:`", actual=shown(topic_id))
+            raise rejection(line, expected="22 characters of base64 after `TopicId:`", actual=shown(topic_id))
         columns = tuple(values)[1:]
         replication_factor = _number(line, values, "ReplicationFactor")
 
@@ -250,16 +250,16 @@ class _Reader:
         self._require_all_or_none(line, values)
         topic = self._open
         if topic is None:
-            raise refusal(
+            raise rejection(
                 line, expected=f"{_HEADER} before its rows", actual=f"a row of topic {shown(values['Topic'])}"
             )
         if values["Topic"] != topic.name:
-            raise refusal(line, expected=f"a row of topic {topic.name!r}", actual=f"one of {shown(values['Topic'])}")
+            raise rejection(line, expected=f"a row of topic {topic.name!r}", actual=f"one of {shown(values['Topic'])}")
         row = self._row(line, values)
         if row.partition in topic.rows:
-            raise refusal(line, expected="each partition once", actual=f"partition {row.partition} again")
+            raise rejection(line, expected="each partition once", actual=f"partition {row.partition} again")
         if len(topic.rows) == topic.partition_count:
-            raise refusal(line, expected=f"no more than {topic.count_text}", actual=f"partition {row.partition}")
+            raise rejection(line, expected=f"no more than {topic.count_text}", actual=f"partition {row.partition}")
         topic.rows[row.partition] = row
         topic.last_line = line
 
@@ -274,11 +274,11 @@ class _Reader:
     def _row(self, line: int, values: _Values) -> PartitionDescription:
         replicas, isr = _ids(line, values, "Replicas"), _ids(line, values, "Isr")
         if not replicas:
-            raise refusal(line, expected="at least one broker id after `Replicas:`", actual="none")
+            raise rejection(line, expected="at least one broker id after `Replicas:`", actual="none")
         strangers = set(isr).difference(replicas)
         if strangers:
             # An in-sync replica is a replica; another id is what a cut leaves of one.
-            raise refusal(line, expected="replicas after `Isr:`", actual=f"{min(strangers)}, which is none")
+            raise rejection(line, expected="replicas after `Isr:`", actual=f"{min(strangers)}, which is none")
         columns = tuple(values)[1:]
         columns = self._layouts.setdefault(columns, columns)
         return PartitionDescription(
@@ -307,10 +307,10 @@ def _columns(line: int, content: str) -> _Values:
         name, colon, value = part.partition(":")
         if not colon or name in values:
             actual = f"{shown(part)} again" if name in values else shown(part)
-            raise refusal(line, expected=f"a column (`Name: value`) of {_HEADER} or {_ROW}", actual=actual)
+            raise rejection(line, expected=f"a column (`Name: value`) of {_HEADER} or {_ROW}", actual=actual)
         values[name] = value.strip()
     if next(iter(values)) != "Topic":
-        raise refusal(line, expected=f"{_HEADER} or {_ROW}", actual=shown(content))
+        raise rejection(line, expected=f"{_HEADER} or {_ROW}", actual=shown(content))
     return values
 
 
@@ -318,13 +318,13 @@ def _require(line: int, values: _Values, columns: Columns, *, of: str) -> None:
     for column in columns:
         if column not in values:
             actual = f"only {shown(', '.join(values))}: the line is cut off"
-            raise refusal(line, expected=f"the column `{column}` in {of}", actual=actual)
+            raise rejection(line, expected=f"the column `{column}` in {of}", actual=actual)
 
 
 def _number(line: int, values: _Values, column: str) -> int:
     number = whole_number(values[column])
     if number is None:
-        raise refusal(line, expected=f"a number from 0 to 2147483647 after `{column}:`", actual=shown(values[column]))
+        raise rejection(line, expected=f"a number from 0 to 2147483647 after `{column}:`", actual=shown(values[column]))
     return number
 
 
@@ -332,10 +332,10 @@ def _ids(line: int, values: _Values, column: str) -> tuple[int, ...]:
     text = values.get(column, "")
     ids = whole_numbers(text)
     if ids is None:
-        raise refusal(line, expected=f"broker ids from 0 to 2147483647 after `{column}:`", actual=shown(text))
+        raise rejection(line, expected=f"broker ids from 0 to 2147483647 after `{column}:`", actual=shown(text))
     if len(set(ids)) < len(ids):
         actual = f"broker {first_repeated(ids)} twice"
-        raise refusal(line, expected=f"each broker once after `{column}:`", actual=actual)
+        raise rejection(line, expected=f"each broker once after `{column}:`", actual=actual)
     return ids
 
 

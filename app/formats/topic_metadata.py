@@ -90,7 +90,7 @@ def read(data: bytes, *, version: int) -> MetadataBrokers:
         start = cursor.offset
         broker_id, host, port = cursor.broker_id(), cursor.string("a host"), cursor.port()
         if broker_id in brokers:
-            raise cursor.refuse(start, expected="each broker once", actual=f"broker {broker_id} again")
+            raise cursor.reject(start, expected="each broker once", actual=f"broker {broker_id} again")
         rack = cursor.nullable_string("a rack") if version >= 1 else None
         brokers[broker_id] = MetadataBroker(broker_id, host, port, rack)
     return MetadataBrokers(tuple(brokers.values()), cursor.rest)

@@ -29,7 +29,7 @@ def read(text: str) -> tuple[str, ...]:
         path = ("topics", i)
         topic = document.topic_name(document.members(value, path, required=("topic",))["topic"], (*path, "topic"))
         if topic in topics:
-            raise document.refuse(path, expected="each topic once", actual=f"topic {topic!r} again")
+            raise document.reject(path, expected="each topic once", actual=f"topic {topic!r} again")
         topics[topic] = None
     return tuple(topics)
 

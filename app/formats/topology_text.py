@@ -14,7 +14,7 @@ Read as Kafka 1.1 and later print it, however it is indented. A line that ends i
 so that what a log holds is read. A source's pattern that has the form of a list of topics (`[abc]`) is taken for one.
 A node's name has no comma before a blank and no bracket after one, as none has that Kafka gives or checks.
 
-Refused are a named topology (`Topology: name:`), which no public API makes, and a text in which a node names another
+Rejected are a named topology (`Topology: name:`), which no public API makes, and a text in which a node names another
 that does not name it in return: it was cut off or changed. A cut between two subtopologies cannot be seen.
 
 Source: KIP-120; `InternalTopologyBuilder` of Apache Kafka 4.0.
@@ -24,7 +24,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from app.formats.lines import is_topic_name, last_line, numbered, refusal, shown, whole_number
+from app.formats.lines import is_topic_name, last_line, numbered, rejection, shown, whole_number
 from app.formats.topology import Node, Processor, Sink, Source, Subtopology, TopologyDescription
 
 _HEADING = "Topologies:"
@@ -105,24 +105,24 @@ class _OpenNode:
         if self.key != "topic":
             return Sink(self.name, None, self.value, predecessors)
         if not is_topic_name(self.value):
-            raise self._refuse("a topic's name after `topic:`")
+            raise self._reject("a topic's name after `topic:`")
         return Sink(self.name, self.value, None, predecessors)
 
     def _stores(self) -> tuple[str, ...]:
         names = _listed(self.value)
         if names is None or "" in names:
-            raise self._refuse("stores' names in brackets after `stores:`")
+            raise self._reject("stores' names in brackets after `stores:`")
         return names
 
     def _topics(self) -> tuple[str, ...]:
         """Empty for a pattern."""
         names = _listed(self.value)
         if not self.value or names == ():
-            raise self._refuse("topics' names in brackets, or a pattern, after `topics:`")
+            raise self._reject("topics' names in brackets, or a pattern, after `topics:`")
         return names if names is not None and all(map(is_topic_name, names)) else ()
 
-    def _refuse(self, expected: str) -> Exception:
-        return refusal(self.line, expected=expected, actual=shown(self.value))
+    def _reject(self, expected: str) -> Exception:
+        return rejection(self.line, expected=expected, actual=shown(self.value))
 
 
 class _Reader:
@@ -149,30 +149,30 @@ class _Reader:
             self._open(line, subtopology[1], is_global=subtopology[2] is not None)
         elif content.endswith(_HEADING):
             if self._heading or self._id is not None:
-                raise refusal(line, expected="one topology", actual=f"{shown(content)} again")
+                raise rejection(line, expected="one topology", actual=f"{shown(content)} again")
             self._heading = True
         else:
             named = kind == "Topology"
-            raise refusal(line, expected="a topology without a name" if named else _EXPECTED, actual=shown(content))
+            raise rejection(line, expected="a topology without a name" if named else _EXPECTED, actual=shown(content))
 
     def finished(self, line: int) -> TopologyDescription:
         self._require_arrows(line, "the end")
         self._close(line, "the end")
         if not self._heading and not self._done:
-            raise refusal(line, expected=_EXPECTED, actual="nothing")
+            raise rejection(line, expected=_EXPECTED, actual="nothing")
         return TopologyDescription(tuple(self._done.values()))
 
     def _require_arrows(self, line: int, actual: str) -> None:
         missing = self._nodes[-1].missing if self._nodes else None
         if missing is not None:
-            raise refusal(line, expected=f"`{missing}` of node {shown(self._nodes[-1].name)}", actual=actual)
+            raise rejection(line, expected=f"`{missing}` of node {shown(self._nodes[-1].name)}", actual=actual)
 
     def _open(self, line: int, digits: str, *, is_global: bool) -> None:
         number = whole_number(digits)
         if number is None:
-            raise refusal(line, expected="a number from 0 to 2147483647 after `Sub-topology:`", actual=shown(digits))
+            raise rejection(line, expected="a number from 0 to 2147483647 after `Sub-topology:`", actual=shown(digits))
         if number in self._done:
-            raise refusal(line, expected="each subtopology once", actual=f"{number} again")
+            raise rejection(line, expected="each subtopology once", actual=f"{number} again")
         self._id, self._is_global = number, is_global
 
     def _close(self, line: int, actual: str) -> None:
@@ -180,7 +180,7 @@ class _Reader:
         if self._id is None:
             return
         if not self._nodes:
-            raise refusal(line, expected=f"nodes of subtopology {self._id}", actual=actual)
+            raise rejection(line, expected=f"nodes of subtopology {self._id}", actual=actual)
         self._require_answers()
         self._done[self._id] = Subtopology(self._id, tuple([node.finished() for node in self._nodes]), self._is_global)
         self._nodes = []
@@ -199,18 +199,18 @@ class _Reader:
                 for name in names:
                     if (back, name, node.name) not in stated:
                         expected = f"nodes of the subtopology that name {shown(node.name)} after `{back}`"
-                        raise refusal(line, expected=expected, actual=shown(name))
+                        raise rejection(line, expected=expected, actual=shown(name))
 
     def _take_node(self, line: int, kind: str, content: str) -> None:
         bracket = _BRACKET.search(content)
         name = "" if bracket is None else content[len(kind) + 2 : bracket.start()]
         if bracket is None or not content.endswith(")") or bracket[1] not in _SAYS[kind] or not name:
             expected = " or ".join([f"`{kind}: <name> ({key}: …)`" for key in _SAYS[kind]])
-            raise refusal(line, expected=expected, actual=shown(content))
+            raise rejection(line, expected=expected, actual=shown(content))
         if self._id is None:
-            raise refusal(line, expected="`Sub-topology: …` before its nodes", actual=shown(content))
+            raise rejection(line, expected="`Sub-topology: …` before its nodes", actual=shown(content))
         if name in self._names:
-            raise refusal(line, expected="each node once", actual=f"{shown(name)} again")
+            raise rejection(line, expected="each node once", actual=f"{shown(name)} again")
         self._names.add(name)
         self._nodes.append(_OpenNode(line, kind, name, bracket[1], content[bracket.end() : -1]))
 
@@ -219,7 +219,7 @@ class _Reader:
         missing = self._nodes[-1].missing if self._nodes else None
         if arrow != missing or not names:
             expected = _EXPECTED if missing is None else f"`{missing}` and nodes' names, or `{missing} {_NONE}`"
-            raise refusal(line, expected=expected, actual=shown(content))
+            raise rejection(line, expected=expected, actual=shown(content))
         self._nodes[-1].arrows[arrow] = line, () if names == _NONE else tuple(names.split(", "))
 
 

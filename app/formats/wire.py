@@ -7,7 +7,7 @@ Source: the Kafka protocol guide, "Protocol Primitive Types".
 
 from app.core.model import INT32_MAX
 from app.errors import MalformedText
-from app.formats.lines import refusal
+from app.formats.lines import rejection
 
 LONGEST_STRING_BYTES = 2**15 - 1
 HIGHEST_PORT = 65_535
@@ -40,7 +40,7 @@ class Cursor:
         start = self._offset
         number = self._number(1, what)
         if number not in (0, 1):
-            raise self.refuse(start, expected=f"{what}, 0 or 1", actual=str(number))
+            raise self.reject(start, expected=f"{what}, 0 or 1", actual=str(number))
         return number == 1
 
     def int32s(self, what: str) -> tuple[int, ...]:
@@ -51,21 +51,21 @@ class Cursor:
         start = self._offset
         number = self.int32("a broker id (int32)")
         if number < 0:
-            raise self.refuse(start, expected="a broker id from 0", actual=str(number))
+            raise self.reject(start, expected="a broker id from 0", actual=str(number))
         return number
 
     def port(self) -> int:
         start = self._offset
         number = self.int32("a port (int32)")
         if not 0 <= number <= HIGHEST_PORT:
-            raise self.refuse(start, expected=f"a port from 0 to {HIGHEST_PORT}", actual=str(number))
+            raise self.reject(start, expected=f"a port from 0 to {HIGHEST_PORT}", actual=str(number))
         return number
 
     def string(self, what: str) -> str:
         start = self._offset
         text = self.nullable_string(what)
         if text is None:
-            raise self.refuse(start, expected=f"{what}, which is never null", actual="length -1")
+            raise self.reject(start, expected=f"{what}, which is never null", actual="length -1")
         return text
 
     def nullable_string(self, what: str) -> str | None:
@@ -74,13 +74,13 @@ class Cursor:
         if length == -1:
             return None
         if length < -1:
-            raise self.refuse(start, expected=f"a length of {what} from -1", actual=str(length))
+            raise self.reject(start, expected=f"a length of {what} from -1", actual=str(length))
         content = self._take(length, what)
         try:
             return content.decode("utf-8")
         except UnicodeDecodeError as error:
             at = start + 2 + error.start
-            raise self.refuse(at, expected=f"{what} in UTF-8", actual=f"byte 0x{content[error.start]:02x}") from None
+            raise self.reject(at, expected=f"{what} in UTF-8", actual=f"byte 0x{content[error.start]:02x}") from None
 
     def count(self, what: str, *, least_bytes: int) -> int:
         """An array's count, rejected if its items, of `least_bytes` each at least, exceed the remaining bytes."""
@@ -89,20 +89,20 @@ class Cursor:
         left = len(self._data) - self._offset
         if not 0 <= count <= left // least_bytes:
             expected = f"a count of {what} from 0 to {left // least_bytes}, for {left} bytes are left"
-            raise self.refuse(start, expected=expected, actual=str(count))
+            raise self.reject(start, expected=expected, actual=str(count))
         return count
 
     def end(self) -> None:
         """Reject remaining bytes."""
         if self._offset < len(self._data):
             actual = f"{len(self._data) - self._offset} more bytes"
-            raise self.refuse(self._offset, expected="the end", actual=actual)
+            raise self.reject(self._offset, expected="the end", actual=actual)
 
     @staticmethod
-    def refuse(byte: int, *, expected: str, actual: str) -> MalformedText:
+    def reject(byte: int, *, expected: str, actual: str) -> MalformedText:
         """The rejection of the field at that offset."""
         context_found = f"{actual} at byte {byte}"
-        return refusal(None, expected=expected, actual=context_found, byte=byte)
+        return rejection(None, expected=expected, actual=context_found, byte=byte)
 
     def _number(self, size: int, what: str) -> int:
         return int.from_bytes(self._take(size, what), "big", signed=True)
@@ -111,7 +111,7 @@ class Cursor:
         taken = self._data[self._offset : self._offset + size]
         if len(taken) < size:
             actual = f"the end after {len(taken)} of {size} bytes"
-            raise self.refuse(self._offset, expected=what, actual=actual)
+            raise self.reject(self._offset, expected=what, actual=actual)
         self._offset += size
         return taken
 

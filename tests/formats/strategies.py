@@ -73,27 +73,27 @@ LIKELY = [
 ]
 
 
-def refusal_of(read: Callable[[Source], object], source: Source) -> MalformedText | None:
-    """How a reader refuses a text or bytes, or None where it reads them; any other failure passes through."""
+def rejection_of(read: Callable[[Source], object], source: Source) -> MalformedText | None:
+    """How a reader rejects a text or bytes, or None where it reads them; any other failure passes through."""
     try:
         read(source)
-    except MalformedText as refusal:
-        return refusal
+    except MalformedText as rejection:
+        return rejection
     return None
 
 
-def reads_or_refuses(read: Callable[[str], object], text: str) -> None:
+def reads_or_rejects(read: Callable[[str], object], text: str) -> None:
     """The law of every reader: it reads, or raises `MalformedText` with a line of the text and what was expected."""
-    refusal = refusal_of(read, text)
-    if refusal is not None:
-        assert refusal.line is not None
-        assert 1 <= refusal.line <= text.count("\n") + 1
-        assert refusal.expected
-        assert refusal.expected in refusal.detail
+    rejection = rejection_of(read, text)
+    if rejection is not None:
+        assert rejection.line is not None
+        assert 1 <= rejection.line <= text.count("\n") + 1
+        assert rejection.expected
+        assert rejection.expected in rejection.detail
 
 
-def refused(read: Callable[[str], object], text: str) -> MalformedText:
-    """The refusal of a text that must be refused."""
+def rejected(read: Callable[[str], object], text: str) -> MalformedText:
+    """The rejection of a text that must be rejected."""
     with pytest.raises(MalformedText) as caught:
         read(text)
     return caught.value

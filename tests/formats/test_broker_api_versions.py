@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from app.core.model import Broker
 from app.formats.broker_api_versions import BrokerHeader, brokers, read, write
-from tests.formats.strategies import broken, broker_ids, line_texts, reads_or_refuses, refused, sample
+from tests.formats.strategies import broken, broker_ids, line_texts, reads_or_rejects, rejected, sample
 
 CAPTURES = ["kafka-broker-api-versions.txt", "kafka-broker-api-versions-two-brokers-down.txt"]
 FULL = (
@@ -84,18 +84,18 @@ ONE = "kafka-1:9092 (id: 1 rack: a) -> (\n"
     ],
 )
 def test_a_malformed_text_is_named_by_line_and_expectation(text: str, line: int, says: str) -> None:
-    refusal = refused(read, text)
-    assert refusal.line == line
-    assert says in refusal.detail
+    rejection = rejected(read, text)
+    assert rejection.line == line
+    assert says in rejection.detail
 
 
 @given(st.text())
 def test_any_text_reads_or_is_refused(text: str) -> None:
-    reads_or_refuses(read, text)
+    reads_or_rejects(read, text)
 
 
 @settings(max_examples=200)
 @given(st.data())
 @pytest.mark.parametrize("text", [FULL, *map(sample, CAPTURES)])
 def test_any_broken_capture_reads_or_is_refused(text: str, data: st.DataObject) -> None:
-    reads_or_refuses(read, data.draw(broken(text)))
+    reads_or_rejects(read, data.draw(broken(text)))

@@ -11,7 +11,7 @@ from app.errors import MalformedText
 from app.formats import broker_binary, topic_metadata
 from app.formats.broker_binary import Endpoint, LiveBroker
 from app.formats.topic_metadata import MetadataBroker, MetadataBrokers
-from tests.formats.strategies import broker_ids, refusal_of
+from tests.formats.strategies import broker_ids, rejection_of
 
 hosts = st.text(max_size=12)
 ports = st.integers(0, 65535)
@@ -166,14 +166,14 @@ class TestRefusals:
         start = data.draw(st.integers(0, 20))
         broken = bytes.fromhex(example)[:start] + noise + bytes.fromhex(example)[start + len(noise) :]
         for content in (noise, broken):
-            _reads_or_refuses(lambda left: broker_binary.read(left, version=version), content)
-            _reads_or_refuses(lambda left: topic_metadata.read(left, version=min(version, 1)), content)
+            _reads_or_rejects(lambda left: broker_binary.read(left, version=version), content)
+            _reads_or_rejects(lambda left: topic_metadata.read(left, version=min(version, 1)), content)
 
 
-def _reads_or_refuses(read: Callable[[bytes], object], data: bytes) -> None:
-    refusal = refusal_of(read, data)
-    if refusal is not None:
-        byte = refusal.context["byte"]
+def _reads_or_rejects(read: Callable[[bytes], object], data: bytes) -> None:
+    rejection = rejection_of(read, data)
+    if rejection is not None:
+        byte = rejection.context["byte"]
         assert isinstance(byte, int)
         assert 0 <= byte <= len(data)
-        assert refusal.expected
+        assert rejection.expected

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from app.core.model import Broker
 from app.formats.broker_registration import BrokerRegistration, broker, read, write
-from tests.formats.strategies import broken, reads_or_refuses, refused
+from tests.formats.strategies import broken, reads_or_rejects, rejected
 
 # What brokers of the five versions wrote, their documents' keys in Kafka's order.
 EXAMPLES = {
@@ -107,11 +107,11 @@ def test_other_versions_are_not_written(version: int) -> None:
     ],
 )
 def test_a_malformed_registration_is_named_by_its_place(text: str, says: str) -> None:
-    refusal = refused(read, "\n" + text)
-    assert says in refusal.detail
-    assert refusal.line == (2 if text else 1)
+    rejection = rejected(read, "\n" + text)
+    assert says in rejection.detail
+    assert rejection.line == (2 if text else 1)
 
 
 @given(st.text() | st.sampled_from(list(EXAMPLES.values())).flatmap(broken))
 def test_any_text_reads_or_is_refused(text: str) -> None:
-    reads_or_refuses(read, text)
+    reads_or_rejects(read, text)

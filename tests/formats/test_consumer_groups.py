@@ -23,7 +23,7 @@ from app.formats.consumer_groups import (
     write_states,
 )
 from app.formats.consumer_protocol import Subscription, write_subscription
-from tests.formats.strategies import broken, line_texts, reads_or_refuses, refused, sample, topic_names
+from tests.formats.strategies import broken, line_texts, reads_or_rejects, rejected, sample, topic_names
 
 DESCRIBE = sample("kafka-consumer-groups-describe.txt")
 MEMBERS = sample("kafka-consumer-groups-members-verbose.txt")
@@ -140,9 +140,9 @@ class TestOffsets:
         ],
     )
     def test_what_is_wrong_is_said_with_its_line(self, text: str, line: int, found: str) -> None:
-        refusal = refused(read_offsets, text)
-        assert refusal.line == line
-        assert found in refusal.detail
+        rejection = rejected(read_offsets, text)
+        assert rejection.line == line
+        assert found in rejection.detail
 
 
 class TestMembers:
@@ -185,9 +185,9 @@ class TestMembers:
 
     @pytest.mark.parametrize("assignment", ["orders", "orders:", "orders:a", "or/ers:0", "orders:0;", "orders()", ":0"])
     def test_an_assignment_that_is_none(self, assignment: str) -> None:
-        refusal = refused(read_members, MIGRATING.replace("orders:0,1", assignment.ljust(10)))
-        assert refusal.line == 3
-        assert "CURRENT-ASSIGNMENT" in refusal.detail
+        rejection = rejected(read_members, MIGRATING.replace("orders:0,1", assignment.ljust(10)))
+        assert rejection.line == 3
+        assert "CURRENT-ASSIGNMENT" in rejection.detail
 
 
 class TestState:
@@ -224,7 +224,7 @@ class TestState:
         assert section.rows[0].group == "\0g"
 
     def test_a_coordinator_that_is_none(self) -> None:
-        assert refused(read_states, STATE_VERBOSE.replace("  (1)", "     ")).line == 3
+        assert rejected(read_states, STATE_VERBOSE.replace("  (1)", "     ")).line == 3
         assert GroupState("nobody", "Dead", 0).coordinator_id is None
 
 
@@ -283,7 +283,7 @@ def test_broken_captures_are_read_or_refused(
 ) -> None:
     """And what is read is written in a way that reads the same."""
     damaged = data.draw(broken(text))
-    reads_or_refuses(read, damaged)
+    reads_or_rejects(read, damaged)
     try:
         sections = read(damaged)
     except Exception:  # noqa: BLE001 — the law above says which
@@ -336,13 +336,13 @@ class TestDescribedGroups:
     def test_what_is_wrong_is_said_with_its_place(self, key: str, value: object, found: str) -> None:
         groups = json.loads(JSON)
         groups["billing"]["members"][1][key] = value
-        refusal = refused(described_groups.read, json.dumps(groups, indent=1))
-        assert f"billing/members/1/{key}" in refusal.detail
-        assert found in refusal.detail
-        assert refusal.line is not None
-        assert refusal.line > 1
+        rejection = rejected(described_groups.read, json.dumps(groups, indent=1))
+        assert f"billing/members/1/{key}" in rejection.detail
+        assert found in rejection.detail
+        assert rejection.line is not None
+        assert rejection.line > 1
 
     @settings(max_examples=150)
     @given(broken(JSON))
     def test_broken_documents_are_read_or_refused(self, text: str) -> None:
-        reads_or_refuses(described_groups.read, text)
+        reads_or_rejects(described_groups.read, text)

@@ -28,7 +28,7 @@ from app.formats.consumer_protocol import (
     write_subscription,
 )
 from app.formats.generated_bytes import java_text
-from tests.formats.strategies import refusal_of
+from tests.formats.strategies import rejection_of
 
 SUBSCRIPTION = bytes.fromhex("0003 00000001 0001 74 ffffffff 00000000 ffffffff 0001 61")
 ASSIGNMENT = bytes.fromhex("0003 00000001 0001 74 00000001 00000000 ffffffff")
@@ -159,11 +159,11 @@ class TestCorrupt:
     @given(st.binary(max_size=60) | st.binary(max_size=60).map(lambda rest: b"\0\3\0\0\0\1\0\1t" + rest))
     def test_any_bytes_are_read_or_refused(self, data: bytes) -> None:
         for read in (read_subscription, read_assignment, read_sticky, read_cooperative):
-            refusal = refusal_of(read, data)
-            if refusal is not None:
-                assert isinstance(refusal, KafkaRefuses)
-                assert 0 <= int(str(refusal.context["byte"])) <= len(data)
-                assert refusal.expected in refusal.detail
+            rejection = rejection_of(read, data)
+            if rejection is not None:
+                assert isinstance(rejection, KafkaRefuses)
+                assert 0 <= int(str(rejection.context["byte"])) <= len(data)
+                assert rejection.expected in rejection.detail
 
     @given(subscriptions(), st.data())
     def test_cut_off_anywhere_it_is_refused(self, subscription: Subscription, data: st.DataObject) -> None:
@@ -172,7 +172,7 @@ class TestCorrupt:
             read_subscription(written[: data.draw(st.integers(0, len(written) - 1))])
 
     def test_a_count_takes_no_memory(self) -> None:
-        """Two thousand million topics are refused for the bytes that are not there."""
+        """Two thousand million topics are rejected for the bytes that are not there."""
         with pytest.raises(CorruptProtocolBytes, match="from 0 to 2"):
             read_subscription(bytes.fromhex("0003 7fffffff 0000"))
 

@@ -56,10 +56,10 @@ BAD_CSV = [
 
 @pytest.mark.parametrize(("text", "line", "found"), BAD_CSV)
 def test_a_line_that_cannot_be_read_is_named(text: str, line: int, found: str) -> None:
-    with pytest.raises(MalformedText) as refused:
+    with pytest.raises(MalformedText) as rejected:
         read_csv(text, AT)
-    assert (refused.value.line, refused.value.path) == (line, AT)
-    assert found in refused.value.detail
+    assert (rejected.value.line, rejected.value.path) == (line, AT)
+    assert found in rejected.value.detail
 
 
 def test_a_topic_is_told_by_partition_or_as_a_whole() -> None:
@@ -107,6 +107,6 @@ BAD_ANSWERS: list[tuple[dict[str, Any], tuple[str | int, ...]]] = [
 
 @pytest.mark.parametrize(("answer", "path"), BAD_ANSWERS)
 def test_a_place_that_cannot_be_read_is_named(answer: dict[str, Any], path: tuple[str | int, ...]) -> None:
-    with pytest.raises(ImpossibleValue) as refused:
+    with pytest.raises(ImpossibleValue) as rejected:
         read_prometheus(answer, AT)
-    assert refused.value.path == AT + path
+    assert rejected.value.path == AT + path

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from app.core.jvm.hashes import TopicPartition
 from app.core.model import INT32_MAX
 from app.formats.leader_election import read, write
-from tests.formats.strategies import broken, reads_or_refuses, refused, topic_names
+from tests.formats.strategies import broken, reads_or_rejects, rejected, topic_names
 
 partitions = st.lists(st.tuples(topic_names, st.integers(0, INT32_MAX)), unique=True, max_size=6)
 DOCUMENT = '{"partitions":[{"topic":"orders","partition":0},{"topic":"a.b","partition":12}]}\n'
@@ -52,11 +52,11 @@ def test_the_version_that_the_former_tool_wrote_is_read() -> None:
     ],
 )
 def test_a_malformed_document_is_named_by_place_and_line(text: str, line: int, says: str) -> None:
-    refusal = refused(read, text)
-    assert says in refusal.detail
-    assert refusal.line == line
+    rejection = rejected(read, text)
+    assert says in rejection.detail
+    assert rejection.line == line
 
 
 @given(st.text() | broken(DOCUMENT))
 def test_any_text_reads_or_is_refused(text: str) -> None:
-    reads_or_refuses(read, text)
+    reads_or_rejects(read, text)

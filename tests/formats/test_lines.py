@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from app.core.model import INT32_MAX
 from app.errors import MalformedText
 from app.formats.lines import decode, is_topic_name, numbered, whole_number, whole_numbers
-from tests.formats.strategies import refusal_of
+from tests.formats.strategies import rejection_of
 
 
 @given(st.text())
@@ -31,13 +31,13 @@ def test_bytes_that_are_not_utf8_are_named_by_line_and_offset() -> None:
 
 @given(st.binary())
 def test_any_bytes_decode_or_are_refused(content: bytes) -> None:
-    refusal = refusal_of(lambda left: decode(left, "topics"), content)
-    if refusal is None:
+    rejection = rejection_of(lambda left: decode(left, "topics"), content)
+    if rejection is None:
         assert decode(content, "topics") == content.decode().removeprefix("\ufeff")
     else:
-        byte = refusal.context["byte"]
+        byte = rejection.context["byte"]
         assert isinstance(byte, int)
-        assert refusal.line == content.count(b"\n", 0, byte) + 1
+        assert rejection.line == content.count(b"\n", 0, byte) + 1
 
 
 def test_log_lines_and_blank_lines_are_skipped_and_still_counted() -> None:

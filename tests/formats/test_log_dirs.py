@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from app.core.model import INT32_MAX
 from app.formats.log_dirs import BrokerLogDirs, LogDir, LogDirReplica, LogDirs, disks, read, sizes, write
-from tests.formats.strategies import broken, broker_ids, reads_or_refuses, refused, sample, topic_names
+from tests.formats.strategies import broken, broker_ids, reads_or_rejects, rejected, sample, topic_names
 
 CAPTURE = "kafka-log-dirs-describe.txt"
 
@@ -109,9 +109,9 @@ PLACE = "brokers/0/logDirs/0/partitions/1"
     ],
 )
 def test_a_replica_is_refused_by_its_place_and_line(partition: str, says: str) -> None:
-    refusal = refused(read, _answer(partition))
-    assert says in refusal.detail
-    assert refusal.line == 4
+    rejection = rejected(read, _answer(partition))
+    assert says in rejection.detail
+    assert rejection.line == 4
 
 
 @pytest.mark.parametrize(
@@ -138,18 +138,18 @@ def test_a_replica_is_refused_by_its_place_and_line(partition: str, says: str) -
     ],
 )
 def test_a_malformed_text_is_named_by_line_and_expectation(text: str, line: int, says: str) -> None:
-    refusal = refused(read, text)
-    assert says in refusal.detail
-    assert refusal.line == line
+    rejection = rejected(read, text)
+    assert says in rejection.detail
+    assert rejection.line == line
 
 
 @given(st.text())
 def test_any_text_reads_or_is_refused(text: str) -> None:
-    reads_or_refuses(read, text)
+    reads_or_rejects(read, text)
 
 
 @settings(max_examples=200)
 @given(st.data())
 def test_any_broken_capture_reads_or_is_refused(data: st.DataObject) -> None:
-    reads_or_refuses(read, data.draw(broken(sample(CAPTURE))))
-    reads_or_refuses(read, data.draw(broken(_answer('{"partition":"t-1","size":2}'))))
+    reads_or_rejects(read, data.draw(broken(sample(CAPTURE))))
+    reads_or_rejects(read, data.draw(broken(_answer('{"partition":"t-1","size":2}'))))

@@ -9,7 +9,7 @@ from app.core.model import Broker
 from app.formats import broker_binary, broker_lists, topic_metadata, update_metadata
 from app.formats.topic_metadata import MetadataBroker, MetadataPartition, MetadataTopic
 from app.formats.update_metadata import PartitionState
-from tests.formats.strategies import refusal_of, refused, sample
+from tests.formats.strategies import rejected, rejection_of, sample
 from tests.formats.test_broker_lists import LIVE, TOPIC_METADATA, UPDATE_METADATA
 from tests.formats.test_broker_registration import EXAMPLES
 
@@ -48,14 +48,14 @@ class TestMessages:
     def test_every_cut_and_every_addition_is_rejected(self, data: bytes) -> None:
         read = topic_metadata.read_response if data is TOPIC_METADATA_RESPONSE else update_metadata.read
         for end in range(len(data)):
-            assert refusal_of(read, data[:end]) is not None
-        assert refusal_of(read, data + b"\0") is not None
+            assert rejection_of(read, data[:end]) is not None
+        assert rejection_of(read, data + b"\0") is not None
 
     def test_a_boolean_is_0_or_1(self) -> None:
         data = TOPIC_METADATA_RESPONSE.replace(b"\0\1t\0", b"\0\1t\2")
-        refusal = refusal_of(topic_metadata.read_response, data)
-        assert refusal is not None
-        assert "0 or 1, found 2" in refusal.detail
+        rejection = rejection_of(topic_metadata.read_response, data)
+        assert rejection is not None
+        assert "0 or 1, found 2" in rejection.detail
 
 
 class TestBrokersOfACluster:
@@ -71,10 +71,10 @@ class TestBrokersOfACluster:
             assert broker_lists.read(text) == (Broker(7, "r"),)
 
     def test_bytes_of_another_kind_are_rejected_with_both_reasons(self) -> None:
-        refusal = refused(broker_lists.read, UPDATE_METADATA[2])
-        assert "as a response" in refusal.detail
-        assert "as a request" in refusal.detail
-        assert refusal.context["byte"]
+        rejection = rejected(broker_lists.read, UPDATE_METADATA[2])
+        assert "as a response" in rejection.detail
+        assert "as a request" in rejection.detail
+        assert rejection.context["byte"]
 
     @pytest.mark.parametrize("version", EXAMPLES)
     def test_registrations_of_every_version_as_the_shell_prints_them(self, version: int) -> None:
@@ -116,6 +116,6 @@ class TestBrokersOfACluster:
         ],
     )
     def test_malformed_registrations_are_rejected_by_their_line(self, text: str, line: int, says: str) -> None:
-        refusal = refused(broker_lists.read, text)
-        assert refusal.line == line
-        assert says in refusal.detail
+        rejection = rejected(broker_lists.read, text)
+        assert rejection.line == line
+        assert says in rejection.detail

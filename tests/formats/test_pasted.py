@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from app.formats import broker_api_versions, log_dirs, recorded_groups, topic_describe
 from app.formats.group_texts import read as read_groups
 from app.formats.pasted import Pasted, read
-from tests.formats.strategies import broken, reads_or_refuses, refused, sample
+from tests.formats.strategies import broken, reads_or_rejects, rejected, sample
 
 TEXTS = {
     "brokers": sample("kafka-broker-api-versions.txt"),
@@ -90,23 +90,23 @@ def test_a_document_that_is_cut_off_is_refused_by_its_reader() -> None:
     assert found.log_dirs is None
     assert found.topics is not None
     assert found.groups is not None
-    assert "described groups as JSON" in refused(read_groups, found.groups).detail
+    assert "described groups as JSON" in rejected(read_groups, found.groups).detail
 
 
-def test_refusals_name_the_line_of_the_paste() -> None:
+def test_rejections_name_the_line_of_the_paste() -> None:
     """A text's other lines are blank, not gone."""
     broken_topics = TEXTS["topics"].replace("Isr: 109,103,104", "Isr: 109,103,10", 1)
     text = TEXTS["log_dirs"] + TEXTS["brokers"] + broken_topics
     topics = read(text).topics
     assert topics is not None
     line = text[: text.index("Isr: 109,103,10\t")].count("\n") + 1
-    assert refused(topic_describe.read, topics).line == line == 15
+    assert rejected(topic_describe.read, topics).line == line == 15
 
 
 def test_lines_that_no_tool_prints_are_left_to_the_reader_of_the_text_they_stand_in() -> None:
     topics = read(TEXTS["topics"] + "what is this\n").topics
     assert topics is not None
-    assert refused(topic_describe.read, topics).line == 124
+    assert rejected(topic_describe.read, topics).line == 124
 
 
 @pytest.mark.parametrize(
@@ -119,15 +119,15 @@ def test_lines_that_no_tool_prints_are_left_to_the_reader_of_the_text_they_stand
     ],
 )
 def test_what_is_not_recognised_is_refused(text: str, line: int, found: str) -> None:
-    refusal = refused(read, text)
-    assert refusal.line == line
-    assert "what kafka-topics --describe" in refusal.detail
-    assert found in refusal.detail
+    rejection = rejected(read, text)
+    assert rejection.line == line
+    assert "what kafka-topics --describe" in rejection.detail
+    assert found in rejection.detail
 
 
 @given(st.text())
 def test_any_text_reads_or_is_refused(text: str) -> None:
-    reads_or_refuses(read, text)
+    reads_or_rejects(read, text)
 
 
 @settings(max_examples=200)
@@ -142,4 +142,4 @@ def test_any_broken_paste_reads_or_is_refused(text: str) -> None:
                 assert part.count("\n") == left.count("\n")
                 reader(part)
 
-    reads_or_refuses(through, text)
+    reads_or_rejects(through, text)

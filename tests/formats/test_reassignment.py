@@ -22,8 +22,8 @@ from tests.formats.strategies import (
     broken,
     matrix,
     placements,
-    reads_or_refuses,
-    refused,
+    reads_or_rejects,
+    rejected,
     replica_lists,
     sample,
     topic_names,
@@ -135,10 +135,10 @@ class TestRefusals:
         ],
     )
     def test_a_partition_is_refused_by_its_place_and_line(self, row: str, says: str) -> None:
-        refusal = refused(read, _document(row))
-        assert says in refusal.detail
-        assert refusal.line == 3
-        assert refusal.context["document_path"] == says.partition(":")[0]
+        rejection = rejected(read, _document(row))
+        assert says in rejection.detail
+        assert rejection.line == 3
+        assert rejection.context["document_path"] == says.partition(":")[0]
 
     @pytest.mark.parametrize(
         ("text", "line", "says"),
@@ -155,24 +155,24 @@ class TestRefusals:
         ],
     )
     def test_a_document_is_refused_by_line(self, text: str, line: int, says: str) -> None:
-        refusal = refused(read, text)
-        assert refusal.line == line
-        assert says in refusal.detail
+        rejection = rejected(read, text)
+        assert rejection.line == line
+        assert says in rejection.detail
 
     def test_what_generate_prints_is_refused_by_the_paste_s_line(self) -> None:
         text = sample(GENERATE)
-        assert refused(read_generated, "hello").line == 1
-        assert refused(read_generated, text[: text.index("Proposed")]).detail.endswith("found the end of the text")
-        assert refused(read_generated, text.replace("[106,103,108]", "[106,103,106]")).line == 5
-        assert refused(read_generated, text[:-5]).line == 5
-        assert refused(read_executed, sample(EXECUTE).replace('"version":1', '"version":3')).line == 3
+        assert rejected(read_generated, "hello").line == 1
+        assert rejected(read_generated, text[: text.index("Proposed")]).detail.endswith("found the end of the text")
+        assert rejected(read_generated, text.replace("[106,103,108]", "[106,103,106]")).line == 5
+        assert rejected(read_generated, text[:-5]).line == 5
+        assert rejected(read_executed, sample(EXECUTE).replace('"version":1', '"version":3')).line == 3
 
 
 class TestFuzz:
     @given(st.text())
     @pytest.mark.parametrize("reader", [read, read_generated, read_executed])
     def test_any_text_reads_or_is_refused(self, reader, text: str) -> None:  # type: ignore[no-untyped-def]  # one of three readers
-        reads_or_refuses(reader, text)
+        reads_or_rejects(reader, text)
 
     @settings(max_examples=200)
     @given(st.data())
@@ -181,5 +181,5 @@ class TestFuzz:
         [(read, CURRENT), (read_generated, GENERATE), (read_executed, EXECUTE)],
     )
     def test_any_broken_capture_reads_or_is_refused(self, reader, name: str, data: st.DataObject) -> None:  # type: ignore[no-untyped-def]  # one of three readers
-        reads_or_refuses(reader, data.draw(broken(sample(name)[:3000])))
-        reads_or_refuses(reader, data.draw(broken(sample(name))))
+        reads_or_rejects(reader, data.draw(broken(sample(name)[:3000])))
+        reads_or_rejects(reader, data.draw(broken(sample(name))))

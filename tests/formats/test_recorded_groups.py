@@ -23,7 +23,7 @@ from app.formats.consumer_groups import (
 from app.formats.consumer_protocol import Assignment, Subscription, write_assignment, write_subscription
 from app.formats.group_texts import read
 from app.formats.recorded_groups import Disagreement, FromTheFuture, JoinedGroups
-from tests.formats.strategies import broken, reads_or_refuses, refused, sample
+from tests.formats.strategies import broken, reads_or_rejects, rejected, sample
 
 OFFSETS = sample("kafka-consumer-groups-describe.txt")
 MEMBERS = sample("kafka-consumer-groups-members-verbose.txt")
@@ -120,11 +120,11 @@ class TestLaws:
     @settings(max_examples=150)
     @given(st.permutations([OFFSETS, MEMBERS, STATES, DESCRIBED]).map("".join).flatmap(broken))
     def test_broken_captures_are_joined_or_refused(self, text: str) -> None:
-        reads_or_refuses(lambda left: recorded_groups.join(read(left)), text)
+        reads_or_rejects(lambda left: recorded_groups.join(read(left)), text)
 
     @given(st.text())
     def test_any_text_is_joined_or_refused(self, text: str) -> None:
-        reads_or_refuses(lambda left: recorded_groups.join(read(left)), text)
+        reads_or_rejects(lambda left: recorded_groups.join(read(left)), text)
 
 
 class TestTheRealGroups:
@@ -297,9 +297,9 @@ class TestRefusals:
         ],
     )
     def test_what_is_wrong_is_said_with_its_line(self, text: str, line: int, says: str) -> None:
-        refusal = refused(lambda left: recorded_groups.join(read(left)), text)
-        assert says in refusal.detail
-        assert refusal.line == line
+        rejection = rejected(lambda left: recorded_groups.join(read(left)), text)
+        assert says in rejection.detail
+        assert rejection.line == line
 
     @pytest.mark.parametrize(
         ("metadata", "says"),
@@ -315,8 +315,8 @@ class TestRefusals:
         text = STATES + described(
             {"member_id": "m-1", "member_metadata": ""}, {"member_id": "m-2", "member_metadata": metadata}
         )
-        refusal = refused(read, text)
-        assert "g/members/1/member_metadata" in refusal.detail
-        assert says in refusal.detail
-        assert refusal.line is not None
-        assert text.split("\n")[refusal.line - 1].strip().startswith(('"member_metadata": "AAM', '"topics": 7'))
+        rejection = rejected(read, text)
+        assert "g/members/1/member_metadata" in rejection.detail
+        assert says in rejection.detail
+        assert rejection.line is not None
+        assert text.split("\n")[rejection.line - 1].strip().startswith(('"member_metadata": "AAM', '"topics": 7'))

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from app.core.model import padded
 from app.formats.replica_assignment import read, write
-from tests.formats.strategies import broken, broker_ids, matrix, reads_or_refuses, refused
+from tests.formats.strategies import broken, broker_ids, matrix, reads_or_rejects, rejected
 
 
 @st.composite
@@ -49,10 +49,10 @@ def test_blanks_around_numbers_are_trimmed() -> None:
     ],
 )
 def test_a_malformed_argument_is_named_by_line_and_partition(text: str, line: int, partition: int, says: str) -> None:
-    refusal = refused(read, text)
-    assert refusal.line == line
-    assert refusal.context["partition"] == partition
-    assert says in refusal.detail
+    rejection = rejected(read, text)
+    assert rejection.line == line
+    assert rejection.context["partition"] == partition
+    assert says in rejection.detail
 
 
 def test_what_the_argument_cannot_say_is_not_written() -> None:
@@ -63,4 +63,4 @@ def test_what_the_argument_cannot_say_is_not_written() -> None:
 
 @given(st.text() | st.text("0123456789:, \n") | broken("1:2,2:3, 4 : 5,\n6:7"))
 def test_any_text_reads_or_is_refused(text: str) -> None:
-    reads_or_refuses(read, text)
+    reads_or_rejects(read, text)

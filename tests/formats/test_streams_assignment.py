@@ -10,7 +10,7 @@ from app.core.model import INT32_MAX
 from app.errors import CorruptProtocolBytes, KafkaError, MalformedText, NotSerializable
 from app.formats.data_streams import DataReader, text
 from app.formats.streams_assignment import NEWEST_VERSION, AssignmentInfo, HostInfo, by_task, read, write
-from tests.formats.strategies import refusal_of
+from tests.formats.strategies import rejection_of
 
 HOST = HostInfo("h", 80)
 V1 = "00000001 00000002 00000000 00000003 00000001 00000003 00000000"
@@ -180,14 +180,14 @@ class TestCorrupt:
         | st.tuples(st.integers(1, 11), st.binary(max_size=80)).map(lambda two: bytes([0, 0, 0, two[0]]) + two[1])
     )
     def test_any_bytes_are_read_or_refused(self, data: bytes) -> None:
-        _reads_or_refuses(data)
+        _reads_or_rejects(data)
 
     @given(infos(), st.data())
     def test_any_broken_bytes_are_read_or_refused(self, info: AssignmentInfo, data: st.DataObject) -> None:
         written = bytearray(write(info))
         for _ in range(data.draw(st.integers(1, 4))):
             written[data.draw(st.integers(0, len(written) - 1))] = data.draw(st.integers(0, 255))
-        _reads_or_refuses(bytes(written))
+        _reads_or_rejects(bytes(written))
 
     @given(infos(), st.data())
     def test_cut_off_anywhere_it_is_refused(self, info: AssignmentInfo, data: st.DataObject) -> None:
@@ -238,9 +238,9 @@ class TestModifiedUtf8:
             text("é" * 32768, "a name", KAFKA)
 
 
-def _reads_or_refuses(data: bytes) -> None:
-    refusal = refusal_of(read, data)
-    if refusal is not None:
-        assert 0 <= int(str(refusal.context["byte"])) <= len(data)
-        assert refusal.expected
-        assert refusal.expected in refusal.detail
+def _reads_or_rejects(data: bytes) -> None:
+    rejection = rejection_of(read, data)
+    if rejection is not None:
+        assert 0 <= int(str(rejection.context["byte"])) <= len(data)
+        assert rejection.expected
+        assert rejection.expected in rejection.detail

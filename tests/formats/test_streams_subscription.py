@@ -11,7 +11,7 @@ from app.core.model import INT32_MAX
 from app.core.streams.model import RUNNING_ACTIVE, UNKNOWN_LAG
 from app.errors import CorruptProtocolBytes, MalformedText, NotSerializable
 from app.formats.streams_subscription import NEWEST_VERSION, SubscriptionInfo, read, write
-from tests.formats.strategies import refusal_of
+from tests.formats.strategies import rejection_of
 
 PROCESS = UUID(int=1)
 PROCESS_BYTES = "0000000000000000 0000000000000001"
@@ -183,14 +183,14 @@ class TestCorrupt:
         )
     )
     def test_any_bytes_are_read_or_refused(self, data: bytes) -> None:
-        _reads_or_refuses(data)
+        _reads_or_rejects(data)
 
     @given(infos(), st.data())
     def test_any_broken_bytes_are_read_or_refused(self, info: SubscriptionInfo, data: st.DataObject) -> None:
         written = bytearray(write(info))
         for _ in range(data.draw(st.integers(1, 4))):
             written[data.draw(st.integers(0, len(written) - 1))] = data.draw(st.integers(0, 255))
-        _reads_or_refuses(bytes(written))
+        _reads_or_rejects(bytes(written))
 
     @given(infos(), st.data())
     def test_cut_off_anywhere_it_is_refused(self, info: SubscriptionInfo, data: st.DataObject) -> None:
@@ -216,9 +216,9 @@ class TestNotSerializable:
         assert caught.value.kafka.exception == exception
 
 
-def _reads_or_refuses(data: bytes) -> None:
-    refusal = refusal_of(read, data)
-    if refusal is not None:
-        assert 0 <= int(str(refusal.context["byte"])) <= len(data)
-        assert refusal.expected
-        assert refusal.expected in refusal.detail
+def _reads_or_rejects(data: bytes) -> None:
+    rejection = rejection_of(read, data)
+    if rejection is not None:
+        assert 0 <= int(str(rejection.context["byte"])) <= len(data)
+        assert rejection.expected
+        assert rejection.expected in rejection.detail

@@ -23,8 +23,8 @@ from tests.formats.strategies import (
     broken,
     broker_ids,
     line_texts,
-    reads_or_refuses,
-    refused,
+    reads_or_rejects,
+    rejected,
     replica_lists,
     sample,
     topic_ids,
@@ -230,21 +230,21 @@ class TestRefusals:
         ],
     )
     def test_a_malformed_text_is_named_by_line_and_expectation(self, text: str, line: int, says: str) -> None:
-        refusal = refused(read, text)
-        assert refusal.line == line
-        assert says in refusal.detail
+        rejection = rejected(read, text)
+        assert rejection.line == line
+        assert says in rejection.detail
 
     @settings(max_examples=300)
     @given(st.data())
     @pytest.mark.parametrize("name", CAPTURES)
     def test_a_cut_in_the_middle_of_a_line_never_passes(self, name: str, data: st.DataObject) -> None:
-        """Wherever a real text is cut within a line, the refusal names the last line that is left."""
+        """Wherever a real text is cut within a line, the rejection names the last line that is left."""
         text = sample(name)
         cut = data.draw(st.integers(1, len(text) - 1))
         left = text[:cut]
         if left.endswith("\n") or not text[cut : text.index("\n", cut)].strip():
             return
-        assert refused(read, left).line == left.rstrip().count("\n") + 1
+        assert rejected(read, left).line == left.rstrip().count("\n") + 1
 
     @pytest.mark.parametrize("name", CAPTURES)
     def test_a_cut_between_lines_passes_only_between_topics(self, name: str) -> None:
@@ -254,18 +254,18 @@ class TestRefusals:
             if lines[count].startswith("Topic:"):
                 assert write(read(left)) == left
             else:
-                refusal = refused(read, left)
-                assert refusal.line == count
-                assert "cut off" in refusal.detail
+                rejection = rejected(read, left)
+                assert rejection.line == count
+                assert "cut off" in rejection.detail
 
 
 class TestFuzz:
     @given(st.text())
     def test_any_text_reads_or_is_refused(self, text: str) -> None:
-        reads_or_refuses(read, text)
+        reads_or_rejects(read, text)
 
     @settings(max_examples=200)
     @given(st.data())
     @pytest.mark.parametrize("text", [KRAFT_4, KAFKA_2_2, KAFKA_0_10, WITH_OFFLINE, *map(sample, CAPTURES)])
     def test_any_broken_capture_reads_or_is_refused(self, text: str, data: st.DataObject) -> None:
-        reads_or_refuses(lambda left: topic_describe.topics(read(left)), data.draw(broken(text)))
+        reads_or_rejects(lambda left: topic_describe.topics(read(left)), data.draw(broken(text)))

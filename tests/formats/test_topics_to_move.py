@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.formats.topics_to_move import read, write
-from tests.formats.strategies import broken, reads_or_refuses, refused, sample, topic_names
+from tests.formats.strategies import broken, reads_or_rejects, rejected, sample, topic_names
 
 CAPTURE = "topics-to-move.json"
 
@@ -35,11 +35,11 @@ def test_the_real_document_comes_back_verbatim() -> None:
     ],
 )
 def test_a_malformed_document_is_named_by_place_and_line(text: str, line: int, says: str) -> None:
-    refusal = refused(read, text)
-    assert says in refusal.detail
-    assert refusal.line == line
+    rejection = rejected(read, text)
+    assert says in rejection.detail
+    assert rejection.line == line
 
 
 @given(st.text() | broken(sample(CAPTURE)))
 def test_any_text_reads_or_is_refused(text: str) -> None:
-    reads_or_refuses(read, text)
+    reads_or_rejects(read, text)

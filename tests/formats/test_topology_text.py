@@ -12,7 +12,7 @@ from app.errors import SubscribedTopicMissing
 from app.formats.lines import is_topic_name
 from app.formats.topology import Node, Processor, Sink, Source, Subtopology, TopologyDescription, tasks
 from app.formats.topology_text import read, write
-from tests.formats.strategies import broken, reads_or_refuses, refused
+from tests.formats.strategies import broken, reads_or_rejects, rejected
 
 ORDERS = """\
 Topologies:
@@ -279,9 +279,9 @@ class TestRefusals:
         ],
     )
     def test_a_malformed_text_is_named_by_line_and_expectation(self, text: str, line: int, says: str) -> None:
-        refusal = refused(read, text)
-        assert says in refusal.detail
-        assert refusal.line == line
+        rejection = rejected(read, text)
+        assert says in rejection.detail
+        assert rejection.line == line
 
     @pytest.mark.parametrize("text", [ORDERS, PATTERN])
     def test_a_cut_passes_only_between_subtopologies(self, text: str) -> None:
@@ -292,7 +292,7 @@ class TestRefusals:
             if len(left) in ends or left == "Topologies:":
                 read(left)
             else:
-                refused(read, text[:length])
+                rejected(read, text[:length])
 
 
 class TestLaws:
@@ -317,10 +317,10 @@ class TestLaws:
 class TestFuzz:
     @given(st.text())
     def test_any_text_reads_or_is_refused(self, text: str) -> None:
-        reads_or_refuses(read, text)
+        reads_or_rejects(read, text)
 
     @settings(max_examples=200)
     @given(st.data())
     @pytest.mark.parametrize("text", [ORDERS, PATTERN])
     def test_any_broken_text_reads_or_is_refused(self, text: str, data: st.DataObject) -> None:
-        reads_or_refuses(read, data.draw(broken(text)))
+        reads_or_rejects(read, data.draw(broken(text)))
