@@ -100,6 +100,7 @@ class TestWhyRacksDecideNothing:
             (["a", "b"], RACKS, [[0, 1, 2], [2, 1, 0]], RacksIgnored.ALL_PARTITIONS_ALIKE),
             (["a", "b"], RACKS, [[0], [1]], None),
             (["a", None], RACKS, [[0, 1], [0, 2]], None),
+            (["a", "b"], {0: "", 1: "b"}, [[1], [0, 1]], None),  # to Kafka, a broker's empty rack is a rack
         ],
     )
     def test_the_reason_is_named(

@@ -14,7 +14,7 @@ from app.core.groups.arrays.partition_table import (
     partition_table,
     weights_of_rows,
 )
-from app.core.groups.arrays.racks import rack_table
+from app.core.groups.arrays.racks import RackTable, rack_table
 from app.core.groups.arrays.subscriptions import NO_CLASS, subscription_classes
 from app.core.groups.model import GroupAssignment, GroupMetadata, Member
 from app.core.model import NO_MEMBER, NO_RACK, Int64s
@@ -148,7 +148,8 @@ def racks_ignored(members: Sequence[Member], metadata: GroupMetadata) -> RacksIg
     """
     table = partition_table(metadata)
     classes = subscription_classes(members, table)
-    racks = rack_table(members, metadata, table)
+    # To Kafka's assignors an empty rack of a broker is a rack, unlike in `rack_table`.
+    racks = RackTable.of(members, metadata.rack_of, [metadata.topics[name].replicas for name in table.topics])
     is_subscribed = (classes.topic_class != NO_CLASS)[table.topic_of_rows()]
     of_replicas = racks.of_replicas[:, is_subscribed]
     member_racks = np.unique(racks.of_member[racks.of_member != NO_RACK])

@@ -1,6 +1,7 @@
-"""The best a group could have, and its proof.
+"""Optimal assignments of a group, with certificates.
 
-optimal.py   balanced by partitions, then read in rack, then moved least: exact, with its certificate
-by_load.py   balanced by lag or bytes/s, with a bound on the best
-fair_shares.py  network.py   how the exact one is found, beside `app.core.flow`
+optimal.py      balance by partitions, then reads in rack, then moves: exact
+by_load.py      balance by lag or bytes/s: approximate, with a lower bound
+fair_shares.py  the fairest loads, by maximum flows
+network.py      the flow network of the exact optimum
 """

@@ -26,7 +26,7 @@ _WEIGHTS = np.uint64(1) << np.arange(54, -1, -6, dtype=np.uint64)
 def id_bits(ids: Sequence[str]) -> NDArray[np.uint64]:
     """The 128 bits of each id, which is 16 bytes in URL-safe base64 without padding: (ids, 2) uint64.
 
-    Raises ValueError where one is not.
+    Raises `ValueError` if one is not.
     """
     characters = np.frombuffer("".join(ids).encode("latin-1", "replace"), np.uint8)
     digits = _DIGIT_OF[characters]
@@ -41,9 +41,9 @@ def id_bits(ids: Sequence[str]) -> NDArray[np.uint64]:
 
 
 def signed_halves(bits: NDArray[np.uint64]) -> Int64s:
-    """What `Uuid.compareTo` of Kafka 4.0 compares, the first half first: (ids, 2) int64, signed.
+    """The values that `Uuid.compareTo` of Kafka 4.0 compares, the first half first: (ids, 2) int64, signed.
 
-    It was measured: an id whose first byte is 0x80 or more comes before one whose first byte is smaller.
+    Measured: an id whose first byte is 0x80 or more comes before one whose first byte is smaller.
     """
     return bits.view(np.int64)
 
@@ -53,12 +53,12 @@ def _is_id(text: str) -> bool:
 
 
 def set_order(ids: Sequence[str]) -> Int64s:
-    """How a HashSet iterates over distinct ids that were added as listed: (ids,) indices."""
+    """Iteration order of a HashSet to which distinct ids were added as listed: (ids,) int64 indices."""
     return _order(id_bits(ids), initial_capacity=None)
 
 
 def set_copy_order(ids: Sequence[str], initial_capacity: int) -> Int64s:
-    """How a HashSet of a given capacity does, when the ids are taken from a set to which they were added as listed."""
+    """Iteration order of a HashSet of a given capacity, filled from a set to which the ids were added as listed."""
     bits = id_bits(ids)
     first = _order(bits, initial_capacity=None)
     return first[_order(bits[first], initial_capacity=initial_capacity)]
@@ -76,7 +76,7 @@ def _hash_codes(bits: NDArray[np.uint64]) -> Int32s:
 
 
 class _Signed(Sequence[tuple[int, int]]):
-    """Sort keys in the order of `Uuid.compareTo`, made only when asked for."""
+    """Sort keys in the order of `Uuid.compareTo`, computed on access."""
 
     def __init__(self, bits: NDArray[np.uint64]) -> None:
         self._halves = signed_halves(bits)
@@ -84,7 +84,7 @@ class _Signed(Sequence[tuple[int, int]]):
     def __len__(self) -> int:
         return len(self._halves)
 
-    def __getitem__(self, index: int) -> tuple[int, int]:  # type: ignore[override]  # nobody slices it
+    def __getitem__(self, index: int) -> tuple[int, int]:  # type: ignore[override]  # slices are not used
         high, low = self._halves[index].tolist()
         return high, low
 
@@ -99,7 +99,11 @@ class AssignById(Protocol):
 
 
 def by_name(assign: AssignById) -> Assign:
-    """The assignor as one that takes and answers topics by name."""
+    """The assignor with topics by name, in its input and its answer.
+
+    The coordinator identifies topics by id, and the assignment can depend on the order of the ids. If a topic's id is
+    unknown, it is derived from its name, so that the same request has the same answer; Kafka's own may then differ.
+    Subscribed topics that do not exist have no id and are left out."""
 
     def assign_by_name(members: Sequence[Member], metadata: GroupMetadata) -> GroupAssignment:
         id_of = {name: id_of_topic(topic) for name, topic in metadata.topics.items()}
@@ -112,18 +116,18 @@ def by_name(assign: AssignById) -> Assign:
 
 
 def id_of_topic(topic: TopicMetadata) -> str:
-    """The topic's id, or where it is not known one that is made of its name."""
+    """The topic's id; if unknown, one that is derived from its name."""
     if topic.topic_id is not None:
         return topic.topic_id
     return urlsafe_b64encode(sha256(topic.name.encode()).digest()[:_ID_BYTES]).decode().rstrip("=")
 
 
 class _Translated:
-    """Members with topic ids instead of names. What many members share is translated once, and shared again."""
+    """Members with topic ids instead of names; a sequence that many members share is translated once."""
 
     def __init__(self, id_of: Mapping[str, str]) -> None:
         self._id_of = id_of
-        # By identity; what is looked up is kept alive beside what it became.
+        # By identity; the original is stored beside the translation to stay alive.
         self._subscribed: dict[int, tuple[Sequence[str], tuple[str, ...]]] = {}
         self._named: dict[int, tuple[Sequence[str], Sequence[str]]] = {}
 
@@ -141,6 +145,6 @@ class _Translated:
         if not isinstance(owned, OwnedRuns):
             return tuple(Owned(self._id_of[run.topic], run.partitions) for run in owned if run.topic in self._id_of)
         if id(owned.topics) not in self._named:
-            # A topic that is gone keeps its place under its name, which is no topic's id.
+            # A deleted topic keeps its position under its name, which is no topic's id.
             self._named[id(owned.topics)] = owned.topics, [self._id_of.get(name, name) for name in owned.topics]
         return replace(owned, topics=self._named[id(owned.topics)][1])

@@ -28,7 +28,7 @@ def demands(layout: Layout, rules: Rules, factor: int) -> tuple[Demand, ...]:
     bounded = tuple(even(min(size, most)) for size in sizes)
 
     def led_by(rack: int) -> Demand:
-        # Two are wanted before anything else is weighed; a third has to be dearer than any elsewhere.
+        # Two replicas come before any other cost; a third one costs more than a replica in any other rack.
         dear = (2 * factor + 1,) * max(0, min(sizes[rack], factor) - IN_ONE_RACK)
         first = tuple((WANTED,) * IN_ONE_RACK + dear if at == rack else costs_of for at, costs_of in enumerate(bounded))
         return Demand(factor, (first, *costs[1:]), rack)

@@ -1,8 +1,8 @@
-"""The queue of clients that tasks are moved between: a java.util.PriorityQueue, slot by slot.
+"""Priority queue of clients for task movements: a java.util.PriorityQueue, slot by slot.
 
-Kafka changes a client's load while it stands in the queue, and puts it in anew only afterwards. In between the binary
-heap is out of order, and what it gives next hangs on where each client stands in it: so the heap is kept as Java keeps
-it. Clients that were taken out in vain go back in the order of a HashSet.
+Kafka changes a client's load while it is in the queue, and adds it again only afterwards. In between the binary heap is
+out of order, and the next client depends on the slot of each client: so the heap has the same slots as Java's. Clients
+that were rejected are added again in the order of a HashSet.
 
 Source: the Java SE API documentation of `java.util.PriorityQueue`, and `ConstrainedPrioritySet` of Apache Kafka 4.0.
 """
@@ -23,9 +23,11 @@ LARGEST = np.finfo(np.float64).max
 class ClientQueue(NamedTuple):
     """Clients by load, then by number.
 
-    heap : (clients,) int64, of which the first `size[0]` count. waits : (clients,) bool, who is among them.
-    counts, capacities : (clients,) int64, what the loads are made of. loads : (clients,) float64, which change under
-        the heap; what is not a number is infinite here and what is infinite the largest number, so that they compare.
+    heap : (clients,) int64, of which the first `size[0]` are used.
+    waits : (clients,) bool, whether the client is in the queue.
+    counts, capacities : (clients,) int64, from which the loads are computed.
+    loads : (clients,) float64, which change while clients are in the heap; NaN becomes infinity and infinity the
+        largest number, so that all compare.
     hashes : (clients,) int64 spread hash codes of the process ids.
     """
 
@@ -58,7 +60,7 @@ def queue_of(counts: Int64s, capacities: Int64s, hashes: Int64s) -> ClientQueue:
 
 @njit(cache=True, nogil=True)
 def add_tasks(queue: ClientQueue, client: int, n: int) -> None:
-    """Change how many tasks a client has, wherever it stands."""
+    """Add `n` to the number of tasks of a client, whether it is in the queue or not."""
     queue.counts[client] += n
     client_load = load(queue.counts[client], queue.capacities[client])
     queue.loads[client] = np.inf if np.isnan(client_load) else min(client_load, LARGEST)
@@ -101,7 +103,7 @@ def _sift_down(queue: ClientQueue, slot: int, client: int) -> None:
 
 @njit(cache=True, nogil=True)
 def offer(queue: ClientQueue, client: int) -> None:
-    """Put a client in; one that waits already is taken out first."""
+    """Add a client; one that is in the queue is removed first."""
     if queue.waits[client]:
         _remove(queue, client)
     queue.waits[client] = True
@@ -152,9 +154,9 @@ def poll(queue: ClientQueue, wanted: Bools) -> int:
 
 @njit(cache=True, nogil=True)
 def _offer_in_hash_order(queue: ClientQueue, clients: Int64s) -> None:
-    """Put clients back as a HashSet iterates over them: by bin, and within it as they came.
+    """Add clients in the iteration order of a HashSet: by bin, and within a bin in order of insertion.
 
-    Where nine share a bin of a large table Java makes it a tree, whose order may be another; that is left out.
+    If nine share a bin of a large table, Java makes it a tree, whose order may differ; this is not modelled.
     """
     table = DEFAULT_CAPACITY
     while table * 3 // 4 < len(clients):

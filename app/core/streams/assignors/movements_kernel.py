@@ -1,6 +1,6 @@
-"""KIP-441's movements: a task that is planned where its state is not goes where it is, and its place warms up.
+"""KIP-441's movements: a task whose planned client lags moves to a caught-up client, and the planned client warms up.
 
-Movements are taken from a java.util.PriorityQueue, which decides between two of the same task.
+Movements are taken from a java.util.PriorityQueue, which breaks the tie between two of the same task.
 
 Source: KIP-441, `TaskMovement` of Apache Kafka 4.0.
 """
@@ -23,7 +23,7 @@ def move_active(
     queue: ClientQueue,
     warmups_left: Int64s,
 ) -> int:
-    """Move active tasks to clients that have their state; returns how many had to be.
+    """Move active tasks to caught-up clients; returns the number of moves.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def move_standbys(
     queue: ClientQueue,
     warmups_left: Int64s,
 ) -> int:
-    """Give standbys to clients that have their state, beside those that warm up; returns how many were given."""
+    """Move standbys to caught-up clients, beside those that warm up; returns the number of moves."""
     tasks, destinations = _planned(standby & ~warmup, caught_up, lags, queue)
     moved = 0
     for at in range(len(tasks)):
@@ -154,7 +154,7 @@ def _take_first(heap: Int64s, size: int) -> None:
 
 @njit(cache=True, nogil=True)
 def _most_caught_up(task: int, to: int, lags: Int64s, eligible: Bools) -> int:
-    """The eligible client with the least lag, of those before the destination by lag and number; or nobody."""
+    """The eligible client with the least lag that is before the destination by lag and number; or `NO_CLIENT`."""
     best = NO_CLIENT
     for client in range(len(lags)):
         if not eligible[client] or lags[client, task] > lags[to, task]:

@@ -1,12 +1,12 @@
-"""A flow of least cost: negative cycles are cancelled one by one, each the one that Kafka would find next.
+"""Minimum-cost flow by cancelling negative cycles one by one, in the order in which Kafka detects them.
 
-Kafka looks for a cycle with Bellman-Ford: as many sweeps over all arcs as there are nodes, in the order of their
-numbers; the first arc that still shortens a way in the last sweep tells of a cycle, whose nodes its parents lead to. It
-starts anew for every cycle. Two things make that quick here, and change nothing:
+Kafka detects a cycle with Bellman-Ford: as many sweeps over all arcs as there are nodes, in the order of their numbers;
+the first arc that still shortens a path in the last sweep is on or behind a cycle, which its parents lead to. It starts
+again for every cycle. Two shortcuts save time here without any effect on the result:
 
-- A node whose distance has not changed since its arcs were looked at shortens nothing, and is left out.
-- After some sweeps the distances fall by the same from period to period. Whatever happens then happens again, so that
-  all whole periods up to the last sweep are left out.
+- A node whose distance has not changed since its arcs were relaxed shortens no path, and is skipped.
+- After some sweeps the distances decrease by the same amounts from period to period, so that all whole periods up to
+  the last sweep are skipped.
 
 Source: KIP-925, `Graph` of Apache Kafka 4.0.
 """
@@ -26,10 +26,10 @@ ENOUGH_CYCLES = 10
 
 
 class Residual(NamedTuple):
-    """A residual graph, its nodes in the order of Kafka's numbers, each node's arcs in that of where they lead.
+    """A residual graph: nodes in the order of Kafka's numbers, the arcs of each by destination.
 
     first : (nodes + 1,) int64 into the arcs. origin, to : (arcs,) int64 nodes. cost, residual_capacity : (arcs,) int64.
-    mate : (arcs,) int64, the arc back.
+    mate : (arcs,) int64, the reverse arc.
     """
 
     first: Int64s
@@ -42,10 +42,10 @@ class Residual(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def cancel_negative_cycles(graph: Residual) -> bool:
-    """Cancel them until there is none; `residual_capacity` changes. False where they come again and again.
+    """Cancel negative cycles until there is none; changes `residual_capacity`. False if cancelling does not terminate.
 
-    Each makes the flow cheaper, so that they end; but for costs of `SMALLEST_INT`, which are their own negatives in
-    Java: such an arc is cheap to take and cheap to take back, and there may always be another cycle.
+    Each cancellation lowers the cost, so that it terminates, except with costs of `SMALLEST_INT`, which are their own
+    negatives in Java: both directions of such an arc are cheap, and there may always be another cycle.
     """
     nodes = len(graph.first) - 1
     parent = np.empty(nodes, np.int64)
@@ -78,9 +78,9 @@ def cancel_negative_cycles(graph: Residual) -> bool:
 
 @njit(cache=True, nogil=True)
 def _end_of_last_shortening(graph: Residual, parent: Int64s) -> int:
-    """The node that the first arc of the last sweep which shortens a way leads to, or `NONE`; `parent` : arcs."""
+    """The head of the first arc that shortens a path in the last sweep, or `NONE`; `parent` : arcs."""
     nodes = len(graph.first) - 1
-    # Kafka adds a source that reaches every node at no cost before all others: one node, and so one sweep, more.
+    # Kafka adds a source before all nodes that reaches each at cost 0: one more node, and so one more sweep.
     last_sweep = nodes
     distance = np.zeros(nodes, np.int64)
     parent[:] = NONE
@@ -124,7 +124,7 @@ def _end_of_last_shortening(graph: Residual, parent: Int64s) -> int:
 
 @njit(cache=True, nogil=True)
 def _fell_alike(graph: Residual, distance: Int64s, before: Int64s, was_changed: Bools) -> bool:
-    """Whether all distances that fell have fallen by the same, and those that did not cannot and did nothing."""
+    """Whether all decreased distances decreased by the same amount, and the others had no effect."""
     fall = 0
     for node in range(len(distance)):
         if distance[node] != before[node]:
@@ -144,7 +144,7 @@ def _fell_alike(graph: Residual, distance: Int64s, before: Int64s, was_changed: 
 
 @njit(cache=True, nogil=True)
 def fill_max_flow(graph: Residual, source: int, sink: int) -> int:
-    """Send as much as possible, along shortest ways as Kafka's breadth-first search finds them; returns how much."""
+    """Send a maximum flow along shortest paths in the order of Kafka's breadth-first search; returns its amount."""
     nodes = len(graph.first) - 1
     total = 0
     while True:

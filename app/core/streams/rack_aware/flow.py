@@ -1,15 +1,15 @@
 """KIP-925's optimum by a minimum-cost flow: of the same cost as Kafka's own, in a fraction of the time.
 
-Kafka cancels negative cycles one by one, and which optimum it ends in hangs on their order; the replay beside this
-follows it. Here the same graphs go to a solver. What is equal:
+Kafka cancels negative cycles one by one, and their order decides which optimum it reaches; `cycles_kernel` replays it.
+Here a solver gets the same graphs. Equal are:
 
 - `min_traffic`: each client's count of tasks, and the cost.
 - `balance_subtopology`: each client's count, at most Kafka's share of each subtopology on each client, and the cost.
-  Kafka fills its graph before it cancels cycles; the shares are rounded up from numbers that would carry every task, so
-  that the fullest flow carries all of them, and both are cheapest among the flows that do.
+  Kafka sends a maximum flow before it cancels cycles; the shares are rounded up from numbers that carry every task, so
+  that the maximum flow carries all of them, and both are cheapest among the flows that do.
 
-What is not: which task goes where, if several assignments cost the same. And nothing is said of costs of −2³¹, which
-are their own negatives in Java; the replay refuses them.
+The assignment itself can differ if several have the same cost. Costs of −2³¹, which are their own negatives in Java,
+are excluded; the replay rejects them.
 
 Source: KIP-925, `MinTrafficGraphConstructor` and `BalanceSubtopologyGraphConstructor` of Apache Kafka 4.0.
 """
@@ -24,14 +24,14 @@ from app.core.model import Int64s
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CheapestTasks:
-    """The client of each task, (tasks,) int64, and what they cost together."""
+    """The client of each task, (tasks,) int64, and the total cost."""
 
     chosen: Int64s = field(repr=False)
     cost: int
 
 
 def min_traffic(cost: Int64s, owners: Int64s) -> CheapestTasks:
-    """The client of each task at least cost, where each client keeps its count.
+    """The client of each task at least cost, if each client keeps its number of tasks.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def min_traffic(cost: Int64s, owners: Int64s) -> CheapestTasks:
 
 
 def balance_subtopology(cost: Int64s, group: Int64s, counts: Int64s, share: Int64s) -> CheapestTasks:
-    """The client of each task at least cost, where each client keeps its count and its share of each subtopology.
+    """The client of each task at least cost, if each client keeps its number of tasks and its shares of subtopologies.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 """KIP-925's two graphs: tasks, clients and, to balance subtopologies, a stage of clients by subtopology in between.
 
-Arcs are built as (from, to) pairs with room, cost and flow, and sorted into both directions of a `Residual`.
+Arcs are built as (from, to) pairs with capacity, cost and flow, and sorted into both directions of a `Residual`.
 
 Source: KIP-925, `MinTrafficGraphConstructor` and `BalanceSubtopologyGraphConstructor` of Apache Kafka 4.0.
 """
@@ -18,7 +18,7 @@ NEVER_ENDS = -2
 
 @njit(cache=True, nogil=True)
 def min_traffic(cost: Int64s, owners: Int64s) -> Int64s:
-    """The client of each task at least cost, where each client keeps its count.
+    """The client of each task at least cost, if each client keeps its number of tasks.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ def min_traffic(cost: Int64s, owners: Int64s) -> Int64s:
 
     Returns
     -------
-    (tasks,) int64; all `NEVER_ENDS` where it does not.
+    (tasks,) int64; all `NEVER_ENDS` if cancelling cycles does not terminate.
     """
     tasks, clients = cost.shape
     arcs = np.empty((tasks * clients + tasks + clients, 5), np.int64)
@@ -54,7 +54,7 @@ def min_traffic(cost: Int64s, owners: Int64s) -> Int64s:
 
 @njit(cache=True, nogil=True)
 def balance_subtopology(cost: Int64s, group: Int64s, counts: Int64s, share: Int64s) -> Int64s:
-    """The client of each task at least cost, where each client keeps its count and its share of each subtopology.
+    """The client of each task at least cost, if each client keeps its number of tasks and its shares of subtopologies.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def balance_subtopology(cost: Int64s, group: Int64s, counts: Int64s, share: Int6
 
 @njit(cache=True, nogil=True)
 def _client_of(graph: Residual, node: int, first_client: int) -> int:
-    """Where a task's flow goes: the one arc to a client that has no room left; −1 where it has none."""
+    """The client of a task's flow: the head of its saturated arc to a client; −1 if there is none."""
     for arc in range(graph.first[node], graph.first[node + 1]):
         if graph.to[arc] >= first_client and graph.residual_capacity[arc] == 0:
             return int(graph.to[arc] - first_client)
@@ -105,7 +105,7 @@ def _client_of(graph: Residual, node: int, first_client: int) -> int:
 
 @njit(cache=True, nogil=True)
 def _residual(arcs: Int64s, nodes: int) -> Residual:
-    """Both directions of each arc (from, to, room in all, cost, flow), sorted by where from and where to."""
+    """Both directions of each arc (from, to, capacity, cost, flow), sorted by tail, then by head."""
     n = len(arcs)
     origin = np.concatenate((arcs[:, 0], arcs[:, 1]))
     to = np.concatenate((arcs[:, 1], arcs[:, 0]))
@@ -130,7 +130,7 @@ def _residual(arcs: Int64s, nodes: int) -> Residual:
 
 @njit(cache=True, nogil=True)
 def _by_origin_and_end(origin: Int64s, to: Int64s, nodes: int) -> Int64s:
-    """The order of arcs by where from and then where to: two passes of a counting sort."""
+    """The order of arcs by tail, then by head: two passes of a counting sort."""
     order = np.arange(len(origin))
     for keys in (to, origin):
         ends = np.zeros(nodes + 1, np.int64)

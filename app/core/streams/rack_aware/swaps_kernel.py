@@ -1,4 +1,4 @@
-"""KIP-925 for standbys: clients of different racks, two by two, let standbys change places at least cost.
+"""KIP-925 for standbys: pairs of clients in different racks swap standbys at least cost.
 
 Source: KIP-925, `RackAwareTaskAssignor.optimizeStandbyTasks` of Apache Kafka 4.0.
 """
@@ -22,7 +22,7 @@ def swap_standbys(
     non_overlap_cost: int,
     rounds: int,
 ) -> bool:
-    """Go through all pairs until nothing moves, or so many times; `standby` changes. False where one does not end.
+    """Visit all pairs until no standby moves, up to `rounds` times; changes `standby`. False if one does not terminate.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def swap_standbys(
 def _swap(
     one: int, other: int, rows: Int64s, standby: Bools, crossing: Int64s, traffic_cost: int, non_overlap_cost: int
 ) -> int:
-    """How many tasks change places, or `NEVER_ENDS`."""
+    """Number of tasks that move, or `NEVER_ENDS`."""
     pair = (one, other)
     cost = np.empty((len(rows), 2), np.int64)
     owners = np.empty(len(rows), np.int64)
@@ -92,7 +92,7 @@ def _movable(one: int, other: int, active: Bools, standby: Bools, tags: Bools) -
 
 @njit(cache=True, nogil=True)
 def _keeps_tags(row: int, source: int, to: int, active: Bools, standby: Bools, tags: Bools) -> bool:
-    """Whether as many tag values hold the task after the move as before, or more."""
+    """Whether the task's copies have at least as many tag values after the move as before."""
     gained = 0
     for value in range(tags.shape[1]):
         if tags[source, value] == tags[to, value]:
