@@ -10,16 +10,24 @@ import numpy as np
 from app.core.certificate import Certificate
 from app.core.measures.violations import violations
 from app.core.model import NO_REPLICA, Cluster, Int32s, Placement
-from app.core.reassignment.batches.cutting import cut_batches
-from app.core.reassignment.batches.model import Batches, ReassignedPartitions
-from app.core.reassignment.batches.verifier import batch_violations
-from app.core.reassignment.counts.least_movement import BudgetTooSmall, least_movement, trade_off, within_budget
-from app.core.reassignment.leaders.choosing import choose_leaders
-from app.core.reassignment.leaders.preferred import with_leader_first
-from app.core.reassignment.leaders.problem import LeaderProblem, leader_violations
-from app.core.reassignment.loads.by_load import place_by_load
-from app.core.reassignment.model import KEEP, ReplicaPlacement
-from app.core.reassignment.verifier import placement_violations
+from app.core.reassignment import (
+    KEEP,
+    Batches,
+    BudgetTooSmall,
+    LeaderProblem,
+    ReassignedPartitions,
+    ReplicaPlacement,
+    batch_violations,
+    choose_leaders,
+    cut_batches,
+    leader_violations,
+    least_movement,
+    place_by_load,
+    placement_violations,
+    trade_off,
+    with_leader_first,
+    within_budget,
+)
 from app.errors import (
     BatchesOutOfDisk,
     BudgetBelowMinimum,
@@ -63,7 +71,7 @@ class _ReassignmentPlanner(Planner[ReassignmentRequest, ReassignmentProblem, Rea
         return problem.canonical
 
     def solve(self, problem: ReassignmentProblem) -> ReassignmentSolution:
-        """Place replicas, choose leaders, cut_batches batches.
+        """Place replicas, choose leaders, cut batches.
 
         Raises
         ------

@@ -10,8 +10,7 @@ import numpy as np
 from app.core.measures.placement import PlacementMeasures, measure
 from app.core.measures.violations import violations
 from app.core.model import NO_LEADER, NO_REPLICA, Int32s, Int64s
-from app.core.reassignment.batches.model import Batches
-from app.core.reassignment.model import Band, ReplicaPlacement
+from app.core.reassignment import Band, Batches, ReplicaPlacement
 from app.errors import Json
 from app.services.cautions import Caution
 from app.services.plans import as_json

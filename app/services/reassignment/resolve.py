@@ -8,9 +8,17 @@ import numpy as np
 
 from app.core.measures.tally import Tally, positions_of, tally
 from app.core.model import NO_REPLICA, UNKNOWN_SIZE, Assignment, Cluster, Int32s, Int64s
-from app.core.reassignment.batches.model import Batches, BatchLimits, BrokerDisks, Hottest, ReassignedPartitions
-from app.core.reassignment.leaders.problem import LeaderChoice, LeaderProblem
-from app.core.reassignment.model import MovementProblem, ReplicaPlacement
+from app.core.reassignment import (
+    Batches,
+    BatchLimits,
+    BrokerDisks,
+    Hottest,
+    LeaderChoice,
+    LeaderProblem,
+    MovementProblem,
+    ReassignedPartitions,
+    ReplicaPlacement,
+)
 from app.core.replicas.rack_modes import RackMode
 from app.errors import ConflictingFields, Json
 from app.services.cautions import Caution
