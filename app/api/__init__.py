@@ -5,7 +5,11 @@ One router a resource, each with the shapes that it takes and gives:
     replicas.py   reassignment/  groups/  streams/   one plan kind each; plan_kinds.py: their registry
     plans.py      list, read, compare, export and delete plans of every kind
     snapshots.py  checks.py  keys.py  jobs.py  health.py
+<<<<<<< HEAD
     sweeps/       submitted, followed, cancelled, read; one request model a sweep kind
+=======
+    sweeps/       submitted, followed, cancelled; their results; the requests of each kind
+>>>>>>> x/main
 
 What they share:
 

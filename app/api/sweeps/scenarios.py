@@ -91,8 +91,8 @@ def scenarios(
     selection = ScenarioFilter(feasible, _named_axes(axis))
 
     def page(after: tuple[float | None, int] | None, size: int) -> tuple[Sequence[Mapping[str, Any]], bool]:
-        found = results.scenarios(uow, sweep_id, selection, sort=sort, descending=descending, after=after, size=size)
-        return [row for _, row in found.items], found.has_more
+        rows = results.scenarios(uow, sweep_id, selection, sort=sort, descending=descending, after=after, size=size)
+        return [row for _, row in rows.items], rows.has_more
 
     if media_type != JSON:
         columns = results.columns(uow, sweep_id)

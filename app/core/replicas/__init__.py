@@ -5,6 +5,7 @@
     admin_utils.py   KIP-36: the Kafka tools, and controllers before KRaft
     striped.py       KRaft's placer
     awareness/       none of Kafka's: by any attributes of brokers, under one of several policies
+    sweep.py         one placement with many seeds: the scenarios of a sweep
     envelope.py      what can and cannot happen over all the draws that a controller may make
 
 Each algorithm's envelope is found by its `…_envelope.py`; the striped placer's with `striped_outcomes.py` (every
