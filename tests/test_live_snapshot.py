@@ -108,7 +108,7 @@ def taken(
     *,
     timeout_s: float = 20,
     properties: Mapping[str, object] = NO_PROPERTIES,
-) -> live.Taken:
+) -> live.LiveSnapshot:
     return live.take(bootstrap, name=name, properties=properties, timeout_s=timeout_s)
 
 

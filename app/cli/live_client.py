@@ -42,11 +42,11 @@ def properties(given: Sequence[str], file: Path | None = None) -> Mapping[str, o
         lines = enumerate(file.read_text(encoding="utf-8", errors="replace").splitlines(), start=1)
         named = [(f"{file.name} line {number}", line.strip()) for number, line in lines]
         texts = [(where, line) for where, line in named if line and line[0] not in "#!"] + texts
-    found = dict([_property(where, text) for where, text in texts])
-    protocol = str(found.get("security_protocol", ""))
-    if protocol.startswith("SASL") and "sasl_mechanism" not in found:
+    configured = dict([_property(where, text) for where, text in texts])
+    protocol = str(configured.get("security_protocol", ""))
+    if protocol.startswith("SASL") and "sasl_mechanism" not in configured:
         raise ConflictingFields(f"security_protocol {protocol} needs sasl_mechanism", path=("property",))
-    return MappingProxyType(found)
+    return MappingProxyType(configured)
 
 
 @contextmanager

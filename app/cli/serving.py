@@ -86,10 +86,10 @@ def database(*, migrated: bool = False) -> Iterator[Database]:
         url = settings.database_url or embedded.url_of_running(settings.data_dir)
         if url is None:
             url = started.enter_context(_embedded(settings)).url
-        found = started.enter_context(Database(url))
+        connected = started.enter_context(Database(url))
         if migrated:
-            migrations.upgrade(found.engine)
-        yield found
+            migrations.upgrade(connected.engine)
+        yield connected
 
 
 class _Announcing(uvicorn.Server):

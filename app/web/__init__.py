@@ -8,7 +8,7 @@ plans.py             `/plans/{id}`: a plan to look at; views.py says what differ
 pictures.py          racks as panels with bars in them: rack_columns.py lays them out, rack_bars.py draws them, on the
                      little of SVG that svg.py writes
 placement_picture.py brokers in their racks, and partition_matrix.py the partitions of small plans beneath
-moves_picture.py     brokers before and after a reassignment, and moves_matrix.py what passes from whom to whom
+moves_picture.py     brokers before and after a reassignment, and moves_matrix.py transfers between brokers
 reading_picture.py   members in their racks, and what each reads in rack
 tasks_picture.py     Streams clients in their zones, and the tasks of each
 pages.py             templates and the headers of every page

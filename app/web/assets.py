@@ -38,11 +38,11 @@ def router() -> APIRouter:
 
     @routes.get(FOLDER + "/{name}")
     def asset(request: Request, name: str) -> Response:
-        found = ASSETS.get(name)
-        if found is None:
+        file = ASSETS.get(name)
+        if file is None:
             raise HTTPException(404)
-        is_current = request.query_params.get("v") == found.version
-        headers = {"Cache-Control": _FOREVER if is_current else "no-cache", "ETag": f'"{found.version}"'}
-        return Response(found.content, media_type=found.media_type, headers=headers)
+        is_current = request.query_params.get("v") == file.version
+        headers = {"Cache-Control": _FOREVER if is_current else "no-cache", "ETag": f'"{file.version}"'}
+        return Response(file.content, media_type=file.media_type, headers=headers)
 
     return routes

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from app.core.model import Cluster, NewTopic
 from app.core.replicas.rack_modes import RackMode
@@ -29,6 +30,35 @@ EMPTY: Mapping[str, str] = {
 }
 """The fields and what they hold at first."""
 
+_BROKERS = "".join(
+    f"kafka-{broker}.example:9092 (id: {broker} rack: {rack} isFenced: false) -> (\n"
+    for broker, rack in ((101, "az-a"), (102, "az-a"), (103, "az-b"), (104, "az-b"), (105, "az-c"), (106, "az-c"))
+)
+_REPLICAS = ("101,103,105", "103,105,102", "105,102,104", "102,104,106", "104,106,101", "106,101,103")
+_TOPICS = (
+    "Topic: payments\tTopicId: 5m9Zq0sYQ1yX0mVb3oVnJw\tPartitionCount: 6\tReplicationFactor: 3\tConfigs: \n"
+) + "".join(
+    f"\tTopic: payments\tPartition: {partition}\tLeader: {replicas[:3]}\tReplicas: {replicas}\tIsr: {replicas}"
+    "\tElr: \tLastKnownElr: \n"
+    for partition, replicas in enumerate(_REPLICAS)
+)
+
+EXAMPLE: Mapping[str, str] = MappingProxyType(
+    {
+        "cluster": "example",
+        "brokers_text": _BROKERS,
+        "topics_text": _TOPICS,
+        "log_dirs_text": "",
+        "topic": "orders",
+        "partitions": "12",
+        "replication_factor": "3",
+        "algorithm": "admin_utils",
+        "rack_mode": "",
+        "seed": "",
+    }
+)
+"""The fields of the form with a small cluster, as the Kafka tools print it."""
+
 LABELS: Mapping[str, str] = {
     "cluster": "Name of the cluster",
     "brokers_text": "Brokers and racks",
@@ -37,7 +67,7 @@ LABELS: Mapping[str, str] = {
     "topic": "Topic",
     "partitions": "Partitions",
     "replication_factor": "Replication factor",
-    "algorithm": "Who places it",
+    "algorithm": "Algorithm",
     "rack_mode": "Racks",
     "seed": "Seed",
 }
@@ -117,7 +147,9 @@ def carry_out(uow: UnitOfWork, wanted: FirstPlan, limits: Limits) -> Plan:
 def _cluster(name: str, typed: Mapping[str, str], problems: dict[str, str]) -> Cluster:
     texts = {field: typed[field] if typed[field].strip() else None for field in _TEXTS.values()}
     if texts["brokers_text"] is None:
-        problems["brokers_text"] = "Paste what kafka-broker-api-versions prints: it says which broker is in which rack."
+        problems["brokers_text"] = (
+            "Paste the output of kafka-broker-api-versions, which lists the brokers with their racks."
+        )
         return Cluster(name, ())
     try:
         return assembly.assemble(name, **texts).cluster
@@ -129,7 +161,7 @@ def _cluster(name: str, typed: Mapping[str, str], problems: dict[str, str]) -> C
 def _count(typed: Mapping[str, str], field: str, problems: dict[str, str]) -> int:
     number = whole_number(typed[field].strip())
     if number is None:
-        problems[field] = "This is a whole number from 1 to 2147483647."
+        problems[field] = "Enter a whole number from 1 to 2147483647."
     return number or 0
 
 
@@ -139,7 +171,7 @@ def _seed(text: str, problems: dict[str, str]) -> int | None:
     digits = text.removeprefix("-")
     seed = int(text) if digits.isascii() and digits.isdigit() and len(digits) <= 19 else None
     if seed is None or not -(2**63) <= seed < 2**63:
-        problems["seed"] = "A seed is a whole number of 64 bits, or nothing."
+        problems["seed"] = "Enter a whole number of 64 bits, or leave it empty."
     return seed
 
 

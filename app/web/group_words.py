@@ -10,9 +10,9 @@ MOST_RUNS = 12
 """Ranges of partitions that are written out for one member; the rest is counted."""
 
 _CHANGES = {
-    "appeared": "it is new",
-    "vanished": "it is gone",
-    "partitions": "it has other partitions",
+    "appeared": "the topic is new",
+    "vanished": "the topic was deleted",
+    "partitions": "the number of partitions changed",
     "racks": "replicas are in other racks",
 }
 
@@ -31,9 +31,9 @@ def _in_rack(answer: Mapping[str, Any]) -> str:
     where, optimum = answer["locality"], answer["optimum"]
     known = where["in_rack"] + where["cross_rack"]
     if not known:
-        return "Of no partition it is known in which rack it is read."
+        return "The rack in which partitions are read is unknown."
     best = "" if optimum is None else f"; the optimum {number(optimum['in_rack'])}"
-    unknown = f"; of {number(where['unknown'])} more it is not known" if where["unknown"] else ""
+    unknown = f"; {number(where['unknown'])} more unknown" if where["unknown"] else ""
     shown = share(where["in_rack_share"])
     return f"In rack: {number(where['in_rack'])} of {counted(known, 'partition')} ({shown}){best}{unknown}."
 
@@ -51,15 +51,15 @@ def event_words(event: Mapping[str, Any]) -> str:
         case {"leave": member_id}:
             words = f"{member_id} leaves"
         case {"replace": {"member_id": member_id, "by": by}}:
-            words = f"{member_id} comes back as {by['member_id']}{_rack_of(by)}"
+            words = f"{member_id} rejoins as {by['member_id']}{_rack_of(by)}"
         case {"lose_rack": rack}:
             words = f"Rack {rack} is lost"
         case {"topic_grown": grown}:
             words = f"{grown['topic']} grows to {counted(grown['partitions'], 'partition')}"
         case {"replica_racks_changed": changed}:
             brokers, topics = len(changed.get("brokers") or ()), len(changed.get("replicas") or ())
-            told = [counted(brokers, "broker")] * bool(brokers) + [counted(topics, "topic")] * bool(topics)
-            words = f"The racks of {' and '.join(told) or 'nothing'} change"
+            parts = [counted(brokers, "broker")] * bool(brokers) + [counted(topics, "topic")] * bool(topics)
+            words = f"The racks of {' and '.join(parts) or 'nothing'} change"
         case _:
             words = "A member is restarted"
     return words

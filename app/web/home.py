@@ -15,7 +15,6 @@ from app.services.limits import Limits
 from app.store.database import Database, UnitOfWork
 from app.store.plans import PlanFilter, PlanHead, PlanTopic
 from app.web import first_plan
-from app.web.example import EXAMPLE
 from app.web.first_plan import Unusable
 from app.web.pages import page
 from app.web.plans import VIEWS
@@ -23,9 +22,9 @@ from app.web.views import Worth
 
 NEWEST = 10
 _RACK_MODES = {
-    RackMode.ENFORCED: "once one broker has a rack, all need one",
-    RackMode.SAFE: "where some broker has no rack, none counts",
-    RackMode.DISABLED: "no rack counts",
+    RackMode.ENFORCED: "if one broker has a rack, all brokers need one",
+    RackMode.SAFE: "if a broker has no rack, racks are ignored",
+    RackMode.DISABLED: "racks are ignored",
 }
 
 
@@ -77,7 +76,7 @@ def router(
     def home(example: str = "") -> Response:
         with database.begin() as uow:
             newest = _newest(uow)
-        return _page(EXAMPLE if example else first_plan.EMPTY, newest=newest, is_example=bool(example))
+        return _page(first_plan.EXAMPLE if example else first_plan.EMPTY, newest=newest, is_example=bool(example))
 
     @routes.post("/", dependencies=list(form_dependencies))
     def make(typed: Annotated[Mapping[str, str], Depends(typed_form)]) -> Response:

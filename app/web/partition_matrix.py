@@ -97,14 +97,14 @@ def _row(row: Row, y: float, column_of: Mapping[int, Column], right: float | Non
     # The leader is drawn last: were a broker named twice, its cell would still show that it leads.
     parts += [_cell(row, index, xs[index], y) for index in reversed(range(len(row.replicas)))]
     if right is not None:
-        told = element("title", escaped(f"partition {row.partition} spans {counted(row.racks, 'rack')}"))
-        parts.append(element("text", told, str(row.racks), class_="spans", x=right + 28, y=y + 4))
+        tooltip = element("title", escaped(f"partition {row.partition} spans {counted(row.racks, 'rack')}"))
+        parts.append(element("text", tooltip, str(row.racks), class_="spans", x=right + 28, y=y + 4))
     return element("g", *parts, class_="row crowded" if row.is_crowded else "row")
 
 
 def _cell(row: Row, index: int, x: float, y: float) -> str:
     role = "preferred leader" if index == 0 else f"replica {index + 1} of {len(row.replicas)}"
-    told = element("title", escaped(f"{row.topic}-{row.partition} on broker {row.replicas[index]}: {role}"))
+    tooltip = element("title", escaped(f"{row.topic}-{row.partition} on broker {row.replicas[index]}: {role}"))
     size = _CELL if index == 0 else _CELL - 1
     place = {"x": x - size / 2, "y": y - size / 2, "width": size, "height": size, "rx": 2.5}
-    return element("rect", told, class_="leads" if index == 0 else "follows", **place)
+    return element("rect", tooltip, class_="leads" if index == 0 else "follows", **place)

@@ -108,12 +108,12 @@ def _body(picture: Picture, *, top: float) -> tuple[list[str], float]:
 
 def _described(picture: Picture) -> list[str]:
     panels = picture.columns.panels
-    told = []
+    sentences = []
     for panel in panels[:_DESCRIBED_RACKS]:
         standing = [column.standing for column in panel.columns]
-        held = counted(sum(one.stands_for for one in standing), picture.bars.noun)
-        words = f"{held}, {picture.bars.summed(standing)[0]}" if standing else f"no {picture.bars.noun}"
-        told.append(f"{panel.name}: {words}.")
+        size = counted(sum(one.stands_for for one in standing), picture.bars.noun)
+        words = f"{size}, {picture.bars.summed(standing)[0]}" if standing else f"no {picture.bars.noun}"
+        sentences.append(f"{panel.name}: {words}.")
     if len(panels) > _DESCRIBED_RACKS:
-        told.append(f"And {len(panels) - _DESCRIBED_RACKS} more racks.")
-    return told
+        sentences.append(f"And {len(panels) - _DESCRIBED_RACKS} more racks.")
+    return sentences

@@ -45,28 +45,29 @@ def draw(picture: PlacementPicture, *, style: str = STYLE) -> str:
         ("follower", {"class_": "follows"}),
         *([("fenced broker", rack_bars.OUT)] if has_fenced else []),
     ]
-    told = facts(measure(counts), counts)
-    drawing = Picture(picture.title, told, legend, columns, _bars(shown), _partitions(shown, columns))
+    sentences = facts(measure(counts), counts)
+    drawing = Picture(picture.title, sentences, legend, columns, _bars(shown), _partitions(shown, columns))
     return render(drawing, style=style)
 
 
 def facts(measures: PlacementMeasures, counts: Tally) -> list[str]:
     """What the picture shows, in sentences."""
-    told = [_rack_safety(measures)]
+    sentences = [_rack_safety(measures)]
     leaders, replicas = measures.leaders, measures.replicas
-    told.append(
+    sentences.append(
         f"A broker leads {_range(leaders.min, leaders.max)} partitions (spread {number(leaders.spread)}) and holds "
         f"{_range(replicas.min, replicas.max)} replicas (spread {number(replicas.spread)})."
     )
     if fenced := sum(broker.fenced for broker in counts.brokers):
-        told.append(f"{fenced} of {counted(len(counts.brokers), 'broker')} {'is' if fenced == 1 else 'are'} fenced.")
-    return told
+        verb = "is" if fenced == 1 else "are"
+        sentences.append(f"{fenced} of {counted(len(counts.brokers), 'broker')} {verb} fenced.")
+    return sentences
 
 
 def _rack_safety(measures: PlacementMeasures) -> str:
     safe = measures.rack_safe_share
     if safe is None:
-        return "No broker has a rack, so nothing can be said about racks."
+        return "No broker has a rack, so racks are not measured."
     if safe == 1:
         spanned = measures.racks_per_partition
         racks = "" if spanned is None or not spanned.max else f": {_range(spanned.min, spanned.max)}"
@@ -85,12 +86,12 @@ def _range(low: int, high: int) -> str:
 def _unlisted(counts: Tally) -> tuple[Broker, ...]:
     from app.core.measures.tally_kernel import UNKNOWN_BROKER  # noqa: PLC0415 — numba is imported late
 
-    held = [
+    broker_ids = [
         np.unique(assignment.replicas[(faults & UNKNOWN_BROKER).astype(np.bool_)])
         for assignment, faults in zip(counts.assignments.values(), counts.faults, strict=True)
     ]
     listed = {broker.id for broker in counts.brokers} | {NO_REPLICA}
-    ids = {broker for found in held for broker in found.tolist()} - listed
+    ids = {broker for of_topic in broker_ids for broker in of_topic.tolist()} - listed
     return tuple([Broker(broker) for broker in sorted(ids)])
 
 
@@ -117,10 +118,10 @@ def _racks(shown: Tally, unlisted: tuple[Broker, ...]) -> list[Rack]:
 
 def _standing(broker: Broker, leaders: int, replicas: int) -> Standing:
     where = "no rack" if broker.rack is None else f"rack {broker.rack}"
-    told = f"broker {broker.id}, {where}: {counted(replicas, 'replica')}, leads {leaders:,}"
+    tooltip = f"broker {broker.id}, {where}: {counted(replicas, 'replica')}, leads {leaders:,}"
     return Standing(
         name=str(broker.id),
-        told=told + (", fenced" if broker.fenced else ""),
+        tooltip=tooltip + (", fenced" if broker.fenced else ""),
         counts=(leaders, replicas - leaders),
         is_out=broker.fenced,
     )

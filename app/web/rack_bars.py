@@ -34,7 +34,7 @@ class EvenShare:
     """What each would have if all had the same, and that in words."""
 
     value: float
-    told: str
+    tooltip: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ def hatching() -> str:
 def _heading(panel: Panel, top: float, bars: Bars) -> list[str]:
     room = panel.width - 2 * PANEL_PADDING
     words, *fewer = bars.summed([column.standing for column in panel.columns])
-    shown = next((said for said in (words, *fewer) if len(said) * 6 <= room), "")
+    shown = next((candidate for candidate in (words, *fewer) if len(candidate) * 6 <= room), "")
     x = panel.x + PANEL_PADDING
     return [
         label(panel.name, x, top + _NAME, width=room, size=13, class_="rack"),
@@ -103,7 +103,7 @@ def _bar(column: Column, base: float, pitch: float, bars: Bars) -> str:
     width = min(pitch * (0.62 if pitch > 20 else 0.78), 40)
     x = column.x - width / 2
     scale = BAR_HEIGHT / max(bars.highest, 1)
-    parts = [element("title", escaped(standing.told))]
+    parts = [element("title", escaped(standing.tooltip))]
     # An unseen target, so that the whole column answers to the pointer.
     look = OUT if standing.is_out else {"class_": "unseen"}
     parts.append(element("rect", **look, x=x, y=base - BAR_HEIGHT, width=width, height=BAR_HEIGHT))
@@ -166,6 +166,6 @@ def _is_level(columns: Columns) -> bool:
 def _even_line(share: EvenShare, base: float, right: float, bars: Bars) -> list[str]:
     y = base - BAR_HEIGHT * min(share.value / bars.highest, 1)
     return [
-        element("path", element("title", escaped(share.told)), class_="even", d=f"M{LEFT - 4} {y:.2f}H{right:.2f}"),
+        element("path", element("title", escaped(share.tooltip)), class_="even", d=f"M{LEFT - 4} {y:.2f}H{right:.2f}"),
         element("text", f"⌀ {bars.brief(share.value)}", class_="quiet end", x=LEFT - 8, y=y + 4),
     ]

@@ -31,7 +31,7 @@ class Standing:
     """
 
     name: str
-    told: str
+    tooltip: str
     counts: tuple[int, ...]
     stands_for: int = 1
     least: int | None = None

@@ -18,7 +18,7 @@ MOST_RACKS = 60
 _EMPTY_RACKS = 12
 """Racks without a member that are shown, as long as there are no more of them."""
 _LONGEST_NAME = 16
-_PARTS = (("in rack", "in-rack"), ("across racks", "cross-rack"), ("rack not known", "unknown"))
+_PARTS = (("in rack", "in-rack"), ("across racks", "cross-rack"), ("rack unknown", "unknown"))
 """What the parts of a bar are, from the baseline up, in words and as a class of the style sheet."""
 
 
@@ -94,8 +94,8 @@ def short_names(names: Sequence[str]) -> list[str]:
     first, last = min(names), max(names)
     length = next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), min(len(first), len(last)))
     # Cut behind a sign, not within a word or number: of m-10 and m-11 the ends are 10 and 11, not 0 and 1.
-    kept = re.match(r".*[^0-9A-Za-z]", first[:length], re.DOTALL)
-    begin = 0 if kept is None or first == last else kept.end()
+    prefix = re.match(r".*[^0-9A-Za-z]", first[:length], re.DOTALL)
+    begin = 0 if prefix is None or first == last else prefix.end()
     return [shortened(f"…{name[begin:]}" if begin else name, _LONGEST_NAME) for name in names]
 
 
@@ -108,8 +108,8 @@ def _facts(picture: ReadingPicture) -> list[str]:
 
 
 def _empty_racks(picture: ReadingPicture) -> list[str]:
-    held = {member.rack for member in picture.members if member.rack}
-    return sorted({rack for rack in picture.racks if rack} - held) if held else []
+    racks_of_members = {member.rack for member in picture.members if member.rack}
+    return sorted({rack for rack in picture.racks if rack} - racks_of_members) if racks_of_members else []
 
 
 def _racks(picture: ReadingPicture) -> list[Rack]:
@@ -142,14 +142,14 @@ def _column(members: Sequence[tuple[str, ReadingMember]]) -> Standing:
     split = ", ".join(f"{count:,} {words}" for count, (words, _) in zip(counts, _PARTS, strict=True))
     where = f"rack {first.rack}" if first.rack else "no rack"
     if len(members) == 1:
-        told = f"member {first.name}, {where}: {counted(sum(counts), 'partition')}, {split}"
-        return Standing(first_name, told, counts)
+        tooltip = f"member {first.name}, {where}: {counted(sum(counts), 'partition')}, {split}"
+        return Standing(first_name, tooltip, counts)
     loads = [one.partitions for _, one in members]
     least, most = min(loads), max(loads)
     each = f"{least:,} partitions" if least == most else f"{least:,} to {most:,} partitions"
-    told = f"{len(members)} members, {first.name} to {last.name}, {where}: {each} each, {split}"
+    tooltip = f"{len(members)} members, {first.name} to {last.name}, {where}: {each} each, {split}"
     name = shortened(f"{first_name}–{last_name}", _LONGEST_NAME)
-    return Standing(name, told, counts, stands_for=len(members), least=least, most=most)
+    return Standing(name, tooltip, counts, stands_for=len(members), least=least, most=most)
 
 
 def _summed(standing: Sequence[Standing]) -> tuple[str, ...]:

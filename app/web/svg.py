@@ -37,8 +37,8 @@ def shortened(content: str, columns: int) -> str:
     for index, character in enumerate(content):
         taken += 2 if unicodedata.east_asian_width(character) in "WF" else 1
         if taken > columns:
-            kept = content[: max(index - 1, 0)]
-            return f"{kept}…"
+            start = content[: max(index - 1, 0)]
+            return f"{start}…"
     return content
 
 

@@ -86,10 +86,10 @@ def _column(clients: Sequence[tuple[str, TaskClient]]) -> Standing:
     split = ", ".join(f"{count:,} {words}" for count, (words, _) in zip(counts, _PARTS, strict=True))
     (name, first), (_, last) = clients[0], clients[-1]
     if len(clients) == 1:
-        return Standing(name, f"client {first.name}, {first.place or 'nowhere named'}: {split}", counts)
+        return Standing(name, f"client {first.name}, {first.place or 'place unknown'}: {split}", counts)
     loads = [sum(one.counts) for _, one in clients]
-    told = f"{len(clients)} clients, {first.name} to {last.name}: {split} in all"
-    return Standing(f"{name} …", told, counts, stands_for=len(clients), least=min(loads), most=max(loads))
+    tooltip = f"{len(clients)} clients, {first.name} to {last.name}: {split} in all"
+    return Standing(f"{name} …", tooltip, counts, stands_for=len(clients), least=min(loads), most=max(loads))
 
 
 def _summed(standing: Sequence[Standing]) -> tuple[str, ...]:
@@ -97,7 +97,7 @@ def _summed(standing: Sequence[Standing]) -> tuple[str, ...]:
         return "no client", "none"
     active = sum(one.counts[0] for one in standing)
     copies = sum(sum(one.counts[1:]) for one in standing)
-    words = f"{counted(active, 'active task')}, {copies:,} kept warm"
+    words = f"{counted(active, 'active task')}, {copies:,} standby"
     return words, f"{active:,} + {copies:,}", f"{active + copies:,}"
 
 

@@ -30,7 +30,7 @@ def of_assembly(assembled: Assembled) -> list[Caution]:
             )
         )
     if assembled.joined.disagreements:
-        sentences = [f"group {shown(one.group_id)}: {one.said}" for one in assembled.joined.disagreements]
+        sentences = [f"group {shown(one.group_id)}: {one.detail}" for one in assembled.joined.disagreements]
         cautions.append(
             Caution(
                 "group_texts_disagree", f"the groups' texts are not of one moment; {_some(sentences, between='; ')}"

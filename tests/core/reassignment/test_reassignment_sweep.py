@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.model import INT32_MAX
-from app.core.reassignment.model import KEEP, TIGHT
+from app.core.reassignment import KEEP, TIGHT
 from app.core.reassignment.sweep import (
     NUMBERS,
     added_brokers,

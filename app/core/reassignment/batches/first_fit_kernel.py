@@ -91,9 +91,10 @@ def pack(work: ChainArrays, capacity: BatchCapacity, used: Int64s, progress: Int
     )
     for chain in range(chains):
         _push(state, _first_queue(work, state, chain), chain)
-    left, batch = len(batch_of), 0
+    # Typed, since a literal would compile a second version of what it is passed to.
+    left, batch, looks = len(batch_of), int(np.int64(0)), int(np.int64(_LOOKS))
     while left > 0:
-        n_batched = _fill(work, capacity, state, _LOOKS)
+        n_batched = _fill(work, capacity, state, looks)
         if n_batched == 0:
             n_batched = _fill(work, capacity, state, chains)
         if n_batched == 0:
