@@ -22,7 +22,13 @@ NO_REPLICA = -1
 NO_LEADER = -1
 """A partition that has no leader now (`Leader: none`)."""
 UNKNOWN_SIZE = -1
-"""A partition whose size on disk nobody reported."""
+"""A partition whose size on disk is not reported."""
+NO_MEMBER = -1
+"""In an array of member indices: no member of the group has the partition."""
+NO_CLIENT = -1
+"""In an array of client indices: no client of the Streams application has the task."""
+NO_RACK = -1
+"""In an array of rack numbers: the broker, replica, member or client has no rack."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What passes from whom to whom: rows of givers under the columns of takers, so that one sees what leaves its rack."""
+"""What passes between brokers or racks: rows of senders under the columns of receivers."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -39,10 +39,10 @@ class Matrix:
 
     Parameters
     ----------
-    givers : the names of the rows, in their order. noun : what the ends are. by_bytes : whether areas are bytes.
+    senders : the names of the rows, in their order. noun : what the ends are. by_bytes : whether areas are bytes.
     """
 
-    givers: Sequence[str | None]
+    senders: Sequence[str | None]
     moves: Sequence[Move] = field(repr=False)
     noun: str
     by_bytes: bool
@@ -50,7 +50,7 @@ class Matrix:
 
 def height(matrix: Matrix) -> float:
     """Pixels that the rows take."""
-    return _HEAD + len(matrix.givers) * ROW + 6
+    return _HEAD + len(matrix.senders) * ROW + 6
 
 
 def draw(matrix: Matrix, top: float, columns: Columns) -> list[str]:
@@ -64,7 +64,7 @@ def draw(matrix: Matrix, top: float, columns: Columns) -> list[str]:
     drawn = [element("text", "from", class_="quiet end", x=LEFT - 10, y=top + 10)]
     if any(move.taker is None for move in matrix.moves):
         drawn.append(element("text", "dropped", class_="quiet middle", x=frame.right + 30, y=top + 10))
-    for index, giver in enumerate(matrix.givers):
+    for index, giver in enumerate(matrix.senders):
         y = top + _HEAD + (index + 0.5) * ROW
         moves = [move for move in matrix.moves if move.giver == giver]
         drawn.append(_row(giver, y, [_cell(move, y, matrix, frame) for move in moves], frame))

@@ -65,6 +65,12 @@ def partition(partitioner: Partitioner, keys: Keys, partitions: int) -> Int32s:
         The number of partitions is not 1 … 2³¹ − 1.
     ValueError
         A registered partitioner answers with another number of partitions than there are keys.
+
+    Examples
+    --------
+    >>> from app.core.keys.model import keys_of
+    >>> partition(PARTITIONERS["murmur2"], keys_of([b"a", b"b", b"c"]), 12).tolist()
+    [4, 8, 10]
     """
     require_partitions(partitions, path=("partitions",))
     placed = np.asarray(partitioner.partition(keys, partitions), np.int32)

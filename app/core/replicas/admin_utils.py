@@ -52,7 +52,18 @@ def place(
     Raises
     ------
     InvalidPartitions, InvalidReplicationFactor, BrokersWithoutRack : in Kafka's order; nothing is drawn then.
-    ArithmeticOverflow : where Kafka's code fails because an `int` overflowed.
+    ArithmeticOverflow : if Kafka's code fails because an `int` overflowed.
+
+    Complexity: O(brokers² · replication factor + partitions), since the rows repeat.
+
+    Examples
+    --------
+    >>> from app.core.jvm import JavaRandom
+    >>> from app.core.model import Broker, NewTopic
+    >>> racks = ["rack1", "rack3", "rack3", "rack2", "rack2", "rack1"]
+    >>> brokers = [Broker(number, rack) for number, rack in enumerate(racks)]
+    >>> place(brokers, NewTopic("t", 3, 3), random=JavaRandom(0), fixed_start_index=0).replicas.tolist()
+    [[0, 3, 1], [3, 1, 5], [1, 5, 4]]
     """
     check(brokers, topic)
     line = Line.of(brokers)

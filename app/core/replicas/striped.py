@@ -56,7 +56,17 @@ def place(
     ------
     InvalidReplicationFactor : not positive; no unfenced broker; more than there are brokers. In this order.
     InvalidPartitions : negative. 0 partitions are placed as nothing.
-    ConflictingFields : a start index is given, which this placer has no use for.
+    ConflictingFields : a start index is given, which this placer does not have.
+
+    Complexity: O(partitions · replication factor).
+
+    Examples
+    --------
+    >>> from app.core.jvm import JavaRandom
+    >>> from app.core.model import Broker, NewTopic
+    >>> brokers = [Broker(number, rack) for number, rack in enumerate("AABBCC")]
+    >>> place(brokers, NewTopic("t", 3, 3), random=JavaRandom(0)).replicas.tolist()
+    [[4, 1, 3], [0, 2, 5], [3, 4, 1]]
     """
     if fixed_start_index is not None:
         raise ConflictingFields(

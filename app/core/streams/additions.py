@@ -70,7 +70,16 @@ def smallest_addition(
 
     Raises
     ------
-    LimitExceeded : so many clients of so different tags that the most of them that are apart cannot be searched for.
+    LimitExceeded : if the search for clients that are apart takes more than `MOST_STEPS` steps.
+
+    Examples
+    --------
+    >>> from uuid import UUID
+    >>> from app.core.streams.model import StreamsClient, StreamsOptions
+    >>> clients = [StreamsClient(UUID(int=number), client_tags={"zone": "a"}) for number in range(2)]
+    >>> options = StreamsOptions(num_standby_replicas=1, rack_aware_assignment_tags=("zone",))
+    >>> smallest_addition(clients, options).new_values
+    {'zone': 1}
     """
     asked = _Asked.of(clients, options, running)
     return asked.answer(*_smallest(asked))

@@ -71,7 +71,7 @@ class _ReassignmentPlanner(Planner[ReassignmentRequest, ReassignmentProblem, Rea
         return problem.canonical
 
     def solve(self, problem: ReassignmentProblem) -> ReassignmentSolution:
-        """Place replicas, choose leaders, cut batches.
+        """Place replicas, choose leaders, cut_batches batches.
 
         Raises
         ------

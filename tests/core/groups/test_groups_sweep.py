@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.core.groups.arrays.partition_table import owned_assignment
+from app.core.groups.arrays.owned import owned_assignment
 from app.core.groups.lifecycle.events import Leave, apply_events
 from app.core.groups.lifecycle.rebalance import rebalance
 from app.core.groups.measures.handover import handover
-from app.core.groups.measures.locality import loads, locality
+from app.core.groups.measures.locality import locality, member_loads
 from app.core.groups.model import GroupMetadata, Member, Owned
 from app.core.groups.registry import ASSIGNORS, Assignor
 from app.core.groups.sweep import (
@@ -77,7 +77,7 @@ def test_where_nobody_is_lost_or_added_it_is_the_groups_own_rebalance(
         "index": 0,
         "axes": {"group": "g", "assignor": assignor.name, "members_lost": 0, "members_added": 0},
         "members": len(members),
-        "partitions": loads(seen, known, done.assignment).total,
+        "partitions": member_loads(seen, known, done.assignment).total,
         "in_rack": where.in_rack,
         "cross_rack": where.cross_rack,
         "unknown": where.unknown,
@@ -88,7 +88,7 @@ def test_where_nobody_is_lost_or_added_it_is_the_groups_own_rebalance(
         "revoked": sum(phase.revoked for phase in done.phases),
         "phases": len(done.phases),
         "settled": done.settled,
-        "spread": loads(seen, known, done.assignment).spread,
+        "spread": member_loads(seen, known, done.assignment).spread,
         "error": None,
     }
 

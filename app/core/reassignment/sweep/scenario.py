@@ -154,7 +154,7 @@ def problem_of(definition: ReassignmentSweepDefinition, change: Change) -> Movem
 
 
 def rack_indices(cluster: SweptCluster, brokers: Sequence[SweptBroker]) -> Int32s:
-    """(brokers,) int32 as in `MovementProblem`: racks by name, then a singleton rack per broker of unknown rack."""
+    """(brokers,) int32 as `MovementProblem.rack_of`: racks by name; a broker of unknown rack has a rack of its own."""
     if not cluster.racks:
         return np.zeros(len(brokers), np.int32)
     index_of = {rack: index for index, rack in enumerate(cluster.racks)}
