@@ -151,10 +151,10 @@ def settled(
 ) -> None:
     """Set, in `settles`, which partitions are legal where they are."""
     racks = least.shape[1]
-    held = np.zeros(racks, np.int64)
+    in_racks = np.zeros(racks, np.int64)
     for row in range(len(current)):
         domain = domain_of[row]
-        held[:] = 0
+        in_racks[:] = 0
         replicas = 0
         is_legal = True
         for column in range(current.shape[1]):
@@ -164,11 +164,11 @@ def settled(
             if not may_keep[domain, broker]:
                 is_legal = False
                 break
-            held[rack_of[broker]] += 1
+            in_racks[rack_of[broker]] += 1
             replicas += 1
         if is_legal and replicas == factor[domain]:
             for rack in range(racks):
-                if held[rack] < least[domain, rack] or held[rack] > most[domain, rack]:
+                if in_racks[rack] < least[domain, rack] or in_racks[rack] > most[domain, rack]:
                     is_legal = False
                     break
             settles[row] = is_legal

@@ -77,7 +77,7 @@ def least_within(problem: MovementProblem, band: Band, *, is_over: Callable[[], 
         ):
             break
     if scale == 1:
-        # Weights leave no room for ties in the same number: they are the second lexicographic cost.
+        # Weights leave no headroom for ties in the same number: they are the second lexicographic cost.
         network = _network(state, costs, _band_capacity(state))
         ties = _network(state, _ties(problem), _band_capacity(state))
         state.apply(network, min_cost_flow(network.flow, [network.costs, ties.costs]).amounts)

@@ -124,9 +124,9 @@ def leader_violations(problem: LeaderProblem, answer: LeaderChoice, balance: Bal
     may = (problem.candidates() & (problem.replicas == leaders[:, None])).any(axis=1)
     if barred := np.count_nonzero(has_replicas & ~may):
         violations.append(f"{barred} partitions are led by a broker that may not lead, although another replica's may")
-    kept = (leaders == problem.leader) | problem.is_forced() | (problem.leader == NO_LEADER) | ~has_replicas
-    if balance == KEEP and not kept.all():
-        violations.append(f"{np.count_nonzero(~kept)} leaders changed that could stay")
+    is_unchanged = (leaders == problem.leader) | problem.is_forced() | (problem.leader == NO_LEADER) | ~has_replicas
+    if balance == KEEP and not is_unchanged.all():
+        violations.append(f"{np.count_nonzero(~is_unchanged)} leaders changed that could stay")
     loads = problem.loads(leaders)[problem.target]
     if answer.band is not None and len(loads):
         outside = np.count_nonzero((loads < answer.band.low) | (loads > answer.band.high))

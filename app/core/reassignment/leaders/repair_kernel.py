@@ -45,7 +45,7 @@ def repair(
         if heaviest < 0:
             return
         is_near[heaviest] = True
-        full = -1
+        full = int(np.int64(-1))  # typed, since a literal compiles a second version of what it is passed to
         for broker in range(brokers):
             is_open = is_near[broker] and not is_exhausted[broker] and target[broker]
             if is_open and (full < 0 or loads[broker] > loads[full]):
@@ -98,13 +98,13 @@ def _step(
         begin, end = out_starts[other], out_starts[other + 1]
         if begin == end or (target[other] and loads[other] >= loads[full]):
             continue
-        room = loads[full] - loads[other] if target[other] else 2 * loads[full]
+        slack = loads[full] - loads[other] if target[other] else 2 * loads[full]
         first, last = back_starts[other], back_starts[other + 1]
         place = first
         for index in range(begin, end):
             row, at = divmod(out[index], width)
             # Rows are by descending weight, so those to swap for become lighter with what is given.
-            while place < last and 2 * (weight[row] - weight[back[place] // width]) < room:
+            while place < last and 2 * (weight[row] - weight[back[place] // width]) < slack:
                 place += 1
             for swap in range(place - 2, min(place + 1, last)):
                 # The first of the three takes nothing in exchange.

@@ -102,9 +102,9 @@ def _domain_loads(rules: LoadRules) -> _DomainLoads:
     partitions = np.zeros(domains, np.int64)
     np.add.at(partitions, rules.domain_of, rules.load)
     must, may = np.zeros((domains, brokers), np.int64), np.zeros((domains, brokers), np.int64)
-    for broker_now in rules.current.T:
-        working = broker_now != NO_REPLICA
-        np.add.at(may, (rules.domain_of[working], broker_now[working]), rules.load[working])
+    for current_broker in rules.current.T:
+        working = current_broker != NO_REPLICA
+        np.add.at(may, (rules.domain_of[working], current_broker[working]), rules.load[working])
     may = np.where(rules.may_receive, partitions[:, None], may)
     pinned = rules.must_keep != NO_REPLICA
     np.add.at(must, (rules.domain_of[pinned], rules.must_keep[pinned]), rules.load[pinned])
@@ -167,8 +167,8 @@ def _whole_replica_bound(rules: LoadRules, domain_loads: _DomainLoads, base_load
 def _may_leave_targets(rules: LoadRules, beside: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """(rows,) bool: whether a replica may be on one of these brokers, whose loads do not count."""
     leaves: NDArray[np.bool_] = np.asarray((rules.may_receive & beside).any(axis=1))[rules.domain_of]
-    for broker_now in rules.current.T:
-        leaves |= (broker_now != NO_REPLICA) & beside[broker_now]
+    for current_broker in rules.current.T:
+        leaves |= (current_broker != NO_REPLICA) & beside[current_broker]
     return leaves
 
 
@@ -294,9 +294,9 @@ def first_prices(rules: LoadRules, base_load: Int64s, band: Band) -> NDArray[np.
     )
     at, load = rules.current[rows, columns], rules.load[rows]
     in_place = base_load.astype(np.int64).copy()
-    for broker_now in rules.current.T:
-        working = broker_now != NO_REPLICA
-        np.add.at(in_place, broker_now[working], rules.load[working])
+    for current_broker in rules.current.T:
+        working = current_broker != NO_REPLICA
+        np.add.at(in_place, current_broker[working], rules.load[working])
     ratio = rules.cost[rows] / load
     surplus = np.where(rules.target, np.maximum(in_place - band.high, 0), 0)
     giving = _marginal(at, ratio, load, surplus, brokers)

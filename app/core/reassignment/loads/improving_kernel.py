@@ -29,13 +29,13 @@ def undo_moves(
     for slot in away:
         row = slot // width
         for column in range(rules.current.shape[1]):
-            broker_now = rules.current[row, column]
-            if not rules.stays_free[row, column] or not may_move(rules, working, slot, broker_now):
+            current_broker = int(np.int64(rules.current[row, column]))
+            if not rules.stays_free[row, column] or not may_move(rules, working, slot, current_broker):
                 continue
-            gain = _undo_alone(rules, working, slot, broker_now, low, high)
-            if gain == 0 and _may_have_swap(rules, working, slot, broker_now, low, high, heaviest_away, best_ratio):
-                others = by_broker[starts[broker_now] : starts[broker_now + 1]]
-                gain = _undo_by_swap(rules, working, slot, broker_now, others, low, high)
+            gain = _undo_alone(rules, working, slot, current_broker, low, high)
+            if gain == 0 and _may_have_swap(rules, working, slot, current_broker, low, high, heaviest_away, best_ratio):
+                others = by_broker[starts[current_broker] : starts[current_broker + 1]]
+                gain = _undo_by_swap(rules, working, slot, current_broker, others, low, high)
             saved += gain
             if gain > 0:
                 break
@@ -43,44 +43,46 @@ def undo_moves(
 
 
 @njit(cache=True, nogil=True)
-def _undo_alone(rules: LoadRules, working: WorkingPlacement, slot: int, broker_now: int, low: int, high: int) -> int:
+def _undo_alone(
+    rules: LoadRules, working: WorkingPlacement, slot: int, current_broker: int, low: int, high: int
+) -> int:
     """1-move: return one replica to a current broker if both brokers' loads allow it; the cost saved."""
     width = working.at.shape[1]
     row = slot // width
-    broker, load = working.at[row, slot % width], rules.load[row]
-    if fits(rules, working, broker_now, load, low, high) and fits(rules, working, broker, -load, low, high):
-        move(rules, working, slot, broker_now)
+    broker, load = int(np.int64(working.at[row, slot % width])), rules.load[row]
+    if fits(rules, working, current_broker, load, low, high) and fits(rules, working, broker, -load, low, high):
+        move(rules, working, slot, current_broker)
         return int(rules.cost[row])
     return 0
 
 
 @njit(cache=True, nogil=True)
 def _undo_by_swap(
-    rules: LoadRules, working: WorkingPlacement, slot: int, broker_now: int, others: Int64s, low: int, high: int
+    rules: LoadRules, working: WorkingPlacement, slot: int, current_broker: int, others: Int64s, low: int, high: int
 ) -> int:
     """2-swap: return one replica, and move the cheapest one of that broker to where it was; the cost saved."""
     width = working.at.shape[1]
     row = slot // width
-    broker, load = working.at[row, slot % width], rules.load[row]
-    best, cheapest = -1, int(rules.cost[row])
+    broker, load = int(np.int64(working.at[row, slot % width])), rules.load[row]
+    best, cheapest = int(np.int64(-1)), int(rules.cost[row])
     for other in others:
         other_row = other // width
-        if working.at[other_row, other % width] != broker_now or other_row == row:
+        if working.at[other_row, other % width] != current_broker or other_row == row:
             continue
         more = load - rules.load[other_row]
         if not (
-            _stays_within(rules, working, broker_now, more, low, high)
+            _stays_within(rules, working, current_broker, more, low, high)
             and _stays_within(rules, working, broker, -more, low, high)
         ):
             continue
         cost = 0
-        if stays_free(rules, other_row, broker_now) and not stays_free(rules, other_row, broker):
+        if stays_free(rules, other_row, current_broker) and not stays_free(rules, other_row, broker):
             cost = int(rules.cost[other_row])
         if cost < cheapest and may_move(rules, working, other, broker):
             best, cheapest = int(other), cost
     if best < 0:
         return 0
-    move(rules, working, slot, broker_now)
+    move(rules, working, slot, current_broker)
     move(rules, working, best, broker)
     return int(rules.cost[row]) - cheapest
 
@@ -90,7 +92,7 @@ def _may_have_swap(
     rules: LoadRules,
     working: WorkingPlacement,
     slot: int,
-    broker_now: int,
+    current_broker: int,
     low: int,
     high: int,
     heaviest_away: Int64s,
@@ -101,11 +103,11 @@ def _may_have_swap(
     row = slot // width
     broker = working.at[row, slot % width]
     needed = np.int64(0)
-    if rules.target[broker_now]:
-        needed = max(needed, working.loads[broker_now] + rules.load[row] - high)
+    if rules.target[current_broker]:
+        needed = max(needed, working.loads[current_broker] + rules.load[row] - high)
     if rules.target[broker]:
         needed = max(needed, low + rules.load[row] - working.loads[broker])
-    return bool(needed <= heaviest_away[broker_now] or needed * best_ratio[broker_now] < rules.cost[row])
+    return bool(needed <= heaviest_away[current_broker] or needed * best_ratio[current_broker] < rules.cost[row])
 
 
 @njit(cache=True, nogil=True)
@@ -121,7 +123,7 @@ def _swap_potential(rules: LoadRules, working: WorkingPlacement) -> tuple[Int64s
     best_ratio = np.full(len(working.loads), np.inf)
     for slot in range(working.at.size):
         row = slot // width
-        broker = working.at[row, slot % width]
+        broker = int(np.int64(working.at[row, slot % width]))
         if broker >= 0 and rules.load[row] > 0:
             if stays_free(rules, row, broker):
                 best_ratio[broker] = min(best_ratio[broker], rules.cost[row] / rules.load[row])

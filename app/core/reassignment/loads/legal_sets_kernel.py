@@ -151,7 +151,7 @@ def _choose(
     rules: LoadRules, row: int, loads: Int64s, brokers: Int32s, costs: Int64s, taken: Int64s, per_rack: Int64s
 ) -> bool:
     domain = rules.domain_of[row]
-    candidates = 0
+    candidates = int(np.int64(0))  # typed, since a literal compiles a second version of what it is passed to
     for broker in range(len(rules.rack_of)):
         cost = ELSEWHERE if rules.may_receive[domain, broker] else np.int64(-1)
         for column in range(rules.current.shape[1]):
@@ -217,10 +217,10 @@ def sum_of_cheapest_sets(
             # If no current broker costs more than any receiver, no other set costs less than the current brokers.
             costliest, cost = prices[rules.current[row, 0]], np.int64(0)
             for column in range(rules.current.shape[1]):
-                broker_now = rules.current[row, column]
-                if broker_now >= 0:
-                    costliest = max(costliest, prices[broker_now])
-                    cost += prices[broker_now] * load
+                current_broker = rules.current[row, column]
+                if current_broker >= 0:
+                    costliest = max(costliest, prices[current_broker])
+                    cost += prices[current_broker] * load
             if costliest <= cheapest[domain] or (costliest - cheapest[domain]) * load <= move_cost[row]:
                 for column in range(rules.current.shape[1]):
                     if rules.current[row, column] >= 0:
@@ -228,18 +228,18 @@ def sum_of_cheapest_sets(
                 high += cost >> LIMB
                 low += cost & ((np.int64(1) << LIMB) - 1)
                 continue
-        count = 0
+        count = int(np.int64(0))
         for column in range(rules.current.shape[1]):
-            broker_now = rules.current[row, column]
-            if broker_now >= 0:
-                brokers[count] = broker_now
-                costs[count] = prices[broker_now] * load + (0 if rules.stays_free[row, column] else move_cost[row])
+            current_broker = rules.current[row, column]
+            if current_broker >= 0:
+                brokers[count] = current_broker
+                costs[count] = prices[current_broker] * load + (0 if rules.stays_free[row, column] else move_cost[row])
                 count += 1
         current = count
         for rack in range(racks):
-            room = min(factor, rules.most[domain, rack])
+            slack = min(factor, rules.most[domain, rack])
             for at in range(starts[domain, rack], starts[domain, rack + 1]):
-                if room == 0:
+                if slack == 0:
                     break
                 broker = np.int32(receivers[domain, at])
                 known = False
@@ -249,7 +249,7 @@ def sum_of_cheapest_sets(
                     brokers[count] = broker
                     costs[count] = prices[broker] * load + move_cost[row]
                     count += 1
-                    room -= 1
+                    slack -= 1
         cheapest_legal_set(
             brokers,
             costs,

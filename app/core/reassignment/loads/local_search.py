@@ -100,8 +100,8 @@ class LocalSearch:
 
     def _moves_already(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
         moved = self.at >= 0
-        for broker_now in self.rules.current.T:
-            moved &= self.at != broker_now[:, None]
+        for current_broker in self.rules.current.T:
+            moved &= self.at != current_broker[:, None]
         return moved.ravel()
 
     def _by_cost_ratio(self, slots: Int64s) -> Int64s:

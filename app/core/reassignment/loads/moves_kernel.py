@@ -1,6 +1,7 @@
 """Single moves of a working placement, and the moves that bring brokers below a ceiling.
 
-A replica is identified by its slot, row · widest + column. What an overloaded broker sheds is a knapsack cover: greedy
+A replica is identified by its slot, row · widest + column. Brokers and constants are passed as int64, so that each loop
+is compiled once. What an overloaded broker sheds is a knapsack cover: greedy
 by cost for the load, the heaviest of equals first, while nothing exceeds the surplus; before each step the cheapest
 single replica that covers the rest is tried, and the best of these covers wins.
 
@@ -207,7 +208,7 @@ def _can_leave(
     """
     width = working.at.shape[1]
     row = slot // width
-    broker = working.at[row, slot % width]
+    broker = int(np.int64(working.at[row, slot % width]))
     keeps_current = keep_current and is_current(rules, row, broker)
     is_open = _open_racks(rules, working, slot)
     for rack in range(len(is_open)):
@@ -226,16 +227,16 @@ def _can_leave(
 def other_current(rules: LoadRules, working: WorkingPlacement, slot: int, ceiling: int) -> int:
     """The least loaded other current broker where the replica costs nothing and fits below the ceiling, or -1."""
     row = slot // working.at.shape[1]
-    best = -1
+    best, floor = -1, int(np.int64(0))
     for column in range(rules.current.shape[1]):
-        broker_now = rules.current[row, column]
+        current_broker = int(np.int64(rules.current[row, column]))
         if (
             rules.stays_free[row, column]
-            and fits(rules, working, broker_now, rules.load[row], 0, ceiling)
-            and (best < 0 or working.loads[broker_now] < working.loads[best])
-            and may_move(rules, working, slot, broker_now)
+            and fits(rules, working, current_broker, rules.load[row], floor, ceiling)
+            and (best < 0 or working.loads[current_broker] < working.loads[best])
+            and may_move(rules, working, slot, current_broker)
         ):
-            best = broker_now
+            best = current_broker
     return best
 
 
@@ -247,14 +248,14 @@ def _destination(rules: LoadRules, working: WorkingPlacement, slot: int, ceiling
     """
     width = working.at.shape[1]
     row = slot // width
-    broker = working.at[row, slot % width]
-    load = rules.load[row]
+    broker = int(np.int64(working.at[row, slot % width]))
+    load, floor = rules.load[row], int(np.int64(0))
     was_current = is_current(rules, row, broker)
-    if was_current and fits(rules, working, broker, load, 0, ceiling):
+    if was_current and fits(rules, working, broker, load, floor, ceiling):
         return int(broker)
-    broker_now = other_current(rules, working, slot, ceiling)
-    if broker_now >= 0:
-        return broker_now
+    current_broker = other_current(rules, working, slot, ceiling)
+    if current_broker >= 0:
+        return current_broker
     best = broker
     least = working.loads[broker] if rules.target[broker] else ceiling - load
     is_open = _open_racks(rules, working, slot)

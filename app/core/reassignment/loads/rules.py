@@ -84,8 +84,8 @@ def moved_weight(rules: LoadRules, at: Int32s) -> int:
 def costs_saved(rules: LoadRules, at: Int32s) -> Int64s:
     """(rows, widest) int64: the cost that each replica saves by being on a current broker."""
     saved = np.zeros(at.shape, np.int64)
-    for broker_now, free in zip(rules.current.T, rules.stays_free.T, strict=True):
-        saved += ((at == broker_now[:, None]) & free[:, None]) * rules.cost[:, None]
+    for current_broker, free in zip(rules.current.T, rules.stays_free.T, strict=True):
+        saved += ((at == current_broker[:, None]) & free[:, None]) * rules.cost[:, None]
     return saved
 
 
