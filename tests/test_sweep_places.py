@@ -17,6 +17,7 @@ EXAMPLES = (
     "app.core.capacity.sweep",
     "app.core.groups.sweep",
     "app.core.keys.sweep",
+    "app.core.measures.distribution",
     "app.core.reassignment.sweep.definition",
     "app.core.reassignment.sweep.scenario",
     "app.core.replicas.sweep",

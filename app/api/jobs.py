@@ -37,14 +37,14 @@ class JobDocument(BaseModel):
 @router.get(
     "/{job_id}",
     operation_id="get_job",
-    summary="See how far a job is",
+    summary="Read the state of a job",
     response_model=JobDocument,
     responses=responses(errors.JobNotFound),
     dependencies=[Security(principal, scopes=["read"])],
 )
 def get(uow: Uow, job_id: Annotated[Id, examples.JOB_ID]) -> Response:
-    """While the job is queued or running, `Retry-After` says when to ask again; a job that has succeeded names its
-    plan, one that has failed says why.
+    """Return the state of a job. While it is queued or running, `Retry-After` is the time until the next request; a
+    job that has succeeded names its plan, a failed one its error.
     """
     job = uow.jobs.get(job_id)
     has_ended = job.finished_at is not None

@@ -1,4 +1,4 @@
-"""`/v1/keys`: which key goes to which partition, in which client."""
+"""`/v1/keys`: the partition of each key, in each client."""
 
 from typing import Annotated, Literal
 
@@ -39,37 +39,38 @@ NonNegative = Annotated[int, Field(ge=0, le=INT32_MAX)]
 
 
 class NullKeysRequest(RequestModel):
-    """What the producer knows when it places records without key."""
+    """The state of the producer when it places records without key."""
 
     seed: Seed | None = Field(
         None,
-        description="Replays java.util.Random; each partitioner starts from it anew. One that is left out comes from "
+        description="Replays java.util.Random; each partitioner starts from it anew. The default is derived from "
         "the records, the partitions and these fields, and is answered.",
     )
     available_partitions: Annotated[list[PartitionId], Field(max_length=MOST_PARTITIONS, fail_fast=True)] | None = (
         Field(
-            None, description="Those that have a leader, each once, in the metadata's order; none where all lack one."
+            None,
+            description="The partitions with a leader, each once, in the order of the metadata; `[]` if none has one.",
         )
     )
     queue_sizes: Annotated[list[NonNegative], Field(max_length=MOST_PARTITIONS, fail_fast=True)] | None = Field(
-        None, description="Batches that wait for each available partition; only the policy `adaptive` looks at them."
+        None, description="Queued batches of each available partition; only the policy `adaptive` uses them."
     )
     batch_bytes: Annotated[int, Field(ge=1, le=INT32_MAX, description="`batch.size`.")] = DEFAULT_BATCH_BYTES
     record_bytes: Annotated[
         Annotated[NonNegative, ONE] | Annotated[list[NonNegative], Field(fail_fast=True), SEVERAL], ONE_OR_SEVERAL
     ] = Field(
         DEFAULT_RECORD_BYTES,
-        description="What a record takes of its batch: one number, or one for each of `keys`. The policies "
+        description="The bytes of a record in its batch: one number, or one for each of `keys`. The policies "
         "`sticky_batch` and `adaptive` look at it.",
     )
 
     def service(self) -> NullKeys:
-        """As the service knows it."""
+        """The request as the service's record."""
         return NullKeys(self.seed, self.available_partitions, self.queue_sizes, self.batch_bytes, self.record_bytes)
 
 
 class PlaceKeysRequest(RequestModel):
-    """Keys, and what places them. A key that is null is a record without key."""
+    """Keys and partitioners. A key that is null is a record without key."""
 
     keys: Annotated[list[str | int | None], Field(min_length=1, fail_fast=True)]
     encoding: Literal["utf8", "base64", "int32", "int64"] = Field(
@@ -82,13 +83,13 @@ class PlaceKeysRequest(RequestModel):
         ONE_OR_SEVERAL,
     ] = Field(
         "murmur2",
-        description="One or several; one that is listed twice is answered once. "
+        description="One or several; a duplicate is ignored. "
         + "; ".join(f"`{one.name}`: {one.summary}" for one in PARTITIONERS.values()),
     )
     partitions: Count
     compare_partitions: Annotated[list[Count], Field(max_length=32)] = Field(
         default_factory=list,
-        description="Other partition counts: how many keys change partition. Records without key never count as moved.",
+        description="Other partition counts: the keys that change partition. Records without key never count as moved.",
     )
     null_keys: NullKeysRequest | None = Field(
         None,
@@ -97,7 +98,7 @@ class PlaceKeysRequest(RequestModel):
     )
 
     def service(self) -> KeysRequest:
-        """As the service knows it."""
+        """The request as the service's record."""
         names = [self.partitioner] if isinstance(self.partitioner, str) else list(dict.fromkeys(self.partitioner))
         return KeysRequest(
             self.keys,
@@ -110,7 +111,7 @@ class PlaceKeysRequest(RequestModel):
 
 
 class SkewDocument(BaseModel):
-    """How uneven the keys lie. `gini` is 0 where all partitions have the same, and near 1 where one has all."""
+    """The skew of the keys. `gini` is 0 if all partitions have the same load, and near 1 if one has all of it."""
 
     per_partition: list[int]
     max_over_mean: float
@@ -141,12 +142,12 @@ class HeavyKeyDocument(BaseModel):
 
 
 class KeysDocument(BaseModel):
-    """What every partitioner makes of the keys, and where they differ by key."""
+    """The answer of every partitioner, and the keys on which they differ."""
 
     keys: int
     partitions: int
     seed: int | None = Field(
-        None, description="What the records without key were drawn from; there where the request has `null_keys`."
+        None, description="The source of randomness of records without key; present if the request has `null_keys`."
     )
     partitioners: list[PlacedKeysDocument]
     heaviest_keys: list[HeavyKeyDocument]
@@ -154,7 +155,7 @@ class KeysDocument(BaseModel):
 
 
 class PartitionerDocument(BaseModel):
-    """A partitioner. `null_keys` is the policy for records without key; null where it hashes them as an empty key."""
+    """A partitioner. `null_keys` is the policy for records without key; null if it hashes them as an empty key."""
 
     name: str
     summary: str
@@ -163,14 +164,14 @@ class PartitionerDocument(BaseModel):
 
 
 class NullKeyPolicyDocument(BaseModel):
-    """Where records without key go."""
+    """A policy for records without key."""
 
     name: str
     summary: str
 
 
 class ClientDocument(BaseModel):
-    """A client library's default, from one version to another; null: from the start, to this day."""
+    """The default of a client library, from one version to another; null is the first or the current one."""
 
     client: str
     language: str
@@ -183,7 +184,7 @@ class ClientDocument(BaseModel):
 
 
 class PartitionersDocument(BaseModel):
-    """What there is to choose from: partitioners, policies, and which client has which."""
+    """Partitioners, policies, and the default of each client."""
 
     partitioners: list[PartitionerDocument]
     null_key_policies: list[NullKeyPolicyDocument]
@@ -193,12 +194,12 @@ class PartitionersDocument(BaseModel):
 @router.get(
     "/partitioners",
     operation_id="list_partitioners",
-    summary="List the partitioners, and which client uses which",
+    summary="List partitioners, and the default of each client",
     dependencies=[Security(principal, scopes=["read"])],
     responses=responses(),
 )
 def list_partitioners() -> PartitionersDocument:
-    """Give every partitioner by its name, every policy for records without key, and each client library's default by
+    """List every partitioner, every policy for records without key, and the default of each client library by
     version: what a form offers to choose from.
     """
     return PartitionersDocument(
@@ -230,7 +231,7 @@ def list_partitioners() -> PartitionersDocument:
 @router.post(
     "/partitions",
     operation_id="place_keys",
-    summary="Say which partition each key goes to",
+    summary="Find the partition of each key",
     dependencies=[Depends(json_only)],
     response_model=KeysDocument,
     responses=responses(

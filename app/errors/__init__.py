@@ -1,18 +1,18 @@
-"""The domain's failures: what can go wrong, as facts that a caller can act on.
+"""The domain's failures, as facts that a caller can act on.
 
-Every failure has a stable `code`, a title, a detail that carries the numbers and a JSON-safe context. What HTTP status
-it becomes is decided at the edge (`app.api.statuses`). Executors report failures as JSON (`crossing`).
+Every failure has a stable `code`, a title, a detail with the numbers and a JSON-safe context. Its HTTP status is
+decided at the edge (`app.api.statuses`). Executors report failures as JSON (`crossing`).
 
-    failure.py   what every failure is
-    texts.py     what a text or a document says wrong
-    kafka.py     what Kafka itself would refuse
-    lookups.py   what is not there, or already is
-    requests.py  what a request says that cannot be
-    reassignments.py  what of a reassignment cannot be
-    machine.py   what the operator's machine says no to
-    access.py    who asks, how often, and in which form
-    crossing.py  failures as data, from executors
-    quotation.py how messages repeat text from outside: escaped and bounded
+    failure.py        the base class
+    texts.py          malformed texts, documents and bytes
+    kafka.py          input on which Kafka's own code fails
+    lookups.py        stored objects that do not exist, or already do
+    requests.py       requests that are invalid, contradictory or too large
+    reassignments.py  reassignments that are infeasible or contradictory
+    machine.py        failures of the machine: data folder, Postgres, Java, Spark, files
+    access.py         authentication, idempotency, paging and media types
+    crossing.py       failures as JSON, from executors to the driver
+    quotation.py      text from outside in messages: escaped and bounded
 """
 
 from app.errors.access import (

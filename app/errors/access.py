@@ -1,52 +1,52 @@
-"""Who asks, how often, and in which form."""
+"""Authentication, idempotency, paging and media types."""
 
 from app.errors.failure import Failure
 
 
 class Unauthenticated(Failure):
-    """No API key, or one that is not valid."""
+    """The request has no API key, or one that is not valid."""
 
     code = "unauthenticated"
-    title = "A valid API key is needed"
+    title = "A valid API key is required"
 
 
 class Forbidden(Failure):
-    """The API key lacks the scope that the operation needs, or a page of another origin sent the request."""
+    """The API key lacks the scope that the operation requires, or the request was sent by a page of another origin."""
 
     code = "forbidden"
     title = "Not allowed"
 
 
 class IdempotencyKeyReused(Failure):
-    """The Idempotency-Key was used for another request before."""
+    """The Idempotency-Key was used for a different request."""
 
     code = "idempotency_key_reused"
     title = "The Idempotency-Key belongs to another request"
 
 
 class IdempotencyKeyInFlight(Failure):
-    """The request with this Idempotency-Key is being answered right now."""
+    """The request with this Idempotency-Key is still in progress."""
 
     code = "idempotency_key_in_flight"
-    title = "The request with this Idempotency-Key is still being answered"
+    title = "The request with this Idempotency-Key is in progress"
 
 
 class NotAcceptable(Failure):
-    """None of the media types that the caller accepts can be given."""
+    """None of the media types in the Accept header is available."""
 
     code = "not_acceptable"
     title = "No acceptable representation"
 
 
 class UnsupportedMediaType(Failure):
-    """The body is of a media type that the operation does not take."""
+    """The body has a media type that the operation does not accept."""
 
     code = "unsupported_media_type"
-    title = "The body's media type is not supported"
+    title = "The media type of the body is not supported"
 
 
 class InvalidPageToken(Failure):
-    """The page token is not one that a page of this list gave."""
+    """The page token was not issued for this list."""
 
     code = "invalid_page_token"
     title = "The page token is not valid"

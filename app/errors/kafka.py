@@ -1,4 +1,4 @@
-"""What Kafka itself would refuse."""
+"""Input on which Kafka's own code fails."""
 
 from dataclasses import dataclass
 
@@ -8,14 +8,14 @@ from app.errors.texts import MalformedText
 
 @dataclass(frozen=True, slots=True)
 class KafkaError:
-    """What Kafka's own code throws: the exception's simple class name and, for Kafka's own classes, its message."""
+    """The exception of Kafka's own code: its simple class name and, for Kafka's own classes, its message."""
 
     exception: str
     message: str | None = None
 
 
 class KafkaRefuses(Failure):
-    """Base of the failures that Kafka's own code answers to the same input."""
+    """Base of the failures that Kafka's own code raises on the same input."""
 
     kafka: KafkaError
 
@@ -28,32 +28,32 @@ class InvalidPartitions(KafkaRefuses):
     """The number of partitions is not positive."""
 
     code = "invalid_partitions"
-    title = "The number of partitions is not possible"
+    title = "The number of partitions is invalid"
 
 
 class InvalidReplicationFactor(KafkaRefuses):
-    """The replication factor is not positive, or larger than the brokers can carry."""
+    """The replication factor is not positive, or exceeds the number of available brokers."""
 
     code = "invalid_replication_factor"
-    title = "The replication factor is not possible"
+    title = "The replication factor is invalid"
 
 
 class BrokersWithoutRack(KafkaRefuses):
-    """Some brokers have a rack and others have none, where racks are enforced."""
+    """Some brokers have a rack and others have none, and the rack mode is `enforced`."""
 
     code = "brokers_without_rack"
     title = "Racks are enforced and some brokers have none"
 
 
 class ArithmeticOverflow(KafkaRefuses):
-    """Kafka's 32-bit arithmetic overflows and its code fails on the result."""
+    """Kafka's 32-bit arithmetic overflows, and its code fails on the result."""
 
     code = "arithmetic_overflow"
     title = "Kafka's 32-bit arithmetic overflows"
 
 
 class NoMembers(KafkaRefuses):
-    """The group has no members, where Kafka's assignor needs one."""
+    """The group has no members, and Kafka's assignor requires one."""
 
     code = "no_members"
     title = "The group has no members"
@@ -67,98 +67,98 @@ class SubscribedTopicMissing(KafkaRefuses):
 
 
 class OwnedPartitionMissing(KafkaRefuses):
-    """A member owns a partition beyond its topic's last, and Kafka's assignor fails on it."""
+    """A member owns a partition that its topic does not have, and Kafka's assignor fails on it."""
 
     code = "owned_partition_missing"
     title = "A member owns a partition that does not exist"
 
 
 class AssignorLosesCount(KafkaRefuses):
-    """Kafka's sticky assignor looks up a member that it has set aside, or finds that its counts do not add up."""
+    """Kafka's sticky assignor fails: it looks up a member that it has removed, or its counts are inconsistent."""
 
     code = "assignor_loses_count"
-    title = "Kafka's sticky assignor loses count"
+    title = "Kafka's sticky assignor fails on this group"
 
 
 class AssignorNeverEnds(Failure):
-    """Kafka's own code would move partitions to and fro for ever, so that there is no answer to predict."""
+    """Kafka's sticky assignor moves partitions back and forth without end, so there is no result to predict."""
 
     code = "assignor_never_ends"
-    title = "Kafka's sticky assignor does not come to an end"
+    title = "Kafka's sticky assignor does not terminate"
 
 
 class PartitionsLeftUnassigned(KafkaRefuses):
-    """What members own leaves no room for all partitions, and Kafka's assignor gives up."""
+    """With the partitions that members own, Kafka's assignor cannot assign all partitions and fails."""
 
     code = "partitions_left_unassigned"
-    title = "Partitions would be left without a member"
+    title = "Partitions would be left unassigned"
 
 
 class NoClients(KafkaRefuses):
-    """The Streams application has no client, where Kafka's assignor needs one."""
+    """The Streams application has no clients, and Kafka's assignor requires one."""
 
     code = "no_clients"
-    title = "The application has no client"
+    title = "The application has no clients"
 
 
 class ClientWithoutThreads(KafkaRefuses):
-    """A Streams client has no stream thread, and Kafka's sticky assignor divides by how many it has."""
+    """A Streams client has no stream threads, and Kafka's sticky assignor divides by their number."""
 
     code = "client_without_threads"
-    title = "A client has no stream thread"
+    title = "A client has no stream threads"
 
 
 class UnknownTaskLag(KafkaRefuses):
-    """Nobody knows how far a Streams client is behind in a stateful task."""
+    """The lag of a Streams client in a stateful task is unknown."""
 
     code = "unknown_task_lag"
-    title = "A stateful task's lag is not known"
+    title = "The lag of a stateful task is unknown"
 
 
 class TagsBeyondLimits(KafkaRefuses):
-    """A Streams client has too many tags, or a key or a value that is too long, and does not start."""
+    """A Streams client has too many tags, or a key or value that is too long, and does not start."""
 
     code = "tags_beyond_limits"
     title = "Client tags are too many or too long"
 
 
 class TaskPartitionsUnknown(KafkaRefuses):
-    """Racks decide where a Streams task goes, and it reads no partition, or one whose racks are not known."""
+    """A Streams task is assigned by rack, and it reads no partitions or partitions of unknown racks."""
 
     code = "task_partitions_unknown"
-    title = "A task's partitions or their racks are not known"
+    title = "The partitions of a task or their racks are unknown"
 
 
 class RackCostsOverflow(Failure):
-    """Costs of racks overflow 32 bits so that Kafka's own code would let tasks change places for ever."""
+    """The costs of racks overflow 32 bits, so Kafka's own code would exchange tasks without end."""
 
     code = "rack_costs_overflow"
-    title = "Costs of racks overflow, and Kafka does not come to an end"
+    title = "The costs of racks overflow, and Kafka does not terminate"
 
 
 class InconsistentTasks(KafkaRefuses):
-    """A Streams task is held in a way that no assignor leaves behind: active twice or nowhere, or twice on a client."""
+    """A Streams task has an assignment that no assignor produces: active twice or nowhere, or twice on a client."""
 
     code = "inconsistent_tasks"
-    title = "A task is assigned in an impossible way"
+    title = "A task has an impossible assignment"
 
 
 class TooManyTasks(KafkaRefuses):
-    """The number of pairs of tasks overflows 32 bits, and Kafka's sticky assignor asks for a table of that size."""
+    """The number of pairs of tasks overflows 32 bits, and Kafka's sticky assignor allocates a table of that size."""
 
     code = "too_many_tasks"
-    title = "Kafka's sticky assignor cannot count that many tasks"
+    title = "Kafka's sticky assignor cannot handle this many tasks"
 
 
 class CorruptProtocolBytes(KafkaRefuses, MalformedText):
-    """Bytes of the consumer protocol that end too early or count what cannot be there; names the byte."""
+    """Bytes of the consumer protocol end too early or contain an impossible count; names the byte offset."""
 
     code = "corrupt_protocol_bytes"
     title = "The bytes are not of the consumer protocol"
 
 
 class NotSerializable(KafkaRefuses):
-    """What Kafka's own code does not write: a negative version, a string longer than its length can say."""
+    """Kafka cannot serialise the value: a negative version, or a string longer than its length field allows."""
 
     code = "not_serializable"
-    title = "Kafka cannot write this"
+    title = "Kafka cannot serialise this value"

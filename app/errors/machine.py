@@ -1,45 +1,45 @@
-"""What the operator's machine says no to."""
+"""Failures of the machine: data folder, Postgres, Java, Spark, files."""
 
 from app.errors.failure import Failure
 
 
 class MachineRefuses(Failure):
-    """Base of the failures that only whoever runs the server can mend."""
+    """Base of the failures that only the operator of the server can fix."""
 
 
 class DataFolderUnreachable(MachineRefuses):
-    """The data folder cannot be made, or the account that runs Postgres cannot get to it; names the obstacle."""
+    """The data folder cannot be created, or the account of Postgres cannot access it; names the obstacle."""
 
     code = "data_folder_unreachable"
-    title = "The data folder cannot be reached"
+    title = "The data folder is not accessible"
 
 
 class DataFolderInUse(MachineRefuses):
-    """Another live process runs the embedded Postgres of this data folder."""
+    """Another running process has the embedded Postgres of this data folder open."""
 
     code = "data_folder_in_use"
     title = "The data folder is in use by another process"
 
 
 class DataFolderOwnedByAnother(MachineRefuses):
-    """The data folder was first used by another account, whose files this one may not touch."""
+    """The data folder belongs to another account, whose files this account may not change."""
 
     code = "data_folder_owned_by_another"
     title = "The data folder belongs to another account"
 
 
 class DataFolderOtherVersion(MachineRefuses):
-    """The data folder was written by another major version of Postgres than the one installed."""
+    """The data folder was written by another major version of Postgres than the installed one."""
 
     code = "data_folder_other_version"
-    title = "The data folder is of another Postgres version"
+    title = "The data folder has another Postgres version"
 
 
 class EmbeddedPostgresFailed(MachineRefuses):
-    """The embedded Postgres is missing, cannot be started or does not answer; carries its own last words."""
+    """The embedded Postgres is missing, cannot be started or does not answer; has the end of its log."""
 
     code = "embedded_postgres_failed"
-    title = "The embedded Postgres does not run"
+    title = "The embedded Postgres is not running"
 
 
 class AccountUnusable(MachineRefuses):
@@ -57,45 +57,45 @@ class WorkerNotConfinable(MachineRefuses):
 
 
 class ExtraNotInstalled(MachineRefuses):
-    """What was asked for needs an optional part of Rackplan that is not installed; names it."""
+    """The command requires an optional part of Rackplan that is not installed; names it."""
 
     code = "extra_not_installed"
     title = "An optional part of Rackplan is not installed"
 
 
 class ClusterUnreachable(MachineRefuses):
-    """A running Kafka cluster does not answer, not in time, or refuses the client; says which server and why."""
+    """A Kafka cluster does not answer in time, or rejects the client; names the server and the reason."""
 
     code = "cluster_unreachable"
     title = "The Kafka cluster cannot be read"
 
 
 class JavaNotFound(MachineRefuses):
-    """No Java that Spark runs on; says where it was looked for and what was there."""
+    """No Java that Spark supports is installed; lists the places that were searched and the versions there."""
 
     code = "java_not_found"
-    title = "There is no Java for Spark"
+    title = "No Java for Spark"
 
 
 class SparkUnavailable(MachineRefuses):
-    """The Spark master does not answer, gives no executors or was lost; names its address."""
+    """The Spark master does not answer, provides no executors or was lost; names its address."""
 
     code = "spark_unavailable"
-    title = "Spark cannot be reached"
+    title = "Spark is not available"
 
 
 class SparkJobFailed(MachineRefuses):
-    """A job on Spark ended with an error that is none of ours; carries what the executor or the driver said."""
+    """A job on Spark failed with an unexpected error; has the message of the executor or the driver."""
 
     code = "spark_job_failed"
-    title = "The job on Spark failed"
+    title = "The Spark job failed"
 
 
 class SparkJobCancelled(MachineRefuses):
-    """A job on Spark was cancelled, by whoever asked for that."""
+    """A job on Spark was cancelled on request."""
 
     code = "spark_job_cancelled"
-    title = "The job on Spark was cancelled"
+    title = "The Spark job was cancelled"
 
 
 class TooFewDatabaseConnections(MachineRefuses):
@@ -106,14 +106,14 @@ class TooFewDatabaseConnections(MachineRefuses):
 
 
 class OutputNotWritable(MachineRefuses):
-    """The file that the answer was to be written to cannot be written."""
+    """The output file cannot be written."""
 
     code = "output_not_writable"
     title = "The file cannot be written"
 
 
 class ApiKeyNeeded(MachineRefuses):
-    """Other machines can reach the address, and there is no API key that would keep them out."""
+    """The address is reachable from other machines, and no API key exists."""
 
     code = "api_key_needed"
-    title = "An open service listens on this machine only"
+    title = "An API key is required on this address"

@@ -1,76 +1,76 @@
-"""What of a reassignment cannot be."""
+"""Reassignments that are infeasible or contradictory."""
 
 from app.errors.failure import Failure
 
 
 class UnknownBroker(Failure):
-    """A broker is named that the cluster does not have."""
+    """The request names a broker that the cluster does not have."""
 
     code = "unknown_broker"
-    title = "The cluster has no such broker"
+    title = "Unknown broker"
 
 
 class BrokerExists(Failure):
-    """A broker is to be added, and the cluster has one of that id."""
+    """A broker in `add_brokers` has the id of a broker of the cluster."""
 
     code = "broker_exists"
-    title = "The cluster has a broker of this id"
+    title = "The broker already exists"
 
 
 class UnknownTopic(Failure):
-    """A topic is named that the cluster does not have."""
+    """The request names a topic that the cluster does not have."""
 
     code = "unknown_topic"
-    title = "The cluster has no such topic"
+    title = "Unknown topic"
 
 
 class UnknownRack(Failure):
-    """A rack is named that no broker stands in."""
+    """The request names a rack without brokers."""
 
     code = "unknown_rack"
-    title = "No broker stands in this rack"
+    title = "Unknown rack"
 
 
 class NotFeasible(Failure):
-    """No placement has all that is asked for.
+    """No placement satisfies all constraints of the request.
 
-    `conflict` is the smallest set of demands that cannot be had together, `lifted_by` says what would lift it.
+    `conflict` is an irreducible infeasible subset of the constraints; `lifted_by` lists changes that resolve it.
     """
 
     code = "infeasible_reassignment"
-    title = "No placement has all that is asked for"
+    title = "The reassignment is infeasible"
 
 
 class PinContradicted(Failure):
-    """A partition is pinned to a broker that may not have it; names the field that says so."""
+    """A partition is pinned to a broker that another field of the request excludes; names the field."""
 
     code = "pin_contradicted"
-    title = "A pin contradicts the rest of the request"
+    title = "A pin contradicts another field"
 
 
 class BudgetBelowMinimum(Failure):
-    """Fewer bytes may be moved than have to be; `minimum_bytes` is what has to be."""
+    """`max_moved_bytes` is less than the change moves at least; `minimum_bytes` is that lower bound."""
 
     code = "budget_below_minimum"
-    title = "More bytes have to be moved than may be"
+    title = "The budget is below the minimum movement"
 
 
 class RatesMissing(Failure):
-    """Something is to be even by what flows, and nobody said what flows."""
+    """The request balances by ingress rate, and no rates are given."""
 
     code = "rates_missing"
-    title = "What flows through partitions is not known"
+    title = "Ingress rates are missing"
 
 
 class SizesMissing(Failure):
-    """Bytes count, and the sizes of some partitions are not known; says how many."""
+    """The request depends on bytes, and the sizes of some partitions are unknown; has their number."""
 
     code = "sizes_missing"
-    title = "Sizes of partitions are not known"
+    title = "Sizes of partitions are unknown"
 
 
 class ReassignmentUnderWay(Failure):
-    """Partitions are being reassigned already; names the first of them."""
+    """Partitions of the snapshot are being reassigned; names the first ones."""
 
     code = "reassignment_under_way"
     title = "Partitions are being reassigned already"

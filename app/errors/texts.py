@@ -1,13 +1,13 @@
-"""What a text or a document says wrong."""
+"""Malformed texts, documents and bytes."""
 
 from app.errors.failure import Failure, FieldPath, Json
 
 
 class MalformedText(Failure):
-    """A Kafka text, document or byte string that cannot be read; names the line (or byte) and what was expected."""
+    """A text, document or byte string of Kafka cannot be read; names the line or byte offset and what was expected."""
 
     code = "malformed_text"
-    title = "The text is not what the Kafka tool prints"
+    title = "The text or bytes are malformed"
 
     def __init__(
         self, detail: str, *, line: int | None = None, expected: str = "", path: FieldPath = (), **context: Json

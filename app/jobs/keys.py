@@ -1,7 +1,7 @@
-"""Measure a dataset of keys on Spark: count its distinct keys, bring each key's counts together, add them up.
+"""Measure a dataset of keys on Spark: count distinct keys, group the counts by key, add them up.
 
-Only sums travel to the driver: what each task has for every partition, and its heaviest keys. A key's counts are all
-in one task by then, so the heaviest of the tasks' heaviest are the heaviest of all.
+Only sums travel to the driver: those of each task for every partition, and its heaviest keys. By then all counts of a
+key are in one task, so the heaviest of the tasks' heaviest keys are the heaviest of all.
 """
 
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ from app.jobs.spark import Spark, Step
 from app.services.sweeps.keys import counts, rows
 
 LINE = "line"
-"""What the one column of a dataset of lines is called in failures."""
+"""The name of the one column of a dataset of lines, in failures."""
 
 
 def score(spark: Spark, definition: Mapping[str, Json], *, group: str) -> list[tuple[int, bytes]]:
@@ -39,22 +39,22 @@ def score(spark: Spark, definition: Mapping[str, Json], *, group: str) -> list[t
 
 
 def measure(spark: Spark, definition: Mapping[str, Json], *, group: str) -> DatasetSums:
-    """What Spark counts; raises as `score` does."""
-    asked = cast("Mapping[str, Any]", definition)
-    written, resolved = asked["dataset"], asked["resolved"]
+    """The sums of the dataset. Raises as `score` does."""
+    given = cast("Mapping[str, Any]", definition)
+    written, resolved = given["dataset"], given["resolved"]
     column, value_column = written.get("key_column", LINE), written.get("value_column")
     columns = (column,) if value_column is None else (column, value_column)
     kernel, source = Dataset(resolved["location"], resolved["roots"], written["format"], columns).source()
     payload = key_counts.payload(columns, written["key_encoding"])
-    found = _run(
+    sums = _run(
         spark,
         written["path"],
-        payload=keys.payload(asked["partitioners"], counts(definition), most=asked["heaviest"]),
+        payload=keys.payload(given["partitioners"], counts(definition), most=given["heaviest"]),
         over=Step(kernel.name, payload, source, key_counts.SCHEMA, _together),
         schema=keys.SCHEMA,
         group=group,
     )
-    return _measured(definition, found)
+    return _measured(definition, sums)
 
 
 def _run(spark: Spark, path: str, **job: Any) -> pa.Table:
@@ -74,48 +74,48 @@ def _together(counted: DataFrame) -> DataFrame:
     )
 
 
-def _measured(definition: Mapping[str, Json], found: pa.Table) -> DatasetSums:
-    asked = cast("Mapping[str, Any]", definition)
-    totals, nulls, heavy = (_of(found, what) for what in ("total", "null", "heavy"))
+def _measured(definition: Mapping[str, Json], sums: pa.Table) -> DatasetSums:
+    given = cast("Mapping[str, Any]", definition)
+    totals, nulls, heavy = (_of(sums, what) for what in ("total", "null", "heavy"))
     heavy_keys = zip(heavy.column("key").to_pylist(), heavy.column("records").to_pylist(), strict=True)
     measured = DatasetSums(
         keys=_sum(totals, "keys"),
         records=_sum(totals, "records"),
         null_records=_sum(nulls, "records"),
-        heaviest=heaviest_of(list(heavy_keys), most=asked["heaviest"]),
+        heaviest=heaviest_of(list(heavy_keys), most=given["heaviest"]),
         sums={
-            (name, count): _partition_sums(_at(found, name, count), count)
-            for name in asked["partitioners"]
+            (name, count): _partition_sums(_at(sums, name, count), count)
+            for name in given["partitioners"]
             for count in counts(definition)
         },
     )
-    dataset = asked["dataset"]
+    dataset = given["dataset"]
     if dataset["format"] == "json_lines" and measured.records and measured.records == measured.null_records:
         column = dataset["key_column"]
         raise ColumnNotFound(f"{column!r} is null in every record of {dataset['path']}", value=column)
     return measured
 
 
-def _partition_sums(found: pa.Table, count: int) -> PartitionSums:
-    loads = _of(found, "load")
+def _partition_sums(rows_of_count: pa.Table, count: int) -> PartitionSums:
+    loads = _of(rows_of_count, "load")
     bins = loads.column("partition").to_numpy() + 1
     sums = PartitionSums.zeros(count)
     np.add.at(sums.records, bins, loads.column("records").to_numpy())
     np.add.at(sums.record_bytes, bins, loads.column("record_bytes").to_numpy())
     for what, total in (("compared", sums.compared), ("moved", sums.moved)):
-        rows_of = _of(found, what)
-        total[:] = _sum(rows_of, "keys"), _sum(rows_of, "records")
+        of_what = _of(rows_of_count, what)
+        total[:] = _sum(of_what, "keys"), _sum(of_what, "records")
     return sums
 
 
-def _of(found: pa.Table, what: str) -> pa.Table:
-    return found.filter(pc.equal(found.column("what"), what))
+def _of(sums: pa.Table, what: str) -> pa.Table:
+    return sums.filter(pc.equal(sums.column("what"), what))
 
 
-def _at(found: pa.Table, name: str, count: int) -> pa.Table:
-    is_name, is_count = pc.equal(found.column("partitioner"), name), pc.equal(found.column("partitions"), count)
-    return found.filter(pc.and_(is_name, is_count))
+def _at(sums: pa.Table, name: str, count: int) -> pa.Table:
+    is_name, is_count = pc.equal(sums.column("partitioner"), name), pc.equal(sums.column("partitions"), count)
+    return sums.filter(pc.and_(is_name, is_count))
 
 
-def _sum(found: pa.Table, column: str) -> int:
-    return int(pc.sum(found.column(column)).as_py() or 0)
+def _sum(sums: pa.Table, column: str) -> int:
+    return int(pc.sum(sums.column(column)).as_py() or 0)

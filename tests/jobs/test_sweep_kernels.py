@@ -94,7 +94,7 @@ def test_every_kind_has_a_definition_here() -> None:
 
 
 @pytest.mark.parametrize("kind", BY_SCENARIO)
-def test_rows_are_what_the_kind_scores(kind: str) -> None:
+def test_rows_equal_the_kinds_own_scores(kind: str) -> None:
     """In one range or in several: what is lost with an executor is scored again elsewhere."""
     count = KINDS[kind].count(DEFINITIONS[kind])
     scored = KINDS[kind].score(DEFINITIONS[kind], 0, count)
@@ -159,7 +159,7 @@ def test_an_unexpected_error_has_its_trace_beside_the_row_and_not_in_it() -> Non
     assert traces[0].endswith("ZeroDivisionError: scenario 0\n")
 
 
-def test_a_long_trace_is_cut_where_it_says_least() -> None:
+def test_a_long_trace_is_cut_at_its_beginning() -> None:
     class Deep(Defective):
         def figures(self, index: int) -> Mapping[str, Json]:
             raise ZeroDivisionError("x" * 10_000 + f" in scenario {index}")
@@ -170,7 +170,7 @@ def test_a_long_trace_is_cut_where_it_says_least() -> None:
     assert row.trace.endswith("in scenario 0\n")
 
 
-def test_the_worker_logs_the_traces_of_a_chunk_and_no_more_than_some() -> None:
+def test_the_worker_logs_a_few_traces_of_a_chunk() -> None:
     sweep = SimpleNamespace(id=UUID(int=7), kind="capacity")
     with capture_logs() as logged:
         log_traces(cast("Chunk", SimpleNamespace(sweep=sweep, start=0, stop=6)), defective_rows())

@@ -10,7 +10,7 @@ counts/           replicas balanced by count: the least movement, exactly
 loads/            replicas balanced by bytes or throughput: local search, with lower bounds
 leaders/          preferred leaders: by count, exactly, or by ingress
 batches/          the reassignment in batches within limits, each with its inverse
-sweep/            scenarios of a sweep: a broker removed, or some added
+sweep/            a broker removed, brokers added: the scenarios of a sweep
 """
 
 from app.core.reassignment.batches.cutting import cut_batches

@@ -25,6 +25,7 @@ import numpy as np
 from app.core.jvm import JavaHashMap
 from app.core.jvm.hashes import TASK_ID, TaskId
 from app.core.model import NO_CLIENT, Int64s
+from app.core.streams import standbys_kernel as kernel
 from app.core.streams.application import Application, PartialAssignment, inconsistent, tag_vectors
 from app.core.streams.model import Bools, StreamsClient, StreamsOptions
 from app.errors import FieldPath, KafkaError, TagsBeyondLimits
@@ -93,8 +94,6 @@ def _reject(detail: str, most: int, path: FieldPath) -> None:
 
 
 def _place_by_load(application: Application, partial: PartialAssignment, options: StreamsOptions) -> None:
-    from app.core.streams import standbys_kernel as kernel  # noqa: PLC0415 — numba takes long to import
-
     rows = application.stateful
     requested = np.full(len(rows), options.num_standby_replicas, np.int64)
     kernel.place_on_least_loaded(
@@ -112,8 +111,6 @@ BY_LOAD = StandbyPolicy(
 
 
 def _place_by_tags(application: Application, partial: PartialAssignment, options: StreamsOptions) -> None:
-    from app.core.streams import standbys_kernel as kernel  # noqa: PLC0415 — numba takes long to import
-
     rows, capacities = application.stateful, application.capacities
     values = tag_vectors(application.clients, options.rack_aware_assignment_tags)
     remaining = np.full(len(rows), options.num_standby_replicas, np.int64)

@@ -17,7 +17,7 @@ LONGEST_TRACE = 4_000
 """Characters of a trace, from its end, where the exception was raised."""
 
 
-class Sweep(Protocol):
+class SweepScenarios(Protocol):
     """The scenarios of one sweep, by index, whatever their kind; what executors prepare once and score ranges of."""
 
     @property
@@ -50,7 +50,7 @@ class ScenarioRow:
     trace: str | None = None
 
 
-def score(sweep: Sweep, start: int, stop: int) -> list[ScenarioRow]:
+def score(sweep: SweepScenarios, start: int, stop: int) -> list[ScenarioRow]:
     """Score scenarios start … stop − 1, in their order; the rows are the same however a range is divided.
 
     Raises
@@ -60,7 +60,7 @@ def score(sweep: Sweep, start: int, stop: int) -> list[ScenarioRow]:
     return [_row(sweep, index) for index in range(start, stop)]
 
 
-def _row(sweep: Sweep, index: int) -> ScenarioRow:
+def _row(sweep: SweepScenarios, index: int) -> ScenarioRow:
     identity: dict[str, Json] = {"index": index, **sweep.coordinates(index)}
     try:
         return ScenarioRow(index, {**identity, **sweep.figures(index), "error": None})

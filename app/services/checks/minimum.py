@@ -1,4 +1,4 @@
-"""What a reassignment that anyone made takes, and what the same end takes at least."""
+"""The least movement that reaches the same assignment as a given reassignment."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,11 +13,11 @@ from app.errors import Json
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Minimum:
-    """The least movement for the end that a reassignment reaches.
+    """The least movement to the result of a reassignment.
 
     Parameters
     ----------
-    measured : in bytes, or, where the size of some partition is not known, in replicas.
+    measured : in bytes, or in replicas if the size of any partition is unknown.
     """
 
     planned: ProposedPlan
@@ -26,7 +26,7 @@ class Minimum:
     is_by_bytes: bool
 
     def as_json(self) -> dict[str, Json]:
-        """What is forced, what it takes to be as even, and what the end was taken to be."""
+        """Forced movement, movement with the same balance, and what the result was taken to be."""
         return {
             **self._moved(self.measured.forced),
             "as_even": self._moved(self.measured.as_balanced),
@@ -45,7 +45,7 @@ class Minimum:
 
 
 def minimum_for(cluster: Cluster, before: Mapping[str, Assignment], after: Mapping[str, Assignment]) -> Minimum:
-    """Measure it: of the partitions of `after`, which `before` has, too, among all others of the cluster."""
+    """Measure it for the partitions of `after`, all of which `before` has, among the cluster's other partitions."""
     listed = {broker.id: broker for broker in cluster.brokers}
     ids = np.union1d(cluster.replica_holders(), np.array(sorted(listed), np.int32)).astype(np.int32)
     names = sorted({broker.rack for broker in cluster.brokers if broker.rack is not None})
@@ -75,7 +75,7 @@ def minimum_for(cluster: Cluster, before: Mapping[str, Assignment], after: Mappi
 
 
 def _stacked(assignments: Mapping[str, Assignment], ids: Int32s) -> Int32s:
-    """(rows, widest) int32 positions of all topics' replicas, one below the other."""
+    """(rows, widest) int32 positions of the replicas of all topics, stacked."""
     width = max((assignment.replicas.shape[1] for assignment in assignments.values()), default=1)
     rows = [np.full((0, width), NO_REPLICA, np.int32)]
     for assignment in assignments.values():
@@ -97,6 +97,6 @@ def _on_each(replicas: Int32s, brokers: int) -> Int64s:
 
 
 def _gained(before: Int32s, after: Int32s) -> Int64s:
-    """(rows,) int64: how many replicas of `after` are not among `before`."""
+    """(rows,) int64 number of replicas of `after` that `before` lacks."""
     stays = (after[:, :, None] == before[:, None, :]).any(axis=2)
     return np.asarray((~stays & (after != NO_REPLICA)).sum(axis=1), np.int64)

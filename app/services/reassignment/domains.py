@@ -144,7 +144,7 @@ def domains_of(request: ReassignmentRequest, brokers: BrokerTable, scope: Partit
 
     Parameters
     ----------
-    homes : (rows, widest) int32 positions, padded with `NO_REPLICA`, as `MovementProblem.current` has them.
+    homes : (rows, widest) int32 positions, padded with `NO_REPLICA`, as `MovementProblem.current`.
 
     Raises
     ------

@@ -51,7 +51,7 @@ from app.services.reassignment.resolve import (
 )
 
 TRADE_OFF_POINTS = 12
-"""How many points of movement against balance are looked for."""
+"""The most points of movement against balance."""
 
 
 class _ReassignmentPlanner(Planner[ReassignmentRequest, ReassignmentProblem, ReassignmentSolution]):
@@ -71,7 +71,7 @@ class _ReassignmentPlanner(Planner[ReassignmentRequest, ReassignmentProblem, Rea
         return problem.canonical
 
     def solve(self, problem: ReassignmentProblem) -> ReassignmentSolution:
-        """Place replicas, choose leaders, cut_batches batches.
+        """Place replicas, choose leaders, cut batches.
 
         Raises
         ------
@@ -122,7 +122,7 @@ def solve(problem: ReassignmentProblem) -> ReassignmentSolution:
 
 
 def _place(problem: ReassignmentProblem) -> tuple[ReplicaPlacement, int | None, list[Relaxation]]:
-    """The replica lists, the lower bound on the largest load, and what was given up. Raises `BudgetBelowMinimum`."""
+    """The replica lists, the lower bound on the largest load, and relaxed constraints. Raises `BudgetBelowMinimum`."""
     if problem.leaders_only:
         return _as_it_is(problem), None, []
     objective = problem.replicas
@@ -245,7 +245,7 @@ def _require_leaders(problem: ReassignmentProblem, lists: Int32s) -> list[Relaxa
 
 
 def _cut(problem: ReassignmentProblem, after: Int32s) -> tuple[ReassignedPartitions, Batches]:
-    """Cut the way to (rows, widest) int32 positions into batches.
+    """Cut the moves to (rows, widest) int32 positions into batches.
 
     Raises `MoveExceedsBatchLimit`, `BatchesOutOfDisk`, with the partition.
     """

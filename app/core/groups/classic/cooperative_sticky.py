@@ -12,6 +12,7 @@ Source: KIP-429, KIP-881; `org.apache.kafka.clients.consumer.CooperativeStickyAs
 from collections.abc import Sequence
 
 from app.core.groups.model import GroupAssignment, GroupMetadata, Member
+from app.core.groups.sticky_builders import sticky_assignment
 
 
 def assign(members: Sequence[Member], metadata: GroupMetadata) -> GroupAssignment:
@@ -44,7 +45,7 @@ def assign(members: Sequence[Member], metadata: GroupMetadata) -> GroupAssignmen
     >>> answer.offsets.tolist(), answer.partitions.tolist()  # partition 3 is withheld from C1 until C0 revokes it
     ([0, 2, 3], [1, 2, 0])
     """
-    from app.core.groups.sticky_builders import sticky_assignment  # noqa: PLC0415 — numba takes long to import
-
-    generations = {member.id: max(-1, -1 if (own := member.generation_id) is None else own) for member in members}
+    generations = {
+        member.id: max(-1, -1 if (generation := member.generation_id) is None else generation) for member in members
+    }
     return sticky_assignment(members, metadata, claimed_generation=generations, cooperative=True)

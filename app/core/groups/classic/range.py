@@ -40,6 +40,7 @@ import numpy as np
 from app.core.groups.arrays.partition_table import PartitionOwners, range_owners
 from app.core.groups.arrays.racks import RackTable
 from app.core.groups.arrays.subscriptions import Subscriptions, hash_ordered, static_first
+from app.core.groups.classic import range_kernel as kernel
 from app.core.groups.model import GroupAssignment, GroupMetadata, Member, TopicMetadata
 from app.core.jvm.hashes import utf16_order
 from app.core.model import NO_RACK, Int32s, Int64s
@@ -146,8 +147,6 @@ class _RangeProblem:
 
     def by_rack(self, group: _CoPartitionedTopics) -> Int32s:
         """The member of each partition with regard to racks: (partitions,) int32."""
-        from app.core.groups.classic import range_kernel as kernel  # noqa: PLC0415 — numba takes most of a second to import
-
         first, *others = group.topics
         if (group.racks == NO_RACK).all() or not (others or self._racks_distinguish(first, group)):
             return self.by_range(group)
@@ -158,8 +157,6 @@ class _RangeProblem:
         return group.members[divide(racks, group.racks, self.rack_table.count)].astype(np.int32)
 
     def _racks_distinguish(self, topic: TopicMetadata, group: _CoPartitionedTopics) -> bool:
-        from app.core.groups.classic import range_kernel as kernel  # noqa: PLC0415 — numba takes most of a second to import
-
         is_member_rack = np.zeros(self.rack_table.count, np.bool_)
         is_member_rack[group.racks[group.racks != NO_RACK]] = True
         if not is_member_rack.any():

@@ -16,6 +16,7 @@ from dataclasses import replace
 import numpy as np
 
 from app.core.groups.model import GroupAssignment, GroupMetadata, Member, Owned
+from app.core.groups.sticky_builders import sticky_assignment
 from app.core.jvm import JavaHashMap
 from app.core.jvm.hashes import STRING
 from app.core.model import Int32s
@@ -51,8 +52,6 @@ def assign(members: Sequence[Member], metadata: GroupMetadata) -> GroupAssignmen
     >>> answer.offsets.tolist(), answer.partitions.tolist()
     ([0, 2, 4], [1, 2, 0, 3])
     """
-    from app.core.groups.sticky_builders import sticky_assignment  # noqa: PLC0415 — numba takes long to import
-
     claimed = {member.id: member.generation_id for member in members}
     generations = {member: generation for member, generation in claimed.items() if generation is not None}
     return sticky_assignment(members, metadata, claimed_generation=generations, cooperative=False)

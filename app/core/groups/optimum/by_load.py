@@ -28,6 +28,7 @@ from app.core.groups.arrays.partition_table import Weights, assignment_of, parti
 from app.core.groups.arrays.racks import rack_table
 from app.core.groups.arrays.subscriptions import NO_CLASS, SubscriptionClasses, subscription_classes
 from app.core.groups.model import GroupAssignment, GroupMetadata, Member
+from app.core.groups.optimum.by_load_kernel import assign_heaviest_first
 from app.core.groups.optimum.fair_shares import fair_shares
 from app.core.model import NO_MEMBER, Int64s
 from app.errors import LimitExceeded
@@ -72,8 +73,6 @@ def balance_by_load(members: Sequence[Member], metadata: GroupMetadata, load: We
     >>> answer.certificate.value, answer.certificate.lower_bound, answer.certificate.gap
     (11, 10, 0.09090909090909091)
     """
-    from app.core.groups.optimum.by_load_kernel import assign_heaviest_first  # noqa: PLC0415 — numba takes most of a second to import
-
     table = partition_table(metadata)
     classes = subscription_classes(members, table)
     racks, owners = rack_table(members, metadata, table), owning_members(table, members)

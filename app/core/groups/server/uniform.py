@@ -37,6 +37,7 @@ from app.core.groups.arrays.owned import MemberPartitions, OwnedPartitions
 from app.core.groups.arrays.partition_table import PartitionOwners
 from app.core.groups.arrays.subscriptions import Subscriptions
 from app.core.groups.model import GroupAssignment, Member
+from app.core.groups.server import uniform_kernel as kernel
 from app.core.groups.server.group import (
     ServerGroup,
     SubscriptionType,
@@ -178,8 +179,6 @@ def _surplus(member: Member, topics: Int64s, partitions: Int64s, quota: int, ind
 
 
 def _assign_heterogeneous(group: ServerGroup, topics: Mapping[str, int]) -> GroupAssignment:
-    from app.core.groups.server import uniform_kernel as kernel  # noqa: PLC0415 — numba takes most of a second to import
-
     subscriptions = group.subscriptions
     require_subscribed_topics(subscriptions, topics, first_only=False)
     if not subscriptions.topics:

@@ -15,7 +15,7 @@ from app.core.reassignment.domains import NoLegalPlacement as NoDomain
 from app.core.reassignment.domains import PartitionKind, RackRule, find_domains
 from app.core.reassignment.model import MovementProblem, ReplicaPlacement
 from app.core.reassignment.sweep.definition import (
-    Change,
+    BrokerChange,
     ReassignmentSweepDefinition,
     SweptBroker,
     SweptCluster,
@@ -118,7 +118,7 @@ def read_sweep(definition: Mapping[str, Any]) -> ReassignmentSweep:
     return ReassignmentSweep(read_definition(definition))
 
 
-def problem_of(definition: ReassignmentSweepDefinition, change: Change) -> MovementProblem:
+def problem_of(definition: ReassignmentSweepDefinition, change: BrokerChange) -> MovementProblem:
     """The reassignment problem of a change; positions are those of the cluster's brokers, then of the added ones.
 
     Raises
@@ -164,7 +164,9 @@ def rack_indices(cluster: SweptCluster, brokers: Sequence[SweptBroker]) -> Int32
     )
 
 
-def _not_feasible(cluster: SweptCluster, change: Change, short: NoDomain, *, receiving_racks: Int32s) -> NotFeasible:
+def _not_feasible(
+    cluster: SweptCluster, change: BrokerChange, short: NoDomain, *, receiving_racks: Int32s
+) -> NotFeasible:
     topic = cluster.topics[int(np.searchsorted(cluster.starts, short.row, side="right")) - 1]
     factor = int((cluster.replicas[short.row] != NO_REPLICA).sum())
     detail = f"{short.needed} {short.what} are needed for factor {factor} on topic {topic}; {short.there} are left"

@@ -15,7 +15,9 @@ import numpy as np
 from app.core.jvm.hash_map import spread
 from app.core.jvm.hashes import uuid_hash_code
 from app.core.model import Int64s
+from app.core.streams import loads_kernel
 from app.core.streams.application import Application, PartialAssignment
+from app.core.streams.assignors import client_queue_kernel, movements_kernel
 from app.core.streams.model import (
     RUNNING_ACTIVE,
     UNBOUNDED_LAG,
@@ -86,8 +88,6 @@ def costs_of(options: StreamsOptions, traffic_cost: int, non_overlap_cost: int) 
 def _place_active(
     application: Application, partial: PartialAssignment, racks: RackAware | None, costs: tuple[int, int]
 ) -> None:
-    from app.core.streams import loads_kernel as kernel  # noqa: PLC0415 — numba takes long to import
-
     rows = application.stateful
     if not len(rows):
         return
@@ -95,7 +95,7 @@ def _place_active(
     n_clients = len(application.clients)
     partial.active[np.arange(len(rows)) % n_clients, rows] = True
     anywhere = np.ones((n_clients, n_clients), np.bool_)
-    kernel.balance(partial.active, partial.standby, partial.counts, application.capacities, anywhere)
+    loads_kernel.balance(partial.active, partial.standby, partial.counts, application.capacities, anywhere)
     if racks is not None:
         racks.optimise_active(partial, rows, costs)
 
@@ -107,13 +107,11 @@ def _place_standbys(
     racks: RackAware | None,
     costs: tuple[int, int],
 ) -> None:
-    from app.core.streams import loads_kernel as kernel  # noqa: PLC0415 — numba takes long to import
-
     if options.num_standby_replicas == 0:
         return
     policy = policy_for(options)
     policy.place(application, partial, options)
-    kernel.balance(
+    loads_kernel.balance(
         partial.standby, partial.active, partial.counts, application.capacities, policy.may_move(application)
     )
     if racks is not None:
@@ -122,17 +120,14 @@ def _place_standbys(
 
 def _move_to_state(application: Application, partial: PartialAssignment, options: StreamsOptions) -> int:
     """Move tasks to caught-up clients; returns the number of movements."""
-    from app.core.streams.assignors import client_queue_kernel as queues  # noqa: PLC0415 — numba takes long to import
-    from app.core.streams.assignors import movements_kernel as kernel  # noqa: PLC0415 — as above
-
     lags = application.lags
     is_caught_up = _caught_up(lags, options.acceptable_recovery_lag)
     counts = partial.counts
     hashes = np.array([spread(uuid_hash_code(client.process_id)) for client in application.clients], np.int64)
     warmups_left = np.array([options.max_warmup_replicas], np.int64)
     moved = 0
-    for move in (kernel.move_active, kernel.move_standbys):
-        queue = queues.queue_of(counts, application.capacities, hashes)
+    for move in (movements_kernel.move_active, movements_kernel.move_standbys):
+        queue = client_queue_kernel.queue_of(counts, application.capacities, hashes)
         moved += move(partial.active, partial.standby, partial.warmup, is_caught_up, lags, queue, warmups_left)
     return moved
 
@@ -146,12 +141,10 @@ def _caught_up(lags: Int64s, acceptable_recovery_lag: int) -> Bools:
 
 
 def _place_stateless(application: Application, partial: PartialAssignment, racks: RackAware | None) -> None:
-    from app.core.streams import loads_kernel as kernel  # noqa: PLC0415 — numba takes long to import
-
     rows = application.stateless
     if not len(rows):
         return
     application.require_clients("NullPointerException")
-    kernel.assign_to_least_loaded(rows, partial.active, application.capacities)
+    loads_kernel.assign_to_least_loaded(rows, partial.active, application.capacities)
     if racks is not None:
         racks.optimise_active(partial, rows, STATELESS_COSTS)

@@ -62,9 +62,9 @@ class _Curves:
 
     def __init__(self, problem: StandbyProblem, patterns: TagPatterns) -> None:
         self.patterns = patterns.listed
-        own = patterns.profiles.of_client[problem.active]
-        self.tasks = {profile: int((own == profile).sum()) for profile in self.patterns}
-        steps = 2 * np.arange(len(own), dtype=np.int64) + 1
+        profile_of_task = patterns.profiles.of_client[problem.active]
+        self.tasks = {profile: int((profile_of_task == profile).sum()) for profile in self.patterns}
+        steps = 2 * np.arange(len(profile_of_task), dtype=np.int64) + 1
         self.marginal = [
             np.sort(np.outer(problem.weights[patterns.profiles.of_client == profile], steps).ravel())
             for profile in range(len(patterns.profiles.sizes))

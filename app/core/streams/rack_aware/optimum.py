@@ -15,7 +15,7 @@ import numpy as np
 from app.core.model import Int64s
 from app.core.streams.application import Application, PartialAssignment, inconsistent
 from app.core.streams.model import Bools, RackAwareStrategy, StreamsOptions, TaskPartitions
-from app.core.streams.rack_aware import flow
+from app.core.streams.rack_aware import flow, graphs_kernel, swaps_kernel
 from app.core.streams.rack_aware.racks import (
     UNKNOWN_READS,
     CrossRackReads,
@@ -97,11 +97,9 @@ class RackAware:
         ----------
         tag_values : (clients, tag values) bool, if a swap must not lower the number of a task's tag values; or None.
         """
-        from app.core.streams.rack_aware import swaps_kernel as kernel  # noqa: PLC0415 — numba takes long to import
-
         self._require_known(self.reads.changelogs, np.flatnonzero(partial.standby.any(axis=0)))
         tags = np.zeros((len(partial.standby), 0), np.bool_) if tag_values is None else tag_values
-        is_complete = kernel.swap_standbys(
+        is_complete = swaps_kernel.swap_standbys(
             partial.active,
             partial.standby,
             self.reads.changelogs,
@@ -146,13 +144,11 @@ class RackAware:
         return owners
 
     def _solve(self, rows: Int64s, cost: Int64s, owners: Int64s) -> Int64s:
-        from app.core.streams.rack_aware import graphs_kernel as kernel  # noqa: PLC0415 — numba takes long to import
-
         if self.strategy is RackAwareStrategy.MIN_TRAFFIC:
-            target: Int64s = kernel.min_traffic(cost, owners)
+            target: Int64s = graphs_kernel.min_traffic(cost, owners)
         else:
-            target = kernel.balance_subtopology(cost, *self._shares(rows, owners))
-        if target[0] == kernel.NEVER_ENDS:
+            target = graphs_kernel.balance_subtopology(cost, *self._shares(rows, owners))
+        if target[0] == graphs_kernel.NEVER_ENDS:
             raise _costs_overflow()
         return target
 
