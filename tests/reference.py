@@ -9,8 +9,9 @@ import typer.main
 from typer.core import TyperCommand, TyperGroup
 
 from app import cli
-from app.api.statuses import STATUS
-from app.errors import Failure
+from app.api.statuses import status_of
+from app.errors.failure import Failure
+from app.errors.registry import FAILURES
 from app.formats.wire_formats import WireFormat
 from app.services.plans.exports import FORMATS
 from app.settings import Settings
@@ -39,8 +40,7 @@ def settings() -> Rows:
 
 def problems() -> Rows:
     """Every failure that has a code, by code: its status, empty if no answer has it, and the docstring's first line."""
-    named = {failure.code: failure for failure in _subclasses(Failure) if hasattr(failure, "code")}
-    return [(code(name), _status(named[name]), _first_line(named[name].__doc__)) for name in sorted(named)]
+    return [(code(name), _status(failure), _first_line(failure.__doc__)) for name, failure in sorted(FAILURES.items())]
 
 
 def commands() -> Rows:
@@ -73,14 +73,9 @@ TABLES = (
 )
 
 
-def _subclasses(failure: type[Failure]) -> Iterator[type[Failure]]:
-    for subclass in failure.__subclasses__():
-        yield subclass
-        yield from _subclasses(subclass)
-
-
 def _status(failure: type[Failure]) -> str:
-    return str(STATUS[failure].value) if failure in STATUS else ""
+    status = status_of(failure)
+    return "" if status is None else str(status.value)
 
 
 def _walk(command: object, words: Sequence[str]) -> Iterator[tuple[Sequence[str], TyperCommand]]:

@@ -1,18 +1,19 @@
-"""The domain's failures: what can go wrong, as facts that a caller can act on.
+"""The failures of the domain, as facts that a caller can act on.
 
-Every failure has a stable `code`, a title, a detail that carries the numbers and a JSON-safe context. What HTTP status
-it becomes is decided at the edge (`app.api.statuses`). Executors report failures as JSON (`crossing`).
+Every failure has a stable `code`, a title, a detail with the numbers and a context that is JSON. The API decides its
+HTTP status by its category (`app.api.statuses`). Executors report failures as JSON (`crossing`).
 
-    failure.py   what every failure is
-    texts.py     what a text or a document says wrong
-    kafka.py     what Kafka itself would refuse
-    lookups.py   what is not there, or already is
-    requests.py  what a request says that cannot be
-    reassignments.py  what of a reassignment cannot be
-    machine.py   what the operator's machine says no to
-    access.py    who asks, how often, and in which form
-    crossing.py  failures as data, from executors
-    quotation.py how messages repeat text from outside: escaped and bounded
+    failure.py        the base class, the categories, and how a failure gets its code
+    access.py         authentication, idempotency, content negotiation, overload
+    lookups.py        resources that do not exist, names that are taken
+    requests.py       requests that are invalid or too large
+    reassignments.py  requests for a reassignment that are infeasible or contradictory
+    kafka.py          input that Kafka itself rejects
+    texts.py          malformed texts and documents
+    machine.py        obstacles on the machine that runs the service, for its operator
+    registry.py       every failure by its code
+    crossing.py       failures as JSON, from executors
+    quotation.py      quotes untrusted text in messages: escaped and bounded
 """
 
 from app.errors.access import (

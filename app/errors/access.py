@@ -1,59 +1,51 @@
-"""Who asks, how often, and in which form."""
+"""Failures of authentication, idempotency, content negotiation and overload."""
 
-from app.errors.failure import Failure
+from app.errors.failure import Conflict, Failure, Unprocessable
 
 
 class Unauthenticated(Failure):
     """No API key, or one that is not valid."""
 
-    code = "unauthenticated"
     title = "A valid API key is needed"
 
 
 class Forbidden(Failure):
     """The API key lacks the scope that the operation needs, or a page of another origin sent the request."""
 
-    code = "forbidden"
     title = "Not allowed"
 
 
-class IdempotencyKeyReused(Failure):
-    """The Idempotency-Key was used for another request before."""
+class IdempotencyKeyReused(Unprocessable):
+    """The Idempotency-Key was used before, for another request."""
 
-    code = "idempotency_key_reused"
     title = "The Idempotency-Key belongs to another request"
 
 
-class IdempotencyKeyInFlight(Failure):
-    """The request with this Idempotency-Key is being answered right now."""
+class IdempotencyKeyInFlight(Conflict):
+    """The first request with this Idempotency-Key is still being answered."""
 
-    code = "idempotency_key_in_flight"
     title = "The request with this Idempotency-Key is still being answered"
 
 
 class NotAcceptable(Failure):
-    """None of the media types that the caller accepts can be given."""
+    """The resource has none of the media types in `Accept`."""
 
-    code = "not_acceptable"
     title = "No acceptable representation"
 
 
 class UnsupportedMediaType(Failure):
-    """The body is of a media type that the operation does not take."""
+    """The operation does not accept the media type of the body."""
 
-    code = "unsupported_media_type"
     title = "The body's media type is not supported"
 
 
-class InvalidPageToken(Failure):
-    """The page token is not one that a page of this list gave."""
+class InvalidPageToken(Unprocessable):
+    """The page token was not issued by a page of this list."""
 
-    code = "invalid_page_token"
     title = "The page token is not valid"
 
 
 class ServiceBusy(Failure):
-    """More requests are under way than can be served now; says how many. The same request may be sent again."""
+    """More requests are in progress than the service can take; states how many. The request can be repeated."""
 
-    code = "service_busy"
     title = "The service is busy"

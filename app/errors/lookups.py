@@ -1,52 +1,45 @@
-"""What is not there, or already is."""
+"""Resources that do not exist, and names that are taken."""
 
-from app.errors.failure import Failure
+from app.errors.failure import Conflict, NotFound
 
 
-class SnapshotNotFound(Failure):
+class SnapshotNotFound(NotFound):
     """No snapshot has this id."""
 
-    code = "snapshot_not_found"
     title = "There is no such snapshot"
 
 
-class PlanNotFound(Failure):
+class PlanNotFound(NotFound):
     """No plan has this id."""
 
-    code = "plan_not_found"
     title = "There is no such plan"
 
 
-class JobNotFound(Failure):
+class JobNotFound(NotFound):
     """No job has this id."""
 
-    code = "job_not_found"
     title = "There is no such job"
 
 
-class SweepNotFound(Failure):
+class SweepNotFound(NotFound):
     """No sweep has this id."""
 
-    code = "sweep_not_found"
     title = "There is no such sweep"
 
 
-class ScenarioNotFound(Failure):
-    """The sweep has no scenario of this index, or has not scored it yet."""
+class ScenarioNotFound(NotFound):
+    """The sweep has no scenario with this index, or has not scored it yet."""
 
-    code = "scenario_not_found"
     title = "There is no such scenario"
 
 
-class ApiKeyNotFound(Failure):
+class ApiKeyNotFound(NotFound):
     """No API key has this name."""
 
-    code = "api_key_not_found"
     title = "There is no such API key"
 
 
-class ApiKeyNameTaken(Failure):
+class ApiKeyNameTaken(Conflict):
     """Another API key has this name."""
 
-    code = "api_key_name_taken"
     title = "The name of an API key is taken"

@@ -1,119 +1,103 @@
-"""What the operator's machine says no to."""
+"""Obstacles on the machine that runs the service: reported to its operator, never to an API caller."""
 
 from app.errors.failure import Failure
 
 
 class MachineRefuses(Failure):
-    """Base of the failures that only whoever runs the server can mend."""
+    """Category: only the operator of the machine can remove the obstacle."""
 
 
 class DataFolderUnreachable(MachineRefuses):
-    """The data folder cannot be made, or the account that runs Postgres cannot get to it; names the obstacle."""
+    """The data folder cannot be created, or the account that runs Postgres cannot access it; names the obstacle."""
 
-    code = "data_folder_unreachable"
     title = "The data folder cannot be reached"
 
 
 class DataFolderInUse(MachineRefuses):
     """Another live process runs the embedded Postgres of this data folder."""
 
-    code = "data_folder_in_use"
     title = "The data folder is in use by another process"
 
 
 class DataFolderOwnedByAnother(MachineRefuses):
-    """The data folder was first used by another account, whose files this one may not touch."""
+    """The data folder was created by another account, and its files are not accessible to this one."""
 
-    code = "data_folder_owned_by_another"
     title = "The data folder belongs to another account"
 
 
 class DataFolderOtherVersion(MachineRefuses):
     """The data folder was written by another major version of Postgres than the one installed."""
 
-    code = "data_folder_other_version"
     title = "The data folder is of another Postgres version"
 
 
 class EmbeddedPostgresFailed(MachineRefuses):
-    """The embedded Postgres is missing, cannot be started or does not answer; carries its own last words."""
+    """The embedded Postgres is missing, cannot be started or does not answer; contains the end of its log."""
 
-    code = "embedded_postgres_failed"
     title = "The embedded Postgres does not run"
 
 
 class AccountUnusable(MachineRefuses):
-    """Root has no account `nobody`, or cannot run a program as that account; carries the system's reason."""
+    """Root has no account `nobody`, or cannot run a program as that account; contains the reason of the system."""
 
-    code = "account_unusable"
     title = "The unprivileged account cannot be used"
 
 
 class WorkerNotConfinable(MachineRefuses):
-    """Root's worker cannot run as an unprivileged account; names the closed path and the ways out."""
+    """Root's worker cannot run as an unprivileged account; names the inaccessible path and the alternatives."""
 
-    code = "worker_not_confinable"
     title = "The worker does not run as root"
 
 
 class ExtraNotInstalled(MachineRefuses):
-    """What was asked for needs an optional part of Rackplan that is not installed; names it."""
+    """The command needs an optional part of Rackplan that is not installed; names it."""
 
-    code = "extra_not_installed"
     title = "An optional part of Rackplan is not installed"
 
 
 class ClusterUnreachable(MachineRefuses):
-    """A running Kafka cluster does not answer, not in time, or refuses the client; says which server and why."""
+    """A Kafka cluster does not answer in time, or rejects the client; names the server and the reason."""
 
-    code = "cluster_unreachable"
     title = "The Kafka cluster cannot be read"
 
 
 class JavaNotFound(MachineRefuses):
-    """No Java that Spark runs on; says where it was looked for and what was there."""
+    """No Java that Spark can use was found; lists the places that were searched."""
 
-    code = "java_not_found"
     title = "There is no Java for Spark"
 
 
 class SparkUnavailable(MachineRefuses):
-    """The Spark master does not answer, gives no executors or was lost; names its address."""
+    """The Spark master does not answer, provides no executors or was lost; names its address."""
 
-    code = "spark_unavailable"
     title = "Spark cannot be reached"
 
 
 class SparkJobFailed(MachineRefuses):
-    """A job on Spark ended with an error that is none of ours; carries what the executor or the driver said."""
+    """A Spark job failed with an error that is not a failure of Rackplan; contains the error of Spark."""
 
-    code = "spark_job_failed"
     title = "The job on Spark failed"
 
 
 class SparkJobCancelled(MachineRefuses):
-    """A job on Spark was cancelled, by whoever asked for that."""
+    """A Spark job was cancelled on request."""
 
-    code = "spark_job_cancelled"
     title = "The job on Spark was cancelled"
 
 
 class TooFewDatabaseConnections(MachineRefuses):
-    """Postgres accepts fewer connections than the service is set to use; carries both numbers."""
+    """Postgres accepts fewer connections than the settings of the service need; states both numbers."""
 
-    code = "too_few_database_connections"
     title = "Postgres accepts too few connections"
 
 
 class OutputNotWritable(MachineRefuses):
-    """The file that the answer was to be written to cannot be written."""
+    """The output file cannot be written."""
 
-    code = "output_not_writable"
     title = "The file cannot be written"
 
 
 class ApiKeyNeeded(MachineRefuses):
-    """Other machines can reach the address, and there is no API key that would keep them out."""
+    """Other machines can reach the address, and no API key exists that would protect it."""
 
-    code = "api_key_needed"
     title = "An open service listens on this machine only"

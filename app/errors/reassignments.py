@@ -1,76 +1,67 @@
-"""What of a reassignment cannot be."""
+"""Requests for a reassignment that are infeasible, contradictory or incomplete."""
 
-from app.errors.failure import Failure
+from app.errors.failure import Conflict, Unprocessable
 
 
-class UnknownBroker(Failure):
-    """A broker is named that the cluster does not have."""
+class UnknownBroker(Unprocessable):
+    """The request names a broker that the cluster does not have."""
 
-    code = "unknown_broker"
     title = "The cluster has no such broker"
 
 
-class BrokerExists(Failure):
-    """A broker is to be added, and the cluster has one of that id."""
+class BrokerExists(Unprocessable):
+    """The request adds a broker whose id the cluster already has."""
 
-    code = "broker_exists"
     title = "The cluster has a broker of this id"
 
 
-class UnknownTopic(Failure):
-    """A topic is named that the cluster does not have."""
+class UnknownTopic(Unprocessable):
+    """The request names a topic that the cluster does not have."""
 
-    code = "unknown_topic"
     title = "The cluster has no such topic"
 
 
-class UnknownRack(Failure):
-    """A rack is named that no broker stands in."""
+class UnknownRack(Unprocessable):
+    """The request names a rack that has no broker."""
 
-    code = "unknown_rack"
     title = "No broker stands in this rack"
 
 
-class NotFeasible(Failure):
-    """No placement has all that is asked for.
+class NotFeasible(Unprocessable):
+    """No placement satisfies all constraints of the request.
 
-    `conflict` is the smallest set of demands that cannot be had together, `lifted_by` says what would lift it.
+    `conflict` is an irreducible infeasible subset (IIS) of the constraints; `lifted_by` lists changes that remove it.
     """
 
     code = "infeasible_reassignment"
     title = "No placement has all that is asked for"
 
 
-class PinContradicted(Failure):
-    """A partition is pinned to a broker that may not have it; names the field that says so."""
+class PinContradicted(Unprocessable):
+    """A partition is pinned to a broker that is not eligible for it; names the field that excludes the broker."""
 
-    code = "pin_contradicted"
     title = "A pin contradicts the rest of the request"
 
 
-class BudgetBelowMinimum(Failure):
-    """Fewer bytes may be moved than have to be; `minimum_bytes` is what has to be."""
+class BudgetBelowMinimum(Unprocessable):
+    """The movement budget is below the minimum that the request needs, which is `minimum_bytes`."""
 
-    code = "budget_below_minimum"
     title = "More bytes have to be moved than may be"
 
 
-class RatesMissing(Failure):
-    """Something is to be even by what flows, and nobody said what flows."""
+class RatesMissing(Unprocessable):
+    """The request balances by ingress rate, and the rates of some partitions are not known."""
 
-    code = "rates_missing"
     title = "What flows through partitions is not known"
 
 
-class SizesMissing(Failure):
-    """Bytes count, and the sizes of some partitions are not known; says how many."""
+class SizesMissing(Unprocessable):
+    """The request needs partition sizes, and those of some partitions are not known; states how many."""
 
-    code = "sizes_missing"
     title = "Sizes of partitions are not known"
 
 
-class ReassignmentUnderWay(Failure):
-    """Partitions are being reassigned already; names the first of them."""
+class ReassignmentUnderWay(Conflict):
+    """Partitions are already being reassigned; names the first of them."""
 
-    code = "reassignment_under_way"
     title = "Partitions are being reassigned already"

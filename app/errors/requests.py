@@ -1,241 +1,208 @@
-"""What a request says that cannot be."""
+"""Requests that are invalid, contradictory or too large."""
 
-from app.errors.failure import Failure
+from app.errors.failure import Failure, Unprocessable
 
 
-class DuplicateBroker(Failure):
+class DuplicateBroker(Unprocessable):
     """One broker id is listed more than once."""
 
-    code = "duplicate_broker"
     title = "A broker is listed twice"
 
 
-class DuplicateTopic(Failure):
-    """One topic is asked for more than once, or two have one topic id."""
+class DuplicateTopic(Unprocessable):
+    """One topic is listed more than once, or two topics have the same topic id."""
 
-    code = "duplicate_topic"
     title = "A topic is listed twice"
 
 
-class DuplicatePartition(Failure):
-    """One partition is listed more than once, names one replica twice, or has two offsets of one group."""
+class DuplicatePartition(Unprocessable):
+    """One partition is listed more than once, lists one replica twice, or has two offsets of one group."""
 
-    code = "duplicate_partition"
     title = "A partition or one of its replicas is listed twice"
 
 
-class UnknownPartition(Failure):
-    """A partition is named that the topic does not have."""
+class UnknownPartition(Unprocessable):
+    """The request names a partition that the topic does not have."""
 
-    code = "unknown_partition"
     title = "The topic has no such partition"
 
 
-class QueueSizesOverflow(Failure):
-    """Queue sizes so large that Kafka's table of them overflows; what its client draws then is not predicted."""
+class QueueSizesOverflow(Unprocessable):
+    """The queue sizes overflow Kafka's cumulative frequency table; what its client chooses then is not predicted."""
 
-    code = "queue_sizes_overflow"
     title = "The queue sizes overflow Kafka's 32-bit table"
 
 
-class DuplicateGroup(Failure):
+class DuplicateGroup(Unprocessable):
     """One consumer group is listed more than once."""
 
-    code = "duplicate_group"
     title = "A group is listed twice"
 
 
-class DuplicateMember(Failure):
+class DuplicateMember(Unprocessable):
     """One member of a group is listed more than once, by its id or its group instance id."""
 
-    code = "duplicate_member"
     title = "A member is listed twice"
 
 
-class DuplicateClient(Failure):
+class DuplicateClient(Unprocessable):
     """One client of a Streams application is listed more than once, by its process id."""
 
-    code = "duplicate_client"
     title = "A client is listed twice"
 
 
-class MalformedKey(Failure):
-    """A record's key is not what its encoding says."""
+class MalformedKey(Unprocessable):
+    """A record key does not match its encoding."""
 
-    code = "malformed_key"
     title = "A key is not what its encoding says"
 
 
-class InvalidField(Failure):
-    """Fields of a request are missing, unknown or beyond their limits; `errors` names each, the detail the first."""
+class InvalidField(Unprocessable):
+    """Fields of a request are missing, unknown or out of range; `errors` lists each of them, the detail the first."""
 
     code = "validation"
     title = "A field is not what it has to be"
 
 
-class ConflictingFields(Failure):
-    """Two fields exclude each other, or one needs another that is not there."""
+class ConflictingFields(Unprocessable):
+    """Two fields exclude each other, or a field needs another one that is missing."""
 
-    code = "conflicting_fields"
     title = "Two fields do not go together"
 
 
-class DuplicateAttribute(Failure):
-    """An attribute that placement is to be aware of, or a forced value of one, is listed more than once."""
+class DuplicateAttribute(Unprocessable):
+    """An awareness attribute, or a forced value of one, is listed more than once."""
 
-    code = "duplicate_attribute"
     title = "An attribute is listed twice"
 
 
-class AttributeMissing(Failure):
-    """Live brokers lack an attribute that placement is to be aware of; names them."""
+class AttributeMissing(Unprocessable):
+    """Live brokers have no value for an awareness attribute; names them."""
 
-    code = "attribute_missing"
     title = "Brokers lack an attribute that counts"
 
 
-class ForcedAttributeNotListed(Failure):
-    """Values are forced of an attribute that placement is not aware of; names those that it is."""
+class ForcedAttributeNotListed(Unprocessable):
+    """Forced values are given for an attribute that is not an awareness attribute; lists those that are."""
 
-    code = "forced_attribute_not_listed"
     title = "Values of an attribute that does not count are forced"
 
 
-class TooFewValues(Failure):
-    """The brokers have too few values of an attribute for what the policy never breaks; carries how many it needs."""
+class TooFewValues(Unprocessable):
+    """The brokers have fewer values of an attribute than a hard constraint of the policy needs; states how many."""
 
-    code = "too_few_values"
     title = "The policy cannot be kept with so few failure domains"
 
 
-class ImpossibleValue(Failure):
-    """One value of a scenario cannot be, whatever the others are: of another type, beyond its limit, or unknown."""
+class ImpossibleValue(Unprocessable):
+    """One value of a scenario is invalid by itself: of another type, out of range, or unknown."""
 
-    code = "impossible_value"
     title = "A value cannot be"
 
 
-class UnknownAxis(Failure):
-    """An axis of a sweep names nothing that a scenario has; carries what there is."""
+class UnknownAxis(Unprocessable):
+    """An axis of a sweep names no field of a scenario; lists the fields."""
 
-    code = "unknown_axis"
     title = "The sweep varies something that a scenario does not have"
 
 
-class EmptyAxis(Failure):
+class EmptyAxis(Unprocessable):
     """An axis of a sweep has no values."""
 
-    code = "empty_axis"
     title = "An axis of the sweep has no values"
 
 
-class UnknownFigure(Failure):
-    """The scenarios of a sweep are asked for by a figure that its kind does not have; carries those that it has."""
+class UnknownFigure(Unprocessable):
+    """The scenarios of a sweep are sorted or filtered by a figure that its kind does not have; lists its figures."""
 
-    code = "unknown_figure"
     title = "The sweep's scenarios have no such figure"
 
 
-class NotForThisKind(Failure):
-    """A sweep is asked for what its kind does not have; says what is there instead."""
+class NotForThisKind(Unprocessable):
+    """The kind of the sweep does not have the requested resource; names the ones that it has."""
 
-    code = "not_for_this_kind"
     title = "A sweep of this kind has no answer to that"
 
 
-class DatasetNotAllowed(Failure):
-    """A dataset lies outside the roots that the operator allows; says nothing about what is there."""
+class DatasetNotAllowed(Unprocessable):
+    """A dataset is outside the roots that the operator allows; does not reveal whether it exists."""
 
-    code = "dataset_not_allowed"
     title = "The dataset is outside the allowed roots"
 
 
-class DatasetNotFound(Failure):
-    """An allowed path has no dataset: nothing is there, or a folder without files of the format."""
+class DatasetNotFound(Unprocessable):
+    """An allowed path has no dataset: it does not exist, or is a folder without files of the format."""
 
-    code = "dataset_not_found"
     title = "There is no such dataset"
 
 
-class DatasetUnreadable(Failure):
-    """A file of a dataset is damaged, of another format, or cannot be opened where it is read; names it."""
+class DatasetUnreadable(Unprocessable):
+    """A file of a dataset is damaged, has another format, or cannot be opened by the executor; names it."""
 
-    code = "dataset_unreadable"
     title = "The dataset cannot be read"
 
 
-class DatasetEmpty(Failure):
+class DatasetEmpty(Unprocessable):
     """A dataset has no record."""
 
-    code = "dataset_empty"
     title = "The dataset has no records"
 
 
-class ColumnNotFound(Failure):
-    """A dataset has no column of the name given; says which there are where that is known."""
+class ColumnNotFound(Unprocessable):
+    """A dataset has no column with this name; lists its columns if they are known."""
 
-    code = "column_not_found"
     title = "The dataset has no such column"
 
 
-class KeyColumnOfAnotherType(Failure):
-    """The key column's values are not what the encoding needs; names both."""
+class KeyColumnOfAnotherType(Unprocessable):
+    """The type of the key column does not fit the encoding; names both."""
 
-    code = "key_column_of_another_type"
     title = "The key column is of another type"
 
 
-class ValueColumnOfAnotherType(Failure):
-    """The value column holds neither values nor their lengths; names what it holds."""
+class ValueColumnOfAnotherType(Unprocessable):
+    """The value column contains neither values nor their lengths; names its type."""
 
-    code = "value_column_of_another_type"
     title = "The value column is of another type"
 
 
-class IllegalReassignment(Failure):
-    """A reassignment that Kafka refuses whole: an unknown broker or partition, or a replica named twice."""
+class IllegalReassignment(Unprocessable):
+    """A reassignment that Kafka rejects entirely: an unknown broker or partition, or a replica listed twice."""
 
-    code = "illegal_reassignment"
     title = "Kafka would refuse this reassignment"
 
 
-class MoveExceedsBatchLimit(Failure):
-    """One replica alone has more bytes than a broker may take in one batch; names the broker and both figures."""
+class MoveExceedsBatchLimit(Unprocessable):
+    """One replica alone exceeds the bytes that a broker may receive in one batch; names the broker and both sizes."""
 
-    code = "move_exceeds_batch_limit"
     title = "A replica is larger than a batch may be"
 
 
-class BatchesOutOfDisk(Failure):
-    """Moves cannot be ordered so that every disk has room at any time; names the broker, and how much is missing."""
+class BatchesOutOfDisk(Unprocessable):
+    """No order of the moves keeps every disk within its capacity; names the broker and the missing bytes."""
 
-    code = "batches_out_of_disk"
     title = "The disks have no room for the next move"
 
 
 class LimitExceeded(Failure):
-    """More was asked for than this service's settings allow."""
+    """The request exceeds a limit in the settings of the service; names the limit and both numbers."""
 
-    code = "limit_exceeded"
     title = "The request is larger than this service's limit"
 
 
 class TooManySweeps(Failure):
-    """One API key has as many sweeps on the way as it may have."""
+    """The API key has reached its limit of unfinished sweeps."""
 
-    code = "too_many_sweeps"
     title = "Enough sweeps are on the way"
 
 
 class SnapshotChanged(Failure):
-    """The cluster has been seen in another state since the snapshot that If-Match names."""
+    """A newer snapshot of the cluster differs from the one that `If-Match` names."""
 
-    code = "snapshot_changed"
     title = "The cluster has changed since that snapshot"
 
 
-class NotExportable(Failure):
-    """The plan cannot be written in the format that was asked for."""
+class NotExportable(Unprocessable):
+    """The plan cannot be written in the requested format."""
 
-    code = "not_exportable"
     title = "The plan does not fit this format"

@@ -1,12 +1,11 @@
-"""What a text or a document says wrong."""
+"""Malformed texts and documents."""
 
-from app.errors.failure import Failure, FieldPath, Json
+from app.errors.failure import FieldPath, Json, Unprocessable
 
 
-class MalformedText(Failure):
-    """A Kafka text, document or byte string that cannot be read; names the line (or byte) and what was expected."""
+class MalformedText(Unprocessable):
+    """A Kafka text, document or byte string that cannot be parsed; names the line (or offset) and what was expected."""
 
-    code = "malformed_text"
     title = "The text is not what the Kafka tool prints"
 
     def __init__(
@@ -23,5 +22,5 @@ class MalformedText(Failure):
 
     @property
     def expected(self) -> str:
-        """What the reader expected there; empty if it is not one thing."""
+        """What the parser expected there; empty if there are several possibilities."""
         return str(self.context["expected"])
