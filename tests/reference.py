@@ -13,6 +13,7 @@ from app.api.statuses import status_of
 from app.errors.failure import Failure
 from app.errors.registry import FAILURES
 from app.formats.wire_formats import WireFormat
+from app.services.limits import Limits
 from app.services.plans.exports import FORMATS
 from app.settings import Settings
 from tests.conftest import ROOT
@@ -34,7 +35,8 @@ def settings() -> Rows:
             "" if field.default in (None, ()) else code(str(field.default)),
             field.description or "",
         )
-        for name, field in Settings.model_fields.items()
+        # The fields of a base class come first; the table ends with the limits.
+        for name, field in sorted(Settings.model_fields.items(), key=lambda item: item[0] in Limits.model_fields)
     ]
 
 

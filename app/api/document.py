@@ -35,9 +35,8 @@ def install(app: FastAPI, limits: Limits) -> None:
 
 
 def _document(app: FastAPI, limits: Limits) -> dict[str, Any]:
-    # Numbers alone: where datasets may lie is between the operator and whoever asks for one.
-    named = {name: getattr(limits, name) for name in Limits.__slots__ if name.startswith("max_")}
-    table = "\n".join(f"- `{name}`: {limit:,}" for name, limit in named.items())
+    values = {name: getattr(limits, name) for name in Limits.numbers()}
+    table = "\n".join(f"- `{name}`: {values[name]:,}. {meaning}" for name, meaning in Limits.numbers().items())
     document = get_openapi(
         title=TITLE,
         version=app.version,
@@ -53,7 +52,7 @@ def _document(app: FastAPI, limits: Limits) -> dict[str, Any]:
         ],
         license_info={"name": "Apache-2.0", "identifier": "Apache-2.0"},
     )
-    document["info"]["x-limits"] = named
+    document["info"]["x-limits"] = values
     schemas = document["components"]["schemas"]
     # These are named by reference only: the body of a snapshot is of three media types, problems of none of FastAPI's.
     _, extra = models_json_schema(
