@@ -31,7 +31,7 @@ from app.api import (
 from app.api.admission import Admission, Capacity
 from app.api.auth import principal
 from app.api.health import Readiness
-from app.api.middleware import BodyLimit, Overload, RequestLog, SameOrigin
+from app.api.middleware import BodyLimit, Overload, RequestLog, SameOrigin, TrustedHost
 from app.api.plan_kinds import PLAN_RESOURCES
 from app.services import groups as group_service
 from app.services import keys as key_service
@@ -96,7 +96,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.include_router(pages.router(database, dependencies=[may_read]))
     document.install(app, settings.limits)
     problems.install(app)
-    # The last one added is the outermost: every answer is logged, a refused body or origin too.
+    # The middleware that is added last is the outermost: every response is logged, also of a rejected body or origin.
     app.add_middleware(Overload, admission=admission)
     app.add_middleware(BodyLimit, max_body_bytes=settings.max_body_bytes)
     if settings.allowed_origins:
@@ -107,7 +107,9 @@ def create_app(settings: Settings | None = None) -> FastAPI:
             allow_headers=["Authorization", "Content-Type", "Idempotency-Key", "If-Match", "If-None-Match", "Prefer"],
             expose_headers=["ETag", "Location", "Retry-After", "X-Request-ID"],
         )
-    app.add_middleware(SameOrigin, allowed_origins=settings.allowed_origins, hosts=settings.hosts)
+    app.add_middleware(SameOrigin, allowed_origins=settings.allowed_origins)
+    if settings.hosts is not None:
+        app.add_middleware(TrustedHost, hosts=settings.hosts)
     app.add_middleware(RequestLog)
     return app
 

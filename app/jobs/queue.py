@@ -14,6 +14,7 @@ from app.jobs import sweeps
 from app.jobs.spark import Spark
 from app.services import jobs
 from app.services.limits import Limits
+from app.services.plans.outcomes import PlanOutcome, receiving
 from app.store.database import Database
 from app.store.jobs import RUN_JOB
 from app.store.sweeps import RUN_SWEEP
@@ -36,11 +37,16 @@ def run_job(context: procrastinate.JobContext, *, job_id: str) -> None:
     database: Database = context.additional_context["database"]
     limits: Limits = context.additional_context["limits"]
     try:
-        jobs.run(database, UUID(job_id), limits)
+        with receiving(lambda outcome: _log_plan(job_id, outcome)):
+            jobs.run(database, UUID(job_id), limits)
     except Exception as unexpected:
         if context.job.attempts + 1 >= MAX_ATTEMPTS:
             jobs.give_up(database, UUID(job_id), f"{type(unexpected).__name__} after {MAX_ATTEMPTS} attempts")
         raise
+
+
+def _log_plan(job_id: str, outcome: PlanOutcome) -> None:
+    structlog.get_logger().info("job.planned", job=job_id, code=outcome.code, **outcome.log_fields())
 
 
 def run_sweep(context: procrastinate.JobContext, *, sweep_id: str) -> None:
