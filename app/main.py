@@ -43,7 +43,7 @@ from app.web import assets, home
 from app.web import plans as pages
 
 _FOLLOWERS = 2
-"""Connections that those who follow a sweep look through, of the ones that `Settings` spares."""
+"""Database connections of progress streams, of the spare ones in `Settings`."""
 
 
 def create_app(settings: Settings | None = None) -> FastAPI:
@@ -51,7 +51,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
 
     Parameters
     ----------
-    settings : read from the environment where they are not given; `database_url` has to be set.
+    settings : if None, read from the environment; `database_url` has to be set.
     """
     settings = settings or Settings()
     logs.configure(settings.log_format, settings.log_level)
@@ -64,8 +64,8 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         current_default_thread_limiter().total_tokens = settings.threads
-        # Compiled loops take a second to load, and the better part of a minute the first time ever: neither the start
-        # nor the first caller waits for that.
+        # Compiled loops take a second to load, and up to a minute to compile: neither the start nor the first caller
+        # waits for that.
         preparing = Thread(target=_prepare, args=(app,), name="prepare")
         preparing.start()
         yield
@@ -115,7 +115,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
 
 
 def _prepare(app: FastAPI) -> None:
-    """Keep the documentation's examples and load the compiled loops, until the service ends."""
+    """Store the examples of the documentation and load the compiled loops, unless the service ends before."""
     database: Database = app.state.database
     steps: tuple[Callable[[], None], ...] = (
         lambda: seeding.keep_examples(database),
@@ -132,6 +132,6 @@ def _prepare(app: FastAPI) -> None:
         try:
             step()
         except DBAPIError as lost:
-            # The service answers without them; the next start keeps them.
+            # The service answers without them; the next start stores them.
             structlog.get_logger().warning("examples.not_kept", detail=str(lost.orig))
     app.state.is_prepared.set()

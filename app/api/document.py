@@ -1,4 +1,4 @@
-"""The OpenAPI document: what FastAPI derives, and what it cannot know."""
+"""The OpenAPI document: FastAPI's own, completed with limits, tags and problem documents."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ Limits are settings of the service; a request beyond one gets a problem that nam
 
 
 def install(app: FastAPI, limits: Limits) -> None:
-    """Make the app describe itself, with its limits."""
+    """Make the app serve this document, with its limits."""
 
     def openapi() -> dict[str, Any]:
         if app.openapi_schema is None:
@@ -43,18 +43,18 @@ def _document(app: FastAPI, limits: Limits) -> dict[str, Any]:
         description=DESCRIPTION + table,
         routes=app.routes,
         tags=[
-            {"name": "snapshots", "description": "Clusters as they were."},
-            {"name": "plans", "description": "Immutable answers: what Kafka would do, or what is better."},
-            {"name": "checks", "description": "Verify what somebody else planned."},
-            {"name": "keys", "description": "Which partition a key goes to, in which client."},
-            {"name": "jobs", "description": "Large requests, answered later."},
-            {"name": "health", "description": "For whoever runs the service."},
+            {"name": "snapshots", "description": "Snapshots of clusters."},
+            {"name": "plans", "description": "Immutable plans: what Kafka would do, or an optimised alternative."},
+            {"name": "checks", "description": "Verify placements that were planned elsewhere."},
+            {"name": "keys", "description": "The partition of each key, by client."},
+            {"name": "jobs", "description": "Large requests, answered asynchronously."},
+            {"name": "health", "description": "For the operator of the service."},
         ],
         license_info={"name": "Apache-2.0", "identifier": "Apache-2.0"},
     )
     document["info"]["x-limits"] = values
     schemas = document["components"]["schemas"]
-    # These are named by reference only: the body of a snapshot is of three media types, problems of none of FastAPI's.
+    # These are referenced only: the body of a snapshot has three media types, and FastAPI does not know problems.
     _, extra = models_json_schema(
         [(Problem, "validation"), (SnapshotRequest, "validation")], ref_template="#/components/schemas/{model}"
     )
@@ -69,7 +69,7 @@ def _document(app: FastAPI, limits: Limits) -> dict[str, Any]:
 
 
 def _with_whole_bounds(schema: Any) -> Any:
-    """FastAPI writes every bound as a float, which says 2³¹ − 1 oddly and 2⁶³ − 1 wrong."""
+    """Write bounds as integers: FastAPI writes floats, which cannot represent 2⁶³ − 1."""
     if isinstance(schema, list):
         return [_with_whole_bounds(item) for item in schema]
     if not isinstance(schema, dict):
@@ -89,5 +89,5 @@ def _tidy(operation: dict[str, Any]) -> None:
         if status[0] in "45" and MEDIA_TYPE in content:
             content.pop("application/json", None)
     if "security" in operation:
-        # Open while there is no key: then no credentials are needed, and the document says so.
+        # While no key exists the service is open, so that credentials are optional.
         operation["security"] = [{}, *({name: []} for requirement in operation["security"] for name in requirement)]

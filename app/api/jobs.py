@@ -1,4 +1,4 @@
-"""`/v1/jobs`: what was asked for with `Prefer: respond-async`."""
+"""`/v1/jobs`: requests with `Prefer: respond-async`."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -22,7 +22,7 @@ RETRY_AFTER_SECONDS = 1
 
 
 class JobDocument(BaseModel):
-    """A job. `state` is all that has to be read: `plan` is there once it has succeeded, `error` once it has failed."""
+    """A job. `plan` is set once `state` is `succeeded`, `error` once it is `failed`."""
 
     id: UUID
     kind: str
@@ -37,14 +37,14 @@ class JobDocument(BaseModel):
 @router.get(
     "/{job_id}",
     operation_id="get_job",
-    summary="See how far a job is",
+    summary="Read the state of a job",
     response_model=JobDocument,
     responses=responses(errors.JobNotFound),
     dependencies=[Security(principal, scopes=["read"])],
 )
 def get(uow: Uow, job_id: Annotated[Id, examples.JOB_ID]) -> Response:
-    """While the job is queued or running, `Retry-After` says when to ask again; a job that has succeeded names its
-    plan, one that has failed says why.
+    """While the job is queued or running, `Retry-After` states when to poll again. A succeeded job has its `plan`, a
+    failed one its `error`.
     """
     job = uow.jobs.get(job_id)
     has_ended = job.finished_at is not None
@@ -52,12 +52,12 @@ def get(uow: Uow, job_id: Annotated[Id, examples.JOB_ID]) -> Response:
 
 
 def wants_job(prefer: str | None) -> bool:
-    """Whether a `Prefer` header asks for an answer later (RFC 7240)."""
+    """Whether a `Prefer` header has `respond-async` (RFC 7240)."""
     return "respond-async" in (prefer or "").lower().replace(" ", "").split(",")
 
 
 def accepted(job: Job) -> Response:
-    """202: where to ask for the job, and when."""
+    """202: the URL of the job, and when to poll it."""
     headers = {
         "Location": f"/v1/jobs/{job.id}",
         "Retry-After": str(RETRY_AFTER_SECONDS),

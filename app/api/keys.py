@@ -1,4 +1,4 @@
-"""`/v1/keys`: which key goes to which partition, in which client."""
+"""`/v1/keys`: the partition of each key, by client."""
 
 from typing import Annotated, Literal
 
@@ -31,7 +31,7 @@ def _known(name: str) -> str:
     return name
 
 
-# The registry decides: its names are the enum of the document.
+# The enum of the OpenAPI document has the names of the registry.
 PartitionerName = Annotated[str, AfterValidator(_known), Field(json_schema_extra={"enum": list(PARTITIONERS)})]
 MOST_PARTITIONS = 1_000_000
 Count = Annotated[Int32, Field(le=MOST_PARTITIONS, json_schema_extra={"minimum": 1})]
@@ -39,42 +39,43 @@ NonNegative = Annotated[int, Field(ge=0, le=INT32_MAX)]
 
 
 class NullKeysRequest(RequestModel):
-    """What the producer knows when it places records without key."""
+    """State of the producer when it places records without key."""
 
     seed: Seed | None = Field(
         None,
-        description="Replays java.util.Random; each partitioner starts from it anew. One that is left out comes from "
-        "the records, the partitions and these fields, and is answered.",
+        description="Seed of java.util.Random, for each partitioner. If it is missing, it is derived from the records, "
+        "the partitions and these fields, and returned.",
     )
     available_partitions: Annotated[list[PartitionId], Field(max_length=MOST_PARTITIONS, fail_fast=True)] | None = (
         Field(
-            None, description="Those that have a leader, each once, in the metadata's order; none where all lack one."
+            None,
+            description="Partitions with a leader, each once, in the order of the metadata; empty if there are none.",
         )
     )
     queue_sizes: Annotated[list[NonNegative], Field(max_length=MOST_PARTITIONS, fail_fast=True)] | None = Field(
-        None, description="Batches that wait for each available partition; only the policy `adaptive` looks at them."
+        None, description="Queued batches of each available partition; only the policy `adaptive` uses them."
     )
     batch_bytes: Annotated[int, Field(ge=1, le=INT32_MAX, description="`batch.size`.")] = DEFAULT_BATCH_BYTES
     record_bytes: Annotated[
         Annotated[NonNegative, ONE] | Annotated[list[NonNegative], Field(fail_fast=True), SEVERAL], ONE_OR_SEVERAL
     ] = Field(
         DEFAULT_RECORD_BYTES,
-        description="What a record takes of its batch: one number, or one for each of `keys`. The policies "
-        "`sticky_batch` and `adaptive` look at it.",
+        description="Bytes of a record in its batch: one number, or one for each of `keys`. The policies "
+        "`sticky_batch` and `adaptive` use it.",
     )
 
     def service(self) -> NullKeys:
-        """As the service knows it."""
+        """The request record of the service."""
         return NullKeys(self.seed, self.available_partitions, self.queue_sizes, self.batch_bytes, self.record_bytes)
 
 
 class PlaceKeysRequest(RequestModel):
-    """Keys, and what places them. A key that is null is a record without key."""
+    """Keys, partitioners and partition counts. A null key is a record without key."""
 
     keys: Annotated[list[str | int | None], Field(min_length=1, fail_fast=True)]
     encoding: Literal["utf8", "base64", "int32", "int64"] = Field(
         "utf8",
-        description="Numbers are hashed as Java's serialisers write them, big-endian; a string of digits is one too.",
+        description="Numbers are hashed as Java's serialisers write them, big-endian; so are strings of digits.",
     )
     partitioner: Annotated[
         Annotated[PartitionerName, ONE]
@@ -82,22 +83,23 @@ class PlaceKeysRequest(RequestModel):
         ONE_OR_SEVERAL,
     ] = Field(
         "murmur2",
-        description="One or several; one that is listed twice is answered once. "
+        description="One or several; duplicates are ignored. "
         + "; ".join(f"`{one.name}`: {one.summary}" for one in PARTITIONERS.values()),
     )
     partitions: Count
     compare_partitions: Annotated[list[Count], Field(max_length=32)] = Field(
         default_factory=list,
-        description="Other partition counts: how many keys change partition. Records without key never count as moved.",
+        description="Other partition counts, for each of which the moved keys are counted, but no records "
+        "without key.",
     )
     null_keys: NullKeysRequest | None = Field(
         None,
-        description="Place records without key too, by each partitioner's own policy. Where it is left out they have "
-        "no partition and no load.",
+        description="Place records without key by the policy of each partitioner. If it is missing, they have no "
+        "partition and no load.",
     )
 
     def service(self) -> KeysRequest:
-        """As the service knows it."""
+        """The request record of the service."""
         names = [self.partitioner] if isinstance(self.partitioner, str) else list(dict.fromkeys(self.partitioner))
         return KeysRequest(
             self.keys,
@@ -110,7 +112,7 @@ class PlaceKeysRequest(RequestModel):
 
 
 class SkewDocument(BaseModel):
-    """How uneven the keys lie. `gini` is 0 where all partitions have the same, and near 1 where one has all."""
+    """Skew of the keys. `gini` is 0 if all partitions have the same number of keys, and near 1 if one has all."""
 
     per_partition: list[int]
     max_over_mean: float
@@ -118,10 +120,10 @@ class SkewDocument(BaseModel):
 
 
 class PlacedKeysDocument(BaseModel):
-    """One partitioner's answer.
+    """The placement of one partitioner.
 
-    A record that has no key for it goes by the policy `null_keys`: its partition is null unless the request says how
-    to draw it. The skew counts every record that has a partition; resizes only those that have it by their key.
+    The policy `null_keys` places records that have no key for the partitioner: their partition is null unless the
+    request has `null_keys`. The skew counts every record that has a partition; resizes count only records with a key.
     """
 
     partitioner: str
@@ -133,7 +135,7 @@ class PlacedKeysDocument(BaseModel):
 
 
 class HeavyKeyDocument(BaseModel):
-    """A key that occurs often, by its first place in the request."""
+    """A frequent key, identified by the index of its first occurrence in the request."""
 
     first_index: int
     weight: int
@@ -141,12 +143,12 @@ class HeavyKeyDocument(BaseModel):
 
 
 class KeysDocument(BaseModel):
-    """What every partitioner makes of the keys, and where they differ by key."""
+    """The placement of every partitioner, and the keys on which they disagree."""
 
     keys: int
     partitions: int
     seed: int | None = Field(
-        None, description="What the records without key were drawn from; there where the request has `null_keys`."
+        None, description="Seed of the placement of records without key, if the request has `null_keys`."
     )
     partitioners: list[PlacedKeysDocument]
     heaviest_keys: list[HeavyKeyDocument]
@@ -154,7 +156,7 @@ class KeysDocument(BaseModel):
 
 
 class PartitionerDocument(BaseModel):
-    """A partitioner. `null_keys` is the policy for records without key; null where it hashes them as an empty key."""
+    """A partitioner. `null_keys` is the policy for records without key; null if it hashes them as an empty key."""
 
     name: str
     summary: str
@@ -163,14 +165,14 @@ class PartitionerDocument(BaseModel):
 
 
 class NullKeyPolicyDocument(BaseModel):
-    """Where records without key go."""
+    """A policy for records without key."""
 
     name: str
     summary: str
 
 
 class ClientDocument(BaseModel):
-    """A client library's default, from one version to another; null: from the start, to this day."""
+    """The default partitioner of a client library, from version `since` to `until`; null is unbounded."""
 
     client: str
     language: str
@@ -183,7 +185,7 @@ class ClientDocument(BaseModel):
 
 
 class PartitionersDocument(BaseModel):
-    """What there is to choose from: partitioners, policies, and which client has which."""
+    """Partitioners, policies for records without key, and the defaults of client libraries."""
 
     partitioners: list[PartitionerDocument]
     null_key_policies: list[NullKeyPolicyDocument]
@@ -193,13 +195,13 @@ class PartitionersDocument(BaseModel):
 @router.get(
     "/partitioners",
     operation_id="list_partitioners",
-    summary="List the partitioners, and which client uses which",
+    summary="List the partitioners and the defaults of clients",
     dependencies=[Security(principal, scopes=["read"])],
     responses=responses(),
 )
 def list_partitioners() -> PartitionersDocument:
-    """Give every partitioner by its name, every policy for records without key, and each client library's default by
-    version: what a form offers to choose from.
+    """List every partitioner, every policy for records without key, and the default partitioner of each client library
+    by version.
     """
     return PartitionersDocument(
         partitioners=[
@@ -230,7 +232,7 @@ def list_partitioners() -> PartitionersDocument:
 @router.post(
     "/partitions",
     operation_id="place_keys",
-    summary="Say which partition each key goes to",
+    summary="Compute the partition of each key",
     dependencies=[Depends(json_only)],
     response_model=KeysDocument,
     responses=responses(
@@ -250,9 +252,9 @@ def place_keys(
     limits: RequestLimits,
     body: Annotated[PlaceKeysRequest, Body(openapi_examples=examples.KEYS_REQUEST)],
 ) -> Response:
-    """Place keys as one client or several would: the partition of each key, how uneven that is, which keys another
-    partition count moves (next to what a uniform hash expects), and where clients disagree. The same request gets the
-    same answer, byte for byte, records without key included.
+    """Place keys as one or several clients would. The answer has the partition of each key, the skew, the keys that
+    another partition count moves (beside the expectation of a uniform hash), and the keys on which clients disagree.
+    The same request gets the same answer, byte for byte, including records without key.
     """
 
     def answer() -> Response:

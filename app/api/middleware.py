@@ -20,6 +20,7 @@ from app.services.plans.outcomes import SUCCEEDED, PlanOutcome, receiving
 _LONGEST_REQUEST_ID = 64
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 _METHODS = _SAFE_METHODS | {"POST", "PUT", "PATCH", "DELETE"}
+_TRUSTED = "rackplan.trusted_host"
 _QUIET_PATHS = frozenset({"/healthz", "/readyz", "/metrics"})
 
 
@@ -152,28 +153,25 @@ class TrustedHost:
 
     def __init__(self, app: ASGIApp, *, hosts: Collection[str]) -> None:
         self._app = app
-        self._hosts = sorted(hosts)
+        self._check = TrustedHostMiddleware(_mark_as_trusted, sorted(hosts), www_redirect=False)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and not await self._is_trusted(scope, receive):
+        if scope["type"] == "http":
+            await self._check(scope, receive, _discard)
+        if scope["type"] == "http" and not scope.pop(_TRUSTED, False):
             host = quoted(Headers(scope=scope).get("host", ""))
             failure = Forbidden(f"{host} is not a name of this service; add it to RACKPLAN_ALLOWED_HOSTS", host=host)
             await of_failure(Request(scope), failure)(scope, receive, send)
             return
         await self._app(scope, receive, send)
 
-    async def _is_trusted(self, scope: Scope, receive: Receive) -> bool:
-        is_trusted = False
 
-        async def accept(_scope: Scope, _receive: Receive, _send: Send) -> None:
-            nonlocal is_trusted
-            is_trusted = True
+async def _mark_as_trusted(scope: Scope, _receive: Receive, _send: Send) -> None:
+    scope[_TRUSTED] = True
 
-        async def discard(_: Message) -> None:
-            """The plain text response of a rejection."""
 
-        await TrustedHostMiddleware(accept, self._hosts, www_redirect=False)(scope, receive, discard)
-        return is_trusted
+async def _discard(_: Message) -> None:
+    """Drop the plain text response of a rejection."""
 
 
 class SameOrigin:

@@ -1,4 +1,4 @@
-"""`/v1/snapshots`: clusters as they were."""
+"""`/v1/snapshots`: snapshots of clusters."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ TEXT_PARTS = ("brokers", "topics", "log_dirs", "groups")
 
 
 class WarningDocument(BaseModel):
-    """Something to know that did not stop the answer."""
+    """A warning; the request succeeded all the same."""
 
     code: str
     detail: str
@@ -45,7 +45,7 @@ class WarningDocument(BaseModel):
 
 
 class SnapshotDocument(BaseModel):
-    """A snapshot without the cluster itself: counts and warnings."""
+    """A snapshot without its cluster: counts and warnings."""
 
     id: UUID
     cluster: str
@@ -60,7 +60,7 @@ class SnapshotDocument(BaseModel):
 
 
 class SnapshotWithCluster(SnapshotDocument):
-    """A snapshot and the cluster that it holds."""
+    """A snapshot with its cluster."""
 
     document: dict[str, Any]
 
@@ -103,7 +103,7 @@ async def _upload(request: Request, body: RawBody) -> _Upload:
     "",
     status_code=201,
     operation_id="create_snapshot",
-    summary="Keep a cluster as it is now",
+    summary="Create a snapshot of a cluster",
     response_model=SnapshotDocument,
     responses=responses(
         errors.MalformedText,
@@ -127,15 +127,15 @@ def create(
         Name | None, Query(description="The cluster's name, for a `text/plain` body.", examples=["example-texts"])
     ] = None,
 ) -> Response:
-    """Post JSON, or what the Kafka tools print: as parts of a form (`brokers`, `topics`, `log_dirs`, `groups`, each
-    the verbatim text of one tool, and `cluster`), or pasted one after another as `text/plain`.
+    """Post JSON, or the output of the Kafka tools: as parts of a form (`brokers`, `topics`, `log_dirs`, `groups`, each
+    the verbatim output of one tool, and `cluster`), or concatenated as `text/plain`.
 
-    `groups` is what `kafka-consumer-groups --describe` printed, alone, with `--members --verbose` or with `--state`,
-    one after another in any order; or an admin client's description of groups as JSON, which alone says racks and
-    subscriptions, and may have `member_metadata` in base64 as the coordinator answers it.
+    `groups` is the output of `kafka-consumer-groups --describe`, alone, with `--members --verbose` or with `--state`,
+    concatenated in any order; or an admin client's description of groups as JSON, the only form with racks and
+    subscriptions, which may have `member_metadata` in base64 as the coordinator returns it.
 
-    The same state of the same cluster is one snapshot, however often it is posted. The warnings name the brokers that
-    have no rack, and what of the texts could not be joined.
+    The same state of the same cluster is one snapshot, however often it is posted. The warnings name the brokers
+    without a rack, and the parts of the texts that could not be joined.
     """
 
     def answer() -> Response:
@@ -156,7 +156,7 @@ def create(
 def list_snapshots(
     uow: Uow, cluster: Name | None = None, page_size: PageSize = 50, page_token: PageToken = None
 ) -> Response:
-    """Page through the snapshots, of one cluster if you name it."""
+    """List the snapshots of all clusters, or of one."""
     page = uow.snapshots.page(cluster=cluster, before=id_of_token(page_token), size=page_size)
     token = token_of_id(page.items[-1].id) if page.has_more else None
     return _json({"items": [_document(snapshot) for snapshot in page.items], "next_page_token": token})
@@ -167,11 +167,11 @@ def list_snapshots(
     operation_id="get_snapshot",
     summary="Read a snapshot",
     response_model=SnapshotWithCluster,
-    responses=responses(errors.SnapshotNotFound, others={304: {"description": "The caller has it already"}}),
+    responses=responses(errors.SnapshotNotFound, others={304: {"description": "The caller has this version"}}),
     dependencies=[Security(principal, scopes=["read"])],
 )
 def get(request: Request, uow: Uow, snapshot_id: Annotated[Id, examples.SNAPSHOT_ID]) -> Response:
-    """Read a snapshot with the cluster that it holds. Its ETag is its content hash."""
+    """Read a snapshot with its cluster. Its ETag is its content hash."""
     snapshot = uow.snapshots.get(snapshot_id)
     document = orjson.Fragment(uow.snapshots.document(snapshot_id))
     return with_etag(request, snapshot.content_hash, _json(_document(snapshot) | {"document": document}))
@@ -198,7 +198,7 @@ def _cluster(upload: _Upload, cluster: str | None) -> tuple[Cluster, list[Cautio
 
 def _assembled(cluster: str | None, **texts: str | None) -> tuple[Cluster, list[Caution]]:
     try:
-        name = SnapshotRequest(cluster=cluster, brokers=[]).cluster  # type: ignore[arg-type] # None is what it refuses
+        name = SnapshotRequest(cluster=cluster, brokers=[]).cluster  # type: ignore[arg-type] # None is rejected as a missing field
     except ValidationError as invalid:
         raise _as_request_error(invalid) from None
     assembled = assembly.assemble(name, **{f"{part}_text": text for part, text in texts.items()})
@@ -216,7 +216,7 @@ def _document(snapshot: Snapshot) -> dict[str, object]:
         "cluster": snapshot.cluster,
         "content_hash": snapshot.content_hash,
         **snapshot.summary,
-        # What was kept before snapshots could hold groups does not count them.
+        # Summaries of snapshots from before groups were supported have no count of them.
         "groups": snapshot.summary.get("groups", 0),
         "created_at": snapshot.created_at,
     }

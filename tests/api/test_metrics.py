@@ -21,6 +21,8 @@ from app.services.sweeps import KINDS as SWEEP_KINDS
 from app.store.database import Database
 from tests.api.conftest import Serve, StartWorker
 from tests.api.contract import SNAPSHOT_ID
+from tests.conftest import ROOT
+from tests.documents import Document
 
 Samples = Mapping[tuple[str, frozenset[tuple[str, str]]], float]
 REMOVE_UNKNOWN = {"snapshot_id": SNAPSHOT_ID, "remove_brokers": [77_777]}
@@ -147,6 +149,18 @@ class TestLabels:
                 if name.startswith("rackplan_") and label in allowed:
                     assert text in allowed[label], name
                 assert "a-path-of-a-caller" not in text
+
+    def test_the_documentation_lists_every_metric(self, client: httpx.Client) -> None:
+        document = Document(ROOT / "docs" / "monitoring.md")
+        rows = document.table("metric", "type", "labels", "meaning")
+        assert client.post("/v1/plans/replicas", json=PLACE).status_code == 201
+        families = text_string_to_metric_families(client.get("/metrics").text)
+        served = {
+            (f"`{family.name}_total`" if family.type == "counter" else f"`{family.name}`", family.type)
+            for family in families
+            if family.name.startswith("rackplan_") and not family.name.endswith("_created")
+        }
+        assert served == {(name, kind) for name, kind, *_ in rows}
 
 
 class TestDatabaseIsGone:
