@@ -50,7 +50,7 @@ CASES = (
 def run() -> Iterator[Result]:
     """Measure every case; what each answer proves is told beside its time."""
     for case in CASES:
-        cluster = _cluster(case.partitions)
+        cluster = cluster_of(case.partitions)
         request = ReassignmentRequest(remove_brokers=REMOVED, balance=BalanceRequest(**case.balance))
         call = partial(draft_plan, PLANNER, request, cluster, Limits())
         with _PeakMemory() as peak:
@@ -79,7 +79,8 @@ def _copied(result: list[Int32s]) -> list[Int32s]:
 
 
 @cache
-def _cluster(partitions: int) -> Cluster:
+def cluster_of(partitions: int) -> Cluster:
+    """A thousand topics of `partitions` in all over 300 brokers, as AdminUtils places them."""
     listed = brokers(BROKERS, racks="even")
     topics = [NewTopic(f"topic-{number:04}", partitions // TOPICS, 3) for number in range(TOPICS)]
     placements = place_topics(PLACEMENTS["admin_utils"], listed, topics, random=JavaRandom(1), fixed_start_index=None)

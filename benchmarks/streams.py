@@ -8,7 +8,7 @@ from uuid import UUID
 
 import numpy as np
 
-from app.core.streams.application import Application, Holdings
+from app.core.streams.application import Application, PartialAssignment
 from app.core.streams.assignors import high_availability
 from app.core.streams.model import (
     RackAwareStrategy,
@@ -104,14 +104,14 @@ def _by_flow() -> Iterator[Result]:
         racks = rack_aware(application, case.options, partitions)
         if racks is None:
             continue
-        dealt = Holdings.none(application)
+        dealt = PartialAssignment.empty(application)
         dealt.active[np.arange(case.tasks) % case.clients, np.arange(case.tasks)] = True
 
-        def replay(racks: RackAware = racks, dealt: Holdings = dealt) -> int:
-            held = Holdings(dealt.active.copy(), dealt.standby.copy(), dealt.warmup.copy())
+        def replay(racks: RackAware = racks, dealt: PartialAssignment = dealt) -> int:
+            held = PartialAssignment(dealt.active.copy(), dealt.standby.copy(), dealt.warmup.copy())
             return racks.optimise_active(held, racks.application.stateful, COSTS)
 
-        def flow(racks: RackAware = racks, dealt: Holdings = dealt) -> int:
+        def flow(racks: RackAware = racks, dealt: PartialAssignment = dealt) -> int:
             return racks.cheapest_active(dealt, racks.application.stateful, COSTS).cost
 
         assert replay() == flow()

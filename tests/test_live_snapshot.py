@@ -108,7 +108,7 @@ def taken(
     *,
     timeout_s: float = 20,
     properties: Mapping[str, object] = NO_PROPERTIES,
-) -> live.Taken:
+) -> live.LiveSnapshot:
     return live.take(bootstrap, name=name, properties=properties, timeout_s=timeout_s)
 
 
@@ -249,7 +249,7 @@ def test_an_old_broker_tells_less_and_the_snapshot_says_so() -> None:
     with cluster.listening() as bootstrap:
         found = taken(bootstrap)
     assert snapshot_json.write(found.cluster) == snapshot_json.write(cluster.cluster)
-    assert found.cautions == ("the cluster does not tell what is being reassigned: IncompatibleBrokerVersion",)
+    assert found.cautions == ("the cluster does not list reassignments in progress: IncompatibleBrokerVersion",)
     assert (METADATA, 8) in cluster.asked
 
 
@@ -265,7 +265,7 @@ def test_a_broker_that_just_died_costs_no_more_than_its_sizes() -> None:
         assert topic.size_bytes.tolist() == expected
     assert unpadded(found.cluster.topics[0].replicas) == unpadded(cluster.cluster.topics[0].replicas)
     (caution,) = found.cautions
-    assert re.search(r"did not say what is on their disks: 103 \(\S.*\)$", caution)
+    assert re.search(r"did not return their log directories: 103 \(\S.*\)$", caution)
 
 
 @pytest.mark.parametrize("again", range(3))
@@ -283,7 +283,7 @@ def test_what_the_principal_may_not_see_is_named() -> None:
         found = taken(bootstrap)
     assert all((topic.size_bytes == UNKNOWN_SIZE).all() and not topic.adding.size for topic in found.cluster.topics)
     moves, disks = found.cautions
-    assert moves == "the cluster does not tell what is being reassigned: ClusterAuthorizationFailedError"
+    assert moves == "the cluster does not list reassignments in progress: ClusterAuthorizationFailedError"
     assert disks.count("names no log directory") == 9
 
 
@@ -449,7 +449,7 @@ class TestCommand:
         with cluster.listening() as bootstrap:
             done = rackplan("snapshot", "--bootstrap", bootstrap)
         assert orjson.loads(done.stdout)["cluster"] == CLUSTER_ID
-        told = b"rackplan: the cluster does not tell what is being reassigned: IncompatibleBrokerVersion\n"
+        told = b"rackplan: the cluster does not list reassignments in progress: IncompatibleBrokerVersion\n"
         assert (done.returncode, done.stderr) == (0, told)
 
     def test_a_failure_is_one_line(self) -> None:

@@ -21,7 +21,7 @@ def test_the_assignors_are_the_registrys() -> None:
         return "yes" if holds else "no"
 
     assert DOC.table("assignor", "tags", "racks", "warm-ups", "what") == [
-        (code(one.name), said(one.minds_tags), said(one.minds_racks), said(one.warms_up), one.summary)
+        (code(one.name), said(one.uses_tags), said(one.uses_racks), said(one.warms_up), one.summary)
         for one in STREAMS_ASSIGNORS.values()
     ]
 

@@ -17,6 +17,7 @@ EXAMPLES = (
     "app.core.capacity.sweep",
     "app.core.groups.sweep",
     "app.core.keys.sweep",
+    "app.core.measures.distribution",
     "app.core.reassignment.sweep.definition",
     "app.core.reassignment.sweep.scenario",
     "app.core.replicas.sweep",
@@ -53,10 +54,17 @@ def test_the_core_reads_a_kind_from_its_own_room(name: str) -> None:
 
 
 def test_the_recipe_names_every_file_to_touch() -> None:
-    recipe = (ROOT / "docs" / "extending-sweeps.md").read_text(encoding="utf-8")
+    recipe = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
     table = [line for line in recipe.splitlines() if line.startswith("| `app/")]
-    assert len(table) <= 5
-    for place in ("core/<room>/sweep.py", "core/sweep_kinds.py", "services/sweeps/<name>.py", "api/sweeps/<name>.py"):
+    assert len(table) == 6
+    for place in (
+        "core/<room>/sweep.py",
+        "core/sweep_kinds.py",
+        "services/sweeps/<name>.py",
+        "services/sweeps/kinds.py",
+        "api/sweeps/<name>.py",
+        "api/sweeps/requests.py",
+    ):
         assert any(f"`app/{place}`" in line for line in table), place
     assert sweep_kinds.__doc__ is not None
     assert "docs/extending" in sweep_kinds.__doc__

@@ -1,14 +1,11 @@
-"""HTTP, and nothing else: an operation parses, calls one service and renders what it says.
+"""HTTP, and nothing else: an operation parses, calls one service and renders the result.
 
 One router a resource, each with the shapes that it takes and gives:
 
     replicas.py   reassignment/  groups/  streams/   one plan kind each; plan_kinds.py: their registry
     plans.py      list, read, compare, export and delete plans of every kind
     snapshots.py  checks.py  keys.py  jobs.py  health.py
-    sweeps.py     asked for, followed, cancelled; scenarios.py: what they found
-    sweep_requests.py  which model reads a sweep: capacity_requests.py, draws_requests.py, estate_requests.py,
-                      key_skew_requests.py
-                      what_if_requests.py; axes_field.py: what varies
+    sweeps/       submitted, followed, cancelled, read; one request model a sweep kind
 
 What they share:
 

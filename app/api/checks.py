@@ -99,7 +99,7 @@ class CheckDocument(BaseModel):
 @router.post(
     "",
     operation_id="check_reassignment",
-    summary="Verify a reassignment that anyone made",
+    summary="Verify a reassignment from any source",
     dependencies=[Depends(json_only)],
     response_model=CheckDocument,
     responses=responses(
@@ -116,9 +116,9 @@ def check(
     limits: RequestLimits,
     body: Annotated[CheckRequest, Body(openapi_examples=examples.CHECK_REQUEST)],
 ) -> Response:
-    """Say every way in which a reassignment is fragile, how even it is, how much it copies and how much the same end
-    takes at least, and whether the cluster is still as it was. One that Kafka would refuse whole (an unknown broker or
-    partition, a replica named twice) gets a problem that names each place.
+    """Check a reassignment: its violations, its balance, the bytes that it copies and the lower bound for the same end,
+    and whether the cluster has changed since the snapshot. If Kafka rejects it as a whole (an unknown broker or
+    partition, a replica listed twice), the answer is a problem that names each place.
     """
 
     def answer() -> Response:

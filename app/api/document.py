@@ -1,4 +1,4 @@
-"""The OpenAPI document: FastAPI's own, completed with limits, tags and problem documents."""
+"""The OpenAPI document: FastAPI's own, completed."""
 
 from typing import Any
 
@@ -13,13 +13,13 @@ from app.services.limits import Limits
 
 TITLE = "Rackplan"
 DESCRIPTION = """\
-Where every Kafka replica will land, before Kafka does it.
+Predict and plan the placement of Kafka replicas, consumers, Streams tasks and keys.
 
-Post a **snapshot** of a cluster, place topics on it as a **plan**, read the plan as JSON, a Kafka file, a table or a
-picture. The same request gets the same plan, byte for byte. Every failure is a problem document (RFC 9457) whose
-`errors` point at the fields; `code` is stable.
+Post a **snapshot** of a cluster, make a **plan** on it, read the plan as JSON, a file for Kafka, a table or a picture.
+The same request returns the same plan, byte for byte. Every failure is a problem document (RFC 9457) whose `errors`
+point at the fields; its `code` never changes.
 
-Limits are settings of the service; a request beyond one gets a problem that names it:
+Limits are settings of the service; a request above one is answered with a problem that names it:
 """
 
 
@@ -43,12 +43,12 @@ def _document(app: FastAPI, limits: Limits) -> dict[str, Any]:
         description=DESCRIPTION + table,
         routes=app.routes,
         tags=[
-            {"name": "snapshots", "description": "Snapshots of clusters."},
-            {"name": "plans", "description": "Immutable plans: what Kafka would do, or an optimised alternative."},
-            {"name": "checks", "description": "Verify placements that were planned elsewhere."},
-            {"name": "keys", "description": "The partition of each key, by client."},
+            {"name": "snapshots", "description": "Clusters at one moment."},
+            {"name": "plans", "description": "Immutable predictions and optimised plans."},
+            {"name": "checks", "description": "Verify reassignments from any source."},
+            {"name": "keys", "description": "The partition of each key, in each client."},
             {"name": "jobs", "description": "Large requests, answered asynchronously."},
-            {"name": "health", "description": "For the operator of the service."},
+            {"name": "health", "description": "Liveness, readiness and metrics."},
         ],
         license_info={"name": "Apache-2.0", "identifier": "Apache-2.0"},
     )

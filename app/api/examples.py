@@ -123,7 +123,7 @@ SNAPSHOT_BODY: dict[str, Any] = {
                 "schema": {"$ref": "#/components/schemas/SnapshotRequest"},
                 "examples": {
                     "json": {"summary": "Six brokers in three racks", "value": SNAPSHOT},
-                    "groups": {"summary": "And a consumer group", "value": SNAPSHOT_WITH_GROUP},
+                    "groups": {"summary": "With a consumer group", "value": SNAPSHOT_WITH_GROUP},
                 },
             },
             "multipart/form-data": {
@@ -133,19 +133,22 @@ SNAPSHOT_BODY: dict[str, Any] = {
                     "additionalProperties": False,
                     "properties": {
                         "cluster": {"type": "string", "minLength": 1, "maxLength": 249},
-                        "brokers": {"type": "string", "description": "What kafka-broker-api-versions prints."},
-                        "topics": {"type": "string", "description": "What kafka-topics --describe prints."},
-                        "log_dirs": {"type": "string", "description": "What kafka-log-dirs --describe prints."},
+                        "brokers": {
+                            "type": "string",
+                            "description": "The output of kafka-broker-api-versions, registrations, or bytes.",
+                        },
+                        "topics": {"type": "string", "description": "The output of kafka-topics --describe."},
+                        "log_dirs": {"type": "string", "description": "The output of kafka-log-dirs --describe."},
                         "groups": {
                             "type": "string",
-                            "description": "What kafka-consumer-groups --describe prints, alone, with --members "
+                            "description": "The output of kafka-consumer-groups --describe, also with --members "
                             "--verbose or --state, one after another; or described groups as JSON.",
                         },
                     },
                 },
                 "examples": {
                     "texts": {
-                        "summary": "What the Kafka tools print",
+                        "summary": "The output of the Kafka tools",
                         "value": {
                             "cluster": "example-texts",
                             "brokers": BROKERS_TEXT,
@@ -157,7 +160,7 @@ SNAPSHOT_BODY: dict[str, Any] = {
             },
             "text/plain": {
                 "schema": {"type": "string"},
-                "examples": {"texts": {"summary": "The same, pasted one after another", "value": _PASTED}},
+                "examples": {"texts": {"summary": "The same, one after another", "value": _PASTED}},
             },
         },
     }
@@ -168,9 +171,9 @@ PLACE: dict[str, Any] = {"snapshot_id": str(EXAMPLE_SNAPSHOT_ID), "algorithm": "
 KEPT_PLAN = PLACE | {"labels": {"example": "documentation"}}
 """What the kept plan answers; the label keeps it apart from what anyone gets for the same request, and may delete."""
 PLACE_REQUEST: dict[str, Any] = {
-    "replay": {"summary": "What a KRaft controller with this seed does", "value": PLACE},
+    "replay": {"summary": "The placement by a KRaft controller with this seed", "value": PLACE},
     "envelope": {
-        "summary": "What any KRaft controller may do",
+        "summary": "All placements by a KRaft controller",
         "value": {"snapshot_id": str(EXAMPLE_SNAPSHOT_ID), "algorithm": "striped", "topics": _TOPICS},
     },
     "pinned": {
@@ -225,9 +228,9 @@ GROUP: dict[str, Any] = {"brokers": _RACKED, "topics": [_ORDERS], "assignor": "r
 KEPT_GROUP_PLAN = GROUP | {"labels": {"example": "documentation"}}
 """What the kept group plan answers; its label is there for the same reason as the other's."""
 GROUP_REQUEST: dict[str, Any] = {
-    "range": {"summary": "Who reads what, and how much of it across racks", "value": GROUP},
+    "range": {"summary": "The assignment, and its reads across racks", "value": GROUP},
     "compare": {
-        "summary": "Four assignors beside each other",
+        "summary": "Comparison of four assignors",
         "value": GROUP | {"assignor": ["range", "cooperative-sticky", "uniform", "optimal"]},
     },
     "events": {
@@ -243,7 +246,7 @@ GROUP_REQUEST: dict[str, Any] = {
         },
     },
     "metadata": {
-        "summary": "A member by the coordinator's own bytes, on a snapshot",
+        "summary": "A member by the coordinator's bytes, on a snapshot",
         "value": {
             "snapshot_id": str(EXAMPLE_SNAPSHOT_ID),
             "assignor": "range",
@@ -280,7 +283,7 @@ KEPT_STREAMS_PLAN = STREAMS | {"labels": {"example": "documentation"}}
 STREAMS_REQUEST: dict[str, Any] = {
     "zones": {"summary": "Every standby in another zone than its task", "value": STREAMS},
     "deploy": {
-        "summary": "A client more: what moves, and what has to warm up first",
+        "summary": "An additional client: movement and warm-ups",
         "value": STREAMS
         | {
             "clients": [
@@ -293,7 +296,7 @@ STREAMS_REQUEST: dict[str, Any] = {
         },
     },
     "racks": {
-        "summary": "As little as possible read across racks (KIP-925)",
+        "summary": "Minimal traffic across racks (KIP-925)",
         "value": {
             "subtopologies": [{"id": 0, "source_topics": ["orders"], "changelog_topics": ["app-store-changelog"]}],
             "brokers": _RACKED,
@@ -316,7 +319,7 @@ KEYS_REQUEST: dict[str, Any] = {
         },
     },
     "null_keys": {
-        "summary": "Records without key too, by queue sizes",
+        "summary": "Records without key, by queue sizes",
         "value": {
             "keys": ["alice", None, None, None, None],
             "partitioner": "murmur2_adaptive",
@@ -370,7 +373,7 @@ SWEEP: dict[str, Any] = {
     "constraints": {"min_headroom": 1.2},
 }
 SWEEP_REQUEST: dict[str, Any] = {
-    "grid": {"summary": "How many brokers, and how many replicas", "value": SWEEP},
+    "grid": {"summary": "Number of brokers and replicas", "value": SWEEP},
     "sample": {
         "summary": "Twenty scenarios out of a grid of a thousand",
         "value": SWEEP
@@ -384,7 +387,7 @@ SWEEP_REQUEST: dict[str, Any] = {
         },
     },
     "measured": {
-        "summary": "The topics of a snapshot, with the traffic that monitoring measured",
+        "summary": "The topics of a snapshot, with measured traffic",
         "value": SWEEP
         | {
             "base": {name: section for name, section in SWEEP_BASE.items() if name != "topics"}
@@ -399,7 +402,7 @@ SWEEP_REQUEST: dict[str, Any] = {
         },
     },
     "draws": {
-        "summary": "A thousand controllers place the same topic: how uneven can it get?",
+        "summary": "A thousand draws of the same topic: the distribution of the spread",
         "value": {
             "kind": "placement_draws",
             "snapshot_id": str(EXAMPLE_SNAPSHOT_ID),
@@ -418,7 +421,7 @@ SWEEP_REQUEST: dict[str, Any] = {
         },
     },
     "reassignment": {
-        "summary": "Each broker removed in turn, with and without a new one: what has to move?",
+        "summary": "Each broker removed in turn, with and without a new one",
         "value": {
             "kind": "reassignment",
             "snapshot_id": str(EXAMPLE_SNAPSHOT_ID),
@@ -427,7 +430,7 @@ SWEEP_REQUEST: dict[str, Any] = {
     },
 }
 CLONE_REQUEST: dict[str, Any] = {
-    "again": {"summary": "Once more", "value": {}},
+    "again": {"summary": "The same again", "value": {}},
     "axes": {"summary": "Over other axes", "value": {"axes": {"traffic.growth_per_month": [0, 0.05]}}},
 }
 

@@ -39,7 +39,7 @@ Labels = Annotated[
         Annotated[str, Field(min_length=1, max_length=63, pattern=_PRINTABLE)],
         Annotated[str, Field(max_length=255, pattern=_PRINTABLE)],
     ],
-    Field(max_length=64, description="Labels of the caller, by which lists are filtered."),
+    Field(max_length=64, description="Labels of the plan, name → value; lists of plans are filtered by them."),
 ]
 TopicName = Annotated[
     str,
@@ -54,7 +54,7 @@ TopicId = Annotated[
     str,
     Field(
         pattern=r"^[a-zA-Z0-9_-]{21}[AQgw]$",
-        description="What `kafka-topics --describe` prints: 16 bytes in URL-safe base64, 22 characters.",
+        description="The topic id as `kafka-topics --describe` prints it: 16 bytes in URL-safe base64, 22 characters.",
     ),
 ]
 # Strings of the group protocol: ids of groups, members and clients, hosts, names of assignors.

@@ -1,4 +1,4 @@
-"""`/healthz`, `/readyz` and `/metrics`: liveness, readiness and metrics of the process.
+"""Liveness, readiness and metrics.
 
 None of the three needs a slot, a thread or a connection that serves requests: they answer at any load. The probes have
 database connections and threads of their own, and concurrent callers share one result.
@@ -36,7 +36,7 @@ class Alive(BaseModel):
 
 
 class Ready(BaseModel):
-    """Whether each dependency of a request is available: `ok`, or what is wrong."""
+    """The state of each dependency: `ok`, or the error."""
 
     status: str
     checks: dict[str, str]
@@ -92,18 +92,18 @@ class Readiness:
         self._database.close()
 
 
-@router.get("/healthz", operation_id="healthz", summary="Is the process alive?", response_model=Alive)
+@router.get("/healthz", operation_id="healthz", summary="Check liveness", response_model=Alive)
 async def healthz() -> Response:
-    """200 as long as the process answers at all."""
+    """Return 200 while the process answers requests."""
     return Response(orjson.dumps({"status": "ok"}), media_type="application/json")
 
 
 @router.get(
     "/readyz",
     operation_id="readyz",
-    summary="Can it serve?",
+    summary="Check readiness",
     response_model=Ready,
-    responses={503: {"model": Ready, "description": "Not now; `checks` says why"}},
+    responses={503: {"model": Ready, "description": "Not ready; `checks` has the reason"}},
 )
 async def readyz(request: Request) -> Response:
     """Whether the database answers with the schema that this version needs, its queue is there, and Spark can be
@@ -116,9 +116,9 @@ async def readyz(request: Request) -> Response:
     return Response(orjson.dumps(document), 200 if is_ready else 503, media_type="application/json")
 
 
-@router.get("/metrics", operation_id="metrics", summary="How it has been doing", response_class=Response)
+@router.get("/metrics", operation_id="metrics", summary="Read metrics", response_class=Response)
 async def read_metrics(request: Request) -> Response:
-    """Prometheus' text format."""
+    """Return the metrics in Prometheus' text format."""
     readiness: Readiness = request.app.state.readiness
     text = metrics.exposition(await readiness.activity())
     return Response(text, headers={"Content-Type": CONTENT_TYPE_LATEST})

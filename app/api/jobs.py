@@ -43,8 +43,8 @@ class JobDocument(BaseModel):
     dependencies=[Security(principal, scopes=["read"])],
 )
 def get(uow: Uow, job_id: Annotated[Id, examples.JOB_ID]) -> Response:
-    """While the job is queued or running, `Retry-After` states when to poll again. A succeeded job has its `plan`, a
-    failed one its `error`.
+    """Return the state of a job. While it is queued or running, `Retry-After` is the time until the next request; a
+    job that has succeeded names its plan, a failed one its error.
     """
     job = uow.jobs.get(job_id)
     has_ended = job.finished_at is not None

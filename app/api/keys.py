@@ -1,4 +1,4 @@
-"""`/v1/keys`: the partition of each key, by client."""
+"""`/v1/keys`: the partition of each key, in each client."""
 
 from typing import Annotated, Literal
 
@@ -39,17 +39,17 @@ NonNegative = Annotated[int, Field(ge=0, le=INT32_MAX)]
 
 
 class NullKeysRequest(RequestModel):
-    """State of the producer when it places records without key."""
+    """The state of the producer when it places records without key."""
 
     seed: Seed | None = Field(
         None,
-        description="Seed of java.util.Random, for each partitioner. If it is missing, it is derived from the records, "
-        "the partitions and these fields, and returned.",
+        description="Replays java.util.Random; each partitioner starts from it anew. The default is derived from "
+        "the records, the partitions and these fields, and is answered.",
     )
     available_partitions: Annotated[list[PartitionId], Field(max_length=MOST_PARTITIONS, fail_fast=True)] | None = (
         Field(
             None,
-            description="Partitions with a leader, each once, in the order of the metadata; empty if there are none.",
+            description="The partitions with a leader, each once, in the order of the metadata; `[]` if none has one.",
         )
     )
     queue_sizes: Annotated[list[NonNegative], Field(max_length=MOST_PARTITIONS, fail_fast=True)] | None = Field(
@@ -60,17 +60,17 @@ class NullKeysRequest(RequestModel):
         Annotated[NonNegative, ONE] | Annotated[list[NonNegative], Field(fail_fast=True), SEVERAL], ONE_OR_SEVERAL
     ] = Field(
         DEFAULT_RECORD_BYTES,
-        description="Bytes of a record in its batch: one number, or one for each of `keys`. The policies "
-        "`sticky_batch` and `adaptive` use it.",
+        description="The bytes of a record in its batch: one number, or one for each of `keys`. The policies "
+        "`sticky_batch` and `adaptive` look at it.",
     )
 
     def service(self) -> NullKeys:
-        """The request record of the service."""
+        """The request as the service's record."""
         return NullKeys(self.seed, self.available_partitions, self.queue_sizes, self.batch_bytes, self.record_bytes)
 
 
 class PlaceKeysRequest(RequestModel):
-    """Keys, partitioners and partition counts. A null key is a record without key."""
+    """Keys and partitioners. A key that is null is a record without key."""
 
     keys: Annotated[list[str | int | None], Field(min_length=1, fail_fast=True)]
     encoding: Literal["utf8", "base64", "int32", "int64"] = Field(
@@ -83,14 +83,13 @@ class PlaceKeysRequest(RequestModel):
         ONE_OR_SEVERAL,
     ] = Field(
         "murmur2",
-        description="One or several; duplicates are ignored. "
+        description="One or several; a duplicate is ignored. "
         + "; ".join(f"`{one.name}`: {one.summary}" for one in PARTITIONERS.values()),
     )
     partitions: Count
     compare_partitions: Annotated[list[Count], Field(max_length=32)] = Field(
         default_factory=list,
-        description="Other partition counts, for each of which the moved keys are counted, but no records "
-        "without key.",
+        description="Other partition counts: the keys that change partition. Records without key never count as moved.",
     )
     null_keys: NullKeysRequest | None = Field(
         None,
@@ -99,7 +98,7 @@ class PlaceKeysRequest(RequestModel):
     )
 
     def service(self) -> KeysRequest:
-        """The request record of the service."""
+        """The request as the service's record."""
         names = [self.partitioner] if isinstance(self.partitioner, str) else list(dict.fromkeys(self.partitioner))
         return KeysRequest(
             self.keys,
@@ -112,7 +111,7 @@ class PlaceKeysRequest(RequestModel):
 
 
 class SkewDocument(BaseModel):
-    """Skew of the keys. `gini` is 0 if all partitions have the same number of keys, and near 1 if one has all."""
+    """The skew of the keys. `gini` is 0 if all partitions have the same load, and near 1 if one has all of it."""
 
     per_partition: list[int]
     max_over_mean: float
@@ -143,12 +142,12 @@ class HeavyKeyDocument(BaseModel):
 
 
 class KeysDocument(BaseModel):
-    """The placement of every partitioner, and the keys on which they disagree."""
+    """The answer of every partitioner, and the keys on which they differ."""
 
     keys: int
     partitions: int
     seed: int | None = Field(
-        None, description="Seed of the placement of records without key, if the request has `null_keys`."
+        None, description="The source of randomness of records without key; present if the request has `null_keys`."
     )
     partitioners: list[PlacedKeysDocument]
     heaviest_keys: list[HeavyKeyDocument]
@@ -172,7 +171,7 @@ class NullKeyPolicyDocument(BaseModel):
 
 
 class ClientDocument(BaseModel):
-    """The default partitioner of a client library, from version `since` to `until`; null is unbounded."""
+    """The default of a client library, from one version to another; null is the first or the current one."""
 
     client: str
     language: str
@@ -185,7 +184,7 @@ class ClientDocument(BaseModel):
 
 
 class PartitionersDocument(BaseModel):
-    """Partitioners, policies for records without key, and the defaults of client libraries."""
+    """Partitioners, policies, and the default of each client."""
 
     partitioners: list[PartitionerDocument]
     null_key_policies: list[NullKeyPolicyDocument]
@@ -195,13 +194,13 @@ class PartitionersDocument(BaseModel):
 @router.get(
     "/partitioners",
     operation_id="list_partitioners",
-    summary="List the partitioners and the defaults of clients",
+    summary="List partitioners, and the default of each client",
     dependencies=[Security(principal, scopes=["read"])],
     responses=responses(),
 )
 def list_partitioners() -> PartitionersDocument:
-    """List every partitioner, every policy for records without key, and the default partitioner of each client library
-    by version.
+    """List every partitioner, every policy for records without key, and the default of each client library by
+    version: what a form offers to choose from.
     """
     return PartitionersDocument(
         partitioners=[
@@ -232,7 +231,7 @@ def list_partitioners() -> PartitionersDocument:
 @router.post(
     "/partitions",
     operation_id="place_keys",
-    summary="Compute the partition of each key",
+    summary="Find the partition of each key",
     dependencies=[Depends(json_only)],
     response_model=KeysDocument,
     responses=responses(

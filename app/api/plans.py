@@ -73,7 +73,7 @@ def list_plans(
     page_size: PageSize = 50,
     page_token: PageToken = None,
 ) -> Response:
-    """Page through the plans. Filters narrow the list together."""
+    """Page through the plans. A plan is listed if it matches all filters."""
     plan_filter = PlanFilter(
         kind=kind,
         cluster=cluster,
@@ -100,7 +100,7 @@ def list_plans(
     dependencies=[Security(principal, scopes=["read"])],
 )
 def get(request: Request, uow: Uow, plan_id: PlanId) -> Response:
-    """Read a plan as JSON, or in whichever representation the Accept header asks for. It never changes."""
+    """Return a plan as JSON, or in the representation that the Accept header names. It never changes."""
     plan = plans.load(uow, plan_id)
     uow.release()
     by_media_type = {
@@ -121,7 +121,7 @@ def get(request: Request, uow: Uow, plan_id: PlanId) -> Response:
 @router.get(
     "/{plan_id:uuid}/partitions",
     operation_id="list_plan_partitions",
-    summary="Read some partitions of a plan",
+    summary="List partitions of a plan",
     response_model=PartitionsDocument,
     responses=responses(errors.PlanNotFound, errors.InvalidPageToken),
     dependencies=[Security(principal, scopes=["read"])],
@@ -129,7 +129,7 @@ def get(request: Request, uow: Uow, plan_id: PlanId) -> Response:
 def partitions(
     uow: Uow, plan_id: PlanId, topic: TopicName | None = None, page_size: PageSize = 100, page_token: PageToken = None
 ) -> Response:
-    """Page through the partitions, of one topic if you name it. No more is read than the page shows."""
+    """Page through the partitions, of one topic if `topic` is given. Only the page is read."""
     head = uow.plans.get(plan_id)
     page = plans.partitions(uow, plan_id, topic=topic, offset=offset_of_token(page_token), size=page_size)
     token = None if page.next_offset is None else token_of_offset(page.next_offset)
@@ -140,7 +140,7 @@ def partitions(
 @router.get(
     "/{plan_id:uuid}/diff",
     operation_id="diff_plan",
-    summary="Compare a plan with another, or with what was there before",
+    summary="Compare a plan with another one or the previous state",
     response_model=_DIFFERENCE,
     responses=responses(
         errors.PlanNotFound, errors.SnapshotNotFound, errors.ConflictingFields, errors.InvalidPageToken
@@ -160,9 +160,9 @@ def diff(
     page_size: PageSize = 100,
     page_token: PageToken = None,
 ) -> Response:
-    """Say what the plan changes: partitions that are new or gone, replicas to copy, preferred leaders that change; in a
-    group the partitions that pass from one member to another, in an application the tasks that other clients have. Of a
-    reassignment also what each broker gets and gives, and the bytes and racks of each partition.
+    """List the changes of the plan: new and removed partitions, replicas to copy, changed preferred leaders; of a
+    group the partitions that pass from one member to another, of an application the tasks that change clients. Of a
+    reassignment also the transfers of each broker, and the bytes and racks of each partition.
     """
     plan = plans.load(uow, plan_id)
     difference = KINDS[plan.head.kind].difference(uow, plan, against)
@@ -175,7 +175,7 @@ def diff(
 @router.get(
     "/{plan_id:uuid}/export",
     operation_id="export_plan",
-    summary="Write a plan as a file",
+    summary="Export a plan as a file",
     response_class=Response,
     responses=responses(
         errors.PlanNotFound,
@@ -200,10 +200,10 @@ def export(
     ] = False,
     if_match: IfMatch = None,
 ) -> Response:
-    """The file for `kafka-reassign-partitions --reassignment-json-file`, the string for `kafka-topics
-    --replica-assignment` (of one topic), or a table as CSV, Markdown or an Arrow stream. A group plan is written as a
-    table: who reads each partition, and whether in its own rack. A reassignment is written as what changes: `rollback`
-    undoes it, `batches` is an archive of each batch with its inverse, `batch` one of them.
+    """Return the file for `kafka-reassign-partitions --reassignment-json-file`, the string for `kafka-topics
+    --replica-assignment` (of one topic), or a table as CSV, Markdown or an Arrow stream. The table of a group plan has
+    the member of each partition, and whether it is in its rack. The files of a reassignment have its changes:
+    `rollback` reverts it, `batches` is an archive of each batch with its rollback, `batch` one of them.
     """
     plan = plans.load(uow, plan_id)
     hashes = matched_hashes(if_match)
@@ -227,7 +227,7 @@ def export(
 @router.get(
     "/{plan_id:uuid}/picture.svg",
     operation_id="draw_plan",
-    summary="See a plan",
+    summary="Draw a plan",
     response_class=Response,
     responses=responses(
         errors.PlanNotFound, others={200: {"content": {SVG: {}}, "description": "Racks × brokers"}, 304: NOT_MODIFIED}
@@ -235,7 +235,7 @@ def export(
     dependencies=[Security(principal, scopes=["read"])],
 )
 def picture(request: Request, uow: Uow, plan_id: PlanId) -> Response:
-    """The plan as a picture of racks and brokers, to look at or to put into a page."""
+    """Return the plan as a picture of racks and brokers, which a page can embed."""
     response = _drawn(request, uow, plans.load(uow, plan_id))
     return with_etag(request, digest_of(bytes(response.body)), response)
 
@@ -249,7 +249,7 @@ def picture(request: Request, uow: Uow, plan_id: PlanId) -> Response:
     dependencies=[Security(principal, scopes=["admin"])],
 )
 def delete(uow: Uow, plan_id: PlanId) -> Response:
-    """Forget a plan and its assignments. Asking for the same again makes the same plan under another id."""
+    """Delete a plan and its assignments. The same request makes the same plan again, with another id."""
     uow.plans.delete(plan_id)
     return Response(status_code=204)
 

@@ -29,7 +29,7 @@ MOST_FIELD_ERRORS = 100
 
 
 class FieldError(BaseModel):
-    """What is wrong with one field of the request."""
+    """The error of one field of the request."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -39,7 +39,7 @@ class FieldError(BaseModel):
 
 
 class Problem(BaseModel):
-    """RFC 9457: what went wrong, for a person and for a program."""
+    """A problem document (RFC 9457)."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -67,7 +67,7 @@ def responses(
     by_status: dict[int, list[str]] = {
         HTTPStatus.BAD_REQUEST.value: ["The request cannot be parsed"],
         HTTPStatus.INTERNAL_SERVER_ERROR.value: ["The service failed"],
-        HTTPStatus.UNPROCESSABLE_ENTITY.value: ["A field is not what it has to be"],
+        HTTPStatus.UNPROCESSABLE_ENTITY.value: ["A field is invalid"],
     }
     for failure in (*general, *failures):
         status = status_of(failure) or HTTPStatus.INTERNAL_SERVER_ERROR

@@ -99,7 +99,7 @@ class PlaceRequest(_with_options(_PlaceFields)):  # type: ignore[misc] # the reg
     "/replicas",
     status_code=201,
     operation_id="plan_replicas",
-    summary="Place new topics as Kafka would",
+    summary="Place new topics as Kafka does",
     dependencies=[Depends(json_only)],
     response_model=PlanDocument,
     responses=responses(

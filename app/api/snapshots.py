@@ -1,4 +1,4 @@
-"""`/v1/snapshots`: snapshots of clusters."""
+"""`/v1/snapshots`: clusters at one moment."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ TEXT_PARTS = ("brokers", "topics", "log_dirs", "groups")
 
 
 class WarningDocument(BaseModel):
-    """A warning; the request succeeded all the same."""
+    """A condition that did not prevent the answer."""
 
     code: str
     detail: str
@@ -127,15 +127,19 @@ def create(
         Name | None, Query(description="The cluster's name, for a `text/plain` body.", examples=["example-texts"])
     ] = None,
 ) -> Response:
-    """Post JSON, or the output of the Kafka tools: as parts of a form (`brokers`, `topics`, `log_dirs`, `groups`, each
-    the verbatim output of one tool, and `cluster`), or concatenated as `text/plain`.
+    """Store a cluster from JSON, or from the output of Kafka's tools: as parts of a form (`brokers`, `topics`,
+    `log_dirs`, `groups`, each the unchanged text of one tool, and `cluster`), or one after another as `text/plain`.
 
-    `groups` is the output of `kafka-consumer-groups --describe`, alone, with `--members --verbose` or with `--state`,
-    concatenated in any order; or an admin client's description of groups as JSON, the only form with racks and
-    subscriptions, which may have `member_metadata` in base64 as the coordinator returns it.
+    `brokers` is the output of `kafka-broker-api-versions`; or ZooKeeper registrations (versions 1 to 5), each after a
+    line with its path `/brokers/ids/<id>`, or as a JSON array with the key `id` in each; or the body of a
+    TopicMetadata response v1 or an UpdateMetadata request v2, in hexadecimal or base64.
 
-    The same state of the same cluster is one snapshot, however often it is posted. The warnings name the brokers
-    without a rack, and the parts of the texts that could not be joined.
+    `groups` is the output of `kafka-consumer-groups --describe`, also with `--members --verbose` or `--state`, one
+    after another in any order; or an admin client's description of groups as JSON, which alone has racks and
+    subscriptions, and may have `member_metadata` in base64 as the coordinator returns it.
+
+    Posting the same state of the same cluster again returns the same snapshot. The warnings name the brokers without
+    rack, and the parts of the texts that could not be joined.
     """
 
     def answer() -> Response:
@@ -156,7 +160,7 @@ def create(
 def list_snapshots(
     uow: Uow, cluster: Name | None = None, page_size: PageSize = 50, page_token: PageToken = None
 ) -> Response:
-    """List the snapshots of all clusters, or of one."""
+    """Page through the snapshots, of one cluster if `cluster` is given."""
     page = uow.snapshots.page(cluster=cluster, before=id_of_token(page_token), size=page_size)
     token = token_of_id(page.items[-1].id) if page.has_more else None
     return _json({"items": [_document(snapshot) for snapshot in page.items], "next_page_token": token})
@@ -167,11 +171,11 @@ def list_snapshots(
     operation_id="get_snapshot",
     summary="Read a snapshot",
     response_model=SnapshotWithCluster,
-    responses=responses(errors.SnapshotNotFound, others={304: {"description": "The caller has this version"}}),
+    responses=responses(errors.SnapshotNotFound, others={304: {"description": "The caller has the current version"}}),
     dependencies=[Security(principal, scopes=["read"])],
 )
 def get(request: Request, uow: Uow, snapshot_id: Annotated[Id, examples.SNAPSHOT_ID]) -> Response:
-    """Read a snapshot with its cluster. Its ETag is its content hash."""
+    """Return a snapshot with its cluster. The ETag is its content hash."""
     snapshot = uow.snapshots.get(snapshot_id)
     document = orjson.Fragment(uow.snapshots.document(snapshot_id))
     return with_etag(request, snapshot.content_hash, _json(_document(snapshot) | {"document": document}))

@@ -1,11 +1,11 @@
 """The `rackplan` command.
 
-What a command needs is imported when it runs, so that `rackplan --help` answers at once.
+Each command imports its dependencies when it runs, so that `rackplan --help` is fast.
 
-    plan_commands.py  `rackplan plan …`: what each takes; offline.py and reassigning.py: what they do
-    serving.py        `rackplan serve`, and a database for the commands that need one
-    worker_process.py  as whom the worker runs, and one that is restarted for as long as the service lasts
-    live.py           `rackplan snapshot`; live_client.py: the client that it reads with
+    plan_commands.py  the options of `rackplan plan …`; offline.py and reassigning.py: the implementation
+    serving.py        `rackplan serve`, and the database of the commands that need one
+    worker_process.py  the worker's account, and its restarts for as long as the service runs
+    live.py           `rackplan snapshot`; live_client.py: its admin client
     output.py         where a command's input comes from and its answer goes
 """
 
@@ -28,13 +28,13 @@ AllowRoot = Annotated[
 
 app = typer.Typer(
     name="rackplan",
-    help="Where every Kafka replica will land, before Kafka does it.",
+    help="Predict and plan the placement of Kafka replicas, consumers, Streams tasks and keys.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-keys = typer.Typer(help="API keys: who may ask.", no_args_is_help=True)
+keys = typer.Typer(help="Create, list and revoke API keys.", no_args_is_help=True)
 app.add_typer(keys, name="keys")
 app.add_typer(plan_commands.plan, name="plan")
 
@@ -59,7 +59,7 @@ def serve(
     worker: Annotated[bool, typer.Option(help="Run a worker for jobs beside the API.")] = True,
     allow_root: AllowRoot = False,
 ) -> None:
-    """Serve the API and the pages, with a Postgres of its own where RACKPLAN_DATABASE_URL is not set."""
+    """Serve the API and the pages, with an embedded Postgres if RACKPLAN_DATABASE_URL is not set."""
     from app.cli import serving  # noqa: PLC0415 — see the module's docstring
 
     serving.serve(with_worker=worker, allow_root=allow_root)
@@ -77,7 +77,7 @@ def worker(allow_root: AllowRoot = False) -> None:
 def migrate(
     revision: Annotated[str, typer.Option("--to", help="A revision; `base` drops everything.")] = "head",
 ) -> None:
-    """Bring the database's schema up to date."""
+    """Upgrade the schema of the database."""
     from app.cli import serving  # noqa: PLC0415 — see the module's docstring
     from app.store import migrations  # noqa: PLC0415 — as above
 
@@ -94,15 +94,15 @@ def migrate(
 
 @keys.command("create")
 def create_key(
-    name: Annotated[str, typer.Argument(help="Yours to know the key by.")],
+    name: Annotated[str, typer.Argument(help="A name for the key.")],
     scope: Annotated[
         list[str] | None, typer.Option(help="read, plan or admin; each includes those before it. Default: plan.")
     ] = None,
 ) -> None:
-    """Make a key and print it. It cannot be shown again; only its hash is kept."""
+    """Create a key and print it. It cannot be shown again; only its hash is stored."""
     scopes = scope or ["plan"]
     if unknown := set(scopes) - {"read", "plan", "admin"}:
-        _fail(f"there is no scope {', '.join(sorted(unknown))}; scopes are read, plan and admin")
+        _fail(f"unknown scope {', '.join(sorted(unknown))}; scopes are read, plan and admin")
     from app.cli import serving  # noqa: PLC0415 — see the module's docstring
 
     with serving.database(migrated=True) as database, database.begin() as uow:
@@ -112,7 +112,7 @@ def create_key(
 
 @keys.command("list")
 def list_keys() -> None:
-    """List the keys, revoked ones too; never their secrets."""
+    """List all keys, including revoked ones, without their secrets."""
     from app.cli import serving  # noqa: PLC0415 — see the module's docstring
 
     with serving.database(migrated=True) as database, database.begin() as uow:
@@ -123,7 +123,7 @@ def list_keys() -> None:
 
 @keys.command("revoke")
 def revoke_key(name: Annotated[str, typer.Argument(help="The name of the key.")]) -> None:
-    """Make a key invalid for good."""
+    """Revoke a key permanently."""
     from app.cli import serving  # noqa: PLC0415 — see the module's docstring
 
     with serving.database(migrated=True) as database, database.begin() as uow:
@@ -137,7 +137,7 @@ def conformance(
         "tests/vectors"
     ),
 ) -> None:
-    """Run measured cases against the algorithms; exit 1 where one answers differently from Kafka."""
+    """Compare every algorithm with results measured from Kafka; exit 1 if any differs."""
     from app.services.conformance import run  # noqa: PLC0415 — see the module's docstring
 
     has_mismatch = False
@@ -150,21 +150,22 @@ def conformance(
 
 @app.command()
 def snapshot(
-    bootstrap: Annotated[str, typer.Option(help="host:port of a broker; several with commas between them.")],
+    bootstrap: Annotated[str, typer.Option(help="host:port of a broker; several, separated by commas.")],
     cluster: Annotated[str | None, typer.Option(help="The cluster's name. Default: Kafka's own cluster id.")] = None,
     properties: Annotated[
         list[str] | None,
         typer.Option(
-            "--property", help="key=value for the client, as security_protocol=SSL; repeatable. Others may see it."
+            "--property",
+            help="key=value of the client (security_protocol=SSL); repeatable, visible to others.",
         ),
     ] = None,
     properties_file: Annotated[
-        Path | None, typer.Option(help="A file of such lines: the place for passwords.", exists=True, dir_okay=False)
+        Path | None, typer.Option(help="A file of key=value lines, for passwords.", exists=True, dir_okay=False)
     ] = None,
     output: Annotated[Path | None, typer.Option(help="Write to this file.", dir_okay=False)] = None,
-    timeout: Annotated[float, typer.Option(help="Seconds that all of it may take.", min=1, max=86400)] = 60,
+    timeout: Annotated[float, typer.Option(help="Timeout in seconds for the whole command.", min=1, max=86400)] = 60,
 ) -> None:
-    """Read a running cluster, changing nothing, and write what POST /v1/snapshots takes.
+    """Read a running cluster without changing it, and write the JSON for POST /v1/snapshots.
 
     With a service: rackplan snapshot --bootstrap HOST:PORT | curl --json @- http://127.0.0.1:8080/v1/snapshots
     """
@@ -173,7 +174,9 @@ def snapshot(
     except ModuleNotFoundError as missing:
         if (missing.name or "").partition(".")[0] != "kafka":
             raise
-        raise ExtraNotInstalled("reading a running cluster needs it: pip install 'rackplan[kafka]'") from None
+        raise ExtraNotInstalled(
+            "reading a running cluster requires kafka-python: pip install 'rackplan[kafka]'"
+        ) from None
     from app.formats import snapshot_json  # noqa: PLC0415 — as above
 
     configured = live_client.properties(properties or (), properties_file)

@@ -1,7 +1,7 @@
 """`rackplan snapshot`: a running cluster as it is now, read with an admin client.
 
-It reads and never changes anything: which brokers there are, the partitions of every topic, what is being reassigned,
-what is on the brokers' disks. It sees what its principal may see: `Describe` on the cluster and on the topics.
+It reads and never changes anything: the brokers, the partitions of every topic, reassignments in progress, the log
+directories of the brokers. It needs the permission `Describe` on the cluster and on the topics.
 
 This module needs the extra `kafka`.
 """
@@ -24,79 +24,79 @@ from app.formats.log_dirs import BrokerLogDirs, LogDir, LogDirReplica, LogDirs, 
 
 Members: TypeAlias = Mapping[str, Any]
 Moves: TypeAlias = Mapping[tuple[str, int], Members]
-"""What is being reassigned, by topic and partition: `replicas`, `adding_replicas` and `removing_replicas`."""
+"""Reassignments in progress, by topic and partition: `replicas`, `adding_replicas` and `removing_replicas`."""
 
 T = TypeVar("T")
 
-_BROKERS_ASKED = 5
+_MAX_BROKERS_TRIED = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
-    """A cluster as it is now. `cautions`: what could not be read of it, a sentence each."""
+class LiveSnapshot:
+    """A cluster as it is now. `cautions`: the parts that could not be read, a sentence each."""
 
     cluster: Cluster
     cautions: tuple[str, ...] = ()
 
 
-def take(bootstrap: str, *, name: str | None, properties: Mapping[str, object], timeout_s: float) -> Taken:
+def take(bootstrap: str, *, name: str | None, properties: Mapping[str, object], timeout_s: float) -> LiveSnapshot:
     """Read a running cluster.
 
     Parameters
     ----------
-    bootstrap : `host:port`, several with commas between them; they are tried in this order.
-    name : the cluster's; Kafka's own cluster id where it is None.
+    bootstrap : `host:port`, several separated by commas, tried in this order.
+    name : the cluster's; Kafka's own cluster id if None.
     properties : of the client, as `live_client.properties` gives them.
-    timeout_s : how long all of it may take, in seconds.
+    timeout_s : the timeout of the whole call, in seconds.
 
     Raises
     ------
     ClusterUnreachable
-        No server answers as a Kafka broker does, the cluster refuses the client, or the time is over; says why.
+        No server answers like a Kafka broker, the cluster rejects the client, or the timeout is over; has the reason.
     ConflictingFields
         `bootstrap` is not `host:port`.
     """
 
-    def read() -> Taken:
+    def read() -> LiveSnapshot:
         with connected(bootstrap, properties, timeout_s=timeout_s) as admin:
             return _read(admin, name)
 
     return within(timeout_s, read)
 
 
-def _read(admin: KafkaAdminClient, name: str | None) -> Taken:
+def _read(admin: KafkaAdminClient, name: str | None) -> LiveSnapshot:
     cautions: list[str] = []
-    described: Members = _asked("the brokers", admin.describe_cluster)
+    described: Members = _answer_of_any_broker("the brokers", admin.describe_cluster)
     brokers = sorted(map(_broker, described["brokers"]), key=lambda broker: broker.id)
     # Topics and reassignments come in two answers. A reassignment that ends or begins between them would leave
     # replicas that look settled and are not, so the reassignments are read on both sides.
     before = _moves(admin, cautions)
-    listed: list[Members] = _asked("the topics", admin.describe_topics)
+    listed: list[Members] = _answer_of_any_broker("the topics", admin.describe_topics)
     moves = {**before, **_moves(admin, cautions)}
-    told = [topic for topic in listed if topic["partitions"] or not topic["error_code"]]
+    readable = [topic for topic in listed if topic["partitions"] or not topic["error_code"]]
     cautions += [_left_out(topic) for topic in listed if topic["error_code"] and not topic["partitions"]]
-    topics = [_topic(topic, moves) for topic in sorted(told, key=lambda topic: str(topic["name"]))]
+    topics = [_topic(topic, moves) for topic in sorted(readable, key=lambda topic: str(topic["name"]))]
     disks = _log_dirs(admin, [broker.id for broker in brokers if not broker.fenced], topics, cautions)
     cluster = Cluster(
         name=name or described["cluster_id"] or "live",
         brokers=tuple(brokers),
         topics=tuple(_sized(topics, disks)),
     )
-    return Taken(cluster, tuple(dict.fromkeys(cautions)))
+    return LiveSnapshot(cluster, tuple(dict.fromkeys(cautions)))
 
 
-def _asked(what: str, ask: Callable[[], T], *, brokers: int = _BROKERS_ASKED) -> T:
-    """What any broker answers. The client draws one, and no second time one that does not answer."""
+def _answer_of_any_broker(what: str, request: Callable[[], T], *, brokers: int = _MAX_BROKERS_TRIED) -> T:
+    """The answer of any broker. The client draws a broker, and none twice that does not answer."""
     try:
-        return ask()
+        return request()
     except CLIENT_ERRORS as failed:
         if brokers > 1 and isinstance(failed, RetriableError):
-            return _asked(what, ask, brokers=brokers - 1)
+            return _answer_of_any_broker(what, request, brokers=brokers - 1)
         raise ClusterUnreachable(f"{what} could not be read: {one_line(failed)}") from None
 
 
 def _broker(members: Members) -> Broker:
-    # Only Kafka 4.0 and later say who is fenced; an older one leaves fenced brokers out.
+    # Only Kafka 4.0 and later list fenced brokers; older versions leave them out.
     return Broker(members["broker_id"], members["rack"], bool(members.get("is_fenced")))
 
 
@@ -107,19 +107,19 @@ def _left_out(topic: Members) -> str:
 
 
 def _moves(admin: KafkaAdminClient, cautions: list[str]) -> Moves:
-    """What is being reassigned now; a caution where the cluster does not tell."""
+    """The reassignments in progress; a caution if the cluster does not list them."""
     try:
         listed: Mapping[tuple[str, int], Members] = admin.list_partition_reassignments()
     except (IncompatibleBrokerVersion, ClusterAuthorizationFailedError) as refused:
-        cautions.append(f"the cluster does not tell what is being reassigned: {type(refused).__name__}")
+        cautions.append(f"the cluster does not list reassignments in progress: {type(refused).__name__}")
         return {}
     except CLIENT_ERRORS as failed:
-        raise ClusterUnreachable(f"what is being reassigned could not be read: {one_line(failed)}") from None
+        raise ClusterUnreachable(f"reassignments in progress could not be read: {one_line(failed)}") from None
     return {(topic, partition): members for (topic, partition), members in listed.items()}
 
 
 def _topic(members: Members, moves: Moves) -> Topic:
-    """The topic, without sizes. Where a partition is being reassigned, its replicas are those that answer names."""
+    """The topic, without sizes. The replicas of a partition in a reassignment are those of that answer."""
     name = members["name"]
     partitions = sorted(members["partitions"], key=lambda partition: int(partition["partition_index"]))
     moving = [moves.get((name, partition["partition_index"]), {}) for partition in partitions]
@@ -138,20 +138,20 @@ def _topic(members: Members, moves: Moves) -> Topic:
 
 def _topic_id(members: Members) -> str | None:
     """The topic's id as Kafka's tools print it; the client has it as a UUID, and none from a broker before 2.8."""
-    told = UUID(str(members.get("topic_id") or UUID(int=0)))
-    return urlsafe_b64encode(told.bytes).decode().removesuffix("==") if told.int else None
+    uuid = UUID(str(members.get("topic_id") or UUID(int=0)))
+    return urlsafe_b64encode(uuid.bytes).decode().removesuffix("==") if uuid.int else None
 
 
 def _log_dirs(admin: KafkaAdminClient, brokers: Iterable[int], topics: Sequence[Topic], cautions: list[str]) -> LogDirs:
-    """What each broker has of the partitions it holds; a caution names the brokers that did not say."""
-    held = _held(topics)
-    told: list[BrokerLogDirs] = []
+    """The log directories of each broker; a caution names the brokers that did not return them."""
+    partitions_by_broker = _partitions_by_broker(topics)
+    answers: list[BrokerLogDirs] = []
     silent: list[str] = []
     for broker in brokers:
-        if broker not in held:
+        if broker not in partitions_by_broker:
             continue
         try:
-            answer: list[Members] = admin.describe_log_dirs(held[broker], brokers=[broker])
+            answer: list[Members] = admin.describe_log_dirs(partitions_by_broker[broker], brokers=[broker])
         except CLIENT_ERRORS as failed:
             silent.append(f"{broker} ({one_line(failed)})")
             continue
@@ -159,20 +159,20 @@ def _log_dirs(admin: KafkaAdminClient, brokers: Iterable[int], topics: Sequence[
         if not log_dirs:
             # Every broker has a log directory. None is the answer to a principal that may not see them.
             silent.append(f"{broker} (it names no log directory)")
-        told.append(BrokerLogDirs(broker, tuple(map(_log_dir, log_dirs))))
+        answers.append(BrokerLogDirs(broker, tuple(map(_log_dir, log_dirs))))
     if silent:
-        cautions.append(f"sizes are without those brokers that did not say what is on their disks: {', '.join(silent)}")
-    return LogDirs(tuple(told))
+        cautions.append(f"sizes are without the brokers that did not return their log directories: {', '.join(silent)}")
+    return LogDirs(tuple(answers))
 
 
-def _held(topics: Sequence[Topic]) -> Mapping[int, Mapping[str, list[int]]]:
-    """Partitions by topic and by the broker that holds them, so that a broker is not asked about those of others."""
-    held: dict[int, dict[str, list[int]]] = defaultdict(dict)
+def _partitions_by_broker(topics: Sequence[Topic]) -> Mapping[int, Mapping[str, list[int]]]:
+    """Partitions by broker and topic, so that a broker is asked only for its own."""
+    by_broker: dict[int, dict[str, list[int]]] = defaultdict(dict)
     for topic in topics:
         for broker in np.unique(topic.replicas).tolist():
             if broker != NO_REPLICA:
-                held[broker][topic.name] = topic.partition_ids[(topic.replicas == broker).any(axis=1)].tolist()
-    return held
+                by_broker[broker][topic.name] = topic.partition_ids[(topic.replicas == broker).any(axis=1)].tolist()
+    return by_broker
 
 
 def _log_dir(members: Members) -> LogDir:
@@ -198,5 +198,5 @@ def _log_dir(members: Members) -> LogDir:
 def _sized(topics: Iterable[Topic], disks: LogDirs) -> Iterable[Topic]:
     largest = sizes(disks)
     for topic in topics:
-        found = [largest.get((topic.name, partition), UNKNOWN_SIZE) for partition in topic.partition_ids.tolist()]
-        yield replace(topic, size_bytes=np.array(found, np.int64))
+        size_bytes = [largest.get((topic.name, partition), UNKNOWN_SIZE) for partition in topic.partition_ids.tolist()]
+        yield replace(topic, size_bytes=np.array(size_bytes, np.int64))

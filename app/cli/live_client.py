@@ -1,4 +1,4 @@
-"""An admin client of a running cluster: its properties, and a connection that is made, refused or given up in time.
+"""An admin client of a running cluster: its properties, and a connection with a timeout.
 
 It connects to the bootstrap servers it is given and to the brokers that they advertise, to nothing else. This module
 needs the extra `kafka`.
@@ -23,7 +23,7 @@ from app.errors import ClusterUnreachable, ConflictingFields
 T = TypeVar("T")
 
 CLIENT_ERRORS = (KafkaError, OSError, RuntimeError, ValueError, TypeError, LookupError, AttributeError)
-"""What the client raises: its own errors, the system's, and any of the rest where an answer is none it can read."""
+"""The errors of the client: its own, the system's, and others if it cannot parse an answer."""
 
 _CONNECTS_WITHIN_S = 10.0
 
@@ -32,7 +32,7 @@ def properties(given: Sequence[str], file: Path | None = None) -> Mapping[str, o
     """The client's properties from `key=value` texts and from a file of such lines; the texts win.
 
     Dots in a key are read as underscores, so `security.protocol` is `security_protocol`. In the file blank lines and
-    those that begin with `#` or `!` are passed over, and a value is taken as it stands: no escapes. Values may be
+    those that begin with `#` or `!` are ignored, and a value is taken literally, without escapes. Values may be
     secrets and are in no message.
 
     Raises `ConflictingFields` for what is no `key=value`, an unknown key or a value that the key does not take.
@@ -42,16 +42,16 @@ def properties(given: Sequence[str], file: Path | None = None) -> Mapping[str, o
         lines = enumerate(file.read_text(encoding="utf-8", errors="replace").splitlines(), start=1)
         named = [(f"{file.name} line {number}", line.strip()) for number, line in lines]
         texts = [(where, line) for where, line in named if line and line[0] not in "#!"] + texts
-    found = dict([_property(where, text) for where, text in texts])
-    protocol = str(found.get("security_protocol", ""))
-    if protocol.startswith("SASL") and "sasl_mechanism" not in found:
+    configured = dict([_property(where, text) for where, text in texts])
+    protocol = str(configured.get("security_protocol", ""))
+    if protocol.startswith("SASL") and "sasl_mechanism" not in configured:
         raise ConflictingFields(f"security_protocol {protocol} needs sasl_mechanism", path=("property",))
-    return MappingProxyType(found)
+    return MappingProxyType(configured)
 
 
 @contextmanager
 def connected(bootstrap: str, configured: Mapping[str, object], *, timeout_s: float) -> Iterator[KafkaAdminClient]:
-    """A client of the first server that answers; closed in the end.
+    """A client of the first server that answers; closed at the end.
 
     The servers are tried one by one, since the client itself would spend all of its time on one that takes no
     connection.
@@ -88,7 +88,7 @@ def connected(bootstrap: str, configured: Mapping[str, object], *, timeout_s: fl
 
 
 def within(timeout_s: float, work: Callable[[], T]) -> T:
-    """What `work` gives, or `ClusterUnreachable` when the time is over.
+    """The result of `work`, or `ClusterUnreachable` after the timeout.
 
     The client bounds its waits one by one, not together, and its look-ups of names not at all. So the work is done in
     a thread that may be left behind: the command ends then.
@@ -110,7 +110,7 @@ def within(timeout_s: float, work: Callable[[], T]) -> T:
 
 
 def one_line(failed: BaseException) -> str:
-    """What an error says, on one line; its name where it says nothing."""
+    """The message of an error on one line; its name if it has none."""
     return " ".join(str(failed).split()) or type(failed).__name__
 
 
@@ -200,7 +200,7 @@ def _admin(
 
 @contextmanager
 def _heard() -> Iterator[list[BaseException]]:
-    """The errors that the client tells nobody but its log, oldest first."""
+    """The errors that the client only logs, oldest first."""
     logger = logging.getLogger("kafka")
     # For good, since its last lines may come from a thread that was left behind. Below a warning it tells the client's
     # properties, passwords too; and of the warnings one is to be printed, not all.

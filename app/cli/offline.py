@@ -1,4 +1,4 @@
-"""`rackplan plan …`: the service's own answers, from files and without a service."""
+"""`rackplan plan …`: the plans of the service, from files."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -26,7 +26,7 @@ from app.settings import Settings
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """The files that hold what the Kafka tools printed."""
+    """The files with the output of the Kafka tools."""
 
     brokers: Path | None
     topics: Path | None
@@ -34,7 +34,7 @@ class Texts:
     groups: Path | None = None
 
     def cluster(self, name: str) -> Cluster:
-        """The cluster that they describe. Raises `MalformedText`."""
+        """The cluster that the files describe. Raises `MalformedText`."""
         paths = {field.name: getattr(self, field.name) for field in fields(self)}
         texts = {part: decode(path.read_bytes(), part) for part, path in paths.items() if path is not None}
         return assemble(name, **{f"{part}_text": text for part, text in texts.items()}).cluster
@@ -42,7 +42,7 @@ class Texts:
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """How topics are to be placed: the options of the command, as typed."""
+    """The options of the command that choose a placement, as typed."""
 
     algorithm: str
     rack_mode: str | None = None
@@ -52,7 +52,7 @@ class Choices:
     forced_racks: Sequence[str] = ()
 
     def request(self, topics: Sequence[NewTopic]) -> ReplicasRequest:
-        """What the service is asked. Raises `ConflictingFields` where a choice is none of those there are."""
+        """The request to the service. Raises `ConflictingFields` if a choice is unknown."""
         require("algorithm", self.algorithm, tuple(PLACEMENTS))
         require("rack-mode", self.rack_mode, tuple(RackMode))
         require("policy", self.policy, tuple(Policy))
@@ -73,7 +73,7 @@ class Choices:
 def place(topics: list[str], *, texts: Texts, cluster: str, choices: Choices, export: str | None) -> bytes:
     """Place topics on the cluster that the files describe; the plan as the API writes it, or one of the exports.
 
-    Raises what the service does, and `ConflictingFields` where an option is none of those there are.
+    Raises what the service does, and `ConflictingFields` if the value of an option is unknown.
     """
     require("export", export, tuple(EXPORTS))
     request = choices.request([_topic(text) for text in topics])
@@ -87,7 +87,7 @@ def place(topics: list[str], *, texts: Texts, cluster: str, choices: Choices, ex
 def predict_group(group: str, *, texts: Texts, cluster: str, assignors: Sequence[str], events: Sequence[str]) -> bytes:
     """Predict a group that the files describe; the plan as the API writes it.
 
-    Raises what the service does, and `ConflictingFields` where an option is none of those there are.
+    Raises what the service does, and `ConflictingFields` if the value of an option is unknown.
     """
     for name in assignors:
         require("assignor", name, tuple(ASSIGNORS))
@@ -108,19 +108,19 @@ def place_keys(
     compare_partitions: Sequence[int],
     null_keys: Mapping[str, Any] | None,
 ) -> bytes:
-    """Say where the keys of a file go, as the API writes it.
+    """Find the partitions of the keys of a file, as the API writes them.
 
-    A line, however it ends, is a key, an empty one an empty key, and one that says `null_marker` a record without key.
-    `null_keys` are fields of `NullKeys`; None leaves such records unplaced.
+    A line is a key, an empty line an empty key, and a line equal to `null_marker` a record without key. `null_keys` are
+    fields of `NullKeys`; None leaves such records unplaced.
 
-    Raises what the service does, `MalformedKey` with the line's number, and `ConflictingFields` where an option is none
-    of those there are.
+    Raises what the service does, `MalformedKey` with the number of the line, and `ConflictingFields` if the value of an
+    option is unknown.
     """
     require("encoding", encoding, tuple(Encoding))
     for name in partitioners:
         require("partitioner", name, tuple(PARTITIONERS))
     lines = [line.removesuffix("\r") for line in decode(file.read_bytes(), "keys").split("\n")]
-    if lines[-1] == "":  # what follows the last line's end is no line
+    if lines[-1] == "":  # the end of the last line does not begin another one
         del lines[-1]
     request = KeysRequest(
         keys=[None if line == null_marker else line for line in lines],
@@ -139,12 +139,12 @@ def place_keys(
 
 
 def printed(document: bytes) -> bytes:
-    """A document as people read it."""
+    """A document with indentation."""
     return orjson.dumps(orjson.loads(document), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 
 
 def require(option: str, value: str | None, known: tuple[str, ...]) -> None:
-    """Raise `ConflictingFields` where the value of an option is none of those that there are."""
+    """Raise `ConflictingFields` if the value of an option is unknown."""
     if value is not None and value not in known:
         raise ConflictingFields(f"--{option} is {value}; it has to be one of {', '.join(known)}", path=(option,))
 

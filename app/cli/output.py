@@ -1,4 +1,4 @@
-"""Where a command's input comes from and its answer goes."""
+"""The input and output of commands."""
 
 import sys
 from pathlib import Path

@@ -1,6 +1,6 @@
-"""`rackplan plan …`: what each command takes.
+"""The options of `rackplan plan …`.
 
-What a command needs is imported when it runs, so that `rackplan --help` answers at once.
+Each command imports its dependencies when it runs, so that `rackplan --help` is fast.
 """
 
 from pathlib import Path
@@ -10,7 +10,7 @@ import typer
 
 from app.cli.output import hand_over
 
-plan = typer.Typer(help="Plans made here, without a service.", no_args_is_help=True)
+plan = typer.Typer(help="Make plans from files, without a service.", no_args_is_help=True)
 
 
 @plan.command("replicas")
@@ -22,23 +22,23 @@ def plan_replicas(
         Path | None,
         typer.Option(help="kafka-broker-api-versions, ZooKeeper registrations or metadata bytes.", exists=True),
     ] = None,
-    topics: Annotated[Path | None, typer.Option(help="What kafka-topics --describe printed.", exists=True)] = None,
-    log_dirs: Annotated[Path | None, typer.Option(help="What kafka-log-dirs --describe printed.", exists=True)] = None,
+    topics: Annotated[Path | None, typer.Option(help="The output of kafka-topics --describe.", exists=True)] = None,
+    log_dirs: Annotated[Path | None, typer.Option(help="The output of kafka-log-dirs --describe.", exists=True)] = None,
     cluster: Annotated[str, typer.Option(help="The cluster's name.")] = "offline",
     algorithm: Annotated[str, typer.Option(help="admin_utils, striped or awareness.")] = "admin_utils",
     rack_mode: Annotated[str | None, typer.Option(help="enforced, safe or disabled.")] = None,
-    fixed_start_index: Annotated[int | None, typer.Option(help="Where admin_utils starts.", min=0)] = None,
+    fixed_start_index: Annotated[int | None, typer.Option(help="Start index of admin_utils.", min=0)] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of the generator.")] = None,
     policy: Annotated[
         str | None,
-        typer.Option(help="Of awareness: spread, forced, hdfs, redis or kafka. Default: spread, over racks."),
+        typer.Option(help="For awareness: spread, forced, hdfs, redis or kafka. Default: spread, over racks."),
     ] = None,
     forced: Annotated[
-        list[str] | None, typer.Option(help="Of the policy forced: a rack that there is meant to be; repeatable.")
+        list[str] | None, typer.Option(help="For the policy forced: an expected rack; repeatable.")
     ] = None,
     export: Annotated[str | None, typer.Option(help="Print this format instead of the plan's JSON.")] = None,
 ) -> None:
-    """Place topics from files, without a service: the same core, the same JSON."""
+    """Place new topics; the JSON is that of POST /v1/plans/replicas."""
     from app.cli import offline  # noqa: PLC0415 — see the module's docstring
 
     written = offline.place(
@@ -53,66 +53,65 @@ def plan_replicas(
 
 @plan.command("reassignment")
 def plan_reassignment(
-    topics: Annotated[Path, typer.Option(help="What kafka-topics --describe printed.", exists=True)],
+    topics: Annotated[Path, typer.Option(help="The output of kafka-topics --describe.", exists=True)],
     brokers: Annotated[
         Path | None,
         typer.Option(help="kafka-broker-api-versions, ZooKeeper registrations or metadata bytes.", exists=True),
     ] = None,
-    log_dirs: Annotated[Path | None, typer.Option(help="What kafka-log-dirs --describe printed.", exists=True)] = None,
+    log_dirs: Annotated[Path | None, typer.Option(help="The output of kafka-log-dirs --describe.", exists=True)] = None,
     cluster: Annotated[str, typer.Option(help="The cluster's name.")] = "offline",
     request: Annotated[
         Path | None,
         typer.Option(
-            help="The JSON that POST /v1/plans/reassignment takes, without snapshot_id; instead of all options from "
-            "here to --throttle.",
+            help="The JSON of POST /v1/plans/reassignment, without snapshot_id; instead of all options from here to "
+            "--throttle.",
             exists=True,
             dir_okay=False,
         ),
     ] = None,
-    add_broker: Annotated[list[str] | None, typer.Option(help="id:rack, or an id without; repeatable.")] = None,
+    add_broker: Annotated[list[str] | None, typer.Option(help="id:rack, or id; repeatable.")] = None,
     remove_broker: Annotated[list[int] | None, typer.Option(help="An id; repeatable.")] = None,
     replace_broker: Annotated[list[str] | None, typer.Option(help="old=new, two ids; repeatable.")] = None,
     forbid_broker: Annotated[
-        list[int] | None, typer.Option(help="The id of one that gets nothing new; repeatable.")
+        list[int] | None, typer.Option(help="The id of a broker that receives no new replica; repeatable.")
     ] = None,
     replication_factor: Annotated[list[str] | None, typer.Option(help="topic=factor; repeatable.")] = None,
-    partitions: Annotated[
-        list[str] | None, typer.Option(help="topic=number, how many it is to have in all; repeatable.")
+    partitions: Annotated[list[str] | None, typer.Option(help="topic=number, the new total; repeatable.")] = None,
+    topic: Annotated[
+        list[str] | None, typer.Option(help="A topic that may move; repeatable. Default: every topic.")
     ] = None,
-    topic: Annotated[list[str] | None, typer.Option(help="What may move; repeatable. Default: every topic.")] = None,
     topics_to_move: Annotated[
         Path | None,
-        typer.Option(help="More of these, from a --topics-to-move-json-file of Kafka.", exists=True, dir_okay=False),
+        typer.Option(help="Topics that may move: a --topics-to-move-json-file.", exists=True, dir_okay=False),
     ] = None,
-    leaders_only: Annotated[bool, typer.Option("--leaders-only", help="Move no replica; make leaders even.")] = False,
+    leaders_only: Annotated[bool, typer.Option("--leaders-only", help="Move no replica; balance the leaders.")] = False,
     fix_offline_replicas: Annotated[
-        bool, typer.Option("--fix-offline-replicas", help="Leave nothing on brokers that are fenced or down.")
+        bool, typer.Option("--fix-offline-replicas", help="Empty brokers that are fenced or down.")
     ] = False,
     rack_mode: Annotated[str | None, typer.Option(help="enforced, safe or disabled.")] = None,
-    balance: Annotated[str | None, typer.Option(help="Of replicas: tight, keep, or a tolerance such as 0.05.")] = None,
-    balance_by: Annotated[str | None, typer.Option(help="count or bytes.")] = None,
-    leaders: Annotated[str | None, typer.Option(help="tight, keep, preferred, or a tolerance such as 0.05.")] = None,
-    minimise: Annotated[str | None, typer.Option(help="bytes or replicas.")] = None,
-    max_moved_bytes: Annotated[int | None, typer.Option(help="A budget: the best balance that it pays for.")] = None,
+    balance: Annotated[str | None, typer.Option(help="Replicas: tight, keep, or a tolerance (0.05).")] = None,
+    balance_by: Annotated[str | None, typer.Option(help="Balance replicas by count or bytes.")] = None,
+    leaders: Annotated[str | None, typer.Option(help="Leaders: tight, keep, preferred, or a tolerance.")] = None,
+    minimise: Annotated[str | None, typer.Option(help="The objective: bytes or replicas.")] = None,
+    max_moved_bytes: Annotated[int | None, typer.Option(help="A budget in bytes: the best balance within it.")] = None,
     trade_off: Annotated[bool, typer.Option("--trade-off", help="Add a table of movement against balance.")] = False,
     merge_running: Annotated[
-        bool, typer.Option("--merge-running", help="Partitions that are on their way already are where they go.")
+        bool, typer.Option("--merge-running", help="Treat a reassignment in progress as complete.")
     ] = False,
     relax: Annotated[
-        bool, typer.Option("--relax", help="Where not all can be had: the nearest, and what was given up.")
+        bool,
+        typer.Option("--relax", help="If infeasible, plan the nearest feasible change."),
     ] = False,
     max_moves_in_per_broker: Annotated[
-        int | None, typer.Option(help="Replicas that a broker takes in one batch. Default: 4.")
+        int | None, typer.Option(help="Replicas that a broker receives in one batch. Default: 4.")
     ] = None,
-    throttle: Annotated[int | None, typer.Option(help="Bytes a second of every broker: how long batches take.")] = None,
+    throttle: Annotated[int | None, typer.Option(help="Bytes/s of every broker, for the duration of batches.")] = None,
     export: Annotated[str | None, typer.Option(help="Print this format instead of the plan's JSON.")] = None,
-    batch: Annotated[int | None, typer.Option(help="Of the format batch: which one, from 1 on.")] = None,
-    inverse: Annotated[
-        bool, typer.Option("--inverse", help="Of the format batch: what brings back what was there before.")
-    ] = False,
+    batch: Annotated[int | None, typer.Option(help="For the format batch: its number, from 1.")] = None,
+    inverse: Annotated[bool, typer.Option("--inverse", help="For the format batch: its rollback.")] = False,
     output: Annotated[Path | None, typer.Option(help="Write to this file.", dir_okay=False)] = None,
 ) -> None:
-    """Change a cluster with the least movement, from files and without a service: the same core, the same JSON."""
+    """Change a cluster with the least movement; the JSON is that of POST /v1/plans/reassignment."""
     from app.cli import offline, reassigning  # noqa: PLC0415 — see the module's docstring
 
     changes = reassigning.Changes(
@@ -138,10 +137,10 @@ def plan_reassignment(
         throttle=throttle,
     )
     written = reassigning.reassign(
-        reassigning.asked(changes, request),
+        reassigning.request_of(changes, request),
         texts=offline.Texts(brokers=brokers, topics=topics, log_dirs=log_dirs),
         cluster=cluster,
-        handed=reassigning.Handed(export, batch, inverse),
+        output=reassigning.Output(export, batch, inverse),
     )
     hand_over(written, output)
 
@@ -150,23 +149,24 @@ def plan_reassignment(
 def plan_group(
     group: Annotated[str, typer.Argument(help="The group's id.")],
     groups: Annotated[
-        Path, typer.Option(help="What kafka-consumer-groups --describe printed, or groups as JSON.", exists=True)
+        Path, typer.Option(help="The output of kafka-consumer-groups --describe, or groups as JSON.", exists=True)
     ],
-    topics: Annotated[Path, typer.Option(help="What kafka-topics --describe printed.", exists=True)],
+    topics: Annotated[Path, typer.Option(help="The output of kafka-topics --describe.", exists=True)],
     brokers: Annotated[
         Path | None,
         typer.Option(help="kafka-broker-api-versions, ZooKeeper registrations or metadata bytes.", exists=True),
     ] = None,
     cluster: Annotated[str, typer.Option(help="The cluster's name.")] = "offline",
     assignor: Annotated[
-        list[str] | None, typer.Option(help="As docs/groups.md lists them; of several the first. Default: the group's.")
+        list[str] | None,
+        typer.Option(help="A name from docs/groups.md; repeatable. Default: the group's."),
     ] = None,
     event: Annotated[
         list[str] | None,
         typer.Option(help="leave=MEMBER, lose_rack=RACK or rolling_restart; repeatable, in order."),
     ] = None,
 ) -> None:
-    """Predict a recorded group from files, without a service: the same core, the same JSON."""
+    """Predict the assignment of a group; the JSON is that of POST /v1/plans/group."""
     from app.cli import offline  # noqa: PLC0415 — see the module's docstring
 
     texts = offline.Texts(brokers=brokers, topics=topics, groups=groups)
@@ -176,35 +176,35 @@ def plan_group(
 
 @plan.command("keys")
 def plan_keys(
-    file: Annotated[Path, typer.Argument(help="A key a line; /dev/stdin reads a pipe.", exists=True, dir_okay=False)],
-    partitions: Annotated[int, typer.Option(help="How many the topic has.", max=1_000_000)],
+    file: Annotated[Path, typer.Argument(help="One key a line; /dev/stdin reads a pipe.", exists=True, dir_okay=False)],
+    partitions: Annotated[int, typer.Option(help="Number of partitions of the topic.", max=1_000_000)],
     partitioner: Annotated[
-        list[str] | None, typer.Option(help="A name as docs/keys.md lists them; repeatable. Default: murmur2.")
+        list[str] | None, typer.Option(help="A name from docs/keys.md; repeatable. Default: murmur2.")
     ] = None,
     encoding: Annotated[str, typer.Option(help="utf8, base64, int32 or int64.")] = "utf8",
-    null_marker: Annotated[
-        str | None, typer.Option(help="A line that says this is a record without key, as the console producer's.")
-    ] = None,
+    null_marker: Annotated[str | None, typer.Option(help="A line with this text is a record without key.")] = None,
     compare_partitions: Annotated[
         list[int] | None, typer.Option(help="Another partition count; repeatable.", max=1_000_000)
     ] = None,
     null_keys: Annotated[bool, typer.Option("--null-keys", help="Place records without key too.")] = False,
-    seed: Annotated[int | None, typer.Option(help="Seed of their generator.", min=-(2**63), max=2**63 - 1)] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="Seed of the generator for records without key.", min=-(2**63), max=2**63 - 1)
+    ] = None,
     available_partition: Annotated[
         list[int] | None, typer.Option(help="A partition that has a leader; repeatable. Default: all.")
     ] = None,
     queue_size: Annotated[
         list[int] | None,
-        typer.Option(help="Batches that wait for each available partition; repeatable.", min=0, max=2**31 - 1),
+        typer.Option(help="Queued batches of each available partition; repeatable.", min=0, max=2**31 - 1),
     ] = None,
     batch_bytes: Annotated[int | None, typer.Option(help="batch.size.", min=1, max=2**31 - 1)] = None,
     record_bytes: Annotated[
-        int | None, typer.Option(help="What a record takes of its batch.", min=0, max=2**31 - 1)
+        int | None, typer.Option(help="Bytes of a record in its batch.", min=0, max=2**31 - 1)
     ] = None,
 ) -> None:
-    """Say which partition each key of a file goes to, without a service: the same core, the same JSON.
+    """Find the partition of each key; the JSON is that of POST /v1/keys/partitions.
 
-    Every option about records without key implies --null-keys.
+    Each option for records without key implies --null-keys.
     """
     from app.cli import offline  # noqa: PLC0415 — see the module's docstring
 
@@ -215,7 +215,7 @@ def plan_keys(
         "batch_bytes": batch_bytes,
         "record_bytes": record_bytes,
     }
-    said = {name: value for name, value in about_null_keys.items() if value is not None}
+    stated = {name: value for name, value in about_null_keys.items() if value is not None}
     written = offline.place_keys(
         file,
         partitions=partitions,
@@ -223,6 +223,6 @@ def plan_keys(
         encoding=encoding,
         null_marker=null_marker,
         compare_partitions=compare_partitions or [],
-        null_keys=said if null_keys or said else None,
+        null_keys=stated if null_keys or stated else None,
     )
     hand_over(written, None)

@@ -1,7 +1,7 @@
-"""`rackplan plan reassignment`: a change as it is typed or written in a file, planned and handed over.
+"""`rackplan plan reassignment`: a change from options or from a file, planned and written.
 
-Either way it becomes what `POST /v1/plans/reassignment` takes, and is read as that is: one place says what a field may
-be. Nobody keeps a snapshot here; the cluster is what the texts say.
+Both become the body of `POST /v1/plans/reassignment` and are validated by its model, so the rules of a field are in one
+place. There is no snapshot; the cluster is that of the texts.
 """
 
 import re
@@ -23,12 +23,12 @@ from app.services.reassignment import EXPORTS, PLANNER, ReassignmentRequest
 from app.settings import Settings
 
 _NUMBER = re.compile(r"-?[0-9]{1,18}")
-"""What is passed on as a number; whether it is a possible one the API's models say."""
+"""Text that is passed on as a number; the API's models check its range."""
 
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """The options of the command that say what is to change and how, as typed; what is falsy or None was not."""
+    """The options of the command that describe the change, as typed; a falsy one or None was not typed."""
 
     add_broker: Sequence[str] = ()
     remove_broker: Sequence[int] = ()
@@ -51,13 +51,13 @@ class Changes:
     max_moves_in_per_broker: int | None = None
     throttle: int | None = None
 
-    def said(self) -> list[str]:
-        """The options that were typed, as they are."""
+    def typed(self) -> list[str]:
+        """The names of the options that were typed."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         return [f"--{name.replace('_', '-')}" for name, value in values.items() if value not in (None, False, (), [])]
 
     def body(self) -> dict[str, Json]:
-        """The same as a request's body. Raises `ConflictingFields` where an option is not of its form."""
+        """The body of the request. Raises `ConflictingFields` if an option does not have its form."""
         body: dict[str, Json] = {
             "add_brokers": [_broker(text) for text in self.add_broker],
             "remove_brokers": list(self.remove_broker),
@@ -69,48 +69,51 @@ class Changes:
             "leaders_only": self.leaders_only,
             "fix_offline_replicas": self.fix_offline_replicas,
             "rack_mode": self.rack_mode,
-            "balance": _told(
-                replicas=_evenness(self.balance), replicas_by=self.balance_by, leaders=_evenness(self.leaders)
+            "balance": _without_none(
+                replicas=_balance(self.balance), replicas_by=self.balance_by, leaders=_balance(self.leaders)
             ),
             "minimise": self.minimise,
             "max_moved_bytes": self.max_moved_bytes,
             "trade_off": self.trade_off,
             "running_reassignment": "merge" if self.merge_running else None,
             "on_conflict": "relax" if self.relax else None,
-            "batches": _told(max_moves_in_per_broker=self.max_moves_in_per_broker, throttle_bytes_per_s=self.throttle),
+            "batches": _without_none(
+                max_moves_in_per_broker=self.max_moves_in_per_broker, throttle_bytes_per_s=self.throttle
+            ),
         }
-        return _told(**body)
+        return _without_none(**body)
 
 
 @dataclass(frozen=True, slots=True)
-class Handed:
-    """How the plan is handed over: as the API writes it where `export` is None; `batch`, `inverse`: of one batch."""
+class Output:
+    """The format of the output: the API's JSON if `export` is None; `batch`, `is_inverse`: of one batch."""
 
     export: str | None = None
     batch: int | None = None
     is_inverse: bool = False
 
 
-def asked(changes: Changes, file: Path | None) -> ReassignmentRequest:
-    """What the service is asked: by the options, or by the file where there is one.
+def request_of(changes: Changes, file: Path | None) -> ReassignmentRequest:
+    """The request to the service, from the options, or from the file if there is one.
 
     Raises
     ------
-    ConflictingFields : options and a file, or an option that is not of its form.
-    MalformedText : the file is not JSON. InvalidField : a field of it, or an option, is not what it has to be.
+    ConflictingFields : there are options and a file, or an option does not have its form.
+    MalformedText : the file is not JSON.
+    InvalidField : a field of the file, or an option, is invalid.
     """
     if file is None:
         return _checked(changes.body())
-    if typed := changes.said():
-        detail = f"a request file says all that is asked; {', '.join(typed)} cannot stand beside --request"
+    if typed := changes.typed():
+        detail = f"a request file replaces the options; {', '.join(typed)} and --request exclude each other"
         raise ConflictingFields(detail, path=("request",))
     text = decode(file.read_bytes(), "request")
     try:
         body: Json = orjson.loads(text)
     except orjson.JSONDecodeError as wrong:
-        raise refusal(wrong.lineno, expected="a request in JSON", found=wrong.msg, path=("request",)) from None
+        raise refusal(wrong.lineno, expected="a request in JSON", actual=wrong.msg, path=("request",)) from None
     if isinstance(body, Mapping) and "snapshot_id" in body:
-        detail = "a snapshot is kept by a service, and here the cluster is what the texts say; leave snapshot_id out"
+        detail = "snapshots belong to a service, and this cluster is that of the texts; leave snapshot_id out"
         raise ConflictingFields(detail, path=("snapshot_id",))
     return _checked(body)
 
@@ -125,43 +128,43 @@ def topics_to_move(file: Path | None) -> tuple[str, ...]:
     return () if file is None else topics_file.read(decode(file.read_bytes(), "topics_to_move"))
 
 
-def reassign(request: ReassignmentRequest, *, texts: Texts, cluster: str, handed: Handed) -> bytes:
+def reassign(request: ReassignmentRequest, *, texts: Texts, cluster: str, output: Output) -> bytes:
     """Plan the change of the cluster that the files describe; the plan as the API writes it, or one of the exports.
 
-    Raises what the service does, and `ConflictingFields` where an option is none of those there are.
+    Raises what the service does, and `ConflictingFields` if the value of an option is unknown.
     """
-    require("export", handed.export, (*EXPORTS, BATCH))
-    if handed.export is None and (handed.batch is not None or handed.is_inverse):
-        option = "inverse" if handed.batch is None else "batch"
+    require("export", output.export, (*EXPORTS, BATCH))
+    if output.export is None and (output.batch is not None or output.is_inverse):
+        option = "inverse" if output.batch is None else "batch"
         raise ConflictingFields(f"--{option} goes with --export {BATCH}", path=(option,))
     described = texts.cluster(cluster)
     plan = draft_plan(PLANNER, request, described, Settings().limits)
-    if handed.export is None:
+    if output.export is None:
         return printed(kinds.to_json(plan))
-    return kinds.write(plan, handed.export, lambda: described, batch=handed.batch, is_inverse=handed.is_inverse)
+    return kinds.write(plan, output.export, lambda: described, batch=output.batch, is_inverse=output.is_inverse)
 
 
 class _Body(PlanReassignmentRequest):
-    snapshot_id: None = None  # type: ignore[assignment] # of a request's fields the one that files have no use for
+    snapshot_id: None = None  # type: ignore[assignment] # the one field of a request that does not apply to files
 
 
 def _checked(body: Json) -> ReassignmentRequest:
     try:
         return _Body.model_validate(body).service()
     except ValidationError as invalid:
-        invalid_fields = [
+        errors = [
             field_error(dict(error, loc=("body", *error["loc"])), body) for error in invalid.errors(include_url=False)
         ]
-    raise InvalidField(first_of(invalid_fields, total=len(invalid_fields)), errors=invalid_fields)
+    raise InvalidField(first_of(errors, total=len(errors)), errors=errors)
 
 
-def _told(**members: Json) -> dict[str, Json]:
-    """What was said of them; what was left out is the API's to fill in."""
+def _without_none(**members: Json) -> dict[str, Json]:
+    """The members that are not None; the API has defaults for the others."""
     return {name: value for name, value in members.items() if value is not None}
 
 
-def _evenness(text: str | None) -> Json:
-    """A word, or a tolerance; what is neither is left for the API to refuse."""
+def _balance(text: str | None) -> Json:
+    """A word, or a tolerance; the API rejects anything else."""
     try:
         return None if text is None else {"tolerance": float(text)}
     except ValueError:

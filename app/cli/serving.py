@@ -21,7 +21,7 @@ _STOPPING_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 def serve(*, with_worker: bool, allow_root: bool = False) -> None:
-    """Serve until told to stop: Ctrl-C, SIGTERM and a closed terminal all stop everything that was started.
+    """Serve until stopped: Ctrl-C, SIGTERM and a closed terminal all stop everything that was started.
 
     Parameters
     ----------
@@ -86,10 +86,10 @@ def database(*, migrated: bool = False) -> Iterator[Database]:
         url = settings.database_url or embedded.url_of_running(settings.data_dir)
         if url is None:
             url = started.enter_context(_embedded(settings)).url
-        found = started.enter_context(Database(url))
+        connected = started.enter_context(Database(url))
         if migrated:
-            migrations.upgrade(found.engine)
-        yield found
+            migrations.upgrade(connected.engine)
+        yield connected
 
 
 class _Announcing(uvicorn.Server):

@@ -13,7 +13,8 @@ no clock, log, I/O, environment or hidden randomness: every draw comes from a ge
     replicas/     placement of new partitions, one policy a file, one `place` verb, and its verifier
     reassignment/ replicas and leaders moved as little as can be, with the proof, in safe batches
     streams/      Kafka Streams: where active, standby and warm-up tasks land, by which rule
-    capacity/     scenarios of a sweep: load of each broker, failures, headroom, cost
+    capacity/     the capacity model: load of each broker, failures, headroom, cost; its sweeps
+    sweeps/       axes, fields, sampling and the scoring loop of sweeps of any kind; sweep_kinds.py lists the kinds
     measures/     balance, rack safety and exposure: what every plan reports
 """
 

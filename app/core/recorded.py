@@ -1,8 +1,8 @@
-"""Consumer groups as they were when the cluster was described: what a plan starts from, not yet what an assignor takes.
+"""Consumer groups of a snapshot: the start of a plan, before they become the input of an assignor.
 
-What was recorded depends on who was asked. A table of `kafka-consumer-groups` says which partitions a member has, and
-nothing of its rack or subscription; the coordinator's own answer says all of it. None stands for what was not said, so
-that a plan can tell "no rack" from "nobody knows".
+The recorded fields depend on the source. A table of `kafka-consumer-groups` has the partitions of a member, but not its
+rack or subscription; the coordinator's own answer has all fields. None stands for a field that the source does not
+have, so that a plan can distinguish "no rack" from "unknown".
 """
 
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 
 class TopicPartitions(NamedTuple):
-    """Partitions of one topic, in the order in which somebody lists them."""
+    """Partitions of one topic, in the order of the source."""
 
     topic: str
     partitions: tuple[int, ...]
@@ -22,12 +22,13 @@ class RecordedMember:
 
     Parameters
     ----------
-    topics : its subscription, in its own order; None where the record does not say. Then it says nothing either of
-        `rack_id`, `owned`, `generation_id` and `user_data`, all of which a subscription carries.
-    rack_id : None, beside a subscription, where the member has none.
-    owned : what it said it owns, each topic once. generation_id : of that; None where it did not say.
+    topics : the subscription, in its own order; None if unknown. Then `rack_id`, `owned`, `generation_id` and
+        `user_data` are unknown too, since they are parts of a subscription.
+    rack_id : None, beside a subscription, if the member has none.
+    owned : partitions that it claims to own, each topic once.
+    generation_id : of these claims, or None.
     user_data : the assignor's own bytes in the subscription.
-    assigned : what it was given, each topic once; None where the record does not say, as while the group rebalances.
+    assigned : assigned partitions, each topic once; None if unknown, as while the group rebalances.
     """
 
     member_id: str
@@ -44,13 +45,14 @@ class RecordedMember:
 
 @dataclass(frozen=True, slots=True)
 class RecordedOffset:
-    """How far a group has read a partition.
+    """The committed offset of a group in a partition.
 
     Parameters
     ----------
-    current_offset, log_end_offset : None where nothing is committed, or nobody knows the log's end.
-    lag : records; below 0 where the log was cut back.
-    member_id : who reads it, None for nobody; as recorded, so perhaps a member that has left since.
+    current_offset : None if no offset is committed.
+    log_end_offset : None if unknown.
+    lag : in records; below 0 if the log was truncated.
+    member_id : the member that reads the partition, or None; as recorded, so that it may have left since.
     """
 
     topic: str
@@ -67,8 +69,8 @@ class RecordedGroup:
 
     Parameters
     ----------
-    state, assignor : as Kafka names them (`Stable`, `range`); None where the record does not say.
-    members : in the order in which they were listed. It is the coordinator's, and the leader gets them in it.
+    state, assignor : in Kafka's words (`Stable`, `range`); None if unknown.
+    members : in the order of the source, which is the coordinator's, and in which the leader gets them.
     offsets : by topic and partition.
     """
 

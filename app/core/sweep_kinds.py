@@ -12,9 +12,9 @@ from app.core.capacity import sweep as capacity
 from app.core.groups import sweep as groups
 from app.core.reassignment import sweep as reassignment
 from app.core.replicas import sweep as draws
-from app.core.sweeps.scoring import Sweep
+from app.core.sweeps.scoring import SweepScenarios
 
-ReadSweep: TypeAlias = Callable[[Mapping[str, Any]], Sweep]
+ReadSweep: TypeAlias = Callable[[Mapping[str, Any]], SweepScenarios]
 """Reads a resolved definition, as stored with the sweep."""
 
 READERS: Mapping[str, ReadSweep | None] = MappingProxyType(

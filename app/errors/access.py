@@ -1,51 +1,51 @@
-"""Failures of authentication, idempotency, content negotiation and overload."""
+"""Authentication, idempotency, paging and media types."""
 
 from app.errors.failure import Conflict, Failure, Unprocessable
 
 
 class Unauthenticated(Failure):
-    """No API key, or one that is not valid."""
+    """The request has no API key, or one that is not valid."""
 
-    title = "A valid API key is needed"
+    title = "A valid API key is required"
 
 
 class Forbidden(Failure):
-    """The API key lacks the scope that the operation needs, or a page of another origin sent the request."""
+    """The API key lacks the scope that the operation requires, or the request was sent by a page of another origin."""
 
     title = "Not allowed"
 
 
 class IdempotencyKeyReused(Unprocessable):
-    """The Idempotency-Key was used before, for another request."""
+    """The Idempotency-Key was used for a different request."""
 
     title = "The Idempotency-Key belongs to another request"
 
 
 class IdempotencyKeyInFlight(Conflict):
-    """The first request with this Idempotency-Key is still being answered."""
+    """The request with this Idempotency-Key is still in progress."""
 
-    title = "The request with this Idempotency-Key is still being answered"
+    title = "The request with this Idempotency-Key is in progress"
 
 
 class NotAcceptable(Failure):
-    """The resource has none of the media types in `Accept`."""
+    """None of the media types in the Accept header is available."""
 
     title = "No acceptable representation"
 
 
 class UnsupportedMediaType(Failure):
-    """The operation does not accept the media type of the body."""
+    """The body has a media type that the operation does not accept."""
 
-    title = "The body's media type is not supported"
+    title = "The media type of the body is not supported"
 
 
 class InvalidPageToken(Unprocessable):
-    """The page token was not issued by a page of this list."""
+    """The page token was not issued for this list."""
 
     title = "The page token is not valid"
 
 
 class ServiceBusy(Failure):
-    """More requests are in progress than the service can take; states how many. The request can be repeated."""
+    """More requests are under way than can be served now; says how many. The same request may be sent again."""
 
     title = "The service is busy"

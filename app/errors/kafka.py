@@ -1,4 +1,4 @@
-"""Input that Kafka itself rejects."""
+"""Input on which Kafka's own code fails."""
 
 from dataclasses import dataclass
 
@@ -8,14 +8,14 @@ from app.errors.texts import MalformedText
 
 @dataclass(frozen=True, slots=True)
 class KafkaError:
-    """What Kafka's own code throws: the exception's simple class name and, for Kafka's own classes, its message."""
+    """The exception of Kafka's own code: its simple class name and, for Kafka's own classes, its message."""
 
     exception: str
     message: str | None = None
 
 
 class KafkaRefuses(Unprocessable):
-    """Category: Kafka's own code rejects the same input, with the exception in `kafka`."""
+    """Base of the failures that Kafka's own code raises on the same input."""
 
     kafka: KafkaError
 
@@ -27,29 +27,29 @@ class KafkaRefuses(Unprocessable):
 class InvalidPartitions(KafkaRefuses):
     """The number of partitions is not positive."""
 
-    title = "The number of partitions is not possible"
+    title = "The number of partitions is invalid"
 
 
 class InvalidReplicationFactor(KafkaRefuses):
-    """The replication factor is not positive, or larger than the number of eligible brokers."""
+    """The replication factor is not positive, or exceeds the number of available brokers."""
 
-    title = "The replication factor is not possible"
+    title = "The replication factor is invalid"
 
 
 class BrokersWithoutRack(KafkaRefuses):
-    """Racks are enforced, and some brokers have a rack while others have none."""
+    """Some brokers have a rack and others have none, and the rack mode is `enforced`."""
 
     title = "Racks are enforced and some brokers have none"
 
 
 class ArithmeticOverflow(KafkaRefuses):
-    """Kafka's 32-bit arithmetic overflows and its code fails on the result."""
+    """Kafka's 32-bit arithmetic overflows, and its code fails on the result."""
 
     title = "Kafka's 32-bit arithmetic overflows"
 
 
 class NoMembers(KafkaRefuses):
-    """The group has no members; Kafka's assignor needs at least one."""
+    """The group has no members, and Kafka's assignor requires one."""
 
     title = "The group has no members"
 
@@ -61,84 +61,84 @@ class SubscribedTopicMissing(KafkaRefuses):
 
 
 class OwnedPartitionMissing(KafkaRefuses):
-    """A member owns a partition beyond its topic's last, and Kafka's assignor fails on it."""
+    """A member owns a partition that its topic does not have, and Kafka's assignor fails on it."""
 
     title = "A member owns a partition that does not exist"
 
 
 class AssignorLosesCount(KafkaRefuses):
-    """Kafka's sticky assignor looks up a member that it has excluded, or its counts are inconsistent."""
+    """Kafka's sticky assignor fails: it looks up a member that it has removed, or its counts are inconsistent."""
 
-    title = "Kafka's sticky assignor loses count"
+    title = "Kafka's sticky assignor fails on this group"
 
 
 class AssignorNeverEnds(Unprocessable):
-    """Kafka's own code would move partitions back and forth endlessly; there is no assignment to predict."""
+    """Kafka's sticky assignor moves partitions back and forth without end, so there is no result to predict."""
 
-    title = "Kafka's sticky assignor does not come to an end"
+    title = "Kafka's sticky assignor does not terminate"
 
 
 class PartitionsLeftUnassigned(KafkaRefuses):
-    """The owned partitions leave partitions that no member can take, and Kafka's assignor fails."""
+    """With the partitions that members own, Kafka's assignor cannot assign all partitions and fails."""
 
-    title = "Partitions would be left without a member"
+    title = "Partitions would be left unassigned"
 
 
 class NoClients(KafkaRefuses):
-    """The Streams application has no client; Kafka's assignor needs at least one."""
+    """The Streams application has no clients, and Kafka's assignor requires one."""
 
-    title = "The application has no client"
+    title = "The application has no clients"
 
 
 class ClientWithoutThreads(KafkaRefuses):
-    """A Streams client has no stream thread, and Kafka's sticky assignor divides by their number."""
+    """A Streams client has no stream threads, and Kafka's sticky assignor divides by their number."""
 
-    title = "A client has no stream thread"
+    title = "A client has no stream threads"
 
 
 class UnknownTaskLag(KafkaRefuses):
-    """The lag of a Streams client in a stateful task is not known."""
+    """The lag of a Streams client in a stateful task is unknown."""
 
-    title = "A stateful task's lag is not known"
+    title = "The lag of a stateful task is unknown"
 
 
 class TagsBeyondLimits(KafkaRefuses):
-    """A Streams client has too many tags, or a key or a value that is too long, and does not start."""
+    """A Streams client has too many tags, or a key or value that is too long, and does not start."""
 
     title = "Client tags are too many or too long"
 
 
 class TaskPartitionsUnknown(KafkaRefuses):
-    """Rack-aware assignment needs the partitions of each Streams task and their racks; some are not known."""
+    """A Streams task is assigned by rack, and it reads no partitions or partitions of unknown racks."""
 
-    title = "A task's partitions or their racks are not known"
+    title = "The partitions of a task or their racks are unknown"
 
 
 class RackCostsOverflow(Unprocessable):
-    """Rack costs overflow 32 bits, so that Kafka's own code would swap tasks endlessly."""
+    """The costs of racks overflow 32 bits, so Kafka's own code would exchange tasks without end."""
 
-    title = "Costs of racks overflow, and Kafka does not come to an end"
+    title = "The costs of racks overflow, and Kafka does not terminate"
 
 
 class InconsistentTasks(KafkaRefuses):
-    """A Streams task is active more than once or nowhere, or is on one client twice; no assignor leaves that state."""
+    """A Streams task has an assignment that no assignor produces: active twice or nowhere, or twice on a client."""
 
-    title = "A task is assigned in an impossible way"
+    title = "A task has an impossible assignment"
 
 
 class TooManyTasks(KafkaRefuses):
-    """The number of task pairs overflows 32 bits; Kafka's sticky assignor allocates a table of that size."""
+    """The number of pairs of tasks overflows 32 bits, and Kafka's sticky assignor allocates a table of that size."""
 
-    title = "Kafka's sticky assignor cannot count that many tasks"
+    title = "Kafka's sticky assignor cannot handle this many tasks"
 
 
 class CorruptProtocolBytes(KafkaRefuses, MalformedText):
-    """Bytes of the consumer protocol that are truncated or contain an impossible count; names the offset."""
+    """Bytes of the consumer protocol end too early or contain an impossible count; names the byte offset."""
 
     title = "The bytes are not of the consumer protocol"
 
 
 class NotSerializable(KafkaRefuses):
-    """Kafka's own code cannot serialise the value: a negative version, or a string too long for its length field."""
+    """Kafka cannot serialise the value: a negative version, or a string longer than its length field allows."""
 
-    title = "Kafka cannot write this"
+    title = "Kafka cannot serialise this value"

@@ -1,4 +1,4 @@
-"""Resources that do not exist, and names that are taken."""
+"""Stored objects that do not exist, or already do."""
 
 from app.errors.failure import Conflict, NotFound
 
@@ -6,40 +6,40 @@ from app.errors.failure import Conflict, NotFound
 class SnapshotNotFound(NotFound):
     """No snapshot has this id."""
 
-    title = "There is no such snapshot"
+    title = "Snapshot not found"
 
 
 class PlanNotFound(NotFound):
     """No plan has this id."""
 
-    title = "There is no such plan"
+    title = "Plan not found"
 
 
 class JobNotFound(NotFound):
     """No job has this id."""
 
-    title = "There is no such job"
+    title = "Job not found"
 
 
 class SweepNotFound(NotFound):
     """No sweep has this id."""
 
-    title = "There is no such sweep"
+    title = "Sweep not found"
 
 
 class ScenarioNotFound(NotFound):
     """The sweep has no scenario with this index, or has not scored it yet."""
 
-    title = "There is no such scenario"
+    title = "Scenario not found"
 
 
 class ApiKeyNotFound(NotFound):
     """No API key has this name."""
 
-    title = "There is no such API key"
+    title = "API key not found"
 
 
 class ApiKeyNameTaken(Conflict):
     """Another API key has this name."""
 
-    title = "The name of an API key is taken"
+    title = "The name of the API key is taken"

@@ -1,56 +1,56 @@
-"""Obstacles on the machine that runs the service: reported to its operator, never to an API caller."""
+"""Failures of the machine: data folder, Postgres, Java, Spark, files."""
 
 from app.errors.failure import Failure
 
 
 class MachineRefuses(Failure):
-    """Category: only the operator of the machine can remove the obstacle."""
+    """Base of the failures that only the operator of the server can fix."""
 
 
 class DataFolderUnreachable(MachineRefuses):
-    """The data folder cannot be created, or the account that runs Postgres cannot access it; names the obstacle."""
+    """The data folder cannot be created, or the account of Postgres cannot access it; names the obstacle."""
 
-    title = "The data folder cannot be reached"
+    title = "The data folder is not accessible"
 
 
 class DataFolderInUse(MachineRefuses):
-    """Another live process runs the embedded Postgres of this data folder."""
+    """Another running process has the embedded Postgres of this data folder open."""
 
     title = "The data folder is in use by another process"
 
 
 class DataFolderOwnedByAnother(MachineRefuses):
-    """The data folder was created by another account, and its files are not accessible to this one."""
+    """The data folder belongs to another account, whose files this account may not change."""
 
     title = "The data folder belongs to another account"
 
 
 class DataFolderOtherVersion(MachineRefuses):
-    """The data folder was written by another major version of Postgres than the one installed."""
+    """The data folder was written by another major version of Postgres than the installed one."""
 
-    title = "The data folder is of another Postgres version"
+    title = "The data folder has another Postgres version"
 
 
 class EmbeddedPostgresFailed(MachineRefuses):
-    """The embedded Postgres is missing, cannot be started or does not answer; contains the end of its log."""
+    """The embedded Postgres is missing, cannot be started or does not answer; has the end of its log."""
 
-    title = "The embedded Postgres does not run"
+    title = "The embedded Postgres is not running"
 
 
 class AccountUnusable(MachineRefuses):
-    """Root has no account `nobody`, or cannot run a program as that account; contains the reason of the system."""
+    """Root has no account `nobody`, or cannot run a program as that account; carries the system's reason."""
 
     title = "The unprivileged account cannot be used"
 
 
 class WorkerNotConfinable(MachineRefuses):
-    """Root's worker cannot run as an unprivileged account; names the inaccessible path and the alternatives."""
+    """Root's worker cannot run as an unprivileged account; names the closed path and the ways out."""
 
     title = "The worker does not run as root"
 
 
 class ExtraNotInstalled(MachineRefuses):
-    """The command needs an optional part of Rackplan that is not installed; names it."""
+    """The command requires an optional part of Rackplan that is not installed; names it."""
 
     title = "An optional part of Rackplan is not installed"
 
@@ -62,31 +62,31 @@ class ClusterUnreachable(MachineRefuses):
 
 
 class JavaNotFound(MachineRefuses):
-    """No Java that Spark can use was found; lists the places that were searched."""
+    """No Java that Spark supports is installed; lists the places that were searched and the versions there."""
 
-    title = "There is no Java for Spark"
+    title = "No Java for Spark"
 
 
 class SparkUnavailable(MachineRefuses):
     """The Spark master does not answer, provides no executors or was lost; names its address."""
 
-    title = "Spark cannot be reached"
+    title = "Spark is not available"
 
 
 class SparkJobFailed(MachineRefuses):
-    """A Spark job failed with an error that is not a failure of Rackplan; contains the error of Spark."""
+    """A job on Spark failed with an unexpected error; has the message of the executor or the driver."""
 
-    title = "The job on Spark failed"
+    title = "The Spark job failed"
 
 
 class SparkJobCancelled(MachineRefuses):
-    """A Spark job was cancelled on request."""
+    """A job on Spark was cancelled on request."""
 
-    title = "The job on Spark was cancelled"
+    title = "The Spark job was cancelled"
 
 
 class TooFewDatabaseConnections(MachineRefuses):
-    """Postgres accepts fewer connections than the settings of the service need; states both numbers."""
+    """Postgres accepts fewer connections than the service is set to use; carries both numbers."""
 
     title = "Postgres accepts too few connections"
 
@@ -98,6 +98,6 @@ class OutputNotWritable(MachineRefuses):
 
 
 class ApiKeyNeeded(MachineRefuses):
-    """Other machines can reach the address, and no API key exists that would protect it."""
+    """The address is reachable from other machines, and no API key exists."""
 
-    title = "An open service listens on this machine only"
+    title = "An API key is required on this address"

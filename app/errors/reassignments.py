@@ -1,4 +1,4 @@
-"""Requests for a reassignment that are infeasible, contradictory or incomplete."""
+"""Reassignments that are infeasible or contradictory."""
 
 from app.errors.failure import Conflict, Unprocessable
 
@@ -6,62 +6,62 @@ from app.errors.failure import Conflict, Unprocessable
 class UnknownBroker(Unprocessable):
     """The request names a broker that the cluster does not have."""
 
-    title = "The cluster has no such broker"
+    title = "Unknown broker"
 
 
 class BrokerExists(Unprocessable):
-    """The request adds a broker whose id the cluster already has."""
+    """A broker in `add_brokers` has the id of a broker of the cluster."""
 
-    title = "The cluster has a broker of this id"
+    title = "The broker already exists"
 
 
 class UnknownTopic(Unprocessable):
     """The request names a topic that the cluster does not have."""
 
-    title = "The cluster has no such topic"
+    title = "Unknown topic"
 
 
 class UnknownRack(Unprocessable):
-    """The request names a rack that has no broker."""
+    """The request names a rack without brokers."""
 
-    title = "No broker stands in this rack"
+    title = "Unknown rack"
 
 
 class NotFeasible(Unprocessable):
     """No placement satisfies all constraints of the request.
 
-    `conflict` is an irreducible infeasible subset (IIS) of the constraints; `lifted_by` lists changes that remove it.
+    `conflict` is an irreducible infeasible subset of the constraints; `lifted_by` lists changes that resolve it.
     """
 
     code = "infeasible_reassignment"
-    title = "No placement has all that is asked for"
+    title = "The reassignment is infeasible"
 
 
 class PinContradicted(Unprocessable):
-    """A partition is pinned to a broker that is not eligible for it; names the field that excludes the broker."""
+    """A partition is pinned to a broker that another field of the request excludes; names the field."""
 
-    title = "A pin contradicts the rest of the request"
+    title = "A pin contradicts another field"
 
 
 class BudgetBelowMinimum(Unprocessable):
-    """The movement budget is below the minimum that the request needs, which is `minimum_bytes`."""
+    """`max_moved_bytes` is less than the change moves at least; `minimum_bytes` is that lower bound."""
 
-    title = "More bytes have to be moved than may be"
+    title = "The budget is below the minimum movement"
 
 
 class RatesMissing(Unprocessable):
-    """The request balances by ingress rate, and the rates of some partitions are not known."""
+    """The request balances by ingress rate, and no rates are given."""
 
-    title = "What flows through partitions is not known"
+    title = "Ingress rates are missing"
 
 
 class SizesMissing(Unprocessable):
-    """The request needs partition sizes, and those of some partitions are not known; states how many."""
+    """The request depends on bytes, and the sizes of some partitions are unknown; has their number."""
 
-    title = "Sizes of partitions are not known"
+    title = "Sizes of partitions are unknown"
 
 
 class ReassignmentUnderWay(Conflict):
-    """Partitions are already being reassigned; names the first of them."""
+    """Partitions of the snapshot are being reassigned; names the first ones."""
 
     title = "Partitions are being reassigned already"

@@ -4,19 +4,19 @@ from app.errors.failure import Failure, Unprocessable
 
 
 class DuplicateBroker(Unprocessable):
-    """One broker id is listed more than once."""
+    """A broker id is listed more than once."""
 
     title = "A broker is listed twice"
 
 
 class DuplicateTopic(Unprocessable):
-    """One topic is listed more than once, or two topics have the same topic id."""
+    """A topic is listed more than once, or two topics have the same topic id."""
 
     title = "A topic is listed twice"
 
 
 class DuplicatePartition(Unprocessable):
-    """One partition is listed more than once, lists one replica twice, or has two offsets of one group."""
+    """A partition is listed more than once, lists a replica twice, or has two offsets of one group."""
 
     title = "A partition or one of its replicas is listed twice"
 
@@ -24,50 +24,50 @@ class DuplicatePartition(Unprocessable):
 class UnknownPartition(Unprocessable):
     """The request names a partition that the topic does not have."""
 
-    title = "The topic has no such partition"
+    title = "Unknown partition"
 
 
 class QueueSizesOverflow(Unprocessable):
-    """The queue sizes overflow Kafka's cumulative frequency table; what its client chooses then is not predicted."""
+    """The queue sizes overflow Kafka's table of cumulative frequencies, so its result cannot be predicted."""
 
     title = "The queue sizes overflow Kafka's 32-bit table"
 
 
 class DuplicateGroup(Unprocessable):
-    """One consumer group is listed more than once."""
+    """A consumer group is listed more than once."""
 
     title = "A group is listed twice"
 
 
 class DuplicateMember(Unprocessable):
-    """One member of a group is listed more than once, by its id or its group instance id."""
+    """A member id or group instance id is listed more than once."""
 
     title = "A member is listed twice"
 
 
 class DuplicateClient(Unprocessable):
-    """One client of a Streams application is listed more than once, by its process id."""
+    """A process id of a Streams client is listed more than once."""
 
     title = "A client is listed twice"
 
 
 class MalformedKey(Unprocessable):
-    """A record key does not match its encoding."""
+    """The key of a record does not match its encoding."""
 
-    title = "A key is not what its encoding says"
+    title = "A key does not match its encoding"
 
 
 class InvalidField(Unprocessable):
-    """Fields of a request are missing, unknown or out of range; `errors` lists each of them, the detail the first."""
+    """Fields are missing, unknown or out of range; `errors` lists each one, the detail states the first."""
 
     code = "validation"
-    title = "A field is not what it has to be"
+    title = "A field is invalid"
 
 
 class ConflictingFields(Unprocessable):
-    """Two fields exclude each other, or a field needs another one that is missing."""
+    """Two fields exclude each other, or a field requires another one that is missing."""
 
-    title = "Two fields do not go together"
+    title = "Fields conflict"
 
 
 class DuplicateAttribute(Unprocessable):
@@ -77,129 +77,129 @@ class DuplicateAttribute(Unprocessable):
 
 
 class AttributeMissing(Unprocessable):
-    """Live brokers have no value for an awareness attribute; names them."""
+    """Live brokers lack an awareness attribute; names the brokers."""
 
-    title = "Brokers lack an attribute that counts"
+    title = "Brokers lack an awareness attribute"
 
 
 class ForcedAttributeNotListed(Unprocessable):
-    """Forced values are given for an attribute that is not an awareness attribute; lists those that are."""
+    """Values are forced for an attribute that is not in `attributes`; lists those that are."""
 
-    title = "Values of an attribute that does not count are forced"
+    title = "A forced attribute is not an awareness attribute"
 
 
 class TooFewValues(Unprocessable):
-    """The brokers have fewer values of an attribute than a hard constraint of the policy needs; states how many."""
+    """The brokers have too few values of an attribute for the policy; has the number that it requires."""
 
-    title = "The policy cannot be kept with so few failure domains"
+    title = "Too few failure domains for the policy"
 
 
 class ImpossibleValue(Unprocessable):
-    """One value of a scenario is invalid by itself: of another type, out of range, or unknown."""
+    """A value of a scenario has the wrong type, is out of range or unknown."""
 
-    title = "A value cannot be"
+    title = "A value is invalid"
 
 
 class UnknownAxis(Unprocessable):
-    """An axis of a sweep names no field of a scenario; lists the fields."""
+    """An axis of a sweep names a field that a scenario does not have; lists the fields."""
 
-    title = "The sweep varies something that a scenario does not have"
+    title = "Unknown axis"
 
 
 class EmptyAxis(Unprocessable):
     """An axis of a sweep has no values."""
 
-    title = "An axis of the sweep has no values"
+    title = "An axis has no values"
 
 
 class UnknownFigure(Unprocessable):
-    """The scenarios of a sweep are sorted or filtered by a figure that its kind does not have; lists its figures."""
+    """The sweep's kind does not have the requested figure; lists its figures."""
 
-    title = "The sweep's scenarios have no such figure"
+    title = "Unknown figure"
 
 
 class NotForThisKind(Unprocessable):
-    """The kind of the sweep does not have the requested resource; names the ones that it has."""
+    """The operation does not exist for this kind of sweep; names an alternative."""
 
-    title = "A sweep of this kind has no answer to that"
+    title = "Not available for this kind of sweep"
 
 
 class DatasetNotAllowed(Unprocessable):
-    """A dataset is outside the roots that the operator allows; does not reveal whether it exists."""
+    """The dataset is outside the roots that the operator allows; does not reveal whether it exists."""
 
     title = "The dataset is outside the allowed roots"
 
 
 class DatasetNotFound(Unprocessable):
-    """An allowed path has no dataset: it does not exist, or is a folder without files of the format."""
+    """The path of the dataset does not exist, or contains no file of the format."""
 
-    title = "There is no such dataset"
+    title = "Dataset not found"
 
 
 class DatasetUnreadable(Unprocessable):
-    """A file of a dataset is damaged, has another format, or cannot be opened by the executor; names it."""
+    """A file of the dataset is damaged, has another format, or cannot be opened; names the file."""
 
     title = "The dataset cannot be read"
 
 
 class DatasetEmpty(Unprocessable):
-    """A dataset has no record."""
+    """The dataset has no records."""
 
     title = "The dataset has no records"
 
 
 class ColumnNotFound(Unprocessable):
-    """A dataset has no column with this name; lists its columns if they are known."""
+    """The dataset has no column with this name; lists its columns if they are known."""
 
-    title = "The dataset has no such column"
+    title = "Column not found"
 
 
 class KeyColumnOfAnotherType(Unprocessable):
-    """The type of the key column does not fit the encoding; names both."""
+    """The type of the key column does not match the key encoding; names both."""
 
-    title = "The key column is of another type"
+    title = "The key column has the wrong type"
 
 
 class ValueColumnOfAnotherType(Unprocessable):
     """The value column contains neither values nor their lengths; names its type."""
 
-    title = "The value column is of another type"
+    title = "The value column has the wrong type"
 
 
 class IllegalReassignment(Unprocessable):
-    """A reassignment that Kafka rejects entirely: an unknown broker or partition, or a replica listed twice."""
+    """Kafka rejects the reassignment as a whole: an unknown broker or partition, or a replica listed twice."""
 
-    title = "Kafka would refuse this reassignment"
+    title = "Kafka rejects this reassignment"
 
 
 class MoveExceedsBatchLimit(Unprocessable):
-    """One replica alone exceeds the bytes that a broker may receive in one batch; names the broker and both sizes."""
+    """A single replica is larger than a broker may receive in a batch; names the broker and both numbers of bytes."""
 
-    title = "A replica is larger than a batch may be"
+    title = "A replica exceeds the batch limit"
 
 
 class BatchesOutOfDisk(Unprocessable):
-    """No order of the moves keeps every disk within its capacity; names the broker and the missing bytes."""
+    """No order of the moves keeps every disk within its limit; names the broker and the missing bytes."""
 
-    title = "The disks have no room for the next move"
+    title = "Disks have no capacity for the next move"
 
 
 class LimitExceeded(Failure):
-    """The request exceeds a limit in the settings of the service; names the limit and both numbers."""
+    """The request exceeds a limit of the service's settings; names the limit and both numbers."""
 
-    title = "The request is larger than this service's limit"
+    title = "The request exceeds a limit of the service"
 
 
 class TooManySweeps(Failure):
-    """The API key has reached its limit of unfinished sweeps."""
+    """The API key has the maximum number of active sweeps."""
 
-    title = "Enough sweeps are on the way"
+    title = "Too many active sweeps"
 
 
 class SnapshotChanged(Failure):
-    """A newer snapshot of the cluster differs from the one that `If-Match` names."""
+    """The cluster has changed since the snapshot that If-Match names."""
 
-    title = "The cluster has changed since that snapshot"
+    title = "The cluster has changed since the snapshot"
 
 
 class NotExportable(Unprocessable):

@@ -1,12 +1,12 @@
-"""Malformed texts and documents."""
+"""Malformed texts, documents and bytes."""
 
 from app.errors.failure import FieldPath, Json, Unprocessable
 
 
 class MalformedText(Unprocessable):
-    """A Kafka text, document or byte string that cannot be parsed; names the line (or offset) and what was expected."""
+    """A text, document or byte string of Kafka cannot be read; names the line or byte offset and what was expected."""
 
-    title = "The text is not what the Kafka tool prints"
+    title = "The text or bytes are malformed"
 
     def __init__(
         self, detail: str, *, line: int | None = None, expected: str = "", path: FieldPath = (), **context: Json
@@ -22,5 +22,5 @@ class MalformedText(Unprocessable):
 
     @property
     def expected(self) -> str:
-        """What the parser expected there; empty if there are several possibilities."""
+        """What the reader expected there; empty if it is not one thing."""
         return str(self.context["expected"])

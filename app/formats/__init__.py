@@ -15,7 +15,7 @@ Input of the tools:
 Brokers:
 
     broker_lists.py         the brokers of a cluster, from any of the following
-    registration_lists.py   ZooKeeper's registrations with ids; broker_registration.py: one, JSON, versions 1–5
+    broker_registration.py  a registration in ZooKeeper, JSON, versions 1–5
     update_metadata.py      the UpdateMetadata request; broker_binary.py: its list of brokers
     topic_metadata.py       the TopicMetadata response
 
@@ -42,7 +42,7 @@ Formats of this service:
 
     snapshot_json.py        a cluster as the canonical document that is stored and hashed; recorded_json.py: its groups
     placement_tables.py     a placement as CSV, Markdown and Arrow
-    reassignment_diffs.py   what a reassignment changes, as text and Markdown: per broker, from where to where
+    reassignment_diffs.py   the changes of a reassignment as text and Markdown, with the transfers between brokers
     reassignment_tables.py  the partitions that it changes, as CSV and Arrow
     scenario_tables.py      scored scenarios as CSV, Parquet and Arrow
     reader_tables.py        the member that each partition of a group is assigned to, in the same formats
@@ -51,7 +51,7 @@ Formats of this service:
 
 Bytes as JSON: decoding.py prints any format of wire_formats.py, given as byte_encodings.py reads it.
 
-What readers and writers share: lines.py (texts), split_text.py (several in one), group_tables.py and group_cells.py
+Shared by readers and writers: lines.py (texts), split_text.py (several in one), group_tables.py and group_cells.py
 (tables), quantities.py (counts and bytes in words), documents.py (JSON), wire.py (bytes), generated_bytes.py (bytes as
 lenient as Kafka's own), data_streams.py (Java's), row_text.py (many rows at once).
 Every reader raises `MalformedText` for what it cannot read: the line or byte, what was expected and what was found.

@@ -61,7 +61,7 @@ def assemble(
         `log_dirs` or `groups`.
     """
     if all(text is None for text in (brokers_text, topics_text, log_dirs_text, groups_text)):
-        raise refusal(None, expected="the text of at least one Kafka tool", found="none")
+        raise refusal(None, expected="the text of at least one Kafka tool", actual="none")
     with _named("topics"):
         described = topic_describe.topics(topic_describe.read(topics_text)) if topics_text is not None else ()
     with _named("log_dirs"):
@@ -78,7 +78,7 @@ def assemble(
 
 @contextmanager
 def _named(part: str) -> Iterator[None]:
-    """Say of a refusal which of the texts it is about."""
+    """Name the text in its refusal."""
     try:
         yield
     except MalformedText as refused:
@@ -95,5 +95,5 @@ def _seen(topics: Sequence[Topic], disks: LogDirs) -> tuple[Broker, ...]:
 
 def _sized(topic: Topic, sizes: dict[tuple[str, int], int]) -> Topic:
     """The topic with its partitions' sizes, which are taken out of `sizes`."""
-    found = [sizes.pop((topic.name, partition), UNKNOWN_SIZE) for partition in topic.partition_ids.tolist()]
-    return replace(topic, size_bytes=np.array(found, dtype=np.int64))
+    size_bytes = [sizes.pop((topic.name, partition), UNKNOWN_SIZE) for partition in topic.partition_ids.tolist()]
+    return replace(topic, size_bytes=np.array(size_bytes, dtype=np.int64))

@@ -3,7 +3,7 @@
     StickyAssignor              topics with the partitions that were assigned, then (since 2.3) the generation, int32
     CooperativeStickyAssignor   the generation, int32; the owned partitions have a field of the subscription
 
-The older sticky data is told by ending before the generation. Kafka takes sticky data that it cannot read for none:
+The older sticky data ends before the generation. Kafka treats sticky data that it cannot read as none:
 the member then counts as one that owns nothing.
 Source: `StickyAssignor`, `CooperativeStickyAssignor` of Apache Kafka; KIP-341.
 """

@@ -34,9 +34,9 @@ class BrokerHeader:
     Parameters
     ----------
     host : as printed, an IPv6 address with or without its brackets.
-    rack : None where the tool prints `null`, which it also prints for a rack of that name.
-    fenced : None where the tool does not say.
-    error : why the broker did not answer, where it did not.
+    rack : None if the tool prints `null`, which it also prints for a rack of that name.
+    fenced : None if the tool does not print it.
+    error : the reason, if the broker did not answer.
     """
 
     id: int
@@ -60,14 +60,14 @@ def read(text: str) -> tuple[BrokerHeader, ...]:
     for line, content in numbered(text):
         if _API.fullmatch(content):
             if not headers:
-                raise refusal(line, expected=f"{_EXPECTED} before its API lines", found=shown(content))
+                raise refusal(line, expected=f"{_EXPECTED} before its API lines", actual=shown(content))
             continue
         header = _header(line, content)
         if header.id in headers:
-            raise refusal(line, expected="each broker once", found=f"broker {header.id} again")
+            raise refusal(line, expected="each broker once", actual=f"broker {header.id} again")
         headers[header.id] = header
     if not headers:
-        raise refusal(last_line(text), expected=_EXPECTED, found="no broker")
+        raise refusal(last_line(text), expected=_EXPECTED, actual="no broker")
     return tuple(headers.values())
 
 
@@ -78,20 +78,20 @@ def write(headers: Iterable[BrokerHeader]) -> str:
 
 def brokers(headers: Iterable[BrokerHeader]) -> tuple[Broker, ...]:
     """The brokers by ascending id; one that the tool does not call fenced is not."""
-    found = [Broker(id=header.id, rack=header.rack, fenced=header.fenced is True) for header in headers]
-    return tuple(sorted(found, key=lambda broker: broker.id))
+    listed = [Broker(id=header.id, rack=header.rack, fenced=header.fenced is True) for header in headers]
+    return tuple(sorted(listed, key=lambda broker: broker.id))
 
 
 def _header(line: int, content: str) -> BrokerHeader:
     match = _HEADER.fullmatch(content.strip())
     if not match:
-        raise refusal(line, expected=_EXPECTED, found=shown(content))
+        raise refusal(line, expected=_EXPECTED, actual=shown(content))
     host, port_text, id_text, rack, fenced, error = match.groups()
     broker_id, port = whole_number(id_text), whole_number(port_text)
     if broker_id is None:
-        raise refusal(line, expected="a broker id from 0 to 2147483647 after `id:`", found=shown(id_text))
+        raise refusal(line, expected="a broker id from 0 to 2147483647 after `id:`", actual=shown(id_text))
     if port is None or port > HIGHEST_PORT:
-        raise refusal(line, expected=f"a port from 0 to {HIGHEST_PORT}", found=shown(port_text))
+        raise refusal(line, expected=f"a port from 0 to {HIGHEST_PORT}", actual=shown(port_text))
     return BrokerHeader(
         id=broker_id,
         host=host,

@@ -4,7 +4,7 @@
     v1  count:int32 (id:int32 count:int32 (port:int32 host:string security_protocol:int16)*)*
     v2  as v1, and after each broker's endpoints rack:nullable string, length −1 for none
 
-The list is the last field of the request, so bytes after it are refused.
+The list is the last field of the request, so bytes after it are rejected.
 Source: KIP-36, "Changes to Broker"; the schema of UpdateMetadataRequest in Apache Kafka.
 """
 
@@ -32,7 +32,7 @@ class Endpoint:
 
 @dataclass(frozen=True, slots=True)
 class LiveBroker:
-    """A broker as the controller tells the others. Version 0 knows one plain-text endpoint, version 2 the rack."""
+    """A broker as the controller announces it. Version 0 has one plain-text endpoint, version 2 the rack."""
 
     id: int
     endpoints: tuple[Endpoint, ...]
@@ -45,7 +45,7 @@ def read(data: bytes, *, version: int) -> tuple[LiveBroker, ...]:
     Raises
     ------
     MalformedText
-        The bytes end early or go on, a length or count is impossible, a string is not UTF-8, a broker comes twice;
+        The bytes end early or continue, a length or count is impossible, a string is not UTF-8, a broker comes twice;
         names the byte offset.
     ValueError
         There is no such version.
@@ -73,7 +73,7 @@ def read_list(cursor: wire.Cursor, *, version: int) -> tuple[LiveBroker, ...]:
         start = cursor.offset
         broker = _broker(cursor, version)
         if broker.id in brokers:
-            raise cursor.refuse(start, expected="each broker once", found=f"broker {broker.id} again")
+            raise cursor.refuse(start, expected="each broker once", actual=f"broker {broker.id} again")
         brokers[broker.id] = broker
     return tuple(brokers.values())
 

@@ -5,7 +5,7 @@
 
 Version 1 has `host`, `port`, `jmx_port`, `timestamp` (milliseconds, as a string); 2 adds `endpoints`; 3 adds `rack`,
 which a broker without one leaves out; 4 adds `listener_security_protocol_map`; 5 adds `features`. From version 2 on,
-`host` is null and `port` −1 where no endpoint is plain text. The id is no part of the document.
+`host` is null and `port` −1 if no endpoint is plain text. The id is no part of the document.
 
 Source: KIP-36, "Changes to ZooKeeper"; `BrokerIdZNode` of Apache Kafka.
 """
@@ -36,8 +36,8 @@ class BrokerRegistration:
 
     Parameters
     ----------
-    host, port : of its plain-text endpoint; None and −1 where it has none.
-    jmx_port : −1 where JMX is off.
+    host, port : of its plain-text endpoint; None and −1 if it has none.
+    jmx_port : −1 if JMX is off.
     timestamp_ms : when it registered, in milliseconds since 1970.
     endpoints : `LISTENER://host:port`; none before version 2.
     listener_security_protocols : listener name → security protocol; empty before version 4.
@@ -55,13 +55,13 @@ class BrokerRegistration:
 
     def least_version(self) -> int:
         """The first version that can say all of this."""
-        said = {
+        is_present = {
             "endpoints": bool(self.endpoints) or self.host is None,
             "rack": self.rack is not None,
             "listener_security_protocol_map": bool(self.listener_security_protocols),
             "features": bool(self.features),
         }
-        return max([1, *(version for key, version in _SINCE.items() if said[key])])
+        return max([1, *(version for key, version in _SINCE.items() if is_present[key])])
 
 
 def read(text: str) -> BrokerRegistration:
@@ -74,11 +74,11 @@ def read(text: str) -> BrokerRegistration:
         endpoint's listener has no security protocol.
     """
     document = Document.parse(text, "a broker registration")
-    found = document.mapping(document.root, ())
-    version = document.integer(found.get("version"), ("version",), least=1, most=NEWEST_VERSION)
+    root = document.mapping(document.root, ())
+    version = document.integer(root.get("version"), ("version",), least=1, most=NEWEST_VERSION)
     known = [key for key, since in _SINCE.items() if since <= version]
     required = [*_ALWAYS, "endpoints"] if version >= 2 else _ALWAYS
-    members = document.members(found, (), required=required, optional=known)
+    members = document.members(root, (), required=required, optional=known)
     rack, host = members.get("rack"), members["host"]
     registration = BrokerRegistration(
         host=None if host is None and version >= 2 else document.string(host, ("host",)),
@@ -109,7 +109,7 @@ def write(registration: BrokerRegistration, *, version: int) -> str:
         raise ValueError(f"this registration needs version {registration.least_version()}; {version} given")
     members: dict[str, object] = {}
     if version >= 4 and registration.listener_security_protocols:
-        # Left out where nothing is known: an empty map would leave the endpoints without a protocol.
+        # Left out if there are none: an empty map would leave the endpoints without a protocol.
         members["listener_security_protocol_map"] = registration.listener_security_protocols
     if version >= 2:
         members["endpoints"] = registration.endpoints
@@ -132,7 +132,7 @@ def broker(registration: BrokerRegistration, *, broker_id: int) -> Broker:
 def _timestamp_ms(document: Document, value: object) -> int:
     text = document.string(value, ("timestamp",))
     if not _TIMESTAMP.fullmatch(text):
-        raise document.refuse(("timestamp",), expected="milliseconds since 1970 as a string", found=shown(text))
+        raise document.refuse(("timestamp",), expected="milliseconds since 1970 as a string", actual=shown(text))
     return int(text)
 
 
@@ -142,7 +142,7 @@ def _endpoints(document: Document, value: object) -> tuple[str, ...]:
         path: FieldPath = ("endpoints", i)
         endpoint = document.string(item, path)
         if not _ENDPOINT.fullmatch(endpoint):
-            raise document.refuse(path, expected="an endpoint (`PLAINTEXT://host:9092`)", found=shown(endpoint))
+            raise document.refuse(path, expected="an endpoint (`PLAINTEXT://host:9092`)", actual=shown(endpoint))
         endpoints.append(endpoint)
     return tuple(endpoints)
 
@@ -169,4 +169,4 @@ def _require_protocols(document: Document, registration: BrokerRegistration) -> 
         listener = endpoint.partition("://")[0]
         if listener not in registration.listener_security_protocols:
             expected = f"a listener of {', '.join(registration.listener_security_protocols) or 'no name'}"
-            raise document.refuse(("endpoints", i), expected=expected, found=shown(listener))
+            raise document.refuse(("endpoints", i), expected=expected, actual=shown(listener))

@@ -45,6 +45,6 @@ def decoded(content: bytes, encoding: ByteEncoding = ByteEncoding.AUTO) -> bytes
     offset = next((at for at in range(len(content)) if not re.match(allowed, content[at : at + 1])), None)
     expected = "pairs of hexadecimal digits" if encoding is ByteEncoding.HEX else "base64, padded to groups of four"
     if offset is None:
-        raise refusal(None, expected=expected, found=f"{len(digits)} characters that are not", byte=len(content))
-    found = f"byte 0x{content[offset]:02x} at byte {offset}"
-    raise refusal(None, expected=expected, found=found, byte=offset)
+        raise refusal(None, expected=expected, actual=f"{len(digits)} characters that are not", byte=len(content))
+    actual = f"byte 0x{content[offset]:02x} at byte {offset}"
+    raise refusal(None, expected=expected, actual=actual, byte=offset)

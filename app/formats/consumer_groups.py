@@ -4,9 +4,9 @@
     --describe --members [--verbose]    GROUP CONSUMER-ID [GROUP-INSTANCE-ID] HOST CLIENT-ID #PARTITIONS [CURRENT-…]
     --describe --state [--verbose]      GROUP COORDINATOR (ID) ASSIGNMENT-STRATEGY STATE [GROUP-EPOCH …] #MEMBERS
 
-`-` stands for what is not there: a partition that nobody reads, an offset that nobody committed. Up to 2.3 there was
-no GROUP; up to 3.9 the members' partitions stood under ASSIGNMENT as `orders(0,1), payments(2)`, now they stand under
-CURRENT-ASSIGNMENT as `orders:0,1;payments:2`. Columns of other names are kept.
+`-` is a missing value: a partition without member, an offset that was not committed. Up to 2.3 there was
+no GROUP; up to 3.9 the members' partitions were under ASSIGNMENT as `orders(0,1), payments(2)`, now they are under
+CURRENT-ASSIGNMENT as `orders:0,1;payments:2`. Other columns are preserved.
 
 Source: `ConsumerGroupCommand` of Apache Kafka 1.1 to 4.1.
 """
@@ -31,7 +31,7 @@ Record = TypeVar("Record")
 class PartitionOffsets:
     """A partition that a group committed offsets for or reads; or a member that reads none, its partition None.
 
-    `lag` is in records and below 0 where the log was cut back; `others` are columns without a field of their own.
+    `lag` is in records and below 0 if the log was cut back; `others` are columns without a field of their own.
     """
 
     topic: str | None
@@ -87,8 +87,8 @@ class GroupState:
     @property
     def coordinator_id(self) -> int | None:
         """The broker that coordinates the group."""
-        found = COORDINATOR.fullmatch(self.coordinator)
-        return int(found["id"]) if found else None
+        match = COORDINATOR.fullmatch(self.coordinator)
+        return int(match["id"]) if match else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ class Section(Generic[Record]):
     Parameters
     ----------
     layout : the columns as printed; None for those of Kafka 4.0.
-    lines : the line from 1 on which each row stood; empty where it was not read.
+    lines : the line of each row, from 1; empty if it was not read.
     """
 
     rows: tuple[Record, ...]

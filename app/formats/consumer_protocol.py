@@ -37,8 +37,8 @@ class Subscription:
     Parameters
     ----------
     version : as the bytes say; above `NEWEST_VERSION` they were read as that.
-    owned : what it says it owns, in its order. generation_id : of that; None where it does not say.
-    rack_id : None where it has none; an empty one is none.
+    owned : the partitions that it owns, in its order. generation_id : of those; None if it is not stated.
+    rack_id : None if it has none; an empty one is none.
     """
 
     topics: tuple[str, ...]

@@ -47,8 +47,8 @@ class DataReader:
         while place < length:
             size, unit = _unit(content[place : place + 3])
             if not size:
-                found = f"byte 0x{content[place]:02x}"
-                raise self.refuse(start + place, f"{what} in modified UTF-8", found)
+                actual = f"byte 0x{content[place]:02x}"
+                raise self.refuse(start + place, f"{what} in modified UTF-8", actual)
             units += unit.to_bytes(2, "big")
             place += size
         return units.decode("utf-16-be", "replace")
@@ -72,9 +72,9 @@ class DataReader:
             raise self.refuse(start, expected, str(count))
         return count
 
-    def refuse(self, byte: int, expected: str, found: str, kafka: KafkaError | None = None) -> CorruptProtocolBytes:
-        """The refusal of what starts at that offset."""
-        detail = f"expected {expected}, found {found} at byte {byte}"
+    def refuse(self, byte: int, expected: str, actual: str, kafka: KafkaError | None = None) -> CorruptProtocolBytes:
+        """The rejection of the field at that offset."""
+        detail = f"expected {expected}, found {actual} at byte {byte}"
         return CorruptProtocolBytes(detail, kafka=kafka or self._kafka, expected=expected, byte=byte)
 
     def _take(self, size: int, what: str) -> bytes:
@@ -105,7 +105,7 @@ def text(content: str, what: str, kafka: KafkaError) -> bytes:
 
 
 def _unit(some: bytes) -> tuple[int, int]:
-    """How many of some bytes make the first UTF-16 unit, and the unit; 0 where they make none."""
+    """How many of some bytes make the first UTF-16 unit, and the unit; 0 if they make none."""
     first = some[0]
     if first < 0x80:
         return 1, first

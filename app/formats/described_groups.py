@@ -1,4 +1,4 @@
-"""Groups as a client's admin call describes them, decoded to JSON: each member with what it told the coordinator.
+"""Groups as a client's admin call describes them, decoded to JSON: each member with its metadata.
 
     {"billing": {"group_id": "billing", "group_state": "Stable", "protocol_type": "consumer", "protocol_data": "range",
       "members": [{"member_id": "billing-0-ceff…", "group_instance_id": null, "client_id": "billing-0",
@@ -48,7 +48,7 @@ class DescribedMember:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DescribedGroup:
-    """A group; `protocol` is the assignor's name, empty where there are no members."""
+    """A group; `protocol` is the assignor's name, empty if there are no members."""
 
     group_id: str
     state: str
@@ -88,31 +88,31 @@ def starts_at(text: str, offset: int) -> bool:
 def _group(document: Document, name: str, value: object) -> DescribedGroup:
     path: FieldPath = (name,)
     _text(document, name, path)
-    found = _required(document, value, path, _GROUP)
-    listed = document.array(found["members"], (*path, "members"))
+    values = _required(document, value, path, _GROUP)
+    listed = document.array(values["members"], (*path, "members"))
     members = tuple([_member(document, member, (*path, "members", i)) for i, member in enumerate(listed)])
     seen: set[str] = set()
     for i, member in enumerate(members):
         if member.member_id in seen:
             at: FieldPath = (*path, "members", i, "member_id")
-            raise document.refuse(at, expected="each member once", found=f"{shown(member.member_id)} again")
+            raise document.refuse(at, expected="each member once", actual=f"{shown(member.member_id)} again")
         seen.add(member.member_id)
     return DescribedGroup(
         group_id=name,
-        state=_text(document, found["group_state"], (*path, "group_state")),
-        protocol=_text(document, found["protocol_data"], (*path, "protocol_data")),
+        state=_text(document, values["group_state"], (*path, "group_state")),
+        protocol=_text(document, values["protocol_data"], (*path, "protocol_data")),
         members=members,
     )
 
 
 def _member(document: Document, value: object, path: FieldPath) -> DescribedMember:
-    found = _required(document, value, path, _MEMBER)
-    instance = found.get("group_instance_id")
-    metadata, assignment = found["member_metadata"], found["member_assignment"]
+    values = _required(document, value, path, _MEMBER)
+    instance = values.get("group_instance_id")
+    metadata, assignment = values["member_metadata"], values["member_assignment"]
     return DescribedMember(
-        member_id=_text(document, found["member_id"], (*path, "member_id")),
-        client_id=_text(document, found["client_id"], (*path, "client_id")),
-        client_host=_text(document, found["client_host"], (*path, "client_host")),
+        member_id=_text(document, values["member_id"], (*path, "member_id")),
+        client_id=_text(document, values["client_id"], (*path, "client_id")),
+        client_host=_text(document, values["client_host"], (*path, "client_host")),
         group_instance_id=None if instance is None else _text(document, instance, (*path, "group_instance_id")),
         subscription=_decoded(document, metadata, (*path, "member_metadata"), read_subscription, _subscription),
         assignment=_decoded(document, assignment, (*path, "member_assignment"), read_assignment, _assignment),
@@ -126,7 +126,7 @@ def _decoded(
     read_bytes: Callable[[bytes], Decoded],
     read_object: Callable[[Document, object, FieldPath], Decoded],
 ) -> Decoded | None:
-    """Raw bytes in base64, or an object; None where there is nothing."""
+    """Raw bytes in base64, or an object; None if there is nothing."""
     if value is None or value == "":
         return None
     if not isinstance(value, str):
@@ -134,41 +134,41 @@ def _decoded(
     try:
         return read_bytes(_bytes(document, value, path))
     except CorruptProtocolBytes as corrupt:
-        raise document.refuse(path, expected="bytes of the consumer protocol", found=corrupt.detail) from None
+        raise document.refuse(path, expected="bytes of the consumer protocol", actual=corrupt.detail) from None
 
 
 def _subscription(document: Document, value: object, path: FieldPath) -> Subscription:
-    found = _required(document, value, path, ("topics",))
-    topics = document.array(found["topics"], (*path, "topics"))
-    generation_id = found.get("generation_id")
+    values = _required(document, value, path, ("topics",))
+    topics = document.array(values["topics"], (*path, "topics"))
+    generation_id = values.get("generation_id")
     if generation_id is not None:
         generation_id = document.integer(generation_id, (*path, "generation_id"), least=-1)
-    rack_id = found.get("rack_id")
+    rack_id = values.get("rack_id")
     return Subscription(
         topics=tuple([document.topic_name(topic, (*path, "topics", i)) for i, topic in enumerate(topics)]),
-        user_data=_optional_bytes(document, found.get("user_data"), (*path, "user_data")),
-        owned=_owned(document, found.get("owned_partitions"), (*path, "owned_partitions")),
+        user_data=_optional_bytes(document, values.get("user_data"), (*path, "user_data")),
+        owned=_owned(document, values.get("owned_partitions"), (*path, "owned_partitions")),
         generation_id=None if generation_id == -1 else generation_id,
         rack_id=None if rack_id is None else _text(document, rack_id, (*path, "rack_id")) or None,
     )
 
 
 def _assignment(document: Document, value: object, path: FieldPath) -> Assignment:
-    found = _required(document, value, path, ("assigned_partitions",))
+    values = _required(document, value, path, ("assigned_partitions",))
     return Assignment(
-        partitions=_owned(document, found["assigned_partitions"], (*path, "assigned_partitions")),
-        user_data=_optional_bytes(document, found.get("user_data"), (*path, "user_data")),
+        partitions=_owned(document, values["assigned_partitions"], (*path, "assigned_partitions")),
+        user_data=_optional_bytes(document, values.get("user_data"), (*path, "user_data")),
     )
 
 
 def _owned(document: Document, value: object, path: FieldPath) -> tuple[Owned, ...]:
     owned = []
     for i, entry in enumerate([] if value is None else document.array(value, path)):
-        found = _required(document, entry, (*path, i), ("topic", "partitions"))
+        values = _required(document, entry, (*path, i), ("topic", "partitions"))
         at: FieldPath = (*path, i, "partitions")
-        numbers = document.array(found["partitions"], at)
+        numbers = document.array(values["partitions"], at)
         partitions = [document.integer(number, (*at, j)) for j, number in enumerate(numbers)]
-        topic = document.topic_name(found["topic"], (*path, i, "topic"))
+        topic = document.topic_name(values["topic"], (*path, i, "topic"))
         owned.append(Owned(topic, np.array(partitions, np.int32)))
     return tuple(owned)
 
@@ -181,20 +181,20 @@ def _bytes(document: Document, text: str, path: FieldPath) -> bytes:
     try:
         return b64decode(text, validate=True)
     except ValueError:
-        raise document.refuse(path, expected="bytes in base64", found="another text") from None
+        raise document.refuse(path, expected="bytes in base64", actual="another text") from None
 
 
 def _text(document: Document, value: object, path: FieldPath) -> str:
     """A string as the group protocol's names are in a request, too; PostgreSQL stores no NUL in JSON."""
     text = document.string(value, path)
     if _CONTROL.search(text):
-        raise document.refuse(path, expected="a string without control characters", found=shown(text))
+        raise document.refuse(path, expected="a string without control characters", actual=shown(text))
     return text
 
 
 def _required(document: Document, value: object, path: FieldPath, keys: tuple[str, ...]) -> dict[str, object]:
-    """An object that has these keys, and perhaps others that nobody asks for."""
-    found = document.mapping(value, path)
-    known = {key: item for key, item in found.items() if key in keys}
+    """An object that has these keys; others are ignored."""
+    members = document.mapping(value, path)
+    known = {key: item for key, item in members.items() if key in keys}
     document.members(known, path, required=keys)
-    return found
+    return members

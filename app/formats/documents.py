@@ -1,6 +1,6 @@
-"""JSON documents read strictly: every refusal names the place (`partitions/3/replicas`) and its line.
+"""JSON documents read strictly: every rejection names the path (`partitions/3/replicas`) and its line.
 
-The document is parsed once, fast. Only when something in it is refused is the text walked again to find the line.
+The document is parsed once, fast. The text is scanned again for the line only if something in it is rejected.
 """
 
 import json
@@ -21,7 +21,7 @@ _SHOWN_CHARACTERS = 249
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A parsed JSON text. `what` names it in refusals; the other methods check one value that stands at `path`."""
+    """A parsed JSON text. `what` names it in rejections; the other methods check the value at `path`."""
 
     text: str
     what: str
@@ -34,85 +34,85 @@ class Document:
             return cls(text, what, orjson.loads(text))
         except orjson.JSONDecodeError as error:
             line = text.count("\n", 0, error.pos) + 1
-            raise refusal(line, expected=f"{what} as JSON", found=f"{error.msg} (column {error.colno})") from None
+            raise refusal(line, expected=f"{what} as JSON", actual=f"{error.msg} (column {error.colno})") from None
 
-    def refuse(self, path: FieldPath, *, expected: str, found: str) -> MalformedText:
-        """The refusal of what stands at `path`."""
+    def refuse(self, path: FieldPath, *, expected: str, actual: str) -> MalformedText:
+        """The rejection of the value at `path`."""
         # An unknown key may be of any length.
         place = "/".join([str(step)[:_SHOWN_CHARACTERS] for step in path]) or "the document"
         line = _line_of(self.text, path)
         return MalformedText(
-            f"{place}: expected {expected}, found {found}", line=line, expected=expected, document_path=place
+            f"{place}: expected {expected}, found {actual}", line=line, expected=expected, document_path=place
         )
 
     def members(
         self, value: object, path: FieldPath, *, required: Collection[str], optional: Collection[str] = _NOTHING
     ) -> dict[str, object]:
         """An object that has every required key and no key beyond these and the optional ones."""
-        found = self.mapping(value, path)
-        missing = [key for key in required if key not in found]
+        values = self.mapping(value, path)
+        missing = [key for key in required if key not in values]
         if missing:
-            raise self.refuse(path, expected=f"the key {missing[0]!r}", found=_keys(found))
-        if len(found) > len(required):
-            for key in found:
+            raise self.refuse(path, expected=f"the key {missing[0]!r}", actual=_keys(values))
+        if len(values) > len(required):
+            for key in values:
                 if key not in required and key not in optional:
                     known = ", ".join([*required, *optional])
-                    raise self.refuse((*path, key), expected=f"only the keys {known}", found=f"the key {shown(key)}")
-        return found
+                    raise self.refuse((*path, key), expected=f"only the keys {known}", actual=f"the key {shown(key)}")
+        return values
 
     def mapping(self, value: object, path: FieldPath) -> dict[str, object]:
         """An object, whatever its keys."""
         if not isinstance(value, dict):
-            raise self.refuse(path, expected="an object", found=_kind(value))
+            raise self.refuse(path, expected="an object", actual=_kind(value))
         return value
 
     def array(self, value: object, path: FieldPath) -> list[object]:
         """An array."""
         if not isinstance(value, list):
-            raise self.refuse(path, expected="an array", found=_kind(value))
+            raise self.refuse(path, expected="an array", actual=_kind(value))
         return value
 
     def string(self, value: object, path: FieldPath) -> str:
         """A string."""
         if not isinstance(value, str):
-            raise self.refuse(path, expected="a string", found=_kind(value))
+            raise self.refuse(path, expected="a string", actual=_kind(value))
         return value
 
     def boolean(self, value: object, path: FieldPath) -> bool:
         """True or false."""
         if not isinstance(value, bool):
-            raise self.refuse(path, expected="true or false", found=_kind(value))
+            raise self.refuse(path, expected="true or false", actual=_kind(value))
         return value
 
     def integer(self, value: object, path: FieldPath, *, least: int = 0, most: int = INT32_MAX) -> int:
         """A whole number within bounds; by default what an id may be."""
         # JSON's true and false are ints to Python, and a number past 64 bits arrives as a float.
         if type(value) is not int or not least <= value <= most:
-            raise self.refuse(path, expected=f"a whole number from {least} to {most}", found=_kind(value))
+            raise self.refuse(path, expected=f"a whole number from {least} to {most}", actual=_kind(value))
         return value
 
     def topic_name(self, value: object, path: FieldPath) -> str:
         """A name that Kafka takes for a topic."""
         name = self.string(value, path)
         if not is_topic_name(name):
-            raise self.refuse(path, expected="a topic name", found=shown(name))
+            raise self.refuse(path, expected="a topic name", actual=shown(name))
         return name
 
     def replicas(self, value: object, path: FieldPath) -> tuple[int, ...]:
         """Broker ids, at least one and none twice."""
         ids = self.array(value, path)
         if not ids:
-            raise self.refuse(path, expected="at least one broker id", found="an empty array")
+            raise self.refuse(path, expected="at least one broker id", actual="an empty array")
         checked = tuple([self.integer(broker, (*path, i)) for i, broker in enumerate(ids)])
         if len(set(checked)) < len(checked):
-            raise self.refuse(path, expected="each broker once", found=f"broker {first_repeated(checked)} twice")
+            raise self.refuse(path, expected="each broker once", actual=f"broker {first_repeated(checked)} twice")
         return checked
 
     def version_one(self, members: dict[str, object]) -> None:
         """The key `version` is 1 or missing, which Kafka takes for 1."""
         version = members.get("version", 1)
         if type(version) is not int or version != 1:
-            raise self.refuse(("version",), expected="version 1", found=_kind(version))
+            raise self.refuse(("version",), expected="version 1", actual=_kind(version))
 
 
 def _kind(value: object) -> str:
@@ -123,8 +123,8 @@ def _kind(value: object) -> str:
     return json.dumps(value)
 
 
-def _keys(found: dict[str, object]) -> str:
-    return f"the keys {shown(', '.join(found))}" if found else "an empty object"
+def _keys(members: dict[str, object]) -> str:
+    return f"the keys {shown(', '.join(members))}" if members else "an empty object"
 
 
 def _line_of(text: str, path: FieldPath) -> int:
@@ -135,31 +135,31 @@ def _line_of(text: str, path: FieldPath) -> int:
             start = _start_of(text, start, step)
     except (ValueError, IndexError, RecursionError):
         # Numbers of thousands of digits and very deep nesting are more than the standard scanner takes; the
-        # refusal then names the line of the part that holds them.
+        # rejection then names the line of the part that contains them.
         pass
     return text.count("\n", 0, start) + 1
 
 
 def _start_of(text: str, start: int, step: str | int) -> int:
-    """Where the member or item `step` starts in the object or array that starts at `start`."""
+    """The offset of the member or item `step` in the object or array at `start`."""
     scan = json.JSONDecoder(strict=False).raw_decode
-    position, index, found = _skip_blank(text, start + 1), 0, None
+    position, index, start_of_step = _skip_blank(text, start + 1), 0, None
     while text[position] not in "]}":
         key: object = index
         if text[start] == "{":
             key, position = scan(text, position)
             position = _skip_blank(text, _skip_blank(text, position) + 1)
         if key == step:
-            found = position
+            start_of_step = position
         _, position = scan(text, position)
         position = _skip_blank(text, position)
         if text[position] == ",":
             position = _skip_blank(text, position + 1)
         index += 1
     # A key that comes twice counts the last time, as in the parsed document.
-    if found is None:
+    if start_of_step is None:
         raise IndexError
-    return found
+    return start_of_step
 
 
 def _skip_blank(text: str, position: int) -> int:

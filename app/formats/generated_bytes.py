@@ -1,8 +1,8 @@
 """Bytes as the readers and writers take them that Kafka generates from its message definitions; faults included.
 
 They differ from a careful reader (`wire.Cursor`) in what they let pass: text that is no UTF-8 becomes U+FFFD, any
-negative length of a nullable field is null, and what follows the last field is not looked at. Where they do fail, the
-refusal carries Kafka's own exception, which differs by how the bytes are wrong:
+negative length of a nullable field is null, and bytes after the last field are ignored. If reading fails, the
+failure has Kafka's own exception, which depends on the error:
 
     the bytes end within a number              SchemaException
     a string longer than what is left          RuntimeException
@@ -31,7 +31,7 @@ _REPLACEMENT = "\ufffd".encode()
 
 
 def java_text(content: bytes) -> str:
-    """Bytes as `new String(content, UTF_8)` reads them: U+FFFD where they are no UTF-8."""
+    """Bytes as `new String(content, UTF_8)` reads them: U+FFFD if they are no UTF-8."""
     return _ENCODED_SURROGATE.sub(_REPLACEMENT, content).decode("utf-8", "replace")
 
 
@@ -96,7 +96,7 @@ class GeneratedReader:
         return self._take(length)
 
     def copied_bytes(self, field: str) -> bytes:
-        """Bytes that must not be null and that Kafka copies, for which its refusal is that of a string."""
+        """Bytes that must not be null and that Kafka copies, with the same failure as for a string."""
         start = self._offset
         length = self.int32(f"the length (int32) of {field}")
         if length < 0:
@@ -129,9 +129,9 @@ class GeneratedReader:
         """An array of topics, each with its partitions."""
         return tuple([Owned(self.string("topic"), self.int32s("partitions")) for _ in range(self.count(field))])
 
-    def refuse(self, byte: int, expected: str, found: str, kafka: KafkaError) -> CorruptProtocolBytes:
-        """The refusal of what starts at that offset."""
-        detail = f"expected {expected}, found {found} at byte {byte}"
+    def refuse(self, byte: int, expected: str, actual: str, kafka: KafkaError) -> CorruptProtocolBytes:
+        """The rejection of the field at that offset."""
+        detail = f"expected {expected}, found {actual} at byte {byte}"
         return CorruptProtocolBytes(detail, kafka=kafka, expected=expected, byte=byte)
 
     def _null(self, byte: int, field: str) -> CorruptProtocolBytes:
@@ -145,7 +145,7 @@ class GeneratedReader:
         return int.from_bytes(self._take(size), "big", signed=True)
 
     def _underflow(self) -> KafkaError:
-        """What Kafka throws where the bytes end within a number."""
+        """Kafka's exception if the bytes end within a number."""
         return KafkaError("SchemaException", f"Buffer underflow while parsing consumer protocol's {self._part}")
 
     def _content(self, start: int, length: int, field: str) -> bytes:

@@ -33,7 +33,7 @@ def count(cell: str, line: int, column: str) -> int:
     """A number from 0."""
     number = whole_number(cell)
     if number is None:
-        raise refusal(line, expected=f"a number from 0 to 2147483647 under {column}", found=shown(cell))
+        raise refusal(line, expected=f"a number from 0 to 2147483647 under {column}", actual=shown(cell))
     return number
 
 
@@ -48,21 +48,21 @@ def optional_int64(cell: str, line: int, column: str) -> int | None:
         return None
     number = int(cell) if _INT64.fullmatch(cell) else _INT64_LIMIT
     if not -_INT64_LIMIT <= number < _INT64_LIMIT:
-        raise refusal(line, expected=f"a number of 64 bits or - under {column}", found=shown(cell))
+        raise refusal(line, expected=f"a number of 64 bits or - under {column}", actual=shown(cell))
     return number
 
 
 def topic(cell: str, line: int, column: str) -> str | None:
     """A topic's name, or `-`."""
     if cell != MISSING and not is_topic_name(cell):
-        raise refusal(line, expected=f"a topic name or - under {column}", found=shown(cell))
+        raise refusal(line, expected=f"a topic name or - under {column}", actual=shown(cell))
     return None if cell == MISSING else cell
 
 
 def coordinator(cell: str, line: int, column: str) -> str:
     """`host:port  (id)`."""
     if not COORDINATOR.fullmatch(cell):
-        raise refusal(line, expected=f"`host:port  (id)` under {column}", found=shown(cell))
+        raise refusal(line, expected=f"`host:port  (id)` under {column}", actual=shown(cell))
     return cell
 
 
@@ -71,15 +71,15 @@ def assignment(cell: str, line: int, column: str) -> tuple[TopicPartitions, ...]
     if cell == MISSING:
         return ()
     in_brackets = cell.endswith(")")
-    found: list[TopicPartitions] = []
+    assigned: list[TopicPartitions] = []
     for part in cell.split("), " if in_brackets else ";"):
         topic, mark, numbers = part.removesuffix(")").partition("(" if in_brackets else ":")
         partitions = whole_numbers(numbers)
         if not mark or not partitions or not is_topic_name(topic):
             expected = f"`orders:0,1;payments:2` or `orders(0,1), payments(2)` under {column}"
-            raise refusal(line, expected=expected, found=shown(part))
-        found.append(TopicPartitions(topic, partitions))
-    return tuple(found)
+            raise refusal(line, expected=expected, actual=shown(part))
+        assigned.append(TopicPartitions(topic, partitions))
+    return tuple(assigned)
 
 
 def printed(value: object) -> str:

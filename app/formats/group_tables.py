@@ -4,9 +4,9 @@
     GROUP           TOPIC           PARTITION  CURRENT-OFFSET  …
     billing         orders          23         1550            …
 
-Columns came and went with Kafka's versions, so they are found by the header. A row is cut where the header's names
-begin, which keeps a blank in a group's name and a cell that is empty; where the blanks did not survive a web page, it
-is cut at its blanks. Lines of prose about a group's state stand between the tables and are passed over.
+The columns depend on Kafka's version, so they are read from the header. A row is cut at the offsets of the header's
+names, which preserves a blank in a group's name and an empty cell. If the blanks were lost on a web page, it is cut at
+its blanks. Lines of prose about a group's state between the tables are ignored.
 """
 
 import re
@@ -74,13 +74,13 @@ def read(text: str, *, required: Sequence[str]) -> tuple[Table, ...]:
                 layout, rows = tables[-1]
                 rows.append(Row(line, _cells(line, content, layout)))
         elif not is_prose(content):
-            raise refusal(line, expected=f"a header ({', '.join(required)})", found=shown(content))
+            raise refusal(line, expected=f"a header ({', '.join(required)})", actual=shown(content))
     return tuple([Table(layout, tuple(rows)) for layout, rows in tables])
 
 
 def is_header(content: str, required: Sequence[str]) -> bool:
     """Whether a line is a table's header, even one that lacks some of the required names."""
-    # Every line of a long text is asked, and most are told by this alone.
+    # This check decides most lines of a long text.
     if required[-1] not in content:
         return False
     names = _NAME.findall(content)
@@ -113,18 +113,18 @@ def fitting(names: Mapping[str, int], rows: Sequence[Mapping[str, str]], *, grow
 
 
 def _layout(line: int, content: str, required: Sequence[str]) -> Layout:
-    found = list(_NAME.finditer(content))
-    names = [match.group() for match in found]
+    matches = list(_NAME.finditer(content))
+    names = [match.group() for match in matches]
     for name in required:
         if name not in names:
-            raise refusal(line, expected=f"the column {name} in the header", found=shown(" ".join(names)))
+            raise refusal(line, expected=f"the column {name} in the header", actual=shown(" ".join(names)))
     if len(set(names)) < len(names):
-        raise refusal(line, expected="each column once", found=shown(" ".join(names)))
-    starts = [match.start() for match in found]
+        raise refusal(line, expected="each column once", actual=shown(" ".join(names)))
+    starts = [match.start() for match in matches]
     if starts[0]:
-        raise refusal(line, expected="a header from the start of its line", found=shown(content))
-    # The last column is padded where the header has blanks after its name.
-    last = 0 if len(content) == found[-1].end() else len(content) - starts[-1]
+        raise refusal(line, expected="a header from the start of its line", actual=shown(content))
+    # The last column is padded if the header has blanks after its name.
+    last = 0 if len(content) == matches[-1].end() else len(content) - starts[-1]
     widths = [after - before - 1 for before, after in pairwise(starts)]
     return tuple([Column(name, width) for name, width in zip(names, [*widths, last], strict=True)])
 
@@ -133,12 +133,12 @@ def _cells(line: int, content: str, layout: Layout) -> Mapping[str, str]:
     cells = _cut_by_header(content, layout) or _cut_at_blanks(content, layout)
     if cells is None:
         expected = f"{len(layout)} cells ({', '.join([column.name for column in layout])})"
-        raise refusal(line, expected=expected, found=shown(content))
+        raise refusal(line, expected=expected, actual=shown(content))
     return cells
 
 
 def _cut_by_header(content: str, layout: Layout) -> dict[str, str] | None:
-    """The cells where each stands under its name; None where one does not."""
+    """The cells at the offsets of their names; None if a cell is not there."""
     cells: dict[str, str] = {}
     start = 0
     for position, column in enumerate(layout):
@@ -156,12 +156,12 @@ def _cut_by_header(content: str, layout: Layout) -> dict[str, str] | None:
 
 
 def _cut_at_blanks(content: str, layout: Layout) -> dict[str, str] | None:
-    """The cells where there is one run of characters for each; a last one that lists partitions may have blanks."""
-    found = list((_CELL if "COORDINATOR (ID)" in [column.name for column in layout] else _WORD).finditer(content))
+    """The cells if there is one run of characters for each; a last one that lists partitions may have blanks."""
+    matches = list((_CELL if "COORDINATOR (ID)" in [column.name for column in layout] else _WORD).finditer(content))
     last = len(layout) - 1
-    cells = [match.group() for match in found]
-    if len(found) > last and layout[last].name in _MAY_HOLD_BLANKS:
-        cells[last:] = [content[found[last].start() :].rstrip()]
+    cells = [match.group() for match in matches]
+    if len(matches) > last and layout[last].name in _MAY_HOLD_BLANKS:
+        cells[last:] = [content[matches[last].start() :].rstrip()]
     if len(cells) != len(layout):
         return None
     return {column.name: cell for column, cell in zip(layout, cells, strict=True)}

@@ -1,4 +1,4 @@
-"""What people collected about consumer groups in one text: tables of `kafka-consumer-groups --describe` in any of its
+"""All that was collected about consumer groups in one text: tables of `kafka-consumer-groups --describe` in any of its
 three forms, one after another in any order, and perhaps an admin client's description of groups as one JSON document.
 """
 
@@ -30,17 +30,17 @@ def read(text: str) -> GroupTexts:
     Raises
     ------
     MalformedText
-        A line stands before every table and document, or one of them cannot be read; names the line of the whole text.
+        A line is before every table and document, or one of them cannot be read; names the line of the whole text.
     """
-    found = split(text, _mark)
-    if found.stray is not None:
-        line, content = found.stray
-        raise refusal(line, expected=_EXPECTED, found=shown(content))
-    described = found.parts.get(_DESCRIBED)
+    texts = split(text, _mark)
+    if texts.stray is not None:
+        line, content = texts.stray
+        raise refusal(line, expected=_EXPECTED, actual=shown(content))
+    described = texts.parts.get(_DESCRIBED)
     return GroupTexts(
-        offsets=consumer_groups.read_offsets(found.parts.get(Form.OFFSETS, "")),
-        members=consumer_groups.read_members(found.parts.get(Form.MEMBERS, "")),
-        states=consumer_groups.read_states(found.parts.get(Form.STATES, "")),
+        offsets=consumer_groups.read_offsets(texts.parts.get(Form.OFFSETS, "")),
+        members=consumer_groups.read_members(texts.parts.get(Form.MEMBERS, "")),
+        states=consumer_groups.read_states(texts.parts.get(Form.STATES, "")),
         described=() if described is None else described_groups.read(described),
     )
 

@@ -1,4 +1,4 @@
-"""Bytes that producers write a second, by topic or by partition, as monitoring hands them out.
+"""Bytes that producers write a second, by topic or by partition, as monitoring exports them.
 
 CSV, with a header line and its columns in any order:
 
@@ -32,7 +32,7 @@ _Key = tuple[str, int | None]
 
 
 def read_csv(text: str, path: FieldPath) -> list[IngressSeries]:
-    """The series of a CSV text that stands at `path` of a request.
+    """The series of a CSV text at `path` of a request.
 
     Raises
     ------
@@ -47,15 +47,15 @@ def read_csv(text: str, path: FieldPath) -> list[IngressSeries]:
             columns = _header(row, line, path)
             continue
         if len(row) != len(columns):
-            raise refusal(line, expected=f"{len(columns)} fields", found=f"{len(row)}", path=path)
+            raise refusal(line, expected=f"{len(columns)} fields", actual=f"{len(row)}", path=path)
         fields = dict(zip(columns, (field.strip() for field in row), strict=True))
         key, time, rate = _sample(fields, line, path)
         if time in samples[key]:
-            raise refusal(line, expected="each sample once", found=f"{shown(','.join(row))} again", path=path)
+            raise refusal(line, expected="each sample once", actual=f"{shown(','.join(row))} again", path=path)
         samples[key][time] = rate
     if columns is None:
-        raise refusal(1, expected=f"a header line with {' and '.join(_NEEDED)}", found="nothing", path=path)
-    return [_series(key, its) for key, its in samples.items()]
+        raise refusal(1, expected=f"a header line with {' and '.join(_NEEDED)}", actual="nothing", path=path)
+    return [_series(key, by_time) for key, by_time in samples.items()]
 
 
 def _lines(rows: Iterator[list[str]], path: FieldPath) -> Iterator[tuple[int, list[str]]]:
@@ -67,7 +67,7 @@ def _lines(rows: Iterator[list[str]], path: FieldPath) -> Iterator[tuple[int, li
             if any(field.strip() for field in row):
                 yield line, row
     except csv.Error as error:
-        raise refusal(line + 1, expected="CSV", found=str(error), path=path) from None
+        raise refusal(line + 1, expected="CSV", actual=str(error), path=path) from None
 
 
 def _header(row: Sequence[str], line: int, path: FieldPath) -> list[str]:
@@ -75,29 +75,29 @@ def _header(row: Sequence[str], line: int, path: FieldPath) -> list[str]:
     for name in columns:
         if name not in _NEEDED + _OPTIONAL or columns.count(name) > 1:
             expected = f"the columns {', '.join(_NEEDED)} and perhaps {', '.join(_OPTIONAL)}, each once"
-            raise refusal(line, expected=expected, found=shown(name), path=path)
+            raise refusal(line, expected=expected, actual=shown(name), path=path)
     for name in _NEEDED:
         if name not in columns:
-            raise refusal(line, expected=f"a column {name}", found=shown(",".join(row)), path=path)
+            raise refusal(line, expected=f"a column {name}", actual=shown(",".join(row)), path=path)
     return columns
 
 
 def _sample(fields: Mapping[str, str], line: int, path: FieldPath) -> tuple[_Key, float, float]:
     topic, partition, time = fields["topic"], None, 0.0
     if not is_topic_name(topic):
-        raise refusal(line, expected="a topic's name", found=shown(topic), path=path)
+        raise refusal(line, expected="a topic's name", actual=shown(topic), path=path)
     if "partition" in fields and (partition := whole_number(fields["partition"])) is None:
-        raise refusal(line, expected="a partition's number", found=shown(fields["partition"]), path=path)
+        raise refusal(line, expected="a partition's number", actual=shown(fields["partition"]), path=path)
     if "timestamp" in fields:
-        told = _seconds(fields["timestamp"])
-        if told is None:
+        seconds = _seconds(fields["timestamp"])
+        if seconds is None:
             expected = "a time as RFC 3339 or in seconds"
-            raise refusal(line, expected=expected, found=shown(fields["timestamp"]), path=path)
-        time = told
+            raise refusal(line, expected=expected, actual=shown(fields["timestamp"]), path=path)
+        time = seconds
     rate = _rate(fields["bytes_in_per_s"])
     if rate is None:
         expected = "bytes/s, a finite number of 0 or more"
-        raise refusal(line, expected=expected, found=shown(fields["bytes_in_per_s"]), path=path)
+        raise refusal(line, expected=expected, actual=shown(fields["bytes_in_per_s"]), path=path)
     return (topic, partition), time, rate
 
 
@@ -127,7 +127,7 @@ def _series(key: _Key, samples: Mapping[float, float]) -> IngressSeries:
 
 
 def read_prometheus(answer: Mapping[str, Json], path: FieldPath) -> list[IngressSeries]:
-    """The series of a Prometheus answer that stands at `path` of a request.
+    """The series of a Prometheus answer at `path` of a request.
 
     Raises
     ------
@@ -138,15 +138,15 @@ def read_prometheus(answer: Mapping[str, Json], path: FieldPath) -> list[Ingress
     where = (*path, "data", "result")
     if data.get("resultType") not in ("matrix", "vector"):
         raise impossible("a matrix or a vector is needed", data.get("resultType"), (*path, "data", "resultType"))
-    found: list[IngressSeries] = []
+    series: list[IngressSeries] = []
     whole: dict[str, bool] = {}
     for index, entry in enumerate(_array(data.get("result"), where)):
-        its = _read_series(_object(entry, (*where, index)), (*where, index))
-        if whole.setdefault(its.topic, its.partition is None) != (its.partition is None):
-            detail = f"topic {its.topic} has series by partition and others without; one of both says it all"
-            raise ConflictingFields(detail, path=(*where, index, "metric"), value=its.topic)
-        found.append(its)
-    return found
+        one = _read_series(_object(entry, (*where, index)), (*where, index))
+        if whole.setdefault(one.topic, one.partition is None) != (one.partition is None):
+            detail = f"topic {one.topic} has series by partition and others without; one of both says it all"
+            raise ConflictingFields(detail, path=(*where, index, "metric"), value=one.topic)
+        series.append(one)
+    return series
 
 
 def _read_series(entry: Mapping[str, Json], path: FieldPath) -> IngressSeries:

@@ -3,8 +3,8 @@
     {"partitions":[{"topic":"orders","partition":0},{"topic":"orders","partition":1}]}
 
 With `--election-type preferred` the first replica of each becomes the leader, if it is in sync. The key `version` is
-read where it is 1, as the tool's predecessor wrote it, and not written. Kafka ignores keys that it does not know; a
-misspelt one is refused here.
+read if it is 1, as the tool's predecessor wrote it, and not written. Kafka ignores keys that it does not know; a
+misspelt one is rejected here.
 
 Source: `LeaderElectionCommand` of Apache Kafka, `parseReplicaElectionData`.
 """
@@ -25,7 +25,7 @@ def read(text: str) -> tuple[TopicPartition, ...]:
     ------
     MalformedText
         The text is no JSON, of another version or shape, has unknown keys, a name that is no topic's, a negative
-        partition, or names a partition twice (which Kafka's tool refuses as well); names the place, `partitions/3`.
+        partition, or names a partition twice (which Kafka's tool rejects as well); names the place, `partitions/3`.
     """
     document = Document.parse(text, "a leader election")
     members = document.members(document.root, (), required=("partitions",), optional=("version",))
@@ -34,8 +34,8 @@ def read(text: str) -> tuple[TopicPartition, ...]:
     for i, value in enumerate(document.array(members["partitions"], ("partitions",))):
         partition = _partition(document, value, ("partitions", i))
         if partition in partitions:
-            found = f"{partition[0]}-{partition[1]} again"
-            raise document.refuse(("partitions", i), expected="each partition once", found=found)
+            actual = f"{partition[0]}-{partition[1]} again"
+            raise document.refuse(("partitions", i), expected="each partition once", actual=actual)
         partitions[partition] = None
     return tuple(partitions)
 

@@ -1,4 +1,4 @@
-"""What every reader of a Kafka tool's text shares: decoding, numbered lines, numbers, topic names, and refusals.
+"""Decoding, numbered lines, numbers, topic names and rejections, for every reader of a Kafka tool's text.
 
 The tools print lines that are no part of their answer, and people paste them along: log lines that open with a
 timestamp in brackets (`[2025-01-27 19:50:51,936] WARN …`) and lines that open with `WARN`, `WARNING` or `Warning:`.
@@ -24,7 +24,7 @@ def decode(content: bytes, name: str) -> str:
 
     Parameters
     ----------
-    name : what the upload is called, for the refusal: `topics`, `brokers` …
+    name : the name of the upload, for the rejection: `topics`, `brokers` …
 
     Raises
     ------
@@ -35,8 +35,8 @@ def decode(content: bytes, name: str) -> str:
         return content.decode("utf-8").removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        found = f"byte 0x{content[error.start]:02x} at offset {error.start} of {name}"
-        raise refusal(line, expected="text in UTF-8", found=found, path=(name,), byte=error.start) from None
+        actual = f"byte 0x{content[error.start]:02x} at offset {error.start} of {name}"
+        raise refusal(line, expected="text in UTF-8", actual=actual, path=(name,), byte=error.start) from None
 
 
 def numbered(text: str) -> Iterator[tuple[int, str]]:
@@ -51,19 +51,19 @@ def last_line(text: str) -> int:
     return text.rstrip().count("\n") + 1
 
 
-def refusal(line: int | None, *, expected: str, found: str, path: FieldPath = (), **context: Json) -> MalformedText:
-    """The failure that says what was expected and what was found instead, in its detail as in its context."""
-    return MalformedText(f"expected {expected}, found {found}", line=line, expected=expected, path=path, **context)
+def refusal(line: int | None, *, expected: str, actual: str, path: FieldPath = (), **context: Json) -> MalformedText:
+    """The failure with the expected and the actual text, in its detail and its context."""
+    return MalformedText(f"expected {expected}, found {actual}", line=line, expected=expected, path=path, **context)
 
 
 def shown(text: str) -> str:
-    """Some characters of a text as a refusal quotes them."""
+    """The beginning of a text as a rejection quotes it."""
     return repr(text if len(text) <= _SHOWN_CHARACTERS else text[:_SHOWN_CHARACTERS] + "…")
 
 
 def whole_number(text: str) -> int | None:
-    """The number that the text's ASCII digits write, or None where it is none, negative or more than 32 bits hold."""
-    # Ten digits are enough for 2³¹ − 1, and int() refuses very long texts with an error of its own.
+    """The number in ASCII digits; None if it is not one, negative or exceeds 32 bits."""
+    # Ten digits are enough for 2³¹ − 1, and int() rejects very long texts with an error of its own.
     if not text.isascii() or not text.isdigit() or len(text) > 10:
         return None
     number = int(text)
@@ -71,7 +71,7 @@ def whole_number(text: str) -> int | None:
 
 
 def whole_numbers(text: str) -> tuple[int, ...] | None:
-    """The numbers of a list such as `101,105,108`; empty for an empty text, None where one of them is none."""
+    """The numbers of a list such as `101,105,108`; empty for an empty text, None if one of them is not a number."""
     if not text:
         return ()
     if not _NUMBERS.fullmatch(text):

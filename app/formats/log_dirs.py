@@ -66,7 +66,7 @@ class LogDirs:
     """The tool's answer. `asked`: the broker ids of the prose in their order; None for the JSON document alone."""
 
     brokers: tuple[BrokerLogDirs, ...]
-    asked: tuple[int, ...] | None = None
+    requested: tuple[int, ...] | None = None
 
 
 def read(text: str) -> LogDirs:
@@ -78,7 +78,7 @@ def read(text: str) -> LogDirs:
         The text holds no JSON document, another version of it or a broken one, a broker twice, a replica twice on a
         broker, a negative size, a partition without number.
     """
-    document_text, asked = _without_prose(text)
+    document_text, requested = _without_prose(text)
     document = Document.parse(document_text, "the log directories")
     members = _known(document, document.root, (), ("brokers",))
     document.version_one(members)
@@ -88,17 +88,17 @@ def read(text: str) -> LogDirs:
     for i, broker in enumerate(brokers):
         if broker.broker in seen:
             path = ("brokers", i, "broker")
-            raise document.refuse(path, expected="each broker once", found=f"broker {broker.broker} again")
+            raise document.refuse(path, expected="each broker once", actual=f"broker {broker.broker} again")
         seen.add(broker.broker)
-    return LogDirs(brokers, asked)
+    return LogDirs(brokers, requested)
 
 
 def write(log_dirs: LogDirs) -> str:
-    """Print the answer as the tool does, with its prose where it had some."""
+    """Print the answer as the tool does, with its prose if it had any."""
     document = orjson.dumps({"brokers": [_broker_members(broker) for broker in log_dirs.brokers], "version": 1})
     prose = ""
-    if log_dirs.asked is not None:
-        prose = f"{_QUERYING}\n{_RECEIVED} {','.join(map(str, log_dirs.asked))}\n"
+    if log_dirs.requested is not None:
+        prose = f"{_QUERYING}\n{_RECEIVED} {','.join(map(str, log_dirs.requested))}\n"
     return f"{prose}{document.decode()}\n"
 
 
@@ -120,21 +120,21 @@ def disks(log_dirs: LogDirs) -> Mapping[int, tuple[LogDir, ...]]:
 
 def _without_prose(text: str) -> tuple[str, tuple[int, ...] | None]:
     """The text with its lines of prose blanked, so that the JSON keeps its line numbers, and the brokers they name."""
-    kept: list[str] = []
-    asked: tuple[int, ...] | None = None
+    document_lines: list[str] = []
+    requested: tuple[int, ...] | None = None
     for line, content in enumerate(text.split("\n"), start=1):
         prose = _PROSE.fullmatch(content.rstrip())
         if prose and prose["brokers"] is not None:
-            asked = whole_numbers(prose["brokers"].strip())
-            if asked is None:
-                raise refusal(line, expected="broker ids with commas between them", found=shown(prose["brokers"]))
-        kept.append("" if prose or LOG_LINE.match(content) else content)
-    return "\n".join(kept), asked
+            requested = whole_numbers(prose["brokers"].strip())
+            if requested is None:
+                raise refusal(line, expected="broker ids with commas between them", actual=shown(prose["brokers"]))
+        document_lines.append("" if prose or LOG_LINE.match(content) else content)
+    return "\n".join(document_lines), requested
 
 
 def _known(document: Document, value: object, path: FieldPath, required: tuple[str, ...]) -> dict[str, object]:
-    found = document.mapping(value, path)
-    return document.members(found, path, required=required, optional=found.keys())
+    members = document.mapping(value, path)
+    return document.members(members, path, required=required, optional=members.keys())
 
 
 def _broker(document: Document, value: object, path: FieldPath) -> BrokerLogDirs:
@@ -155,7 +155,7 @@ def _log_dir(document: Document, value: object, path: FieldPath, seen: set[tuple
         replica = _replica(document, item, place)
         key = (replica.topic, replica.partition, replica.is_future)
         if key in seen:
-            raise document.refuse(place, expected="each replica of a broker once", found=f"{key[0]}-{key[1]} again")
+            raise document.refuse(place, expected="each replica of a broker once", actual=f"{key[0]}-{key[1]} again")
         seen.add(key)
         replicas.append(replica)
     return LogDir(
@@ -173,7 +173,7 @@ def _replica(document: Document, value: object, path: FieldPath) -> LogDirReplic
     partition = whole_number(number)
     if partition is None or not is_topic_name(topic):
         expected = "a topic and its partition (`orders-0`)"
-        raise document.refuse((*path, "partition"), expected=expected, found=shown(text))
+        raise document.refuse((*path, "partition"), expected=expected, actual=shown(text))
     lag = members.get("offsetLag", 0)
     return LogDirReplica(
         topic=topic,

@@ -50,7 +50,7 @@ def read(text: str) -> Pasted:
     Raises
     ------
     MalformedText
-        Nothing in the text is recognised (line 1), or a line stands before everything that is (that line).
+        Nothing in the text is recognised (line 1), or a line is before everything that is (that line).
     """
 
     def mark(content: str, start: int) -> Mark:
@@ -58,12 +58,12 @@ def read(text: str) -> Pasted:
         command = None if owner else _COMMAND.match(content)
         return Mark(_TOOLS[command["tool"]], belongs=False) if command else Mark(owner)
 
-    found = split(text, mark)
-    if found.stray is not None or not found.parts:
+    texts = split(text, mark)
+    if texts.stray is not None or not texts.parts:
         first = (1, text.lstrip()[:1000].split("\n")[0])
-        line, content = found.stray if found.parts and found.stray is not None else first
-        raise refusal(line, expected=_EXPECTED, found=shown(content))
-    return Pasted(**found.parts)
+        line, content = texts.stray if texts.parts and texts.stray is not None else first
+        raise refusal(line, expected=_EXPECTED, actual=shown(content))
+    return Pasted(**texts.parts)
 
 
 def _owner(content: str) -> str | None:

@@ -42,7 +42,7 @@ def write_markdown(placements: Iterable[Placement], *, limit: int) -> str:
 def write_arrow(placements: Iterable[Placement]) -> bytes:
     """An Arrow IPC stream with one record batch a topic.
 
-    Columns: `topic` dictionary<int32, string>, `partition` int32, `replicas` list<int32>. Where no row is padded the
+    Columns: `topic` dictionary<int32, string>, `partition` int32, `replicas` list<int32>. If no row is padded, the
     batch's replicas are the placement's own array, not a copy.
     """
     replicas = topic_tables.replica_lists("replicas")

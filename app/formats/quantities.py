@@ -22,7 +22,7 @@ def byte_size(size_bytes: float) -> str:
 
 
 def known_size(size_bytes: int, *, replicas: int, unknown: int) -> str:
-    """The bytes of some replicas, of which so many have a size that nobody knows: `≥ 12.3 MiB`, or `size unknown`."""
+    """The bytes of some replicas, of which some have an unknown size: `≥ 12.3 MiB`, or `size unknown`."""
     if unknown and unknown == replicas:
         return "size unknown"
     return f"≥ {byte_size(size_bytes)}" if unknown else byte_size(size_bytes)

@@ -1,11 +1,11 @@
-"""Who reads each partition of a group, as tables for people and programs: CSV, Markdown, Arrow. These are ours.
+"""The member of each partition of a group, as CSV, Markdown and Arrow. These formats are not Kafka's.
 
 CSV, a line a partition; in share groups, where several members read a partition, a line each:
 
     topic,partition,member_id,rack_id,locality
     orders,0,billing-0,use1-az1,in_rack
 
-`locality` is one of `LOCALITIES`. A partition that nobody reads has one line with nothing behind its id.
+`locality` is one of `LOCALITIES`. A partition without member has one line, empty after its id.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -35,12 +35,12 @@ class Reader:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TopicReaders:
-    """Who reads the partitions of one topic: a row a partition and reader.
+    """The readers of the partitions of one topic: a row for each partition and reader.
 
     Parameters
     ----------
     partitions : (rows,) int32, ascending. readers : (rows,) int32 places in the list of members, or `NO_READER`.
-    locality : (rows,) int8 places in `LOCALITIES`; nothing where nobody reads.
+    locality : (rows,) int8 places in `LOCALITIES`; without meaning if there is no member.
     """
 
     topic: str
@@ -52,7 +52,7 @@ class TopicReaders:
 def write_csv(members: Sequence[Reader], topics: Iterable[TopicReaders]) -> bytes:
     """One line a partition and reader under a header line; a million of them take under two seconds."""
     header = ("topic", "partition", "member_id", "rack_id", "locality")
-    # What stands behind the partition's id is written once for each reader and locality, not for each row.
+    # The cells after the partition's id are written once for each reader and locality, not for each row.
     tails: dict[int, str] = {}
     blocks = (_csv_rows(members, topic, tails) for topic in topics if len(topic.partitions))
     return topic_tables.write_csv(header, blocks)
@@ -69,7 +69,7 @@ def write_markdown(members: Sequence[Reader], topics: Iterable[TopicReaders], *,
 def write_arrow(members: Sequence[Reader], topics: Iterable[TopicReaders]) -> bytes:
     """An Arrow IPC stream with one record batch a topic.
 
-    Columns: `topic` dictionary<int32, string>, `partition` int32, and, null where nobody reads or there is no rack,
+    Columns: `topic` dictionary<int32, string>, `partition` int32, and, null if there is no member or no rack,
     `member_id`, `rack_id` and `locality`, each dictionary<int32, string>.
     """
     import pyarrow as pa  # noqa: PLC0415 — it takes long to import, and only this format needs it
@@ -77,7 +77,7 @@ def write_arrow(members: Sequence[Reader], topics: Iterable[TopicReaders]) -> by
     words = pa.dictionary(pa.int32(), pa.string())
     fields = [pa.field(name, words) for name in ("member_id", "rack_id", "locality")]
     racks = {rack: place for place, rack in enumerate(sorted({member.rack_id for member in members if member.rack_id}))}
-    # One place more than there are members: nobody is in no rack.
+    # One place more than there are members: no member is in no rack.
     rack_of = np.array([*(racks.get(member.rack_id or "", -1) for member in members), -1], np.int32)
     names = ([member.member_id for member in members], list(racks), LOCALITIES)
     dictionaries = [pa.array(words_of, type=pa.string()) for words_of in names]
@@ -85,9 +85,9 @@ def write_arrow(members: Sequence[Reader], topics: Iterable[TopicReaders]) -> by
 
     def batches() -> Iterator[tuple[Int32s, list[topic_tables.ArrowArray]]]:
         for topic in listed:
-            nobody = topic.readers == NO_READER
+            has_no_reader = topic.readers == NO_READER
             places = (topic.readers, rack_of[topic.readers], topic.locality.astype(np.int32))
-            masks = (nobody, places[1] < 0, nobody)
+            masks = (has_no_reader, places[1] < 0, has_no_reader)
             yield (
                 topic.partitions,
                 [

@@ -11,7 +11,7 @@
     {…}
 
 and `--execute` the first of these between blank lines, then `Save this to use as the --reassignment-json-file option
-during rollback` and what it started. Kafka ignores keys that it does not know; a misspelt one is refused here.
+during rollback` and what it started. Kafka ignores keys that it does not know; a misspelt one is rejected here.
 
 Source: `ReassignPartitionsCommand` of Apache Kafka, `parsePartitionReassignmentData`.
 """
@@ -35,11 +35,11 @@ _SAVE = "Save this to use as the --reassignment-json-file option during rollback
 
 @dataclass(frozen=True, slots=True)
 class PartitionReassignment:
-    """Where a partition's replicas shall be, the preferred leader first.
+    """The target replicas of a partition, the preferred leader first.
 
     Parameters
     ----------
-    log_dirs : a directory or `any` for each replica; None where the document leaves them out.
+    log_dirs : a directory or `any` for each replica; None if the document leaves them out.
     """
 
     topic: str
@@ -81,8 +81,8 @@ def read(text: str) -> Reassignment:
         partition = _partition(document, value, ("partitions", i))
         key = (partition.topic, partition.partition)
         if key in seen:
-            found = f"{partition.topic}-{partition.partition} again"
-            raise document.refuse(("partitions", i), expected="each partition once", found=found)
+            actual = f"{partition.topic}-{partition.partition} again"
+            raise document.refuse(("partitions", i), expected="each partition once", actual=actual)
         seen.add(key)
         partitions.append(partition)
     return Reassignment(tuple(partitions))
@@ -108,7 +108,7 @@ def write_assignments(assignments: Mapping[str, Assignment]) -> bytes:
 
 
 def read_generated(text: str) -> Generated:
-    """Read what `--generate` prints; raises `MalformedText` as `read` does, or where one of the two is missing."""
+    """Read what `--generate` prints; raises `MalformedText` as `read` does, or if one of the two is missing."""
     return Generated(
         current=read(_between(text, after=_CURRENT, until=_PROPOSED)),
         proposed=read(_between(text, after=_PROPOSED, until=None)),
@@ -142,7 +142,7 @@ def _log_dirs(
     values = document.array(members["log_dirs"], path)
     if len(values) != len(replicas):
         expected = f"a directory for each of {len(replicas)} replicas"
-        raise document.refuse(path, expected=expected, found=f"{len(values)} directories")
+        raise document.refuse(path, expected=expected, actual=f"{len(values)} directories")
     return tuple([document.string(value, (*path, i)) for i, value in enumerate(values)])
 
 
@@ -177,12 +177,12 @@ def _between(text: str, *, after: str, until: str | None) -> str:
     lines = text.split("\n")
     stripped = [line.strip() for line in lines]
     if after not in stripped:
-        raise refusal(1, expected=f"the line {after!r}", found="none such")
+        raise refusal(1, expected=f"the line {after!r}", actual="none such")
     start = stripped.index(after) + 1
     end = len(lines)
     if until is not None:
         if until not in stripped[start:]:
-            raise refusal(last_line(text), expected=f"the line {until!r}", found="the end of the text")
+            raise refusal(last_line(text), expected=f"the line {until!r}", actual="the end of the text")
         end = stripped.index(until, start)
-    kept = ["" if LOG_LINE.match(line) else line for line in lines[start:end]]
-    return "\n".join([""] * start + kept)
+    document_lines = ["" if LOG_LINE.match(line) else line for line in lines[start:end]]
+    return "\n".join([""] * start + document_lines)

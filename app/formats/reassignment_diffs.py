@@ -26,7 +26,7 @@ class _Table:
     Parameters
     ----------
     numbers : the columns that are set flush right. rows : makes the first so many of `total`.
-    labels : words that stand before the cells of a text that has no head.
+    labels : words before the cells of a text without head.
     """
 
     noun: str
@@ -37,22 +37,24 @@ class _Table:
     labels: Sequence[str] = ()
 
 
-def write_text(found: Transfers, *, limit: int) -> str:
+def write_text(transfers: Transfers, *, limit: int) -> str:
     """The difference as plain text.
 
     Parameters
     ----------
     limit : how many rows each table shows; a line beneath says how many it leaves out.
     """
-    blocks = ["\n".join(sentences(found))]
-    blocks += ["\n".join([*_aligned(its, list(its.rows(limit))), *_left_out(its, limit)]) for its in _tables(found)]
+    blocks = ["\n".join(sentences(transfers))]
+    blocks += [
+        "\n".join([*_aligned(table, list(table.rows(limit))), *_left_out(table, limit)]) for table in _tables(transfers)
+    ]
     return "\n\n".join(blocks) + "\n"
 
 
-def write_markdown(found: Transfers, *, limit: int) -> str:
+def write_markdown(transfers: Transfers, *, limit: int) -> str:
     """The same as Markdown."""
-    blocks = [" ".join(sentences(found))]
-    for table in _tables(found):
+    blocks = [" ".join(sentences(transfers))]
+    for table in _tables(transfers):
         ruler = ["---:" if name in table.numbers else "---" for name in table.head]
         rows = [[markdown_cell(cell) for cell in row] for row in table.rows(limit)]
         blocks.append("\n".join(f"| {' | '.join(row)} |" for row in (table.head, ruler, *rows)))
@@ -60,35 +62,36 @@ def write_markdown(found: Transfers, *, limit: int) -> str:
     return "\n\n".join(blocks) + "\n"
 
 
-def sentences(found: Transfers) -> list[str]:
+def sentences(transfers: Transfers) -> list[str]:
     """What a reassignment comes to."""
-    movement = found.movement
+    movement = transfers.movement
     if not movement.total:
         return [f"Nothing changes: {counted(movement.partitions, 'partition')} stay as they are."]
     copied, dropped, unknown = (
-        int(counts.sum()) for counts in (found.arriving.replicas, found.leaving.replicas, found.arriving.unknown_size)
+        int(counts.sum())
+        for counts in (transfers.arriving.replicas, transfers.leaving.replicas, transfers.arriving.unknown_size)
     )
-    size = known_size(int(found.arriving.size_bytes.sum()), replicas=copied, unknown=unknown)
+    size = known_size(int(transfers.arriving.size_bytes.sum()), replicas=copied, unknown=unknown)
     led = movement.preferred_leaders_changed
     differ = f"{movement.total:,} of {counted(movement.partitions, 'partition')} {_verb(movement.total, 'differ')}"
-    told = [
+    facts = [
         f"{counted(copied, 'replica')} ({size}) {_be(copied)} copied and {dropped:,} dropped.",
         f"{differ}; {counted(led, 'preferred leader')} {_verb(led, 'change')}.",
     ]
     if unknown:
-        told.append(f"Of {counted(unknown, 'copied replica')} nobody knows the size; the bytes leave that out.")
+        facts.append(f"The size of {counted(unknown, 'copied replica')} is unknown and not part of the bytes.")
     if new := movement.partitions_added:
         them = "it" if new == 1 else "them"
-        told += [
+        facts += [
             f"{counted(new, 'partition')} {_be(new)} new: kafka-topics --alter creates {them} first.",
             f"No file for kafka-reassign-partitions names {them}.",
         ]
-    return [*told, *_racks(found)]
+    return [*facts, *_racks(transfers)]
 
 
-def _racks(found: Transfers) -> list[str]:
+def _racks(transfers: Transfers) -> list[str]:
     more = fewer = 0
-    for changed in found.changed():
+    for changed in transfers.changed():
         is_new = changed.before[:, 0] == NO_REPLICA
         more += int(np.count_nonzero(~is_new & (changed.racks_after > changed.racks_before)))
         fewer += int(np.count_nonzero(~is_new & (changed.racks_after < changed.racks_before)))
@@ -99,46 +102,46 @@ def _racks(found: Transfers) -> list[str]:
     ]
 
 
-def _tables(found: Transfers) -> Iterator[_Table]:
+def _tables(transfers: Transfers) -> Iterator[_Table]:
     numbers = ("broker", "replicas", "leaders", "bytes", "bytes in", "bytes out")
     yield _Table(
         "broker",
         ("broker", "rack", *numbers[1:]),
         frozenset(numbers),
-        len(found.brokers),
-        lambda shown: _broker_rows(found, shown),
+        len(transfers.brokers),
+        lambda shown: _broker_rows(transfers, shown),
     )
-    if flows := len(found.flows.givers):
+    if flows := len(transfers.flows.senders):
         head = ("from", "to", "replicas", "bytes")
-        yield _Table("flow", head, frozenset(head), flows, lambda shown: _flow_rows(found, shown))
-    if found.movement.total:
+        yield _Table("flow", head, frozenset(head), flows, lambda shown: _flow_rows(transfers, shown))
+    if transfers.movement.total:
         yield _Table(
             "partition",
             ("partition", "replicas", "change", "bytes", "racks", "leader"),
             frozenset({"bytes"}),
-            found.movement.total,
-            lambda shown: map(_partition_row, found.partitions(0, shown)),
+            transfers.movement.total,
+            lambda shown: map(_partition_row, transfers.partitions(0, shown)),
             labels=("", "", "", "", "racks ", "leader "),
         )
 
 
-def _broker_rows(found: Transfers, shown: int) -> Iterator[Sequence[str]]:
-    before, after, arriving, leaving = found.before, found.after, found.arriving, found.leaving
-    for i, broker in enumerate(found.brokers[:shown]):
+def _broker_rows(transfers: Transfers, shown: int) -> Iterator[Sequence[str]]:
+    before, after, arriving, leaving = transfers.before, transfers.after, transfers.arriving, transfers.leaving
+    for i, broker in enumerate(transfers.brokers[:shown]):
         yield (
             str(broker.id),
             _NOTHING if broker.rack is None else escaped(broker.rack),
             _changed(f"{before.replicas[i]:,}", f"{after.replicas[i]:,}"),
             _changed(f"{before.leaders[i]:,}", f"{after.leaders[i]:,}"),
             _changed(*(_size(load.size_bytes, load.replicas, load.unknown_size, i) for load in (before, after))),
-            *(_size(its.size_bytes, its.replicas, its.unknown_size, i) for its in (arriving, leaving)),
+            *(_size(counts.size_bytes, counts.replicas, counts.unknown_size, i) for counts in (arriving, leaving)),
         )
 
 
-def _flow_rows(found: Transfers, shown: int) -> Iterator[Sequence[str]]:
-    flows = found.flows
-    for i in range(min(shown, len(flows.givers))):
-        ends = (_NOTHING if end == NOWHERE else str(end) for end in (flows.givers[i], flows.takers[i]))
+def _flow_rows(transfers: Transfers, shown: int) -> Iterator[Sequence[str]]:
+    flows = transfers.flows
+    for i in range(min(shown, len(flows.senders))):
+        ends = (_NOTHING if end == NOWHERE else str(end) for end in (flows.senders[i], flows.receivers[i]))
         yield (*ends, f"{flows.replicas[i]:,}", _size(flows.size_bytes, flows.replicas, flows.unknown_size, i))
 
 

@@ -5,7 +5,7 @@ CSV; replicas are joined by `;`, the preferred leader first:
     topic,partition,before,after,adding_replicas,removing_replicas,size_bytes,racks_before,racks_after
     orders,3,101;105;108,101;106;108,106,105,12897484,3,3
 
-A new partition has nothing before, and one whose size nobody knows no `size_bytes`.
+A new partition has an empty `before`, and one of unknown size an empty `size_bytes`.
 """
 
 from collections.abc import Iterable, Iterator
@@ -32,7 +32,7 @@ def write_arrow(topics: Iterable[ChangedPartitions]) -> bytes:
     """An Arrow IPC stream with one record batch a topic.
 
     Columns: `topic` dictionary<int32, string>, `partition` int32, `before`, `after`, `adding_replicas` and
-    `removing_replicas` list<int32>, `size_bytes` int64, null where nobody knows, `racks_before` and `racks_after`
+    `removing_replicas` list<int32>, `size_bytes` int64, null if unknown, `racks_before` and `racks_after`
     int32.
     """
     import pyarrow as pa  # noqa: PLC0415 — it takes long to import, and only this format needs it
@@ -63,8 +63,8 @@ def _lists(changed: ChangedPartitions) -> tuple[Int32s, Int32s, Int32s, Int32s]:
 
 def _without(rows: Int32s, others: Int32s) -> Int32s:
     """The rows with padding in place of the brokers that the other side has too."""
-    kept = (rows[:, :, None] == others[:, None, :]).any(axis=2)
-    return np.where(kept, np.int32(NO_REPLICA), rows)
+    is_in_others = (rows[:, :, None] == others[:, None, :]).any(axis=2)
+    return np.where(is_in_others, np.int32(NO_REPLICA), rows)
 
 
 def _csv_rows(changed: ChangedPartitions) -> str:

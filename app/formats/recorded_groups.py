@@ -1,8 +1,8 @@
 """Consumer groups out of the texts that describe them, joined by group id and member id.
 
-Who is in a group is said by the text that knows most of its members: the coordinator's own answer, else the table of
+The members of a group are those of the text with most of its members: the coordinator's own answer, else the table of
 members, else the offsets. The others add what they know of the same members. Texts that were not taken at the same
-moment may disagree; what they say of other members is then not joined, and that is told.
+moment may disagree; their data of other members are then not joined, which is reported.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -36,7 +36,7 @@ class Disagreement:
     """What the texts say differently of one group, in words."""
 
     group_id: str
-    said: str
+    detail: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +69,13 @@ def join(texts: GroupTexts) -> JoinedGroups:
     for name in sorted(of):
         members = of[name].members()
         groups.append(_group(name, of[name], members))
-        disagreements += [Disagreement(name, said) for said in _differences(of[name], members)]
+        disagreements += [Disagreement(name, detail) for detail in _differences(of[name], members)]
     return JoinedGroups(tuple(groups), tuple(_from_the_future(texts.described)), tuple(disagreements))
 
 
 @dataclass(slots=True)
 class _Sources:
-    """What each text says of one group; None or empty where it says nothing."""
+    """The data of one group in each text; None or empty if there are none."""
 
     described: DescribedGroup | None = None
     state: GroupState | None = None
@@ -84,9 +84,9 @@ class _Sources:
 
     def members(self) -> Sequence[_Members]:
         """The members by id that each text names, the one that counts first."""
-        found = [_described(self.described)] if self.described is not None else []
-        found += [_listed(self.listed)] if self.listed else []
-        return [*found, _reading(self.rows)]
+        records = [_described(self.described)] if self.described is not None else []
+        records += [_listed(self.listed)] if self.listed else []
+        return [*records, _reading(self.rows)]
 
 
 def _rows(sections: Iterable[Section[Row]], name: Callable[[Row], str]) -> Iterator[tuple[str, Row]]:
@@ -96,11 +96,11 @@ def _rows(sections: Iterable[Section[Row]], name: Callable[[Row], str]) -> Itera
         for line, row in zip(section.lines, section.rows, strict=True):
             if row.group is None:
                 expected = "the column GROUP, which kafka-consumer-groups prints since 2.4"
-                raise refusal(line, expected=expected, found="a table without it")
+                raise refusal(line, expected=expected, actual="a table without it")
             what = (row.group, name(row))
             if what in seen:
-                found = f"{what[1]} of group {shown(row.group)} again"
-                raise refusal(line, expected="each state, member and partition of a group once", found=found)
+                actual = f"{what[1]} of group {shown(row.group)} again"
+                raise refusal(line, expected="each state, member and partition of a group once", actual=actual)
             seen.add(what)
             yield row.group, row
 
@@ -140,8 +140,10 @@ def _merged(records: list[RecordedMember]) -> RecordedMember:
     """One member of several records: each field from the first that says it."""
     first, *others = records
     unsaid = [one.name for one in fields(RecordedMember) if getattr(first, one.name) is None]
-    found = {name: [getattr(record, name) for record in others if getattr(record, name) is not None] for name in unsaid}
-    return replace(first, **{name: values[0] for name, values in found.items() if values})
+    values_by_name = {
+        name: [getattr(record, name) for record in others if getattr(record, name) is not None] for name in unsaid
+    }
+    return replace(first, **{name: values[0] for name, values in values_by_name.items() if values})
 
 
 def _described(group: DescribedGroup) -> dict[str, RecordedMember]:
@@ -149,18 +151,18 @@ def _described(group: DescribedGroup) -> dict[str, RecordedMember]:
 
 
 def _described_member(member: DescribedMember) -> RecordedMember:
-    said, given = member.subscription, member.assignment
+    subscription, assignment = member.subscription, member.assignment
     return RecordedMember(
         member_id=member.member_id,
         client_id=member.client_id,
         host=member.client_host,
         group_instance_id=member.group_instance_id,
-        rack_id=said.rack_id if said else None,
-        topics=said.topics if said else None,
-        owned=_as_listed(said.owned) if said else None,
-        generation_id=said.generation_id if said else None,
-        user_data=said.user_data if said else None,
-        assigned=_as_listed(given.partitions) if given else None,
+        rack_id=subscription.rack_id if subscription else None,
+        topics=subscription.topics if subscription else None,
+        owned=_as_listed(subscription.owned) if subscription else None,
+        generation_id=subscription.generation_id if subscription else None,
+        user_data=subscription.user_data if subscription else None,
+        assigned=_as_listed(assignment.partitions) if assignment else None,
     )
 
 
@@ -209,9 +211,9 @@ def _ascending(listed: Iterable[TopicPartitions]) -> tuple[TopicPartitions, ...]
 def _from_the_future(groups: Iterable[DescribedGroup]) -> Iterator[FromTheFuture]:
     for group in groups:
         for member in group.members:
-            for part, said in (("subscription", member.subscription), ("assignment", member.assignment)):
-                if said is not None and said.is_from_the_future:
-                    yield FromTheFuture(group.group_id, member.member_id, part, said.version)
+            for part, message in (("subscription", member.subscription), ("assignment", member.assignment)):
+                if message is not None and message.is_from_the_future:
+                    yield FromTheFuture(group.group_id, member.member_id, part, message.version)
 
 
 def _differences(of: _Sources, members: Sequence[_Members]) -> Iterator[str]:

@@ -5,8 +5,8 @@
     "topics":["orders"],"user_data":"AAAABA=="}],"offsets":[{"current_offset":7,"lag":2,"log_end_offset":9,
     "member_id":"b-0-35ee","partition":0,"topic":"orders"}],"state":"Stable"}
 
-What the record does not say is left out. Members stand as they were listed, offsets by topic and partition. Keys are
-sorted, but for the topics of a member's partitions: an assignor may cut off what stands last in them.
+Missing data are left out. Members are in listed order, offsets by topic and partition. Keys are
+sorted, but for the topics of a member's partitions: an assignor may truncate them.
 """
 
 from base64 import b64decode, b64encode

@@ -2,7 +2,7 @@
 
     101:105:108,104:109:102
 
-Partitions stand between commas, the broker ids of one between colons, the preferred leader first. Every partition has
+Partitions are separated by commas, the broker ids of one by colons, the preferred leader first. Every partition has
 the same number of replicas. Blanks around a number are read, as Kafka trims them, and not written.
 
 Source: `TopicCommand.parseReplicaAssignment` of Apache Kafka.
@@ -31,12 +31,12 @@ def read(text: str) -> Int32s:
     rows: list[list[int]] = []
     line = 1
     for partition, item in enumerate(text.split(",")):
-        # The line on which the item's first sign stands, for an argument that was wrapped.
+        # The line of the item's first character, for an argument that was wrapped.
         at = line + item[: len(item) - len(item.lstrip())].count("\n")
         rows.append(_row(item, partition, at))
         if len(rows[partition]) != len(rows[0]):
             expected = f"{len(rows[0])} replicas for partition {partition}, as partition 0 has"
-            raise refusal(at, expected=expected, found=str(len(rows[partition])), partition=partition)
+            raise refusal(at, expected=expected, actual=str(len(rows[partition])), partition=partition)
         line += item.count("\n")
     return np.array(rows, dtype=np.int32)
 
@@ -64,9 +64,9 @@ def _row(item: str, partition: int, line: int) -> list[int]:
         broker = whole_number(text.strip())
         if broker is None:
             expected = f"a broker id from 0 to 2147483647 in partition {partition}"
-            raise refusal(line, expected=expected, found=shown(text), partition=partition)
+            raise refusal(line, expected=expected, actual=shown(text), partition=partition)
         ids.append(broker)
     if len(set(ids)) < len(ids):
-        found = f"broker {first_repeated(ids)} twice"
-        raise refusal(line, expected=f"each broker once in partition {partition}", found=found, partition=partition)
+        actual = f"broker {first_repeated(ids)} twice"
+        raise refusal(line, expected=f"each broker once in partition {partition}", actual=actual, partition=partition)
     return ids

@@ -20,16 +20,16 @@ def format_rows(matrix: Int32s, template: Callable[[int], str], *, separator: st
     ----------
     matrix : (rows, widest) int32 ids, padded on the right with `NO_REPLICA`.
     template : says for a number of ids the `%`-template with that many `%d`; other `%` in it must be doubled.
-    separator : what stands between two rows.
+    separator : between two rows.
     """
-    held = matrix != NO_REPLICA
-    widths = held.sum(axis=1)
+    is_id = matrix != NO_REPLICA
+    widths = is_id.sum(axis=1)
     templates = {width: template(width) for width in np.unique(widths).tolist()}
     parts = []
     for start in range(0, len(matrix), _ROWS_AT_ONCE):
         rows = slice(start, start + _ROWS_AT_ONCE)
         pattern = separator.join([templates[width] for width in widths[rows].tolist()])
-        parts.append(pattern % tuple(matrix[rows][held[rows]].tolist()))
+        parts.append(pattern % tuple(matrix[rows][is_id[rows]].tolist()))
     return separator.join(parts)
 
 

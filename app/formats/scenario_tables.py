@@ -1,7 +1,7 @@
 """Scored scenarios as tables for programs: CSV, Parquet, Arrow. These are ours.
 
 A column for each axis, `axes.` before its path, then the figures of the sweep's kind. What an axis says that is neither
-a number nor a text (a whole broker profile) stands as JSON.
+a number nor a text (a whole broker profile) is JSON.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,8 +20,8 @@ class Column:
 
     Parameters
     ----------
-    type : as Arrow names it; None where the values decide: numbers where all are, else text.
-    path : where a row has the value, object by object; it is empty where one of them is not there.
+    type : as Arrow names it; None if the values decide: numbers if all are, else text.
+    path : the path of the value in a row; the value is empty if an object of the path is missing.
     """
 
     name: str
@@ -81,12 +81,12 @@ def _table(rows: Iterable[Mapping[str, Any]], columns: Sequence[Column]) -> Any:
 
 
 def _at(row: Mapping[str, Any], path: Sequence[str]) -> Any:
-    found: Any = row
+    value: Any = row
     for name in path:
-        if found is None:
+        if value is None:
             return None
-        found = found.get(name)
-    return found
+        value = value.get(name)
+    return value
 
 
 def _typed(values: Sequence[Any], kind: ColumnType | None) -> Any:

@@ -3,7 +3,7 @@
     {"brokers":[{"id":101,"rack":"use1-az1"}],"cluster":"prod-eu","topics":[{"name":"orders","partitions":[
     {"isr":[101],"leader":101,"partition":0,"replicas":[101],"size_bytes":1}]}]}
 
-Keys are sorted, brokers stand by id, topics by name, partitions by id, consumer groups (`groups`, see
+Keys are sorted, brokers are sorted by id, topics by name, partitions by id, consumer groups (`groups`, see
 recorded_json.py) by group id. Left out is what says nothing: no rack, not fenced, no capacity, no attributes, a weight
 of 1, no leader, an unknown size, no replica being added or removed, an unknown topic id, no groups. How wide an array
 was padded leaves no trace.

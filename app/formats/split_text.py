@@ -1,7 +1,7 @@
-"""One text in which several stand one after another, cut into them line by line.
+"""A text that consists of several others, split line by line.
 
 In each part the lines of the others are blank, so that a line keeps its number. A JSON document goes as a whole to the
-part that its first line is of: what stands in it marks nothing.
+part of its first line; its contents are not examined.
 """
 
 import re
@@ -22,7 +22,7 @@ class Mark:
 
     Parameters
     ----------
-    part : whose lines start here; None where those of the part before go on.
+    part : whose lines start here; None if those of the part before continue.
     belongs : whether this line is one of them; command lines and sentences between two tables are of no part.
     """
 
@@ -56,16 +56,16 @@ def split(text: str, mark: Callable[[str, int], Mark]) -> Split:
         if line <= taken:
             continue
         begins = starts_document(content)
-        # The braces in a broken document begin no other; its reader will refuse it, whatever comes after.
-        said = Mark() if begins and documents.is_broken else mark(content, starts[line - 1])
-        current = said.part or current
-        if said.belongs and current is None:
+        # The braces in a broken document begin no other; its reader rejects it.
+        line_mark = Mark() if begins and documents.is_broken else mark(content, starts[line - 1])
+        current = line_mark.part or current
+        if line_mark.belongs and current is None:
             stray = stray or (line, content)
-        elif said.belongs:
-            taken = documents.last_line(line, starts[line - 1]) if begins and said.part else line
+        elif line_mark.belongs:
+            taken = documents.last_line(line, starts[line - 1]) if begins and line_mark.part else line
             parts[line - 1 : taken] = [current] * (taken - line + 1)
-    found = {part for part in parts if part is not None}
-    return Split({part: _blanked(lines, parts, part) for part in found}, stray)
+    present = {part for part in parts if part is not None}
+    return Split({part: _blanked(lines, parts, part) for part in present}, stray)
 
 
 def starts_document(content: str) -> bool:
@@ -74,7 +74,7 @@ def starts_document(content: str) -> bool:
 
 
 class _Documents:
-    """Where the JSON documents of a text end. Once one is broken, no other is looked for."""
+    """The ends of the JSON documents of a text. After a broken one the search ends."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -82,7 +82,7 @@ class _Documents:
         self.is_broken = False
 
     def last_line(self, line: int, start: int) -> int:
-        """The last line of the document that starts on this line, or this line where it is broken."""
+        """The last line of the document that starts on this line, or this line if it is broken."""
         start = self._text.index("{", start)
         try:
             _, end = self._scan(self._text, start)

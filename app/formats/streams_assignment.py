@@ -19,7 +19,7 @@ own messages are:
 An active task is listed once for each partition that it reads, in the order of the partitions that the assignment
 itself gives the member, sorted: `by_task` joins both. Hosts are the `application.server` of members that have one.
 Warm-ups are standby tasks here; only the leader knows them apart. Tasks of named topologies, which no public API makes,
-are refused.
+are rejected.
 
 Source: `AssignmentInfo` and `ConsumerProtocolUtils` of Apache Kafka 4.0; KIP-441, KIP-535.
 """
@@ -42,7 +42,7 @@ _REFUSED = KafkaError("TaskAssignmentException")
 
 
 class HostInfo(NamedTuple):
-    """A host and port where somebody may ask for the state of tasks."""
+    """The host and port that serve queries of the state of tasks."""
 
     host: str
     port: int
@@ -53,7 +53,7 @@ PartitionsByHost: TypeAlias = Mapping[HostInfo, tuple[TopicPartition, ...]]
 
 @dataclass(frozen=True, slots=True)
 class AssignmentInfo:
-    """What a member is given, and what it is told of the others.
+    """The assignment of a member, and the partitions of other hosts.
 
     Parameters
     ----------
@@ -111,8 +111,8 @@ def read(data: bytes) -> AssignmentInfo:
 
 
 def write(info: AssignmentInfo) -> bytes:
-    """Write what a member is given. What the version has no field for is left out; all else stands in the order given,
-    where Kafka has that of its hash maps.
+    """Write what a member is given. What the version has no field for is left out; all else is in the given order,
+    whereas Kafka has that of its hash maps.
 
     Raises
     ------
@@ -161,10 +161,10 @@ def by_task(info: AssignmentInfo, partitions: Iterable[TopicPartition]) -> dict[
         raise CorruptProtocolBytes(
             f"expected {expected}, found {len(info.active_tasks)}", kafka=_REFUSED, expected=expected
         )
-    found: dict[TaskId, list[TopicPartition]] = {}
+    partitions_by_task: dict[TaskId, list[TopicPartition]] = {}
     for task, partition in zip(info.active_tasks, ordered, strict=True):
-        found.setdefault(task, []).append(partition)
-    return {task: tuple(read_by_it) for task, read_by_it in found.items()}
+        partitions_by_task.setdefault(task, []).append(partition)
+    return {task: tuple(read_by_it) for task, read_by_it in partitions_by_task.items()}
 
 
 class _Reader(DataReader):
@@ -190,27 +190,27 @@ class _Reader(DataReader):
         return names
 
     def partitions_by_host(self, topics: Mapping[int, str] | None) -> dict[HostInfo, tuple[TopicPartition, ...]]:
-        """topics : None where partitions name theirs."""
-        found: dict[HostInfo, tuple[TopicPartition, ...]] = {}
+        """topics : None if partitions name theirs."""
+        by_host: dict[HostInfo, tuple[TopicPartition, ...]] = {}
         for _ in range(self.repeats("hosts", least_bytes=10)):
             host = HostInfo(self.text("a host's name"), self.int32("a port (int32)"))
-            found[host] = self._partitions(topics)
-        return found
+            by_host[host] = self._partitions(topics)
+        return by_host
 
     def _partitions(self, topics: Mapping[int, str] | None) -> tuple[TopicPartition, ...]:
-        found: dict[TopicPartition, None] = {}
+        partitions: dict[TopicPartition, None] = {}
         for _ in range(self.count("partitions", least_bytes=6 if topics is None else 8)):
             topic = self.text("a topic's name") if topics is None else self._topic(topics)
-            found[topic, self.int32("a partition (int32)")] = None
-        return tuple(found)
+            partitions[topic, self.int32("a partition (int32)")] = None
+        return tuple(partitions)
 
     def _topic(self, topics: Mapping[int, str]) -> str:
         start = self.offset
         number = self.int32("a topic's number (int32)")
         if number not in topics:
-            # Kafka goes on with a topic that has no name.
-            found = f"{number} at byte {start}"
-            raise refusal(None, expected="a number of a topic that was named", found=found, byte=start)
+            # Kafka continues with a topic that has no name.
+            actual = f"{number} at byte {start}"
+            raise refusal(None, expected="a number of a topic that was named", actual=actual, byte=start)
         return topics[number]
 
     def _task(self, version: int) -> TaskId:
@@ -219,8 +219,8 @@ class _Reader(DataReader):
             start = self.offset
             length = self.int32("the length (int32) of a named topology's name")
             if length > 0:
-                found = f"a name of {length} characters at byte {start}"
-                raise refusal(None, expected="a task of no named topology", found=found, byte=start)
+                actual = f"a name of {length} characters at byte {start}"
+                raise refusal(None, expected="a task of no named topology", actual=actual, byte=start)
         return task
 
 

@@ -15,9 +15,9 @@ It starts with a version of its own as four bytes:
     10         offset sums task by task, each with the name of its topology or null
     11         and client tags (KIP-708)
 
-A task's offset sum is how far its state reaches, −2 where the member runs the task as its active one, −3 where the
+A task's offset sum is the position of its state, −2 if the member runs the task as active, −3 if the
 version is too old to say. From a version that it does not know, a leader reads two numbers, the version and the latest
-supported one, and so does this reader. Tasks of named topologies, which no public API makes, are refused.
+supported one, and so does this reader. Tasks of named topologies, which no public API makes, are rejected.
 
 Source: `SubscriptionInfo` and `SubscriptionInfoData` of Apache Kafka 4.0; KIP-441, KIP-708.
 """
@@ -43,12 +43,12 @@ class SubscriptionInfo:
 
     Parameters
     ----------
-    process_id : None where the version is from the future; all that follows was then not read either.
+    process_id : None if the version is from the future; the other fields are then not read either.
     task_offset_sums : by task, in the order read or to be written; `RUNNING_ACTIVE` and `UNKNOWN_LAG` stand for −2, −3.
         Up to version 6 there is nothing but these two.
     user_end_point : `application.server`; an empty one is none.
     unique_field : of no meaning.
-    error_code : 0 for none, 4 where the member asks for the application's shutdown.
+    error_code : 0 for none, 4 if the member requests the shutdown of the application.
     latest_supported_version : None in versions 1 and 2, which do not say.
     """
 
@@ -115,7 +115,7 @@ def read(data: bytes) -> SubscriptionInfo:
 
 def write(info: SubscriptionInfo) -> bytes:
     """Write a member's user data. What the version has no field for is left out; so is, up to version 6, every offset
-    sum but −2: such a task is a standby. Tasks and tags stand in the order given, where Kafka has its hash maps'.
+    sum but −2: such a task is a standby. Tasks and tags are in the given order; Kafka has that of its hash maps.
 
     Raises
     ------
@@ -182,8 +182,8 @@ class _Reader(GeneratedReader):
             start = self.offset
             name = self.nullable_string("namedTopology")
             if name:
-                found = f"one of {shown(name)} at byte {start}"
-                raise refusal(None, expected="a task of no named topology", found=found, byte=start)
+                actual = f"one of {shown(name)} at byte {start}"
+                raise refusal(None, expected="a task of no named topology", actual=actual, byte=start)
         return sums
 
     def client_tags(self) -> dict[str, str]:

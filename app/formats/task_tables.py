@@ -1,4 +1,4 @@
-"""Who has each task of a Streams application, as tables: CSV and Markdown. These are ours.
+"""The clients of each task of a Streams application, as CSV and Markdown. These formats are not Kafka's.
 
 CSV, a line a copy:
 

@@ -4,9 +4,9 @@
     ⇥Topic: orders⇥Partition: 0⇥Leader: 101⇥Replicas: 101,105,108⇥Isr: 101,105,108⇥Elr: ⇥LastKnownElr:
 
 Every generation of the tool is read. Up to 2.1 the header has no blank after its colons; `TopicId` came with 2.8,
-`Elr` and `LastKnownElr` with 3.7 (`N/A` where the cluster keeps none). During a reassignment a row also has
+`Elr` and `LastKnownElr` with 3.7 (`N/A` if the cluster has none). During a reassignment a row also has
 `Adding Replicas` and `Removing Replicas`, and `Replicas` names the target replicas first. A column of another name
-(`Offline`, `MarkedForDeletion` …) is kept in its place. Where a terminal or a web page turned the tabs into blanks,
+(`Offline`, `MarkedForDeletion` …) is preserved in its place. If a terminal or a web page turned the tabs into blanks,
 the columns are found by their names.
 
 Source: `TopicCommand` of Apache Kafka 0.10, 2.2, 3.x and 4.x.
@@ -42,7 +42,7 @@ REASSIGNMENT_COLUMNS: Columns = ("Adding Replicas", "Removing Replicas")
 
 _HEADER = "a topic's header (`Topic: …⇥PartitionCount: …⇥ReplicationFactor: …⇥Configs: …`)"
 _ROW = "a partition's row (`⇥Topic: …⇥Partition: …⇥Leader: …⇥Replicas: …⇥Isr: …`)"
-# Where tabs became blanks, a column starts at a capitalised word with a colon; two names hold a blank themselves.
+# If tabs became blanks, a column starts at a capitalised word with a colon; two names contain a blank.
 _COLUMN_START = re.compile(
     r"(?<=\s)(?<!\bAdding )(?<!\bRemoving )(?=(?:Adding |Removing )?[A-Z][A-Za-z]*:)", flags=re.ASCII
 )
@@ -55,7 +55,7 @@ class PartitionDescription:
     Parameters
     ----------
     leader : None for `Leader: none` (and for −1, as it was printed while ZooKeeper was asked).
-    elr, last_known_elr : eligible leader replicas; None where not printed or `N/A`.
+    elr, last_known_elr : eligible leader replicas; None if not printed or `N/A`.
     others : the columns that have no field of their own, name and value.
     columns : the names of all columns after `Topic`, as printed; columns that are not named here are not written.
     """
@@ -80,7 +80,7 @@ class TopicDescription:
     ----------
     configs : the value of `Configs` verbatim, `name=value` pairs with commas between and within them.
     others, columns : as in `PartitionDescription`.
-    separator : what stands between a header column's name and its value: `: `, or `:` up to 2.1.
+    separator : between a header column's name and its value: `: `, or `:` up to 2.1.
     """
 
     name: str
@@ -192,7 +192,7 @@ class _Reader:
         self._done: dict[str, TopicDescription] = {}
         self._open: _Section | None = None
         self._with_elr = False
-        # Many rows share few layouts, so each layout is kept once.
+        # Many rows share few layouts, so each layout is stored once.
         self._layouts: dict[Columns, Columns] = {}
 
     def take(self, line: int, content: str) -> None:
@@ -203,7 +203,7 @@ class _Reader:
             self._close(line - 1)
             self._open = self._header(line, values, separator=": " if content.startswith("Topic: ") else ":")
         else:
-            raise refusal(line, expected=f"{_HEADER} or {_ROW}", found=shown(content))
+            raise refusal(line, expected=f"{_HEADER} or {_ROW}", actual=shown(content))
 
     def finished(self, line: int) -> tuple[TopicDescription, ...]:
         self._close(line)
@@ -214,20 +214,20 @@ class _Reader:
         if topic is None:
             return
         if len(topic.rows) != topic.partition_count:
-            found = f"{len(topic.rows)}: the text is cut off"
-            raise refusal(min(line, topic.last_line), expected=f"rows for {topic.count_text}", found=found)
+            actual = f"{len(topic.rows)}: the text is cut off"
+            raise refusal(min(line, topic.last_line), expected=f"rows for {topic.count_text}", actual=actual)
         self._done[topic.name] = topic.finish(tuple(topic.rows.values()))
 
     def _header(self, line: int, values: _Values, *, separator: str) -> _Section:
         _require(line, values, ("ReplicationFactor", "Configs"), of=_HEADER)
         name = values["Topic"]
         if not is_topic_name(name):
-            raise refusal(line, expected="a topic name after `Topic:`", found=shown(name))
+            raise refusal(line, expected="a topic name after `Topic:`", actual=shown(name))
         if name in self._done:
-            raise refusal(line, expected="each topic once", found=f"topic {name!r} again")
+            raise refusal(line, expected="each topic once", actual=f"topic {name!r} again")
         topic_id = values.get("TopicId") or None
         if topic_id is not None and not is_topic_id(topic_id):
-            raise refusal(line, expected="22 characters of base64 after `TopicId:`", found=shown(topic_id))
+            raise refusal(line, expected="22 characters of base64 after `TopicId:`", actual=shown(topic_id))
         columns = tuple(values)[1:]
         replication_factor = _number(line, values, "ReplicationFactor")
 
@@ -250,14 +250,16 @@ class _Reader:
         self._require_all_or_none(line, values)
         topic = self._open
         if topic is None:
-            raise refusal(line, expected=f"{_HEADER} before its rows", found=f"a row of topic {shown(values['Topic'])}")
+            raise refusal(
+                line, expected=f"{_HEADER} before its rows", actual=f"a row of topic {shown(values['Topic'])}"
+            )
         if values["Topic"] != topic.name:
-            raise refusal(line, expected=f"a row of topic {topic.name!r}", found=f"one of {shown(values['Topic'])}")
+            raise refusal(line, expected=f"a row of topic {topic.name!r}", actual=f"one of {shown(values['Topic'])}")
         row = self._row(line, values)
         if row.partition in topic.rows:
-            raise refusal(line, expected="each partition once", found=f"partition {row.partition} again")
+            raise refusal(line, expected="each partition once", actual=f"partition {row.partition} again")
         if len(topic.rows) == topic.partition_count:
-            raise refusal(line, expected=f"no more than {topic.count_text}", found=f"partition {row.partition}")
+            raise refusal(line, expected=f"no more than {topic.count_text}", actual=f"partition {row.partition}")
         topic.rows[row.partition] = row
         topic.last_line = line
 
@@ -272,11 +274,11 @@ class _Reader:
     def _row(self, line: int, values: _Values) -> PartitionDescription:
         replicas, isr = _ids(line, values, "Replicas"), _ids(line, values, "Isr")
         if not replicas:
-            raise refusal(line, expected="at least one broker id after `Replicas:`", found="none")
+            raise refusal(line, expected="at least one broker id after `Replicas:`", actual="none")
         strangers = set(isr).difference(replicas)
         if strangers:
             # An in-sync replica is a replica; another id is what a cut leaves of one.
-            raise refusal(line, expected="replicas after `Isr:`", found=f"{min(strangers)}, which is none")
+            raise refusal(line, expected="replicas after `Isr:`", actual=f"{min(strangers)}, which is none")
         columns = tuple(values)[1:]
         columns = self._layouts.setdefault(columns, columns)
         return PartitionDescription(
@@ -304,25 +306,25 @@ def _columns(line: int, content: str) -> _Values:
     for part in parts:
         name, colon, value = part.partition(":")
         if not colon or name in values:
-            found = f"{shown(part)} again" if name in values else shown(part)
-            raise refusal(line, expected=f"a column (`Name: value`) of {_HEADER} or {_ROW}", found=found)
+            actual = f"{shown(part)} again" if name in values else shown(part)
+            raise refusal(line, expected=f"a column (`Name: value`) of {_HEADER} or {_ROW}", actual=actual)
         values[name] = value.strip()
     if next(iter(values)) != "Topic":
-        raise refusal(line, expected=f"{_HEADER} or {_ROW}", found=shown(content))
+        raise refusal(line, expected=f"{_HEADER} or {_ROW}", actual=shown(content))
     return values
 
 
 def _require(line: int, values: _Values, columns: Columns, *, of: str) -> None:
     for column in columns:
         if column not in values:
-            found = f"only {shown(', '.join(values))}: the line is cut off"
-            raise refusal(line, expected=f"the column `{column}` in {of}", found=found)
+            actual = f"only {shown(', '.join(values))}: the line is cut off"
+            raise refusal(line, expected=f"the column `{column}` in {of}", actual=actual)
 
 
 def _number(line: int, values: _Values, column: str) -> int:
     number = whole_number(values[column])
     if number is None:
-        raise refusal(line, expected=f"a number from 0 to 2147483647 after `{column}:`", found=shown(values[column]))
+        raise refusal(line, expected=f"a number from 0 to 2147483647 after `{column}:`", actual=shown(values[column]))
     return number
 
 
@@ -330,10 +332,10 @@ def _ids(line: int, values: _Values, column: str) -> tuple[int, ...]:
     text = values.get(column, "")
     ids = whole_numbers(text)
     if ids is None:
-        raise refusal(line, expected=f"broker ids from 0 to 2147483647 after `{column}:`", found=shown(text))
+        raise refusal(line, expected=f"broker ids from 0 to 2147483647 after `{column}:`", actual=shown(text))
     if len(set(ids)) < len(ids):
-        found = f"broker {first_repeated(ids)} twice"
-        raise refusal(line, expected=f"each broker once after `{column}:`", found=found)
+        actual = f"broker {first_repeated(ids)} twice"
+        raise refusal(line, expected=f"each broker once after `{column}:`", actual=actual)
     return ids
 
 

@@ -26,7 +26,7 @@ _LEAST_PARTITION_BYTES = 18
 
 @dataclass(frozen=True, slots=True)
 class MetadataBroker:
-    """A broker as clients are told. Version 0 knows no rack."""
+    """A broker as clients see it. Version 0 has no rack."""
 
     id: int
     host: str
@@ -90,7 +90,7 @@ def read(data: bytes, *, version: int) -> MetadataBrokers:
         start = cursor.offset
         broker_id, host, port = cursor.broker_id(), cursor.string("a host"), cursor.port()
         if broker_id in brokers:
-            raise cursor.refuse(start, expected="each broker once", found=f"broker {broker_id} again")
+            raise cursor.refuse(start, expected="each broker once", actual=f"broker {broker_id} again")
         rack = cursor.nullable_string("a rack") if version >= 1 else None
         brokers[broker_id] = MetadataBroker(broker_id, host, port, rack)
     return MetadataBrokers(tuple(brokers.values()), cursor.rest)

@@ -115,11 +115,11 @@ def replica_lists(name: str) -> ArrowField:
 
 
 def replica_column(replicas: Int32s) -> ArrowArray:
-    """Such a column of rows padded with `NO_REPLICA`; where none is padded its values are the rows, not a copy."""
+    """Such a column of rows padded with `NO_REPLICA`; if none is padded its values are the rows, not a copy."""
     import pyarrow as pa  # noqa: PLC0415 — as above
 
-    held = replicas != NO_REPLICA
+    is_id = replicas != NO_REPLICA
     offsets = np.zeros(len(replicas) + 1, dtype=np.int32)
-    np.cumsum(held.sum(axis=1), out=offsets[1:])
-    values = replicas.reshape(-1) if held.all() else replicas[held]
+    np.cumsum(is_id.sum(axis=1), out=offsets[1:])
+    values = replicas.reshape(-1) if is_id.all() else replicas[is_id]
     return pa.ListArray.from_arrays(pa.array(offsets), pa.array(values), type=replica_lists("replicas").type)

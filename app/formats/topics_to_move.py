@@ -19,7 +19,7 @@ def read(text: str) -> tuple[str, ...]:
     ------
     MalformedText
         The text is no JSON, of another version or shape, has unknown keys, or names a topic twice (which Kafka's
-        tool refuses as well).
+        tool rejects as well).
     """
     document = Document.parse(text, "topics to move")
     members = document.members(document.root, (), required=("topics",), optional=("version",))
@@ -29,7 +29,7 @@ def read(text: str) -> tuple[str, ...]:
         path = ("topics", i)
         topic = document.topic_name(document.members(value, path, required=("topic",))["topic"], (*path, "topic"))
         if topic in topics:
-            raise document.refuse(path, expected="each topic once", found=f"topic {topic!r} again")
+            raise document.refuse(path, expected="each topic once", actual=f"topic {topic!r} again")
         topics[topic] = None
     return tuple(topics)
 

@@ -1,11 +1,11 @@
 """A Kafka Streams topology as the library describes it: its subtopologies, their topics and stores, and their tasks.
 
-What a description (`topology_text`) does not say:
+What a description (`topology_text`) does not contain:
 
-- Internal topics stand without their prefix, the application id. Whether a topic is internal shows by its name alone.
-- Changelogs are not told. A store whose logging is disabled has none, and with `topology.optimization` a table's source
-  topic serves as its store's; neither can be seen, so that `changelog_topics` may name a topic too many.
-- The topic of a sink that chooses it record by record is not known.
+- Internal topics are printed without their prefix, the application id. Only its name shows that a topic is internal.
+- Changelogs are not printed. A store whose logging is disabled has none, and with `topology.optimization` the source
+  topic of a table is that of its store. Neither is printed, so `changelog_topics` may have a topic too many.
+- The topic of a sink that chooses it for each record is unknown.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -21,7 +21,7 @@ _NO_TOPICS: Mapping[str, Collection[str]] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A node that reads topics: those listed, or, where there is a Java pattern, all that match it."""
+    """A node that reads topics: those listed, or, if there is a Java pattern, all that match it."""
 
     name: str
     topics: tuple[str, ...] = ()
@@ -41,7 +41,7 @@ class Processor:
 
 @dataclass(frozen=True, slots=True)
 class Sink:
-    """A node that writes to a topic, or, where there is an extractor, to the one that it names for each record."""
+    """A node that writes to a topic, or, if there is an extractor, to the one that it names for each record."""
 
     name: str
     topic: str | None = None
@@ -131,8 +131,8 @@ def tasks(
     ----------
     partition_counts : by topic. A repartition topic is looked up with the application id in front, if one is given, and
         else as it is printed.
-    matching : the topics that match each source pattern, of which some may not exist yet: nobody reads a Java pattern
-        here.
+    matching : the topics that match each source pattern, of which some may not exist yet: a Java pattern is not
+        evaluated here.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""What `Topology#describe()` of Kafka Streams prints: subtopologies, their nodes, and which hands records to which.
+"""What `Topology#describe()` of Kafka Streams prints: subtopologies, their nodes, and the links between nodes.
 
     Topologies:
        Sub-topology: 0
@@ -10,7 +10,7 @@
         Sink: KSTREAM-SINK-0000000002 (topic: sums)
           <-- KSTREAM-AGGREGATE-0000000001
 
-Read as Kafka 1.1 and later print it, however it is indented. A line that ends in `Topologies:` stands in front or not,
+Read as Kafka 1.1 and later print it, however it is indented. A line that ends in `Topologies:` is in front or not,
 so that what a log holds is read. A source's pattern that has the form of a list of topics (`[abc]`) is taken for one.
 A node's name has no comma before a blank and no bracket after one, as none has that Kafka gives or checks.
 
@@ -122,7 +122,7 @@ class _OpenNode:
         return names if names is not None and all(map(is_topic_name, names)) else ()
 
     def _refuse(self, expected: str) -> Exception:
-        return refusal(self.line, expected=expected, found=shown(self.value))
+        return refusal(self.line, expected=expected, actual=shown(self.value))
 
 
 class _Reader:
@@ -149,45 +149,45 @@ class _Reader:
             self._open(line, subtopology[1], is_global=subtopology[2] is not None)
         elif content.endswith(_HEADING):
             if self._heading or self._id is not None:
-                raise refusal(line, expected="one topology", found=f"{shown(content)} again")
+                raise refusal(line, expected="one topology", actual=f"{shown(content)} again")
             self._heading = True
         else:
             named = kind == "Topology"
-            raise refusal(line, expected="a topology without a name" if named else _EXPECTED, found=shown(content))
+            raise refusal(line, expected="a topology without a name" if named else _EXPECTED, actual=shown(content))
 
     def finished(self, line: int) -> TopologyDescription:
         self._require_arrows(line, "the end")
         self._close(line, "the end")
         if not self._heading and not self._done:
-            raise refusal(line, expected=_EXPECTED, found="nothing")
+            raise refusal(line, expected=_EXPECTED, actual="nothing")
         return TopologyDescription(tuple(self._done.values()))
 
-    def _require_arrows(self, line: int, found: str) -> None:
+    def _require_arrows(self, line: int, actual: str) -> None:
         missing = self._nodes[-1].missing if self._nodes else None
         if missing is not None:
-            raise refusal(line, expected=f"`{missing}` of node {shown(self._nodes[-1].name)}", found=found)
+            raise refusal(line, expected=f"`{missing}` of node {shown(self._nodes[-1].name)}", actual=actual)
 
     def _open(self, line: int, digits: str, *, is_global: bool) -> None:
         number = whole_number(digits)
         if number is None:
-            raise refusal(line, expected="a number from 0 to 2147483647 after `Sub-topology:`", found=shown(digits))
+            raise refusal(line, expected="a number from 0 to 2147483647 after `Sub-topology:`", actual=shown(digits))
         if number in self._done:
-            raise refusal(line, expected="each subtopology once", found=f"{number} again")
+            raise refusal(line, expected="each subtopology once", actual=f"{number} again")
         self._id, self._is_global = number, is_global
 
-    def _close(self, line: int, found: str) -> None:
+    def _close(self, line: int, actual: str) -> None:
         """End the open subtopology."""
         if self._id is None:
             return
         if not self._nodes:
-            raise refusal(line, expected=f"nodes of subtopology {self._id}", found=found)
+            raise refusal(line, expected=f"nodes of subtopology {self._id}", actual=actual)
         self._require_answers()
         self._done[self._id] = Subtopology(self._id, tuple([node.finished() for node in self._nodes]), self._is_global)
         self._nodes = []
 
     def _require_answers(self) -> None:
-        """Whom a node names after one arrow, that one names the node after the other."""
-        said = {
+        """If a node names another one after an arrow, the other one names the node after the opposite arrow."""
+        stated = {
             (arrow, node.name, name)
             for node in self._nodes
             for arrow, (_, names) in node.arrows.items()
@@ -197,20 +197,20 @@ class _Reader:
             for arrow, (line, names) in node.arrows.items():
                 back = _FROM if arrow == _TO else _TO
                 for name in names:
-                    if (back, name, node.name) not in said:
+                    if (back, name, node.name) not in stated:
                         expected = f"nodes of the subtopology that name {shown(node.name)} after `{back}`"
-                        raise refusal(line, expected=expected, found=shown(name))
+                        raise refusal(line, expected=expected, actual=shown(name))
 
     def _take_node(self, line: int, kind: str, content: str) -> None:
         bracket = _BRACKET.search(content)
         name = "" if bracket is None else content[len(kind) + 2 : bracket.start()]
         if bracket is None or not content.endswith(")") or bracket[1] not in _SAYS[kind] or not name:
             expected = " or ".join([f"`{kind}: <name> ({key}: …)`" for key in _SAYS[kind]])
-            raise refusal(line, expected=expected, found=shown(content))
+            raise refusal(line, expected=expected, actual=shown(content))
         if self._id is None:
-            raise refusal(line, expected="`Sub-topology: …` before its nodes", found=shown(content))
+            raise refusal(line, expected="`Sub-topology: …` before its nodes", actual=shown(content))
         if name in self._names:
-            raise refusal(line, expected="each node once", found=f"{shown(name)} again")
+            raise refusal(line, expected="each node once", actual=f"{shown(name)} again")
         self._names.add(name)
         self._nodes.append(_OpenNode(line, kind, name, bracket[1], content[bracket.end() : -1]))
 
@@ -219,12 +219,12 @@ class _Reader:
         missing = self._nodes[-1].missing if self._nodes else None
         if arrow != missing or not names:
             expected = _EXPECTED if missing is None else f"`{missing}` and nodes' names, or `{missing} {_NONE}`"
-            raise refusal(line, expected=expected, found=shown(content))
+            raise refusal(line, expected=expected, actual=shown(content))
         self._nodes[-1].arrows[arrow] = line, () if names == _NONE else tuple(names.split(", "))
 
 
 def _listed(value: str) -> tuple[str, ...] | None:
-    """The names between brackets, None where there are no brackets."""
+    """The names between brackets, None without brackets."""
     if not value.startswith("[") or not value.endswith("]"):
         return None
     return tuple(value[1:-1].split(", ")) if len(value) > 2 else ()

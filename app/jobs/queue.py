@@ -1,4 +1,4 @@
-"""Take jobs from the queue and run them. A job whose worker dies is run again by another."""
+"""Run the jobs of the queue. If a worker dies, another runs its job again."""
 
 import asyncio
 import signal
@@ -21,19 +21,19 @@ from app.store.sweeps import RUN_SWEEP
 
 HEARTBEAT_SECONDS = 2.0
 STALLED_SECONDS = 10.0
-"""A worker without a heartbeat for so long is dead, and its jobs are run again."""
-STALLED_CHECKED = "* * * * * */5"
-"""When dead workers are detected; a cron line whose last field is seconds."""
-CONNECTED_WITHIN_S = 5.0
-REOPENED_AFTER_S = 1.0
-"""Pause before the queue is opened again after the database was lost."""
+"""A worker without a heartbeat for so long is considered dead, and its jobs are run again."""
+STALLED_CRON = "* * * * * */5"
+"""When jobs of dead workers are searched for; the last field of the cron line is seconds."""
+CONNECTION_TIMEOUT_S = 5.0
+RECONNECTED_AFTER_S = 1.0
+"""The pause after the connection to the database is lost."""
 MAX_ATTEMPTS = 3
 CONCURRENCY = 2
-"""Tasks that a worker runs concurrently: a plan does not wait for a chunk of a sweep, nor one sweep for another."""
+"""Jobs that a worker runs at a time: a plan does not wait for a sweep's chunk, nor one sweep for another."""
 
 
 def run_job(context: procrastinate.JobContext, *, job_id: str) -> None:
-    """Run one stored job. An unexpected exception is retried; after the last attempt it is the error of the job."""
+    """Run one stored job. An exception that is no `Failure` is retried, and after the last attempt ends the job."""
     database: Database = context.additional_context["database"]
     limits: Limits = context.additional_context["limits"]
     try:
@@ -50,7 +50,7 @@ def _log_plan(job_id: str, outcome: PlanOutcome) -> None:
 
 
 def run_sweep(context: procrastinate.JobContext, *, sweep_id: str) -> None:
-    """Score one chunk of a sweep; storing it puts the next one on the queue."""
+    """Score one chunk of a sweep, and queue the next one."""
     database: Database = context.additional_context["database"]
     try:
         sweeps.run_chunk(database, context.additional_context["spark"], UUID(sweep_id))
@@ -69,14 +69,14 @@ async def retry_stalled_jobs(context: procrastinate.JobContext, timestamp: int) 
 
 
 def forget_answers(context: procrastinate.JobContext, timestamp: int) -> None:  # noqa: ARG001 — as above
-    """Delete old responses to Idempotency-Keys."""
+    """Delete old answers to Idempotency-Keys."""
     database: Database = context.additional_context["database"]
     with database.begin() as uow:
         uow.answers.forget(older_than=context.additional_context["idempotency_age"])
 
 
 def forget_sweeps(context: procrastinate.JobContext, timestamp: int) -> None:  # noqa: ARG001 — as above
-    """Delete the sweeps that ended long ago."""
+    """Delete sweeps that ended long ago."""
     database: Database = context.additional_context["database"]
     with database.begin() as uow:
         uow.sweeps.expire(older_than=context.additional_context["sweep_age"])
@@ -85,9 +85,9 @@ def forget_sweeps(context: procrastinate.JobContext, timestamp: int) -> None:  #
 async def run(
     database: Database, limits: Limits, *, spark: Spark, idempotency_age: timedelta, sweep_age: timedelta
 ) -> None:
-    """Run jobs until the process receives SIGINT or SIGTERM; running jobs are finished first.
+    """Run jobs until the process receives SIGINT or SIGTERM; the current job is finished first.
 
-    If the database is lost, the loop of the queue ends. It is started again, and interrupted jobs are run again.
+    Losing the connection to the database ends the queue's own loop. It is started again, and so are unfinished jobs.
     """
     additional_context: dict[str, Any] = {
         "database": database,
@@ -111,12 +111,12 @@ async def run(
             return
         except (procrastinate.exceptions.ConnectorException, psycopg.Error) as lost:
             structlog.get_logger().warning("queue.lost", detail=str(lost.__cause__ or lost).strip())
-        await asyncio.sleep(REOPENED_AFTER_S)
+        await asyncio.sleep(RECONNECTED_AFTER_S)
 
 
 async def _work(database: Database, additional_context: dict[str, Any]) -> None:
     dsn = database.url.set(drivername="postgresql").render_as_string(hide_password=False)
-    app = _app(procrastinate.PsycopgConnector(conninfo=dsn, min_size=1, max_size=4, timeout=CONNECTED_WITHIN_S))
+    app = _app(procrastinate.PsycopgConnector(conninfo=dsn, min_size=1, max_size=4, timeout=CONNECTION_TIMEOUT_S))
     async with app.open_async():
         await app.run_worker_async(
             additional_context=additional_context,
@@ -130,12 +130,12 @@ async def _work(database: Database, additional_context: dict[str, Any]) -> None:
 
 def _app(connector: procrastinate.PsycopgConnector) -> procrastinate.App:
     app = procrastinate.App(connector=connector)
-    # Every exception is retried: failures that the caller can act on have ended the job before.
+    # Every exception is retried: a failure that the caller can correct has ended the job before.
     retry = procrastinate.RetryStrategy(max_attempts=MAX_ATTEMPTS, exponential_wait=2, retry_exceptions=[Exception])
     app.task(name=RUN_JOB, pass_context=True, retry=retry)(run_job)
     app.task(name=RUN_SWEEP, pass_context=True, retry=retry)(run_sweep)
     for function, cron in (
-        (retry_stalled_jobs, STALLED_CHECKED),
+        (retry_stalled_jobs, STALLED_CRON),
         (forget_answers, "17 * * * *"),
         (forget_sweeps, "23 * * * *"),
     ):

@@ -59,9 +59,9 @@ def give_up(database: Database, sweep_id: UUID, detail: str) -> None:
         sweeps.fail(uow, sweep_id, SparkJobFailed(detail))
 
 
-def log_traces(chunk: Chunk, found: pa.Table) -> None:
+def log_traces(chunk: Chunk, rows: pa.Table) -> None:
     """Log the traces of defects that scenarios met on executors; the stored rows have their codes."""
-    unexpected = found.filter(pc.is_valid(found.column("trace")))
+    unexpected = rows.filter(pc.is_valid(rows.column("trace")))
     for row in unexpected.slice(0, TRACES_LOGGED).to_pylist():
         structlog.get_logger().error(
             "scenario.unexpected_error",
@@ -87,15 +87,15 @@ def _scored(database: Database, spark: Spark, chunk: Chunk) -> list[tuple[int, b
 def _ranges(spark: Spark, chunk: Chunk) -> list[tuple[int, bytes]]:
     cores = spark.session().sparkContext.defaultParallelism
     step = max(1, -(-(chunk.stop - chunk.start) // (cores * TASKS_PER_CORE)))
-    found = spark.run(
+    rows = spark.run(
         KINDS[chunk.sweep.kind].module,
         payload=scenarios.payload(chunk.sweep.definition),
         over=Ranges(chunk.start, chunk.stop, step),
         schema=scenarios.SCHEMA,
         group=str(chunk.sweep.id),
     )
-    log_traces(chunk, found)
-    return list(zip(found.column("index").to_pylist(), found.column("row").to_pylist(), strict=True))
+    log_traces(chunk, rows)
+    return list(zip(rows.column("index").to_pylist(), rows.column("row").to_pylist(), strict=True))
 
 
 def _keys(spark: Spark, chunk: Chunk) -> list[tuple[int, bytes]]:

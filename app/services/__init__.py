@@ -8,12 +8,8 @@ streams/         predict a Kafka Streams application
 snapshots/       store a cluster's state and find it again
 keys/            place keys on partitions as each client does
 checks/          verify a reassignment of any origin
-sweeps.py        score scenarios chunk by chunk; sweep_results.py: read the results
-sweep_kinds.py   the registry of sweep kinds: capacity_sweeps.py, placement_draws.py, group_sweeps.py, key_skew.py,
-                 reassignment_sweeps.py
-measured_topics.py   a capacity sweep's topics as a snapshot and monitoring report them
-spark_master.py      the configured Spark master
-datasets.py      the datasets that a caller may have read
+sweeps/          score many scenarios; one file a sweep kind
+spark_master.py  the configured Spark master
 jobs.py          requests that a worker answers later
 conformance.py   run measured cases against the algorithms; vectors/ reads their inputs
 cautions.py      an answer's warnings

@@ -1,4 +1,4 @@
-"""What a caller should know although it did not stop the answer: the contract's `warnings`."""
+"""Warnings: conditions that a caller should know and that did not prevent the answer."""
 
 from dataclasses import dataclass
 
@@ -21,7 +21,7 @@ class Caution:
     topics: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Json]:
-        """As the contract writes it: what it is about only where there is some."""
+        """The document of the API; empty lists are left out."""
         about: dict[str, Json] = {
             "brokers": self.brokers,
             "members": self.members[:NAMED_MEMBERS],

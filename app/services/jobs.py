@@ -1,4 +1,4 @@
-"""The same requests, answered later: a stored job that a worker runs."""
+"""Requests that a worker answers later, as stored jobs."""
 
 from uuid import UUID
 
@@ -11,7 +11,7 @@ from app.store.database import Database
 
 
 def run(database: Database, job_id: UUID, limits: Limits) -> None:
-    """Run one job to its end, and store what became of it.
+    """Run one job to its end and store the result.
 
     The plan and the job's end are one transaction: a worker that dies in between leaves a job that another runs again,
     and the plan, addressed by its content, is stored once. A failure of the domain ends the job;
@@ -31,6 +31,6 @@ def run(database: Database, job_id: UUID, limits: Limits) -> None:
 
 
 def give_up(database: Database, job_id: UUID, detail: str) -> None:
-    """End a job that could not be run, for a reason that is none of the caller's."""
+    """End a job that could not be run, for an internal reason."""
     with database.begin() as uow:
         uow.jobs.fail(job_id, {"code": "internal_error", "detail": detail})

@@ -1,4 +1,4 @@
-"""The Spark master that is configured: where it is, and whether it answers."""
+"""The configured Spark master: its address, and whether it accepts connections."""
 
 import re
 import socket
@@ -8,7 +8,7 @@ from app.errors import SparkUnavailable
 
 LOCAL = "local[*]"
 PATTERN = r"^(local(\[.+\])?|yarn|spark://[^/]+|k8s://.+)$"
-"""What a master can be called."""
+"""URLs of masters."""
 
 _SERVER = re.compile(r"(?:^|,|//)(\[[0-9a-fA-F:.]+\]|[^\[\]:/,]+)(?::(\d+))?(?=,|/|$)")
 _DEFAULT_PORT = {"spark": 7077, "k8s": 443}
@@ -27,8 +27,8 @@ class SparkMaster:
 
     @property
     def servers(self) -> tuple[tuple[str, int], ...]:
-        """Hosts and ports of which one has to answer; none for `local` and for `yarn`, whose address Hadoop's own
-        configuration knows.
+        """Hosts and ports, one of which must accept connections; none for `local`, and for `yarn`, whose address is in
+        Hadoop's configuration.
         """
         scheme, _, rest = self.url.partition("://")
         if scheme not in _DEFAULT_PORT:
@@ -37,25 +37,25 @@ class SparkMaster:
         return tuple((host.strip("[]"), int(port or default)) for host, port in _SERVER.findall(rest))
 
     def connect(self, *, within_s: float) -> str | None:
-        """Ask whether the master answers.
+        """Connect to the master.
 
         Returns
         -------
-        The address that this machine has on the way to it, which is the one that its executors can call back; None
-        where there is no server to ask.
+        The address of this machine on the route to the master, to which executors can connect; None if there is no
+        server to connect to.
 
         Raises
         ------
         SparkUnavailable
-            No server of it accepts a connection in time.
+            None of its servers accepts a connection in time.
         """
-        said = []
+        refusals = []
         for server in self.servers:
             try:
                 with socket.create_connection(server, timeout=within_s) as connection:
                     return str(connection.getsockname()[0])
             except OSError as failure:
-                said.append(failure.strerror or str(failure))
+                refusals.append(failure.strerror or str(failure))
         if not self.servers:
             return None
-        raise SparkUnavailable(f"{self.url} cannot be reached: {'; '.join(said)}", master=self.url)
+        raise SparkUnavailable(f"{self.url} cannot be reached: {'; '.join(refusals)}", master=self.url)

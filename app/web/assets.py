@@ -1,4 +1,4 @@
-"""The files that the pages need, served from the package; there is nothing that a page gets from elsewhere."""
+"""The files of the pages, served from the package; no page loads anything from another host."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -33,16 +33,16 @@ ASSETS: Mapping[str, Asset] = MappingProxyType({name: _read(name) for name in ("
 
 
 def router() -> APIRouter:
-    """`/static/{name}`. Whoever asks by an asset's address may keep it for ever; without its version, ask again."""
+    """`/static/{name}`. The address with its version can be cached for ever, the one without only with revalidation."""
     routes = APIRouter(include_in_schema=False)
 
     @routes.get(FOLDER + "/{name}")
     def asset(request: Request, name: str) -> Response:
-        found = ASSETS.get(name)
-        if found is None:
+        file = ASSETS.get(name)
+        if file is None:
             raise HTTPException(404)
-        is_current = request.query_params.get("v") == found.version
-        headers = {"Cache-Control": _FOREVER if is_current else "no-cache", "ETag": f'"{found.version}"'}
-        return Response(found.content, media_type=found.media_type, headers=headers)
+        is_current = request.query_params.get("v") == file.version
+        headers = {"Cache-Control": _FOREVER if is_current else "no-cache", "ETag": f'"{file.version}"'}
+        return Response(file.content, media_type=file.media_type, headers=headers)
 
     return routes

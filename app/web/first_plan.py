@@ -1,7 +1,8 @@
-"""The form that makes the first plan: what was typed, what is wrong with it and where, and what it asks for."""
+"""The form that makes a plan: its fields, their errors, and the request that they make."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from app.core.model import Cluster, NewTopic
 from app.core.replicas.rack_modes import RackMode
@@ -27,7 +28,36 @@ EMPTY: Mapping[str, str] = {
     "rack_mode": "",
     "seed": "",
 }
-"""The fields and what they hold at first."""
+"""The fields with their initial values."""
+
+_BROKERS = "".join(
+    f"kafka-{broker}.example:9092 (id: {broker} rack: {rack} isFenced: false) -> (\n"
+    for broker, rack in ((101, "az-a"), (102, "az-a"), (103, "az-b"), (104, "az-b"), (105, "az-c"), (106, "az-c"))
+)
+_REPLICAS = ("101,103,105", "103,105,102", "105,102,104", "102,104,106", "104,106,101", "106,101,103")
+_TOPICS = (
+    "Topic: payments\tTopicId: 5m9Zq0sYQ1yX0mVb3oVnJw\tPartitionCount: 6\tReplicationFactor: 3\tConfigs: \n"
+) + "".join(
+    f"\tTopic: payments\tPartition: {partition}\tLeader: {replicas[:3]}\tReplicas: {replicas}\tIsr: {replicas}"
+    "\tElr: \tLastKnownElr: \n"
+    for partition, replicas in enumerate(_REPLICAS)
+)
+
+EXAMPLE: Mapping[str, str] = MappingProxyType(
+    {
+        "cluster": "example",
+        "brokers_text": _BROKERS,
+        "topics_text": _TOPICS,
+        "log_dirs_text": "",
+        "topic": "orders",
+        "partitions": "12",
+        "replication_factor": "3",
+        "algorithm": "admin_utils",
+        "rack_mode": "",
+        "seed": "",
+    }
+)
+"""The fields of the form with a small cluster, as the Kafka tools print it."""
 
 LABELS: Mapping[str, str] = {
     "cluster": "Name of the cluster",
@@ -37,14 +67,14 @@ LABELS: Mapping[str, str] = {
     "topic": "Topic",
     "partitions": "Partitions",
     "replication_factor": "Replication factor",
-    "algorithm": "Who places it",
+    "algorithm": "Algorithm",
     "rack_mode": "Racks",
     "seed": "Seed",
 }
-"""What the fields are called, in the order of the form."""
+"""The labels of the fields, in the order of the form."""
 
 FORM = ""
-"""Where a problem is told that is of no single field."""
+"""The field of a problem that is of no single field."""
 
 _LONGEST_NAME = 249
 _TEXTS = {"brokers": "brokers_text", "topics": "topics_text", "log_dirs": "log_dirs_text"}
@@ -63,7 +93,7 @@ _FIELDS = {
 
 
 class Unusable(Exception):
-    """What was typed cannot be planned; says why, field by field in the order of the form."""
+    """The input cannot be planned; has the reasons, field by field in the order of the form."""
 
     def __init__(self, problems: Mapping[str, str]) -> None:
         super().__init__(problems)
@@ -72,14 +102,14 @@ class Unusable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class FirstPlan:
-    """A cluster as it was pasted, and a topic to place on it."""
+    """A cluster, and a topic to place on it."""
 
     cluster: Cluster
     request: ReplicasRequest
 
 
 def read(typed: Mapping[str, str]) -> FirstPlan:
-    """Understand what was typed, or raise `Unusable` with everything that is wrong with it."""
+    """Parse the input, or raise `Unusable` with all its errors."""
     problems: dict[str, str] = {}
     partitions = _count(typed, "partitions", problems)
     replication_factor = _count(typed, "replication_factor", problems)
@@ -106,7 +136,7 @@ def read(typed: Mapping[str, str]) -> FirstPlan:
 
 
 def carry_out(uow: UnitOfWork, wanted: FirstPlan, limits: Limits) -> Plan:
-    """Keep the cluster as a snapshot and place the topic on it, or raise `Unusable`."""
+    """Store the cluster as a snapshot and place the topic on it, or raise `Unusable`."""
     try:
         snapshot = snapshots.keep(uow, wanted.cluster, limits)
         return make_plan(uow, replicas.PLANNER, replace(wanted.request, snapshot_id=snapshot.id), limits)
@@ -117,7 +147,9 @@ def carry_out(uow: UnitOfWork, wanted: FirstPlan, limits: Limits) -> Plan:
 def _cluster(name: str, typed: Mapping[str, str], problems: dict[str, str]) -> Cluster:
     texts = {field: typed[field] if typed[field].strip() else None for field in _TEXTS.values()}
     if texts["brokers_text"] is None:
-        problems["brokers_text"] = "Paste what kafka-broker-api-versions prints: it says which broker is in which rack."
+        problems["brokers_text"] = (
+            "Paste the output of kafka-broker-api-versions, which lists the brokers with their racks."
+        )
         return Cluster(name, ())
     try:
         return assembly.assemble(name, **texts).cluster
@@ -129,7 +161,7 @@ def _cluster(name: str, typed: Mapping[str, str], problems: dict[str, str]) -> C
 def _count(typed: Mapping[str, str], field: str, problems: dict[str, str]) -> int:
     number = whole_number(typed[field].strip())
     if number is None:
-        problems[field] = "This is a whole number from 1 to 2147483647."
+        problems[field] = "Enter a whole number from 1 to 2147483647."
     return number or 0
 
 
@@ -139,7 +171,7 @@ def _seed(text: str, problems: dict[str, str]) -> int | None:
     digits = text.removeprefix("-")
     seed = int(text) if digits.isascii() and digits.isdigit() and len(digits) <= 19 else None
     if seed is None or not -(2**63) <= seed < 2**63:
-        problems["seed"] = "A seed is a whole number of 64 bits, or nothing."
+        problems["seed"] = "Enter a whole number of 64 bits, or leave it empty."
     return seed
 
 

@@ -1,4 +1,4 @@
-"""How a group plan is shown: who reads how much and where, what moves, what events do, which assignor does better."""
+"""The view of a group plan: reads of each member by rack, movement, events, comparison of assignors."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -29,9 +29,9 @@ def _title(head: PlanHead, topics: Sequence[str]) -> str:
 
 def _worth(head: PlanHead) -> Worth:
     answer: Any = head.answer
-    found, optimum = answer["locality"], answer["optimum"]
-    is_good = found["in_rack_share"] == 1 if optimum is None else found["in_rack"] >= optimum["in_rack"]
-    return Worth(found["in_rack_share"], "in rack", is_good)
+    locality, optimum = answer["locality"], answer["optimum"]
+    is_good = locality["in_rack_share"] == 1 if optimum is None else locality["in_rack"] >= optimum["in_rack"]
+    return Worth(locality["in_rack_share"], "in rack", is_good)
 
 
 def _draw(plan: Plan, cluster: Cluster, style: str) -> str:
@@ -49,8 +49,8 @@ def _draw(plan: Plan, cluster: Cluster, style: str) -> str:
     partitions = counted(sum(len(placement.replicas) for placement in plan.placements), "partition")
     title = _title(plan.head, [placement.topic for placement in plan.placements])
     racks = [broker.rack for broker in cluster.brokers if broker.rack and not broker.fenced]
-    told = f"{title}: {partitions} read by {counted(len(members), 'member')}"
-    return reading_picture.draw(ReadingPicture(told, group_words.facts(answer), racks, members), style=style)
+    caption = f"{title}: {partitions} read by {counted(len(members), 'member')}"
+    return reading_picture.draw(ReadingPicture(caption, group_words.facts(answer), racks, members), style=style)
 
 
 def _values(plan: Plan, _: Cluster) -> Mapping[str, object]:

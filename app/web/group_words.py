@@ -1,4 +1,4 @@
-"""What a group plan says, in sentences and short phrases: its answer's JSON, as people read it."""
+"""The answer of a group plan in sentences and short phrases."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
@@ -10,15 +10,15 @@ MOST_RUNS = 12
 """Ranges of partitions that are written out for one member; the rest is counted."""
 
 _CHANGES = {
-    "appeared": "it is new",
-    "vanished": "it is gone",
-    "partitions": "it has other partitions",
+    "appeared": "the topic is new",
+    "vanished": "the topic was deleted",
+    "partitions": "the number of partitions changed",
     "racks": "replicas are in other racks",
 }
 
 
 def facts(answer: Mapping[str, Any]) -> list[str]:
-    """What the picture of a group shows, in sentences."""
+    """The facts of the picture of a group, as sentences."""
     loads, optimum = answer["loads"], answer["optimum"]
     spread = f"a member reads {_range(loads['partitions'])} partitions (spread {number(loads['partitions']['spread'])})"
     if optimum is None:
@@ -31,9 +31,9 @@ def _in_rack(answer: Mapping[str, Any]) -> str:
     where, optimum = answer["locality"], answer["optimum"]
     known = where["in_rack"] + where["cross_rack"]
     if not known:
-        return "Of no partition it is known in which rack it is read."
+        return "The rack in which partitions are read is unknown."
     best = "" if optimum is None else f"; the optimum {number(optimum['in_rack'])}"
-    unknown = f"; of {number(where['unknown'])} more it is not known" if where["unknown"] else ""
+    unknown = f"; {number(where['unknown'])} more unknown" if where["unknown"] else ""
     shown = share(where["in_rack_share"])
     return f"In rack: {number(where['in_rack'])} of {counted(known, 'partition')} ({shown}){best}{unknown}."
 
@@ -44,22 +44,22 @@ def _range(evenness: Mapping[str, Any]) -> str:
 
 
 def event_words(event: Mapping[str, Any]) -> str:
-    """What happened, as a step of the plan names it."""
+    """The event of a step."""
     match event:
         case {"join": joined}:
             words = f"{joined['member_id']} joins{_rack_of(joined)}"
         case {"leave": member_id}:
             words = f"{member_id} leaves"
         case {"replace": {"member_id": member_id, "by": by}}:
-            words = f"{member_id} comes back as {by['member_id']}{_rack_of(by)}"
+            words = f"{member_id} rejoins as {by['member_id']}{_rack_of(by)}"
         case {"lose_rack": rack}:
             words = f"Rack {rack} is lost"
         case {"topic_grown": grown}:
             words = f"{grown['topic']} grows to {counted(grown['partitions'], 'partition')}"
         case {"replica_racks_changed": changed}:
             brokers, topics = len(changed.get("brokers") or ()), len(changed.get("replicas") or ())
-            told = [counted(brokers, "broker")] * bool(brokers) + [counted(topics, "topic")] * bool(topics)
-            words = f"The racks of {' and '.join(told) or 'nothing'} change"
+            parts = [counted(brokers, "broker")] * bool(brokers) + [counted(topics, "topic")] * bool(topics)
+            words = f"The racks of {' and '.join(parts) or 'nothing'} change"
         case _:
             words = "A member is restarted"
     return words
@@ -83,7 +83,7 @@ def step_names(steps: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def change_words(change: Mapping[str, Any]) -> str:
-    """What differs about a topic, and of how many partitions."""
+    """The change of a topic, and its partitions."""
     words = f"{change['topic']}: {_CHANGES.get(change['what'], change['what'])}"
     if not change["partitions"]:
         return words
@@ -93,7 +93,7 @@ def change_words(change: Mapping[str, Any]) -> str:
 
 
 def reads(by_topic: Mapping[str, Sequence[int]]) -> str:
-    """What a member reads, with neighbouring partitions as ranges: `orders 0–2, 5; payments 1`."""
+    """The partitions of a member, with neighbouring ones as ranges: `orders 0–2, 5; payments 1`."""
     left, written, hidden = MOST_RUNS, [], 0
     for topic, partitions in by_topic.items():
         ranges = list(runs(partitions))

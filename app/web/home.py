@@ -1,4 +1,4 @@
-"""`/`: what Rackplan is, the newest plans, and the form that makes the first one."""
+"""`/`: an introduction, the newest plans, and the form that makes a plan."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,6 @@ from app.services.limits import Limits
 from app.store.database import Database, UnitOfWork
 from app.store.plans import PlanFilter, PlanHead, PlanTopic
 from app.web import first_plan
-from app.web.example import EXAMPLE
 from app.web.first_plan import Unusable
 from app.web.pages import page
 from app.web.plans import VIEWS
@@ -23,9 +22,9 @@ from app.web.views import Worth
 
 NEWEST = 10
 _RACK_MODES = {
-    RackMode.ENFORCED: "once one broker has a rack, all need one",
-    RackMode.SAFE: "where some broker has no rack, none counts",
-    RackMode.DISABLED: "no rack counts",
+    RackMode.ENFORCED: "if one broker has a rack, all brokers need one",
+    RackMode.SAFE: "if a broker has no rack, racks are ignored",
+    RackMode.DISABLED: "racks are ignored",
 }
 
 
@@ -43,12 +42,12 @@ class ListedPlan:
 
     @property
     def title(self) -> str:
-        """What the plan's own page is called."""
+        """The title of the plan's page."""
         return VIEWS[self.head.kind].title(self.head, [topic.name for topic in self.topics])
 
     @property
     def worth(self) -> Worth:
-        """What it is worth, in one share."""
+        """Its quality, as a share."""
         return VIEWS[self.head.kind].worth(self.head)
 
 
@@ -63,8 +62,8 @@ def router(
 
     Parameters
     ----------
-    dependencies : what has to hold for every request.
-    form_dependencies : what has to hold, besides, for one that makes a plan.
+    dependencies : apply to every request.
+    form_dependencies : apply also to a request that makes a plan.
     """
     routes = APIRouter(include_in_schema=False, dependencies=list(dependencies))
 
@@ -77,7 +76,7 @@ def router(
     def home(example: str = "") -> Response:
         with database.begin() as uow:
             newest = _newest(uow)
-        return _page(EXAMPLE if example else first_plan.EMPTY, newest=newest, is_example=bool(example))
+        return _page(first_plan.EXAMPLE if example else first_plan.EMPTY, newest=newest, is_example=bool(example))
 
     @routes.post("/", dependencies=list(form_dependencies))
     def make(typed: Annotated[Mapping[str, str], Depends(typed_form)]) -> Response:
@@ -118,5 +117,5 @@ def _newest(uow: UnitOfWork) -> list[ListedPlan]:
 
 
 async def _text(value: UploadFile | str) -> str:
-    """A field's text, also where a file was sent for it; a reader then says what it makes of odd bytes."""
+    """The text of a field, also if it was sent as a file; a reader then reports invalid bytes."""
     return value if isinstance(value, str) else (await value.read()).decode(errors="replace")

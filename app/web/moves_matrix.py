@@ -1,4 +1,4 @@
-"""What passes from whom to whom: rows of givers under the columns of takers, so that one sees what leaves its rack."""
+"""Transfers between brokers: rows of senders under the columns of receivers, which show the moves across racks."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ _NAME = 7
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """What passes from one to another, by their names; None is nowhere. `is_across` racks or not."""
+    """A transfer from a giver to a taker, by name; None is no broker. `is_across`: between racks."""
 
     giver: str | None
     taker: str | None
@@ -27,8 +27,8 @@ class Move:
     is_across: bool
 
     @property
-    def told(self) -> str:
-        """All of it in words, without the ends."""
+    def tooltip(self) -> str:
+        """The amount in words."""
         size = known_size(self.size_bytes, replicas=self.replicas, unknown=self.unknown_size)
         return f"{counted(self.replicas, 'replica')}, {size}"
 
@@ -39,10 +39,10 @@ class Matrix:
 
     Parameters
     ----------
-    givers : the names of the rows, in their order. noun : what the ends are. by_bytes : whether areas are bytes.
+    senders : the names of the rows, in their order. noun : what the ends are. by_bytes : whether areas are bytes.
     """
 
-    givers: Sequence[str | None]
+    senders: Sequence[str | None]
     moves: Sequence[Move] = field(repr=False)
     noun: str
     by_bytes: bool
@@ -50,13 +50,13 @@ class Matrix:
 
 def height(matrix: Matrix) -> float:
     """Pixels that the rows take."""
-    return _HEAD + len(matrix.givers) * ROW + 6
+    return _HEAD + len(matrix.senders) * ROW + 6
 
 
 def draw(matrix: Matrix, top: float, columns: Columns) -> list[str]:
-    """A square a move, its area what passes, with the number of replicas in it where there is room."""
+    """A square for each move, its area the amount, with the number of replicas if there is space."""
     frame = _Frame(
-        x_of={column.standing.name: column.x for panel in columns.panels for column in panel.columns},
+        x_of={column.item.name: column.x for panel in columns.panels for column in panel.columns},
         right=max([panel.x + panel.width for panel in columns.panels], default=LEFT),
         largest=max([_weight(move, matrix) for move in matrix.moves], default=1),
         has_numbers=columns.pitch >= _NUMBERED_PITCH,
@@ -64,7 +64,7 @@ def draw(matrix: Matrix, top: float, columns: Columns) -> list[str]:
     drawn = [element("text", "from", class_="quiet end", x=LEFT - 10, y=top + 10)]
     if any(move.taker is None for move in matrix.moves):
         drawn.append(element("text", "dropped", class_="quiet middle", x=frame.right + 30, y=top + 10))
-    for index, giver in enumerate(matrix.givers):
+    for index, giver in enumerate(matrix.senders):
         y = top + _HEAD + (index + 0.5) * ROW
         moves = [move for move in matrix.moves if move.giver == giver]
         drawn.append(_row(giver, y, [_cell(move, y, matrix, frame) for move in moves], frame))
@@ -83,10 +83,10 @@ class _Frame:
 
 def _row(giver: str | None, y: float, cells: Sequence[str], frame: _Frame) -> str:
     name = "added" if giver is None else giver
-    told = element("title", escaped(name))
+    title = element("title", escaped(name))
     return element(
         "g",
-        element("text", told, escaped(shortened(name, _NAME)), class_="id end", x=LEFT - 10, y=y + 4),
+        element("text", title, escaped(shortened(name, _NAME)), class_="id end", x=LEFT - 10, y=y + 4),
         element("path", class_="thread", d=f"M{LEFT:.2f} {y:.2f}H{frame.right:.2f}"),
         *cells,
         class_="row",
@@ -100,8 +100,8 @@ def _cell(move: Move, y: float, matrix: Matrix, frame: _Frame) -> str:
     size = max(_LARGEST * (_weight(move, matrix) / frame.largest) ** 0.5, smallest)
     x = frame.right + 30 if move.taker is None else frame.x_of[move.taker]
     place = {"x": x - size / 2, "y": y - size / 2, "width": size, "height": size, "rx": 2.5}
-    told = element("title", escaped(f"from {giver} to {taker}: {move.told}"))
-    parts = [told, element("rect", class_="cross-rack" if move.is_across else "follows", **place)]
+    tooltip = element("title", escaped(f"from {giver} to {taker}: {move.tooltip}"))
+    parts = [tooltip, element("rect", class_="cross-rack" if move.is_across else "follows", **place)]
     if frame.has_numbers:
         parts.append(element("text", f"{move.replicas:,}", class_="moved", x=x, y=y + 4))
     return element("g", *parts, class_="move")

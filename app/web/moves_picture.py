@@ -1,4 +1,4 @@
-"""A reassignment as a picture: what each broker has before and after, and what passes from whom to whom beneath."""
+"""A reassignment as a picture: each broker before and after, and the transfers between brokers beneath."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,14 +12,14 @@ from app.web import moves_matrix
 from app.web.moves_matrix import Matrix, Move
 from app.web.pictures import STYLE, Beneath, Picture, render
 from app.web.rack_bars import Bars, EvenShare, brief_number
-from app.web.rack_columns import Columns, Rack, Standing, lay_out
+from app.web.rack_columns import Columns, Rack, RackItem, lay_out
 from app.web.reading_picture import short_names
 from app.web.words import byte_size, counted, known_size
 
 MOST_BROKERS = 30
 """Brokers that have a column and a row of their own; of more, those of a rack share one."""
 MOST_RACKS = 30
-"""Racks that have; of more, those that move least share the last one."""
+"""Racks with a column of their own; of more, those that move least share the last one."""
 _PARTS = (("stays", "leads"), ("arrives", "follows"), ("is new", "unknown"))
 """What the parts of a bar are, from the baseline up, in words and as a class of the style sheet."""
 _NO_RACK = "no rack"
@@ -27,11 +27,11 @@ _NO_RACK = "no rack"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MovesPicture:
-    """What a picture is of; `facts` is what there is to say, in sentences."""
+    """The contents of a picture; `facts` are sentences."""
 
     title: str
     facts: Sequence[str]
-    found: Transfers = field(repr=False)
+    transfers: Transfers = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,33 +40,33 @@ class _Unit:
 
     name: str
     rack: str
-    told: str
+    tooltip: str
     brokers: tuple[int, ...]
 
 
 def draw(picture: MovesPicture, *, style: str = STYLE) -> str:
-    """Draw a reassignment; `style` are rules that become the document's own, none where the page has them.
+    """Draw a reassignment; `style` are rules that become the document's own, none if the page has them.
 
     Loads are bytes where the sizes of all partitions are known, and replicas elsewhere.
     """
-    found = picture.found
-    by_bytes = _by_bytes(found)
-    units = _units(found)
-    parts = _parts(found, by_bytes=by_bytes)
-    before = (found.before.size_bytes if by_bytes else found.before.replicas).astype(np.int64)
-    standing = [_standing(unit, found, parts, before) for unit in units]
-    columns = _columns(units, standing)
-    matrix = _matrix(found, units, by_bytes=by_bytes)
+    transfers = picture.transfers
+    by_bytes = _by_bytes(transfers)
+    units = _units(transfers)
+    parts = _parts(transfers, by_bytes=by_bytes)
+    before = (transfers.before.size_bytes if by_bytes else transfers.before.replicas).astype(np.int64)
+    items = [_item(unit, transfers, parts, before) for unit in units]
+    columns = _columns(units, items)
+    matrix = _matrix(transfers, units, by_bytes=by_bytes)
     brief = _brief_bytes if by_bytes else brief_number
-    after = [sum(one.counts) for one in standing]
-    even = sum(after) / max(int(np.count_nonzero(found.after.replicas)), 1)
+    after = [sum(one.counts) for one in items]
+    even = sum(after) / max(int(np.count_nonzero(transfers.after.replicas)), 1)
     share = EvenShare(even, f"an even share afterwards: {_amount(round(even), by_bytes)} a broker that has any")
     bars = Bars(
         noun="broker",
         looks=tuple(look for _, look in _PARTS),
         summed=lambda some: _summed(some, by_bytes),
         named=lambda some: counted(sum(one.stands_for for one in some), "broker"),
-        highest=max([max(sum(one.heights), (one.was or 0) / one.stands_for) for one in standing], default=0),
+        highest=max([max(sum(one.heights), (one.was or 0) / one.stands_for) for one in items], default=0),
         even_shares=(share,),
         brief=brief,
     )
@@ -76,29 +76,29 @@ def draw(picture: MovesPicture, *, style: str = STYLE) -> str:
     return render(drawing, style=style)
 
 
-def _by_bytes(found: Transfers) -> bool:
-    unknown = int(found.before.unknown_size.sum()) + int(found.after.unknown_size.sum())
-    return not unknown and bool(found.before.size_bytes.any())
+def _by_bytes(transfers: Transfers) -> bool:
+    unknown = int(transfers.before.unknown_size.sum()) + int(transfers.after.unknown_size.sum())
+    return not unknown and bool(transfers.before.size_bytes.any())
 
 
-def _units(found: Transfers) -> list[_Unit]:
+def _units(transfers: Transfers) -> list[_Unit]:
     racks: dict[str, list[int]] = defaultdict(list)
-    for place, broker in enumerate(found.brokers):
+    for place, broker in enumerate(transfers.brokers):
         racks[_rack(broker)].append(place)
     ordered = sorted(racks, key=lambda rack: (rack == _NO_RACK, rack))
-    if len(found.brokers) <= MOST_BROKERS:
+    if len(transfers.brokers) <= MOST_BROKERS:
         return [
-            _Unit(str(found.brokers[place].id), rack, f"broker {found.brokers[place].id}, {rack}", (place,))
+            _Unit(str(transfers.brokers[place].id), rack, f"broker {transfers.brokers[place].id}, {rack}", (place,))
             for rack in ordered
             for place in racks[rack]
         ]
-    kept, together = _busiest(ordered, racks, found)
-    names = short_names(kept)
+    separate, together = _busiest(ordered, racks, transfers)
+    names = short_names(separate)
     if len(set(names)) < len(names):
         names = [f"{place} {name}" for place, name in enumerate(names, start=1)]
     units = [
         _Unit(name, rack, f"{rack}: {counted(len(racks[rack]), 'broker')}", tuple(racks[rack]))
-        for name, rack in zip(names, kept, strict=True)
+        for name, rack in zip(names, separate, strict=True)
     ]
     if together:
         places = tuple(place for rack in together for place in racks[rack])
@@ -107,12 +107,12 @@ def _units(found: Transfers) -> list[_Unit]:
 
 
 def _busiest(
-    ordered: Sequence[str], racks: Mapping[str, Sequence[int]], found: Transfers
+    ordered: Sequence[str], racks: Mapping[str, Sequence[int]], transfers: Transfers
 ) -> tuple[list[str], list[str]]:
-    """The racks that have a column of their own, and those that share one."""
+    """The racks with a column of their own, and those that share one."""
     if len(ordered) <= MOST_RACKS:
         return list(ordered), []
-    moved = found.arriving.replicas + found.leaving.replicas
+    moved = transfers.arriving.replicas + transfers.leaving.replicas
     by_moves = sorted(ordered, key=lambda rack: -int(moved[list(racks[rack])].sum()))
     own = set(by_moves[: MOST_RACKS - 1])
     return [rack for rack in ordered if rack in own], [rack for rack in ordered if rack not in own]
@@ -122,39 +122,39 @@ def _rack(broker: Broker) -> str:
     return _NO_RACK if broker.rack is None else broker.rack or "“”"
 
 
-def _parts(found: Transfers, *, by_bytes: bool) -> list[Int64s]:
+def _parts(transfers: Transfers, *, by_bytes: bool) -> list[Int64s]:
     """What stays, arrives and is new, (brokers,) each."""
     if by_bytes:
         return [
-            found.after.size_bytes - found.arriving.size_bytes,
-            found.arriving.size_bytes,
-            np.zeros_like(found.created),
+            transfers.after.size_bytes - transfers.arriving.size_bytes,
+            transfers.arriving.size_bytes,
+            np.zeros_like(transfers.created),
         ]
     return [
-        found.after.replicas - found.arriving.replicas - found.created,
-        found.arriving.replicas,
-        found.created,
+        transfers.after.replicas - transfers.arriving.replicas - transfers.created,
+        transfers.arriving.replicas,
+        transfers.created,
     ]
 
 
-def _standing(unit: _Unit, found: Transfers, parts: Sequence[Int64s], before: Int64s) -> Standing:
+def _item(unit: _Unit, transfers: Transfers, parts: Sequence[Int64s], before: Int64s) -> RackItem:
     places = list(unit.brokers)
     counts = tuple(int(part[places].sum()) for part in parts)
     after = np.sum([part[places] for part in parts], axis=0)
     is_one = len(places) == 1
-    return Standing(
+    return RackItem(
         name=unit.name,
-        told=_told(unit, found),
+        tooltip=_tooltip(unit, transfers),
         counts=counts,
         stands_for=len(places),
         least=None if is_one else int(np.min(after)),
         most=None if is_one else int(np.max(after)),
         was=int(before[places].sum()),
-        is_out=is_one and found.brokers[places[0]].fenced,
+        is_out=is_one and transfers.brokers[places[0]].fenced,
     )
 
 
-def _told(unit: _Unit, found: Transfers) -> str:
+def _tooltip(unit: _Unit, transfers: Transfers) -> str:
     places = list(unit.brokers)
 
     def total(counts: Int64s) -> int:
@@ -166,31 +166,31 @@ def _told(unit: _Unit, found: Transfers) -> str:
         )
         return f"{counted(replicas, 'replica')}, {known_size(size_bytes, replicas=replicas, unknown=unknown)}"
 
-    leads = f"leads {total(found.before.leaders):,} before and {total(found.after.leaders):,} after"
+    leads = f"leads {total(transfers.before.leaders):,} before and {total(transfers.after.leaders):,} after"
     return (
-        f"{unit.told}: before {size(found.before)}; gets {size(found.arriving)}; gives {size(found.leaving)}; "
-        f"after {size(found.after)}; {leads}"
+        f"{unit.tooltip}: before {size(transfers.before)}; gets {size(transfers.arriving)}; "
+        f"gives {size(transfers.leaving)}; after {size(transfers.after)}; {leads}"
     )
 
 
-def _columns(units: Sequence[_Unit], standing: Sequence[Standing]) -> Columns:
+def _columns(units: Sequence[_Unit], items: Sequence[RackItem]) -> Columns:
     """Racks as panels; where those need several lines, or are columns themselves, one panel for all."""
     if all(len(unit.brokers) == 1 for unit in units):
-        by_rack: dict[str, list[Standing]] = defaultdict(list)
-        for unit, one in zip(units, standing, strict=True):
+        by_rack: dict[str, list[RackItem]] = defaultdict(list)
+        for unit, one in zip(units, items, strict=True):
             by_rack[unit.rack].append(one)
-        columns = lay_out([Rack(rack, tuple(its)) for rack, its in by_rack.items()])
+        columns = lay_out([Rack(rack, tuple(columns_of_rack)) for rack, columns_of_rack in by_rack.items()])
         if len(columns.lines) == 1:
             return columns
-        return lay_out([Rack("brokers", tuple(standing))])
-    return lay_out([Rack("racks", tuple(standing))])
+        return lay_out([Rack("brokers", tuple(items))])
+    return lay_out([Rack("racks", tuple(items))])
 
 
-def _matrix(found: Transfers, units: Sequence[_Unit], *, by_bytes: bool) -> Matrix:
-    unit_of = {found.brokers[place].id: unit for unit in units for place in unit.brokers}
+def _matrix(transfers: Transfers, units: Sequence[_Unit], *, by_bytes: bool) -> Matrix:
+    unit_of = {transfers.brokers[place].id: unit for unit in units for place in unit.brokers}
     sums: dict[tuple[str | None, str | None], list[int]] = {}
     racks: dict[tuple[str | None, str | None], bool] = {}
-    for giver, taker, *amounts in _flows(found):
+    for giver, taker, *amounts in _flows(transfers):
         gives, takes = unit_of.get(giver), unit_of.get(taker)
         ends = (gives.name if gives else None, takes.name if takes else None)
         sums[ends] = [old + new for old, new in zip(sums.get(ends, (0, 0, 0)), amounts, strict=True)]
@@ -205,9 +205,9 @@ def _matrix(found: Transfers, units: Sequence[_Unit], *, by_bytes: bool) -> Matr
     return Matrix(givers, moves, noun, by_bytes)
 
 
-def _flows(found: Transfers) -> Iterator[Sequence[int]]:
-    flows = found.flows
-    columns = (flows.givers, flows.takers, flows.replicas, flows.size_bytes, flows.unknown_size)
+def _flows(transfers: Transfers) -> Iterator[Sequence[int]]:
+    flows = transfers.flows
+    columns = (flows.senders, flows.receivers, flows.replicas, flows.size_bytes, flows.unknown_size)
     return zip(*(column.tolist() for column in columns), strict=True)
 
 
@@ -220,7 +220,7 @@ def _largest(matrix: Matrix) -> list[str]:
     if most.giver == most.taker:
         where = f"within {matrix.noun} {most.giver}"
     means = ["A bar is the mean of a rack's brokers; a line reaches from the least to the most."]
-    return [f"Most passes {where}: {most.told}.", *(means if matrix.noun == "rack" else [])]
+    return [f"Most passes {where}: {most.tooltip}.", *(means if matrix.noun == "rack" else [])]
 
 
 def _legend(parts: Sequence[Int64s], matrix: Matrix) -> list[tuple[str, Mapping[str, str]]]:
@@ -229,8 +229,8 @@ def _legend(parts: Sequence[Int64s], matrix: Matrix) -> list[tuple[str, Mapping[
     return [*shown, ("before", {"class_": "was"}), *across]
 
 
-def _summed(standing: Sequence[Standing], by_bytes: bool) -> tuple[str, ...]:
-    before, after = sum(one.was or 0 for one in standing), sum(sum(one.counts) for one in standing)
+def _summed(items: Sequence[RackItem], by_bytes: bool) -> tuple[str, ...]:
+    before, after = sum(one.was or 0 for one in items), sum(sum(one.counts) for one in items)
     words = f"{_amount(before, by_bytes)} → {_amount(after, by_bytes)}"
     return (words if by_bytes else f"{words} replicas"), words
 

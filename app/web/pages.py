@@ -1,4 +1,4 @@
-"""HTML pages: templates, and the headers that keep a page from loading or running anything that is not ours."""
+"""HTML pages: templates, and the headers that prevent a page from loading or running anything else."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -31,6 +31,6 @@ _templates.globals.update(
 
 
 def page(template: str, *, status: HTTPStatus = HTTPStatus.OK, **values: object) -> Response:
-    """Fill a template. It knows the time as `now`."""
+    """Render a template, with the current time as `now`."""
     content = _templates.get_template(template).render(now=datetime.now(UTC), **values)
     return HTMLResponse(content, status, headers=HEADERS)

@@ -1,4 +1,4 @@
-"""Every partition of a small plan as a row under the brokers' columns, so that one sees which racks it spans."""
+"""Every partition of a small plan as a row under the brokers' columns, which shows the racks that it spans."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ class Row:
 
 
 def rows_of(tally: Tally, columns: Columns) -> list[Row]:
-    """The partitions to draw; none where the plan is too large, or its brokers do not fit side by side."""
+    """The partitions to draw; none if the plan is too large, or its brokers do not fit side by side."""
     from app.core.measures.tally_kernel import TOO_FEW_RACKS  # noqa: PLC0415 — numba is imported late
 
     partitions = sum(len(assignment.replicas) for assignment in tally.assignments.values())
@@ -51,8 +51,8 @@ def height(rows: Sequence[Row]) -> float:
 
 
 def draw(rows: Sequence[Row], top: float, columns: Columns, *, has_racks: bool) -> list[str]:
-    """The rows; a filled cell is the preferred leader, an outlined one a follower, a thread ties a row together."""
-    column_of = {int(column.standing.name): column for panel in columns.panels for column in panel.columns}
+    """The rows; a filled cell is the preferred leader, an outlined one a follower, a line connects a row."""
+    column_of = {int(column.item.name): column for panel in columns.panels for column in panel.columns}
     right = max([panel.x + panel.width for panel in columns.panels], default=LEFT)
     is_titled = len(_topics(rows)) > 1
     drawn = []
@@ -97,14 +97,14 @@ def _row(row: Row, y: float, column_of: Mapping[int, Column], right: float | Non
     # The leader is drawn last: were a broker named twice, its cell would still show that it leads.
     parts += [_cell(row, index, xs[index], y) for index in reversed(range(len(row.replicas)))]
     if right is not None:
-        told = element("title", escaped(f"partition {row.partition} spans {counted(row.racks, 'rack')}"))
-        parts.append(element("text", told, str(row.racks), class_="spans", x=right + 28, y=y + 4))
+        tooltip = element("title", escaped(f"partition {row.partition} spans {counted(row.racks, 'rack')}"))
+        parts.append(element("text", tooltip, str(row.racks), class_="spans", x=right + 28, y=y + 4))
     return element("g", *parts, class_="row crowded" if row.is_crowded else "row")
 
 
 def _cell(row: Row, index: int, x: float, y: float) -> str:
     role = "preferred leader" if index == 0 else f"replica {index + 1} of {len(row.replicas)}"
-    told = element("title", escaped(f"{row.topic}-{row.partition} on broker {row.replicas[index]}: {role}"))
+    tooltip = element("title", escaped(f"{row.topic}-{row.partition} on broker {row.replicas[index]}: {role}"))
     size = _CELL if index == 0 else _CELL - 1
     place = {"x": x - size / 2, "y": y - size / 2, "width": size, "height": size, "rx": 2.5}
-    return element("rect", told, class_="leads" if index == 0 else "follows", **place)
+    return element("rect", tooltip, class_="leads" if index == 0 else "follows", **place)

@@ -1,4 +1,4 @@
-"""What every picture of a plan is: racks as panels, what stands in them as bars, and what there is to say, in words.
+"""The parts of every picture of a plan: racks as panels, their items as bars, and the facts in words.
 
 A picture is one SVG document without script, font or outside reference. It says in words what it shows, follows the
 reader's light or dark colours, and has the same bytes whenever it is drawn.
@@ -26,7 +26,7 @@ _DESCRIBED_RACKS = 40
 
 @dataclass(frozen=True, slots=True)
 class Beneath:
-    """What stands under the bars where the racks are in one line: how high it is, and how it is drawn from a y on."""
+    """A drawing under the bars, if the racks are in one line: its height, and how it is drawn from a given y."""
 
     height: float
     draw: Callable[[float], list[str]]
@@ -34,11 +34,11 @@ class Beneath:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Picture:
-    """What is to be drawn.
+    """The contents of a picture.
 
     Parameters
     ----------
-    facts : what it shows, in sentences. legend : words, and the look of what they name.
+    facts : sentences. legend : words and their style.
     """
 
     title: str
@@ -50,10 +50,10 @@ class Picture:
 
 
 def render(picture: Picture, *, style: str) -> str:
-    """Draw it; `style` are rules that become the document's own, none where the page around it brings them."""
+    """Draw it; `style` are rules that become the document's own, none if the page has them."""
     body, bottom = _body(picture, top=_FACT + _LEGEND * len(picture.facts) + _FIRST_LINE + 8)
     width = max(picture.columns.width, NARROWEST)
-    is_hatched = any(column.standing.is_out for panel in picture.columns.panels for column in panel.columns)
+    is_hatched = any(column.item.is_out for panel in picture.columns.panels for column in panel.columns)
     return element(
         "svg",
         element("title", escaped(picture.title)),
@@ -108,12 +108,12 @@ def _body(picture: Picture, *, top: float) -> tuple[list[str], float]:
 
 def _described(picture: Picture) -> list[str]:
     panels = picture.columns.panels
-    told = []
+    sentences = []
     for panel in panels[:_DESCRIBED_RACKS]:
-        standing = [column.standing for column in panel.columns]
-        held = counted(sum(one.stands_for for one in standing), picture.bars.noun)
-        words = f"{held}, {picture.bars.summed(standing)[0]}" if standing else f"no {picture.bars.noun}"
-        told.append(f"{panel.name}: {words}.")
+        items = [column.item for column in panel.columns]
+        size = counted(sum(one.stands_for for one in items), picture.bars.noun)
+        words = f"{size}, {picture.bars.summed(items)[0]}" if items else f"no {picture.bars.noun}"
+        sentences.append(f"{panel.name}: {words}.")
     if len(panels) > _DESCRIBED_RACKS:
-        told.append(f"And {len(panels) - _DESCRIBED_RACKS} more racks.")
-    return told
+        sentences.append(f"And {len(panels) - _DESCRIBED_RACKS} more racks.")
+    return sentences

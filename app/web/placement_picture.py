@@ -1,4 +1,4 @@
-"""A placement as a picture: brokers in their racks, what each holds, and the partitions beneath where there are few."""
+"""A placement as a picture: brokers in their racks with their replicas, and the partitions beneath if there are few."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -12,13 +12,13 @@ from app.core.model import NO_REPLICA, Assignment, Broker
 from app.web import partition_matrix, rack_bars
 from app.web.pictures import STYLE, Beneath, Picture, render
 from app.web.rack_bars import Bars, EvenShare
-from app.web.rack_columns import Columns, Rack, Standing, lay_out
+from app.web.rack_columns import Columns, Rack, RackItem, lay_out
 from app.web.words import counted, number, share
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlacementPicture:
-    """What a picture is of: assignments by topic, in the order in which they are drawn.
+    """The contents of a picture: assignments by topic, in the order in which they are drawn.
 
     Replicas on brokers that are not listed get a panel of their own.
     """
@@ -33,7 +33,7 @@ def draw(picture: PlacementPicture, *, style: str = STYLE) -> str:
 
     Parameters
     ----------
-    style : rules that become the document's own; none where the page around it brings them.
+    style : the style sheet of the document; empty if the page has it.
     """
     counts = tally(picture.assignments, picture.brokers)
     unlisted = _unlisted(counts)
@@ -45,28 +45,29 @@ def draw(picture: PlacementPicture, *, style: str = STYLE) -> str:
         ("follower", {"class_": "follows"}),
         *([("fenced broker", rack_bars.OUT)] if has_fenced else []),
     ]
-    told = facts(measure(counts), counts)
-    drawing = Picture(picture.title, told, legend, columns, _bars(shown), _partitions(shown, columns))
+    sentences = facts(measure(counts), counts)
+    drawing = Picture(picture.title, sentences, legend, columns, _bars(shown), _partitions(shown, columns))
     return render(drawing, style=style)
 
 
 def facts(measures: PlacementMeasures, counts: Tally) -> list[str]:
-    """What the picture shows, in sentences."""
-    told = [_rack_safety(measures)]
+    """The facts that the picture shows, as sentences."""
+    sentences = [_rack_safety(measures)]
     leaders, replicas = measures.leaders, measures.replicas
-    told.append(
+    sentences.append(
         f"A broker leads {_range(leaders.min, leaders.max)} partitions (spread {number(leaders.spread)}) and holds "
         f"{_range(replicas.min, replicas.max)} replicas (spread {number(replicas.spread)})."
     )
     if fenced := sum(broker.fenced for broker in counts.brokers):
-        told.append(f"{fenced} of {counted(len(counts.brokers), 'broker')} {'is' if fenced == 1 else 'are'} fenced.")
-    return told
+        verb = "is" if fenced == 1 else "are"
+        sentences.append(f"{fenced} of {counted(len(counts.brokers), 'broker')} {verb} fenced.")
+    return sentences
 
 
 def _rack_safety(measures: PlacementMeasures) -> str:
     safe = measures.rack_safe_share
     if safe is None:
-        return "No broker has a rack, so nothing can be said about racks."
+        return "No broker has a rack, so racks are not measured."
     if safe == 1:
         spanned = measures.racks_per_partition
         racks = "" if spanned is None or not spanned.max else f": {_range(spanned.min, spanned.max)}"
@@ -85,28 +86,28 @@ def _range(low: int, high: int) -> str:
 def _unlisted(counts: Tally) -> tuple[Broker, ...]:
     from app.core.measures.tally_kernel import UNKNOWN_BROKER  # noqa: PLC0415 — numba is imported late
 
-    held = [
+    broker_ids = [
         np.unique(assignment.replicas[(faults & UNKNOWN_BROKER).astype(np.bool_)])
         for assignment, faults in zip(counts.assignments.values(), counts.faults, strict=True)
     ]
     listed = {broker.id for broker in counts.brokers} | {NO_REPLICA}
-    ids = {broker for found in held for broker in found.tolist()} - listed
+    ids = {broker for of_topic in broker_ids for broker in of_topic.tolist()} - listed
     return tuple([Broker(broker) for broker in sorted(ids)])
 
 
 def _racks(shown: Tally, unlisted: tuple[Broker, ...]) -> list[Rack]:
-    by_rack: dict[str, list[Standing]] = defaultdict(list)
-    without: list[Standing] = []
-    strange: list[Standing] = []
+    by_rack: dict[str, list[RackItem]] = defaultdict(list)
+    without: list[RackItem] = []
+    strange: list[RackItem] = []
     strangers = {broker.id for broker in unlisted}
     for broker, (leaders, replicas, _) in zip(shown.brokers, shown.per_broker.tolist(), strict=True):
-        standing = _standing(broker, leaders, replicas)
+        item = _item(broker, leaders, replicas)
         if broker.id in strangers:
-            strange.append(standing)
+            strange.append(item)
         elif broker.rack is None:
-            without.append(standing)
+            without.append(item)
         else:
-            by_rack[broker.rack].append(standing)
+            by_rack[broker.rack].append(item)
     racks = [Rack(rack or "“”", tuple(by_rack[rack])) for rack in sorted(by_rack)]
     if without:
         racks.append(Rack("no rack", tuple(without)))
@@ -115,12 +116,12 @@ def _racks(shown: Tally, unlisted: tuple[Broker, ...]) -> list[Rack]:
     return racks
 
 
-def _standing(broker: Broker, leaders: int, replicas: int) -> Standing:
+def _item(broker: Broker, leaders: int, replicas: int) -> RackItem:
     where = "no rack" if broker.rack is None else f"rack {broker.rack}"
-    told = f"broker {broker.id}, {where}: {counted(replicas, 'replica')}, leads {leaders:,}"
-    return Standing(
+    tooltip = f"broker {broker.id}, {where}: {counted(replicas, 'replica')}, leads {leaders:,}"
+    return RackItem(
         name=str(broker.id),
-        told=told + (", fenced" if broker.fenced else ""),
+        tooltip=tooltip + (", fenced" if broker.fenced else ""),
         counts=(leaders, replicas - leaders),
         is_out=broker.fenced,
     )
@@ -144,15 +145,15 @@ def _bars(shown: Tally) -> Bars:
     )
 
 
-def _summed(standing: Sequence[Standing]) -> tuple[str, ...]:
-    leaders = sum(one.counts[0] for one in standing)
-    replicas = leaders + sum(one.counts[1] for one in standing)
+def _summed(items: Sequence[RackItem]) -> tuple[str, ...]:
+    leaders = sum(one.counts[0] for one in items)
+    replicas = leaders + sum(one.counts[1] for one in items)
     return f"{counted(replicas, 'replica')}, {leaders:,} lead", f"{replicas:,}, {leaders:,} lead", f"{replicas:,}"
 
 
-def _named(standing: Sequence[Standing]) -> str:
-    first, last = standing[0].name, standing[-1].name
-    return f"brokers {first}–{last}" if len(standing) > 1 else f"broker {first}"
+def _named(items: Sequence[RackItem]) -> str:
+    first, last = items[0].name, items[-1].name
+    return f"brokers {first}–{last}" if len(items) > 1 else f"broker {first}"
 
 
 def _partitions(shown: Tally, columns: Columns) -> Beneath | None:

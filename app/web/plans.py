@@ -1,4 +1,4 @@
-"""`/plans/{id}`: a plan to look at, whichever kind it is of."""
+"""`/plans/{id}`: the page of a plan of any kind."""
 
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
@@ -25,11 +25,11 @@ VIEWS: Mapping[str, View] = MappingProxyType(
         streams.KIND: streams_plans.VIEW,
     }
 )
-"""How each kind of plan is shown; there is one for every kind that there is."""
+"""The view of each kind of plan."""
 
 
 def router(database: Database, *, dependencies: Sequence[params.Depends] = ()) -> APIRouter:
-    """The plans' pages; `dependencies` is what has to hold for every request."""
+    """The pages of plans; `dependencies` apply to every request."""
     routes = APIRouter(include_in_schema=False, dependencies=list(dependencies))
 
     @routes.get("/plans/{plan_id}")
@@ -46,7 +46,7 @@ def router(database: Database, *, dependencies: Sequence[params.Depends] = ()) -
 
 
 def shown(plan: Plan, cluster: Cluster, view: View) -> Response:
-    """The page of a plan that was made on this cluster."""
+    """The page of a plan over its cluster."""
     return page(
         view.template,
         title=view.title(plan.head, [placement.topic for placement in plan.placements]),
@@ -60,7 +60,7 @@ def shown(plan: Plan, cluster: Cluster, view: View) -> Response:
 
 
 def plan_picture(plan: Plan, cluster: Cluster) -> bytes:
-    """The plan over the cluster that it was made on, as a whole SVG document."""
+    """The plan over its cluster, as a whole SVG document."""
     return VIEWS[plan.head.kind].draw(plan, cluster, STYLE).encode()
 
 

@@ -1,9 +1,9 @@
-"""The counts of everything that stands in racks as bars on one baseline, so that the eye compares across racks."""
+"""The counts of the items of racks, as bars on one baseline, comparable across racks."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from app.web.rack_columns import LEFT, PANEL_PADDING, Column, Columns, Panel, Standing
+from app.web.rack_columns import LEFT, PANEL_PADDING, Column, Columns, Panel, RackItem
 from app.web.svg import element, escaped, label
 from app.web.words import number
 
@@ -11,7 +11,7 @@ _NAME, _COUNTS, _ROOM = 22, 38, 62
 """Pixels from the top of a line to the baselines of a rack's name and counts, and to where bars may begin."""
 BAR_HEIGHT = 92
 OUT = {"class_": "fenced", "fill": "url(#rackplan-fenced)"}
-"""The look of what takes no part; it needs `hatching` in the same document."""
+"""The style of excluded items; it needs `hatching` in the same document."""
 _DIGIT = 6.4
 """Pixels that a digit of 11 px takes."""
 _LETTER = 7
@@ -31,10 +31,10 @@ def brief_number(value: float) -> str:
 
 @dataclass(frozen=True, slots=True)
 class EvenShare:
-    """What each would have if all had the same, and that in words."""
+    """The mean load, and its tooltip."""
 
     value: float
-    told: str
+    tooltip: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,29 +43,29 @@ class Bars:
 
     Parameters
     ----------
-    noun : what stands in the racks. looks : a class of the style sheet for each part of a bar, from the baseline up.
-    summed : what some of them hold together, in words and, for where there is less and less room, in fewer.
-    named : some of them in words, for where there is no room for their names.
+    noun : the kind of item. looks : a class of the style sheet for each part of a bar, from the baseline up.
+    summed : the sum of some items in words, then in fewer words if there is less space.
+    named : some items in words, if there is no space for their names.
     highest : of all bars. even_shares : lines across all of them.
     brief : writes a height in as many signs as the margin has room for.
     """
 
     noun: str
     looks: tuple[str, ...]
-    summed: Callable[[Sequence[Standing]], tuple[str, ...]]
-    named: Callable[[Sequence[Standing]], str]
+    summed: Callable[[Sequence[RackItem]], tuple[str, ...]]
+    named: Callable[[Sequence[RackItem]], str]
     highest: float
     even_shares: tuple[EvenShare, ...]
     brief: Callable[[float], str] = brief_number
 
 
 def line_height(columns: Columns) -> float:
-    """Pixels from a line's top to where the next may begin: names, bars and what stands beneath them."""
+    """The height of a line of racks in pixels: names, bars and the names beneath them."""
     return _ROOM + BAR_HEIGHT + _names_height(columns) + 10
 
 
 def draw_line(panels: tuple[Panel, ...], top: float, columns: Columns, bars: Bars) -> list[str]:
-    """One line of racks; the panels themselves are drawn by the caller, who knows how far down they go."""
+    """Draw one line of racks; the caller draws the panels, since it knows their height."""
     base = top + _ROOM + BAR_HEIGHT
     drawn = []
     for panel in panels:
@@ -81,7 +81,7 @@ def draw_line(panels: tuple[Panel, ...], top: float, columns: Columns, bars: Bar
 
 
 def hatching() -> str:
-    """The pattern that what takes no part is filled with."""
+    """The pattern that fills excluded items."""
     line = element("path", class_="hatch", d="M0 6L6 0")
     pattern = element("pattern", line, id="rackplan-fenced", width=6, height=6, patternUnits="userSpaceOnUse")
     return element("defs", pattern)
@@ -89,8 +89,8 @@ def hatching() -> str:
 
 def _heading(panel: Panel, top: float, bars: Bars) -> list[str]:
     room = panel.width - 2 * PANEL_PADDING
-    words, *fewer = bars.summed([column.standing for column in panel.columns])
-    shown = next((said for said in (words, *fewer) if len(said) * 6 <= room), "")
+    words, *fewer = bars.summed([column.item for column in panel.columns])
+    shown = next((candidate for candidate in (words, *fewer) if len(candidate) * 6 <= room), "")
     x = panel.x + PANEL_PADDING
     return [
         label(panel.name, x, top + _NAME, width=room, size=13, class_="rack"),
@@ -99,33 +99,33 @@ def _heading(panel: Panel, top: float, bars: Bars) -> list[str]:
 
 
 def _bar(column: Column, base: float, pitch: float, bars: Bars) -> str:
-    standing = column.standing
+    item = column.item
     width = min(pitch * (0.62 if pitch > 20 else 0.78), 40)
     x = column.x - width / 2
     scale = BAR_HEIGHT / max(bars.highest, 1)
-    parts = [element("title", escaped(standing.told))]
+    parts = [element("title", escaped(item.tooltip))]
     # An unseen target, so that the whole column answers to the pointer.
-    look = OUT if standing.is_out else {"class_": "unseen"}
+    look = OUT if item.is_out else {"class_": "unseen"}
     parts.append(element("rect", **look, x=x, y=base - BAR_HEIGHT, width=width, height=BAR_HEIGHT))
     outline = min(1.0, width / 4)
     y = base
-    for name, height in zip(bars.looks, standing.heights, strict=True):
+    for name, height in zip(bars.looks, item.heights, strict=True):
         if height:
             y -= height * scale
             place = {"x": x, "y": y, "width": width, "height": height * scale}
             parts.append(element("rect", class_=name, stroke_width=outline, **place))
-    if standing.least is not None and standing.most is not None and standing.least < standing.most:
-        ends = f"M{column.x:.2f} {base - standing.least * scale:.2f}V{base - standing.most * scale:.2f}"
+    if item.least is not None and item.most is not None and item.least < item.most:
+        ends = f"M{column.x:.2f} {base - item.least * scale:.2f}V{base - item.most * scale:.2f}"
         parts.append(element("path", class_="span", d=ends))
-    if standing.was is not None:
-        before = standing.was / standing.stands_for * scale
+    if item.was is not None:
+        before = item.was / item.stands_for * scale
         parts.append(element("rect", class_="was", x=x - 2, y=base - before, width=width + 4, height=before))
     parts += _bar_numbers(column, base, pitch, scale, bars.brief)
     return element("g", *parts, class_="column")
 
 
 def _bar_numbers(column: Column, base: float, pitch: float, scale: float, brief: Callable[[float], str]) -> list[str]:
-    first, *others = column.standing.heights
+    first, *others = column.item.heights
     full = first + sum(others)
     shown = brief(full)
     if pitch < _NAMED_PITCH or len(shown) * _DIGIT > pitch - 2:
@@ -143,12 +143,12 @@ def _names_height(columns: Columns) -> float:
 
 def _names(panel: Panel, base: float, columns: Columns, bars: Bars) -> list[str]:
     if columns.pitch < _NAMED_PITCH:
-        written = bars.named([column.standing for column in panel.columns])
+        written = bars.named([column.item for column in panel.columns])
         x = panel.x + PANEL_PADDING
         return [label(written, x, base + 15, width=panel.width - 2 * PANEL_PADDING, size=11, class_="quiet")]
     drawn = []
     for column in panel.columns:
-        written, x = escaped(column.standing.name), column.x
+        written, x = escaped(column.item.name), column.x
         if _is_level(columns):
             drawn.append(element("text", written, class_="id", x=x, y=base + 15))
         else:
@@ -166,6 +166,6 @@ def _is_level(columns: Columns) -> bool:
 def _even_line(share: EvenShare, base: float, right: float, bars: Bars) -> list[str]:
     y = base - BAR_HEIGHT * min(share.value / bars.highest, 1)
     return [
-        element("path", element("title", escaped(share.told)), class_="even", d=f"M{LEFT - 4} {y:.2f}H{right:.2f}"),
+        element("path", element("title", escaped(share.tooltip)), class_="even", d=f"M{LEFT - 4} {y:.2f}H{right:.2f}"),
         element("text", f"⌀ {bars.brief(share.value)}", class_="quiet end", x=LEFT - 8, y=y + 4),
     ]

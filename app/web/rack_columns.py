@@ -1,4 +1,4 @@
-"""Where each thing that stands in a rack stands in a picture: a column each, a panel a rack, in lines of panels."""
+"""The layout of a picture: a column for each item, a panel for each rack, in lines of panels."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,24 +14,24 @@ _WIDEST_PITCH, _NARROWEST_PITCH = 72, 5
 _READABLE_PITCH = 14
 """Below this all racks in one line are too thin to read; then each rack may have a line of its own."""
 _NAMED_PANEL, _NARROWEST_PANEL = 84, 40
-"""A rack's name needs some room even where one thing stands in it: the first if there is any, the second always."""
+"""The least width of a panel, for its name: the first if there is space, the second always."""
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """What stands in a rack and has a bar: a broker with its replicas, a member with its partitions, or several of one.
+class RackItem:
+    """An item of a rack, with a bar: a broker with its replicas, a member with its partitions, or several of these.
 
     Parameters
     ----------
-    name : written beneath it. told : all that there is to say of it.
+    name : written beneath it. tooltip : all facts about it.
     counts : the parts of its bar, from the baseline up; the picture says what they are. Of several it is their sum.
     stands_for : how many it stands for; the bar is their mean. least, most : the lowest and the highest bar of them.
-    was : what it held before, of several their sum, where that is compared with what it holds; an outline in the bar.
-    is_out : whether it takes no part, as a fenced broker.
+    was : its previous load, the sum if there are several; an outline in the bar. None if nothing is compared.
+    is_out : whether it is excluded, like a fenced broker.
     """
 
     name: str
-    told: str
+    tooltip: str
     counts: tuple[int, ...]
     stands_for: int = 1
     least: int | None = None
@@ -41,23 +41,23 @@ class Standing:
 
     @property
     def heights(self) -> list[float]:
-        """Those of its bar's parts."""
+        """The heights of the parts of its bar."""
         return [count / self.stands_for for count in self.counts]
 
 
 @dataclass(frozen=True, slots=True)
 class Rack:
-    """What stands together, perhaps nothing, and what the panel is called."""
+    """The items of a panel, which may be none, and its name."""
 
     name: str
-    standing: tuple[Standing, ...]
+    items: tuple[RackItem, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """What stands there, and the x of its column's middle."""
+    """An item, and the x of the middle of its column."""
 
-    standing: Standing
+    item: RackItem
     x: float
 
 
@@ -90,35 +90,35 @@ class Columns:
 
     @property
     def panels(self) -> list[Panel]:
-        """All of them, line by line."""
+        """All panels, line by line."""
         return [panel for line in self.lines for panel in line]
 
 
 def lay_out(racks: Sequence[Rack]) -> Columns:
-    """Give everything a column; columns are as wide as the room allows, and equally wide in every rack."""
+    """Give each item a column; columns are as wide as the space allows, and equally wide in every rack."""
     narrowest = min(max(_LINE / max(len(racks), 1) - PANEL_GAP, _NARROWEST_PANEL), _NAMED_PANEL)
     pitch = _pitch(racks, narrowest)
     most = int((_LINE - 2 * PANEL_PADDING) / pitch)
     lines: list[list[Panel]] = [[]]
     x = float(LEFT)
     for rack in racks:
-        for start in range(0, max(len(rack.standing), 1), most):
-            standing = rack.standing[start : start + most]
-            width = _width(len(standing), pitch, narrowest)
+        for start in range(0, max(len(rack.items), 1), most):
+            items = rack.items[start : start + most]
+            width = _width(len(items), pitch, narrowest)
             if lines[-1] and x + width > LEFT + _LINE:
                 lines.append([])
                 x = LEFT
-            first = x + (width - len(standing) * pitch) / 2 + pitch / 2
-            columns = tuple([Column(one, first + index * pitch) for index, one in enumerate(standing)])
+            first = x + (width - len(items) * pitch) / 2 + pitch / 2
+            columns = tuple([Column(one, first + index * pitch) for index, one in enumerate(items)])
             lines[-1].append(Panel(rack.name, x, width, columns))
             x += width + PANEL_GAP
     right = max([panel.x + panel.width for line in lines for panel in line], default=LEFT)
-    longest = max([len(one.name) for rack in racks for one in rack.standing], default=1)
+    longest = max([len(one.name) for rack in racks for one in rack.items], default=1)
     return Columns(tuple(map(tuple, lines)), pitch, right + RIGHT, longest)
 
 
 def _pitch(racks: Sequence[Rack], narrowest: float) -> float:
-    sizes = [len(rack.standing) for rack in racks]
+    sizes = [len(rack.items) for rack in racks]
     for pitch in range(_WIDEST_PITCH, _READABLE_PITCH - 1, -1):
         widths = [_width(size, pitch, narrowest) for size in sizes]
         if sum(widths) + PANEL_GAP * (len(sizes) - 1) <= _LINE:
@@ -129,5 +129,5 @@ def _pitch(racks: Sequence[Rack], narrowest: float) -> float:
     return min(max(widest, _NARROWEST_PITCH), _READABLE_PITCH)
 
 
-def _width(standing: int, pitch: float, narrowest: float) -> float:
-    return max(standing * pitch + 2 * PANEL_PADDING, narrowest)
+def _width(items: int, pitch: float, narrowest: float) -> float:
+    return max(items * pitch + 2 * PANEL_PADDING, narrowest)

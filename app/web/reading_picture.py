@@ -1,4 +1,4 @@
-"""A group as a picture: members in their racks, and how much each reads in its rack, across racks and unknown where."""
+"""A group as a picture: members in their racks, with the partitions read in rack, across racks or unknown."""
 
 import re
 from collections import defaultdict
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from app.web.pictures import STYLE, Picture, render
 from app.web.rack_bars import Bars, EvenShare
-from app.web.rack_columns import Rack, Standing, lay_out
+from app.web.rack_columns import Rack, RackItem, lay_out
 from app.web.svg import shortened
 from app.web.words import counted, number
 
@@ -18,7 +18,7 @@ MOST_RACKS = 60
 _EMPTY_RACKS = 12
 """Racks without a member that are shown, as long as there are no more of them."""
 _LONGEST_NAME = 16
-_PARTS = (("in rack", "in-rack"), ("across racks", "cross-rack"), ("rack not known", "unknown"))
+_PARTS = (("in rack", "in-rack"), ("across racks", "cross-rack"), ("rack unknown", "unknown"))
 """What the parts of a bar are, from the baseline up, in words and as a class of the style sheet."""
 
 
@@ -39,17 +39,17 @@ class ReadingMember:
 
     @property
     def partitions(self) -> int:
-        """All that it reads."""
+        """The number of partitions that it reads."""
         return sum(self.counts)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReadingPicture:
-    """What a picture is of.
+    """The contents of a picture.
 
     Parameters
     ----------
-    facts : what there is to say, in sentences. racks : of the brokers; those without a member are shown empty.
+    facts : sentences. racks : of the brokers; those without a member are shown empty.
     members : in the order of the group, in which they stand in their racks.
     """
 
@@ -64,7 +64,7 @@ def draw(picture: ReadingPicture, *, style: str = STYLE) -> str:
 
     Parameters
     ----------
-    style : rules that become the document's own; none where the page around it brings them.
+    style : rules that become the document's own; none if the page has them.
     """
     totals = [sum(column) for column in zip(*(member.counts for member in picture.members), strict=True)] or [0, 0, 0]
     legend: list[tuple[str, Mapping[str, str]]] = [
@@ -87,15 +87,15 @@ def draw(picture: ReadingPicture, *, style: str = STYLE) -> str:
 
 
 def short_names(names: Sequence[str]) -> list[str]:
-    """Names that fit beneath a column: what all of them begin with is left out where they are long."""
+    """Names that fit beneath a column; a common prefix is left out if they are long."""
     if max(map(len, names), default=0) <= _LONGEST_NAME:
         return list(names)
     # What the first and the last in alphabetical order begin with alike, all between them do.
     first, last = min(names), max(names)
     length = next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), min(len(first), len(last)))
     # Cut behind a sign, not within a word or number: of m-10 and m-11 the ends are 10 and 11, not 0 and 1.
-    kept = re.match(r".*[^0-9A-Za-z]", first[:length], re.DOTALL)
-    begin = 0 if kept is None or first == last else kept.end()
+    prefix = re.match(r".*[^0-9A-Za-z]", first[:length], re.DOTALL)
+    begin = 0 if prefix is None or first == last else prefix.end()
     return [shortened(f"…{name[begin:]}" if begin else name, _LONGEST_NAME) for name in names]
 
 
@@ -108,8 +108,8 @@ def _facts(picture: ReadingPicture) -> list[str]:
 
 
 def _empty_racks(picture: ReadingPicture) -> list[str]:
-    held = {member.rack for member in picture.members if member.rack}
-    return sorted({rack for rack in picture.racks if rack} - held) if held else []
+    racks_of_members = {member.rack for member in picture.members if member.rack}
+    return sorted({rack for rack in picture.racks if rack} - racks_of_members) if racks_of_members else []
 
 
 def _racks(picture: ReadingPicture) -> list[Rack]:
@@ -121,48 +121,48 @@ def _racks(picture: ReadingPicture) -> list[Rack]:
     empty = _empty_racks(picture)
     shown = sorted({*by_rack, *(empty if len(empty) <= _EMPTY_RACKS else ())})
     size = -(-len(picture.members) // MOST_COLUMNS)  # how many share a column
-    racks = [Rack(rack, _standing(by_rack.get(rack, ()), size)) for rack in shown[:MOST_RACKS]]
+    racks = [Rack(rack, _items(by_rack.get(rack, ()), size)) for rack in shown[:MOST_RACKS]]
     if further := shown[MOST_RACKS:]:
         together = [one for rack in further for one in by_rack.get(rack, ())]
-        racks.append(Rack(f"{len(further)} more racks", _standing(together, size)))
+        racks.append(Rack(f"{len(further)} more racks", _items(together, size)))
     if without:
-        racks.append(Rack("no rack", _standing(without, size)))
+        racks.append(Rack("no rack", _items(without, size)))
     return racks
 
 
-def _standing(members: Sequence[tuple[str, ReadingMember]], size: int) -> tuple[Standing, ...]:
+def _items(members: Sequence[tuple[str, ReadingMember]], size: int) -> tuple[RackItem, ...]:
     """The columns of a rack, so many members each."""
     return tuple(_column(members[start : start + size]) for start in range(0, len(members), max(size, 1)))
 
 
-def _column(members: Sequence[tuple[str, ReadingMember]]) -> Standing:
+def _column(members: Sequence[tuple[str, ReadingMember]]) -> RackItem:
     in_rack, cross_rack, unknown = (sum(column) for column in zip(*(one.counts for _, one in members), strict=True))
     counts = (in_rack, cross_rack, unknown)
     (first_name, first), (last_name, last) = members[0], members[-1]
     split = ", ".join(f"{count:,} {words}" for count, (words, _) in zip(counts, _PARTS, strict=True))
     where = f"rack {first.rack}" if first.rack else "no rack"
     if len(members) == 1:
-        told = f"member {first.name}, {where}: {counted(sum(counts), 'partition')}, {split}"
-        return Standing(first_name, told, counts)
+        tooltip = f"member {first.name}, {where}: {counted(sum(counts), 'partition')}, {split}"
+        return RackItem(first_name, tooltip, counts)
     loads = [one.partitions for _, one in members]
     least, most = min(loads), max(loads)
     each = f"{least:,} partitions" if least == most else f"{least:,} to {most:,} partitions"
-    told = f"{len(members)} members, {first.name} to {last.name}, {where}: {each} each, {split}"
+    tooltip = f"{len(members)} members, {first.name} to {last.name}, {where}: {each} each, {split}"
     name = shortened(f"{first_name}–{last_name}", _LONGEST_NAME)
-    return Standing(name, told, counts, stands_for=len(members), least=least, most=most)
+    return RackItem(name, tooltip, counts, stands_for=len(members), least=least, most=most)
 
 
-def _summed(standing: Sequence[Standing]) -> tuple[str, ...]:
-    if not standing:
+def _summed(items: Sequence[RackItem]) -> tuple[str, ...]:
+    if not items:
         return "no member", "none"
-    in_rack, cross_rack, unknown = (sum(column) for column in zip(*(one.counts for one in standing), strict=True))
+    in_rack, cross_rack, unknown = (sum(column) for column in zip(*(one.counts for one in items), strict=True))
     partitions = in_rack + cross_rack + unknown
     words = f"{counted(partitions, 'partition')}, {in_rack:,} in rack"
     return words, f"{partitions:,}, {in_rack:,} in rack", f"{partitions:,}"
 
 
-def _named(standing: Sequence[Standing]) -> str:
-    """How many they are: ids that clients make up say nothing by the first and the last of them."""
-    members = sum(one.stands_for for one in standing)
-    shared = max((one.stands_for for one in standing), default=1)
+def _named(items: Sequence[RackItem]) -> str:
+    """The number of members: their ids are generated, so the first and the last say nothing."""
+    members = sum(one.stands_for for one in items)
+    shared = max((one.stands_for for one in items), default=1)
     return counted(members, "member") + (f", {shared} a column" if shared > 1 else "")

@@ -1,4 +1,4 @@
-"""How a plan of replicas is shown: the placement as a picture, and how to hand it to Kafka."""
+"""The view of a plan of replicas: the placement as a picture, and the commands of Kafka's tools."""
 
 import shlex
 from collections.abc import Mapping, Sequence
@@ -21,13 +21,13 @@ LONGEST_COMMAND = 4_000
 """Characters of a command that a person still copies; a longer assignment is a file."""
 
 _PREDICTIONS = {
-    "replay": "A generator with this seed gives exactly this placement in Kafka's own code. A live controller draws "
-    "its own seed, so hand Kafka this assignment to get it.",
-    "envelope": "Nobody chose a seed, and a live controller draws its own: this is one of the outcomes. What holds "
-    "for all of them stands below; hand Kafka this assignment to get this one.",
-    "pinned": "Nothing was drawn: the start was given. Hand Kafka this assignment to get it.",
+    "replay": "Kafka's own code with this seed makes exactly this placement. A live controller draws its own seed, "
+    "so give Kafka this assignment to get it.",
+    "envelope": "The request has no seed, and a live controller draws its own: this is one possible outcome. The "
+    "bounds over all outcomes are below. Give Kafka this assignment to get this one.",
+    "pinned": "Nothing is drawn, since the request fixes the start. Give Kafka this assignment to get it.",
 }
-_NOT_KAFKAS = "No controller places by these attributes: hand Kafka this assignment to get it."
+_NOT_KAFKAS = "No controller places by these attributes. Give Kafka this assignment to get it."
 
 
 def _worth(head: PlanHead) -> Worth:
@@ -69,20 +69,20 @@ def _in_domains(head: PlanHead, brokers: Sequence[Broker]) -> Sequence[Broker]:
 
 
 def _first_partitions(plan: Plan) -> list[PlannedPartition]:
-    found = (
+    rows = (
         PlannedPartition(placement.topic, placement.first_partition_id + index, replicas)
         for placement in plan.placements
         for index, replicas in enumerate(unpadded(placement.replicas[:SHOWN_PARTITIONS]))
     )
-    return list(islice(found, SHOWN_PARTITIONS))
+    return list(islice(rows, SHOWN_PARTITIONS))
 
 
 def _envelopes(plan: Plan) -> list[tuple[str, Json]]:
     """What holds over all draws, by topic; nothing where none was left open."""
-    found = plan.head.answer.get("envelope")
-    if not isinstance(found, list):
+    envelopes = plan.head.answer.get("envelope")
+    if not isinstance(envelopes, list):
         return []
-    return list(zip([placement.topic for placement in plan.placements[:SHOWN_PARTITIONS]], found, strict=False))
+    return list(zip([placement.topic for placement in plan.placements[:SHOWN_PARTITIONS]], envelopes, strict=False))
 
 
 def _create_command(plan: Plan) -> str | None:

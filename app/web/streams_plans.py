@@ -1,4 +1,4 @@
-"""How a Streams plan is shown: who runs how much, which tasks are not ideal, what each loss costs."""
+"""The view of a Streams plan: tasks of each client, tasks that are not ideal, the cost of each loss."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -32,11 +32,11 @@ def _draw(plan: Plan, _: Cluster, style: str) -> str:
     tag = next(iter(request["rack_aware_assignment_tags"]), None)
     clients = [
         TaskClient(
-            its["process_id"],
-            its["client_tags"].get(tag) if tag else its["rack_id"],
-            (its["active"], its["standby"], its["warmup"]),
+            client["process_id"],
+            client["client_tags"].get(tag) if tag else client["rack_id"],
+            (client["active"], client["standby"], client["warmup"]),
         )
-        for its in answer["loads"]["per_client"]
+        for client in answer["loads"]["per_client"]
     ]
     picture = TasksPicture(_title(plan.head, ()), _facts(answer), tag or "rack", clients)
     return tasks_picture.draw(picture, style=style)
@@ -48,11 +48,11 @@ def _facts(answer: Mapping[str, Any]) -> list[str]:
     loads, moved = answer["loads"]["active"], answer["movement"]
     least, most = number(loads["min"]), number(loads["max"])
     each = least if least == most else f"{least} to {most}"
-    told = [f"{ideal}; a client runs {each} tasks; {number(moved['active_moved'])} moved."]
+    sentences = [f"{ideal}; a client runs {each} tasks; {number(moved['active_moved'])} moved."]
     if answer["probing_rebalance"]:
         warmups = counted(answer["loads"]["warmup"]["total"], "warm-up")
-        told.append(f"{warmups} are to catch up; the group rebalances again to see whether they have.")
-    return told
+        sentences.append(f"{warmups} restore state; a probing rebalance follows.")
+    return sentences
 
 
 def _values(plan: Plan, _: Cluster) -> Mapping[str, object]:
@@ -68,7 +68,7 @@ def _values(plan: Plan, _: Cluster) -> Mapping[str, object]:
         "fragile_in_all": len(fragile),
         "losses": losses[:SHOWN_LOSSES],
         "losses_in_all": len(losses),
-        "clients": [(its, answer["if_client_lost"][its["process_id"]]) for its in clients[:SHOWN_CLIENTS]],
+        "clients": [(client, answer["if_client_lost"][client["process_id"]]) for client in clients[:SHOWN_CLIENTS]],
         "clients_in_all": len(clients),
         "steps": [(_event_words(step), step) for step in answer["steps"][:SHOWN_STEPS]],
         "steps_in_all": len(answer["steps"]),
@@ -88,7 +88,7 @@ def _event_words(step: Mapping[str, Any]) -> str:
         case {"deploy_at_once": _}:
             words = "All clients are restarted together"
         case {"lose_client": name}:
-            words = f"{name} dies"
+            words = f"{name} is lost"
         case {"lose_tag": {"tag": tag, "value": value}}:
             words = f"{tag}={value} is lost"
         case {"lose_rack": rack}:
@@ -96,7 +96,7 @@ def _event_words(step: Mapping[str, Any]) -> str:
         case {"scale_in": names}:
             words = _together(names, "leaves", "leave")
         case event:
-            words = _together([its["process_id"] for its in event["scale_out"]], "joins", "join")
+            words = _together([client["process_id"] for client in event["scale_out"]], "joins", "join")
     return words
 
 

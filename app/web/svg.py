@@ -1,4 +1,4 @@
-"""The little of SVG that the pictures need: elements, text that is escaped, and text that fits."""
+"""SVG elements, escaped text, and text that fits."""
 
 import html
 import re
@@ -25,20 +25,20 @@ def escaped(content: str) -> str:
 
 
 def label(content: str, x: float, y: float, *, width: float, size: float = 12, **attributes: str | float) -> str:
-    """A text that takes about `width` pixels at most; where it is cut, the whole of it is its tooltip."""
+    """A text of at most about `width` pixels; if it is cut, the whole text is its tooltip."""
     shown = shortened(content, int(width / (size * 0.6)))
     tooltip = element("title", escaped(content)) if shown != content else ""
     return element("text", tooltip, escaped(shown), x=x, y=y, **attributes)
 
 
 def shortened(content: str, columns: int) -> str:
-    """A text in that many columns, where East Asian characters take two; what was cut shows as `…`."""
+    """A text in that many columns, of which East Asian characters take two; a cut shows as `…`."""
     taken = 0
     for index, character in enumerate(content):
         taken += 2 if unicodedata.east_asian_width(character) in "WF" else 1
         if taken > columns:
-            kept = content[: max(index - 1, 0)]
-            return f"{kept}…"
+            start = content[: max(index - 1, 0)]
+            return f"{start}…"
     return content
 
 

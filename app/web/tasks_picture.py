@@ -1,4 +1,4 @@
-"""A Streams application as a picture: clients beside those that fail with them, and how many tasks each has."""
+"""A Streams application as a picture: clients by tag value or rack, with their tasks."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from app.web.pictures import STYLE, Picture, render
 from app.web.rack_bars import Bars, EvenShare
-from app.web.rack_columns import Rack, Standing, lay_out
+from app.web.rack_columns import Rack, RackItem, lay_out
 from app.web.reading_picture import short_names
 from app.web.words import counted, number
 
@@ -28,7 +28,7 @@ class TaskClient:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TasksPicture:
-    """What a picture is of.
+    """The contents of a picture.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class TasksPicture:
 
 
 def draw(picture: TasksPicture, *, style: str = STYLE) -> str:
-    """Draw an application; `style` are rules that become the document's own, none where the page around it has them."""
+    """Draw an application; `style` are rules that become the document's own, none if the page has them."""
     totals = [sum(column) for column in zip(*(client.counts for client in picture.clients), strict=True)] or [0, 0, 0]
     legend: list[tuple[str, Mapping[str, str]]] = [
         (words, {"class_": look}) for (words, look), total in zip(_PARTS, totals, strict=True) if total
@@ -67,39 +67,39 @@ def _panels(picture: TasksPicture) -> list[Rack]:
         (by_place[client.place] if client.place else without).append((name, client))
     size = -(-len(picture.clients) // MOST_COLUMNS)  # how many share a column
     shown = sorted(by_place)
-    panels = [Rack(place, _standing(by_place[place], size)) for place in shown[:MOST_PANELS]]
+    panels = [Rack(place, _items(by_place[place], size)) for place in shown[:MOST_PANELS]]
     if further := shown[MOST_PANELS:]:
         together = [one for place in further for one in by_place[place]]
-        panels.append(Rack(f"{len(further)} more", _standing(together, size)))
+        panels.append(Rack(f"{len(further)} more", _items(together, size)))
     if without or not panels:
-        panels.append(Rack(f"no {picture.by}", _standing(without, size)))
+        panels.append(Rack(f"no {picture.by}", _items(without, size)))
     return panels
 
 
-def _standing(clients: Sequence[tuple[str, TaskClient]], size: int) -> tuple[Standing, ...]:
+def _items(clients: Sequence[tuple[str, TaskClient]], size: int) -> tuple[RackItem, ...]:
     """The columns of a panel, so many clients each."""
     return tuple(_column(clients[start : start + size]) for start in range(0, len(clients), max(size, 1)))
 
 
-def _column(clients: Sequence[tuple[str, TaskClient]]) -> Standing:
+def _column(clients: Sequence[tuple[str, TaskClient]]) -> RackItem:
     counts = tuple(sum(column) for column in zip(*(one.counts for _, one in clients), strict=True))
     split = ", ".join(f"{count:,} {words}" for count, (words, _) in zip(counts, _PARTS, strict=True))
     (name, first), (_, last) = clients[0], clients[-1]
     if len(clients) == 1:
-        return Standing(name, f"client {first.name}, {first.place or 'nowhere named'}: {split}", counts)
+        return RackItem(name, f"client {first.name}, {first.place or 'place unknown'}: {split}", counts)
     loads = [sum(one.counts) for _, one in clients]
-    told = f"{len(clients)} clients, {first.name} to {last.name}: {split} in all"
-    return Standing(f"{name} …", told, counts, stands_for=len(clients), least=min(loads), most=max(loads))
+    tooltip = f"{len(clients)} clients, {first.name} to {last.name}: {split} in all"
+    return RackItem(f"{name} …", tooltip, counts, stands_for=len(clients), least=min(loads), most=max(loads))
 
 
-def _summed(standing: Sequence[Standing]) -> tuple[str, ...]:
-    if not standing:
+def _summed(items: Sequence[RackItem]) -> tuple[str, ...]:
+    if not items:
         return "no client", "none"
-    active = sum(one.counts[0] for one in standing)
-    copies = sum(sum(one.counts[1:]) for one in standing)
-    words = f"{counted(active, 'active task')}, {copies:,} kept warm"
+    active = sum(one.counts[0] for one in items)
+    copies = sum(sum(one.counts[1:]) for one in items)
+    words = f"{counted(active, 'active task')}, {copies:,} standby"
     return words, f"{active:,} + {copies:,}", f"{active + copies:,}"
 
 
-def _named(standing: Sequence[Standing]) -> str:
-    return counted(sum(one.stands_for for one in standing), "client")
+def _named(items: Sequence[RackItem]) -> str:
+    return counted(sum(one.stands_for for one in items), "client")

@@ -1,4 +1,4 @@
-"""How a kind of plan is shown, whatever the kind: on its page, in a picture, in a list."""
+"""The view of a kind of plan: on its page, in a picture, in a list."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from app.store.plans import PlanHead
 
 @dataclass(frozen=True, slots=True)
 class Worth:
-    """What a list says a plan is worth in one share; None where nothing is known of racks."""
+    """The quality of a plan in a list, as a share; None if it has no racks."""
 
     share: float | None
     words: str
@@ -20,13 +20,13 @@ class Worth:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """One kind of plan to look at.
+    """The view of one kind of plan.
 
     Parameters
     ----------
-    title : by the names of the plan's topics. prediction : what can be relied on, in a sentence or two.
+    title : by the names of the plan's topics. prediction : what the plan predicts, in a sentence or two.
     draw : the picture, over the cluster that the plan was made on and with these rules for its style.
-    template, values : the page, and what it reads beside what every plan's page does.
+    template, values : the page, and its variables besides those of every plan's page.
     """
 
     title: Callable[[PlanHead, Sequence[str]], str]

@@ -1,4 +1,4 @@
-"""Numbers and moments as people read them, in pictures and on pages alike."""
+"""Numbers and moments in words, for pictures and pages."""
 
 from datetime import datetime
 

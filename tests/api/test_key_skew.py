@@ -15,7 +15,7 @@ from tests.api.contract import only_error, problem
 Json = dict[str, Any]
 
 
-def asked(path: object, **changed: Any) -> Json:
+def request_body(path: object, **changed: Any) -> Json:
     """A sweep over lines at a path, with other fields; None leaves one out."""
     body: Json = {
         "kind": "key_skew",
@@ -37,7 +37,7 @@ class TestAsking:
     """`POST /v1/sweeps`."""
 
     def test_a_scenario_is_a_partitioner_at_a_partition_count(self, open_client: httpx.Client, tmp_path: Path) -> None:
-        response = open_client.post("/v1/sweeps", json=asked(tmp_path / "keys.txt"))
+        response = open_client.post("/v1/sweeps", json=request_body(tmp_path / "keys.txt"))
         assert response.status_code == 202, response.text
         assert response.json()["scenarios"] == 4
         definition = open_client.get(response.headers["location"]).json()["definition"]
@@ -47,24 +47,24 @@ class TestAsking:
     def test_a_partitioner_that_is_listed_twice_is_measured_once(
         self, open_client: httpx.Client, tmp_path: Path
     ) -> None:
-        twice = asked(tmp_path, partitioners=["murmur2", "murmur2"], compare_partitions=None)
+        twice = request_body(tmp_path, partitioners=["murmur2", "murmur2"], compare_partitions=None)
         assert open_client.post("/v1/sweeps", json=twice).json()["scenarios"] == 1
 
     def test_no_dataset_is_allowed_by_default(self, client: httpx.Client, tmp_path: Path) -> None:
-        found = problem(client.post("/v1/sweeps", json=asked(tmp_path)), 422, "dataset_not_allowed")
-        assert "RACKPLAN_DATASET_ROOTS" in found["detail"]
-        only_error(found, "/dataset/path")
+        actual = problem(client.post("/v1/sweeps", json=request_body(tmp_path)), 422, "dataset_not_allowed")
+        assert "RACKPLAN_DATASET_ROOTS" in actual["detail"]
+        only_error(actual, "/dataset/path")
 
-    def test_what_is_outside_is_refused_in_the_same_words_whether_it_exists_or_not(
+    def test_paths_outside_of_roots_are_rejected_alike_whether_they_exist_or_not(
         self, open_client: httpx.Client
     ) -> None:
-        said = {
-            problem(open_client.post("/v1/sweeps", json=asked(path)), 422, "dataset_not_allowed")["detail"].replace(
-                path, "it"
-            )
+        details = {
+            problem(open_client.post("/v1/sweeps", json=request_body(path)), 422, "dataset_not_allowed")[
+                "detail"
+            ].replace(path, "it")
             for path in ("/etc/passwd", "/etc/nothing-of-the-kind", "/usr")
         }
-        assert len(said) == 1
+        assert len(details) == 1
 
     @pytest.mark.parametrize(
         ("changed", "code", "pointer"),
@@ -76,13 +76,15 @@ class TestAsking:
             ({"heaviest": 101}, "validation", "/heaviest"),
         ],
     )
-    def test_a_value_that_cannot_be_is_named(
+    def test_an_impossible_value_is_named(
         self, open_client: httpx.Client, tmp_path: Path, changed: Json, code: str, pointer: str
     ) -> None:
-        only_error(problem(open_client.post("/v1/sweeps", json=asked(tmp_path, **changed)), 422, code), pointer)
+        only_error(problem(open_client.post("/v1/sweeps", json=request_body(tmp_path, **changed)), 422, code), pointer)
 
-    def test_more_partitions_than_are_answered_are_refused(self, open_client: httpx.Client, tmp_path: Path) -> None:
-        body = asked(tmp_path, partitions=1_000_000)
+    def test_more_partitions_than_one_answer_may_have_are_rejected(
+        self, open_client: httpx.Client, tmp_path: Path
+    ) -> None:
+        body = request_body(tmp_path, partitions=1_000_000)
         problem(open_client.post("/v1/sweeps", json=body), 413, "limit_exceeded")
 
     @pytest.mark.parametrize(
@@ -94,16 +96,16 @@ class TestAsking:
             ({"format": "arrow", "key_column": "k", "path": "s3a://bucket/keys/a"}, "/dataset/format"),
         ],
     )
-    def test_fields_that_do_not_fit_each_other_are_named(
+    def test_contradictory_fields_are_named(
         self, open_client: httpx.Client, tmp_path: Path, dataset: Json, pointer: str
     ) -> None:
-        body = asked(tmp_path, dataset={"path": str(tmp_path), **dataset})
+        body = request_body(tmp_path, dataset={"path": str(tmp_path), **dataset})
         only_error(problem(open_client.post("/v1/sweeps", json=body), 422, "conflicting_fields"), pointer)
 
     def test_a_clone_takes_other_counts_and_keeps_those_that_are_null(
         self, open_client: httpx.Client, tmp_path: Path
     ) -> None:
-        location = open_client.post("/v1/sweeps", json=asked(tmp_path)).headers["location"]
+        location = open_client.post("/v1/sweeps", json=request_body(tmp_path)).headers["location"]
         clone = open_client.post(f"{location}/clones", json={"compare_partitions": [1, 2, 3]})
         assert (clone.status_code, clone.json()["scenarios"]) == (202, 8)
         null = open_client.post(f"{location}/clones", json={"partitions": None, "compare_partitions": None})
@@ -113,14 +115,14 @@ class TestAsking:
         assert again["definition"] == first["definition"]
 
     def test_there_is_no_plan_of_a_scenario(self, open_client: httpx.Client, tmp_path: Path) -> None:
-        location = open_client.post("/v1/sweeps", json=asked(tmp_path)).headers["location"]
+        location = open_client.post("/v1/sweeps", json=request_body(tmp_path)).headers["location"]
         problem(open_client.post(f"{location}/scenarios/0/plan"), 422, "not_for_this_kind")
 
 
 class TestRoots:
     """`services.datasets.located`."""
 
-    def test_a_link_is_where_it_leads(self, tmp_path: Path) -> None:
+    def test_a_link_is_resolved_before_it_is_compared(self, tmp_path: Path) -> None:
         inside = tmp_path / "root"
         (inside / "data").mkdir(parents=True)
         (inside / "out").symlink_to("/etc")
@@ -151,6 +153,6 @@ class TestRoots:
             "/s3a://bucket/keys/a",
         ],
     )
-    def test_a_uri_that_could_lead_elsewhere_is_refused(self, path: str) -> None:
+    def test_a_uri_with_a_pattern_or_dots_is_rejected(self, path: str) -> None:
         with pytest.raises(DatasetNotAllowed):
             located(path, ["s3a://bucket/keys"])

@@ -41,11 +41,11 @@ def snapshot(client: httpx.Client) -> str:
     }
     response = client.post("/v1/snapshots", json=body)
     assert response.status_code == 201, response.text
-    found: str = response.json()["id"]
-    return found
+    actual: str = response.json()["id"]
+    return actual
 
 
-def asked(measured: Json, **changed: Any) -> Json:
+def request_body(measured: Json, **changed: Any) -> Json:
     return {"base": {**BASE, "measured": measured} | changed.pop("base", {}), **changed}
 
 
@@ -53,11 +53,13 @@ def test_topics_are_as_they_were_measured(client: httpx.Client, database: Databa
     """orders by partition at two times: 3 and 5 in sum; payments from the request; each fact is kept once."""
     samples = ["orders,0,0,1", "orders,1,0,2", "orders,2,60,5", "orders,7,60,1", "gone,0,0,1"]
     rates = "\n".join(["topic,partition,timestamp,bytes_in_per_s", *samples])
-    said = [{"name": "payments", "ingress_bytes_per_s": 9, "retained_bytes": 80}]
+    stated = [{"name": "payments", "ingress_bytes_per_s": 9, "retained_bytes": 80}]
     measured = {"snapshot_id": snapshot, "bytes_in": {"csv": rates}, "every_topic": {"consumer_groups": 2}}
-    path = sweep(client, database, asked(measured, base={"topics": said}, axes={"partitions_multiplier": [1, 2]}))
-    told = client.get(path).json()["definition"]
-    assert told["topics_read"] == [
+    path = sweep(
+        client, database, request_body(measured, base={"topics": stated}, axes={"partitions_multiplier": [1, 2]})
+    )
+    answered = client.get(path).json()["definition"]
+    assert answered["topics_read"] == [
         {
             "name": "orders",
             "partitions": 3,
@@ -74,12 +76,12 @@ def test_topics_are_as_they_were_measured(client: httpx.Client, database: Databa
             "retained_bytes": 80.0,
         },
     ]
-    assert [(its["code"], its["topics"]) for its in told["warnings"]] == [
+    assert [(its["code"], its["topics"]) for its in answered["warnings"]] == [
         ("rates_of_unknown_topics", ["gone"]),
         ("rates_of_unknown_partitions", ["orders"]),
     ]
-    assert told["snapshot_content_hash"] == client.get(f"/v1/snapshots/{snapshot}").json()["content_hash"]
-    assert told["base"]["measured"] == {"snapshot_id": snapshot, "every_topic": {"consumer_groups": 2}}
+    assert answered["snapshot_content_hash"] == client.get(f"/v1/snapshots/{snapshot}").json()["content_hash"]
+    assert answered["base"]["measured"] == {"snapshot_id": snapshot, "every_topic": {"consumer_groups": 2}}
     once, twice = items(client, path)
     assert (once["partitions"], twice["partitions"]) == (5, 10)
     assert once["resources"]["nic_in"]["before"]["mean"] * 6 == pytest.approx((6 + 9) * 3)
@@ -91,19 +93,17 @@ def test_topics_are_as_they_were_measured(client: httpx.Client, database: Databa
 
 def test_a_clone_sweeps_over_the_same_topics(client: httpx.Client, database: Database, snapshot: str) -> None:
     measured = {"snapshot_id": snapshot, "topics": ["orders"], "bytes_in": {"csv": "topic,bytes_in_per_s\norders,6"}}
-    first = sweep(client, database, asked(measured))
+    first = sweep(client, database, request_body(measured))
     clone = client.post(f"{first}/clones", json={"axes": {"topics.orders.replication_factor": [2, 3]}})
     assert (clone.status_code, clone.json()["scenarios"]) == (202, 2)
-    told = [client.get(path).json()["definition"] for path in (first, clone.headers["location"])]
-    assert told[0]["topics_read"] == told[1]["topics_read"]
+    answered = [client.get(path).json()["definition"] for path in (first, clone.headers["location"])]
+    assert answered[0]["topics_read"] == answered[1]["topics_read"]
 
 
-def test_a_planned_topic_stands_beside_the_measured_ones(
-    client: httpx.Client, database: Database, snapshot: str
-) -> None:
+def test_a_planned_topic_is_added_to_the_measured_ones(client: httpx.Client, database: Database, snapshot: str) -> None:
     planned = {"name": "new", "partitions": 4, "replication_factor": 2, "ingress_bytes_per_s": 3, "retention_s": 60}
     known = {"name": "orders", "ingress_bytes_per_s": 1}
-    body = asked({"snapshot_id": snapshot, "topics": ["orders"]}, base={"topics": [planned, known]})
+    body = request_body({"snapshot_id": snapshot, "topics": ["orders"]}, base={"topics": [planned, known]})
     [row] = items(client, sweep(client, database, body))
     assert (row["partitions"], row["error"]) == (7, None)
 
@@ -119,12 +119,12 @@ def test_the_texts_of_a_real_cluster(client: httpx.Client, database: Database) -
     response = client.post("/v1/snapshots", files=files, data={"cluster": "real"})
     assert response.status_code == 201, response.text
     snapshot = response.json()["id"]
-    nothing = asked({"snapshot_id": snapshot})
+    nothing = request_body({"snapshot_id": snapshot})
     refused = problem(client.post("/v1/sweeps", json=nothing), 422, "conflicting_fields")
     names = refused["topics"]
     result = [{"metric": {"topic": name}, "values": [[0, "100"], [60, "300"]]} for name in names]
     answer = {"status": "success", "data": {"resultType": "matrix", "result": result}}
-    body = asked({"snapshot_id": snapshot, "bytes_in": {"prometheus": answer}})
+    body = request_body({"snapshot_id": snapshot, "bytes_in": {"prometheus": answer}})
     path = sweep(client, database, body)
     read = client.get(path).json()["definition"]["topics_read"]
     assert {its["name"] for its in read} == set(names)
@@ -157,17 +157,17 @@ BAD: list[tuple[Json, Json, str, str]] = [
 
 
 @pytest.mark.parametrize(("measured", "base", "code", "pointer"), BAD, ids=lambda value: str(value)[:50])
-def test_what_cannot_be_is_named(
+def test_an_impossible_definition_is_named(
     client: httpx.Client, snapshot: str, measured: Json, base: Json, code: str, pointer: str
 ) -> None:
-    response = client.post("/v1/sweeps", json=asked({"snapshot_id": snapshot} | measured, base=base))
+    response = client.post("/v1/sweeps", json=request_body({"snapshot_id": snapshot} | measured, base=base))
     only_error(problem(response, 422, code), pointer)
 
 
-def test_a_snapshot_that_is_not_there(client: httpx.Client) -> None:
-    problem(client.post("/v1/sweeps", json=asked({"snapshot_id": UNKNOWN_ID})), 404, "snapshot_not_found")
+def test_an_unknown_snapshot_is_not_found(client: httpx.Client) -> None:
+    problem(client.post("/v1/sweeps", json=request_body({"snapshot_id": UNKNOWN_ID})), 404, "snapshot_not_found")
 
 
-def test_a_scenario_needs_topics_from_somewhere(client: httpx.Client) -> None:
+def test_a_scenario_needs_topics(client: httpx.Client) -> None:
     response = client.post("/v1/sweeps", json={"base": BASE})
     only_error(problem(response, 422, "validation"), "/base/topics")

@@ -111,7 +111,7 @@ def test_its_difference_keeps_books(client: httpx.Client, plan: dict[str, Any]) 
 def test_it_can_be_looked_at(client: httpx.Client, plan: dict[str, Any]) -> None:
     page = client.get(f"/plans/{plan['id']}")
     assert page.status_code == 200
-    assert "no plan within these constraints moves less" in page.text
+    assert "no plan that satisfies these constraints moves less" in page.text
     drawn = client.get(f"/v1/plans/{plan['id']}/picture.svg")
     root = ET.fromstring(drawn.content)  # noqa: S314 — it is what was drawn just now
     assert root.findtext("{http://www.w3.org/2000/svg}title") == "Reassignment: remove 106"

@@ -45,7 +45,7 @@ HELD = {
 
 
 @pytest.fixture
-def asked(client: httpx.Client) -> Json:
+def request_body(client: httpx.Client) -> Json:
     """A sweep over the removal of each broker, with none and one added."""
     return request_of(client, CLUSTER, {"remove_broker": "each", "add_brokers": [0, 1]})
 
@@ -60,36 +60,36 @@ def request_of(client: httpx.Client, cluster: Json, axes: Json) -> Json:
 class TestScenarios:
     """What is found."""
 
-    def test_each_broker_removed_in_turn(self, client: httpx.Client, database: Database, asked: Json) -> None:
+    def test_each_broker_removed_in_turn(self, client: httpx.Client, database: Database, request_body: Json) -> None:
         """Of every rack one broker is left, so that nothing moves but what the removed one holds."""
-        path = sweep(client, database, asked | {"axes": {"remove_broker": "each"}})
-        found = items(client, path)
-        assert [its["axes"] for its in found] == [{"remove_broker": broker} for broker in range(6)]
-        for its in found:
-            held = HELD[its["axes"]["remove_broker"]]
-            assert (its["moved_replicas"], its["moved_bytes"]) == (len(held), sum(held))
-            assert (its["lower_bound_bytes"], its["optimal"], its["gap"]) == (sum(held), True, 0)
+        path = sweep(client, database, request_body | {"axes": {"remove_broker": "each"}})
+        actual = items(client, path)
+        assert [its["axes"] for its in actual] == [{"remove_broker": broker} for broker in range(6)]
+        for its in actual:
+            sizes = HELD[its["axes"]["remove_broker"]]
+            assert (its["moved_replicas"], its["moved_bytes"]) == (len(sizes), sum(sizes))
+            assert (its["lower_bound_bytes"], its["optimal"], its["gap"]) == (sum(sizes), True, 0)
             assert (its["brokers"], its["short_of_racks"], its["error"]) == (5, 0, None)
 
-    def test_brokers_added(self, client: httpx.Client, database: Database, asked: Json) -> None:
+    def test_brokers_added(self, client: httpx.Client, database: Database, request_body: Json) -> None:
         """46 replicas on 7, 8 and 9 brokers; the racks of 2, 2 and 3 brokers are as even as racks let them be."""
-        path = sweep(client, database, asked | {"axes": {"add_brokers": {"from": 1, "to": 3}}})
-        found = items(client, path)
-        assert [its["brokers"] for its in found] == [7, 8, 9]
-        assert [its["moved_replicas"] for its in found] == sorted(its["moved_replicas"] for its in found)
-        assert (found[2]["smallest_after"], found[2]["largest_after"], found[2]["spread_after"]) == (5, 6, 1)
+        path = sweep(client, database, request_body | {"axes": {"add_brokers": {"from": 1, "to": 3}}})
+        actual = items(client, path)
+        assert [its["brokers"] for its in actual] == [7, 8, 9]
+        assert [its["moved_replicas"] for its in actual] == sorted(its["moved_replicas"] for its in actual)
+        assert (actual[2]["smallest_after"], actual[2]["largest_after"], actual[2]["spread_after"]) == (5, 6, 1)
 
-    def test_the_definition_is_told_without_the_cluster(
-        self, client: httpx.Client, database: Database, asked: Json
+    def test_the_definition_is_answered_without_the_cluster(
+        self, client: httpx.Client, database: Database, request_body: Json
     ) -> None:
-        told = client.get(sweep(client, database, asked)).json()["definition"]
-        snapshot = client.get(f"/v1/snapshots/{asked['snapshot_id']}").json()
-        assert told.pop("snapshot_content_hash") == snapshot["content_hash"]
-        expected = {name: value for name, value in asked.items() if name != "kind"}
-        assert told == expected | {"minimise": "bytes", "rack_mode": "enforced", "warnings": []}
-        assert list(told["axes"]) == ["remove_broker", "add_brokers"]
+        answered = client.get(sweep(client, database, request_body)).json()["definition"]
+        snapshot = client.get(f"/v1/snapshots/{request_body['snapshot_id']}").json()
+        assert answered.pop("snapshot_content_hash") == snapshot["content_hash"]
+        expected = {name: value for name, value in request_body.items() if name != "kind"}
+        assert answered == expected | {"minimise": "bytes", "rack_mode": "enforced", "warnings": []}
+        assert list(answered["axes"]) == ["remove_broker", "add_brokers"]
 
-    def test_what_the_snapshot_does_not_record_is_said(self, client: httpx.Client, database: Database) -> None:
+    def test_unrecorded_facts_are_warnings(self, client: httpx.Client, database: Database) -> None:
         unknown = {"name": "new", "partitions": [{"partition": 0, "replicas": [0, 1]}]}
         body = request_of(client, CLUSTER | {"topics": [*CLUSTER["topics"], unknown]}, {"remove_broker": [0]})
         path = sweep(client, database, body)
@@ -98,7 +98,7 @@ class TestScenarios:
         [row] = items(client, path)
         assert (row["moved_replicas"], row["moved_bytes"]) == (len(HELD[0]) + 1, sum(HELD[0]))
 
-    def test_a_reassignment_under_way_counts_as_done(self, client: httpx.Client, database: Database) -> None:
+    def test_a_reassignment_in_progress_counts_as_complete(self, client: httpx.Client, database: Database) -> None:
         part = {"partition": 0, "replicas": [0, 1, 3], "adding_replicas": [0], "removing_replicas": [3]}
         topics = [{"name": "orders", "partitions": [part | {"size_bytes": 7}]}]
         body = request_of(client, CLUSTER | {"topics": topics}, {"remove_broker": [0, 3]})
@@ -107,14 +107,14 @@ class TestScenarios:
         [warning] = client.get(path).json()["definition"]["warnings"]
         assert warning["code"] == "merged_with_running_reassignment"
 
-    def test_what_cannot_be_fails_alone(self, client: httpx.Client, database: Database) -> None:
+    def test_an_impossible_scenario_fails_alone(self, client: httpx.Client, database: Database) -> None:
         """Broker 2 is the only one of rack c; payments have two replicas and lack nothing."""
         body = request_of(
             client, CLUSTER | {"brokers": [*BROKERS[:5], {"id": 5, "rack": "a"}]}, {"remove_broker": "each"}
         )
-        found = items(client, sweep(client, database, body))
-        assert [its["axes"]["remove_broker"] for its in found if its["error"] is not None] == [2]
-        assert found[2]["error"] == {
+        actual = items(client, sweep(client, database, body))
+        assert [its["axes"]["remove_broker"] for its in actual if its["error"] is not None] == [2]
+        assert actual[2]["error"] == {
             "code": "infeasible_reassignment",
             "detail": "3 racks are needed for factor 3 on topic orders; 2 are left (c has no broker that receives)",
             "path": [],
@@ -126,11 +126,11 @@ class TestScenarios:
         )
         assert (short["error"], short["short_of_racks"]) == (None, 0)
 
-    def test_they_are_sorted_filtered_summed_up_and_written_as_tables(
-        self, client: httpx.Client, database: Database, asked: Json
+    def test_scenarios_are_sorted_filtered_summarised_and_written_as_tables(
+        self, client: httpx.Client, database: Database, request_body: Json
     ) -> None:
-        path = sweep(client, database, asked)
-        found = items(client, path)
+        path = sweep(client, database, request_body)
+        actual = items(client, path)
         alone = items(client, path, axis="add_brokers=0", sort="moved_bytes", descending=True)
         assert [its["moved_bytes"] for its in alone] == sorted(map(sum, HELD.values()), reverse=True)
         figure = client.get(f"{path}/summary", params={"axis": "add_brokers=0"}).json()["figures"]["moved_bytes"]
@@ -139,12 +139,12 @@ class TestScenarios:
         read = pa.csv.read_csv(io.BytesIO(table.content))
         assert read.column_names[:3] == ["index", "axes.remove_broker", "axes.add_brokers"]
         for name in ("moved_replicas", "spread_after", "largest_bytes_after", "optimal"):
-            assert read.column(name).to_pylist() == [its[name] for its in found]
+            assert read.column(name).to_pylist() == [its[name] for its in actual]
 
-    def test_a_clone_changes_the_same_cluster_otherwise(
-        self, client: httpx.Client, database: Database, asked: Json
+    def test_a_clone_changes_the_same_cluster_differently(
+        self, client: httpx.Client, database: Database, request_body: Json
     ) -> None:
-        path = sweep(client, database, asked)
+        path = sweep(client, database, request_body)
         unchanged = client.post(f"{path}/clones", json={"axes": None, "balance": None, "minimise": None})
         assert unchanged.json()["scenarios"] == 12
         change = {"axes": {"remove_broker": "each"}, "balance": {"replicas": {"tolerance": 0.1}}}
@@ -177,16 +177,18 @@ class TestOpened:
         ],
     )
     def test_it_is_the_change_that_was_scored(
-        self, client: httpx.Client, database: Database, asked: Json, changed: Json
+        self, client: httpx.Client, database: Database, request_body: Json, changed: Json
     ) -> None:
-        path = sweep(client, database, asked | {"axes": {"remove_broker": [1, 4], "add_brokers": [0, 2]}} | changed)
+        path = sweep(
+            client, database, request_body | {"axes": {"remove_broker": [1, 4], "add_brokers": [0, 2]}} | changed
+        )
         for its in items(client, path):
             response = client.post(f"{path}/scenarios/{its['index']}/plan")
             assert response.status_code == 201, response.text
             plan, count = response.json(), its["axes"]["add_brokers"]
             certificate = plan["certificate"]
             assert plan["kind"] == "reassignment"
-            assert plan["snapshot_id"] == asked["snapshot_id"]
+            assert plan["snapshot_id"] == request_body["snapshot_id"]
             for name in ("moved_replicas", "moved_bytes", "optimal", "gap"):
                 assert certificate[name] == its[name], name
             assert certificate["lower_bound_bytes"] <= its["lower_bound_bytes"]
@@ -198,13 +200,13 @@ class TestOpened:
             assert its["axes"]["remove_broker"] not in replicas
             assert replicas & set(range(6, 9)) <= set(range(6, 6 + count))
 
-    def test_what_cannot_be_has_no_plan(self, client: httpx.Client, database: Database) -> None:
+    def test_an_impossible_scenario_has_no_plan(self, client: httpx.Client, database: Database) -> None:
         body = request_of(client, CLUSTER | {"brokers": [*BROKERS[:5], {"id": 5, "rack": "a"}]}, {"remove_broker": [2]})
         path = sweep(client, database, body)
         refused = problem(client.post(f"{path}/scenarios/0/plan"), 422, "infeasible_reassignment")
         assert refused["detail"].startswith("3 racks are needed for factor 3 on topic orders; 2 are left")
 
-    def test_one_that_starts_from_a_reassignment_under_way(self, client: httpx.Client, database: Database) -> None:
+    def test_a_scenario_of_a_reassignment_in_progress(self, client: httpx.Client, database: Database) -> None:
         part = {
             "partition": 0,
             "replicas": [0, 1, 3],
@@ -241,9 +243,9 @@ class TestBadInput:
         ],
     )
     def test_by_its_code(
-        self, client: httpx.Client, asked: Json, changed: Json, status: int, code: str, pointer: str
+        self, client: httpx.Client, request_body: Json, changed: Json, status: int, code: str, pointer: str
     ) -> None:
-        only_error(problem(client.post("/v1/sweeps", json=asked | changed), status, code), pointer)
+        only_error(problem(client.post("/v1/sweeps", json=request_body | changed), status, code), pointer)
 
     @pytest.mark.parametrize(
         ("changed", "pointer"),
@@ -261,8 +263,10 @@ class TestBadInput:
             ({"seeds": {"count": 1}}, "/seeds"),
         ],
     )
-    def test_a_field_that_cannot_be(self, client: httpx.Client, asked: Json, changed: Json, pointer: str) -> None:
-        body = {name: value for name, value in (asked | changed).items() if value is not None}
+    def test_a_field_that_cannot_be(
+        self, client: httpx.Client, request_body: Json, changed: Json, pointer: str
+    ) -> None:
+        body = {name: value for name, value in (request_body | changed).items() if value is not None}
         refused = problem(client.post("/v1/sweeps", json=body), 422, "validation")
         assert {error["pointer"].removesuffix("/to") for error in refused["errors"]} == {pointer}
 

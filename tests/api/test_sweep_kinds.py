@@ -76,21 +76,21 @@ def sweep(client: httpx.Client, database: Database, body: Json) -> str:
     response = client.post("/v1/sweeps", json=body)
     assert response.status_code == 202, response.text
     score(database, response.json()["id"])
-    found: str = response.headers["location"]
-    assert client.get(found).json()["state"] == "succeeded"
-    return found
+    actual: str = response.headers["location"]
+    assert client.get(actual).json()["state"] == "succeeded"
+    return actual
 
 
 def items(client: httpx.Client, path: str, **params: Any) -> list[Json]:
     """The first thousand scenarios."""
     response = client.get(f"{path}/scenarios", params={"page_size": 1000} | params)
     assert response.status_code == 200, response.text
-    found: list[Json] = response.json()["items"]
-    return found
+    actual: list[Json] = response.json()["items"]
+    return actual
 
 
 @pytest.fixture
-def estate(client: httpx.Client) -> Json:
+def groups_sweep(client: httpx.Client) -> Json:
     """A sweep over the groups of a snapshot: 2 groups × 3 assignors × 3 × 2."""
     snapshot = client.post("/v1/snapshots", json=CLUSTER)
     assert snapshot.status_code == 201, snapshot.text
@@ -109,12 +109,12 @@ class TestDraws:
 
     def test_a_scenario_is_the_plan_of_its_seed(self, client: httpx.Client, database: Database) -> None:
         path = sweep(client, database, DRAWS)
-        found = items(client, path)
-        assert [its["axes"]["seed"] for its in found] == list(range(-5, 35))
+        actual = items(client, path)
+        assert [its["axes"]["seed"] for its in actual] == list(range(-5, 35))
         for index in (0, 7, 39):
             response = client.post(f"{path}/scenarios/{index}/plan")
             assert response.status_code == 201, response.text
-            plan, row = response.json(), found[index]
+            plan, row = response.json(), actual[index]
             assert (plan["seed"], plan["prediction"]) == (row["axes"]["seed"], "replay")
             assert plan["measures"]["leaders"]["spread"] == row["leader_spread"]
             assert plan["measures"]["replicas"]["spread"] == row["replica_spread"]
@@ -135,17 +135,17 @@ class TestDraws:
 
     def test_the_summary_is_over_all_seeds(self, client: httpx.Client, database: Database) -> None:
         path = sweep(client, database, DRAWS)
-        found = items(client, path)
-        told = client.get(f"{path}/summary").json()
-        assert (told["kind"], told["scenarios"], told["failed"]) == ("placement_draws", 40, 0)
+        actual = items(client, path)
+        answered = client.get(f"{path}/summary").json()
+        assert (answered["kind"], answered["scenarios"], answered["failed"]) == ("placement_draws", 40, 0)
         for name in ("leader_spread", "replica_spread", "most_leaders", "most_replicas", "rack_safe_share"):
-            values, figure = sorted(its[name] for its in found), told["figures"][name]
+            values, figure = sorted(its[name] for its in actual), answered["figures"][name]
             assert (figure["min"], figure["max"], figure["count"], figure["without"]) == (values[0], values[-1], 40, 0)
             assert (figure["p50"], figure["p95"]) == (values[19], values[37])
             assert figure["mean"] == pytest.approx(sum(values) / 40)
             assert sum(figure["histogram"]["counts"]) == 40
-        counted = Counter(its["leader_spread"] for its in found)
-        histogram = told["figures"]["leader_spread"]["histogram"]
+        counted = Counter(its["leader_spread"] for its in actual)
+        histogram = answered["figures"]["leader_spread"]["histogram"]
         assert {edge: n for edge, n in zip(histogram["edges"], histogram["counts"], strict=False) if n} == counted
         assert len(counted) > 1  # else nothing was drawn
 
@@ -180,7 +180,7 @@ class TestDraws:
             ({"seeds": {"count": 1_000_001}}, 413, "limit_exceeded", "/seeds/count"),
         ],
     )
-    def test_what_cannot_be_drawn_is_named(
+    def test_impossible_draws_are_named(
         self, client: httpx.Client, changed: Json, status: int, code: str, pointer: str
     ) -> None:
         body = {name: value for name, value in (DRAWS | changed).items() if value is not None}
@@ -201,13 +201,13 @@ class TestDraws:
         refused = problem(client.post("/v1/sweeps", json=DRAWS | changed), 422, "validation")
         assert {error["pointer"] for error in refused["errors"]} == {pointer}
 
-    def test_the_last_seed_of_64_bits_is_drawn_from(self, client: httpx.Client, database: Database) -> None:
+    def test_the_last_seed_of_64_bits_is_accepted(self, client: httpx.Client, database: Database) -> None:
         path = sweep(client, database, DRAWS | {"seeds": {"first": 2**63 - 2, "count": 2}})
         assert [its["axes"]["seed"] for its in items(client, path)] == [2**63 - 2, 2**63 - 1]
         table = client.get(f"{path}/scenarios", headers={"Accept": "text/csv"})
         assert pa.csv.read_csv(io.BytesIO(table.content)).column("axes.seed").to_pylist() == [2**63 - 2, 2**63 - 1]
 
-    def test_the_same_draws_from_other_seeds(self, client: httpx.Client, database: Database) -> None:
+    def test_a_clone_has_other_seeds(self, client: httpx.Client, database: Database) -> None:
         path = sweep(client, database, DRAWS)
         assert client.post(f"{path}/clones", json={"seeds": None}).json()["scenarios"] == 40
         again = client.post(f"{path}/clones", json={"seeds": {"first": 0, "count": 3}})
@@ -223,35 +223,39 @@ class TestDraws:
 class TestGroups:
     """`kind: consumer_groups`."""
 
-    def test_every_group_under_every_assignor(self, client: httpx.Client, database: Database, estate: Json) -> None:
+    def test_every_group_under_every_assignor(
+        self, client: httpx.Client, database: Database, groups_sweep: Json
+    ) -> None:
         """An empty group has nothing to rebalance; a topic that nobody reads is none of theirs."""
-        path = sweep(client, database, estate)
-        found = items(client, path)
-        assert len(found) == 2 * 3 * 3 * 2
-        assert list(found[0]["axes"]) == ["group", "assignor", "members_lost", "members_added"]
-        assert {its["axes"]["group"] for its in found} == {"billing", "audit"}
-        read = {its["axes"]["group"]: its["partitions"] for its in found if its["axes"]["members_lost"] == 0}
+        path = sweep(client, database, groups_sweep)
+        actual = items(client, path)
+        assert len(actual) == 2 * 3 * 3 * 2
+        assert list(actual[0]["axes"]) == ["group", "assignor", "members_lost", "members_added"]
+        assert {its["axes"]["group"] for its in actual} == {"billing", "audit"}
+        read = {its["axes"]["group"]: its["partitions"] for its in actual if its["axes"]["members_lost"] == 0}
         assert read == {"billing": 17, "audit": 5}
         definition = client.get(path).json()["definition"]
         assert definition["groups"] == ["audit", "billing"]
         assert "resolved" not in definition
 
-    def test_more_lost_than_there_are_fail_alone(self, client: httpx.Client, database: Database, estate: Json) -> None:
-        path = sweep(client, database, estate)
+    def test_losing_more_members_than_exist_fails_alone(
+        self, client: httpx.Client, database: Database, groups_sweep: Json
+    ) -> None:
+        path = sweep(client, database, groups_sweep)
         for its in items(client, path):
             axes = its["axes"]
             if axes["group"] == "audit" and axes["members_lost"] == 3:
                 assert its["error"]["code"] == "conflicting_fields"
             else:
                 assert its["error"] is None
-        told = client.get(f"{path}/summary").json()
-        assert (told["scenarios"], told["failed"]) == (36, 6)
-        assert (told["figures"]["moved"]["count"], told["figures"]["moved"]["without"]) == (30, 6)
+        answered = client.get(f"{path}/summary").json()
+        assert (answered["scenarios"], answered["failed"]) == (36, 6)
+        assert (answered["figures"]["moved"]["count"], answered["figures"]["moved"]["without"]) == (30, 6)
 
     def test_a_scenario_opens_as_the_group_that_was_scored(
-        self, client: httpx.Client, database: Database, estate: Json
+        self, client: httpx.Client, database: Database, groups_sweep: Json
     ) -> None:
-        path = sweep(client, database, estate)
+        path = sweep(client, database, groups_sweep)
         compared = 0
         for its in items(client, path):
             if its["error"] is not None or its["members"] == 0:
@@ -272,10 +276,12 @@ class TestGroups:
         assert compared == 27
 
     def test_a_scenario_that_has_no_figures_has_no_plan(
-        self, client: httpx.Client, database: Database, estate: Json
+        self, client: httpx.Client, database: Database, groups_sweep: Json
     ) -> None:
         """Nobody can lose three of two; a group that has lost all is an empty plan, as its assignor has it."""
-        path = sweep(client, database, estate | {"members_lost": [3], "members_added": [0], "assignors": ["uniform"]})
+        path = sweep(
+            client, database, groups_sweep | {"members_lost": [3], "members_added": [0], "assignors": ["uniform"]}
+        )
         audit, billing = items(client, path)
         refused = problem(client.post(f"{path}/scenarios/{audit['index']}/plan"), 422, "conflicting_fields")
         assert "has 2 members; 3 cannot be lost" in refused["detail"]
@@ -283,8 +289,12 @@ class TestGroups:
         plan = client.post(f"{path}/scenarios/{billing['index']}/plan")
         assert (plan.status_code, plan.json()["assignment"]) == (201, {})
 
-    def test_those_that_join_take_their_share(self, client: httpx.Client, database: Database, estate: Json) -> None:
-        path = sweep(client, database, estate | {"groups": ["billing"], "members_lost": [0], "members_added": [3]})
+    def test_added_members_receive_their_share(
+        self, client: httpx.Client, database: Database, groups_sweep: Json
+    ) -> None:
+        path = sweep(
+            client, database, groups_sweep | {"groups": ["billing"], "members_lost": [0], "members_added": [3]}
+        )
         for its in items(client, path, axis="assignor=optimal"):
             plan = client.post(f"{path}/scenarios/{its['index']}/plan").json()
             joined = {row["member_id"]: row["rack_id"] for row in plan["loads"]["per_member"]}
@@ -295,8 +305,8 @@ class TestGroups:
             }
             assert (its["spread"], its["members"]) == (1, 6)
 
-    def test_a_scenario_is_found_by_its_axes(self, client: httpx.Client, database: Database, estate: Json) -> None:
-        path = sweep(client, database, estate)
+    def test_scenarios_are_filtered_by_axes(self, client: httpx.Client, database: Database, groups_sweep: Json) -> None:
+        path = sweep(client, database, groups_sweep)
         every = items(client, path)
         axes = ["assignor=range", "members_lost=1"]
         chosen = items(client, path, axis=axes)
@@ -310,9 +320,9 @@ class TestGroups:
         )
         assert error["known"] == ["group", "assignor", "members_lost", "members_added"]
 
-    def test_the_sort_misses_nothing(self, client: httpx.Client, database: Database, estate: Json) -> None:
+    def test_the_sort_misses_nothing(self, client: httpx.Client, database: Database, groups_sweep: Json) -> None:
         """Rows without the figure come last, whichever way."""
-        path = sweep(client, database, estate)
+        path = sweep(client, database, groups_sweep)
         for descending in (False, True):
             seen: list[Json] = []
             params: Json = {"sort": "in_rack_share", "descending": descending, "page_size": 7}
@@ -345,10 +355,10 @@ class TestGroups:
             ),
         ],
     )
-    def test_what_cannot_be_tried_is_named(
-        self, client: httpx.Client, estate: Json, changed: Json, status: int, code: str, pointer: str
+    def test_impossible_changes_are_named(
+        self, client: httpx.Client, groups_sweep: Json, changed: Json, status: int, code: str, pointer: str
     ) -> None:
-        only_error(problem(client.post("/v1/sweeps", json=estate | changed), status, code), pointer)
+        only_error(problem(client.post("/v1/sweeps", json=groups_sweep | changed), status, code), pointer)
 
     @pytest.mark.parametrize(
         ("changed", "pointer"),
@@ -363,9 +373,9 @@ class TestGroups:
         ],
     )
     def test_a_field_that_cannot_be_is_named(
-        self, client: httpx.Client, estate: Json, changed: Json, pointer: str
+        self, client: httpx.Client, groups_sweep: Json, changed: Json, pointer: str
     ) -> None:
-        body = {name: value for name, value in (estate | changed).items() if value is not None}
+        body = {name: value for name, value in (groups_sweep | changed).items() if value is not None}
         refused = problem(client.post("/v1/sweeps", json=body), 422, "validation")
         assert {error["pointer"] for error in refused["errors"]} == {pointer}
 
@@ -376,25 +386,25 @@ class TestGroups:
         error = only_error(problem(limited.post("/v1/sweeps", json=body), 413, "limit_exceeded"), "/groups")
         assert (error["value"], error["limit_name"]) == (3, "max_members")
 
-    def test_what_the_snapshot_does_not_record_is_said(self, client: httpx.Client, database: Database) -> None:
+    def test_unrecorded_facts_are_warnings(self, client: httpx.Client, database: Database) -> None:
         """A table of `kafka-consumer-groups` says neither racks nor subscriptions; whoever joins has no rack then."""
         members = [
             {"member_id": its["member_id"], "assigned_partitions": its["assigned_partitions"]}
             for its in SNAPSHOT_WITH_GROUP["groups"][0]["members"]
         ]
         group = {"group_id": "billing", "members": members}
-        told = client.post("/v1/snapshots", json=SNAPSHOT_WITH_GROUP | {"cluster": "table", "groups": [group]})
-        body = {"kind": "consumer_groups", "snapshot_id": told.json()["id"], "assignors": ["range"]}
+        answered = client.post("/v1/snapshots", json=SNAPSHOT_WITH_GROUP | {"cluster": "table", "groups": [group]})
+        body = {"kind": "consumer_groups", "snapshot_id": answered.json()["id"], "assignors": ["range"]}
         path = sweep(client, database, body | {"members_added": [0, 1]})
         [warning] = client.get(path).json()["definition"]["warnings"]
         assert warning["code"] == "subscriptions_not_recorded"
         assert warning["detail"].startswith("group billing: ")
         assert [its["unknown"] for its in items(client, path)] == [2, 2]
 
-    def test_a_clone_keeps_the_estate_and_tries_something_else(
-        self, client: httpx.Client, database: Database, estate: Json
+    def test_a_clone_keeps_the_groups_and_changes_assignors(
+        self, client: httpx.Client, database: Database, groups_sweep: Json
     ) -> None:
-        path = sweep(client, database, estate)
+        path = sweep(client, database, groups_sweep)
         unchanged = client.post(f"{path}/clones", json={"assignors": None, "members_lost": None})
         assert unchanged.json()["scenarios"] == client.get(path).json()["scenarios"]
         again = client.post(f"{path}/clones", json={"assignors": ["range"], "members_lost": [1]})
@@ -416,14 +426,14 @@ class TestGroups:
 class TestEveryKind:
     """What all kinds have in common, and what one says that another has."""
 
-    def test_a_kind_that_does_not_exist(self, client: httpx.Client) -> None:
+    def test_an_unknown_kind_is_rejected(self, client: httpx.Client) -> None:
         for kind in ("best", 5, None, ["capacity"]):
             refused = problem(client.post("/v1/sweeps", json=DRAWS | {"kind": kind}), 422, "validation")
             [error] = [error for error in refused["errors"] if error["pointer"] == "/kind"]
             assert "capacity, placement_draws, consumer_groups" in error["detail"]
 
     @pytest.mark.parametrize("body", [[], "capacity", 7])
-    def test_a_body_that_is_no_object(self, client: httpx.Client, body: Any) -> None:
+    def test_a_body_that_is_not_an_object_is_rejected(self, client: httpx.Client, body: Any) -> None:
         problem(client.post("/v1/sweeps", json=body), 422, "validation")
 
     def test_they_are_listed_by_kind(self, client: httpx.Client) -> None:
@@ -433,19 +443,19 @@ class TestEveryKind:
 
     def test_without_an_objective_there_is_a_summary_instead(self, client: httpx.Client, database: Database) -> None:
         path = sweep(client, database, DRAWS)
-        asked: list[tuple[str, Json]] = [
+        requests: list[tuple[str, Json]] = [
             ("/front", {}),
             ("/best", {}),
             ("/comparison", {"against": str(EXAMPLE_SWEEP_ID)}),
             ("/scenarios", {"feasible": True}),
             ("/summary", {"feasible": False}),
         ]
-        for operation, params in asked:
+        for operation, params in requests:
             refused = problem(client.get(path + operation, params=params), 422, "not_for_this_kind")
             assert (refused["kind"], refused["operation"]) == ("placement_draws", "summarise_sweep")
             assert f"{path}/summary" in refused["detail"]
 
-    def test_a_figure_of_another_kind_is_none_to_sort_by(self, client: httpx.Client, database: Database) -> None:
+    def test_a_figure_of_another_kind_is_no_sort_key(self, client: httpx.Client, database: Database) -> None:
         path = sweep(client, database, DRAWS)
         refused = problem(client.get(f"{path}/scenarios", params={"sort": "monthly_cost"}), 422, "unknown_figure")
         error = only_error(refused, "#query/sort")
@@ -464,11 +474,11 @@ class TestEveryKind:
         path = f"/v1/sweeps/{EXAMPLE_SWEEP_ID}"
         every = items(client, path)
         for feasible, chosen in ((None, every), (True, [its for its in every if its["feasible"]])):
-            told = client.get(f"{path}/summary", params={} if feasible is None else {"feasible": feasible}).json()
+            answered = client.get(f"{path}/summary", params={} if feasible is None else {"feasible": feasible}).json()
             costs = [its["monthly_cost"] for its in chosen]
-            assert told["scenarios"] == len(chosen)
-            assert told["figures"]["monthly_cost"]["max"] == max(costs)
-            assert told["figures"]["monthly_cost"]["mean"] == pytest.approx(sum(costs) / len(costs))
+            assert answered["scenarios"] == len(chosen)
+            assert answered["figures"]["monthly_cost"]["max"] == max(costs)
+            assert answered["figures"]["monthly_cost"]["mean"] == pytest.approx(sum(costs) / len(costs))
         chosen = items(client, path, axis="topology.brokers_per_rack=3")
         assert [its["axes"]["topology.brokers_per_rack"] for its in chosen] == [3, 3]
 
@@ -487,16 +497,16 @@ class TestEveryKind:
         path = sweep(client, database, SWEEP_REQUEST[name]["value"])
         response = client.get(f"{path}/scenarios", headers={"Accept": media_type})
         table = read(response.content)
-        found = items(client, path)
+        actual = items(client, path)
         assert table.column_names[0] == "index"
         assert table.column_names[-1] == "error"
         assert table.num_rows == client.get(path).json()["done"]
         for column in table.column_names[:-1]:
-            told = [
+            answered = [
                 its["axes"][column.removeprefix("axes.")] if column.startswith("axes.") else its.get(column)
-                for its in found
+                for its in actual
             ]
-            assert table.column(column).to_pylist()[: len(told)] == told, column
+            assert table.column(column).to_pylist()[: len(answered)] == answered, column
 
     def test_the_example_of_groups_reads_a_snapshot_that_is_there(self, client: httpx.Client) -> None:
         snapshot = client.get(f"/v1/snapshots/{EXAMPLE_GROUPS_SNAPSHOT_ID}").json()

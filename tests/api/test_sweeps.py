@@ -35,8 +35,8 @@ def swept(client: httpx.Client, database: Database, **changed: Any) -> str:
     response = ask(client, **changed)
     assert response.status_code == 202, response.text
     score(database, response.json()["id"])
-    found: str = response.headers["location"]
-    return found
+    actual: str = response.headers["location"]
+    return actual
 
 
 def score(database: Database, sweep_id: str, *, chunks: int = 1_000) -> None:
@@ -61,7 +61,7 @@ def score(database: Database, sweep_id: str, *, chunks: int = 1_000) -> None:
 class TestAsking:
     """`POST /v1/sweeps`."""
 
-    def test_it_is_accepted_and_found_again(self, client: httpx.Client) -> None:
+    def test_it_is_accepted_and_can_be_read(self, client: httpx.Client) -> None:
         response = ask(client, labels={"team": "platform"})
         assert response.status_code == 202
         document = response.json()
@@ -95,7 +95,7 @@ class TestAsking:
             ({"sample": {"count": 9}}, "conflicting_fields", "/sample/count"),
         ],
     )
-    def test_what_cannot_be_swept_is_named(self, client: httpx.Client, changed: Json, code: str, pointer: str) -> None:
+    def test_an_impossible_sweep_is_named(self, client: httpx.Client, changed: Json, code: str, pointer: str) -> None:
         only_error(problem(ask(client, **changed), 422, code), pointer)
 
     @pytest.mark.parametrize(
@@ -110,24 +110,22 @@ class TestAsking:
             ("topology", {"shelves": 1}, "/base/topology/shelves"),
         ],
     )
-    def test_a_base_that_cannot_be_is_named(
-        self, client: httpx.Client, section: str, changed: Json, pointer: str
-    ) -> None:
+    def test_an_impossible_base_is_named(self, client: httpx.Client, section: str, changed: Json, pointer: str) -> None:
         its = {name: value for name, value in (SWEEP["base"][section] | changed).items() if value is not None}
         refused = problem(ask(client, base=SWEEP["base"] | {section: its}), 422, "validation")
         assert {error["pointer"] for error in refused["errors"]} == {pointer}
 
-    def test_no_traffic_at_all_may_be_the_end(self, client: httpx.Client, database: Database) -> None:
+    def test_growth_to_no_traffic_is_accepted(self, client: httpx.Client, database: Database) -> None:
         path = swept(client, database, axes={"traffic.growth_per_month": [-1, 0]})
         assert [item["error"] for item in client.get(f"{path}/scenarios").json()["items"]] == [None, None]
 
-    def test_a_billion_scenarios_are_refused_with_the_count_and_the_limit(self, client: httpx.Client) -> None:
+    def test_a_billion_scenarios_are_rejected_with_the_count_and_the_limit(self, client: httpx.Client) -> None:
         many = {"from": 1, "to": 1000}
         axes = {"topology.brokers_per_rack": many, "topics.*.partitions": many, "traffic.horizon_months": many}
         error = only_error(problem(ask(client, axes=axes), 413, "limit_exceeded"), "/axes")
         assert (error["value"], error["limit"], error["limit_name"]) == (10**9, 1_000_000, "max_scenarios")
 
-    def test_one_key_has_so_many_sweeps_on_the_way(self, scratch: Database, serve: Serve) -> None:
+    def test_active_sweeps_of_one_key_are_limited(self, scratch: Database, serve: Serve) -> None:
         limited = serve(scratch, max_active_sweeps=2)
         first = ask(limited)
         assert [first.status_code, ask(limited).status_code] == [202, 202]
@@ -145,7 +143,7 @@ class TestAsking:
 class TestProgress:
     """A sweep on its way, and its end."""
 
-    def test_it_goes_from_queued_to_succeeded(self, client: httpx.Client, database: Database) -> None:
+    def test_its_state_changes_from_queued_to_succeeded(self, client: httpx.Client, database: Database) -> None:
         path = ask(client, axes={"topology.brokers_per_rack": {"from": 2, "to": 60}}).headers["location"]
         score(database, path.rpartition("/")[2], chunks=1)
         running = client.get(path)
@@ -157,7 +155,7 @@ class TestProgress:
         assert (ended.json()["state"], ended.json()["done"], ended.json()["seconds_left"]) == ("succeeded", 59, None)
         assert "retry-after" not in ended.headers
 
-    def test_a_chunk_that_is_scored_twice_is_kept_once(self, client: httpx.Client, database: Database) -> None:
+    def test_a_chunk_scored_twice_is_stored_once(self, client: httpx.Client, database: Database) -> None:
         """As when a worker was taken for dead, and was not."""
         path = ask(client).headers["location"]
         with database.begin() as uow:
@@ -169,7 +167,7 @@ class TestProgress:
                 sweeps.record(uow, chunk, rows, seconds=1.0)
         assert client.get(path).json()["done"] == 8
 
-    def test_events_tell_of_progress_and_of_the_end(self, client: httpx.Client, database: Database) -> None:
+    def test_events_report_progress_and_the_end(self, client: httpx.Client, database: Database) -> None:
         path = swept(client, database)
         with client.stream("GET", f"{path}/events") as stream:
             assert stream.headers["content-type"].startswith("text/event-stream")
@@ -178,7 +176,7 @@ class TestProgress:
         assert lines[1] == "id: 8"
         assert lines[2].startswith('data: {"id":')
 
-    def test_a_cancelled_sweep_keeps_what_it_has(self, client: httpx.Client, database: Database) -> None:
+    def test_a_cancelled_sweep_keeps_its_scored_scenarios(self, client: httpx.Client, database: Database) -> None:
         path = ask(client, axes={"topology.brokers_per_rack": {"from": 2, "to": 60}}).headers["location"]
         score(database, path.rpartition("/")[2], chunks=1)
         cancelled = client.delete(path)
@@ -196,7 +194,7 @@ class TestProgress:
         assert [f"/v1/sweeps/{item['id']}" for item in rest["items"]] == paths[:1]
 
     @pytest.mark.parametrize("path", ["", "/scenarios", "/front", "/best", "/events", "/scenarios/0"])
-    def test_one_that_is_not_there(self, client: httpx.Client, path: str) -> None:
+    def test_an_unknown_sweep_is_not_found(self, client: httpx.Client, path: str) -> None:
         problem(client.get(f"/v1/sweeps/{UNKNOWN_ID}{path}"), 404, "sweep_not_found")
 
 
@@ -228,7 +226,7 @@ class TestScenarios:
             assert chosen
         assert all(item["binding"] is not None for item in every if item["feasible"] is False)
 
-    def test_a_scenario_that_cannot_be_fails_alone(self, client: httpx.Client, database: Database) -> None:
+    def test_an_impossible_scenario_fails_alone(self, client: httpx.Client, database: Database) -> None:
         """Three replicas on one broker: a row with its error, and the others as if it were not there."""
         axes = {"topology.brokers_per_rack": [1, 2], "topics.*.replication_factor": [3, 4]}
         items = client.get(f"{swept(client, database, axes=axes)}/scenarios").json()["items"]
@@ -252,21 +250,21 @@ class TestScenarios:
         assert table.column("monthly_cost").to_pylist() == [item["monthly_cost"] for item in items]
         assert table.column("axes.topology.brokers_per_rack").to_pylist() == [2, 2, 3, 3, 4, 4, 6, 6]
 
-    def test_the_best_one_and_why_nothing_cheaper_will_do(self, client: httpx.Client) -> None:
-        found = client.get(f"{EXAMPLE}/best").json()
+    def test_the_best_and_why_cheaper_neighbours_are_not_acceptable(self, client: httpx.Client) -> None:
+        actual = client.get(f"{EXAMPLE}/best").json()
         items = client.get(f"{EXAMPLE}/scenarios").json()["items"]
         will_do = [item for item in items if item["feasible"] and item["headroom"] >= 1.2]
-        assert found["counts"] == {
+        assert actual["counts"] == {
             "scored": 8,
             "feasible": sum(item["feasible"] for item in items),
             "acceptable": len(will_do),
         }
-        assert found["best"] == min(will_do, key=lambda item: item["monthly_cost"])
-        for reason in found["why_not_cheaper"]:
-            assert reason["monthly_cost"] < found["best"]["monthly_cost"]
+        assert actual["best"] == min(will_do, key=lambda item: item["monthly_cost"])
+        for reason in actual["why_not_cheaper"]:
+            assert reason["monthly_cost"] < actual["best"]["monthly_cost"]
             assert reason["binding"] or reason["broken_constraints"] or reason["error"]
 
-    def test_nothing_beats_the_front(self, client: httpx.Client) -> None:
+    def test_no_scenario_dominates_the_front(self, client: httpx.Client) -> None:
         front = client.get(f"{EXAMPLE}/front").json()["items"]
         items = [item for item in client.get(f"{EXAMPLE}/scenarios").json()["items"] if item["feasible"]]
         assert front
@@ -279,10 +277,10 @@ class TestScenarios:
                 if other["headroom"] is None or other["headroom"] >= 1.2
             )
 
-    def test_where_nothing_will_do_that_is_the_answer(self, client: httpx.Client, database: Database) -> None:
+    def test_without_an_acceptable_scenario_there_is_no_best(self, client: httpx.Client, database: Database) -> None:
         path = swept(client, database, constraints={"min_headroom": 1e6})
-        found = client.get(f"{path}/best").json()
-        assert (found["best"], found["counts"]["acceptable"]) == (None, 0)
+        actual = client.get(f"{path}/best").json()
+        assert (actual["best"], actual["counts"]["acceptable"]) == (None, 0)
         assert client.get(f"{path}/front").json() == {"items": []}
 
     def test_a_scenario_opens_as_the_plan_that_was_scored(self, client: httpx.Client) -> None:
@@ -292,19 +290,19 @@ class TestScenarios:
         assert response.status_code == 201, response.text
         measures = response.json()["measures"]
         for what in ("leaders", "replicas"):
-            told = scenario[f"{what}_per_broker"]
-            assert (measures[what]["min"], measures[what]["max"]) == (told["min"], told["max"])
+            counts = scenario[f"{what}_per_broker"]
+            assert (measures[what]["min"], measures[what]["max"]) == (counts["min"], counts["max"])
         assert client.get(f"{response.headers['location']}/picture.svg").status_code == 200
         problem(client.post(f"{EXAMPLE}/scenarios/8/plan"), 404, "scenario_not_found")
         problem(client.get(f"{EXAMPLE}/scenarios/8"), 404, "scenario_not_found")
 
-    def test_a_null_changes_nothing_but_the_sample(self, client: httpx.Client, database: Database) -> None:
+    def test_a_null_changes_the_sample_alone(self, client: httpx.Client, database: Database) -> None:
         path = swept(client, database, sample={"count": 3})
         for nulls, scenarios in ((dict.fromkeys(("axes", "objective", "constraints")), 3), ({"sample": None}, 8)):
             again = client.post(f"{path}/clones", json=nulls)
             assert (again.status_code, again.json().get("scenarios")) == (202, scenarios)
 
-    def test_a_clone_sweeps_other_axes_over_the_same_base(self, client: httpx.Client, database: Database) -> None:
+    def test_a_clone_has_other_axes_over_the_same_base(self, client: httpx.Client, database: Database) -> None:
         changed = {"axes": {"traffic.growth_per_month": [0, 0.1]}, "constraints": {}}
         response = client.post(f"{EXAMPLE}/clones", json=changed)
         assert (response.status_code, response.json()["scenarios"]) == (202, 2)

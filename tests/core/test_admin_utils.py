@@ -98,7 +98,7 @@ class TestContinuation:
     ) -> None:
         """Holds because the shift counts ids from 0 on; the second step begins with what the first one reached."""
         n = len(brokers)
-        line = admin_utils.Line.of(brokers)
+        line = admin_utils.BrokerWalk.of(brokers)
         factor = min(n, 3)
         at_once = line.rows(first + more, factor, first=0, start=index, shift=index)
         second = line.rows(more, factor, first=first, start=index, shift=index + (first - 1) // n)

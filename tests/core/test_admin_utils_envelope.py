@@ -16,7 +16,7 @@ def test_enumerated_bounds_are_those_of_every_draw(
 ) -> None:
     topic = NewTopic("t", partitions, data.draw(st.integers(1, len(brokers))), first)
     found = admin_utils_envelope.envelope(brokers, topic)
-    line = admin_utils.Line.of(brokers)
+    line = admin_utils.BrokerWalk.of(brokers)
     draws = [
         line.rows(partitions, topic.replication_factor, first=first, start=start, shift=shift)
         for start in range(len(brokers))

@@ -13,10 +13,10 @@ NUMBERS = WHOLE | st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=60)
 
 @given(NUMBERS)
 def test_every_value_is_in_one_bin(values: list[float]) -> None:
-    found = distribution(np.array(values))
-    assert found is not None
-    edges, counts = found.histogram.edges.tolist(), found.histogram.counts.tolist()
-    assert (found.count, sum(counts)) == (len(values), len(values))
+    actual = distribution(np.array(values))
+    assert actual is not None
+    edges, counts = actual.histogram.edges.tolist(), actual.histogram.counts.tolist()
+    assert (actual.count, sum(counts)) == (len(values), len(values))
     assert len(edges) == len(counts) + 1 <= MOST_BINS + 1
     for place, count in enumerate(counts):
         is_last = place == len(counts) - 1
@@ -27,11 +27,11 @@ def test_every_value_is_in_one_bin(values: list[float]) -> None:
 @given(NUMBERS)
 def test_quantiles_occur_and_split_the_values(values: list[float]) -> None:
     """Nearest rank: that share of the values is no larger, and no smaller value will do."""
-    found = distribution(np.array(values))
-    assert found is not None
-    assert (found.min, found.max) == (min(values), max(values))
-    assert found.min <= found.mean <= found.max
-    for percent, quantile in ((50, found.p50), (95, found.p95)):
+    actual = distribution(np.array(values))
+    assert actual is not None
+    assert (actual.min, actual.max) == (min(values), max(values))
+    assert actual.min <= actual.mean <= actual.max
+    for percent, quantile in ((50, actual.p50), (95, actual.p95)):
         assert quantile in values
         assert 100 * sum(value <= quantile for value in values) >= percent * len(values)
         assert 100 * sum(value < quantile for value in values) < percent * len(values)
@@ -39,26 +39,26 @@ def test_quantiles_occur_and_split_the_values(values: list[float]) -> None:
 
 @given(WHOLE)
 def test_bins_of_whole_numbers_are_of_one_whole_width(values: list[float]) -> None:
-    found = distribution(np.array(values))
-    assert found is not None
-    widths = set(np.diff(found.histogram.edges).tolist())
+    actual = distribution(np.array(values))
+    assert actual is not None
+    widths = set(np.diff(actual.histogram.edges).tolist())
     assert len(widths) == 1
     assert widths.pop() % 1 == 0
 
 
 def test_few_whole_numbers_have_a_bin_each() -> None:
-    found = distribution(np.array([1.0, 1, 1, 2, 4]))
-    assert found is not None
-    assert found.histogram.edges.tolist() == [1, 2, 3, 4, 5]
-    assert found.histogram.counts.tolist() == [3, 1, 0, 1]
-    assert found.mean == pytest.approx(1.8)
-    assert (found.p50, found.p95) == (1, 4)
+    actual = distribution(np.array([1.0, 1, 1, 2, 4]))
+    assert actual is not None
+    assert actual.histogram.edges.tolist() == [1, 2, 3, 4, 5]
+    assert actual.histogram.counts.tolist() == [3, 1, 0, 1]
+    assert actual.mean == pytest.approx(1.8)
+    assert (actual.p50, actual.p95) == (1, 4)
 
 
 def test_one_share_alone_is_one_bin() -> None:
-    found = distribution(np.array([0.75, 0.75]))
-    assert found is not None
-    assert (found.histogram.edges.tolist(), found.histogram.counts.tolist()) == ([0.75, 0.75], [2])
+    actual = distribution(np.array([0.75, 0.75]))
+    assert actual is not None
+    assert (actual.histogram.edges.tolist(), actual.histogram.counts.tolist()) == ([0.75, 0.75], [2])
 
 
 def test_nothing_has_no_distribution() -> None:

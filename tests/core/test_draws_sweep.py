@@ -46,7 +46,7 @@ def rows(sweep: DrawsSweep, start: int, stop: int) -> list[dict[str, Json]]:
 
 
 @given(draws, st.integers(0, 7))
-def test_a_draw_is_the_placement_of_its_seed(drawn: DrawsSweep, index: int) -> None:
+def test_a_scenario_is_the_placement_of_its_seed(drawn: DrawsSweep, index: int) -> None:
     [row] = rows(drawn, index, index + 1)
     seed = drawn.first_seed + index
     assert (row["index"], row["axes"]) == (index, {"seed": seed})
@@ -59,27 +59,27 @@ def test_a_draw_is_the_placement_of_its_seed(drawn: DrawsSweep, index: int) -> N
         assert (error["code"], error["detail"], error["path"]) == (refusal.code, refusal.detail, list(refusal.path))
         return
     placed = place_topics(drawn.algorithm, in_play, drawn.topics, random=JavaRandom(seed))
-    found = measure(tally({its.topic: its.assignment for its in placed}, drawn.brokers))
+    actual = measure(tally({its.topic: its.assignment for its in placed}, drawn.brokers))
     assert row == {
         "index": index,
         "axes": {"seed": seed},
-        "leader_spread": found.leaders.spread,
-        "replica_spread": found.replicas.spread,
-        "most_leaders": found.leaders.max,
-        "most_replicas": found.replicas.max,
-        "rack_safe_share": found.rack_safe_share,
+        "leader_spread": actual.leaders.spread,
+        "replica_spread": actual.replicas.spread,
+        "most_leaders": actual.leaders.max,
+        "most_replicas": actual.replicas.max,
+        "rack_safe_share": actual.rack_safe_share,
         "error": None,
     }
 
 
 @given(draws, st.integers(0, 8))
-def test_ranges_add_up_wherever_they_are_cut(drawn: DrawsSweep, cut: int) -> None:
+def test_rows_are_equal_however_a_range_is_divided(drawn: DrawsSweep, cut: int) -> None:
     """Executors take whatever range they are given; a chunk that is scored again is the same."""
     assert rows(drawn, 0, cut) + rows(drawn, cut, 8) == rows(drawn, 0, 8)
 
 
 @given(draws, st.integers(31, 40))
-def test_brokers_that_get_nothing_count(drawn: DrawsSweep, fenced_id: int) -> None:
+def test_brokers_without_replicas_count(drawn: DrawsSweep, fenced_id: int) -> None:
     """A fenced broker that AdminUtils leaves out leads nothing, and that is the smallest load there is."""
     brokers = (*drawn.brokers, Broker(fenced_id, "a", fenced=True))
     [row] = rows(replace(drawn, brokers=brokers, algorithm=PLACEMENTS["admin_utils"]), 0, 1)
@@ -87,7 +87,7 @@ def test_brokers_that_get_nothing_count(drawn: DrawsSweep, fenced_id: int) -> No
         assert row["replica_spread"] == row["most_replicas"]
 
 
-def test_a_definition_says_it_all() -> None:
+def test_a_definition_is_sufficient() -> None:
     """Three brokers, one a rack, three partitions: whatever striped draws, each leads one and holds three."""
     read = read_sweep(
         {

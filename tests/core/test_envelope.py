@@ -1,17 +1,18 @@
 """Envelopes: what no draw passes, against draws that were made; enumerated ones against every draw there is."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import islice
 
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from app.core.jvm import JavaRandom
-from app.core.model import Broker, Int64s, NewTopic
+from app.core.model import Broker, Int32s, Int64s, NewTopic
 from app.core.replicas import striped
-from app.core.replicas.envelope import Envelope, Share, from_outcomes
+from app.core.replicas.envelope import Envelope, ObservedRange, Share, enumerated
 from app.core.replicas.striped_bounds import bound_outcomes
 from app.core.replicas.striped_envelope import FEWEST_SEEDS, envelope, sample_seeds
 from app.core.replicas.striped_outcomes import enumerate_outcomes
@@ -222,6 +223,16 @@ class TestRefusals:
             envelope([Broker(0, fenced=True)], NewTopic("t", 1, 1))
         with pytest.raises(InvalidPartitions, match="-1 given"):
             envelope([Broker(0)], NewTopic("t", -1, 1))
+
+
+def from_outcomes(
+    ids: Int32s, outcomes: Iterable[tuple[Int64s, Int64s]], *, is_unfenced: NDArray[np.bool_] | None = None
+) -> Envelope:
+    """The enumerated envelope of counts of leaders and of replicas, some outcomes at a time."""
+    observed = ObservedRange(np.ones(len(ids), np.bool_) if is_unfenced is None else is_unfenced)
+    for leaders, replicas in outcomes:
+        observed.add(np.stack([leaders, replicas], axis=1).astype(np.int64))
+    return enumerated(ids, observed)
 
 
 class TestFromOutcomes:

@@ -204,18 +204,11 @@ class TestHashMap:
         ]
         assert list(built)[-4:] == ["BBAaAaBBAa", "BBAaAaBBBB", "BBAaBBAaAa", "BBAaBBAaBB"]
 
-    def test_what_is_computed_or_merged_goes_to_the_front_of_its_bin(self) -> None:
+    def test_a_computed_key_goes_to_the_front_of_its_bin(self) -> None:
         computed: JavaHashMap[int, int] = JavaHashMap(hashes.INTEGER)
         for i in range(14):
             computed.compute_if_absent(i * 5 % 14 * 32, lambda: 1)
         assert list(computed) == [128, 256, 384, 64, 192, 320, 0, 288, 416, 96, 224, 352, 32, 160]
-        merged: JavaHashMap[int, int] = JavaHashMap(hashes.INTEGER)
-        for i in range(13):
-            merged.merge(i * 32, 1, int.__add__)
-        assert list(merged) == [384, 320, 256, 192, 128, 64, 0, 352, 288, 224, 160, 96, 32]
-        assert merged.merge(0, 1, lambda _old, _new: None) is None
-        assert 0 not in merged
-        assert merged.merge(32, 1, int.__add__) == merged[32] == 2
 
     @pytest.mark.parametrize(
         ("key_type", "key_of", "measured"),

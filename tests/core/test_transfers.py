@@ -60,7 +60,7 @@ def test_flows_add_up_to_what_arrives_and_leaves(before: Side, after: Side) -> N
         given_: Counter[int] = Counter()
         flows = found.flows
         for giver, taker, amount in zip(
-            flows.givers.tolist(), flows.takers.tolist(), getattr(flows, name).tolist(), strict=True
+            flows.senders.tolist(), flows.receivers.tolist(), getattr(flows, name).tolist(), strict=True
         ):
             given_[giver] += amount
             taken[taker] += amount
@@ -108,7 +108,7 @@ def test_the_partitions_that_differ_are_those_of_the_movement(before: Side, afte
 def test_nothing_moves_where_nothing_changes(side: Side) -> None:
     found = compared(side, side)
     assert found.movement.total == 0
-    assert not len(found.flows.givers)
+    assert not len(found.flows.senders)
     assert list(found.changed()) == []
 
 
@@ -121,7 +121,7 @@ def test_a_replica_passes_within_its_rack_where_it_can() -> None:
         brokers=SIX,
     )
     flows = found.flows
-    assert list(zip(flows.givers.tolist(), flows.takers.tolist(), flows.size_bytes.tolist(), strict=True)) == [
+    assert list(zip(flows.senders.tolist(), flows.receivers.tolist(), flows.size_bytes.tolist(), strict=True)) == [
         (1, 2, KIB),
         (3, 6, KIB),
     ]
@@ -144,7 +144,7 @@ def test_a_worked_example() -> None:
     assert found.leaving.size_bytes.tolist() == [0, 0, 0, 0, 20, 0]
     assert found.created.tolist() == [1, 0, 0, 0, 0, 1]
     flows = found.flows
-    assert list(zip(flows.givers.tolist(), flows.takers.tolist(), flows.replicas.tolist(), strict=True)) == [
+    assert list(zip(flows.senders.tolist(), flows.receivers.tolist(), flows.replicas.tolist(), strict=True)) == [
         (NOWHERE, 5, 1),
         (1, 2, 1),
         (5, NOWHERE, 1),

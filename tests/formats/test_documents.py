@@ -31,7 +31,7 @@ PRETTY = """
 )
 def test_a_place_is_found_by_its_line(path: FieldPath, line: int) -> None:
     """Of a key that comes twice the last counts, as it does in the parsed document."""
-    assert Document.parse(PRETTY, "it").refuse(path, expected="x", found="y").line == line
+    assert Document.parse(PRETTY, "it").refuse(path, expected="x", actual="y").line == line
 
 
 json_values = st.recursive(
@@ -50,7 +50,7 @@ def test_the_line_is_that_of_the_value_whatever_surrounds_it(value: object, data
         path.append(step)
         inner = inner[step]
     text = json.dumps(value, indent=1, ensure_ascii=False)
-    found = Document.parse(text, "it").refuse(tuple(path), expected="x", found="y").line
+    found = Document.parse(text, "it").refuse(tuple(path), expected="x", actual="y").line
     marked = json.dumps(_with_mark(value, path), indent=1, ensure_ascii=False)
     assert found == marked[: marked.index("\N{SNOWMAN}mark")].count("\n") + 1
 
@@ -76,6 +76,6 @@ def test_what_is_no_json_is_named_by_line(text: str, line: int) -> None:
 
 def test_a_number_too_long_for_the_scanner_still_gets_a_line() -> None:
     document = Document.parse('{"a":\n1' + "0" * 200 + ',"b":1}', "it")
-    assert document.refuse(("b",), expected="x", found="y").line == 2
+    assert document.refuse(("b",), expected="x", actual="y").line == 2
     deep = Document.parse('{"a":\n' + "[" * 1000 + "]" * 1000 + ',\n"b":1}', "it")
-    assert deep.refuse(("b",), expected="x", found="y").line in (1, 3)
+    assert deep.refuse(("b",), expected="x", actual="y").line in (1, 3)

@@ -15,7 +15,7 @@ from tests.formats.changes import kafkas_own, nothing, worked
 SENTENCES = [
     "3 replicas (≥ 12.3 MiB) are copied and 2 dropped.",
     "4 of 5 partitions differ; 1 preferred leader changes.",
-    "Of 2 copied replicas nobody knows the size; the bytes leave that out.",
+    "The size of 2 copied replicas is unknown and not part of the bytes.",
     "1 partition is new: kafka-topics --alter creates it first.",
     "No file for kafka-reassign-partitions names it.",
     "1 partition spans fewer racks than before.",

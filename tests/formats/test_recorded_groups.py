@@ -176,7 +176,7 @@ class TestTheRealGroups:
         assert [len(group.members) for group in found.groups] == [3, 0]
         assert [len(group.offsets) for group in found.groups] == [36, 66]
         said = {
-            name: [one.said for one in found.disagreements if one.group_id == name]
+            name: [one.detail for one in found.disagreements if one.group_id == name]
             for name in ("billing", "clickstream")
         }
         assert [text.split(",")[0] for text in said["billing"]] == [

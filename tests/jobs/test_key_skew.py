@@ -60,9 +60,9 @@ def answered(keys: Sequence[Written | None], encoding: Encoding = Encoding.UTF8)
 
 def counted(batches: Sequence[pa.RecordBatch], encoding: str = "utf8") -> list[tuple[bytes | None, int]]:
     """Keys and records as the first kernel counts them."""
-    asked = key_counts.prepare(key_counts.payload(["k"], encoding))
-    found = [row for batch in key_counts.run(asked, iter(batches)) for row in batch.to_pylist()]
-    return [(row["key"], row["records"]) for row in found]
+    prepared = key_counts.prepare(key_counts.payload(["k"], encoding))
+    actual = [row for batch in key_counts.run(prepared, iter(batches)) for row in batch.to_pylist()]
+    return [(row["key"], row["records"]) for row in actual]
 
 
 def column(values: Sequence[object], kind: pa.DataType | None = None) -> pa.RecordBatch:
@@ -70,10 +70,10 @@ def column(values: Sequence[object], kind: pa.DataType | None = None) -> pa.Reco
 
 
 @given(st.lists(st.lists(st.none() | st.binary(max_size=3), max_size=20), max_size=5))
-def test_every_record_is_counted_with_its_key_however_they_come_in_batches(parts: list[list[bytes | None]]) -> None:
-    found = counted([column(part, pa.binary()) for part in parts])
-    assert dict(found) == Counter(key for part in parts for key in part)
-    assert len(found) == len({key for key, _ in found}), "a task that holds all its counts has no key twice"
+def test_every_record_is_counted_however_batches_are_divided(parts: list[list[bytes | None]]) -> None:
+    actual = counted([column(part, pa.binary()) for part in parts])
+    assert dict(actual) == Counter(key for part in parts for key in part)
+    assert len(actual) == len({key for key, _ in actual}), "a task that holds all its counts has no key twice"
 
 
 @given(st.lists(st.none() | st.integers(-(2**63), 2**63 - 1), min_size=1, max_size=30))
@@ -90,7 +90,7 @@ def test_the_bytes_of_values_are_added_up_by_key(parts: list[list[tuple[bytes | 
     expected: Counter[bytes | None] = Counter()
     for key, value in (record for part in parts for record in part):
         expected[key] += len(value or b"")
-    asked = key_counts.prepare(key_counts.payload(["k", "v"], "utf8"))
+    prepared = key_counts.prepare(key_counts.payload(["k", "v"], "utf8"))
     as_it_is, as_its_length = (lambda value: value), (lambda value: None if value is None else len(value))
     for sized, kind in ((as_it_is, pa.binary()), (as_its_length, pa.int32())):
         batches = [
@@ -99,17 +99,17 @@ def test_the_bytes_of_values_are_added_up_by_key(parts: list[list[tuple[bytes | 
             )
             for part in parts
         ]
-        found = [row for batch in key_counts.run(asked, iter(batches)) for row in batch.to_pylist()]
-        assert {row["key"]: row["value_bytes"] for row in found} == expected
-        assert sum(row["records"] for row in found) == sum(map(len, parts))
+        actual = [row for batch in key_counts.run(prepared, iter(batches)) for row in batch.to_pylist()]
+        assert {row["key"]: row["value_bytes"] for row in actual} == expected
+        assert sum(row["records"] for row in actual) == sum(map(len, parts))
 
 
 @pytest.mark.parametrize("values", [pa.array([1.5]), pa.array([-1]), pa.array([[b"a"]])], ids=str)
-def test_a_column_that_holds_no_values_is_named(values: pa.Array) -> None:
-    asked = key_counts.prepare(key_counts.payload(["k", "v"], "utf8"))
+def test_a_column_without_values_is_named(values: pa.Array) -> None:
+    prepared = key_counts.prepare(key_counts.payload(["k", "v"], "utf8"))
     batch = pa.record_batch({"k": pa.array(["a"]), "v": values})
     with pytest.raises(ValueColumnOfAnotherType, match="'v'"):
-        list(key_counts.run(asked, iter([batch])))
+        list(key_counts.run(prepared, iter([batch])))
 
 
 def test_base64_that_is_written_in_two_ways_is_one_key() -> None:
@@ -141,7 +141,7 @@ def test_texts_of_every_arrow_type_are_the_same_keys() -> None:
         ("int64", [b"\xff"], pa.binary(), MalformedKey),
     ],
 )
-def test_a_column_that_holds_no_such_keys_is_named(
+def test_a_column_without_keys_of_the_encoding_is_named(
     encoding: str, values: list[object], kind: pa.DataType, refused: type[Failure]
 ) -> None:
     with pytest.raises(refused, match="'k'"):
@@ -149,7 +149,7 @@ def test_a_column_that_holds_no_such_keys_is_named(
 
 
 @given(st.lists(st.sampled_from(["", "a", "b", "cc", "dd", "ü"]), max_size=60), st.integers(0, 4))
-def test_a_tally_of_counts_is_that_of_the_records(written: list[str], most: int) -> None:
+def test_a_tally_of_counts_equals_that_of_the_records(written: list[str], most: int) -> None:
     """Heaviest keys have the weights that the whole list gives them; equals are in the order of their bytes."""
     tally = KeyTally([PARTITIONERS["murmur2"]], [3], most)
     counts = Counter(key.encode() for key in written)
@@ -162,7 +162,7 @@ def test_a_tally_of_counts_is_that_of_the_records(written: list[str], most: int)
     assert tally.sums[0].record_bytes.sum() == sum(len(key.encode()) for key in written) + 7 * len(counts)
 
 
-def test_the_smallest_count_that_is_as_even_is_suggested() -> None:
+def test_the_smallest_count_of_similar_balance_is_suggested() -> None:
     assert suggested([(48, 1.2), (12, 1.33), (24, 1.25)]) == 24
     assert suggested([(12, 1.0)]) == 12
 
@@ -193,11 +193,11 @@ def measured(spark: Spark, definition: Row) -> list[Row]:
     return [orjson.loads(row) for _, row in job.score(spark, definition, group="of a test")]
 
 
-def require_same(rows: Sequence[Row], said: KeysAnswer, keys: Sequence[object]) -> None:
+def require_same(rows: Sequence[Row], expected_answer: KeysAnswer, keys: Sequence[object]) -> None:
     """Every figure is what the service says of the keys one by one."""
     assert len(rows) == len(NAMES) * len(COUNTS)
     for index, row in enumerate(rows):
-        placed = said.placed[index // len(COUNTS)]
+        placed = expected_answer.placed[index // len(COUNTS)]
         at = index % len(COUNTS)
         assert row["axes"] == {"partitioner": placed.partitioner, "partitions": COUNTS[at]}
         assert (row["records"], row["records_without_key"]) == (len(keys), sum(key is None for key in keys))
@@ -213,10 +213,10 @@ def require_same(rows: Sequence[Row], said: KeysAnswer, keys: Sequence[object]) 
                 resize.expected_moved_share,
             )
         assert sum(row["records_per_partition"]) + row["records_without_partition"] == len(keys)
-    found = [(heavy["records"], heavy["key_base64"]) for heavy in rows[0]["heaviest_keys"]]
-    every = [(heavy.weight, base64.b64encode(heavy.key).decode(), heavy.key) for heavy in said.heaviest_keys]
-    assert [records for records, _ in found] == [weight for weight, _, _ in every][: len(found)]
-    assert found[0] == every[0][:2]
+    actual = [(heavy["records"], heavy["key_base64"]) for heavy in rows[0]["heaviest_keys"]]
+    every = [(heavy.weight, base64.b64encode(heavy.key).decode(), heavy.key) for heavy in expected_answer.heaviest_keys]
+    assert [records for records, _ in actual] == [weight for weight, _, _ in every][: len(actual)]
+    assert actual[0] == every[0][:2]
 
 
 def written_parquet(folder: Path) -> None:
@@ -254,7 +254,7 @@ WRITTEN = {"parquet": written_parquet, "arrow": written_arrow, "csv": written_cs
 
 @pytest.mark.slow
 @pytest.mark.parametrize("form", list(WRITTEN))
-def test_a_dataset_is_measured_as_its_keys_one_by_one(spark: Spark, tmp_path: Path, form: str) -> None:
+def test_a_dataset_is_measured_like_its_keys_one_by_one(spark: Spark, tmp_path: Path, form: str) -> None:
     WRITTEN[form](tmp_path / "data")
     rows = measured(spark, defined(tmp_path / "data", form, root=tmp_path))
     require_same(rows, answered(KEYS), KEYS)
@@ -293,7 +293,7 @@ def table_rows(table: pa.Table) -> list[tuple[int, str | None, str | None]]:
 
 
 @pytest.mark.slow
-def test_lines_are_keys_each(spark: Spark, tmp_path: Path) -> None:
+def test_each_line_is_a_key(spark: Spark, tmp_path: Path) -> None:
     keys = [key for key in KEYS if key is not None]
     (tmp_path / "keys.txt").write_text("\n".join(keys) + "\n")
     rows = measured(spark, defined(tmp_path / "keys.txt", "lines", root=tmp_path))
@@ -305,10 +305,10 @@ def test_numbers_in_parquet_and_in_csv_are_the_same_keys(spark: Spark, tmp_path:
     numbers: list[int | None] = [n % 53 - 20 for n in range(700)]
     pq.write_table(pa.table({"k": pa.array(numbers, pa.int32())}), tmp_path / "a.parquet")
     (tmp_path / "a.csv").write_text("k\n" + "".join(f"{n}\n" for n in numbers))
-    said = answered(numbers, Encoding.INT32)
+    expected_answer = answered(numbers, Encoding.INT32)
     for form in ("parquet", "csv"):
         definition = defined(tmp_path / f"a.{form}", form, root=tmp_path, encoding="int32")
-        require_same(measured(spark, definition), said, numbers)
+        require_same(measured(spark, definition), expected_answer, numbers)
 
 
 def broken(folder: Path) -> dict[str, tuple[Path, str, type[Failure], str]]:
@@ -342,8 +342,8 @@ def broken(folder: Path) -> dict[str, tuple[Path, str, type[Failure], str]]:
         "a header alone": (folder / "header.csv", "csv", DatasetEmpty, "no records"),
         "a field that is nowhere": (folder / "a.jsonl", "json_lines", ColumnNotFound, "'k'"),
         "a field of numbers": (folder / "number.jsonl", "json_lines", KeyColumnOfAnotherType, "int64"),
-        "damaged JSON": (folder / "damaged.jsonl", "json_lines", DatasetUnreadable, "Malformed records"),
-        "a short row": (folder / "short.csv", "csv", DatasetUnreadable, "Malformed records"),
+        "damaged JSON": (folder / "damaged.jsonl", "json_lines", DatasetUnreadable, "malformed record at line 2"),
+        "a short row": (folder / "short.csv", "csv", DatasetUnreadable, "malformed record at line 3"),
         "two headers": (folder / "headers", "csv", DatasetUnreadable, "b.csv.*CSV header"),
         "no lines": (folder / "empty.txt", "lines", DatasetEmpty, "no records"),
         "nothing": (folder / "missing", "parquet", DatasetNotFound, "missing"),
@@ -354,16 +354,16 @@ def broken(folder: Path) -> dict[str, tuple[Path, str, type[Failure], str]]:
 
 
 @pytest.mark.slow
-def test_what_cannot_be_measured_says_why(spark: Spark, tmp_path: Path) -> None:
-    for name, (path, form, failure, said) in broken(tmp_path).items():
-        with pytest.raises(Failure, match=said) as raised:
+def test_an_unreadable_dataset_says_why(spark: Spark, tmp_path: Path) -> None:
+    for name, (path, form, failure, expected_answer) in broken(tmp_path).items():
+        with pytest.raises(Failure, match=expected_answer) as raised:
             measured(spark, defined(path, form, root=tmp_path))
         assert type(raised.value) is failure, (name, raised.value)
         assert not isinstance(raised.value, SparkJobFailed)
 
 
 @pytest.mark.slow
-def test_a_sweep_is_one_chunk_whose_rows_are_kept(spark: Spark, database: Database, tmp_path: Path) -> None:
+def test_a_sweep_is_one_chunk_whose_rows_are_stored(spark: Spark, database: Database, tmp_path: Path) -> None:
     written_parquet(tmp_path / "data")
     definition = dict(defined(tmp_path / "data", "parquet", root=tmp_path))
     del definition["resolved"]
@@ -382,7 +382,7 @@ def test_a_sweep_is_one_chunk_whose_rows_are_kept(spark: Spark, database: Databa
 
 
 @pytest.mark.slow
-def test_a_sweep_over_nothing_fails_and_says_so(spark: Spark, database: Database, tmp_path: Path) -> None:
+def test_a_sweep_over_an_empty_dataset_fails(spark: Spark, database: Database, tmp_path: Path) -> None:
     definition = dict(defined(tmp_path / "gone", "csv", root=tmp_path))
     limits = Limits(dataset_roots=(str(tmp_path),))
     with database.begin() as uow:
@@ -395,11 +395,11 @@ def test_a_sweep_over_nothing_fails_and_says_so(spark: Spark, database: Database
     assert ended.error["code"] == "dataset_not_found"
 
 
-def test_the_second_kernel_yields_nothing_but_sums() -> None:
-    asked = keys_kernel.prepare(keys_kernel.payload(["murmur2"], [4], most=1))
+def test_the_second_kernel_yields_sums_alone() -> None:
+    prepared = keys_kernel.prepare(keys_kernel.payload(["murmur2"], [4], most=1))
     counts = [pa.array([b"a", b"b", None]), pa.array([2, 3, 5]), pa.array([0, 70, 0])]
     batch = pa.record_batch(counts, schema=key_counts.SCHEMA)
-    rows = [row for found in keys_kernel.run(asked, iter([batch])) for row in found.to_pylist()]
+    rows = [row for actual in keys_kernel.run(prepared, iter([batch])) for row in actual.to_pylist()]
     by = {what: [row for row in rows if row["what"] == what] for what in ("total", "null", "heavy", "load", "moved")}
     assert [(row["keys"], row["records"]) for row in by["total"]] == [(2, 10)]
     assert [row["records"] for row in by["null"]] == [5]

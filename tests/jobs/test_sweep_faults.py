@@ -36,7 +36,7 @@ KILLS = 20
 # A worker that takes others, and Spark, for dead sooner than one in service.
 WORKER = """
 from app.jobs import queue
-queue.HEARTBEAT_SECONDS, queue.STALLED_SECONDS, queue.STALLED_LOOKED_FOR = 0.5, 2.0, "* * * * * *"
+queue.HEARTBEAT_SECONDS, queue.STALLED_SECONDS, queue.STALLED_CRON = 0.5, 2.0, "* * * * * *"
 from functools import partial
 from app import worker
 from app.jobs.spark import Spark

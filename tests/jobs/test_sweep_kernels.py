@@ -15,6 +15,7 @@ from app.api.sweeps.capacity import CapacitySweepRequest
 from app.core.sweeps import score
 from app.core.sweeps.scoring import LONGEST_TRACE
 from app.errors import ConflictingFields, Json
+from app.errors.quotation import DETAIL_CHARACTERS
 from app.jobs.kernels import scenarios
 from app.jobs.kernels.loop import results_of, run_task
 from app.jobs.kernels.registry import KERNELS
@@ -94,7 +95,7 @@ def test_every_kind_has_a_definition_here() -> None:
 
 
 @pytest.mark.parametrize("kind", BY_SCENARIO)
-def test_rows_are_what_the_kind_scores(kind: str) -> None:
+def test_rows_equal_the_kinds_own_scores(kind: str) -> None:
     """In one range or in several: what is lost with an executor is scored again elsewhere."""
     count = KINDS[kind].count(DEFINITIONS[kind])
     scored = KINDS[kind].score(DEFINITIONS[kind], 0, count)
@@ -137,7 +138,7 @@ def defective_rows() -> pa.Table:
     """What its kernel yields."""
     task: Iterator[pa.RecordBatch] = iter([pa.record_batch({"start": pa.array([0]), "stop": pa.array([6])})])
     kernels = {"defective": scenarios.kernel_of("defective", lambda _: Defective())}
-    return pa.Table.from_batches(run_task(kernels, "defective", payload({}), SCHEMA, task))
+    return results_of(pa.Table.from_batches(run_task(kernels, "defective", payload({}), SCHEMA, task)))
 
 
 def test_an_unexpected_error_has_its_trace_beside_the_row_and_not_in_it() -> None:
@@ -159,18 +160,20 @@ def test_an_unexpected_error_has_its_trace_beside_the_row_and_not_in_it() -> Non
     assert traces[0].endswith("ZeroDivisionError: scenario 0\n")
 
 
-def test_a_long_trace_is_cut_where_it_says_least() -> None:
+def test_a_long_trace_is_cut_at_its_beginning() -> None:
     class Deep(Defective):
         def figures(self, index: int) -> Mapping[str, Json]:
             raise ZeroDivisionError("x" * 10_000 + f" in scenario {index}")
 
     [row] = score(Deep(), 0, 1)
+    error: Any = row.document["error"]
+    assert len(error["detail"]) == DETAIL_CHARACTERS
     assert row.trace is not None
     assert len(row.trace) == LONGEST_TRACE
     assert row.trace.endswith("in scenario 0\n")
 
 
-def test_the_worker_logs_the_traces_of_a_chunk_and_no_more_than_some() -> None:
+def test_the_worker_logs_a_few_traces_of_a_chunk() -> None:
     sweep = SimpleNamespace(id=UUID(int=7), kind="capacity")
     with capture_logs() as logged:
         log_traces(cast("Chunk", SimpleNamespace(sweep=sweep, start=0, stop=6)), defective_rows())

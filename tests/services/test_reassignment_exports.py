@@ -24,7 +24,7 @@ Plan 5eed
 
 3 replicas (≥ 13.0 MiB) are copied and 3 dropped.
 5 of 5 partitions differ; 3 preferred leaders change.
-Of 1 copied replica nobody knows the size; the bytes leave that out.
+The size of 1 copied replica is unknown and not part of the bytes.
 1 partition is new: kafka-topics --alter creates it first.
 No file for kafka-reassign-partitions names it.
 

@@ -135,15 +135,15 @@ def test_each_step_is_told_with_what_it_moves_and_costs(browser: Browser, databa
 def test_phases_are_shown_where_there_are_several(browser: Browser, database: Database) -> None:
     members = [member(0, owned_partitions={"orders": [0, 1, 2, 3, 4, 5]}, generation_id=1), member(1)]
     page = page_of(browser, keep(database, assignor="cooperative-sticky", members=members))
-    assert "How members hand over" in page.text
-    assert "How members hand over" not in page_of(browser, keep(database, assignor="range", members=members)).text
+    assert "Phases of the rebalance" in page.text
+    assert "Phases of the rebalance" not in page_of(browser, keep(database, assignor="range", members=members)).text
 
 
 def test_a_recorded_group_is_called_by_its_name_and_its_leader_asked(browser: Browser, database: Database) -> None:
     page = page_of(browser, keep_recorded(database, previous=True))
     assert next(page.all("h1")).text == "billing under range"
     assert "billing-0-35ee leads the group" in page.text
-    assert "It would not rebalance." in page.text
+    assert "It does not rebalance." in page.text
     assert "Group billing" in page.text
 
 
@@ -170,7 +170,7 @@ def test_a_group_that_reads_nothing_has_a_page(browser: Browser, database: Datab
     plan = keep(database, members=members)
     page = page_of(browser, plan)
     assert next(page.all("h1")).text == "no topic under range"
-    assert "Of no partition it is known in which rack it is read." in page.text
+    assert "The rack in which partitions are read is unknown." in page.text
 
 
 def test_it_loads_and_runs_nothing_but_what_is_ours(browser: Browser, database: Database) -> None:
@@ -226,7 +226,7 @@ class TestWords:
             ({"join": {"member_id": "m", "rack_id": "a"}}, "m joins in rack a"),
             ({"join": {"member_id": "m", "rack_id": None}}, "m joins"),
             ({"leave": "m"}, "m leaves"),
-            ({"replace": {"member_id": "m", "by": {"member_id": "n", "rack_id": "b"}}}, "m comes back as n in rack b"),
+            ({"replace": {"member_id": "m", "by": {"member_id": "n", "rack_id": "b"}}}, "m rejoins as n in rack b"),
             ({"rolling_restart": True}, "A member is restarted"),
             ({"lose_rack": "a"}, "Rack a is lost"),
             ({"topic_grown": {"topic": "t", "partitions": 9}}, "t grows to 9 partitions"),
@@ -258,7 +258,8 @@ class TestWords:
     def test_of_what_the_leader_sees(self) -> None:
         change = {"topic": "t", "what": "racks", "partitions": [0, 1, 2], "count": 5}
         assert change_words(change) == "t: replicas are in other racks (partitions 0–2 and 2 more)"
-        assert change_words({"topic": "t", "what": "vanished", "partitions": [], "count": 0}) == "t: it is gone"
+        vanished = {"topic": "t", "what": "vanished", "partitions": [], "count": 0}
+        assert change_words(vanished) == "t: the topic was deleted"
 
     def test_of_a_group_that_is_not_all_known(self) -> None:
         answer = {
@@ -268,6 +269,6 @@ class TestWords:
             "moved": 2,
         }
         assert facts(answer) == [
-            "In rack: 5 of 6 partitions (83.3 %); the optimum 6; of 2 more it is not known.",
+            "In rack: 5 of 6 partitions (83.3 %); the optimum 6; 2 more unknown.",
             "2 partitions moved, 1 in the optimum; a member reads 4 partitions (spread 0).",
         ]

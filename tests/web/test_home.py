@@ -13,8 +13,7 @@ from app.services.limits import Limits
 from app.store.database import Database
 from app.store.plans import PlanFilter
 from app.web import home
-from app.web.example import EXAMPLE
-from app.web.first_plan import EMPTY, LABELS
+from app.web.first_plan import EMPTY, EXAMPLE, LABELS
 from tests.web.browser import CONTROLS, Browser, Page
 from tests.web.conftest import app_over
 

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from app.web.assets import ASSETS
-from app.web.example import EXAMPLE
+from app.web.first_plan import EXAMPLE
 from app.web.pages import HEADERS
 from tests.web.browser import Browser, Page
 

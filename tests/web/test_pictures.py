@@ -16,7 +16,7 @@ from app.core.model import Assignment, Broker, NewTopic, unpadded
 from app.core.replicas import admin_utils
 from app.web.pictures import STYLE
 from app.web.placement_picture import PlacementPicture, draw
-from app.web.rack_columns import LEFT, RIGHT, WIDEST, Rack, Standing, lay_out
+from app.web.rack_columns import LEFT, RIGHT, WIDEST, Rack, RackItem, lay_out
 from tests.web.strategies import assignments, clusters, texts
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -100,13 +100,13 @@ def test_the_bytes_do_not_hang_on_the_order_in_which_brokers_are_listed(
 def test_columns_stay_apart_and_within_the_width(sizes: list[int]) -> None:
     """Everything has one column, in order; panels of a line neither touch nor leave the page, empty ones included."""
     starts = np.cumsum([0, *sizes]).tolist()
-    everything = [Standing(str(i), "", (1,)) for i in range(sum(sizes))]
+    everything = [RackItem(str(i), "", (1,)) for i in range(sum(sizes))]
     racks = [
         Rack(str(i), tuple(everything[start : start + size]))
         for i, (start, size) in enumerate(zip(starts, sizes, strict=False))
     ]
     columns = lay_out(racks)
-    assert [column.standing for panel in columns.panels for column in panel.columns] == everything
+    assert [column.item for panel in columns.panels for column in panel.columns] == everything
     assert {panel.name for panel in columns.panels} == {rack.name for rack in racks}
     assert columns.width <= WIDEST
     for line in columns.lines:

@@ -54,7 +54,7 @@ def test_it_says_which_kind_of_prediction_it_is(
     page = page_of(browser, keep(database, ordered([NewTopic("orders", 12, 3)], seed=seed, start=start)))
     [tag] = [element.text for element in page.elements if element.attributes.get("class") == "tag"]
     assert tag == prediction
-    assert ("Over all draws" in page.text) == (prediction == "envelope")
+    assert ("All draws of the controller" in page.text) == (prediction == "envelope")
     if seed is not None:
         assert f"Seed {seed} " in page.text
 
@@ -136,7 +136,7 @@ def test_a_plan_that_is_not_there_is_a_friendly_404(browser: Browser) -> None:
     for wanted in (str(uuid4()), "no-id", "%3Cscript%3E"):
         page = browser.get(f"/plans/{wanted}")
         assert page.status == 404
-        assert "There is no such plan" in page.text
+        assert "Plan not found" in page.text
         assert not list(page.all("script"))
 
 

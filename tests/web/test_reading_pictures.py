@@ -33,7 +33,7 @@ def told(column: ET.Element) -> str:
 
 def split(words: str) -> tuple[int, int, int]:
     """The counts at the end of a tooltip."""
-    match = re.search(r"([\d,]+) in rack, ([\d,]+) across racks, ([\d,]+) rack not known$", words)
+    match = re.search(r"([\d,]+) in rack, ([\d,]+) across racks, ([\d,]+) rack unknown$", words)
     assert match, words
     in_rack, cross_rack, unknown = (int(text.replace(",", "")) for text in match.groups())
     return in_rack, cross_rack, unknown
@@ -106,7 +106,7 @@ def test_a_column_of_several_is_their_mean_and_shows_how_far_apart_they_are() ->
     members = [ReadingMember(f"m-{i:04}", "a", i % 2 * 10, 0, 0) for i in range(2 * MOST_COLUMNS)]
     first, *_ = columns(read(draw(ReadingPicture("g", [], ["a"], members))))
     assert told(first) == (
-        "2 members, m-0000 to m-0001, rack a: 0 to 10 partitions each, 10 in rack, 0 across racks, 0 rack not known"
+        "2 members, m-0000 to m-0001, rack a: 0 to 10 partitions each, 10 in rack, 0 across racks, 0 rack unknown"
     )
     assert heights(first) == {"in-rack": 46}
     [span] = first.findall(f"{SVG}path")
@@ -128,9 +128,9 @@ def test_a_worked_example_says_in_words_what_it_shows() -> None:
         "4 partitions, 3 in rack. use1-az4: no member. no rack: 1 member, 4 partitions, 0 in rack."
     )
     assert [told(column) for column in columns(root)] == [
-        "member billing-0, rack use1-az1: 4 partitions, 4 in rack, 0 across racks, 0 rack not known",
-        "member billing-1, rack use1-az2: 4 partitions, 3 in rack, 1 across racks, 0 rack not known",
-        "member billing-2, no rack: 4 partitions, 0 in rack, 0 across racks, 4 rack not known",
+        "member billing-0, rack use1-az1: 4 partitions, 4 in rack, 0 across racks, 0 rack unknown",
+        "member billing-1, rack use1-az2: 4 partitions, 3 in rack, 1 across racks, 0 rack unknown",
+        "member billing-2, no rack: 4 partitions, 0 in rack, 0 across racks, 4 rack unknown",
     ]
     panels = [rect.findtext(f"{SVG}title") for rect in root.iter(f"{SVG}rect") if rect.get("class") == "panel"]
     assert panels == ["use1-az1", "use1-az2", "use1-az4", "no rack"]

@@ -29,7 +29,7 @@ def asking(**request: Any) -> NewPlan:
 
 def test_it_says_what_moves_and_that_less_would_not_do() -> None:
     page = page_of(plan())
-    assert "3 replicas, ≥ 13.0 MiB, move; no plan within these constraints moves less." in page.text
+    assert "3 replicas, ≥ 13.0 MiB, move; no plan that satisfies these constraints moves less." in page.text
     assert "nothing stays on brokers 105" in page.text
     assert "Solver flow, 0.0 s" in page.text
 
@@ -37,14 +37,14 @@ def test_it_says_what_moves_and_that_less_would_not_do() -> None:
 @pytest.mark.parametrize(
     ("changed", "words"),
     [
-        ({"moved_replicas": 0}, "No replica moves: everything already is where these constraints want it."),
+        ({"moved_replicas": 0}, "No replica moves: the current placement satisfies all constraints."),
         (
             {"moved_replicas": 1, "moved_bytes": 5, "unknown_size_replicas": 0, "minimised": "replicas"},
-            "1 replica, 5 B, moves; no plan within these constraints moves fewer.",
+            "1 replica, 5 B, moves; no plan that satisfies these constraints moves fewer.",
         ),
         (
             {"optimal": False, "gap": 0.04, "lower_bound_bytes": 12 << 20, "unknown_size_replicas": 0},
-            "3 replicas, 13.0 MiB, move; no plan can move less than 12.0 MiB, so that at most 4.0 % could be saved.",
+            "3 replicas, 13.0 MiB, move; the lower bound is 12.0 MiB, an optimality gap of 4.0 %.",
         ),
         (
             {
@@ -54,7 +54,7 @@ def test_it_says_what_moves_and_that_less_would_not_do() -> None:
                 "minimised": "replicas",
                 "unknown_size_replicas": 0,
             },
-            "3 replicas, 13.0 MiB, move; no plan can move less than 2 replicas, so that at most 30.0 % could be saved.",
+            "3 replicas, 13.0 MiB, move; the lower bound is 2 replicas, an optimality gap of 30.0 %.",
         ),
     ],
 )

@@ -61,11 +61,11 @@ def plan_reassignment(
     prefer: Prefer = None,
     if_match: IfMatch = None,
 ) -> Response:
-    """Add, remove and replace brokers, change factors, mend racks, even out replicas and leaders: with as few bytes
-    moved as there can be, and a `certificate` that says how that is known.
+    """Add, remove and replace brokers, change replication factors, repair racks, balance replicas and leaders: with the
+    least movement, proven by the `certificate`.
 
-    `batches` are the way there in steps that Kafka executes one after another, within the limits that are set. What
-    cannot be had is a problem that names the fewest demands that conflict, in words, and what would lift them.
+    `batches` are the steps that Kafka executes one after another, within the limits of the request. If the request is
+    infeasible, the problem has an irreducible infeasible subset of its constraints, and changes that resolve it.
     """
 
     return planned(

@@ -14,6 +14,7 @@ from app.api.sweeps.fields import Axes, KnownKind
 from app.core.capacity.ranking import CONSTRAINTS, OBJECTIVES
 from app.core.capacity.scenario import FAILURE_CLASSES
 from app.core.capacity.sections import LONGEST_HORIZON_MONTHS
+from app.core.capacity.topics import LARGEST_REPLICATION_FACTOR
 from app.core.replicas.registry import PLACEMENTS
 from app.services.sweeps import SweepRequest
 
@@ -23,6 +24,7 @@ Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Price = Annotated[float, Field(ge=0, le=1e12, allow_inf_nan=False)]
 Target = Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)]
 Count = Annotated[Int32, Field(ge=1)]
+ReplicationFactor = Annotated[Int32, Field(ge=1, le=LARGEST_REPLICATION_FACTOR)]
 
 
 class TopologyRequest(RequestModel):
@@ -79,7 +81,7 @@ class TopicLoadRequest(TopicDetails):
     """A topic and its traffic."""
 
     partitions: Count
-    replication_factor: Count
+    replication_factor: ReplicationFactor
     ingress_bytes_per_s: Rate
 
 
@@ -87,14 +89,14 @@ class MeasuredTopicRequest(TopicDetails):
     """Values that override those of a measured topic; or a planned topic, with all that a topic needs."""
 
     partitions: Count | None = None
-    replication_factor: Count | None = None
+    replication_factor: ReplicationFactor | None = None
     ingress_bytes_per_s: Rate | None = None
 
 
 class EveryTopicRequest(TopicTraits):
     """Values of every topic, unless its own entry overrides them."""
 
-    replication_factor: Count | None = None
+    replication_factor: ReplicationFactor | None = None
 
 
 class BytesInRequest(RequestModel):

@@ -59,7 +59,7 @@ AxisFilter = Annotated[
 @router.get(
     "/{sweep_id}/scenarios",
     operation_id="list_scenarios",
-    summary="Read scored scenarios",
+    summary="List scored scenarios",
     response_model=ScenariosPage,
     responses=responses(
         errors.SweepNotFound,
@@ -86,13 +86,13 @@ def scenarios(
     page_size: PageSize = 100,
     page_token: PageToken = None,
 ) -> Response:
-    """Page through the scenarios, or get all of the filter as CSV, Parquet or an Arrow stream (`Accept`)."""
+    """Page through the scenarios, or return all that match the filter as CSV, Parquet or Arrow (`Accept`)."""
     media_type = chosen(request, [JSON, *TABLES])
     selection = ScenarioFilter(feasible, _named_axes(axis))
 
     def page(after: tuple[float | None, int] | None, size: int) -> tuple[Sequence[Mapping[str, Any]], bool]:
-        found = results.scenarios(uow, sweep_id, selection, sort=sort, descending=descending, after=after, size=size)
-        return [row for _, row in found.items], found.has_more
+        rows = results.scenarios(uow, sweep_id, selection, sort=sort, descending=descending, after=after, size=size)
+        return [row for _, row in rows.items], rows.has_more
 
     if media_type != JSON:
         columns = results.columns(uow, sweep_id)
@@ -111,7 +111,7 @@ def scenarios(
     dependencies=[Security(principal, scopes=["read"])],
 )
 def scenario(uow: Uow, sweep_id: SweepId, index: examples.ScenarioIndex) -> Response:
-    """All figures of one scenario."""
+    """Return all figures of one scenario."""
     return _json(results.one(uow, sweep_id, index))
 
 
@@ -119,7 +119,7 @@ def scenario(uow: Uow, sweep_id: SweepId, index: examples.ScenarioIndex) -> Resp
     "/{sweep_id}/scenarios/{index}/plan",
     status_code=201,
     operation_id="open_scenario",
-    summary="Open a scenario as a plan",
+    summary="Store a scenario as a plan",
     response_model=PlanDocument | ReassignmentPlanDocument | GroupPlanDocument,
     responses=responses(
         errors.SweepNotFound,
@@ -176,7 +176,7 @@ def summary(
 @router.get(
     "/{sweep_id}/front",
     operation_id="get_front",
-    summary="See which scenarios no other beats",
+    summary="Read the Pareto front",
     response_model=FrontDocument,
     responses=responses(errors.SweepNotFound, errors.NotForThisKind),
     dependencies=[Security(principal, scopes=["read"])],
@@ -218,7 +218,7 @@ def comparison(
     sweep_id: SweepId,
     against: Annotated[Id, Query(description="Another sweep.", examples=[str(examples.EXAMPLE_SWEEP_ID)])],
 ) -> Response:
-    """The best scenario of each of two capacity sweeps, and how many scenarios of each are acceptable."""
+    """Return the best scenario of each of two capacity sweeps, and the number of acceptable scenarios."""
     return _json(results.compared(uow, sweep_id, against))
 
 

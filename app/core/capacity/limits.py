@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from math import ceil, inf, log, log1p
 
 from app.core.capacity.loads import BrokerLoads, LoadSpread
-from app.core.capacity.scenario import FIRST_BROKER_ID, RESOURCES, Scenario, Traffic
+from app.core.capacity.scenario import FIRST_BROKER_ID, RESOURCES, Scenario, TrafficGrowth
 
 ROUNDING = 1e-9
 """The relative tolerance of a limit: sums over ten thousand partitions are not exact."""
@@ -95,7 +95,7 @@ def _rate(scenario: Scenario, resource: str, spread: LoadSpread, failure: str, l
     return Headroom(factor, Limit(resource, spread.broker, failure, growing + fixed, limit))
 
 
-def first_breaking_month(room: Headroom, traffic: Traffic) -> int | None:
+def first_breaking_month(room: Headroom, traffic: TrafficGrowth) -> int | None:
     """The first month within the horizon in which a limit breaks; 0 if it is broken now, None if none breaks.
 
     ⌈ln(headroom) / ln(1 + growth)⌉, with a tolerance so that rounding does not add a month.

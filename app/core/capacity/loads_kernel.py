@@ -1,11 +1,11 @@
-"""Walk over all partitions, adding up what every broker carries and how that changes as others are lost.
+"""Compiled loops over all partitions: the load of every broker, and how it changes when brokers are lost.
 
-rows : (partitions, widest) int32 positions of brokers, in list order; −1 pads.
+rows : (partitions, largest factor) int32 positions of brokers, in list order, padded with −1.
 bounds : (topics + 1,) int64; topic t is rows bounds[t] … bounds[t + 1] − 1.
 ingress : (partitions,) float64 bytes/s. fan_out, lagging : (topics,) float64. min_insync : (topics,) int32.
 rack_of : (brokers,) int32. dead : (brokers,) bool.
-local_share : (racks,) float64: the share of all consumers that are in that rack and read from a replica there;
-    zeros without follower fetching, so that the leader serves all.
+local_share : (racks,) float64: the share of all consumers that are in the rack and read from a replica there;
+    zeros without follower fetching, when leaders serve all consumers.
 """
 
 import numpy as np
@@ -17,7 +17,7 @@ from app.core.model import Int32s, Int64s
 LEADERS, REPLICATION, READS, LAGGING = 0, 1, 2, 3
 """Columns of a broker's load: partitions led; bytes/s sent to followers; read by consumers; of these, from disk."""
 OFFLINE, UNDER_MIN_ISR, NOT_RACK_SAFE = 0, 1, 2
-"""Columns of the counts of partitions; NOT_RACK_SAFE + n is that count where n racks less have a live broker."""
+"""Columns of the counts of partitions; NOT_RACK_SAFE + n is that count if n racks fewer have a live broker."""
 PRODUCERS, FOLLOWERS, CONSUMERS = 0, 1, 2
 
 
@@ -32,7 +32,7 @@ def _is_first(rack: Int32s, at: int) -> bool:
 
 @njit(cache=True, nogil=True)
 def _next_of_rack(rack: Int32s, count: int, at: int) -> int:
-    """The next replica in the rack of this one; −1 where there is none."""
+    """The next replica in the same rack; −1 if there is none."""
     for after in range(at + 1, count):
         if rack[after] == rack[at]:
             return after
@@ -51,7 +51,7 @@ def carry(
     loads: NDArray[np.float64],
     counts: Int64s,
 ) -> None:
-    """Add up what brokers carry before any failure: (brokers, 4) `loads` and (5,) `counts`, which begin as zeros."""
+    """Add the loads before any failure to (brokers, 4) `loads` and (5,) `counts`, which are zeros before."""
     n_racks = len(local_share)
     rack = np.empty(rows.shape[1], np.int32)
     for topic in range(len(bounds) - 1):
@@ -60,7 +60,7 @@ def carry(
             reads = fan_out[topic] * ingress[row]
             leader = rows[row, 0]
             count = racks = 0
-            others = 1.0  # the consumers whom no replica serves for being in their rack
+            others = 1.0  # the share of consumers without a replica in their rack
             for at in range(rows.shape[1]):
                 broker = rows[row, at]
                 if broker < 0:
@@ -96,7 +96,7 @@ def change_with_a_rack_lost(
     loads: NDArray[np.float64],
     counts: Int64s,
 ) -> None:
-    """Add how the survivors' loads change when a rack is lost, for each rack; what its brokers carried is left alone.
+    """Add the change of surviving brokers' loads when a rack is lost, for each rack; those of lost brokers stay.
 
     Parameters
     ----------
@@ -163,14 +163,14 @@ def change_with_one_more(
     loads: NDArray[np.float64],
     counts: Int64s,
 ) -> None:
-    """Add how the survivors' loads change when one broker more is lost, for brokers first … first + lost − 1.
+    """Add the change of surviving brokers' loads when one more broker is lost, for brokers first … first + lost − 1.
 
-    Only partitions that have a replica on that broker are looked at. What the broker itself carried is left alone.
+    Only partitions with a replica on that broker change. The load of the lost broker itself stays.
 
     Parameters
     ----------
-    racks_left : (brokers,) int32: racks with a live broker once that broker is lost, too.
-    loads : (lost, brokers, 4). counts : (lost, 3), to which the change against the ground's own count is added.
+    racks_left : (brokers,) int32: racks with a live broker after that broker is lost as well.
+    loads : (lost, brokers, 4). counts : (lost, 3), the change against the counts of the base failure.
     """
     live, rack = np.empty(rows.shape[1], np.int32), np.empty(rows.shape[1], np.int32)
     for topic in range(len(bounds) - 1):
@@ -188,7 +188,7 @@ def change_with_one_more(
             weight = ingress[row]
             reads = fan_out[topic] * weight
             racks = 0
-            others = 1.0  # the consumers whom no replica but the leader serves for being in their rack
+            others = 1.0  # the share of consumers without a live replica in their rack
             for at in range(count):
                 if _is_first(rack, at):
                     racks += 1
@@ -202,8 +202,8 @@ def change_with_one_more(
                 if count == 1:
                     continue
                 is_first = _is_first(rack, at)
-                heir = _next_of_rack(rack, count, at)
-                racks_after = racks - (is_first and heir < 0)
+                successor = _next_of_rack(rack, count, at)
+                racks_after = racks - (is_first and successor < 0)
                 counts[lost, NOT_RACK_SAFE] -= racks < min(count, racks_left[live[at]])
                 counts[lost, NOT_RACK_SAFE] += racks_after < min(count - 1, racks_left[live[at]])
                 leader = live[1] if at == 0 else live[0]
@@ -217,7 +217,7 @@ def change_with_one_more(
                 if is_first:
                     share = local_share[rack[at]]
                     if share > 0:
-                        server = live[heir] if heir >= 0 else leader
+                        server = live[successor] if successor >= 0 else leader
                         loads[lost, server, READS] += share * reads
                         loads[lost, server, LAGGING] += share * reads * lag
 
@@ -236,21 +236,21 @@ def crossing(
 ) -> None:
     """Add to (topics, 3) `crossed` the bytes/s that producers, followers and consumers send from rack to rack.
 
-    producer_share, consumer_share : (racks,) float64: where clients are.
+    producer_share, consumer_share : (racks,) float64 shares of clients by rack.
     """
     rack = np.empty(rows.shape[1], np.int32)
     for topic in range(len(bounds) - 1):
         for row in range(bounds[topic], bounds[topic + 1]):
             weight = ingress[row]
-            home = rack[0] = rack_of[rows[row, 0]]
-            crossed[topic, PRODUCERS] += (1 - producer_share[home]) * weight
-            in_rack = consumer_share[home]
+            leader_rack = rack[0] = rack_of[rows[row, 0]]
+            crossed[topic, PRODUCERS] += (1 - producer_share[leader_rack]) * weight
+            in_rack = consumer_share[leader_rack]
             for column in range(1, rows.shape[1]):
                 broker = rows[row, column]
                 if broker < 0:
                     break
                 rack[column] = rack_of[broker]
-                if rack[column] == home:
+                if rack[column] == leader_rack:
                     continue
                 crossed[topic, FOLLOWERS] += weight
                 if follower_fetching and _is_first(rack, column):
@@ -259,8 +259,8 @@ def crossing(
 
 
 @njit(cache=True, nogil=True)
-def hold(rows: Int32s, ingress: NDArray[np.float64], received: NDArray[np.float64], replicas: Int64s) -> None:
-    """Add to (brokers,) `received` the bytes/s that a broker's replicas are written with, and count them."""
+def receive(rows: Int32s, ingress: NDArray[np.float64], received: NDArray[np.float64], replicas: Int64s) -> None:
+    """Add to (brokers,) `received` the bytes/s that are written to each broker's replicas, and count replicas."""
     for row in range(len(rows)):
         for column in range(rows.shape[1]):
             broker = rows[row, column]
@@ -279,9 +279,9 @@ def store(
     growing: NDArray[np.float64],
     fixed: NDArray[np.float64],
 ) -> bool:
-    """Add what brokers keep where traffic is `factor` times what it is: (brokers,) bytes that grow, and that do not.
+    """Add to (brokers,) `growing` and `fixed` the bytes stored at `factor` times the traffic: growing ones, and others.
 
-    Gives whether some partition will reach its most only at a larger factor.
+    Returns whether some partition reaches its upper bound only at a larger factor.
     """
     caps_ahead = False
     for row in range(len(rows)):

@@ -143,7 +143,7 @@ class Clients:
 
 
 @dataclass(frozen=True, slots=True)
-class Traffic:
+class TrafficGrowth:
     """Compound growth of traffic a month; −1 stops all traffic."""
 
     growth_per_month: float = 0.0
@@ -180,7 +180,7 @@ class Scenario:
     topics: tuple[TopicLoad, ...]
     placement: PlacementPolicy
     clients: Clients
-    traffic: Traffic
+    traffic: TrafficGrowth
     failures: tuple[str, ...]
     targets: Mapping[str, float]
     prices: Prices

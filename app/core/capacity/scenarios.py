@@ -168,7 +168,7 @@ def unknown_axis(path: str, base: Base) -> UnknownAxis:
     offered = [known for known in axis_paths({**base, "topics": []}) if known not in SECTION_FIELDS]
     topics = f"; topics: {', '.join(names[:20])}{' …' if len(names) > 20 else ''}" if names else ""
     return UnknownAxis(
-        f"axis {path} names nothing that a scenario has; there are {', '.join(offered)}, and whole sections: "
+        f"axis {path} is unknown; a scenario has {', '.join(offered)}, and whole sections: "
         f"{', '.join(SECTION_FIELDS)}{topics}",
         path=("axes", path),
         value=path,

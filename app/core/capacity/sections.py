@@ -17,7 +17,7 @@ from app.core.capacity.scenario import (
     Prices,
     TopicLoad,
     Topology,
-    Traffic,
+    TrafficGrowth,
 )
 from app.core.capacity.topics import read_topics
 from app.core.replicas.registry import PLACEMENTS
@@ -131,10 +131,10 @@ def _shares(fields: Fields, name: str) -> Mapping[str, float] | None:
     return shares
 
 
-def read_traffic(value: Json) -> Traffic:
+def read_traffic(value: Json) -> TrafficGrowth:
     """Growth a month, of −100 % or more, and the horizon in months."""
     fields = _object("traffic", {} if value is None else value)
-    return Traffic(
+    return TrafficGrowth(
         growth_per_month=fields.number("growth_per_month", 0.0, minimum=-1.0),
         horizon_months=fields.integer("horizon_months", 24, minimum=0, maximum=LONGEST_HORIZON_MONTHS),
     )

@@ -205,7 +205,7 @@ def read_definition(value: Json) -> SweepDefinition:
     )
     if definition.sample is not None and definition.sample.count > definition.grid.size:
         raise ConflictingFields(
-            f"{definition.sample.count} scenarios cannot be drawn from the {definition.grid.size} that the axes span",
+            f"{definition.sample.count} scenarios cannot be sampled from the {definition.grid.size} of the axes",
             path=("sample", "count"),
             value=definition.sample.count,
             maximum=definition.grid.size,

@@ -9,6 +9,8 @@ from app.core.capacity.scenario import TopicLoad
 from app.core.sweeps.fields import Fields, as_list, as_number, impossible
 from app.errors import ConflictingFields, FieldPath, ImpossibleValue, Json
 
+LARGEST_REPLICATION_FACTOR = 2**15 - 1
+"""Kafka sends a replication factor as an int16."""
 TOPIC_FIELDS = (
     "name",
     "partitions",
@@ -50,7 +52,7 @@ def _read_topic(value: Json, path: FieldPath) -> TopicLoad:
     topic = TopicLoad(
         name=fields.text("name"),
         partitions=partitions,
-        replication_factor=fields.integer("replication_factor", minimum=1, maximum=2**15 - 1),
+        replication_factor=fields.integer("replication_factor", minimum=1, maximum=LARGEST_REPLICATION_FACTOR),
         min_insync_replicas=fields.integer("min_insync_replicas", 1, minimum=1),
         ingress_bytes_per_s=ingress,
         peak_ingress_bytes_per_s=fields.number("peak_ingress_bytes_per_s", ingress),
@@ -77,7 +79,7 @@ def _require_topic(topic: TopicLoad, fields: Fields) -> None:
         )
     if not given and topic.retention_bytes is None:
         raise ConflictingFields(
-            f"topic {topic.name} says nothing of what it retains: "
+            f"topic {topic.name} states nothing of its retention; one is needed of "
             f"{', '.join(CURRENT_RETENTION_FIELDS)} or retention_bytes",
             path=fields.at("retained_bytes"),
         )
@@ -90,7 +92,7 @@ def _require_topic(topic: TopicLoad, fields: Fields) -> None:
         )
     if topic.peak_ingress_bytes_per_s < topic.ingress_bytes_per_s:
         raise ConflictingFields(
-            f"topic {topic.name} takes in {topic.peak_ingress_bytes_per_s:g} bytes/s at its peak and "
+            f"topic {topic.name} has an ingress of {topic.peak_ingress_bytes_per_s:g} bytes/s at its peak and "
             f"{topic.ingress_bytes_per_s:g} on average",
             path=fields.at("peak_ingress_bytes_per_s"),
             value=topic.peak_ingress_bytes_per_s,

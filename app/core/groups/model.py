@@ -1,4 +1,4 @@
-"""What an assignor works on: members, the topics' metadata, and its answer. Arrays inside, so that millions are few."""
+"""Input and output of an assignor: members, topics' metadata, assignment. Partitions are arrays inside."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from app.core.model import Int32s, Int64s
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Owned:
-    """Partitions that a member says it owns: runs of one topic, in the order in which it lists them."""
+    """Partitions of one topic that a member claims to own, in its own order."""
 
     topic: str
     partitions: Int32s
@@ -17,13 +17,15 @@ class Owned:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Member:
-    """A member of a group as the leader (or the coordinator) sees it.
+    """A member of a group as the leader (or the coordinator) knows it.
 
     Parameters
     ----------
-    topics : as subscribed, in the member's own order. For the coordinator's assignors they are topic ids (base64).
-    rack_id : None where it has none; `""` counts as none.
-    owned : what it says it owns; generation_id : of that, None where it does not say.
+    topics : the subscription, in the member's own order. For the coordinator's assignors they are topic ids (base64).
+    rack_id : None or `""` if it has none.
+    group_instance_id : of a static member, else None.
+    owned : partitions that it claims to own.
+    generation_id : of these claims, or None.
     """
 
     id: str
@@ -36,12 +38,12 @@ class Member:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TopicMetadata:
-    """A topic that the metadata knows.
+    """A topic of the metadata.
 
     Parameters
     ----------
     replicas : (partitions, widest) int32 broker ids, padded.
-    topic_id : 16 bytes in URL-safe base64, 22 characters, by which the coordinator knows it; None where nobody said.
+    topic_id : 16 bytes in URL-safe base64, 22 characters, which the coordinator uses; None if unknown.
     """
 
     name: str
@@ -51,7 +53,13 @@ class TopicMetadata:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GroupMetadata:
-    """What an assignor may know of the cluster: racks of brokers (a broker not named has none), topics by name."""
+    """The cluster as an assignor knows it.
+
+    Parameters
+    ----------
+    rack_of : by broker id; a missing broker has no rack.
+    topics : by name.
+    """
 
     rack_of: Mapping[int, str | None]
     topics: Mapping[str, TopicMetadata]
@@ -59,17 +67,18 @@ class GroupMetadata:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GroupAssignment:
-    """Who gets what, in the exact order of Kafka's lists.
+    """The partitions of each member, in the exact order of Kafka's lists.
 
-    Member i of `members` gets entries offsets[i] … offsets[i + 1] − 1 of `topic_index` and `partitions`.
+    Member i of `members` is assigned entries offsets[i] … offsets[i + 1] − 1 of `topic_index` and `partitions`.
 
     Parameters
     ----------
     members : ids. A member that Kafka's answer leaves out is not among them.
     topics : names; `topic_index` points into them.
-    offsets : (members + 1,) int64. topic_index, partitions : (assigned,) int32.
-    without_partitions : (member, topic) indices where the answer names a topic for a member and gives it no partition
-        of it, which the coordinator's assignors do here and there. It means nothing to the member.
+    offsets : (members + 1,) int64.
+    topic_index, partitions : (assigned,) int32.
+    without_partitions : (member, topic) indices if the answer names a topic for a member without any partition, which
+        the coordinator's assignors sometimes do. It has no effect on the member.
     """
 
     members: Sequence[str]
@@ -81,6 +90,6 @@ class GroupAssignment:
 
 
 class Assign(Protocol):
-    """An assignor: who gets what of the topics that the metadata knows."""
+    """An assignor: the assignment of the metadata's partitions to the members."""
 
     def __call__(self, members: Sequence[Member], metadata: GroupMetadata) -> GroupAssignment: ...

@@ -1,4 +1,4 @@
-"""Every assignor by its name, with one signature: what the API's enum, the docs and comparisons read."""
+"""Every assignor by name, with one signature: the source of the API's enum, the docs and comparisons."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -8,7 +8,7 @@ from types import MappingProxyType
 import numpy as np
 
 from app.core.groups.arrays.owned import OwnedRuns
-from app.core.groups.arrays.weights import Weights
+from app.core.groups.arrays.partition_table import Weights
 from app.core.groups.classic import cooperative_sticky, roundrobin, sticky
 from app.core.groups.classic import range as classic_range
 from app.core.groups.lifecycle.rebalance import Protocol
@@ -17,11 +17,11 @@ from app.core.groups.optimum import optimal
 from app.core.groups.optimum.by_load import balance_by_load
 from app.core.groups.server import range as server_range
 from app.core.groups.server import simple, uniform
-from app.core.groups.server.by_name import by_name
+from app.core.groups.server.topic_ids import by_name
 
 
 class OwnedIn(Enum):
-    """Where an assignor reads what a member owns, if it does."""
+    """The field from which an assignor reads a member's owned partitions."""
 
     SUBSCRIPTION = "subscription"
     USER_DATA = "user_data"
@@ -34,13 +34,16 @@ class Assignor:
 
     Parameters
     ----------
-    name : as `partition.assignment.strategy` and `group.remote.assignor` have it, but for the coordinator's range.
-    protocol : how its members hand partitions over.
-    runs_on : `leader` of a classic group, `coordinator` (KIP-848, share groups), or `nowhere`: it is none of Kafka's.
-    is_rack_aware : whether racks can decide. owned_in : None where what members own decides nothing.
-    is_exclusive : whether a partition is read by one member; share groups have several read it.
-    minding : given what reading each partition in rack is worth, and the load to make even, an assignor that minds
-        them; None of Kafka's does.
+    name : as in `partition.assignment.strategy` and `group.remote.assignor`, except for the coordinator's range.
+    summary : one line for lists of assignors.
+    assign : the assignor.
+    protocol : the rebalance protocol of its members.
+    runs_on : `leader` of a classic group, `coordinator` (KIP-848, share groups), or `nowhere`: not one of Kafka's.
+    is_rack_aware : whether it uses racks.
+    owned_in : None if owned partitions have no influence.
+    is_exclusive : whether a partition is read by one member; in share groups several members read it.
+    weighted : returns an assignor for given weights of reading in rack and loads to balance; None if it takes neither,
+        as all of Kafka's.
     """
 
     name: str
@@ -51,27 +54,27 @@ class Assignor:
     is_rack_aware: bool = False
     owned_in: OwnedIn | None = None
     is_exclusive: bool = True
-    minding: Callable[[Weights | None, Weights | None], Assign] | None = None
+    weighted: Callable[[Weights | None, Weights | None], Assign] | None = None
 
     def sees(self, member: Member) -> Member:
-        """A member that says by itself what it owns, as this assignor reads it: clients sort before they send."""
+        """A member with its owned partitions in the order in which its client sends them to this assignor."""
         if self.owned_in is OwnedIn.USER_DATA:
             return sticky.in_user_data(member)
         return replace(member, owned=[Owned(run.topic, np.sort(run.partitions)) for run in member.owned])
 
     @property
     def is_sticky(self) -> bool:
-        """Whether it is one of the two whose known faults depend on what members own."""
+        """Whether it is one of the two whose known faults depend on owned partitions."""
         return self.runs_on == "leader" and self.owned_in is not None
 
 
 def _assign_sticky(members: Sequence[Member], metadata: GroupMetadata) -> GroupAssignment:
-    """The sticky assignor. What a member was assigned in the group's own life, its client has yet to write down."""
-    told = [sticky.in_user_data(member) if isinstance(member.owned, OwnedRuns) else member for member in members]
-    return sticky.assign(told, metadata)
+    """The sticky assignor; partitions from a previous assignment are first ordered as clients write them."""
+    written = [sticky.in_user_data(member) if isinstance(member.owned, OwnedRuns) else member for member in members]
+    return sticky.assign(written, metadata)
 
 
-def _optimal_minding(worth: Weights | None, load: Weights | None) -> Assign:
+def _weighted_optimum(worth: Weights | None, load: Weights | None) -> Assign:
     def assign(members: Sequence[Member], metadata: GroupMetadata) -> GroupAssignment:
         if load is not None:
             return balance_by_load(members, metadata, load).assignment
@@ -144,9 +147,9 @@ ASSIGNORS: Mapping[str, Assignor] = MappingProxyType(
                 "nowhere",
                 is_rack_aware=True,
                 owned_in=OwnedIn.TARGET,
-                minding=_optimal_minding,
+                weighted=_weighted_optimum,
             ),
         )
     }
 )
-"""Every assignor; to add one is a file with an `assign`, an entry here, its tests and its vectors."""
+"""Every assignor. To add one: a file with an `assign`, an entry here, tests and vectors."""

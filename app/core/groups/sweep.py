@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from app.core.groups.arrays.partition_table import owned_assignment
+from app.core.groups.arrays.owned import owned_assignment
 from app.core.groups.lifecycle.rebalance import rebalance
 from app.core.groups.measures.handover import handover
-from app.core.groups.measures.locality import loads, locality
+from app.core.groups.measures.locality import locality, member_loads
 from app.core.groups.model import GroupMetadata, Member, Owned, TopicMetadata
 from app.core.groups.registry import ASSIGNORS, Assignor
 from app.core.model import padded, unpadded
@@ -137,7 +137,7 @@ class GroupsSweep:
         members = tuple(assignor.sees(member) for member in self.rejoining_members(index))
         rebalanced = rebalance(members, metadata, assign=assignor.assign, protocol=assignor.protocol)
         racks = locality(members, metadata, rebalanced.assignment)
-        balance = loads(members, metadata, rebalanced.assignment)
+        balance = member_loads(members, metadata, rebalanced.assignment)
         change = handover(metadata, owned_assignment(scenario.group.members, metadata), rebalanced.assignment)
         return {
             "members": len(members),

@@ -75,8 +75,8 @@ class JavaHashMap(MutableMapping[Key, Value], Generic[Key, Value]):
         return len(self._nodes)
 
     def __iter__(self) -> Iterator[Key]:
-        for held in self._table:
-            for node in chain(held.head if isinstance(held, TreeBin) else held):
+        for bin_content in self._table:
+            for node in chain(bin_content.head if isinstance(bin_content, TreeBin) else bin_content):
                 yield node.key
 
     def __setitem__(self, key: Key, value: Value) -> None:
@@ -89,14 +89,14 @@ class JavaHashMap(MutableMapping[Key, Value], Generic[Key, Value]):
             self._resize()
         node = self._new_node(key, value)
         index = node.hash & (len(self._table) - 1)
-        held = self._table[index]
-        if held is None:
+        bin_content = self._table[index]
+        if bin_content is None:
             self._table[index] = node
-        elif isinstance(held, TreeBin):
-            held.insert(node)
+        elif isinstance(bin_content, TreeBin):
+            bin_content.insert(node)
         else:
             size = 1
-            last = held
+            last = bin_content
             while last.next is not None:
                 last, size = last.next, size + 1
             last.next = node
@@ -107,14 +107,14 @@ class JavaHashMap(MutableMapping[Key, Value], Generic[Key, Value]):
 
     def __delitem__(self, key: Key) -> None:
         """`remove`. Raises KeyError where the key is unknown."""
-        node, index, held = self._take(key)
-        if isinstance(held, TreeBin) and not held.remove(node):
-            self._table[index] = held.head if held.head is not node else None
+        node, index, bin_content = self._take(key)
+        if isinstance(bin_content, TreeBin) and not bin_content.remove(node):
+            self._table[index] = bin_content.head if bin_content.head is not node else None
 
     def remove_by_iterator(self, key: Key) -> None:
         """`Iterator.remove`, which `removeIf`, `retainAll` and some `removeAll` use; it differs in trees only."""
-        node, index, held = self._take(key)
-        if isinstance(held, TreeBin) and not held.remove_by_iterator(node):
+        node, index, bin_content = self._take(key)
+        if isinstance(bin_content, TreeBin) and not bin_content.remove_by_iterator(node):
             self._table[index] = None
 
     def compute_if_absent(self, key: Key, make: Callable[[], Value]) -> Value:
@@ -122,19 +122,6 @@ class JavaHashMap(MutableMapping[Key, Value], Generic[Key, Value]):
         self._grow_belatedly()
         known = self._nodes.get(key)
         return known.value if known is not None else self._put_in_front(key, make())
-
-    def merge(self, key: Key, value: Value, combine: Callable[[Value, Value], Value | None]) -> Value | None:
-        """`merge`: like `compute_if_absent` for a new key; a known one is combined, or removed for None."""
-        self._grow_belatedly()
-        known = self._nodes.get(key)
-        if known is None:
-            return self._put_in_front(key, value)
-        combined = combine(known.value, value)
-        if combined is None:
-            del self[key]
-        else:
-            known.value = combined
-        return combined
 
     def put_all(self, mapping: Mapping[Key, Value], *, jdk: int = 17) -> None:
         """`putAll`: makes the table large enough for `mapping` first. From JDK 19 on 3·2ᵏ keys get half the table."""
@@ -154,13 +141,13 @@ class JavaHashMap(MutableMapping[Key, Value], Generic[Key, Value]):
         """Forget a key, and take its node out of a plain chain; of a tree the caller does."""
         node = self._nodes.pop(key)
         index = node.hash & (len(self._table) - 1)
-        held = self._table[index]
-        if held is node:
+        bin_content = self._table[index]
+        if bin_content is node:
             self._table[index] = node.next
-        elif isinstance(held, Node):
-            previous = next(before for before in chain(held) if before.next is node)
+        elif isinstance(bin_content, Node):
+            previous = next(before for before in chain(bin_content) if before.next is node)
             previous.next = node.next
-        return node, index, held
+        return node, index, bin_content
 
     def _grow_belatedly(self) -> None:
         if not self._table or len(self._nodes) > self._threshold:
@@ -169,47 +156,47 @@ class JavaHashMap(MutableMapping[Key, Value], Generic[Key, Value]):
     def _put_in_front(self, key: Key, value: Value) -> Value:
         node = self._new_node(key, value)
         index = node.hash & (len(self._table) - 1)
-        held = self._table[index]
-        if isinstance(held, TreeBin):
-            held.insert(node)
+        bin_content = self._table[index]
+        if isinstance(bin_content, TreeBin):
+            bin_content.insert(node)
             return value
-        node.next = held
+        node.next = bin_content
         self._table[index] = node
         if sum(1 for _ in chain(node)) >= CHAIN_LIMIT:
             self._make_tree(index)
         return value
 
     def _make_tree(self, index: int) -> None:
-        held = self._table[index]
+        bin_content = self._table[index]
         if len(self._table) < TREE_TABLE:
             self._resize()
-        elif isinstance(held, Node):
-            self._table[index] = TreeBin(held, self._key_type.order)
+        elif isinstance(bin_content, Node):
+            self._table[index] = TreeBin(bin_content, self._key_type.order)
 
     def _resize(self) -> None:
         old = self._table
         size = 2 * len(old) or self._threshold or DEFAULT_CAPACITY
         self._threshold = size * 3 // 4
         self._table = [None] * size
-        for index, held in enumerate(old):
-            if isinstance(held, TreeBin) and held.head.next is None:
-                self._table[held.head.hash & (size - 1)] = held
-            elif held is not None:
-                self._table[index], self._table[index + len(old)] = self._split(held, len(old))
+        for index, bin_content in enumerate(old):
+            if isinstance(bin_content, TreeBin) and bin_content.head.next is None:
+                self._table[bin_content.head.hash & (size - 1)] = bin_content
+            elif bin_content is not None:
+                self._table[index], self._table[index + len(old)] = self._split(bin_content, len(old))
 
     def _split(
-        self, held: Node[Key, Value] | TreeBin[Key, Value], bit: int
+        self, bin_content: Node[Key, Value] | TreeBin[Key, Value], bit: int
     ) -> list[Node[Key, Value] | TreeBin[Key, Value] | None]:
         """The parts of a bin that stay and that move when the table doubles from `bit` bins."""
-        nodes = list(chain(held.head if isinstance(held, TreeBin) else held))
+        nodes = list(chain(bin_content.head if isinstance(bin_content, TreeBin) else bin_content))
         parts = [[node for node in nodes if not node.hash & bit], [node for node in nodes if node.hash & bit]]
-        if isinstance(held, TreeBin) and [] in parts and len(nodes) > UNTREE_LIMIT:
-            return [held if part else None for part in parts]
+        if isinstance(bin_content, TreeBin) and [] in parts and len(nodes) > UNTREE_LIMIT:
+            return [bin_content if part else None for part in parts]
         heads: list[Node[Key, Value] | TreeBin[Key, Value] | None] = []
         for part in parts:
             for node, following in zip(part, [*part[1:], None], strict=False):
                 node.next = following
-            if isinstance(held, TreeBin) and len(part) > UNTREE_LIMIT:
+            if isinstance(bin_content, TreeBin) and len(part) > UNTREE_LIMIT:
                 heads.append(TreeBin(part[0], self._key_type.order))
             else:
                 heads.append(part[0] if part else None)

@@ -1,17 +1,17 @@
-"""Keys: which partition a client sends a record to, what a resize does to that, and how even it is.
+"""Keys: the partition that a client sends a record to, the effect of a resize, and skew.
 
-    model.py         many keys as two buffers, as Arrow keeps them; no copy per key
-    serializers.py   what Java's serialisers make of strings and numbers
+    model.py         many keys as two buffers, as in Arrow; no copy per key
+    serializers.py   bytes that Java's serialisers write
     hashes.py        murmur2, FNV-1a, CRC-32 and KafkaJS's own murmur2, of many keys at once
-    folds.py         from a 32-bit hash to a partition: where clients that share a hash still differ
-    partitioners.py  PARTITIONERS: name → function; what the API, the docs and the sweeps read
+    folds.py         functions from a 32-bit hash to a partition
+    partitioners.py  PARTITIONERS: name → function; the source of the API, the docs and the sweeps
     null_keys.py     NULL_KEY_POLICIES: where records without a key go, generation by generation
     clients.py       CLIENTS: library and version → its default partitioner
     skew.py          load per partition: max/mean, Gini, the heaviest keys
-    loads.py         records and bytes per partition, added up batch after batch
-    resize.py        which keys change partition when the count does, next to what a uniform hash expects
-    sweep.py         all of that over distinct keys and how many records have each, as Spark counts them
-    agreement.py     where two partitioners send the same key elsewhere
+    loads.py         records and bytes per partition, summed batch by batch
+    resize.py        keys that move with a new partition count, beside the expectation for a uniform hash
+    sweep.py         the same over distinct keys with their numbers of records, as Spark counts them
+    agreement.py     keys that two partitioners send to different partitions
 
-`hashes_kernel.py` and `loads_kernel.py` hold the compiled loops; they are imported when they are first needed.
+`hashes_kernel.py` and `loads_kernel.py` are the compiled loops.
 """

@@ -1,6 +1,7 @@
-"""Where two partitioners send the same key to different partitions.
+"""Keys that two partitioners send to different partitions.
 
-Producers that disagree scatter a key's records: joins by partition miss, compaction keeps a value for each side.
+Producers that disagree split a key's records over partitions: joins by partition miss records, and compaction keeps one
+value for each producer.
 """
 
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ import numpy as np
 from app.core.keys.partitioners import WITHOUT_KEY
 from app.core.model import Int32s
 
-Placed: TypeAlias = dict[str, Int32s]
+PartitionsByName: TypeAlias = dict[str, Int32s]
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,11 +22,11 @@ class Disagreement:
 
     Parameters
     ----------
-    keys : how many go by their key with both.
-    differing_keys, differing_share : of these, sent to different partitions. Unrelated hashes differ on
+    keys : number of keys that both partition by key.
+    differing_keys, differing_share : of these, the keys sent to different partitions. Unrelated hashes differ on
         1 − 1/partitions of them.
-    one_sided : keys that one of the two takes for none, and the other does not.
-    examples : indices of the first keys that differ or are one-sided.
+    one_sided : number of keys that only one of the two takes to be missing.
+    examples : indices of the first differing or one-sided keys.
     """
 
     first: str
@@ -37,19 +38,20 @@ class Disagreement:
     examples: tuple[int, ...]
 
 
-def disagreements(placed: Placed, *, most_examples: int = 10) -> tuple[Disagreement, ...]:
-    """Compare every two of the partitioners, by name, over their (keys,) int32 partitions."""
+def disagreements(partitions: PartitionsByName, *, most_examples: int = 10) -> tuple[Disagreement, ...]:
+    """Compare every pair of partitioners: by name, their (keys,) int32 partitions."""
     return tuple(
-        _disagreement(first, second, placed, most_examples=most_examples) for first, second in combinations(placed, 2)
+        _disagreement(first, second, partitions, most_examples=most_examples)
+        for first, second in combinations(partitions, 2)
     )
 
 
-def _disagreement(first: str, second: str, placed: Placed, *, most_examples: int) -> Disagreement:
-    ours, theirs = placed[first], placed[second]
-    lacks, lacked = ours == WITHOUT_KEY, theirs == WITHOUT_KEY
-    one_sided = lacks != lacked
-    compared = ~lacks & ~lacked
-    differing = compared & (ours != theirs)
+def _disagreement(first: str, second: str, partitions: PartitionsByName, *, most_examples: int) -> Disagreement:
+    of_first, of_second = partitions[first], partitions[second]
+    first_is_null, second_is_null = of_first == WITHOUT_KEY, of_second == WITHOUT_KEY
+    one_sided = first_is_null != second_is_null
+    compared = ~first_is_null & ~second_is_null
+    differing = compared & (of_first != of_second)
     keys, differing_keys = int(np.count_nonzero(compared)), int(np.count_nonzero(differing))
     return Disagreement(
         first=first,

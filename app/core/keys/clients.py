@@ -1,10 +1,9 @@
-"""Which partitioner a client library uses unless it is told otherwise. The one table that docs and API read.
+"""Default partitioner of each client library: the source of the docs and the API.
 
-Told otherwise they often are: `partitioner.class`, librdkafka's `partitioner`, `createPartitioner` … The table says
-what happens where nobody did. Bindings of librdkafka have its default: confluent-kafka-python, -go and -dotnet,
-node-rdkafka, rust-rdkafka, php-rdkafka.
+Many applications configure another one: `partitioner.class`, librdkafka's `partitioner`, `createPartitioner` … Bindings
+of librdkafka have its default: confluent-kafka-python, -go and -dotnet, node-rdkafka, rust-rdkafka, php-rdkafka.
 
-Not in it: Kafka's first, Scala producer, which goes by the key object's own hashCode and not by its bytes.
+Not included: Kafka's first, Scala producer, which uses the hashCode of the key object and not its bytes.
 """
 
 from dataclasses import dataclass
@@ -16,9 +15,9 @@ class Client:
 
     Parameters
     ----------
-    since, until : the first and the last version with this default; None: from the start, to this day.
+    since, until : the first and the last version with this default; None for the first and the current release.
     partitioner : a name in `PARTITIONERS`.
-    source : where it is said: a file of the library, an issue, a KIP.
+    source : a file of the library, an issue or a KIP.
     """
 
     library: str
@@ -56,8 +55,3 @@ CLIENTS: tuple[Client, ...] = (
     Client("Streamiz", "C#", None, "1.4", "consistent_random", "Streamiz issue 216"),
     Client("Streamiz", "C#", "1.5", None, "murmur2_random", "Streamiz issue 216"),
 )
-
-
-def defaults_of(library: str) -> tuple[Client, ...]:
-    """A library's rows, the oldest version first; its name in any case. Empty where the table does not know it."""
-    return tuple(client for client in CLIENTS if client.library.casefold() == library.casefold())

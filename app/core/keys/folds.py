@@ -1,14 +1,14 @@
-"""From a 32-bit hash to a partition: where clients that share a hash still differ.
+"""Functions from a 32-bit hash to a partition, in which clients with the same hash can differ.
 
-A hash is Java's signed `int`. A remainder takes the sign of what is divided, as in C, Go and Java; so every client
-first does something about negative hashes, and not the same:
+A hash is Java's signed `int`. A remainder has the sign of the dividend, as in C, Go and Java; so every client handles
+negative hashes, in one of these ways:
 
     to_positive, then %      Java since 0.8.2, librdkafka's murmur2      h & 0x7fffffff
     abs, then %              0.8's way, and many a partitioner since     |h|, but −2³¹ stays negative
     %, then abs              Sarama, kafka-go, librdkafka's fnv1a        the same without that exception
-    unsigned %               librdkafka's crc32, ruby-kafka              h + 2³² where negative
+    unsigned %               librdkafka's crc32, ruby-kafka              h + 2³² if negative
 
-The first two agree on no negative hash but by chance: −5 becomes 2147483643 here and 5 there.
+The first two agree on a negative hash only by chance: −5 becomes 2147483643 in one and 5 in the other.
 """
 
 import numpy as np
@@ -24,7 +24,7 @@ def to_positive(hashes: Int32s) -> Int32s:
 
 
 def java_abs(hashes: Int32s) -> Int32s:
-    """`Math.abs` of an `int`: −2³¹ has no positive counterpart and stays what it is."""
+    """`Math.abs` of an `int`: −2³¹ has no positive counterpart and is returned unchanged."""
     absolute: Int32s = np.abs(hashes)
     return absolute
 
@@ -37,8 +37,8 @@ def of_positive(hashes: Int32s, partitions: int) -> Int32s:
 def of_abs(hashes: Int32s, partitions: int) -> Int32s:
     """`abs(h) % partitions`.
 
-    For the one hash −2³¹ it is −(2³¹ mod partitions): below 0 unless `partitions` is a power of two. A client refuses
-    to send such a record. (The helper that Kafka itself had in its later 0.8 answered 0 for −2³¹.)
+    For the hash −2³¹ it is −(2³¹ mod partitions): below 0 unless `partitions` is a power of two. A client rejects such
+    a record. (Kafka's own function in later versions of 0.8 returned 0 for −2³¹.)
     """
     remainders: Int32s = np.fmod(java_abs(hashes), np.int32(partitions))
     return remainders
@@ -56,7 +56,7 @@ def of_unsigned(hashes: Int32s, partitions: int) -> Int32s:
 
 
 def _remainders(dividends: NDArray[np.uint32], partitions: int) -> Int32s:
-    # numpy divides by one number with a multiplication, but takes a remainder with a division each.
+    # numpy divides by a scalar with a multiplication, but computes each remainder with a division.
     quotients = dividends // np.uint32(partitions)
     quotients *= np.uint32(partitions)
     np.subtract(dividends, quotients, out=quotients)

@@ -1,12 +1,13 @@
-"""The 32-bit number that a client makes of a key's bytes, for many keys at once.
+"""32-bit hashes of keys, as clients compute them, for many keys at once.
 
-Every function takes `Keys` and answers (keys,) int32: the hash as Java's `int`. A record without key gets the hash of
-the empty key, which no caller should look at: `partitioners` sees to that.
+Every function takes `Keys` and returns (keys,) int32: the hash as Java's `int`. A record without key gets the hash of
+the empty key, which `partitioners` replaces.
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
+from app.core.keys import hashes_kernel as kernel
 from app.core.keys.model import Keys
 from app.core.model import Int32s
 
@@ -16,8 +17,6 @@ def murmur2(keys: Keys) -> Int32s:
 
     Some 100 million keys of 16–32 bytes a second and thread. Source: `org.apache.kafka.common.utils.Utils`.
     """
-    from app.core.keys import hashes_kernel as kernel  # noqa: PLC0415 — numba takes most of a second to import
-
     hashes = np.empty(len(keys), np.int32)
     kernel.murmur2(keys.data, keys.offsets, hashes)
     return hashes
@@ -25,8 +24,6 @@ def murmur2(keys: Keys) -> Int32s:
 
 def fnv1a(keys: Keys) -> Int32s:
     """FNV-1a of 32 bits: Sarama, goka, and librdkafka's `fnv1a`. Source: Fowler, Noll, Vo; `hash/fnv` of Go."""
-    from app.core.keys import hashes_kernel as kernel  # noqa: PLC0415 — numba takes most of a second to import
-
     hashes = np.empty(len(keys), np.int32)
     kernel.fnv1a(keys.data, keys.offsets, hashes)
     return hashes
@@ -34,8 +31,6 @@ def fnv1a(keys: Keys) -> Int32s:
 
 def crc32(keys: Keys) -> Int32s:
     """CRC-32 (IEEE 802.3, as zlib's): librdkafka's `consistent`, ruby-kafka. Its partition takes it as unsigned."""
-    from app.core.keys import hashes_kernel as kernel  # noqa: PLC0415 — numba takes most of a second to import
-
     hashes = np.empty(len(keys), np.int32)
     kernel.crc32(keys.data, keys.offsets, _crc32_table(), hashes)
     return hashes
@@ -47,8 +42,6 @@ def kafkajs_murmur2(keys: Keys) -> Int32s:
     It multiplies in JavaScript's doubles, which drop low bits of products past 2⁵³, and its loop runs once more over
     the last incomplete word. Source: KafkaJS, issue 357.
     """
-    from app.core.keys import hashes_kernel as kernel  # noqa: PLC0415 — numba takes most of a second to import
-
     hashes = np.empty(len(keys), np.int32)
     kernel.kafkajs_murmur2(keys.data, keys.offsets, hashes)
     return hashes

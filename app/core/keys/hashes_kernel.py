@@ -50,10 +50,10 @@ def _murmur2_of_one(data: Bytes, start: int, length: int) -> np.uint32:
     while position < words_end:
         hashed = _mixed(hashed, _word(data, position))
         position += 4
-    left = length & 3
-    if left:
+    remaining = length & 3
+    if remaining:
         tail = np.uint32(0)
-        for index in range(left):
+        for index in range(remaining):
             tail = np.uint32(tail | (np.uint32(data[np.uint64(position + index)]) << np.uint32(8 * index)))
         hashed = np.uint32(np.uint32(hashed ^ tail) * _M)
     return _finished(hashed)
@@ -62,10 +62,10 @@ def _murmur2_of_one(data: Bytes, start: int, length: int) -> np.uint32:
 @njit(nogil=True, inline="always")
 def _with_tail(hashed: np.uint32, word: np.uint32, length: np.uint32) -> np.uint32:
     """Take the last incomplete word in, if there is one, and finish."""
-    left = np.uint32(length & np.uint32(3))
-    mask = np.uint32((np.uint32(1) << np.uint32(8 * left)) - np.uint32(1))
+    remaining = np.uint32(length & np.uint32(3))
+    mask = np.uint32((np.uint32(1) << np.uint32(8 * remaining)) - np.uint32(1))
     # Times one where there is no tail: a product costs less than a guess.
-    factor = np.uint32(np.uint32(1) + (np.uint32(0x5BD1E994) if left else np.uint32(0)))
+    factor = np.uint32(np.uint32(1) + (np.uint32(0x5BD1E994) if remaining else np.uint32(0)))
     return _finished(np.uint32(np.uint32(hashed ^ np.uint32(word & mask)) * factor))
 
 
@@ -177,9 +177,9 @@ def kafkajs_murmur2(data: Bytes, offsets: Offsets, hashes: Int32s) -> None:
             word = np.uint32(word ^ (word >> np.uint32(24)))
             hashed = np.uint32(_product(hashed) ^ _product(word))
             position += 4
-        left = length & 3
-        if left:
-            for index in range(left):
+        remaining = length & 3
+        if remaining:
+            for index in range(remaining):
                 at = np.uint64(start + (length & ~3) + index)
                 hashed = np.uint32(hashed ^ (np.uint32(data[at]) << np.uint32(8 * index)))
             hashed = _product(hashed)

@@ -1,4 +1,4 @@
-"""Many keys as two buffers: their bytes one after another, and where each begins. What Arrow's binary arrays are."""
+"""Record keys as two buffers, the bytes and the offsets of each key, like Arrow's binary arrays."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -17,19 +17,19 @@ Offsets: TypeAlias = NDArray[np.int32] | NDArray[np.int64]
 class Keys:
     """Key i is bytes offsets[i] … offsets[i + 1] − 1 of `data`.
 
-    The buffers of an Arrow binary or string array are this already (`array.buffers()[1:]`, `array.offset` entries
-    into the offsets), so keys by the million are looked at where they lie.
+    The buffers of an Arrow binary or string array have this form (`array.buffers()[1:]`, from entry `array.offset` of
+    the offsets on), so that millions of keys are read without a copy.
 
     Parameters
     ----------
     data : (bytes,) uint8, contiguous.
     offsets : (keys + 1,) int32 or int64, ascending from 0 or more to at most len(data).
-    is_null : (keys,) bool: records that have no key at all, which an empty key is not; None where all have one.
+    is_null : (keys,) bool, records without a key, as opposed to an empty key; None if all have one.
 
     Raises
     ------
     ValueError
-        The offsets are none, descend or point outside the data, or `is_null` has another length.
+        The offsets are missing, descend or point outside the data, or `is_null` has another length.
     """
 
     data: Bytes
@@ -41,13 +41,13 @@ class Keys:
             raise ValueError("the keys' bytes are one contiguous array of uint8")
         if self.offsets.dtype not in (np.int32, np.int64) or self.offsets.ndim != 1 or not len(self.offsets):
             raise ValueError("offsets are int32 or int64, one more than there are keys")
-        # The loops read without looking, so what they are given has to be true.
+        # The compiled loops do not check bounds.
         first, last = int(self.offsets[0]), int(self.offsets[-1])
         if first < 0 or last > len(self.data) or (self.offsets[1:] < self.offsets[:-1]).any():
             raise ValueError(f"offsets ascend from 0 to at most {len(self.data)}; {first} to {last} given")
         if self.is_null is not None and len(self.is_null) != len(self):
             raise ValueError(f"{len(self)} keys have {len(self)} null flags; {len(self.is_null)} given")
-        # Read-only whatever was given: one kind of array, so that each loop is compiled once for it.
+        # Always read-only, so that each loop is compiled for one type of array.
         data, offsets = self.data.view(), self.offsets.view()
         data.flags.writeable = offsets.flags.writeable = False
         object.__setattr__(self, "data", data)
@@ -57,20 +57,20 @@ class Keys:
         return len(self.offsets) - 1
 
     def __getitem__(self, index: int) -> bytes | None:
-        """One key's bytes; None for a record without key."""
+        """The bytes of one key; None for a record without key."""
         if self.is_null is not None and self.is_null[index]:
             return None
         return self.data[self.offsets[index] : self.offsets[index + 1]].tobytes()
 
     @property
     def lengths(self) -> Offsets:
-        """(keys,) bytes of each."""
+        """(keys,) number of bytes of each key."""
         lengths: Offsets = np.diff(self.offsets)
         return lengths
 
 
 def keys_of(values: Sequence[bytes | None] | Iterable[bytes | None]) -> Keys:
-    """Keys given one by one; None is a record without key."""
+    """Keys from single values; None is a record without key."""
     listed = list(values)
     present = [value or b"" for value in listed]
     offsets = np.fromiter(accumulate(map(len, present), initial=0), np.int64, len(present) + 1)

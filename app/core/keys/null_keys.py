@@ -1,16 +1,16 @@
-"""Where records without a key go: each generation's policy, replayed from a generator that the caller passes.
+"""Policies of clients for records without a key, replayed from a generator that the caller passes.
 
-    round_robin_skipping   Java 0.8: a counter over all partitions, over those without leader it goes on
+    round_robin_skipping   Java 0.8: a counter over all partitions, which skips those without leader
     round_robin            Java 0.8.2 to 2.3: a counter over the partitions that have a leader
     sticky_batch           Java 2.4 to 3.2 (KIP-480): one partition until its batch is full, then another at random
     adaptive               Java since 3.3 (KIP-794): one partition for a batch's bytes, then the next at random, the
                            likelier the shorter its queue is
-    random                 librdkafka: any partition, once more if it has no leader. Since its 1.6 the one drawn is
-                           kept for `sticky.partitioning.linger.ms` (10 ms unless set), which is not modelled here
+    random                 librdkafka: any partition, once more if it has no leader. Since 1.6 it keeps the partition
+                           for `sticky.partitioning.linger.ms` (default 10 ms), which is not modelled here
     random_available       kafka-python, aiokafka: any partition that has a leader, else any
 
-What depends on time is left out: a batch ends by being full, never because `linger.ms` is over.
-Java's clients draw from generators that nobody can seed; the draws here are in their order, from `random`.
+Time is not modelled: a batch ends when it is full, never because `linger.ms` is over. Java's clients draw from
+generators that cannot be seeded; the draws here are in the same order, from `random`.
 """
 
 from bisect import bisect_left, bisect_right
@@ -25,19 +25,19 @@ from app.core.jvm import JavaRandom
 from app.core.model import Int32s, Int64s
 
 DEFAULT_BATCH_BYTES = 16_384
-"""`batch.size` unless set."""
+"""Default of `batch.size`."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ProducerView:
-    """What a producer knows when it places records without key.
+    """The metadata and queues of a producer when it places records without key.
 
     Parameters
     ----------
-    partitions : how many the topic has; at least 1.
-    available : (available,) int32 ids of those that have a leader, each once, in the metadata's order; None: all.
-    queue_sizes : (available,) int32 batches that wait for each of these; None where they are all alike, or the
-        producer does not look (`partitioner.adaptive.partitioning.enable`). A partition that is too slow
+    partitions : of the topic; at least 1.
+    available : (available,) int32 ids of partitions with a leader, distinct, in the metadata's order; None for all.
+    queue_sizes : (available,) int32 batches that wait for each of these; None if they are all equal, or the producer
+        does not use them (`partitioner.adaptive.partitioning.enable`). A partition that is too slow
         (`partitioner.availability.timeout.ms`) is left out of `available`.
     batch_bytes : `batch.size`, at least 1.
     """
@@ -48,7 +48,7 @@ class ProducerView:
     batch_bytes: int = DEFAULT_BATCH_BYTES
 
     def candidates(self) -> Int32s:
-        """The available partitions, or all where none is."""
+        """The available partitions, or all if none is available."""
         if self.available is None or not len(self.available):
             return np.arange(self.partitions, dtype=np.int32)
         return self.available
@@ -69,10 +69,10 @@ def round_robin(record_bytes: Int32s, view: ProducerView, *, random: JavaRandom)
 
 
 def round_robin_skipping(record_bytes: Int32s, view: ProducerView, *, random: JavaRandom) -> Int32s:
-    """A counter from a random start, its sign bit dropped, modulo all partitions; those without leader are passed.
+    """A counter from a random start, its sign bit dropped, modulo all partitions; those without leader are skipped.
 
-    The partition after one without leader gets that one's share too. With no leader at all, each record counts
-    through all partitions in vain and takes the next.
+    The partition after one without leader gets that one's share too. Without any leader, each record advances the
+    counter by all partitions and gets the next one.
     """
     start = random.next_int32()
     if view.available is not None and len(view.available):
@@ -83,27 +83,27 @@ def round_robin_skipping(record_bytes: Int32s, view: ProducerView, *, random: Ja
 
 
 def _stops(available: Int32s, partitions: int, counter: int, records: int) -> Int32s:
-    """(records,) partitions where the counter stops, reckoned by rounds: most of what it passes has no leader."""
+    """(records,) partitions at which the counter stops, computed by rounds, since it may skip most partitions."""
     leading = np.sort(available).astype(np.int64)
-    found: list[Int64s] = []
+    parts: list[Int64s] = []
     missing = records
     while missing > 0:
-        # No more than the stops before the counter's bits wrap, and those of a round on either side.
+        # At most the stops before the counter's bits wrap, and those of a round on either side.
         stops = np.arange(min(missing, (2**31 // partitions + 2) * len(leading)), dtype=np.int64)
         stops += np.searchsorted(leading, counter % partitions)
         rounds, index = np.divmod(stops, len(leading))
         counters = counter - counter % partitions + rounds * partitions + leading[index]
         before_wrap = counters < 2**31
-        found.append(leading[index[before_wrap]])
-        missing -= len(found[-1])
-        counter = 0  # after 2³¹ − 1, the sign bit dropped, comes 0
-    return np.concatenate([*found, np.empty(0, np.int64)])[:records].astype(np.int32)
+        parts.append(leading[index[before_wrap]])
+        missing -= len(parts[-1])
+        counter = 0  # 2³¹ − 1 is followed by 0, since the sign bit is dropped
+    return np.concatenate([*parts, np.empty(0, np.int64)])[:records].astype(np.int32)
 
 
 def sticky_batch(record_bytes: Int32s, view: ProducerView, *, random: JavaRandom) -> Int32s:
     """One partition until a record does not fit its batch; that record opens one at another partition.
 
-    The first record finds no batch open, so it, too, asks for a new partition: two draws before it lands.
+    For the first record there is no open batch, so that it also requests a new partition: two draws for it.
     """
     candidates: list[int] = view.candidates().tolist()
     has_leader = view.available is None or len(view.available) > 0
@@ -113,7 +113,7 @@ def sticky_batch(record_bytes: Int32s, view: ProducerView, *, random: JavaRandom
     first = before = 0
     while first < len(ends):
         current = _other_partition(candidates, current, random, has_leader=has_leader)
-        # A record that is larger than a batch has one to itself.
+        # A record that is larger than a batch gets one of its own.
         end = max(first + 1, bisect_right(ends, before + view.batch_bytes, first))
         runs.append((current, end - first))
         first, before = end, ends[end - 1]
@@ -121,15 +121,15 @@ def sticky_batch(record_bytes: Int32s, view: ProducerView, *, random: JavaRandom
 
 
 def _other_partition(candidates: list[int], current: int | None, random: JavaRandom, *, has_leader: bool) -> int:
-    """KIP-480's draw: another available partition than the current one, where there are two; any where none is."""
+    """KIP-480's draw: another available partition than the current one if there are two; any if none is available."""
     if not has_leader:
         return candidates[_positive(random) % len(candidates)]
     if len(candidates) == 1:
         return candidates[0]
-    drawn = current
-    while drawn is None or drawn == current:
-        drawn = candidates[_positive(random) % len(candidates)]
-    return drawn
+    candidate = current
+    while candidate is None or candidate == current:
+        candidate = candidates[_positive(random) % len(candidates)]
+    return candidate
 
 
 def adaptive(record_bytes: Int32s, view: ProducerView, *, random: JavaRandom) -> Int32s:
@@ -147,7 +147,7 @@ def adaptive(record_bytes: Int32s, view: ProducerView, *, random: JavaRandom) ->
             index = _positive(random) % len(candidates)
         else:
             index = bisect_right(frequencies, _positive(random) % frequencies[-1])
-        # Where the records left fill no batch, they all go there.
+        # If the remaining records fill no batch, they all go there.
         end = min(bisect_left(ends, before + view.batch_bytes, first) + 1, len(ends))
         runs.append((candidates[index], end - first))
         first, before = end, ends[end - 1]
@@ -155,13 +155,13 @@ def adaptive(record_bytes: Int32s, view: ProducerView, *, random: JavaRandom) ->
 
 
 def _in_runs(runs: list[tuple[int, int]]) -> Int32s:
-    """(partition, how many records follow each other there), written out."""
+    """The partition of each record, from (partition, number of consecutive records)."""
     partitions, records = np.array(runs, np.int64).reshape(-1, 2).T
     return np.repeat(partitions.astype(np.int32), records)
 
 
 def _cumulative_frequencies(view: ProducerView) -> list[int] | None:
-    """KIP-794's table over the available partitions; None where the producer draws evenly."""
+    """KIP-794's table over the available partitions; None if the producer draws uniformly."""
     sizes = view.queue_sizes
     if sizes is None or not len(sizes) or view.partitions < 2:
         return None
@@ -172,22 +172,22 @@ def _cumulative_frequencies(view: ProducerView) -> list[int] | None:
 
 
 def random_once_more(record_bytes: Int32s, view: ProducerView, *, random: JavaRandom) -> Int32s:
-    """Any partition; where it has no leader any once more, which may have none either."""
+    """Any partition; if it has no leader, a second draw, which may have none either."""
     leading = None if view.available is None else set(view.available.tolist())
-    placed = np.empty(len(record_bytes), np.int32)
-    for record in range(len(placed)):
-        drawn = random.next_int(view.partitions)
-        if leading is not None and drawn not in leading:
-            drawn = random.next_int(view.partitions)
-        placed[record] = drawn
-    return placed
+    partitions = np.empty(len(record_bytes), np.int32)
+    for record in range(len(partitions)):
+        candidate = random.next_int(view.partitions)
+        if leading is not None and candidate not in leading:
+            candidate = random.next_int(view.partitions)
+        partitions[record] = candidate
+    return partitions
 
 
 def random_available(record_bytes: Int32s, view: ProducerView, *, random: JavaRandom) -> Int32s:
-    """Any available partition, or any where none is."""
+    """Any available partition, or any partition if none is available."""
     candidates = view.candidates()
-    drawn = [random.next_int(len(candidates)) for _ in range(len(record_bytes))]
-    return np.take(candidates, np.array(drawn, np.int64))
+    indices = [random.next_int(len(candidates)) for _ in range(len(record_bytes))]
+    return np.take(candidates, np.array(indices, np.int64))
 
 
 def _positive(random: JavaRandom) -> int:
@@ -196,7 +196,7 @@ def _positive(random: JavaRandom) -> int:
 
 @dataclass(frozen=True, slots=True)
 class NullKeyPolicy:
-    """A policy, what it does in a line, and the function that replays it."""
+    """A policy, a summary in one line, and the function that replays it."""
 
     name: str
     summary: str

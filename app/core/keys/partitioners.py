@@ -1,8 +1,8 @@
-"""Every partitioner by its name; the API, the docs and the sweeps read this and nothing else.
+"""Every partitioner by name: the source of the API, the docs and the sweeps.
 
-A name stands for what becomes of a key and of its absence. Where a partitioner goes by the key, the answer is one
-partition; where it takes a record to have no key, the answer depends on what the client did before, and
-`null_keys` says by which policy; `place_null_keys` replays it.
+A name covers records with and without a key. If a partitioner uses the key, the answer is one partition; if it takes a
+record to have no key, the answer depends on earlier records: `null_keys` is the name of the policy, and
+`place_null_keys` replays it.
 """
 
 from collections.abc import Callable, Mapping
@@ -20,20 +20,21 @@ from app.core.model import INT32_MAX, Int32s
 from app.errors import FieldPath, InvalidPartitions, KafkaError
 
 WITHOUT_KEY = -(2**31)
-"""Stands for the partition of a record that has no key for this partitioner; no arithmetic gives this number."""
+"""The answer for a record that has no key for this partitioner; no client's arithmetic gives this number."""
 
 PartitionKeys: TypeAlias = Callable[[Keys, int], Int32s]
-"""(keys, number of partitions) → (keys,) int32. What it says of records without key is not looked at."""
+"""(keys, number of partitions) → (keys,) int32. The answer for records without key is ignored."""
 
 
 @dataclass(frozen=True, slots=True)
 class Partitioner:
-    """A partitioner and what goes with it.
+    """A partitioner and its policy for records without key.
 
     Parameters
     ----------
-    null_keys : the name of the policy for records without key; None: they are hashed as an empty key.
-    empty_is_null : an empty key counts as none.
+    partition : partitions by key.
+    null_keys : the name of the policy for records without key; None if they are hashed as an empty key.
+    empty_is_null : whether an empty key counts as none.
     """
 
     name: str
@@ -43,7 +44,7 @@ class Partitioner:
     empty_is_null: bool = False
 
     def without_key(self, keys: Keys) -> Flags:
-        """(keys,) bool: the records that this partitioner places by its policy instead of by their key."""
+        """(keys,) bool: the records that this partitioner places by its policy instead of their key."""
         none = np.zeros(len(keys), np.bool_)
         if self.null_keys is None:
             return none
@@ -52,12 +53,12 @@ class Partitioner:
 
 
 def partition(partitioner: Partitioner, keys: Keys, partitions: int) -> Int32s:
-    """Say which partition each key goes to.
+    """The partition of each key. O(bytes of the keys).
 
     Returns
     -------
-    (keys,) int32: 0 … partitions − 1; `WITHOUT_KEY` for a record without key; another negative number where the
-    client's own arithmetic gives one, which it then refuses to send (`folds.of_abs`).
+    (keys,) int32: 0 … partitions − 1; `WITHOUT_KEY` for a record without key; another negative number if the client's
+    own arithmetic gives one, in which case the client does not send the record (`folds.of_abs`).
 
     Raises
     ------
@@ -65,17 +66,23 @@ def partition(partitioner: Partitioner, keys: Keys, partitions: int) -> Int32s:
         The number of partitions is not 1 … 2³¹ − 1.
     ValueError
         A registered partitioner answers with another number of partitions than there are keys.
+
+    Examples
+    --------
+    >>> from app.core.keys.model import keys_of
+    >>> partition(PARTITIONERS["murmur2"], keys_of([b"a", b"b", b"c"]), 12).tolist()
+    [4, 8, 10]
     """
     require_partitions(partitions, path=("partitions",))
-    placed = np.asarray(partitioner.partition(keys, partitions), np.int32)
-    if placed.shape != (len(keys),):
-        raise ValueError(f"{partitioner.name} answers {placed.shape} for {len(keys)} keys")
+    partitions_of_keys = np.asarray(partitioner.partition(keys, partitions), np.int32)
+    if partitions_of_keys.shape != (len(keys),):
+        raise ValueError(f"{partitioner.name} answers {partitions_of_keys.shape} for {len(keys)} keys")
     without_key = partitioner.without_key(keys)
-    return np.where(without_key, np.int32(WITHOUT_KEY), placed) if without_key.any() else placed
+    return np.where(without_key, np.int32(WITHOUT_KEY), partitions_of_keys) if without_key.any() else partitions_of_keys
 
 
 def require_partitions(partitions: int, *, path: FieldPath) -> None:
-    """Raise `InvalidPartitions` unless a topic can have so many; `path` is the field that says so."""
+    """Raise `InvalidPartitions` unless 1 ≤ partitions ≤ 2³¹ − 1; `path` is the field of the number."""
     if not 1 <= partitions <= INT32_MAX:
         raise InvalidPartitions(
             f"a topic has 1 to {INT32_MAX} partitions; {partitions} given",
@@ -88,32 +95,32 @@ def require_partitions(partitions: int, *, path: FieldPath) -> None:
 
 
 def place_null_keys(
-    partitioner: Partitioner, placed: Int32s, record_bytes: Int32s, view: ProducerView, *, random: JavaRandom
+    partitioner: Partitioner, key_partitions: Int32s, record_bytes: Int32s, view: ProducerView, *, random: JavaRandom
 ) -> Int32s:
-    """Place the records that `partition` found without key, by the partitioner's own policy; the others stay.
+    """Place the records without key by the partitioner's policy; all others keep their partition.
 
-    Only these records count towards a batch. In a producer, one with a key that goes to the same partition shares the
-    batch, and fills it sooner.
+    Only these records count towards a batch. In a producer, records with a key that go to the same partition share the
+    batch, and fill it earlier.
 
     Parameters
     ----------
-    placed : (keys,) int32 as `partition` gave it for `view.partitions`.
+    key_partitions : (keys,) int32 as `partition` gave it for `view.partitions`.
     record_bytes : (keys,) int32 bytes of every record, those with a key included.
 
     Returns
     -------
-    (keys,) int32, without `WITHOUT_KEY`; the argument itself where every record has a key.
+    (keys,) int32, without `WITHOUT_KEY`; the argument itself if every record has a key.
     """
-    without = placed == WITHOUT_KEY
-    if partitioner.null_keys is None or not without.any():
-        return placed
-    filled = placed.copy()
-    filled[without] = NULL_KEY_POLICIES[partitioner.null_keys].place(record_bytes[without], view, random=random)
-    return filled
+    is_null = key_partitions == WITHOUT_KEY
+    if partitioner.null_keys is None or not is_null.any():
+        return key_partitions
+    result = key_partitions.copy()
+    result[is_null] = NULL_KEY_POLICIES[partitioner.null_keys].place(record_bytes[is_null], view, random=random)
+    return result
 
 
 def hashed(hash_keys: Callable[[Keys], Int32s], fold: Callable[[Int32s, int], Int32s]) -> PartitionKeys:
-    """Hash, then fold: what almost every partitioner is."""
+    """A partitioner that hashes the key and folds the hash to a partition."""
 
     def partition_keys(keys: Keys, partitions: int) -> Int32s:
         return fold(hash_keys(keys), partitions)
@@ -188,12 +195,12 @@ PARTITIONERS: Mapping[str, Partitioner] = MappingProxyType(_REGISTERED)
 
 
 def register(partitioner: Partitioner) -> None:
-    """Add a partitioner of one's own, before the service starts.
+    """Add a partitioner before the service starts.
 
     Raises
     ------
     ValueError
-        The name is taken, or the policy for records without key is none of `NULL_KEY_POLICIES`.
+        The name exists, or the policy for records without key is not in `NULL_KEY_POLICIES`.
     """
     if partitioner.name in _REGISTERED:
         raise ValueError(f"there is a partitioner {partitioner.name!r} already")

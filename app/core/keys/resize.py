@@ -1,7 +1,7 @@
-"""What a change of the partition count does: the keys that go elsewhere, next to what a uniform hash expects.
+"""Effect of a change of the partition count: the keys that move, beside the expectation for a uniform hash.
 
-A key that changes partition has its older records in one partition and its newer ones in another: their order is
-lost, a compacted topic keeps both, and state that was built from the old partition does not see the new records.
+A key that moves has its older records in one partition and its newer ones in another: their order is lost, a compacted
+topic keeps both, and state that was built from the old partition misses the new records.
 """
 
 from dataclasses import dataclass
@@ -23,29 +23,29 @@ class Resize:
     moved_share: float
     expected_moved_share: float
     moved_weight_share: float
-    """Of the weights; of the keys where none were given."""
+    """Share of the weights; of the keys if there are no weights."""
 
 
 def expected_moved_share(before: int, after: int) -> float:
-    """The share of keys that change partition from one count to another where the hash is uniform.
+    """The share of keys that change partition from one count to another if the hash is uniform.
 
-    A key stays where h mod a = h mod b. Over lcm(a, b) consecutive hashes that happens once for each partition that
+    A key stays if h mod a = h mod b. Over lcm(a, b) consecutive hashes that happens once for each partition that
     both counts have, so min(a, b) / lcm(a, b) = gcd(a, b) / max(a, b) of the keys stay.
     """
     return 1.0 - gcd(before, after) / max(before, after)
 
 
 def resize(
-    placed_before: Int32s,
-    placed_after: Int32s,
+    key_partitions_before: Int32s,
+    key_partitions_after: Int32s,
     *,
     partitions_before: int,
     partitions_after: int,
     weights: Int64s | None = None,
 ) -> Resize:
-    """Compare the (keys,) int32 partitions under both counts; negative ones (without key, refused) are left out."""
-    compared = (placed_before >= 0) & (placed_after >= 0)
-    moved = compared & (placed_before != placed_after)
+    """Compare the (keys,) int32 partitions under both counts; negative ones (without key, rejected) are left out."""
+    compared = (key_partitions_before >= 0) & (key_partitions_after >= 0)
+    moved = compared & (key_partitions_before != key_partitions_after)
     keys, moved_keys = int(np.count_nonzero(compared)), int(np.count_nonzero(moved))
     moved_share = moved_keys / keys if keys else 0.0
     moved_weight_share = moved_share

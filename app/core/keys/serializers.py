@@ -1,4 +1,4 @@
-"""What Java's serialisers write for a key: the bytes that every partitioner hashes.
+"""Bytes that Java's serialisers write for a key, which every partitioner hashes.
 
     StringSerializer    UTF-8, no length in front
     IntegerSerializer   four bytes, the highest first, two's complement

@@ -1,7 +1,7 @@
-"""How even a key set is: load per partition, its maximum over its mean, its Gini coefficient, its heaviest keys.
+"""Skew of a key set: load of each partition, its maximum over its mean, its Gini coefficient, its heaviest keys.
 
-A partition can be no lighter than its heaviest key: where one key has more than 1/partitions of the load, no number
-of partitions evens it out.
+A partition's load is at least that of its heaviest key: if one key has more than 1/partitions of the load, no number of
+partitions balances it.
 """
 
 from dataclasses import dataclass, field
@@ -18,13 +18,13 @@ _COMPARED_AT_ONCE = 1 << 16
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Skew:
-    """The load that keys put on partitions.
+    """The load of keys on partitions.
 
     Parameters
     ----------
     per_partition : (partitions,) int64 load of each.
-    max_over_mean : 1 where all are alike; 0 without any load.
-    gini : 0 where all are alike, towards 1 where one has everything.
+    max_over_mean : 1 if all loads are equal; 0 without any load.
+    gini : Gini coefficient: 0 if all loads are equal, near 1 if one partition has all load.
     """
 
     per_partition: Int64s = field(repr=False)
@@ -34,7 +34,7 @@ class Skew:
 
 @dataclass(frozen=True, slots=True)
 class HeavyKey:
-    """A key, what it weighs of all, and the index of its first occurrence."""
+    """A key, the index of its first occurrence, and its weight, absolute and as a share of all keys."""
 
     key: bytes
     first_index: int
@@ -42,23 +42,23 @@ class HeavyKey:
     share: float
 
 
-def skew(placed: Int32s, partitions: int, *, weights: Int64s | None = None) -> Skew:
-    """Measure where the keys landed.
+def skew(key_partitions: Int32s, partitions: int, *, weights: Int64s | None = None) -> Skew:
+    """Measure the skew of keys over partitions.
 
     Parameters
     ----------
-    placed : (keys,) int32 partitions; negative ones (without key, refused) are left out.
-    weights : (keys,) int64, not negative: records, bytes … of each; None counts each key as 1.
+    key_partitions : (keys,) int32; negative ones (without key, rejected) are left out.
+    weights : (keys,) int64 ≥ 0, such as records or bytes; None for 1 each.
     """
-    kept = placed >= 0
-    counted = None if weights is None else weights[kept].astype(np.float64)
+    has_partition = key_partitions >= 0
+    weights_of_keys = None if weights is None else weights[has_partition].astype(np.float64)
     # Sums of doubles are exact up to 2⁵³.
-    loads = np.bincount(placed[kept], weights=counted, minlength=partitions).astype(np.int64)
+    loads = np.bincount(key_partitions[has_partition], weights=weights_of_keys, minlength=partitions).astype(np.int64)
     return skew_of(loads)
 
 
 def skew_of(loads: Int64s) -> Skew:
-    """The same of loads that were summed elsewhere."""
+    """The skew of (partitions,) int64 loads."""
     total = int(loads.sum())
     if not total:
         return Skew(loads, 0.0, 0.0)
@@ -69,45 +69,53 @@ def skew_of(loads: Int64s) -> Skew:
 
 
 def heaviest(keys: Keys, *, most: int, weights: Int64s | None = None) -> tuple[HeavyKey, ...]:
-    """The keys that weigh most over all their occurrences, heaviest first, those that came first before their equals.
+    """The keys with the largest weight over all their occurrences, heaviest first, then by first occurrence.
 
-    Records without key are left out. Keys are told apart by their bytes; hashes only bring equal ones together.
+    Records without key are left out. Keys are compared by their bytes; hashes only group equal ones.
+
+    Parameters
+    ----------
+    most : the largest number of keys.
+    weights : (keys,) int64 of each occurrence; None for 1 each.
     """
     indices = np.arange(len(keys)) if keys.is_null is None else np.flatnonzero(~keys.is_null)
     if not len(indices) or most < 1:
         return ()
-    each = np.ones(len(keys), np.int64) if weights is None else weights
-    total = int(each[indices].sum())
-    both = murmur2(keys).view(np.uint32).astype(np.uint64) << np.uint64(32) | fnv1a(keys).view(np.uint32)
-    order = indices[np.argsort(both[indices], kind="stable")]
-    starts = np.flatnonzero(np.concatenate([[True], both[order][1:] != both[order][:-1]]))
-    sums = np.add.reduceat(each[order], starts)
+    key_weights = np.ones(len(keys), np.int64) if weights is None else weights
+    total = int(key_weights[indices].sum())
+    hashes = murmur2(keys).view(np.uint32).astype(np.uint64) << np.uint64(32) | fnv1a(keys).view(np.uint32)
+    order = indices[np.argsort(hashes[indices], kind="stable")]
+    starts = np.flatnonzero(np.concatenate([[True], hashes[order][1:] != hashes[order][:-1]]))
+    sums = np.add.reduceat(key_weights[order], starts)
     ends = np.append(starts[1:], len(order))
     firsts = order[starts]
-    found: list[HeavyKey] = []
+    heaviest_keys: list[HeavyKey] = []
     for group in np.lexsort((firsts, -sums)).tolist():
-        # Only a group of keys whose hashes collide weighs more than its keys, so no later group can overtake.
-        if len(found) == most and (-sums[group], firsts[group]) > (-found[-1].weight, found[-1].first_index):
+        # A group weighs more than its keys only if their hashes collide, so that no later group can be heavier.
+        if len(heaviest_keys) == most and (-sums[group], firsts[group]) > (
+            -heaviest_keys[-1].weight,
+            heaviest_keys[-1].first_index,
+        ):
             break
-        for key, members in _told_apart(keys, order[starts[group] : ends[group]]):
-            weight = int(each[members].sum())
-            found.append(HeavyKey(key, int(members[0]), weight, weight / total if total else 0.0))
-        found.sort(key=lambda heavy: (-heavy.weight, heavy.first_index))
-        del found[most:]
-    return tuple(found)
+        for key, members in _distinct_keys(keys, order[starts[group] : ends[group]]):
+            weight = int(key_weights[members].sum())
+            heaviest_keys.append(HeavyKey(key, int(members[0]), weight, weight / total if total else 0.0))
+        heaviest_keys.sort(key=lambda heavy: (-heavy.weight, heavy.first_index))
+        del heaviest_keys[most:]
+    return tuple(heaviest_keys)
 
 
-def _told_apart(keys: Keys, members: NDArray[np.int64]) -> list[tuple[bytes, NDArray[np.int64]]]:
-    """Occurrences of equal hash as the keys that they are; almost always one."""
-    apart = []
+def _distinct_keys(keys: Keys, members: NDArray[np.int64]) -> list[tuple[bytes, NDArray[np.int64]]]:
+    """Occurrences of equal hash by key, which is almost always one key."""
+    distinct = []
     while len(members):
         first, same = int(members[0]), np.zeros(len(members), np.bool_)
         start, end = int(keys.offsets[first]), int(keys.offsets[first + 1])
-        for at in range(0, len(members), _COMPARED_AT_ONCE):
-            some = members[at : at + _COMPARED_AT_ONCE]
-            alike = np.flatnonzero(keys.lengths[some] == end - start)
-            at_bytes = keys.offsets[some[alike]].astype(np.int64)[:, None] + np.arange(end - start)
-            same[at + alike] = (keys.data[at_bytes] == keys.data[start:end]).all(axis=1)
-        apart.append((keys.data[start:end].tobytes(), members[same]))
+        for begin in range(0, len(members), _COMPARED_AT_ONCE):
+            batch = members[begin : begin + _COMPARED_AT_ONCE]
+            same_length = np.flatnonzero(keys.lengths[batch] == end - start)
+            positions = keys.offsets[batch[same_length]].astype(np.int64)[:, None] + np.arange(end - start)
+            same[begin + same_length] = (keys.data[positions] == keys.data[start:end]).all(axis=1)
+        distinct.append((keys.data[start:end].tobytes(), members[same]))
         members = members[~same]
-    return apart
+    return distinct

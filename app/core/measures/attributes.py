@@ -1,10 +1,11 @@
-"""What the loss of each value of each attribute of brokers costs: racks are one attribute among others."""
+"""Exposure to the loss of each value of each attribute of brokers: racks are one attribute among others."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from app.core.measures import exposure_kernel as kernel
 from app.core.measures.placement import RacksPerPartition, rack_safe_share
 from app.core.measures.tally import BrokerTable, positions_of, tally_over
 from app.core.model import Assignment, Broker
@@ -12,7 +13,7 @@ from app.core.model import Assignment, Broker
 
 @dataclass(frozen=True, slots=True)
 class ValueLoss:
-    """What the loss of all brokers of one value costs, before anything is moved."""
+    """The cost of losing all brokers of one value, before anything is moved."""
 
     partitions_leaderless: int
     """Partitions whose preferred leader is lost; another replica has to lead."""
@@ -26,12 +27,12 @@ class ValueLoss:
 
 @dataclass(frozen=True, slots=True)
 class AttributeExposure:
-    """How placements stand to one attribute; a broker without it is none of its values."""
+    """How placements are spread over one attribute; a broker without it has none of its values."""
 
     values_per_partition: RacksPerPartition
-    """How many values the partitions span."""
+    """Number of values that the partitions span."""
     spanning_share: float
-    """The share of partitions that span min(replicas, values) values; 1.0 where there is no partition."""
+    """The share of partitions that span min(replicas, values) values; 1.0 if there is no partition."""
     losses: Mapping[str, ValueLoss]
     """By value, sorted."""
 
@@ -41,20 +42,18 @@ def exposure_by_attribute(
 ) -> dict[str, AttributeExposure]:
     """Measure the exposure to the loss of each value of each attribute, in the order given.
 
-    An attribute that no broker has is left out.
+    An attribute that no broker has is omitted.
     """
-    found = {}
+    exposures = {}
     for name in attributes:
-        # What is counted of racks is counted of any attribute.
+        # The counts of racks are those of any attribute.
         table = BrokerTable.of([replace(broker, rack=broker.value(name)) for broker in brokers])
         if table.racks:
-            found[name] = _exposure(assignments, table)
-    return found
+            exposures[name] = _exposure(assignments, table)
+    return exposures
 
 
 def _exposure(assignments: Mapping[str, Assignment], table: BrokerTable) -> AttributeExposure:
-    from app.core.measures import exposure_kernel as kernel  # noqa: PLC0415 — numba takes most of a second to import
-
     counts = tally_over(table, assignments)
     down_to_one = np.zeros(len(table.racks), np.int64)
     for assignment in assignments.values():

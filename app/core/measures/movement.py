@@ -1,4 +1,4 @@
-"""What lies between two assignments: which partitions changed, how many replicas move, which leaders change."""
+"""Differences of two assignments: partitions that change, replicas that move, preferred leaders that change."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ from app.core.model import NO_REPLICA, Assignment, Int32s, Int64s
 
 @dataclass(frozen=True, slots=True)
 class PartitionChange:
-    """One partition that differs. `before` is None where it is new, `after` where it is gone."""
+    """One partition that differs. `before` is None if it is new, `after` if it is removed."""
 
     topic: str
     partition: int
@@ -27,7 +27,7 @@ class PartitionChange:
 class TopicMovement:
     """One topic on both sides, over the union of its partitions; a partition that one side lacks is all padding there.
 
-    `rows` are the indices of those that differ.
+    `rows` are the indices of the partitions that differ.
     """
 
     topic: str
@@ -39,7 +39,7 @@ class TopicMovement:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Movement:
-    """What lies between two assignments, counted; `changes` says it partition by partition."""
+    """Differences of two assignments, counted; `changes` lists them partition by partition."""
 
     partitions: int
     partitions_added: int
@@ -62,27 +62,27 @@ class Movement:
 
     @property
     def total(self) -> int:
-        """How many partitions differ in any way."""
+        """Number of partitions that differ in any way."""
         return sum(len(topic.rows) for topic in self.topics)
 
     def changes(self, start: int, stop: int) -> list[PartitionChange]:
         """Changes start … stop − 1, by topic name and partition id."""
-        found: list[PartitionChange] = []
+        listed: list[PartitionChange] = []
         for topic in self.topics:
             rows = topic.rows[max(start, 0) : max(stop, 0)]
-            found.extend(_change(topic, int(row)) for row in rows)
+            listed.extend(_change(topic, int(row)) for row in rows)
             start, stop = start - len(topic.rows), stop - len(topic.rows)
-        return found
+        return listed
 
 
 def movement(before: Mapping[str, Assignment], after: Mapping[str, Assignment]) -> Movement:
     """Compare two assignments, topic by topic in the order of their names.
 
-    A replica that only changes its place in the list is not moved, but the preferred leader may change by it.
+    A replica that only changes its index in the list is not moved, but the preferred leader may change by it.
     """
     topics = tuple(_compare(name, before.get(name), after.get(name)) for name in sorted({*before, *after}))
     present = [(_present(topic.before), _present(topic.after)) for topic in topics]
-    # What is on both sides and differs; all that moves is there.
+    # Partitions on both sides that differ; only those move.
     both = [
         (topic.before[rows], topic.after[rows])
         for topic, (was, now) in zip(topics, present, strict=True)
@@ -125,9 +125,9 @@ def _present(rows: Int32s) -> NDArray[np.bool_]:
 
 
 def _gained(before: Int32s, after: Int32s) -> int:
-    """How many replicas of `after` are not among `before`, row by row."""
-    kept = (after[:, :, None] == before[:, None, :]).any(axis=2)
-    return int(np.count_nonzero(~kept & (after != NO_REPLICA)))
+    """Number of replicas of `after` that are not among `before`, row by row."""
+    stays = (after[:, :, None] == before[:, None, :]).any(axis=2)
+    return int(np.count_nonzero(~stays & (after != NO_REPLICA)))
 
 
 def _sum(masks: Iterable[NDArray[np.bool_]]) -> int:

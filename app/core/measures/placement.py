@@ -1,4 +1,4 @@
-"""The measures of an assignment: how even it is, how many racks each partition spans, and what a loss would cost."""
+"""The measures of an assignment: balance, racks spanned by each partition, exposure to losses."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,12 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from app.core.measures.tally import Tally
+from app.core.measures.tally_kernel import TOO_FEW_RACKS
 from app.core.model import Int64s
 
 
 @dataclass(frozen=True, slots=True)
 class PerBroker:
-    """A count for each broker, by ascending id; `spread` is max - min, and all are 0 where there is no broker."""
+    """A count for each broker, by ascending id; `spread` is max - min; all are 0 if there is no broker."""
 
     min: int
     max: int
@@ -21,7 +22,7 @@ class PerBroker:
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """What the loss of one broker or one rack costs, before anything is moved."""
+    """The cost of losing one broker or one rack, before anything is moved."""
 
     leaders: int
     """Partitions whose preferred leader is lost; another replica has to lead."""
@@ -33,7 +34,7 @@ class Loss:
 
 @dataclass(frozen=True, slots=True)
 class Exposure:
-    """What each loss costs: racks by name, brokers by ascending id."""
+    """The cost of each loss: racks by name, brokers by ascending id."""
 
     racks: Mapping[str, Loss]
     brokers: Mapping[int, Loss]
@@ -41,7 +42,7 @@ class Exposure:
 
 @dataclass(frozen=True, slots=True)
 class RacksPerPartition:
-    """How many distinct racks the partitions span; `partitions` counts them by that number."""
+    """Number of distinct racks that partitions span; `partitions` counts partitions by that number."""
 
     min: int
     max: int
@@ -50,7 +51,7 @@ class RacksPerPartition:
 
 @dataclass(frozen=True, slots=True)
 class PlacementMeasures:
-    """What every plan reports. `rack_safe_share` and `racks_per_partition` are None where no broker has a rack."""
+    """What every plan reports. `rack_safe_share` and `racks_per_partition` are None if no broker has a rack."""
 
     partitions: int
     leaders: PerBroker
@@ -64,7 +65,7 @@ class PlacementMeasures:
 def measure(counts: Tally) -> PlacementMeasures:
     """Turn the counts of an assignment into its measures.
 
-    A broker without a rack stands in none: its replicas add to no partition's racks.
+    A broker without a rack is in none: its replicas add to no partition's racks.
     """
     ids = [broker.id for broker in counts.brokers]
     partitions = int(counts.per_racks_spanned.sum())
@@ -86,8 +87,6 @@ def measure(counts: Tally) -> PlacementMeasures:
 
 def rack_safe_share(counts: Tally) -> float | None:
     """The share of partitions that span min(replicas, racks) racks; None without racks, 1.0 without partitions."""
-    from app.core.measures.tally_kernel import TOO_FEW_RACKS  # noqa: PLC0415 — numba is imported late
-
     if not counts.racks:
         return None
     partitions = int(counts.per_racks_spanned.sum())

@@ -1,4 +1,4 @@
-"""Count an assignment once; the measures and the verifier both read the counts."""
+"""Count an assignment once; measures and the verifier both read the counts."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from app.core.measures import tally_kernel as kernel
 from app.core.model import NO_REPLICA, Assignment, Broker, Int32s, Int64s
 
 LARGEST_LOOKUP = 1 << 22
-"""Up to this broker id a table of all ids (int32, 16 MiB) turns ids into positions; above, a binary search does."""
+"""Largest broker id for which a lookup table (int32, 16 MiB) turns ids into positions; above, by binary search."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,7 +37,7 @@ class Tally:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BrokerTable:
-    """Brokers as arrays, by ascending id: made once where many assignments are counted over the same.
+    """Brokers as arrays, by ascending id, built once for many assignments over the same brokers.
 
     Parameters
     ----------
@@ -52,7 +53,7 @@ class BrokerTable:
 
     @classmethod
     def of(cls, brokers: Sequence[Broker]) -> "BrokerTable":
-        """Of two brokers with one id the last one counts."""
+        """The table of some brokers; of two brokers with one id the last one counts."""
         known = tuple(sorted({broker.id: broker for broker in brokers}.values(), key=lambda broker: broker.id))
         racks = tuple(sorted({broker.rack for broker in known if broker.rack is not None}))
         index_of = {rack: index for index, rack in enumerate(racks)}
@@ -66,14 +67,12 @@ class BrokerTable:
 
 
 def tally(assignments: Mapping[str, Assignment], brokers: Sequence[Broker]) -> Tally:
-    """Count where the topics' replicas are, over `brokers`; of two brokers with one id the last one counts."""
+    """Count the topics' replicas over `brokers`; of two brokers with one id the last one counts."""
     return tally_over(BrokerTable.of(brokers), assignments)
 
 
 def tally_over(table: BrokerTable, assignments: Mapping[str, Assignment]) -> Tally:
-    """Count where the topics' replicas are, over the brokers of a table."""
-    from app.core.measures import tally_kernel as kernel  # noqa: PLC0415 — numba takes most of a second to import
-
+    """Count the topics' replicas over the brokers of a table."""
     racks = len(table.racks)
     per_broker = np.zeros((len(table.brokers), 3), np.int64)
     per_rack = np.zeros((racks, 3), np.int64)
@@ -86,7 +85,7 @@ def tally_over(table: BrokerTable, assignments: Mapping[str, Assignment]) -> Tal
 
 
 def positions_of(replicas: Int32s, ids: Int32s) -> Int32s:
-    """Each replica's index in the ascending `ids`; len(ids) where it is not among them, -1 where there is none."""
+    """Each replica's index in the ascending `ids`; len(ids) if it is not among them, -1 for padding."""
     if not replicas.size:
         return replicas
     largest = int(max(replicas.max(), ids[-1] if len(ids) else 0))
@@ -95,9 +94,9 @@ def positions_of(replicas: Int32s, ids: Int32s) -> Int32s:
         lookup[ids] = np.arange(len(ids), dtype=np.int32)
         lookup[NO_REPLICA] = NO_REPLICA  # the padding is -1, which indexes the last entry
         return lookup.take(replicas, mode="wrap")
-    found = np.searchsorted(ids, replicas).astype(np.int32)
-    is_known = found < len(ids)
-    is_known[is_known] = ids[found[is_known]] == replicas[is_known]
-    found[~is_known] = len(ids)
-    found[replicas == NO_REPLICA] = NO_REPLICA
-    return found
+    positions = np.searchsorted(ids, replicas).astype(np.int32)
+    is_known = positions < len(ids)
+    is_known[is_known] = ids[positions[is_known]] == replicas[is_known]
+    positions[~is_known] = len(ids)
+    positions[replicas == NO_REPLICA] = NO_REPLICA
+    return positions

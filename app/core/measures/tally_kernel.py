@@ -1,4 +1,4 @@
-"""One pass over an assignment, counting everything that the measures and the verifier ask for."""
+"""One pass over an assignment that counts what the measures and the verifier need."""
 
 import numpy as np
 from numba import njit

@@ -1,7 +1,7 @@
-"""What a reassignment moves from where to where: per broker, from broker to broker, and partition by partition.
+"""Replicas and bytes that a reassignment moves: per broker, from broker to broker, and partition by partition.
 
-Only what two assignments say counts, whoever made them. A partition that `after` does not name stays where it is, as
-with Kafka's own reassignments. A new partition is created, not moved: its replicas have no bytes and come from nowhere.
+Only the two assignments count, whichever planner made them. A partition that `after` omits stays where it is, as with
+Kafka's own reassignments. A new partition is created, not moved: its replicas have no bytes and no sender.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,19 +10,20 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from app.core.measures import transfers_kernel as kernel
 from app.core.measures.movement import Movement, TopicMovement, movement
 from app.core.measures.tally import BrokerTable, positions_of
 from app.core.model import NO_REPLICA, UNKNOWN_SIZE, Assignment, Broker, Int32s, Int64s, unpadded
 
 NOWHERE = -1
-"""Gives a replica that a raised factor adds, and takes one that a lowered factor drops."""
+"""Sender of a replica that a raised factor adds, and receiver of one that a lowered factor removes."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Copies:
     """Replicas of each broker, and their bytes: (brokers,) int64 each.
 
-    `size_bytes` leaves out the replicas `unknown_size`, whose partition's size nobody reported.
+    `size_bytes` excludes the replicas `unknown_size`, for whose partition no size is reported.
     """
 
     replicas: Int64s
@@ -31,21 +32,21 @@ class Copies:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Loads(Copies):
-    """What each broker has; `leaders` (brokers,) int64 counts the partitions that it leads by preference."""
+class BrokerLoads(Copies):
+    """What each broker has; `leaders` (brokers,) int64 counts the partitions of which it is the preferred leader."""
 
     leaders: Int64s
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Flows:
-    """What moves from one broker to another, by ascending giver and taker; `NOWHERE` comes first.
+class BrokerTransfers:
+    """Transfers from one broker to another, by ascending sender and receiver; `NOWHERE` comes first.
 
-    givers, takers : (flows,) int32 broker ids. replicas, size_bytes, unknown_size : (flows,) int64.
+    senders, receivers : (pairs,) int32 broker ids. replicas, size_bytes, unknown_size : (pairs,) int64.
     """
 
-    givers: Int32s
-    takers: Int32s
+    senders: Int32s
+    receivers: Int32s
     replicas: Int64s
     size_bytes: Int64s
     unknown_size: Int64s
@@ -59,8 +60,8 @@ class ChangedPartitions:
     ----------
     partition_ids : (rows,) int32. before, after : (rows, widest) int32 broker ids, padded; a new partition is all
         padding before.
-    size_bytes : (rows,) int64, `UNKNOWN_SIZE` where nobody reported it.
-    racks_before, racks_after : (rows,) int32 distinct racks; a broker without one stands in none.
+    size_bytes : (rows,) int64, `UNKNOWN_SIZE` if none is reported.
+    racks_before, racks_after : (rows,) int32 distinct racks; a broker without a rack is in none.
     """
 
     topic: str
@@ -72,7 +73,7 @@ class ChangedPartitions:
     racks_after: Int32s = field(repr=False)
 
     def only(self, rows: NDArray[np.bool_]) -> "ChangedPartitions":
-        """Those of these rows."""
+        """The partitions of these rows."""
         return ChangedPartitions(
             self.topic,
             self.partition_ids[rows],
@@ -86,7 +87,7 @@ class ChangedPartitions:
 
 @dataclass(frozen=True, slots=True)
 class PartitionTransfer:
-    """One partition that differs. `before` is None where it is new; `size_bytes` where nobody knows."""
+    """One partition that differs. `before` is None if it is new; `size_bytes` if it is unknown."""
 
     topic: str
     partition: int
@@ -102,30 +103,30 @@ class PartitionTransfer:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Transfers:
-    """What lies between two assignments, in replicas and bytes.
+    """Differences of two assignments, in replicas and bytes.
 
-    For each broker `after` is `before` and what arrives, without what leaves, and with what is created.
+    For each broker `after` is `before` plus arrivals and created replicas, less departures.
 
     Parameters
     ----------
     movement : the same, counted by partitions.
-    brokers : those that were listed and those that only a partition names, by ascending id.
+    brokers : listed brokers and those that only a partition names, by ascending id.
     created : (brokers,) int64 replicas of new partitions; they are part of `after` and do not arrive.
     """
 
     movement: Movement
     brokers: tuple[Broker, ...]
-    before: Loads
-    after: Loads
+    before: BrokerLoads
+    after: BrokerLoads
     arriving: Copies
     leaving: Copies
     created: Int64s
-    flows: Flows
+    flows: BrokerTransfers
     _sizes: tuple[Int64s, ...] = field(repr=False)
     _table: BrokerTable = field(repr=False)
 
     def changed(self, start: int = 0, stop: int | None = None) -> Iterator[ChangedPartitions]:
-        """The partitions that differ, topic by topic in the order of their names: start … stop − 1 of them all."""
+        """The partitions that differ, topic by topic in the order of their names: start … stop − 1 of all."""
         last = self.movement.total if stop is None else stop
         for topic, sizes in zip(self.movement.topics, self._sizes, strict=True):
             rows = topic.rows[max(start, 0) : max(last, 0)]
@@ -144,7 +145,7 @@ class Transfers:
 
     def partitions(self, start: int, stop: int) -> list[PartitionTransfer]:
         """The same as records."""
-        return [found for changed in self.changed(start, stop) for found in _records(changed)]
+        return [record for changed in self.changed(start, stop) for record in _records(changed)]
 
 
 def transfers(
@@ -156,27 +157,30 @@ def transfers(
 ) -> Transfers:
     """Compare two assignments, topic by topic in the order of their names.
 
-    Each replica that a partition gains is paired with one that it loses, of the same rack where there is one, else in
-    their order; what has no partner comes from, or goes, `NOWHERE`. Kafka copies from the leader, wherever the replica
-    is that goes: a flow says who is relieved of what others take.
+    Each replica that a partition gains is paired with one that it loses, of the same rack if there is one, else in
+    their order; a replica without a pair is sent, or received, by `NOWHERE`. Kafka copies from the leader, whichever
+    replica is removed: a transfer states which broker is relieved of what another receives.
 
     Parameters
     ----------
-    before : every partition whose load counts. after : of those and of new ones; what it leaves out stays.
-    sizes : (partitions,) bytes of a replica or `UNKNOWN_SIZE`, in the order of the topic's partitions in `before`; a
-        topic that is not there has sizes that nobody knows.
+    before : every partition whose load counts. after : of those and of new ones; what it omits stays.
+    sizes : (partitions,) bytes of a replica or `UNKNOWN_SIZE`, in the order of the topic's partitions in `before`; the
+        sizes of a topic that is not listed are unknown.
+    brokers : the listed brokers.
     """
-    found = movement(before, {**before, **{name: _completed(before.get(name), its) for name, its in after.items()}})
-    row_sizes = tuple(_row_sizes(topic, before.get(topic.topic), sizes.get(topic.topic)) for topic in found.topics)
-    sides = _stacked([topic.before for topic in found.topics]), _stacked([topic.after for topic in found.topics])
+    compared = movement(
+        before, {**before, **{name: _completed(before.get(name), assignment) for name, assignment in after.items()}}
+    )
+    row_sizes = tuple(_row_sizes(topic, before.get(topic.topic), sizes.get(topic.topic)) for topic in compared.topics)
+    sides = _stacked([topic.before for topic in compared.topics]), _stacked([topic.after for topic in compared.topics])
     was, now, table = _positions(*sides, brokers)
-    counts = _Counts.over(len(table.ids))
+    counts = _TransferCounts.over(len(table.ids))
     flows = _count(was, now, np.concatenate([*row_sizes, _NO_SIZES]), table, counts)
     return Transfers(
-        movement=found,
+        movement=compared,
         brokers=table.brokers,
-        before=Loads(*counts.before.T),
-        after=Loads(*counts.after.T),
+        before=BrokerLoads(*counts.before.T),
+        after=BrokerLoads(*counts.after.T),
         arriving=Copies(*counts.arriving.T),
         leaving=Copies(*counts.leaving.T),
         created=counts.created,
@@ -187,7 +191,7 @@ def transfers(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Counts:
+class _TransferCounts:
     before: Int64s
     after: Int64s
     arriving: Int64s
@@ -195,13 +199,13 @@ class _Counts:
     created: Int64s
 
     @classmethod
-    def over(cls, brokers: int) -> "_Counts":
+    def over(cls, brokers: int) -> "_TransferCounts":
         before, after, arriving, leaving = (np.zeros((brokers, columns), np.int64) for columns in (4, 4, 3, 3))
         return cls(before, after, arriving, leaving, np.zeros(brokers, np.int64))
 
 
 def _completed(before: Assignment | None, after: Assignment) -> Assignment:
-    """`after` with the partitions that it leaves out."""
+    """`after` with the partitions that it omits."""
     if before is None or np.array_equal(before.partition_ids, after.partition_ids):
         return after
     stays = ~np.isin(before.partition_ids, after.partition_ids)
@@ -216,16 +220,16 @@ def _completed(before: Assignment | None, after: Assignment) -> Assignment:
 
 
 def _row_sizes(topic: TopicMovement, before: Assignment | None, sizes: Int64s | None) -> Int64s:
-    """(partitions,) int64 over the union of both sides; 0 where a partition is new."""
-    found = np.zeros(len(topic.partition_ids), np.int64)
+    """(partitions,) int64 over the union of both sides; 0 for new partitions."""
+    row_sizes = np.zeros(len(topic.partition_ids), np.int64)
     if before is not None:
         rows = np.searchsorted(topic.partition_ids, before.partition_ids)
-        found[rows] = UNKNOWN_SIZE if sizes is None else sizes
-    return found
+        row_sizes[rows] = UNKNOWN_SIZE if sizes is None else sizes
+    return row_sizes
 
 
 def _stacked(sides: Sequence[Int32s]) -> Int32s:
-    """The rows of all topics under one another, padded to the widest."""
+    """The rows of all topics, one topic after the other, padded to the widest."""
     width = max([side.shape[1] for side in sides], default=0)
     if all(side.shape[1] == width for side in sides):
         return np.concatenate([*sides, np.empty((0, width), np.int32)])
@@ -241,36 +245,38 @@ def _positions(before: Int32s, after: Int32s, brokers: Sequence[Broker]) -> tupl
     """Both sides as positions among the listed brokers and those that only a partition names."""
     listed = BrokerTable.of(brokers)
     was, now = positions_of(before, listed.ids), positions_of(after, listed.ids)
-    strange = np.unique(np.concatenate([before[was == len(listed.ids)], after[now == len(listed.ids)]])).tolist()
-    if not strange:
+    unlisted = np.unique(np.concatenate([before[was == len(listed.ids)], after[now == len(listed.ids)]])).tolist()
+    if not unlisted:
         return was, now, listed
-    table = BrokerTable.of([*listed.brokers, *map(Broker, strange)])
+    table = BrokerTable.of([*listed.brokers, *map(Broker, unlisted)])
     return positions_of(before, table.ids), positions_of(after, table.ids), table
 
 
-def _count(before: Int32s, after: Int32s, sizes: Int64s, table: BrokerTable, counts: _Counts) -> Flows:
-    """Add up what brokers have, get and give, and say what moves from one to another."""
-    from app.core.measures import transfers_kernel as kernel  # noqa: PLC0415 — numba takes most of a second to import
-
+def _count(
+    before: Int32s, after: Int32s, sizes: Int64s, table: BrokerTable, counts: _TransferCounts
+) -> BrokerTransfers:
+    """Sum what brokers have, receive and send, and the transfers between them."""
     changed = int(np.count_nonzero((before != after).any(axis=1)))
-    givers, takers, rows = (np.empty(2 * changed * before.shape[1], np.int32) for _ in range(3))
-    found = 0
+    senders, receivers, rows = (np.empty(2 * changed * before.shape[1], np.int32) for _ in range(3))
+    pairs = 0
     if before.size:
         added_to = (counts.before, counts.after, counts.arriving, counts.leaving, counts.created)
-        found = kernel.count(before, after, sizes, table.rack_of, *added_to, givers, takers, rows)
-    return _summed(givers[:found], takers[:found], sizes[rows[:found]], table.ids)
+        pairs = kernel.count(before, after, sizes, table.rack_of, *added_to, senders, receivers, rows)
+    return _summed(senders[:pairs], receivers[:pairs], sizes[rows[:pairs]], table.ids)
 
 
-def _summed(givers: Int32s, takers: Int32s, sizes: Int64s, ids: Int32s) -> Flows:
-    # A giver and a taker as one number, both from 1 on, so that nowhere comes first.
-    pairs = (givers.astype(np.int64) + 1) * (len(ids) + 1) + takers + 1
+def _summed(senders: Int32s, receivers: Int32s, sizes: Int64s, ids: Int32s) -> BrokerTransfers:
+    # Sender and receiver as one number, both from 1 on, so that `NOWHERE` sorts first.
+    pairs = (senders.astype(np.int64) + 1) * (len(ids) + 1) + receivers + 1
     distinct, place = np.unique(pairs, return_inverse=True)
     size_bytes, unknown = np.zeros(len(distinct), np.int64), np.zeros(len(distinct), np.int64)
     np.add.at(size_bytes, place, np.maximum(sizes, 0))
     np.add.at(unknown, place, (sizes < 0).astype(np.int64))
     known = np.append(np.int32(NOWHERE), ids).astype(np.int32)
-    giver, taker = np.divmod(distinct, len(ids) + 1)
-    return Flows(known[giver], known[taker], np.bincount(place, minlength=len(distinct)), size_bytes, unknown)
+    sender, receiver = np.divmod(distinct, len(ids) + 1)
+    return BrokerTransfers(
+        known[sender], known[receiver], np.bincount(place, minlength=len(distinct)), size_bytes, unknown
+    )
 
 
 _NO_SIZES: Int64s = np.empty(0, np.int64)

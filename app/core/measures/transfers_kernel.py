@@ -1,4 +1,4 @@
-"""The compiled loop behind `transfers`: what brokers have before and after, and which copy replaces which."""
+"""The compiled loop of `transfers`: loads before and after, and which replica replaces which."""
 
 import numpy as np
 from numba import njit
@@ -20,25 +20,26 @@ def count(
     arriving: Int64s,
     leaving: Int64s,
     created: Int64s,
-    givers: Int32s,
-    takers: Int32s,
+    senders: Int32s,
+    receivers: Int32s,
     rows: Int32s,
 ) -> int:
-    """Add up one topic.
+    """Sum one topic.
 
     Parameters
     ----------
     before, after : (partitions, widest) broker positions, padded with -1; a new partition is all padding before.
-    sizes : (partitions,) bytes, negative where nobody knows.
+    sizes : (partitions,) bytes, negative if unknown.
     rack_of : (brokers,) index of each broker's rack, -1 for none.
     loads_before, loads_after : (brokers, 4); arriving, leaving : (brokers, 3); created : (brokers,). Added to.
-    givers, takers, rows : filled with the broker that gives a replica, the one that takes it, -1 for none, and its row.
+    senders, receivers, rows : filled with the broker that loses a replica, the one that gains it, -1 for none, and its
+        row.
 
     Returns
     -------
-    How many of those there are.
+    Number of those pairs.
     """
-    found = 0
+    pairs = 0
     width = before.shape[1]
     added = np.empty(width, np.int32)
     removed = np.empty(width, np.int32)
@@ -58,8 +59,8 @@ def count(
             _copy(added[i], size, unknown, arriving)
         for i in range(lost):
             _copy(removed[i], size, unknown, leaving)
-        found = _pair(added[:gained], removed[:lost], rack_of, row, givers, takers, rows, found)
-    return found
+        pairs = _pair(added[:gained], removed[:lost], rack_of, row, senders, receivers, rows, pairs)
+    return pairs
 
 
 @njit(cache=True, nogil=True)
@@ -80,8 +81,8 @@ def _copy(broker: int, size: int, unknown: int, counts: Int64s) -> None:
 
 @njit(cache=True, nogil=True)
 def _missing(here: Int32s, there: Int32s, missing: Int32s) -> int:
-    """Those of `here` that are not `there`, in their order, and how many they are."""
-    found = 0
+    """Write those of `here` that are not in `there`, in their order; their number."""
+    pairs = 0
     for broker in here:
         if broker < 0:
             continue
@@ -91,9 +92,9 @@ def _missing(here: Int32s, there: Int32s, missing: Int32s) -> int:
                 is_there = True
                 break
         if not is_there:
-            missing[found] = broker
-            found += 1
-    return found
+            missing[pairs] = broker
+            pairs += 1
+    return pairs
 
 
 @njit(cache=True, nogil=True)
@@ -102,19 +103,19 @@ def _pair(
     removed: Int32s,
     rack_of: Int32s,
     row: int,
-    givers: Int32s,
-    takers: Int32s,
+    senders: Int32s,
+    receivers: Int32s,
     rows: Int32s,
-    found: int,
+    pairs: int,
 ) -> int:
-    """Pair those of one rack first, what is left in its order, and what is left over with nobody."""
+    """Pair those of one rack first, then the rest in order; what is left over has no partner."""
     for i in range(len(added)):
         rack = rack_of[added[i]]
         for j in range(len(removed)):
             if rack >= 0 and removed[j] >= 0 and rack_of[removed[j]] == rack:
-                givers[found], takers[found], rows[found] = removed[j], added[i], row
+                senders[pairs], receivers[pairs], rows[pairs] = removed[j], added[i], row
                 added[i] = removed[j] = -1
-                found += 1
+                pairs += 1
                 break
     i = j = 0
     while True:
@@ -122,11 +123,11 @@ def _pair(
             i += 1
         while j < len(removed) and removed[j] < 0:
             j += 1
-        giver = removed[j] if j < len(removed) else -1
-        taker = added[i] if i < len(added) else -1
-        if giver < 0 and taker < 0:
-            return found
-        givers[found], takers[found], rows[found] = giver, taker, row
-        found += 1
+        sender = removed[j] if j < len(removed) else -1
+        receiver = added[i] if i < len(added) else -1
+        if sender < 0 and receiver < 0:
+            return pairs
+        senders[pairs], receivers[pairs], rows[pairs] = sender, receiver, row
+        pairs += 1
         i += 1
         j += 1

@@ -1,9 +1,10 @@
-"""The verifier: say every way in which an assignment, made by anyone, is illegal or fragile."""
+"""The verifier: every way in which an assignment from any source is illegal or fragile."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
+from app.core.measures import tally_kernel as kernel
 from app.core.measures.tally import Tally
 
 NAMED_PARTITIONS = 100
@@ -27,17 +28,15 @@ class Violation:
 
 
 def violations(counts: Tally) -> list[Violation]:
-    """Say every way in which an assignment is illegal or fragile, by topic in the given order.
+    """List every way in which an assignment is illegal or fragile, by topic in the given order.
 
     Returns
     -------
-    Empty where every partition has replicas on distinct, known brokers, is led by an unfenced one and spans
+    Empty if every partition has replicas on distinct, known brokers, is led by an unfenced one and spans
     min(replicas, racks) racks.
 
     Source: KIP-36, "Proposed Changes".
     """
-    from app.core.measures import tally_kernel as kernel  # noqa: PLC0415 — numba takes most of a second to import
-
     kinds = (
         (kernel.NO_REPLICAS, "no_replicas", "illegal", "have no replica at all"),
         (kernel.UNKNOWN_BROKER, "unknown_broker", "illegal", "have a replica on a broker that is not in the cluster"),
@@ -45,7 +44,7 @@ def violations(counts: Tally) -> list[Violation]:
         (kernel.FENCED_LEADER, "fenced_leader", "fragile", "are led by a fenced broker"),
         (kernel.TOO_FEW_RACKS, "too_few_racks", "fragile", f"span fewer racks than they could ({len(counts.racks)})"),
     )
-    found = []
+    listed = []
     for (topic, assignment), faults in zip(counts.assignments.items(), counts.faults, strict=True):
         if not faults.any():
             continue
@@ -54,5 +53,5 @@ def violations(counts: Tally) -> list[Violation]:
             if len(rows):
                 named = tuple(assignment.partition_ids[rows[:NAMED_PARTITIONS]].tolist())
                 detail = f"{len(rows)} of {len(faults)} partitions of {topic} {what}"
-                found.append(Violation(code, severity, topic, len(rows), named, detail))
-    return found
+                listed.append(Violation(code, severity, topic, len(rows), named, detail))
+    return listed

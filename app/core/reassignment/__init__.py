@@ -1,14 +1,79 @@
-"""Reassignment: replicas and leaders moved as little as can be, with the proof, in steps that Kafka executes safely.
+"""Reassignment: replicas and leaders moved as little as possible, with the proof, in batches that Kafka executes.
 
-problem.py     what is asked: where each partition's replicas are, and where they may be
-balance.py     how even brokers are to be: `keep`, `tight`, a tolerance; the band of counts that it comes to
-domains.py     the domain of each partition: who may hold it, how it is spread over racks
-answer.py      what a solver answers: where the replicas shall be, and the bound that proves how good that is
-verifying.py   the verifier: what is wrong with a placement, whoever made it
-yardstick.py   what a change that anybody planned takes at least
-counts/        replicas balanced by their number, exactly
-leaders/       which replica of each partition is its preferred leader: by count, exactly, or by ingress
-loads/         replicas balanced by bytes or throughput, with both gaps
-batches/       the way there: batches within limits, one after another, each with its inverse
-what_if/       a broker removed, or some added: the scenarios of a sweep
+Callers import this room; its files are:
+
+model.py          the problem, the balance and the placement, as arrays
+domains.py        eligible brokers of each partition, and its spread over racks
+verifier.py       violations of a placement, whichever solver made it
+plan_minimum.py   the least movement for the end of a given plan
+counts/           replicas balanced by count: the least movement, exactly
+loads/            replicas balanced by bytes or throughput: local search, with lower bounds
+leaders/          preferred leaders: by count, exactly, or by ingress
+batches/          the reassignment in batches within limits, each with its inverse
+sweep/            a broker removed, brokers added: the scenarios of a sweep
 """
+
+from app.core.reassignment.batches.cutting import cut_batches
+from app.core.reassignment.batches.model import Batches, BatchLimits, BrokerDisks, Hottest, ReassignedPartitions
+from app.core.reassignment.batches.verifier import BatchViolation, batch_violations
+from app.core.reassignment.counts.least_movement import (
+    BudgetTooSmall,
+    least_movement,
+    movement_within,
+    trade_off,
+    within_budget,
+)
+from app.core.reassignment.counts.narrowest import narrowest_band
+from app.core.reassignment.counts.places import cheapest, movement_costs
+from app.core.reassignment.domains import NoLegalPlacement, PartitionKind, RackRule, find_domains
+from app.core.reassignment.leaders.choosing import choose_leaders
+from app.core.reassignment.leaders.preferred import awaits_election, is_led_by_another, with_leader_first
+from app.core.reassignment.leaders.problem import LeaderChoice, LeaderProblem, leader_violations
+from app.core.reassignment.loads.by_load import LoadPlacement, place_by_load
+from app.core.reassignment.model import KEEP, TIGHT, Balance, Band, Domain, MovementProblem, ReplicaPlacement
+from app.core.reassignment.plan_minimum import PlanMinimum, ProposedPlan, least_movement_for
+from app.core.reassignment.verifier import are_spread, placement_violations
+
+__all__ = [
+    "KEEP",
+    "TIGHT",
+    "Balance",
+    "Band",
+    "BatchLimits",
+    "BatchViolation",
+    "Batches",
+    "BrokerDisks",
+    "BudgetTooSmall",
+    "Domain",
+    "Hottest",
+    "LeaderChoice",
+    "LeaderProblem",
+    "LoadPlacement",
+    "MovementProblem",
+    "NoLegalPlacement",
+    "PartitionKind",
+    "PlanMinimum",
+    "ProposedPlan",
+    "RackRule",
+    "ReassignedPartitions",
+    "ReplicaPlacement",
+    "are_spread",
+    "awaits_election",
+    "batch_violations",
+    "cheapest",
+    "choose_leaders",
+    "cut_batches",
+    "find_domains",
+    "is_led_by_another",
+    "leader_violations",
+    "least_movement",
+    "least_movement_for",
+    "movement_costs",
+    "movement_within",
+    "narrowest_band",
+    "place_by_load",
+    "placement_violations",
+    "trade_off",
+    "with_leader_first",
+    "within_budget",
+]

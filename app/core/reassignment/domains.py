@@ -1,4 +1,4 @@
-"""Which brokers each partition may be on and how it is to be spread over racks: what the caller's rules come to."""
+"""Eligible brokers of each partition, and how many of its replicas each rack may have."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,17 +6,18 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from app.core.model import Int32s, Int64s
-from app.core.reassignment.model import NO_HOME, Domain
+from app.core.model import NO_REPLICA, Int32s, Int64s
+from app.core.reassignment.model import Domain
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Kind:
-    """Partitions of which a caller asks the same: the factor, who may keep a replica and who may receive one.
+class PartitionKind:
+    """Partitions with the same requirements: replication factor and eligible brokers.
 
     Parameters
     ----------
-    may_keep, may_receive : (brokers,) bool.
+    factor : replicas of each partition.
+    may_keep, may_receive : (brokers,) bool, as in `Domain`.
     """
 
     factor: int
@@ -30,13 +31,12 @@ class RackRule:
 
     Parameters
     ----------
-    to_span : a partition has to be in min(factor, to_span) racks, and as evenly as their brokers allow. 1 where racks
-        do not count.
-    most : replicas of one partition that a rack may have; None sets no such limit.
-    known : how many racks have a name; those of a higher index are single brokers that are down, in racks that nobody
-        knows. None: all have.
-    repairs : whether partitions that break the rule now have to follow it afterwards. Otherwise they may stay as
-        crowded as they are, and become no more so.
+    to_span : a partition spans min(factor, to_span) racks, balanced as far as the racks' brokers allow; 1 if racks are
+        ignored.
+    most : maximum replicas of one partition in a rack; None sets no maximum.
+    known : number of racks with a name; higher indices are singleton racks of offline brokers. None: all have a name.
+    repairs : whether partitions that violate the rule now have to satisfy it afterwards. Otherwise they may keep their
+        current counts per rack, and not exceed them.
     """
 
     to_span: int
@@ -45,15 +45,15 @@ class RackRule:
     repairs: bool = True
 
 
-class NotFeasible(Exception):
-    """No legal place exists for some partitions, whatever moves.
+class NoLegalPlacement(Exception):
+    """No legal placement exists for some partitions, whatever moves.
 
     Parameters
     ----------
-    what : `brokers`: fewer may hold a replica than the factor. `racks`: those that may are in too few racks to span.
-        `rack_places`: the racks have too few places at `most` replicas each.
-    needed, there : how many of them (of racks, where places are short).
-    kind : index of the caller's kind. row : the first partition that it is so for.
+    what : `brokers`: fewer eligible brokers than the factor. `racks`: eligible brokers in fewer racks than have to be
+        spanned. `rack_places`: too few racks at `most` replicas each.
+    needed, there : how many are needed and how many there are (racks, for `rack_places`).
+    kind : index of the partition's kind. row : the first partition concerned.
     """
 
     def __init__(self, what: str, *, needed: int, there: int, kind: int, row: int) -> None:
@@ -61,20 +61,23 @@ class NotFeasible(Exception):
         self.what, self.needed, self.there, self.kind, self.row = what, needed, there, kind, row
 
 
-def domains_of(
-    kinds: Sequence[Kind], kind_of: Int32s, homes: Int32s, rack_of: Int32s, rule: RackRule
+def find_domains(
+    kinds: Sequence[PartitionKind], kind_of: Int32s, current: Int32s, rack_of: Int32s, rule: RackRule
 ) -> tuple[tuple[Domain, ...], Int32s]:
-    """The domain of each partition, and each domain once.
+    """Find the domain of each partition, with each distinct domain listed once.
 
-    Racks that differ in size are filled evenly: with L the smallest level at which the racks' brokers, at most L of
-    each rack, are as many as the factor, a rack takes L of them or L - 1, or all that it has if those are fewer. With
-    no more replicas than racks that is one a rack. A broker that may keep what it has and receive nothing is one of
-    its rack for the partitions that are there.
+    Racks of different size are filled evenly. With L the smallest level for which the racks' brokers, at most L of each
+    rack, are as many as the factor, a rack has L or L − 1 replicas, or all its brokers if it has fewer. For up to as
+    many replicas as racks that is at most one a rack. A broker that may keep a replica and receive none counts in its
+    rack only for the partitions that it has.
 
     Parameters
     ----------
-    kind_of : (rows,) int32 indices into `kinds`. homes : (rows, widest) int32, as in `Problem`.
-    rack_of : (brokers,) int32.
+    kinds : the distinct requirements.
+    kind_of : (rows,) int32 indices into `kinds`.
+    current : (rows, widest) int32, as in `MovementProblem`.
+    rack_of : (brokers,) int32, as in `MovementProblem`.
+    rule : the spread over racks.
 
     Returns
     -------
@@ -82,60 +85,60 @@ def domains_of(
 
     Raises
     ------
-    NotFeasible
+    NoLegalPlacement : for the first partition without any.
     """
     racks = int(rack_of.max(initial=-1)) + 1
-    found: list[Domain] = []
+    domains: list[Domain] = []
     domain_of = np.empty(len(kind_of), np.int32)
     for number, kind in enumerate(kinds):
         rows = np.flatnonzero(kind_of == number)
         if not len(rows):
             continue
-        keeps = kind.may_keep[homes[rows]] & (homes[rows] != NO_HOME)
-        kept = _per_rack(homes[rows], keeps, rack_of, racks)
-        keeps_only = keeps & ~kind.may_receive[homes[rows]]
-        # Rows that can be told apart by nothing that matters here share a domain; the most have no such home at all.
-        alike = _per_rack(homes[rows], keeps_only, rack_of, racks)
+        may_stay = kind.may_keep[current[rows]] & (current[rows] != NO_REPLICA)
+        current_per_rack = _per_rack(current[rows], may_stay, rack_of, racks)
+        may_only_stay = may_stay & ~kind.may_receive[current[rows]]
+        # Rows that are equal in all that matters share a domain; most have no broker that may only keep.
+        alike = _per_rack(current[rows], may_only_stay, rack_of, racks)
         if not rule.repairs:
-            alike = np.concatenate([alike, kept], axis=1)
+            alike = np.concatenate([alike, current_per_rack], axis=1)
         firsts, place = _distinct(alike)
         sizes = np.bincount(rack_of[kind.may_receive], minlength=racks)
         for first in firsts:
-            told = (number, int(rows[first]))
-            least, most = _spread(kind.factor, sizes + alike[first, :racks], rule, told)
+            origin = (number, int(rows[first]))
+            least, most = _spread(kind.factor, sizes + alike[first, :racks], rule, origin)
             domain = Domain(kind.factor, kind.may_keep, kind.may_receive, least, most)
-            found.append(domain if rule.repairs else _no_worse(domain, kept[first]))
-        domain_of[rows] = len(found) - len(firsts) + place
-    return tuple(found), domain_of
+            domains.append(domain if rule.repairs else _no_worse(domain, current_per_rack[first]))
+        domain_of[rows] = len(domains) - len(firsts) + place
+    return tuple(domains), domain_of
 
 
-def _per_rack(homes: Int32s, counted: NDArray[np.bool_], rack_of: Int32s, racks: int) -> Int64s:
-    """(rows, racks) int64: how many of the counted homes each row has in each rack."""
+def _per_rack(current: Int32s, counted: NDArray[np.bool_], rack_of: Int32s, racks: int) -> Int64s:
+    """(rows, racks) int64: the counted current replicas of each row in each rack."""
     row, column = np.nonzero(counted)
-    numbers = row * racks + rack_of[homes[row, column]]
-    return np.bincount(numbers, minlength=len(homes) * racks).reshape(len(homes), racks).astype(np.int64)
+    numbers = row * racks + rack_of[current[row, column]]
+    return np.bincount(numbers, minlength=len(current) * racks).reshape(len(current), racks).astype(np.int64)
 
 
 def _distinct(rows: Int64s) -> tuple[Int64s, Int64s]:
-    """The first of each distinct row, and (rows,) which of them each row is like."""
+    """The first row of each distinct value, and (rows,) the index of the value of each row."""
     if not rows.any():  # the usual case, without sorting a million rows
         return np.zeros(1, np.int64), np.zeros(len(rows), np.int64)
     _, first, place = np.unique(rows, axis=0, return_index=True, return_inverse=True)
     return first.astype(np.int64), place.reshape(-1)
 
 
-def _spread(factor: int, sizes: Int64s, rule: RackRule, told: tuple[int, int]) -> tuple[Int64s, Int64s]:
+def _spread(factor: int, sizes: Int64s, rule: RackRule, origin: tuple[int, int]) -> tuple[Int64s, Int64s]:
     brokers, racks = int(sizes.sum()), int(np.count_nonzero(sizes))
     if brokers < factor:
-        raise NotFeasible("brokers", needed=factor, there=brokers, kind=told[0], row=told[1])
+        raise NoLegalPlacement("brokers", needed=factor, there=brokers, kind=origin[0], row=origin[1])
     if racks < min(factor, rule.to_span):
-        raise NotFeasible("racks", needed=min(factor, rule.to_span), there=racks, kind=told[0], row=told[1])
+        raise NoLegalPlacement("racks", needed=min(factor, rule.to_span), there=racks, kind=origin[0], row=origin[1])
     named, nameless = sizes[: rule.known], sizes[len(sizes[: rule.known]) :]
-    # What is in a rack that nobody knows may be in any: the others take no more for it, and need take no less.
+    # A replica in an unknown rack may be in any rack: it relaxes the other racks' minimum and not their maximum.
     level = _level(factor, named)
     if rule.most is not None and level > rule.most:
         needed = -(-factor // rule.most)
-        raise NotFeasible("rack_places", needed=needed, there=racks, kind=told[0], row=told[1])
+        raise NoLegalPlacement("rack_places", needed=needed, there=racks, kind=origin[0], row=origin[1])
     lower = _level(factor - int(nameless.sum()), named) - 1
     return (
         np.concatenate([np.minimum(named, lower), np.zeros_like(nameless)]),
@@ -144,14 +147,14 @@ def _spread(factor: int, sizes: Int64s, rule: RackRule, told: tuple[int, int]) -
 
 
 def _level(replicas: int, sizes: Int64s) -> int:
-    """The smallest number from 1 on of which so many of each rack, or all that it has, are as many as the replicas."""
+    """The smallest level >= 1 at which the racks, filled up to it, have as many brokers as the replicas need."""
     wanted = min(replicas, int(sizes.sum()))
     return next(level for level in range(1, max(replicas, 1) + 1) if np.minimum(sizes, level).sum() >= wanted)
 
 
-def _no_worse(domain: Domain, kept: Int64s) -> Domain:
-    """The domain of a partition that may stay as crowded as it is."""
-    if (kept <= domain.most).all():
+def _no_worse(domain: Domain, current_per_rack: Int64s) -> Domain:
+    """The domain of a partition that may keep its current counts per rack."""
+    if (current_per_rack <= domain.most).all():
         return domain
-    least, most = np.minimum(domain.least, kept), np.maximum(domain.most, kept)
+    least, most = np.minimum(domain.least, current_per_rack), np.maximum(domain.most, current_per_rack)
     return Domain(domain.factor, domain.may_keep, domain.may_receive, least, most)

@@ -1,14 +1,8 @@
 """The problem of a reassignment and its answer, as arrays: eligible brokers, the balance, the placement.
 
-What is asked of a reassignment, as arrays: where each partition's replicas are, and where they may be.
-
-Brokers and racks are numbers here: positions in `Problem.broker_ids`, indices of racks. What a caller asks for (brokers
-removed, a factor raised, a topic kept to some brokers, a partition pinned) becomes the *domain* of the partitions that
-it touches; the solvers know domains alone, so that no kind of change is a case of its own.
-
-How even brokers are to be, and the band of counts that it comes to.
-
-The placement that a solver returns: the brokers of every replica, with the certificate of the movement.
+Brokers are positions in `MovementProblem.broker_ids`, racks are indices. Every kind of change (brokers removed, a
+replication factor raised, a topic restricted to some brokers, a pinned partition) becomes the *domain* of the
+partitions that it concerns. Solvers read domains only, so that no kind of change is a special case.
 """
 
 from dataclasses import dataclass, field
@@ -21,21 +15,20 @@ from numpy.typing import NDArray
 from app.core.certificate import Certificate
 from app.core.model import Int32s, Int64s
 
-NO_HOME = -1
-"""Pads rows of homes, and says of `must_keep` that nothing has to be kept."""
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Domain:
-    """Partitions that have the same factor and may be on the same brokers.
+    """Partitions with the same replication factor and the same eligible brokers.
 
-    Hard constraints: a partition has `factor` replicas on distinct brokers, each a home of its own where `may_keep`
-    holds or a broker where `may_receive` does, and between `least` and `most` of them in every rack.
+    Hard constraints: a partition has `factor` replicas on distinct brokers, each of them a current broker of the
+    partition for which `may_keep` is set or any broker for which `may_receive` is set, and between `least` and `most`
+    of them in every rack.
 
     Parameters
     ----------
-    may_keep : (brokers,) bool, who may keep the replicas that it has.
-    may_receive : (brokers,) bool, who may take new ones.
+    factor : replicas of each partition.
+    may_keep : (brokers,) bool, brokers that may keep a replica that they have.
+    may_receive : (brokers,) bool, brokers that may receive a replica.
     least, most : (racks,) int64 replicas of one partition; `sum(least) <= factor <= sum(most)`.
     """
 
@@ -47,23 +40,25 @@ class Domain:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Problem:
-    """Partitions to find a place for. Rows are partitions, in an order that the caller knows.
+class MovementProblem:
+    """Partitions whose replicas are to be placed. Rows are partitions, in the caller's order.
 
     Parameters
     ----------
-    broker_ids : (brokers,) int32, ascending: every broker that has or may get a replica.
-    rack_of : (brokers,) int32 index of each broker's rack. Where racks do not count, all are of rack 0; a broker whose
-        rack nobody knows (it is down, and may only keep what it has) is the one of a rack of its own.
-    target : (brokers,) bool, the brokers whose counts are to be balanced.
-    base : (brokers,) int64 replicas there of partitions that are not asked about.
+    broker_ids : (brokers,) int32, ascending: every broker that has a replica or may receive one.
+    rack_of : (brokers,) int32 index of each broker's rack; all 0 if racks are ignored. An offline broker of unknown
+        rack, which may only keep what it has, gets a singleton rack.
+    target : (brokers,) bool, the brokers whose counts are balanced.
+    base : (brokers,) int64 replicas of partitions outside the problem.
+    domains : the distinct domains.
     domain_of : (rows,) int32 indices into `domains`.
-    homes : (rows, widest) int32 positions of the brokers where the replicas are now, the preferred leader first, padded
-        with `NO_HOME`; a new partition has none. Where a broker is replaced, its successor is the home.
-    is_copied : (rows, widest) bool, homes that have to be copied to all the same (a successor's): they are preferred to
-        other brokers and yet are moves.
-    must_keep : (rows,) int32 the home that has to stay, as the leader's where the factor is lowered, or `NO_HOME`.
-    weight : (rows,) int64 >= 0, what moving one replica of the partition costs: bytes, or 1.
+    current : (rows, widest) int32 positions of the brokers that have a replica, the preferred leader first, padded with
+        `NO_REPLICA`; empty for a new partition. If a broker is replaced, its successor is listed instead.
+    is_copied : (rows, widest) bool, current brokers to which the replica has to be copied all the same (successors):
+        they are preferred to other brokers, and count as moves.
+    must_keep : (rows,) int32 the current broker that has to stay, as the leader's if the factor is lowered, or
+        `NO_REPLICA`.
+    weight : (rows,) int64 >= 0, the cost of moving one replica of the partition: bytes, or 1.
     """
 
     broker_ids: Int32s
@@ -72,35 +67,41 @@ class Problem:
     base: Int64s
     domains: tuple[Domain, ...]
     domain_of: Int32s = field(repr=False)
-    homes: Int32s = field(repr=False)
+    current: Int32s = field(repr=False)
     is_copied: NDArray[np.bool_] = field(repr=False)
     must_keep: Int32s = field(repr=False)
     weight: Int64s = field(repr=False)
 
     @property
     def racks(self) -> int:
-        """How many racks there are."""
+        """Number of racks."""
         return int(self.rack_of.max(initial=-1)) + 1
 
     @property
     def factors(self) -> Int64s:
-        """(rows,) int64 replicas wanted of each partition."""
+        """(rows,) int64 replication factor of each partition after the change."""
         return np.array([domain.factor for domain in self.domains], np.int64)[self.domain_of]
 
 
 @dataclass(frozen=True, slots=True)
 class Balance:
-    """How even brokers are to be.
+    """The balance that brokers are brought to.
 
-    `tolerance` None is *keep*: only what has to move moves, and goes where the largest count stays smallest.
-    0 is *tight*: every count within the narrowest band that there is. Above 0 that band is widened by so much of its
-    ends, to [⌊lo · (1 − t)⌋, ⌈hi · (1 + t)⌉].
+    Parameters
+    ----------
+    tolerance : None is *keep*: only forced moves, to the receivers that leave the smallest maximum. 0 is *tight*: every
+        count within the narrowest feasible band [lo, hi]. t > 0 widens that band to [⌊lo · (1 − t)⌋, ⌈hi · (1 + t)⌉].
     """
 
     tolerance: Fraction | None
 
     def widened(self, tight: "Band") -> "Band":
-        """The band that the tolerance makes of the narrowest one; `keep` makes none."""
+        """The narrowest band, widened by the tolerance.
+
+        Raises
+        ------
+        ValueError : with `keep`, which has no band.
+        """
         if self.tolerance is None:
             raise ValueError("keep has no band")
         return Band(floor(tight.low * (1 - self.tolerance)), ceil(tight.high * (1 + self.tolerance)))
@@ -112,7 +113,7 @@ TIGHT = Balance(Fraction(0))
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """The least and the most that any target broker has: replicas or leaders, or their weight."""
+    """Inclusive bounds on what each target broker has: replicas, leaders, or their load."""
 
     low: int
     high: int

@@ -1,8 +1,8 @@
-"""What a change that anybody planned takes at least: the yardstick that their plan is held against.
+"""The least movement for the end that a given plan reaches, as a lower bound to compare the plan with.
 
-A plan says by what it does what it is for: partitions get as many replicas as it lists, brokers that it empties are to
-be empty, and if it leaves every partition spread over racks then that is a rule. Two things are asked: how little has
-to move for that alone, and how little if brokers are to be as even as the plan leaves them.
+The end is read from the plan: the number of replicas of each partition, brokers that it empties, and, if it leaves
+every partition spread over racks, the rack rule. Two minima are computed: for that alone, and with every count within
+the band that the plan leaves.
 """
 
 from dataclasses import dataclass, field
@@ -10,23 +10,23 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from app.core.model import Int32s, Int64s
+from app.core.model import NO_REPLICA, Int32s, Int64s
 from app.core.reassignment.counts.least_movement import least_movement, movement_within
-from app.core.reassignment.domains import Kind, NotFeasible, RackRule, domains_of
-from app.core.reassignment.model import KEEP, NO_HOME, Band, Problem, ReplicaPlacement
+from app.core.reassignment.domains import NoLegalPlacement, PartitionKind, RackRule, find_domains
+from app.core.reassignment.model import KEEP, Band, MovementProblem, ReplicaPlacement
 from app.core.reassignment.verifier import are_spread
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Planned:
-    """A plan that anybody made, as positions of brokers.
+class ProposedPlan:
+    """A reassignment from any source, as positions of brokers.
 
     Parameters
     ----------
-    broker_ids : (brokers,) int32, ascending. rack_of : (brokers,) int32, as in `Problem`.
-    is_listed : (brokers,) bool; the others are down, and receive only what the plan gives them.
-    base : (brokers,) int64 replicas of partitions that the plan leaves out.
-    before, after : (rows, …) int32 positions, padded with `NO_HOME`. weight : (rows,) int64 of moving one replica.
+    broker_ids : (brokers,) int32, ascending. rack_of : (brokers,) int32, as in `MovementProblem`.
+    is_listed : (brokers,) bool; the others are offline, and receive only what the plan assigns to them.
+    base : (brokers,) int64 replicas of partitions outside the plan.
+    before, after : (rows, …) int32 positions, padded with `NO_REPLICA`. weight : (rows,) int64 of moving one replica.
     """
 
     broker_ids: Int32s
@@ -39,61 +39,64 @@ class Planned:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Yardstick:
-    """The least movement for the same end.
+class PlanMinimum:
+    """The least movement for the end of a plan.
 
     Parameters
     ----------
-    forced : only what has to move. as_even : with every count within the band that the plan leaves.
-    emptied : (brokers,) bool, those that the plan empties. minds_racks : whether the rack rule is one of the plan's.
+    forced : the forced moves alone. as_balanced : with every count within the band that the plan leaves.
+    emptied : (brokers,) bool, brokers that the plan empties. spreads_racks : whether the plan satisfies the rack rule.
     """
 
     forced: ReplicaPlacement
-    as_even: ReplicaPlacement
+    as_balanced: ReplicaPlacement
     emptied: NDArray[np.bool_]
-    minds_racks: bool
+    spreads_racks: bool
 
 
-def yardstick(planned: Planned) -> Yardstick:
-    """Measure what the end that a plan reaches takes at least; that it can be reached, the plan itself shows."""
-    brokers = len(planned.broker_ids)
-    had = planned.base + np.bincount(planned.before[planned.before != NO_HOME], minlength=brokers)
-    has = planned.base + np.bincount(planned.after[planned.after != NO_HOME], minlength=brokers)
+def least_movement_for(plan: ProposedPlan) -> PlanMinimum:
+    """Compute the least movement that reaches the same end as a plan; the plan itself shows that the end is feasible.
+
+    Complexity: two solutions of `least_movement`.
+    """
+    brokers = len(plan.broker_ids)
+    had = plan.base + np.bincount(plan.before[plan.before != NO_REPLICA], minlength=brokers)
+    has = plan.base + np.bincount(plan.after[plan.after != NO_REPLICA], minlength=brokers)
     emptied = (had > 0) & (has == 0)
-    target = (planned.is_listed & ~emptied) | (has > planned.base)
-    problem = _problem(planned, target, minds_racks=True)
-    minds_racks = problem is not None and bool(are_spread(problem, planned.after).all())
-    if problem is None or not minds_racks:
-        problem = _problem(planned, target, minds_racks=False)
+    target = (plan.is_listed & ~emptied) | (has > plan.base)
+    problem = _problem(plan, target, spreads_racks=True)
+    spreads_racks = problem is not None and bool(are_spread(problem, plan.after).all())
+    if problem is None or not spreads_racks:
+        problem = _problem(plan, target, spreads_racks=False)
     if problem is None:
         raise RuntimeError("a plan that exists is feasible")
     on_targets = has[target] if target.any() else np.zeros(1, np.int64)
     band = Band(int(on_targets.min()), int(on_targets.max()))
-    return Yardstick(least_movement(problem, KEEP), movement_within(problem, band), emptied, minds_racks)
+    return PlanMinimum(least_movement(problem, KEEP), movement_within(problem, band), emptied, spreads_racks)
 
 
-def _problem(planned: Planned, target: NDArray[np.bool_], *, minds_racks: bool) -> Problem | None:
-    """The problem that the plan solves; None where it does not follow the rack rule, since nothing can."""
-    factors, number = np.unique((planned.after != NO_HOME).sum(axis=1), return_inverse=True)
-    rack_of = planned.rack_of if minds_racks else np.zeros_like(planned.rack_of)
-    kinds = [Kind(int(factor), target, target) for factor in factors]
-    listed = rack_of[planned.is_listed]
+def _problem(plan: ProposedPlan, target: NDArray[np.bool_], *, spreads_racks: bool) -> MovementProblem | None:
+    """The problem that the plan solves; None if no placement satisfies the rack rule."""
+    factors, number = np.unique((plan.after != NO_REPLICA).sum(axis=1), return_inverse=True)
+    rack_of = plan.rack_of if spreads_racks else np.zeros_like(plan.rack_of)
+    kinds = [PartitionKind(int(factor), target, target) for factor in factors]
+    listed = rack_of[plan.is_listed]
     rule = RackRule(len(np.unique(listed)), known=int(listed.max(initial=-1)) + 1)
     kind_of: Int32s = number.reshape(-1).astype(np.int32)
     try:
-        domains, domain_of = domains_of(kinds, kind_of, planned.before, rack_of, rule)
-    except NotFeasible:
+        domains, domain_of = find_domains(kinds, kind_of, plan.before, rack_of, rule)
+    except NoLegalPlacement:
         return None
-    rows = len(planned.before)
-    return Problem(
-        broker_ids=planned.broker_ids,
+    rows = len(plan.before)
+    return MovementProblem(
+        broker_ids=plan.broker_ids,
         rack_of=rack_of,
         target=target,
-        base=planned.base,
+        base=plan.base,
         domains=domains,
         domain_of=domain_of,
-        homes=planned.before,
-        is_copied=np.zeros(planned.before.shape, np.bool_),
-        must_keep=np.full(rows, NO_HOME, np.int32),
-        weight=planned.weight,
+        current=plan.before,
+        is_copied=np.zeros(plan.before.shape, np.bool_),
+        must_keep=np.full(rows, NO_REPLICA, np.int32),
+        weight=plan.weight,
     )

@@ -1,43 +1,55 @@
-"""The verifier: what is wrong with a placement, whoever made it, and nothing shared with those who do."""
+"""Violations of a placement, whichever solver made it; it shares no code with the solvers."""
 
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from app.core.model import Int32s
-from app.core.reassignment.model import NO_HOME, Problem, ReplicaPlacement
+from app.core.model import NO_REPLICA, Int32s
+from app.core.reassignment.model import MovementProblem, ReplicaPlacement
 
 NAMED = 10
-"""How many partitions, or brokers, are named of each fault; the first are enough to see what is wrong."""
+"""How many partitions, or brokers, are named for each violation."""
 Bools: TypeAlias = NDArray[np.bool_]
 
 
-def placement_faults(problem: Problem, placed: ReplicaPlacement) -> list[str]:
-    """Say what of a problem's rules a placement breaks, or claims falsely; empty where it is right.
+def placement_violations(problem: MovementProblem, placement: ReplicaPlacement) -> list[str]:
+    """List every constraint that a placement violates and every figure that it states wrongly.
 
-    Looked at are: distinct brokers, as many as the factor; homes only where they may be kept, others only where they
-    may receive; replicas of each rack; what must be kept; the band; the weight moved, and that the bound is below it.
+    Checked are: distinct brokers, as many as the factor; eligible brokers; replicas per rack; brokers that must keep
+    their replica; the band of counts; the moved weight, and that the lower bound does not exceed it.
+
+    Complexity: O(rows · widest²), plus O(rows · racks) for the spread.
+
+    Parameters
+    ----------
+    problem : what the placement answers.
+    placement : positions as in `problem`.
+
+    Returns
+    -------
+    Sentences that name broker ids; empty if the placement is legal and its figures are right. At most `NAMED` for each
+    constraint.
     """
-    wrong = {
+    broken_rules = {
         "the brokers are not distinct, or not as many as the factor": ~_are_distinct_and_enough(
-            problem, placed.replicas
+            problem, placement.replicas
         ),
-        "a broker may not have it": ~_may_be_there(problem, placed.replicas),
-        "a rack has too few of its replicas, or too many": ~are_spread(problem, placed.replicas),
-        "what must be kept is not": ~_keeps(problem, placed.replicas),
+        "a broker may not have it": ~_may_be_there(problem, placement.replicas),
+        "a rack has too few of its replicas, or too many": ~are_spread(problem, placement.replicas),
+        "what must be kept is not": ~_keeps(problem, placement.replicas),
     }
-    found = [
-        f"partition {row}, {_brokers(problem, placed.replicas[row])}: {fault}"
-        for fault, rows in wrong.items()
+    violations = [
+        f"partition {row}, {_brokers(problem, placement.replicas[row])}: {violation}"
+        for violation, rows in broken_rules.items()
         for row in np.flatnonzero(rows)[:NAMED]
     ]
-    return [*found, *_faults_of_sums(problem, placed)]
+    return [*violations, *_violations_of_sums(problem, placement)]
 
 
-def are_spread(problem: Problem, replicas: Int32s) -> Bools:
-    """(rows,) bool: which partitions have no rack with too few or too many of their replicas."""
-    row, column = np.nonzero(replicas != NO_HOME)
+def are_spread(problem: MovementProblem, replicas: Int32s) -> Bools:
+    """(rows,) bool: whether each partition has between `least` and `most` replicas in every rack."""
+    row, column = np.nonzero(replicas != NO_REPLICA)
     places = row * problem.racks + problem.rack_of[replicas[row, column]]
     in_racks = np.bincount(places, minlength=len(replicas) * problem.racks).reshape(len(replicas), problem.racks)
     spread = np.ones(len(replicas), np.bool_)
@@ -48,48 +60,48 @@ def are_spread(problem: Problem, replicas: Int32s) -> Bools:
     return spread
 
 
-def _brokers(problem: Problem, replicas: Int32s) -> list[int]:
-    return [int(problem.broker_ids[broker]) for broker in replicas if broker != NO_HOME]
+def _brokers(problem: MovementProblem, replicas: Int32s) -> list[int]:
+    return [int(problem.broker_ids[broker]) for broker in replicas if broker != NO_REPLICA]
 
 
-def _are_distinct_and_enough(problem: Problem, replicas: Int32s) -> Bools:
+def _are_distinct_and_enough(problem: MovementProblem, replicas: Int32s) -> Bools:
     ordered = np.sort(replicas, axis=1)
-    repeated = (ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] != NO_HOME)
-    return np.asarray(~repeated.any(axis=1) & ((replicas != NO_HOME).sum(axis=1) == problem.factors), np.bool_)
+    repeated = (ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] != NO_REPLICA)
+    return np.asarray(~repeated.any(axis=1) & ((replicas != NO_REPLICA).sum(axis=1) == problem.factors), np.bool_)
 
 
-def _may_be_there(problem: Problem, replicas: Int32s) -> Bools:
+def _may_be_there(problem: MovementProblem, replicas: Int32s) -> Bools:
     may = np.ones(len(replicas), np.bool_)
     for number, domain in enumerate(problem.domains):
         rows = np.flatnonzero(problem.domain_of == number)
         there = replicas[rows]
-        is_home = (there[:, :, None] == problem.homes[rows][:, None, :]).any(axis=2)
-        fits = domain.may_receive[there] | (domain.may_keep[there] & is_home) | (there == NO_HOME)
+        is_current = (there[:, :, None] == problem.current[rows][:, None, :]).any(axis=2)
+        fits = domain.may_receive[there] | (domain.may_keep[there] & is_current) | (there == NO_REPLICA)
         may[rows] = fits.all(axis=1)
     return may
 
 
-def _keeps(problem: Problem, replicas: Int32s) -> Bools:
+def _keeps(problem: MovementProblem, replicas: Int32s) -> Bools:
     must = problem.must_keep
-    return np.asarray((must == NO_HOME) | (replicas == must[:, None]).any(axis=1), np.bool_)
+    return np.asarray((must == NO_REPLICA) | (replicas == must[:, None]).any(axis=1), np.bool_)
 
 
-def _faults_of_sums(problem: Problem, placed: ReplicaPlacement) -> list[str]:
-    replicas, homes = placed.replicas, problem.homes
-    found = []
-    if placed.band is not None:
-        on_each = problem.base + np.bincount(replicas[replicas != NO_HOME], minlength=len(problem.base))
-        outside = problem.target & ((on_each < placed.band.low) | (on_each > placed.band.high))
-        found += [
-            f"broker {problem.broker_ids[broker]} has {on_each[broker]}, not {placed.band.low} to {placed.band.high}"
+def _violations_of_sums(problem: MovementProblem, placement: ReplicaPlacement) -> list[str]:
+    replicas, current, band = placement.replicas, problem.current, placement.band
+    violations = []
+    if band is not None:
+        on_each = problem.base + np.bincount(replicas[replicas != NO_REPLICA], minlength=len(problem.base))
+        outside = problem.target & ((on_each < band.low) | (on_each > band.high))
+        violations += [
+            f"broker {problem.broker_ids[broker]} has {on_each[broker]}, not {band.low} to {band.high}"
             for broker in np.flatnonzero(outside)[:NAMED]
         ]
-    stays = (replicas[:, :, None] == homes[:, None, :]) & ~problem.is_copied[:, None, :]
-    copied = (replicas != NO_HOME) & ~stays.any(axis=2)
-    copied &= (homes != NO_HOME).any(axis=1)[:, None]
+    stays = (replicas[:, :, None] == current[:, None, :]) & ~problem.is_copied[:, None, :]
+    copied = (replicas != NO_REPLICA) & ~stays.any(axis=2)
+    copied &= (current != NO_REPLICA).any(axis=1)[:, None]
     moved = int((copied.sum(axis=1) * problem.weight).sum())
-    if moved != placed.moved:
-        found.append(f"{moved} is moved, not {placed.moved}")
-    if placed.certificate.lower_bound > placed.moved:
-        found.append(f"the bound {placed.certificate.lower_bound} is above what is moved, {placed.moved}")
-    return found
+    if moved != placement.moved:
+        violations.append(f"{moved} is moved, not {placement.moved}")
+    if placement.certificate.lower_bound > placement.moved:
+        violations.append(f"the bound {placement.certificate.lower_bound} is above what is moved, {placement.moved}")
+    return violations

@@ -33,6 +33,7 @@ import numpy as np
 
 from app.core.jvm import JavaRandom
 from app.core.model import INT32_MAX, Broker, Int32s, NewTopic, Placement
+from app.core.replicas import admin_utils_kernel as kernel
 from app.core.replicas.rack_modes import brokers_without_rack
 from app.errors import ArithmeticOverflow, InvalidPartitions, InvalidReplicationFactor, KafkaError
 
@@ -52,21 +53,32 @@ def place(
     Raises
     ------
     InvalidPartitions, InvalidReplicationFactor, BrokersWithoutRack : in Kafka's order; nothing is drawn then.
-    ArithmeticOverflow : where Kafka's code fails because an `int` overflowed.
+    ArithmeticOverflow : if Kafka's code fails because an `int` overflowed.
+
+    Complexity: O(brokers² · replication factor + partitions), since the rows repeat.
+
+    Examples
+    --------
+    >>> from app.core.jvm import JavaRandom
+    >>> from app.core.model import Broker, NewTopic
+    >>> racks = ["rack1", "rack3", "rack3", "rack2", "rack2", "rack1"]
+    >>> brokers = [Broker(number, rack) for number, rack in enumerate(racks)]
+    >>> place(brokers, NewTopic("t", 3, 3), random=JavaRandom(0), fixed_start_index=0).replicas.tolist()
+    [[0, 3, 1], [3, 1, 5], [1, 5, 4]]
     """
     check(brokers, topic)
-    line = Line.of(brokers)
+    walk = BrokerWalk.of(brokers)
     if fixed_start_index is None or fixed_start_index < 0:
-        start, shift = random.next_int(len(line.ids)), random.next_int(len(line.ids))
+        start, shift = random.next_int(len(walk.ids)), random.next_int(len(walk.ids))
     else:
         start = shift = fixed_start_index
     first = max(0, topic.start_partition_id)
-    rows = line.rows(topic.partitions, topic.replication_factor, first=first, start=start, shift=shift)
+    rows = walk.rows(topic.partitions, topic.replication_factor, first=first, start=start, shift=shift)
     return Placement(topic.name, first, rows)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Line:
+class BrokerWalk:
     """The brokers in the order in which leaders walk them.
 
     Parameters
@@ -96,8 +108,6 @@ class Line:
             period = partitions
 
         def compute(rows: Int32s) -> None:
-            from app.core.replicas import admin_utils_kernel as kernel  # noqa: PLC0415 — numba takes long to import
-
             if self.racks is None:
                 failed = kernel.fill_rack_unaware(rows, self.ids, start, shift, first)
             else:
@@ -137,12 +147,12 @@ def _alternated(brokers: Sequence[Broker]) -> tuple[Int32s, Int32s, int]:
     # Java compares strings by UTF-16 units: that is the order of their big-endian encoding, not of code points.
     racks = sorted(names, key=lambda rack: rack.encode("utf-16-be", "surrogatepass"))
     index_of: dict[str | None, int] = {rack: index for index, rack in enumerate(racks)} or {None: 0}
-    taken = [0] * len(index_of)
+    counts = [0] * len(index_of)
     order = []
     for broker_id in sorted(rack_of):
         rack_index = index_of[rack_of[broker_id]]
-        order.append((taken[rack_index], rack_index, broker_id))
-        taken[rack_index] += 1
+        order.append((counts[rack_index], rack_index, broker_id))
+        counts[rack_index] += 1
     order.sort()
     ids = np.array([broker_id for _, _, broker_id in order], np.int32)
     return ids, np.array([rack_index for _, rack_index, _ in order], np.int32), len(index_of)

@@ -15,7 +15,8 @@ import numpy as np
 from app.core.jvm import JavaRandom
 from app.core.model import Broker, Int32s, Int64s, NewTopic
 from app.core.replicas import admin_utils
-from app.core.replicas.envelope import Bounds, Envelope, Seen, bounded_and_sampled, enumerated
+from app.core.replicas import admin_utils_envelope_kernel as kernel
+from app.core.replicas.envelope import Bounds, Envelope, ObservedRange, bounded_and_sampled, enumerated
 
 TABULATED_REPLICAS = 1_000_000
 """A table of all rows with so many replicas takes some tens of milliseconds; without one the bounds are crude."""
@@ -34,28 +35,28 @@ def envelope(brokers: Sequence[Broker], topic: NewTopic) -> Envelope:
     Raises what `admin_utils.place` does before it draws. Draws nothing.
     """
     admin_utils.check(brokers, topic)
-    line = admin_utils.Line.of(brokers)
-    n, factor = len(line.ids), topic.replication_factor
+    walk = admin_utils.BrokerWalk.of(brokers)
+    n, factor = len(walk.ids), topic.replication_factor
     blocks = _Blocks.of(n, first=max(0, topic.start_partition_id), partitions=topic.partitions)
-    seen = Seen(np.ones(n, np.bool_))
+    observed = ObservedRange(np.ones(n, np.bool_))
     if n == 1:
-        seen.add(np.full((1, 2, 1), topic.partitions, np.int64))
-        return enumerated(line.ids, seen)
+        observed.add(np.full((1, 2, 1), topic.partitions, np.int64))
+        return enumerated(walk.ids, observed)
     if n * (n - 1) * factor > TABULATED_REPLICAS:
-        for counts in _placed_outcomes(brokers, line, topic):
-            seen.add(counts)
+        for counts in _placed_outcomes(brokers, walk, topic):
+            observed.add(counts)
         nothing_known = replace(blocks, head=topic.partitions, whole=0, tail=0)
-        return bounded_and_sampled(line.ids, _bounds(np.zeros((1, n), np.int64), nothing_known, topic), seen)
-    placed = _positions(line, factor)
-    whole = _whole(placed, blocks)
+        return bounded_and_sampled(walk.ids, _bounds(np.zeros((1, n), np.int64), nothing_known, topic), observed)
+    rows_of_shift = _positions(walk, factor)
+    whole = _whole(rows_of_shift, blocks)
     starts = n if blocks.incomplete else 1
     if n * starts * (n + 2 * factor) <= ENUMERATED_COUNTS:
-        _see_all(seen, placed, whole, blocks, starts=starts)
-        return enumerated(line.ids, seen)
+        _see_all(observed, rows_of_shift, whole, blocks, starts=starts)
+        return enumerated(walk.ids, observed)
     for seed in range(_affordable(blocks.incomplete * factor + n)):
         random = JavaRandom(seed)
-        seen.add(_outcome(placed, whole, blocks, start=random.next_int(n), shift=random.next_int(n)))
-    return bounded_and_sampled(line.ids, _bounds(whole, blocks, topic), seen)
+        observed.add(_outcome(rows_of_shift, whole, blocks, start=random.next_int(n), shift=random.next_int(n)))
+    return bounded_and_sampled(walk.ids, _bounds(whole, blocks, topic), observed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,44 +86,45 @@ class _Blocks:
         return self.head + self.tail
 
 
-def _positions(line: admin_utils.Line, factor: int) -> Int32s:
+def _positions(walk: admin_utils.BrokerWalk, factor: int) -> Int32s:
     """(n − 1, n, factor) places in the line: by shift, then by the leader's place. Shifts repeat after n − 1."""
-    n = len(line.ids)
-    rows = line.rows(n * (n - 1), factor, first=0, start=0, shift=0)
-    by_id = np.argsort(line.ids, kind="stable").astype(np.int32)
-    return by_id[np.searchsorted(line.ids[by_id], rows)].reshape(n - 1, n, factor)
+    n = len(walk.ids)
+    rows = walk.rows(n * (n - 1), factor, first=0, start=0, shift=0)
+    by_id = np.argsort(walk.ids, kind="stable").astype(np.int32)
+    return by_id[np.searchsorted(walk.ids[by_id], rows)].reshape(n - 1, n, factor)
 
 
-def _whole(placed: Int32s, blocks: _Blocks) -> Int64s:
+def _whole(replicas: Int32s, blocks: _Blocks) -> Int64s:
     """(n, n) replicas that the whole blocks give each broker, by drawn shift."""
-    shifts, n, _ = placed.shape
-    cells = placed.reshape(shifts, -1) + n * np.arange(shifts)[:, None]
+    shifts, n, _ = replicas.shape
+    cells = replicas.reshape(shifts, -1) + n * np.arange(shifts)[:, None]
     per_block = np.bincount(cells.ravel(), minlength=shifts * n).reshape(shifts, n)
-    rounds, rest = divmod(blocks.whole, shifts)
-    # A window of `rest` blocks from each shift on, around the end.
+    rounds, remaining = divmod(blocks.whole, shifts)
+    # A window of `remaining` blocks from each shift on, around the end.
     sums = np.concatenate([np.zeros((1, n), np.int64), np.cumsum(np.concatenate([per_block, per_block]), axis=0)])
     begin = (np.arange(n) + blocks.steps) % shifts
-    return np.asarray(rounds * sums[shifts] + sums[begin + rest] - sums[begin], np.int64)
+    return np.asarray(rounds * sums[shifts] + sums[begin + remaining] - sums[begin], np.int64)
 
 
-def _see_all(seen: Seen, placed: Int32s, whole: Int64s, blocks: _Blocks, *, starts: int) -> None:
+def _see_all(observed: ObservedRange, replicas: Int32s, whole: Int64s, blocks: _Blocks, *, starts: int) -> None:
     """Take in every draw: each of n shifts with each of `starts` start indices, 1 where that makes no difference."""
-    from app.core.replicas import admin_utils_envelope_kernel as kernel  # noqa: PLC0415 — numba takes long to import
-
     numbers = blocks.first, blocks.head, blocks.whole, blocks.tail, blocks.steps
-    spreads = np.stack([seen.least_spread, seen.widest_spread], axis=1)
-    kernel.widen(placed, whole, numbers, starts, seen.lowest, seen.highest, spreads)
-    seen.least_spread, seen.widest_spread = spreads.T.copy()
-    seen.outcomes += len(whole) * starts
+    spreads = np.stack([observed.least_spread, observed.widest_spread], axis=1)
+    kernel.widen(replicas, whole, numbers, starts, observed.lowest, observed.highest, spreads)
+    observed.least_spread, observed.widest_spread = spreads.T.copy()
+    observed.outcomes += len(whole) * starts
 
 
-def _outcome(placed: Int32s, whole: Int64s, blocks: _Blocks, *, start: int, shift: int) -> Int64s:
+def _outcome(rows_of_shift: Int32s, whole: Int64s, blocks: _Blocks, *, start: int, shift: int) -> Int64s:
     """(1, 2, n) leaders and replicas of each broker, for one draw."""
-    shifts, n, _ = placed.shape
+    shifts, n, _ = rows_of_shift.shape
     head = (start + blocks.first + np.arange(blocks.head)) % n
     tail = (start + np.arange(blocks.tail)) % n
     replicas = np.concatenate(
-        [placed[shift % shifts][head].ravel(), placed[(shift + blocks.steps + blocks.whole) % shifts][tail].ravel()]
+        [
+            rows_of_shift[shift % shifts][head].ravel(),
+            rows_of_shift[(shift + blocks.steps + blocks.whole) % shifts][tail].ravel(),
+        ]
     )
     leaders = blocks.whole + np.bincount(np.concatenate([head, tail]), minlength=n)
     return np.stack([leaders, whole[shift] + np.bincount(replicas, minlength=n)])[None]
@@ -146,11 +148,11 @@ def _affordable(replicas: int) -> int:
     return max(4, min(SEEDS, SAMPLED_REPLICAS // replicas))
 
 
-def _placed_outcomes(brokers: Sequence[Broker], line: admin_utils.Line, topic: NewTopic) -> Iterator[Int64s]:
+def _placed_outcomes(brokers: Sequence[Broker], walk: admin_utils.BrokerWalk, topic: NewTopic) -> Iterator[Int64s]:
     """(1, 2, n) counts of the placements of seeds 0, 1, …"""
-    n = len(line.ids)
-    by_id = np.argsort(line.ids, kind="stable")
+    n = len(walk.ids)
+    by_id = np.argsort(walk.ids, kind="stable")
     for seed in range(_affordable(topic.partitions * topic.replication_factor)):
         rows = admin_utils.place(brokers, topic, random=JavaRandom(seed)).replicas
-        places = by_id[np.searchsorted(line.ids[by_id], rows)]
-        yield np.stack([np.bincount(which.ravel(), minlength=n) for which in (places[:, 0], places)])[None]
+        places = by_id[np.searchsorted(walk.ids[by_id], rows)]
+        yield np.stack([np.bincount(indices.ravel(), minlength=n) for indices in (places[:, 0], places)])[None]

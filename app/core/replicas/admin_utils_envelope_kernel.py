@@ -41,7 +41,7 @@ def _widen(counts: Int64s, lowest: Int64s, highest: Int64s, spreads: Int64s) -> 
 
 @njit(cache=True, nogil=True)
 def widen(
-    placed: Int32s,
+    rows_of_shift: Int32s,
     whole: Int64s,
     blocks: tuple[int, int, int, int, int],
     starts: int,
@@ -53,14 +53,15 @@ def widen(
 
     Parameters
     ----------
-    placed : (n - 1, n, factor) rows by shift and leader. whole : (n, n) replicas of the whole blocks by shift.
+    rows_of_shift : (n - 1, n, factor) rows by shift and leader.
+    whole : (n, n) replicas of the whole blocks by shift.
     blocks : first, head, whole, tail, steps of `_Blocks`. starts : n, or 1 where the start index makes no difference.
     """
-    shifts, n, _ = placed.shape
+    shifts, n, _ = rows_of_shift.shape
     first, head, whole_blocks, tail, steps = blocks
     for shift in range(n):
-        of_head = placed[shift % shifts]
-        of_tail = placed[(shift + steps + whole_blocks) % shifts]
+        of_head = rows_of_shift[shift % shifts]
+        of_tail = rows_of_shift[(shift + steps + whole_blocks) % shifts]
         leaders = np.full(n, whole_blocks, np.int64)
         replicas = whole[shift].copy()
         _enter(of_head, first % n, head, leaders, replicas)

@@ -7,7 +7,6 @@ of two ways an envelope was found:
     bounded_and_sampled   no draw passes the bounds, which is proven; what some draws reach was seen on sampled seeds.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
@@ -78,7 +77,7 @@ class Bounds:
     worst_case_spread: Int64s
 
 
-class Seen:
+class ObservedRange:
     """The range of what outcomes came to, taken in one after another.
 
     Parameters
@@ -108,54 +107,34 @@ class Seen:
         np.maximum(self.widest_spread, spreads.max(axis=0), out=self.widest_spread)
 
 
-def from_outcomes(
-    broker_ids: Int32s, outcomes: Iterable[tuple[Int64s, Int64s]], *, is_unfenced: NDArray[np.bool_] | None = None
-) -> Envelope:
-    """The enumerated envelope of a placer all of whose outcomes are given.
-
-    Parameters
-    ----------
-    broker_ids : (brokers,) int32, in any order.
-    outcomes : arrays of any number of outcomes at a time, so that not all of them have to be held at once:
-        (outcomes, brokers) counts of leaders and as many of replicas, in the order of `broker_ids`.
-    is_unfenced : (brokers,) bool: over which brokers spreads are taken; all if not given.
-
-    Raises ValueError where there is no outcome.
-    """
-    seen = Seen(np.ones(len(broker_ids), np.bool_) if is_unfenced is None else is_unfenced)
-    for leaders, replicas in outcomes:
-        seen.add(np.stack([leaders, replicas], axis=1).astype(np.int64))
-    return enumerated(broker_ids, seen)
-
-
-def enumerated(broker_ids: Int32s, seen: Seen) -> Envelope:
-    """The envelope of `seen`, which has taken in every outcome. Raises ValueError where there was none."""
-    if seen.outcomes == 0:
+def enumerated(broker_ids: Int32s, observed: ObservedRange) -> Envelope:
+    """The envelope of `observed`, which has taken in every outcome. Raises ValueError where there was none."""
+    if observed.outcomes == 0:
         raise ValueError("an envelope needs at least one outcome")
-    bounds = Bounds(seen.lowest, seen.highest, seen.least_spread, seen.widest_spread)
-    leaders, replicas = _shares(broker_ids, bounds, seen)
-    return Envelope(np.sort(broker_ids), leaders, replicas, "enumerated", seen.outcomes, 0)
+    bounds = Bounds(observed.lowest, observed.highest, observed.least_spread, observed.widest_spread)
+    leaders, replicas = _shares(broker_ids, bounds, observed)
+    return Envelope(np.sort(broker_ids), leaders, replicas, "enumerated", observed.outcomes, 0)
 
 
-def bounded_and_sampled(broker_ids: Int32s, bounds: Bounds, seen: Seen) -> Envelope:
-    """The envelope of proven `bounds` and of `seen`, which has taken in one outcome for each of some seeds."""
-    leaders, replicas = _shares(broker_ids, bounds, seen)
-    return Envelope(np.sort(broker_ids), leaders, replicas, "bounded_and_sampled", 0, seen.outcomes)
+def bounded_and_sampled(broker_ids: Int32s, bounds: Bounds, observed: ObservedRange) -> Envelope:
+    """The envelope of proven `bounds` and of `observed`, which has taken in one outcome for each of some seeds."""
+    leaders, replicas = _shares(broker_ids, bounds, observed)
+    return Envelope(np.sort(broker_ids), leaders, replicas, "bounded_and_sampled", 0, observed.outcomes)
 
 
-def _shares(broker_ids: Int32s, bounds: Bounds, seen: Seen) -> tuple[Share, Share]:
+def _shares(broker_ids: Int32s, bounds: Bounds, observed: ObservedRange) -> tuple[Share, Share]:
     by_id = np.argsort(broker_ids, kind="stable")
     leaders, replicas = (
         Share(
-            lowest=bounds.lowest[which, by_id],
-            highest=bounds.highest[which, by_id],
-            seen_lowest=seen.lowest[which, by_id],
-            seen_highest=seen.highest[which, by_id],
-            guaranteed_spread=int(bounds.guaranteed_spread[which]),
-            worst_case_spread=int(bounds.worst_case_spread[which]),
-            seen_least_spread=int(seen.least_spread[which]),
-            seen_widest_spread=int(seen.widest_spread[which]),
+            lowest=bounds.lowest[kind, by_id],
+            highest=bounds.highest[kind, by_id],
+            seen_lowest=observed.lowest[kind, by_id],
+            seen_highest=observed.highest[kind, by_id],
+            guaranteed_spread=int(bounds.guaranteed_spread[kind]),
+            worst_case_spread=int(bounds.worst_case_spread[kind]),
+            seen_least_spread=int(observed.least_spread[kind]),
+            seen_widest_spread=int(observed.widest_spread[kind]),
         )
-        for which in (0, 1)
+        for kind in (0, 1)
     )
     return leaders, replicas

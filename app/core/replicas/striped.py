@@ -36,6 +36,7 @@ from app.core.jvm.hash_map import JavaHashMap
 from app.core.jvm.hashes import OPTIONAL_STRING, utf16_order
 from app.core.jvm.random import JavaRandom
 from app.core.model import Broker, Int32s, Int64s, NewTopic, Placement
+from app.core.replicas import striped_kernel as kernel
 from app.errors import ConflictingFields, InvalidPartitions, InvalidReplicationFactor, KafkaError
 
 
@@ -56,7 +57,17 @@ def place(
     ------
     InvalidReplicationFactor : not positive; no unfenced broker; more than there are brokers. In this order.
     InvalidPartitions : negative. 0 partitions are placed as nothing.
-    ConflictingFields : a start index is given, which this placer has no use for.
+    ConflictingFields : a start index is given, which this placer does not have.
+
+    Complexity: O(partitions · replication factor).
+
+    Examples
+    --------
+    >>> from app.core.jvm import JavaRandom
+    >>> from app.core.model import Broker, NewTopic
+    >>> brokers = [Broker(number, rack) for number, rack in enumerate("AABBCC")]
+    >>> place(brokers, NewTopic("t", 3, 3), random=JavaRandom(0)).replicas.tolist()
+    [[4, 1, 3], [0, 2, 5], [3, 4, 1]]
     """
     if fixed_start_index is not None:
         raise ConflictingFields(
@@ -139,9 +150,9 @@ class Racks:
         sizes = self.sizes.tolist()
         lists = [0] * len(sizes)
         for rack in self.hash_order.tolist():
-            for which in (2 * rack + 1, 2 * rack):
-                if sizes[which]:
-                    lists[which] = random.next_int(sizes[which])
+            for index in (2 * rack + 1, 2 * rack):
+                if sizes[index]:
+                    lists[index] = random.next_int(sizes[index])
         return Offsets(tuple(lists), random.next_int(self.count) if self.count else 0)
 
     def cursors(self, offsets: Sequence[int]) -> Int64s:
@@ -153,8 +164,6 @@ class Racks:
 
 def fill(rows: Int32s, racks: Racks, offsets: Offsets, random: JavaRandom, *, members: Int32s) -> None:
     """Fill (partitions, factor) rows with what stands for the brokers in (brokers,) `members`, reshuffles drawn."""
-    from app.core.replicas import striped_kernel as kernel  # noqa: PLC0415 — numba takes most of a second to import
-
     state = kernel.fill(
         rows,
         members.copy(),

@@ -86,10 +86,10 @@ class _Survey:
         if self._ways is None:
             self._ways = self._find_ways()
         epochs = [self._run(order, carried, partitions, offset) for order, carried, offset in self._ways]
-        found = [epoch for epoch in epochs if epoch is not None]
-        if not found or len(found) < len(epochs):
+        ways = [epoch for epoch in epochs if epoch is not None]
+        if not ways or len(ways) < len(epochs):
             return self._anything(partitions)
-        return self._over_kinds(self._range(found))
+        return self._over_kinds(self._range(ways))
 
     def _find_ways(self) -> list[_Way]:
         """All that a later epoch can start from, as far as it makes a difference; nothing where that is too much."""
@@ -119,8 +119,8 @@ class _Survey:
         """One for each offset of the sorted racks; none where those are too many."""
         order, nothing = tuple(range(self._racks.count)), nothing_carried(self._racks)
         epochs = [self._run(order, nothing, partitions, offset) for offset in order]
-        found = [epoch for epoch in epochs if epoch is not None]
-        return found if len(found) == len(epochs) else []
+        ways = [epoch for epoch in epochs if epoch is not None]
+        return ways if len(ways) == len(epochs) else []
 
     def _orders(self, carried: Carried) -> Iterator[tuple[int, ...]]:
         """Every order of the racks, one for all that differ only in racks of equal lists of which equal is carried."""
@@ -154,17 +154,17 @@ class _Survey:
         counts = np.stack([epoch.counts for epoch in epochs])
         lists = len(self._racks.sizes)
         places, totals = np.zeros((2, lists, 2), np.int64), np.zeros((2, lists, 2), np.int64)
-        for which, (begin, end) in enumerate(zip(self._racks.bounds[:-1], self._racks.bounds[1:], strict=True)):
+        for kind, (begin, end) in enumerate(zip(self._racks.bounds[:-1], self._racks.bounds[1:], strict=True)):
             if begin < end:
                 of_list = counts[:, :, begin:end]
-                places[:, which] = np.stack([of_list.min(axis=(0, 2)), of_list.max(axis=(0, 2))], axis=1)
+                places[:, kind] = np.stack([of_list.min(axis=(0, 2)), of_list.max(axis=(0, 2))], axis=1)
                 sums = of_list.sum(axis=2)
-                totals[:, which] = np.stack([sums.min(axis=0), sums.max(axis=0)], axis=1)
+                totals[:, kind] = np.stack([sums.min(axis=0), sums.max(axis=0)], axis=1)
         return _Range(places, totals)
 
-    def _over_kinds(self, found: _Range) -> _Range:
+    def _over_kinds(self, ways: _Range) -> _Range:
         """Give every rack what any rack of equal lists was found to get."""
-        merged = _Range(found.places.copy(), found.totals.copy())
+        merged = _Range(ways.places.copy(), ways.totals.copy())
         for kind in set(self._kinds):
             racks = [rack for rack, its_kind in enumerate(self._kinds) if its_kind == kind]
             for side in (0, 1):
@@ -189,14 +189,14 @@ def _distinct_orders(alike: tuple[tuple[int, ...], ...]) -> Iterator[tuple[int, 
     """Every order of things of several kinds, things of one kind staying in their own order."""
     if not alike:
         yield ()
-    for index, (chosen, *rest) in enumerate(alike):
-        left = (*alike[:index], *([tuple(rest)] if rest else []), *alike[index + 1 :])
-        for further in _distinct_orders(left):
+    for index, (chosen, *tail) in enumerate(alike):
+        remaining = (*alike[:index], *([tuple(tail)] if tail else []), *alike[index + 1 :])
+        for further in _distinct_orders(remaining):
             yield chosen, *further
 
 
-def _bounds(racks: Racks, total: _Range, placed: Int64s) -> Bounds:
-    """placed : (2,) int64: how many leaders and how many replicas there are."""
+def _bounds(racks: Racks, total: _Range, replicas: Int64s) -> Bounds:
+    """replicas : (2,) int64: how many leaders and how many replicas there are."""
     lowest, highest = (np.repeat(total.places[:, :, side], racks.sizes, axis=1) for side in (0, 1))
     unfenced = racks.is_unfenced
     sizes = racks.sizes[::2]
@@ -204,8 +204,8 @@ def _bounds(racks: Racks, total: _Range, placed: Int64s) -> Bounds:
     sizes = sizes[sizes > 0]
     # All unfenced brokers as one list: they get whatever the fenced ones do not.
     fenced_totals = total.totals[:, 1::2]
-    least = np.column_stack([least, placed - fenced_totals[:, :, 1].sum(axis=1)])
-    most = np.column_stack([most, placed - fenced_totals[:, :, 0].sum(axis=1)])
+    least = np.column_stack([least, replicas - fenced_totals[:, :, 1].sum(axis=1)])
+    most = np.column_stack([most, replicas - fenced_totals[:, :, 0].sum(axis=1)])
     sizes = np.append(sizes, sizes.sum())
     spread = np.max(-(-least // sizes), axis=1) - np.min(most // sizes, axis=1)
     return Bounds(

@@ -6,7 +6,8 @@ import numpy as np
 
 from app.core.jvm.random import JavaRandom
 from app.core.model import Broker, NewTopic
-from app.core.replicas.envelope import Envelope, Seen, bounded_and_sampled, enumerated
+from app.core.replicas import striped_kernel as kernel
+from app.core.replicas.envelope import Envelope, ObservedRange, bounded_and_sampled, enumerated
 from app.core.replicas.striped import Racks, check, fill
 from app.core.replicas.striped_bounds import bound_outcomes
 from app.core.replicas.striped_outcomes import enumerate_outcomes
@@ -37,9 +38,9 @@ def envelope(brokers: Sequence[Broker], topic: NewTopic, *, seeds: int = 1000, f
     """
     racks = Racks.of(brokers)
     factor = check(racks, topic)
-    seen = enumerate_outcomes(racks, factor=factor, partitions=topic.partitions, limit=ENUMERATION_STEPS)
-    if seen is not None:
-        return enumerated(racks.members, seen)
+    observed = enumerate_outcomes(racks, factor=factor, partitions=topic.partitions, limit=ENUMERATION_STEPS)
+    if observed is not None:
+        return enumerated(racks.members, observed)
     bounds = bound_outcomes(racks, factor=factor, partitions=topic.partitions, limit=BOUND_REPLICAS)
     # Drawing the offsets of a rack takes as long as placing some 200 replicas, and starting as some 4,000.
     affordable = SAMPLED_REPLICAS // (topic.partitions * factor + 200 * racks.count + 4_000)
@@ -62,10 +63,8 @@ def sample_seeds(first_seed: int) -> Iterator[int]:
         yield mixed - (1 << 64) if mixed >> 63 else mixed
 
 
-def _sample(racks: Racks, factor: int, partitions: int, seeds: int, first_seed: int) -> Seen:
-    from app.core.replicas import striped_kernel as kernel  # noqa: PLC0415 — numba takes most of a second to import
-
-    seen = Seen(racks.is_unfenced)
+def _sample(racks: Racks, factor: int, partitions: int, seeds: int, first_seed: int) -> ObservedRange:
+    observed = ObservedRange(racks.is_unfenced)
     places = np.arange(len(racks.members), dtype=np.int32)
     rows = np.empty((partitions, factor), np.int32)
     counts = np.zeros((seeds, 2, len(places)), np.int64)
@@ -73,5 +72,5 @@ def _sample(racks: Racks, factor: int, partitions: int, seeds: int, first_seed: 
         random = JavaRandom(seed)
         fill(rows, racks, racks.draw_offsets(random), random, members=places)
         kernel.count(rows, of_seed)
-    seen.add(counts)
-    return seen
+    observed.add(counts)
+    return observed

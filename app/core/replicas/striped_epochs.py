@@ -27,6 +27,7 @@ from typing import TypeAlias
 import numpy as np
 
 from app.core.model import Int64s
+from app.core.replicas import striped_kernel as kernel
 from app.core.replicas.striped import Racks
 
 Carried: TypeAlias = tuple[tuple[int, int], ...]
@@ -56,8 +57,6 @@ def run_epoch(
     racks: Racks, *, factor: int, partitions: int, order: Sequence[int], offset: int = 0, carried: Carried
 ) -> Epoch:
     """Place an epoch's partitions, at most `racks.epoch_length`, for one order and one offset of the racks."""
-    from app.core.replicas import striped_kernel as kernel  # noqa: PLC0415 — numba takes most of a second to import
-
     brokers = len(racks.members)
     rows = np.empty((partitions, factor), np.int32)
     cursors = racks.cursors([0] * len(carried))
@@ -70,4 +69,4 @@ def run_epoch(
     used[::2][used[::2, 1] > max(0, racks.count - max(1, factor - 1))] = 0
     used[used[:, 1] >= 2 * racks.count] = 0
     used[used[:, 0] == 0] = 0
-    return Epoch(counts, tuple((taken, number) for taken, number in used.tolist()))
+    return Epoch(counts, tuple((combination, number) for combination, number in used.tolist()))

@@ -23,27 +23,27 @@ TAKEN, BEGIN, EPOCH = 0, 1, 2
 
 
 @njit(cache=True, nogil=True)
-def _next(bounds: Int64s, cursors: Int64s, which: int, epoch: int) -> int:
+def _next(bounds: Int64s, cursors: Int64s, list_index: int, epoch: int) -> int:
     """The place in `members` of a list's next broker, or -1 where the partition has taken all of them."""
-    size = bounds[which + 1] - bounds[which]
+    size = bounds[list_index + 1] - bounds[list_index]
     if size == 0:
         return -1
-    begin = cursors[which, BEGIN]
-    if cursors[which, EPOCH] != epoch:
-        cursors[which, EPOCH] = epoch
-        cursors[which, TAKEN] = 0
+    begin = cursors[list_index, BEGIN]
+    if cursors[list_index, EPOCH] != epoch:
+        cursors[list_index, EPOCH] = epoch
+        cursors[list_index, TAKEN] = 0
         begin += 1
         if begin == size:
             begin = 0
-        cursors[which, BEGIN] = begin
-    taken = cursors[which, TAKEN]
-    if taken >= size:
+        cursors[list_index, BEGIN] = begin
+    position = cursors[list_index, TAKEN]
+    if position >= size:
         return -1
-    cursors[which, TAKEN] = taken + 1
-    place = begin + taken
+    cursors[list_index, TAKEN] = position + 1
+    place = begin + position
     if place >= size:
         place -= size
-    return int(bounds[which] + place)
+    return int(bounds[list_index] + place)
 
 
 @njit(cache=True, nogil=True)
@@ -99,17 +99,17 @@ def _next_int(state: np.uint64, bound: int) -> tuple[np.uint64, np.int64]:
         bits = np.int64(state >> _TO_31_BITS)
         if bound & (bound - 1) == 0:
             return state, (bound * bits) >> 31
-        drawn = np.int64(np.uint32(bits) % np.uint32(bound))
-        if bits - drawn + bound <= 2**31:
-            return state, drawn
+        value = np.int64(np.uint32(bits) % np.uint32(bound))
+        if bits - value + bound <= 2**31:
+            return state, value
 
 
 @njit(cache=True, nogil=True)
 def _shuffle(items: Int64s | Int32s, begin: int, end: int, state: np.uint64) -> np.uint64:
     """Collections.shuffle of items begin … end - 1, in place; gives the new state."""
     for size in range(end - begin, 1, -1):
-        state, drawn = _next_int(state, size)
-        last, other = begin + size - 1, begin + drawn
+        state, offset = _next_int(state, size)
+        last, other = begin + size - 1, begin + offset
         items[last], items[other] = items[other], items[last]
     return state
 

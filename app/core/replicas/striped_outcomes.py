@@ -15,7 +15,7 @@ from typing import TypeAlias
 import numpy as np
 
 from app.core.model import Int64s
-from app.core.replicas.envelope import Seen
+from app.core.replicas.envelope import ObservedRange
 from app.core.replicas.striped import Racks
 from app.core.replicas.striped_epochs import Carried, Epoch, nothing_carried, run_epoch
 
@@ -30,7 +30,7 @@ class _TooMany(Exception):
     """There are more outcomes than the caller wants looked at."""
 
 
-def enumerate_outcomes(racks: Racks, *, factor: int, partitions: int, limit: int) -> Seen | None:
+def enumerate_outcomes(racks: Racks, *, factor: int, partitions: int, limit: int) -> ObservedRange | None:
     """Take in every outcome, brokers in the order of `racks.members`.
 
     None where that takes more than about `limit` steps; a step is a matter of microseconds.
@@ -114,15 +114,15 @@ class _Walk:
             partial: set[tuple[Tally, tuple[int, ...]]] = {((), tuple(count for _, count in added))}
             for (leaders, replicas), brokers in tally:
                 further = set()
-                for summed, left in partial:
-                    for taken in _ways_to_take(brokers, left):
+                for summed, remaining in partial:
+                    for chosen in _ways_to_take(brokers, remaining):
                         self._step()
                         shares = Counter(dict(summed))
-                        for ((more_leaders, more_replicas), _), count in zip(added, taken, strict=True):
+                        for ((more_leaders, more_replicas), _), count in zip(added, chosen, strict=True):
                             if count:
                                 shares[leaders + more_leaders, replicas + more_replicas] += count
-                        rest = tuple(had - count for had, count in zip(left, taken, strict=True))
-                        further.add((tuple(sorted(shares.items())), rest))
+                        others = tuple(had - count for had, count in zip(remaining, chosen, strict=True))
+                        further.add((tuple(sorted(shares.items())), others))
                 partial = further
             self._sums[tally, added] = frozenset(summed for summed, _ in partial)
         return self._sums[tally, added]
@@ -134,22 +134,22 @@ def _ways_to_take(total: int, available: tuple[int, ...]) -> Iterator[tuple[int,
         if total == 0:
             yield ()
         return
-    rest = sum(available[1:])
-    for taken in range(max(0, total - rest), min(total, available[0]) + 1):
-        for further in _ways_to_take(total - taken, available[1:]):
-            yield taken, *further
+    others = sum(available[1:])
+    for chosen in range(max(0, total - others), min(total, available[0]) + 1):
+        for further in _ways_to_take(total - chosen, available[1:]):
+            yield chosen, *further
 
 
-def _seen(racks: Racks, states: set[State]) -> Seen:
+def _seen(racks: Racks, states: set[State]) -> ObservedRange:
     """The range of all outcomes; any broker of a list can have what one of them has."""
-    seen = Seen(racks.is_unfenced)
+    observed = ObservedRange(racks.is_unfenced)
     distinct = {tallies for _, tallies in states}
     for tallies in distinct:
         shares = [share for tally in tallies for share, brokers in tally for _ in range(brokers)]
         counts: Int64s = np.array(shares, np.int64).T
-        seen.add(counts[np.newaxis])
+        observed.add(counts[np.newaxis])
     for begin, end in zip(racks.bounds[:-1], racks.bounds[1:], strict=True):
         if begin < end:
-            seen.lowest[:, begin:end] = seen.lowest[:, begin:end].min(axis=1, keepdims=True)
-            seen.highest[:, begin:end] = seen.highest[:, begin:end].max(axis=1, keepdims=True)
-    return seen
+            observed.lowest[:, begin:end] = observed.lowest[:, begin:end].min(axis=1, keepdims=True)
+            observed.highest[:, begin:end] = observed.highest[:, begin:end].max(axis=1, keepdims=True)
+    return observed

@@ -1,21 +1,17 @@
-"""Kafka Streams: where active, standby and warm-up tasks land. One assignor a file, one `assign` verb, one registry.
+"""Kafka Streams: active, standby and warm-up tasks. One assignor a file, one `assign` verb, one registry.
 
-model.py         what an assignor works on and answers
-registry.py      every assignor and every rule for standbys by its name
-assignors/       high availability (KIP-441), sticky, and the fallback while lags are not known
-standbys/        the rules by which standbys are placed: by load, by client tags (KIP-708)
-rack_aware/      KIP-925: whether it is on, what an assignment costs, and Kafka's own optimum of it
-loads_kernel.py  what a client's load is, and how tasks are evened out
-client_tags.py   client tags as numbers
-application.py   clients and tasks in Kafka's order, as arrays, and who holds what meanwhile
+model.py         input and output of an assignor
+registry.py      every assignor and every standby policy by name
+assignors/       high availability (KIP-441), sticky, and the fallback while lags are unknown
+standbys.py      standby policies: by load, by client tags (KIP-708); limits on client tags
+rack_aware/      KIP-925: whether it is on, the cost of an assignment, and Kafka's own optimum
+application.py   clients, tasks and client tags as arrays in Kafka's order; an assignment in progress
 violations.py    the verifier of any assignment
-verdicts.py      KIP-708: which tasks' copies are apart, which tags have values enough, what each loss costs
-traffic.py       what an assignment reads across racks
-tag_limits.py    which client tags Kafka Streams does not start with
-optimum/         beyond Kafka: the best standbys there are, with a proof or an honest gap
+verdicts.py      KIP-708: ideal tasks, tags with enough values, the effects of each loss
+traffic.py       partitions that an assignment reads across racks
+optimum/         beyond Kafka: the best standbys, with a certificate
 additions.py     the fewest clients that make the ideal possible for every task
-lifecycle/       events, and what an application makes of them until it is stable
+lifecycle/       events, and the rebalances of an application until it is stable
 
-No assignor needs the last seven; all else imports down this list. The `…_kernel.py` files are the compiled loops; they
-are imported when they are first needed.
+No assignor needs the last six; all others import down this list. The `*_kernel.py` files are compiled loops.
 """

@@ -1,4 +1,4 @@
-"""A client's load, as Java's doubles compare it; and how tasks are moved until no thread has too many."""
+"""Load of a client as Java's doubles compare it, and compiled loops that balance loads."""
 
 import numpy as np
 from numba import njit
@@ -9,7 +9,7 @@ from app.core.streams.model import Bools
 
 @njit(cache=True, nogil=True)
 def load(count: float, capacity: int) -> float:
-    """Tasks a thread; of a client without threads infinite, or not a number where it has no task either."""
+    """Tasks a thread; without threads infinite, or NaN if there is no task either."""
     if capacity != 0:
         return count / capacity
     if count == 0:
@@ -19,7 +19,7 @@ def load(count: float, capacity: int) -> float:
 
 @njit(cache=True, nogil=True)
 def is_less(one: float, other: float) -> bool:
-    """`Double.compare(one, other) < 0`: what is not a number is above all others."""
+    """`Double.compare(one, other) < 0`: NaN is above all other numbers."""
     if np.isnan(one):
         return False
     return bool(np.isnan(other)) or one < other
@@ -27,20 +27,22 @@ def is_less(one: float, other: float) -> bool:
 
 @njit(cache=True, nogil=True)
 def balance(moving: Bools, other: Bools, counts: Int64s, capacities: Int64s, may_move: Bools) -> None:
-    """Move tasks from client to client while that evens out their loads, lowest tasks first.
+    """Move tasks from client to client while that balances their loads, lowest tasks first.
 
     Parameters
     ----------
-    moving : (clients, tasks) bool, the tasks that are moved: active ones or standbys; other : those that are not.
-    counts : (clients,) int64 of both. may_move : (clients, clients) bool.
+    moving : (clients, tasks) bool, the tasks to move: active ones or standbys; changed.
+    other : (clients, tasks) bool, the other ones.
+    counts : (clients,) int64 number of both; changed.
+    may_move : (clients, clients) bool.
     """
     clients, tasks = moving.shape
-    goes_on = True
-    while goes_on:
-        goes_on = False
+    has_moved = True
+    while has_moved:
+        has_moved = False
         for source in range(clients):
             for to in range(clients):
-                if source == to or not may_move[source, to] or not _evens_out(source, to, counts, capacities):
+                if source == to or not may_move[source, to] or not _balances(source, to, counts, capacities):
                     continue
                 for task in range(tasks):
                     if not moving[source, task] or moving[to, task] or other[to, task]:
@@ -49,14 +51,14 @@ def balance(moving: Bools, other: Bools, counts: Int64s, capacities: Int64s, may
                     moving[to, task] = True
                     counts[source] -= 1
                     counts[to] += 1
-                    goes_on = True
-                    if not _evens_out(source, to, counts, capacities):
+                    has_moved = True
+                    if not _balances(source, to, counts, capacities):
                         break
 
 
 @njit(cache=True, nogil=True)
-def deal_to_least_loaded(rows: Int64s, active: Bools, capacities: Int64s) -> None:
-    """Give each task to the client with the fewest active tasks a thread."""
+def assign_to_least_loaded(rows: Int64s, active: Bools, capacities: Int64s) -> None:
+    """Assign each task to the client with the fewest active tasks a thread."""
     counts = np.zeros(len(capacities), np.int64)
     for client in range(len(capacities)):
         counts[client] = active[client].sum()
@@ -70,8 +72,8 @@ def deal_to_least_loaded(rows: Int64s, active: Bools, capacities: Int64s) -> Non
 
 
 @njit(cache=True, nogil=True)
-def _evens_out(source: int, to: int, counts: Int64s, capacities: Int64s) -> bool:
-    """Whether one task more here and one fewer there makes the difference smaller, and does not turn it around."""
+def _balances(source: int, to: int, counts: Int64s, capacities: Int64s) -> bool:
+    """Whether a move of one task makes the difference of loads smaller without changing its sign."""
     skew = load(counts[source], capacities[source]) - load(counts[to], capacities[to])
     if skew <= 0:
         return False

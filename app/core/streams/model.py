@@ -1,4 +1,4 @@
-"""What a task assignor works on: clients, tasks, their partitions' racks, settings; and what it answers."""
+"""Input and output of a task assignor: clients, tasks, racks of their partitions, settings, assignment."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,11 +15,11 @@ Bools: TypeAlias = NDArray[np.bool_]
 Float64s: TypeAlias = NDArray[np.float64]
 
 RUNNING_ACTIVE = -2
-"""The lag of a client that runs the task as its active one: `Task.LATEST_OFFSET`."""
+"""The lag of a client on which the task is active: `Task.LATEST_OFFSET`."""
 UNKNOWN_LAG = -3
-"""The lag of a client whose subscription is too old to say: `SubscriptionInfo.UNKNOWN_OFFSET_SUM`."""
+"""The lag of a client whose subscription version has no lags: `SubscriptionInfo.UNKNOWN_OFFSET_SUM`."""
 UNBOUNDED_LAG = 2**63 - 1
-"""As `acceptable.recovery.lag` it takes every client for caught up, those of unknown lag too."""
+"""As `acceptable.recovery.lag`: every client counts as caught up, with an unknown lag too."""
 
 
 class RackAwareStrategy(Enum):
@@ -32,17 +32,18 @@ class RackAwareStrategy(Enum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StreamsClient:
-    """An instance of the application, as the group's leader sees it.
+    """An instance of the application, as the group's leader knows it.
 
     Parameters
     ----------
-    process_id : what clients are sorted by: Java compares both halves of a UUID as signed 64-bit integers.
-    capacity : stream threads.
+    process_id : the sort key of clients: Java compares both halves of a UUID as signed 64-bit integers.
+    capacity : number of stream threads.
     client_tags : `client.tag.<key>` by key (KIP-708).
-    rack_id : `client.rack` of its consumers, None where they have none.
-    previous_active, previous_standby : what it ran before.
-    lags : offsets that it is behind, by stateful task, or `RUNNING_ACTIVE` or `UNKNOWN_LAG`; default_lag : of the
-        stateful tasks that `lags` does not name, which Kafka takes from the end offsets; None where nobody knows.
+    rack_id : `client.rack` of its consumers, or None.
+    previous_active, previous_standby : its previous tasks.
+    lags : by stateful task, in offsets, or `RUNNING_ACTIVE` or `UNKNOWN_LAG`.
+    default_lag : of the stateful tasks that `lags` does not name, which Kafka takes from the end offsets; None if
+        unknown.
     """
 
     process_id: UUID
@@ -57,9 +58,9 @@ class StreamsClient:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StreamsTasks:
-    """The application's tasks, without one twice: all of them, and those with state.
+    """The application's distinct tasks: all of them, and the stateful ones.
 
-    Listed order decides where the sticky assignor goes through tasks whose hashes share a bin, and nothing else.
+    The listed order decides only the order of tasks whose hashes share a bin, in the sticky assignor.
     """
 
     ids: Sequence[TaskId]
@@ -68,13 +69,13 @@ class StreamsTasks:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TaskPartitions:
-    """What KIP-925 asks of the cluster: which partitions each task reads and restores, and who holds them.
+    """The metadata that KIP-925 needs: the partitions that each task reads and restores, and their replicas.
 
     Parameters
     ----------
     sources, changelogs : partitions by task.
-    replicas : by topic, the broker ids of each partition; a topic without metadata is not among them.
-    rack_of : by broker; one that it does not name has no rack.
+    replicas : by topic, the broker ids of each partition; topics without metadata are missing.
+    rack_of : by broker id; a missing broker has no rack.
     """
 
     sources: Mapping[TaskId, Sequence[TopicPartition]]
@@ -89,7 +90,7 @@ class StreamsOptions:
 
     Parameters
     ----------
-    traffic_cost, non_overlap_cost : None is the assignor's own default: 10 and 1 for the high-availability one, 1 and
+    traffic_cost, non_overlap_cost : None for the assignor's default: 10 and 1 for the high-availability one, 1 and
         10 for the sticky one (KIP-925).
     """
 
@@ -104,7 +105,7 @@ class StreamsOptions:
 
 @dataclass(frozen=True, slots=True)
 class ClientTasks:
-    """One client's tasks, each ascending. `standby` leaves out warm-ups."""
+    """The tasks of one client, each ascending. `standby` does not contain warm-ups."""
 
     active: tuple[TaskId, ...]
     standby: tuple[TaskId, ...]
@@ -113,14 +114,16 @@ class ClientTasks:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StreamsAssignment:
-    """Where every task runs and where its state is kept warm.
+    """The active, standby and warm-up tasks of every client.
 
     Parameters
     ----------
-    process_ids : in the order in which the clients were given. task_ids : ascending.
-    active, standby : (clients, tasks) bool. standby : all copies beside the active one, as Kafka sends them to clients.
-    warmup : (clients, tasks) bool, the part of `standby` that is there only until it has caught up (KIP-441).
-    probing_rebalance : whether the group rebalances again to see whether warm-ups have caught up.
+    process_ids : in the order in which the clients were given.
+    task_ids : ascending.
+    active : (clients, tasks) bool.
+    standby : (clients, tasks) bool, all other copies, as Kafka sends them to clients.
+    warmup : (clients, tasks) bool, the part of `standby` that exists only until it has caught up (KIP-441).
+    probing_rebalance : whether the group rebalances again to check whether warm-ups have caught up.
     """
 
     process_ids: tuple[UUID, ...]
@@ -131,19 +134,19 @@ class StreamsAssignment:
     probing_rebalance: bool = False
 
     def of_client(self, client: int) -> ClientTasks:
-        """What the client at a place of `process_ids` gets."""
+        """The tasks of the client at a position of `process_ids`."""
         return ClientTasks(
-            self._named(self.active[client]),
-            self._named(self.standby[client] & ~self.warmup[client]),
-            self._named(self.warmup[client]),
+            self._ids(self.active[client]),
+            self._ids(self.standby[client] & ~self.warmup[client]),
+            self._ids(self.warmup[client]),
         )
 
-    def _named(self, held: Bools) -> tuple[TaskId, ...]:
-        return tuple(self.task_ids[row] for row in np.flatnonzero(held).tolist())
+    def _ids(self, is_assigned: Bools) -> tuple[TaskId, ...]:
+        return tuple(self.task_ids[row] for row in np.flatnonzero(is_assigned).tolist())
 
 
 class AssignTasks(Protocol):
-    """An assignor of tasks to clients. Without `partitions` it knows of no racks, and KIP-925 stays off."""
+    """An assignor of tasks to clients. Without `partitions` racks are unknown, and KIP-925 is off."""
 
     def __call__(
         self,

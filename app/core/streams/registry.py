@@ -1,4 +1,4 @@
-"""Every assignor and every rule for standbys by its name: what the API's enum, the docs and comparisons read."""
+"""Every assignor and every standby policy by name: the source of the API's enum, the docs and comparisons."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,9 +6,7 @@ from types import MappingProxyType
 
 from app.core.streams.assignors import high_availability, sticky
 from app.core.streams.model import AssignTasks
-from app.core.streams.standbys.by_load import BY_LOAD
-from app.core.streams.standbys.by_tags import BY_TAGS
-from app.core.streams.standbys.policy import StandbyPolicy
+from app.core.streams.standbys import BY_LOAD, BY_TAGS, StandbyPolicy
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,17 +15,18 @@ class StreamsAssignor:
 
     Parameters
     ----------
-    warms_up : whether it minds lags, and lets state catch up before a task moves (KIP-441).
-    minds_tags : whether client tags decide where standbys go (KIP-708). minds_racks : whether KIP-925 can be on.
-    default_costs : of traffic and of a move, where the options name none.
+    warms_up : whether it uses lags, and lets state catch up before a task moves (KIP-441).
+    uses_tags : whether client tags decide the placement of standbys (KIP-708).
+    uses_racks : whether KIP-925 can be on.
+    default_costs : traffic cost and non-overlap cost if the options have none.
     """
 
     name: str
     summary: str
     assign: AssignTasks
     warms_up: bool = False
-    minds_tags: bool = False
-    minds_racks: bool = False
+    uses_tags: bool = False
+    uses_racks: bool = False
     default_costs: tuple[int, int] | None = None
 
 
@@ -40,15 +39,15 @@ STREAMS_ASSIGNORS: Mapping[str, StreamsAssignor] = MappingProxyType(
                 "the default since 2.6: balanced, then to where the state is, with warm-ups and probing rebalances",
                 high_availability.assign,
                 warms_up=True,
-                minds_tags=True,
-                minds_racks=True,
+                uses_tags=True,
+                uses_racks=True,
                 default_costs=(high_availability.TRAFFIC_COST, high_availability.NON_OVERLAP_COST),
             ),
             StreamsAssignor(
                 "sticky",
                 "the default before 2.6: tasks stay where they were while no client has too many",
                 sticky.assign,
-                minds_racks=True,
+                uses_racks=True,
                 default_costs=(sticky.TRAFFIC_COST, sticky.NON_OVERLAP_COST),
             ),
             StreamsAssignor(
@@ -59,7 +58,7 @@ STREAMS_ASSIGNORS: Mapping[str, StreamsAssignor] = MappingProxyType(
         )
     }
 )
-"""Every assignor; to add one is a file with an `assign`, an entry here, its tests and its vectors."""
+"""Every assignor. To add one: a file with an `assign`, an entry here, tests and vectors."""
 
 STANDBY_POLICIES: Mapping[str, StandbyPolicy] = MappingProxyType({policy.name: policy for policy in (BY_LOAD, BY_TAGS)})
-"""Every rule by which the high-availability assignor places standbys."""
+"""Every standby policy of the high-availability assignor."""

@@ -1,4 +1,4 @@
-"""What an assignment, made by anyone, reads across racks: sources of active tasks, changelogs of standbys."""
+"""Partitions that an assignment, however it was made, reads across racks: sources of active tasks, changelogs."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,8 +10,15 @@ from app.core.streams.model import Bools, StreamsAssignment, StreamsClient, Task
 
 
 @dataclass(frozen=True, slots=True)
-class Reads:
-    """Partitions read: in all, of them with no replica in the reader's rack, and of them where racks are not known."""
+class RackReads:
+    """Partitions read by one client.
+
+    Parameters
+    ----------
+    partitions : all.
+    crossing : those without a replica in the client's rack.
+    unknown : those whose racks, or the client's, are unknown.
+    """
 
     partitions: int
     crossing: int
@@ -20,16 +27,16 @@ class Reads:
 
 @dataclass(frozen=True, slots=True)
 class ClientTraffic:
-    """What one client reads: the sources of its active tasks, the changelogs of its standbys and warm-ups."""
+    """Reads of one client: sources of its active tasks, changelogs of its standbys and warm-ups."""
 
-    sources: Reads
-    changelogs: Reads
+    sources: RackReads
+    changelogs: RackReads
 
 
 def client_traffic(
     assignment: StreamsAssignment, clients: Sequence[StreamsClient], partitions: TaskPartitions
 ) -> list[ClientTraffic]:
-    """Count what each client reads across racks, whether KIP-925 is on or not.
+    """Count the partitions that each client reads across racks, whether KIP-925 is on or not.
 
     Parameters
     ----------
@@ -37,33 +44,39 @@ def client_traffic(
 
     Returns
     -------
-    By client. A replica without a rack is in nobody's; where the client or all replicas have none, it is unknown.
+    By client. A replica without a rack is in no client's rack; if the client or all replicas have none, it is unknown.
     """
     return [
         ClientTraffic(
-            _reads(client.rack_id, _read(assignment, assignment.active[place], partitions.sources), partitions),
-            _reads(client.rack_id, _read(assignment, assignment.standby[place], partitions.changelogs), partitions),
+            _reads(
+                client.rack_id, _partitions_of(assignment, assignment.active[place], partitions.sources), partitions
+            ),
+            _reads(
+                client.rack_id, _partitions_of(assignment, assignment.standby[place], partitions.changelogs), partitions
+            ),
         )
         for place, client in enumerate(clients)
     ]
 
 
-def _read(
-    assignment: StreamsAssignment, held: Bools, by_task: Mapping[TaskId, Sequence[TopicPartition]]
+def _partitions_of(
+    assignment: StreamsAssignment, is_assigned: Bools, by_task: Mapping[TaskId, Sequence[TopicPartition]]
 ) -> list[TopicPartition]:
-    rows = np.flatnonzero(held).tolist()
+    rows = np.flatnonzero(is_assigned).tolist()
     return [partition for row in rows for partition in dict.fromkeys(by_task.get(assignment.task_ids[row], ()))]
 
 
-def _reads(rack: str | None, read: Iterable[TopicPartition], partitions: TaskPartitions) -> Reads:
+def _reads(rack: str | None, read: Iterable[TopicPartition], partitions: TaskPartitions) -> RackReads:
     total = crossing = unknown = 0
     for topic, number in read:
         replicas = partitions.replicas.get(topic, ())
-        held_in = {partitions.rack_of.get(broker) for broker in (replicas[number] if number < len(replicas) else ())}
-        held_in.discard(None)
+        replica_racks = {
+            partitions.rack_of.get(broker) for broker in (replicas[number] if number < len(replicas) else ())
+        }
+        replica_racks.discard(None)
         total += 1
-        if rack is None or not held_in:
+        if rack is None or not replica_racks:
             unknown += 1
-        elif rack not in held_in:
+        elif rack not in replica_racks:
             crossing += 1
-    return Reads(total, crossing, unknown)
+    return RackReads(total, crossing, unknown)

@@ -1,4 +1,4 @@
-"""KIP-708's verdicts: are a task's copies apart in every listed tag, could they be, and what does each loss cost?"""
+"""KIP-708: whether a task's copies are apart in every listed tag, whether they can be, and the effects of each loss."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ from app.core.streams.model import RUNNING_ACTIVE, UNKNOWN_LAG, Bools, StreamsAs
 
 @dataclass(frozen=True, slots=True)
 class SharedValue:
-    """A value of a tag that several copies of a task have; or None, and how many copies' clients lack the tag."""
+    """A value of a tag that several copies of a task share; or None, for copies on clients that lack the tag."""
 
     tag: str
     value: str | None
@@ -22,9 +22,12 @@ class SharedValue:
 
 @dataclass(frozen=True, slots=True)
 class TaskVerdict:
-    """Whether a task's copies, active and standby, are as many as asked and differ in every listed tag.
+    """Whether a task's copies, active and standby, are as many as requested and differ in every listed tag.
 
-    `shared` : what they do not differ in, by tag as listed, then by value. Warm-ups are no copies.
+    Parameters
+    ----------
+    missing_standbys : requested − existing copies. Warm-ups are no copies.
+    shared : values in which copies do not differ, by tag as listed, then by value.
     """
 
     task: TaskId
@@ -33,7 +36,7 @@ class TaskVerdict:
 
     @property
     def is_ideal(self) -> bool:
-        """Every copy is there, and no loss of one tag value takes two of them."""
+        """Whether all copies exist, and no loss of one tag value takes two of them."""
         return not self.missing_standbys and not self.shared
 
 
@@ -41,7 +44,11 @@ class TaskVerdict:
 class TagVerdict:
     """Whether a tag has a value for each copy of a task.
 
-    `values` : by UTF-8, how many clients have each. `needed` : copies of a task. `without` : clients that lack the tag.
+    Parameters
+    ----------
+    values : with the number of clients of each, sorted by code point.
+    needed : copies of a task.
+    without : number of clients that lack the tag.
     """
 
     tag: str
@@ -57,15 +64,18 @@ class TagVerdict:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Loss:
-    """What goes when a client or all clients with a value of a tag do.
+    """Effects of the loss of one client, or of all clients with a value of a tag.
 
     Parameters
     ----------
-    tag, value : what is lost; or process_id, of a single client. n_clients : how many.
-    without_survivor : stateful tasks that have no copy left, and are restored from their changelogs.
-    promoted : stateful tasks that ran there and have a copy elsewhere, a standby or a warm-up.
-    survivor_lag : (promoted,) int64 of the copy that is least behind; `UNKNOWN_LAG` where nobody knows of any.
-    moved : tasks without state that ran there; they start elsewhere with nothing to restore.
+    n_clients : number of lost clients.
+    without_survivor : stateful tasks that have no remaining copy, and are restored from their changelogs.
+    promoted : stateful tasks that ran on a lost client and have another copy, a standby or a warm-up.
+    moved : stateless tasks that ran on a lost client; they start on another one without a restore.
+    survivor_lag : (promoted,) int64 offsets of the remaining copy with the smallest lag; `UNKNOWN_LAG` if all are
+        unknown.
+    tag, value : that is lost, or None.
+    process_id : of the single client that is lost, or None.
     """
 
     n_clients: int
@@ -84,7 +94,7 @@ def task_verdicts(
     stateful: Sequence[TaskId],
     options: StreamsOptions,
 ) -> list[TaskVerdict]:
-    """Say of each stateful task whether its distribution is ideal.
+    """Whether the distribution of each stateful task is ideal.
 
     Parameters
     ----------
@@ -92,7 +102,7 @@ def task_verdicts(
 
     Returns
     -------
-    By task id. Without listed tags a task is ideal where it has its standbys.
+    By task id. Without listed tags a task is ideal if it has its standbys.
     """
     row_of = {task: row for row, task in enumerate(assignment.task_ids)}
     copies = assignment.active | (assignment.standby & ~assignment.warmup)
@@ -100,9 +110,9 @@ def task_verdicts(
     for task in sorted(stateful):
         places = np.flatnonzero(copies[:, row_of[task]]).tolist()
         shared = tuple(
-            found
+            shared_value
             for tag in dict.fromkeys(options.rack_aware_assignment_tags)
-            for found in _shared(tag, [clients[place].client_tags.get(tag) for place in places])
+            for shared_value in _shared(tag, [clients[place].client_tags.get(tag) for place in places])
         )
         missing = max(options.num_standby_replicas + 1 - len(places), 0)
         verdicts.append(TaskVerdict(task, missing, shared))
@@ -118,12 +128,14 @@ def _shared(tag: str, values: Sequence[str | None]) -> Iterator[SharedValue]:
 
 
 def tag_verdicts(clients: Sequence[StreamsClient], options: StreamsOptions) -> list[TagVerdict]:
-    """Say of each listed tag whether it has values enough, in the order in which tags are listed."""
+    """Whether each listed tag has enough values, in the order in which tags are listed."""
     verdicts = []
     for tag in dict.fromkeys(options.rack_aware_assignment_tags):
-        had = [client.client_tags[tag] for client in clients if tag in client.client_tags]
-        values = tuple((value, had.count(value)) for value in sorted(set(had)))
-        verdicts.append(TagVerdict(tag, values, options.num_standby_replicas + 1, len(clients) - len(had)))
+        values_of_clients = [client.client_tags[tag] for client in clients if tag in client.client_tags]
+        values = tuple((value, values_of_clients.count(value)) for value in sorted(set(values_of_clients)))
+        verdicts.append(
+            TagVerdict(tag, values, options.num_standby_replicas + 1, len(clients) - len(values_of_clients))
+        )
     return verdicts
 
 
@@ -133,29 +145,29 @@ def losses(
     stateful: Sequence[TaskId],
     options: StreamsOptions,
 ) -> list[Loss]:
-    """Say what each loss costs: of each value of each listed tag, then of each client, as listed.
+    """The effects of each loss: of each value of each listed tag, then of each client, as listed.
 
     Parameters
     ----------
-    assignment, clients, stateful : as in `task_verdicts`. Lags are those that the clients came with; the client that a
-        task is active on and said that it ran it is not behind.
+    assignment, clients, stateful : as in `task_verdicts`. Lags are those that the clients state; a client that is
+        `RUNNING_ACTIVE` has a lag of 0.
     """
     has_state = np.isin(np.arange(len(assignment.task_ids)), _rows(assignment, stateful))
     lags = _lags(assignment, clients)
-    found = []
+    result = []
     for verdict in tag_verdicts(clients, options):
         for value, n_clients in verdict.values:
-            gone = np.array([client.client_tags.get(verdict.tag) == value for client in clients], np.bool_)
-            found.append(_loss(assignment, gone, has_state, lags, n_clients, verdict.tag, value))
+            is_lost = np.array([client.client_tags.get(verdict.tag) == value for client in clients], np.bool_)
+            result.append(_loss(assignment, is_lost, has_state, lags, n_clients, verdict.tag, value))
     for place, client in enumerate(clients):
-        gone = np.arange(len(clients)) == place
-        found.append(_loss(assignment, gone, has_state, lags, 1, process_id=client.process_id))
-    return found
+        is_lost = np.arange(len(clients)) == place
+        result.append(_loss(assignment, is_lost, has_state, lags, 1, process_id=client.process_id))
+    return result
 
 
 def _loss(
     assignment: StreamsAssignment,
-    gone: Bools,
+    is_lost: Bools,
     has_state: Bools,
     lags: Int64s,
     n_clients: int,
@@ -164,37 +176,39 @@ def _loss(
     *,
     process_id: UUID | None = None,
 ) -> Loss:
-    held = assignment.active | assignment.standby
-    ran_there = assignment.active[gone].any(axis=0)
-    survives = held[~gone].any(axis=0)
-    promoted = np.flatnonzero(ran_there & has_state & survives)
-    behind = np.where(held[~gone][:, promoted], lags[~gone][:, promoted], _NOBODY).min(axis=0, initial=_NOBODY)
+    has_copy = assignment.active | assignment.standby
+    was_active = assignment.active[is_lost].any(axis=0)
+    survives = has_copy[~is_lost].any(axis=0)
+    promoted = np.flatnonzero(was_active & has_state & survives)
+    smallest_lag = np.where(has_copy[~is_lost][:, promoted], lags[~is_lost][:, promoted], _UNKNOWN).min(
+        axis=0, initial=_UNKNOWN
+    )
     return Loss(
         n_clients,
-        _named(assignment, held[gone].any(axis=0) & has_state & ~survives),
+        _named(assignment, has_copy[is_lost].any(axis=0) & has_state & ~survives),
         tuple(assignment.task_ids[row] for row in promoted.tolist()),
-        _named(assignment, ran_there & ~has_state),
-        np.where(behind == _NOBODY, UNKNOWN_LAG, behind),
+        _named(assignment, was_active & ~has_state),
+        np.where(smallest_lag == _UNKNOWN, UNKNOWN_LAG, smallest_lag),
         tag,
         value,
         process_id,
     )
 
 
-_NOBODY = np.iinfo(np.int64).max
-"""A lag above all others, of whom nobody knows how far he is behind."""
+_UNKNOWN = np.iinfo(np.int64).max
+"""An unknown lag, which is above all others."""
 
 
 def _lags(assignment: StreamsAssignment, clients: Sequence[StreamsClient]) -> Int64s:
-    """(clients, tasks) int64 offsets behind; `_NOBODY` where it is not known."""
+    """(clients, tasks) int64 offset lags, or `_UNKNOWN`."""
     row_of = {task: row for row, task in enumerate(assignment.task_ids)}
-    lags = np.full(assignment.active.shape, _NOBODY, np.int64)
+    lags = np.full(assignment.active.shape, _UNKNOWN, np.int64)
     for place, client in enumerate(clients):
         if client.default_lag is not None:
             lags[place] = client.default_lag
         for task, lag in client.lags.items():
             if task in row_of:
-                lags[place, row_of[task]] = {RUNNING_ACTIVE: 0, UNKNOWN_LAG: _NOBODY}.get(lag, lag)
+                lags[place, row_of[task]] = {RUNNING_ACTIVE: 0, UNKNOWN_LAG: _UNKNOWN}.get(lag, lag)
     return lags
 
 

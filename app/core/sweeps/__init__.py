@@ -9,6 +9,6 @@ A kind is `app/core/<room>/sweep.py`; `app/core/sweep_kinds.py` lists them.
 """
 
 from app.core.sweeps.axes import Axis, Grid, Span, read_axis
-from app.core.sweeps.scoring import UNEXPECTED, ScenarioRow, Sweep, score
+from app.core.sweeps.scoring import UNEXPECTED, ScenarioRow, SweepScenarios, score
 
-__all__ = ["UNEXPECTED", "Axis", "Grid", "ScenarioRow", "Span", "Sweep", "read_axis", "score"]
+__all__ = ["UNEXPECTED", "Axis", "Grid", "ScenarioRow", "Span", "SweepScenarios", "read_axis", "score"]

@@ -10,6 +10,7 @@ from traceback import format_exception
 from typing import Protocol
 
 from app.errors import Failure, Json
+from app.errors.quotation import DETAIL_CHARACTERS, detail_of, quoted
 
 UNEXPECTED = "unexpected_error"
 """The code of an exception that is no `Failure`."""
@@ -17,7 +18,7 @@ LONGEST_TRACE = 4_000
 """Characters of a trace, from its end, where the exception was raised."""
 
 
-class Sweep(Protocol):
+class SweepScenarios(Protocol):
     """The scenarios of one sweep, by index, whatever their kind; what executors prepare once and score ranges of."""
 
     @property
@@ -50,7 +51,7 @@ class ScenarioRow:
     trace: str | None = None
 
 
-def score(sweep: Sweep, start: int, stop: int) -> list[ScenarioRow]:
+def score(sweep: SweepScenarios, start: int, stop: int) -> list[ScenarioRow]:
     """Score scenarios start … stop − 1, in their order; the rows are the same however a range is divided.
 
     Raises
@@ -60,14 +61,15 @@ def score(sweep: Sweep, start: int, stop: int) -> list[ScenarioRow]:
     return [_row(sweep, index) for index in range(start, stop)]
 
 
-def _row(sweep: Sweep, index: int) -> ScenarioRow:
+def _row(sweep: SweepScenarios, index: int) -> ScenarioRow:
     identity: dict[str, Json] = {"index": index, **sweep.coordinates(index)}
     try:
         return ScenarioRow(index, {**identity, **sweep.figures(index), "error": None})
     except Failure as failure:
-        error, trace = _error(failure.code, failure.detail, *failure.path), None
+        error, trace = _error(failure.code, detail_of(failure), *failure.path), None
     except Exception as unexpected:  # noqa: BLE001 — a defect that one scenario meets must not stop a million others
-        error, trace = _error(UNEXPECTED, f"{type(unexpected).__name__}: {unexpected}"), _trace(unexpected)
+        detail = quoted(f"{type(unexpected).__name__}: {unexpected}", DETAIL_CHARACTERS)
+        error, trace = _error(UNEXPECTED, detail), _trace(unexpected)
     return ScenarioRow(index, {**identity, **sweep.without_figures, "error": error}, trace)
 
 

@@ -1,7 +1,7 @@
 """Files that an executor reads itself, into Arrow's own buffers.
 
-What Spark reads goes through its rows, one value at a time, and then to Python; a file that every executor can open by
-its path needs neither. Object stores and other formats are Spark's to read.
+Data that Spark reads passes through its rows, one value at a time, and then to Python; a file that every executor can
+open by its path needs neither. Spark reads object stores and other formats.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -15,7 +15,7 @@ ROWS_AT_ONCE = 65_536
 
 
 def batches_of(path: str, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-    """Columns of a Parquet file, or of an Arrow file where its name ends with `.arrow`.
+    """Columns of a Parquet file, or of an Arrow file if its name ends with `.arrow`.
 
     Raises
     ------
@@ -35,7 +35,7 @@ def batches_of(path: str, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         _require(columns, parquet.schema_arrow)
         # One thread: the other processors have tasks of their own.
         for batch in parquet.iter_batches(ROWS_AT_ONCE, columns=list(columns), use_threads=False):
-            yield batch.select(columns)  # in their order, which is not the file's
+            yield batch.select(columns)  # in the requested order, not that of the file
 
 
 def _require(columns: Sequence[str], schema: pa.Schema) -> None:
@@ -47,7 +47,7 @@ def _require(columns: Sequence[str], schema: pa.Schema) -> None:
 def over_files(
     run: Callable[[Prepared, Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]],
 ) -> Callable[[Prepared, Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """Make of a kernel's `run` over values one over the files that have them: rows as of `spark.Files`."""
+    """Turn a kernel's `run` over values into one over files that contain them, given as rows of `spark.Files`."""
 
     def run_over_files(prepared: Prepared, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         named = (row for batch in batches for row in batch.to_pylist())

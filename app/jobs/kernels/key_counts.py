@@ -1,7 +1,7 @@
-"""How many records have each key, and how long their values are: the first step over a dataset.
+"""Count the records and value bytes of each key: the first step over a dataset.
 
-A task counts within what it reads and hands over when it has many distinct keys, so its memory is bounded, and a key
-can be in several of its rows; Spark brings the rows of a key together. Keys are the bytes that a producer would hash.
+A task counts the keys that it reads and yields them when there are many distinct ones, so its memory is bounded and a
+key may be in several of its rows; Spark groups the rows by key. Keys are the bytes that a producer would hash.
 """
 
 import json
@@ -27,18 +27,18 @@ SCHEMA = pa.schema(
         pa.field("value_bytes", pa.int64(), nullable=False),
     ]
 )
-"""A key, null for records without one, how many records were met that have it, and the bytes of their values."""
+"""A key, null for records without one, the number of its records, and the bytes of their values."""
 
 _MERGED_FROM = 1 << 20
-"""Rows of counts that a task holds before it merges them."""
-_HANDED_OVER_FROM = 1 << 19
-"""Distinct keys that are handed over: where there are so many, holding them saves little."""
+"""Rows of counts in memory before a task merges them."""
+_YIELDED_FROM = 1 << 19
+"""Distinct keys after a merge from which they are yielded: so many seldom occur again in the same task."""
 _MOST_SHOWN = 80
 _TEXT = (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_string, pa.types.is_large_string)
 
 
-Asked: TypeAlias = tuple[Sequence[str], str]
-"""What the payload asks for: the columns of keys and perhaps of values, and how keys are encoded."""
+CountJob: TypeAlias = tuple[Sequence[str], str]
+"""The column of keys, optionally the column of values, and the encoding of keys."""
 
 
 def payload(columns: Sequence[str], encoding: str) -> bytes:
@@ -46,14 +46,14 @@ def payload(columns: Sequence[str], encoding: str) -> bytes:
     return json.dumps({"columns": list(columns), "encoding": encoding}).encode()
 
 
-def prepare(text: bytes) -> Asked:
-    """What was asked for."""
+def prepare(text: bytes) -> CountJob:
+    """The columns and the encoding of a payload."""
     read = json.loads(text)
     return read["columns"], read["encoding"]
 
 
-def run(asked: Asked, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Count the keys of batches whose first column they are, and add up the values' bytes where there is a second.
+def run(job: CountJob, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Count the keys in the first column of batches, and add up the bytes of the values in a second column, if any.
 
     Values are text or bytes, which have a length, or integers, which are lengths; a null has none.
 
@@ -61,24 +61,24 @@ def run(asked: Asked, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBa
     ------
     KeyColumnOfAnotherType, ValueColumnOfAnotherType, MalformedKey
     """
-    columns, encoding = asked
+    columns, encoding = job
     parts: list[pa.Table] = []
-    held = 0
+    rows = 0
     for batch in batches:
         sizes = _sizes(batch.column(1), columns[1]) if len(columns) > 1 else None
         parts.append(_counted(batch.column(0), sizes, columns[0], encoding))
-        held += len(parts[-1])
-        if held >= _MERGED_FROM:
+        rows += len(parts[-1])
+        if rows >= _MERGED_FROM:
             parts = [_merged(parts)]
-            held = len(parts[0])
-            if held >= _HANDED_OVER_FROM:
+            rows = len(parts[0])
+            if rows >= _YIELDED_FROM:
                 yield from parts[0].to_batches()
-                parts, held = [], 0
+                parts, rows = [], 0
     if parts:
         yield from _merged(parts).to_batches()
 
 
-def run_over_files(asked: Asked, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def run_over_files(job: CountJob, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """The same over files that the executor opens itself: rows as of `spark.Files`.
 
     Raises
@@ -86,7 +86,7 @@ def run_over_files(asked: Asked, batches: Iterator[pa.RecordBatch]) -> Iterator[
     ColumnNotFound, DatasetUnreadable
     """
     named = (row for batch in batches for row in batch.to_pylist())
-    return run(asked, (read for row in named for read in _read(row["path"], row["columns"])))
+    return run(job, (read for row in named for read in _read(row["path"], row["columns"])))
 
 
 def _read(path: str, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
@@ -105,8 +105,8 @@ def _counted(values: pa.Array, sizes: pa.Array | None, column: str, encoding: st
         values = values.dictionary_decode()
     comparable = _comparable(values, column, encoding)
     if sizes is None:
-        found = pc.value_counts(comparable)
-        written, counts = found.field("values"), found.field("counts")
+        by_value = pc.value_counts(comparable)
+        written, counts = by_value.field("values"), by_value.field("counts")
         value_bytes = pa.array(np.zeros(len(counts), np.int64))
     else:
         grouped = pa.table({"key": comparable, "bytes": sizes}).group_by("key", use_threads=False)
@@ -126,9 +126,9 @@ def _sizes(values: pa.Array, column: str) -> pa.Array:
         return pc.binary_length(values).cast(pa.int64())
     if pa.types.is_integer(kind) and not (len(values) and (pc.min(values).as_py() or 0) < 0):
         return values.cast(pa.int64())
-    held = f"{kind}, some below 0" if pa.types.is_integer(kind) else str(kind)
+    content = f"{kind}, some below 0" if pa.types.is_integer(kind) else str(kind)
     raise ValueColumnOfAnotherType(
-        f"the column {column!r} holds {held}; it has to hold values, as text or bytes, or their lengths",
+        f"the column {column!r} holds {content}; it has to hold values, as text or bytes, or their lengths",
         value=str(kind),
         column=column,
     )
@@ -213,7 +213,7 @@ _ENCODINGS: Mapping[str, tuple[str, Callable[[pa.Array, str], pa.Array]]] = Mapp
         "int64": ("signed integers, or text of their digits", _from_numbers(64)),
     }
 )
-"""By encoding: what a column has to hold, and what makes keys of its distinct values."""
+"""By encoding: the expected type of a column, and the function from its distinct values to keys."""
 
 KERNEL = Kernel("key_counts", prepare, run)
 OF_FILES = Kernel("key_counts_of_files", prepare, run_over_files)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from app.core.keys.loads import Loads, no_loads
+from app.core.keys.loads import PartitionLoads, empty_loads
 from app.core.keys.model import Bytes, Flags, Keys, Offsets
 from app.core.keys.partitioners import PARTITIONERS, Partitioner, partition, require_partitions
 from app.jobs.kernels.files import over_files
@@ -55,7 +55,7 @@ def prepare(text: bytes) -> HashJob:
 def run(job: HashJob, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Add up batches whose first column is the keys: binary or string, 32 or 64 bits of offset; null: without key."""
     scenarios = [(partitioner, count) for partitioner in job.partitioners for count in job.partition_counts]
-    sums = [no_loads(count) for _, count in scenarios]
+    sums = [empty_loads(count) for _, count in scenarios]
     for batch in batches:
         keys = keys_of_column(batch.column(0))
         for (partitioner, count), loads in zip(scenarios, sums, strict=True):
@@ -89,7 +89,7 @@ def keys_of_column(column: pa.Array) -> Keys:
     return Keys(data, offsets, is_null)
 
 
-def _rows(name: str, partitions: int, loads: Loads) -> pa.RecordBatch:
+def _rows(name: str, partitions: int, loads: PartitionLoads) -> pa.RecordBatch:
     bins = np.flatnonzero(loads.records)
     columns = [
         pa.repeat(pa.scalar(name), len(bins)),

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 import pyarrow as pa
 
 from app.core.sweep_kinds import READERS, ReadSweep
-from app.core.sweeps import Sweep, score
+from app.core.sweeps import SweepScenarios, score
 from app.errors import Json
 from app.jobs.kernels.loop import Kernel, over_ranges
 
@@ -30,10 +30,10 @@ def payload(definition: Mapping[str, Json]) -> bytes:
 def kernel_of(name: str, read: ReadSweep) -> Kernel:
     """A kernel that reads a definition once and scores scenarios start … stop − 1 of it, in their order."""
 
-    def prepare(text: bytes) -> Sweep:
+    def prepare(text: bytes) -> SweepScenarios:
         return read(json.loads(text))
 
-    def rows(sweep: Sweep, start: int, stop: int) -> Iterator[pa.RecordBatch]:
+    def rows(sweep: SweepScenarios, start: int, stop: int) -> Iterator[pa.RecordBatch]:
         for first in range(start, stop, _BATCH):
             scored = score(sweep, first, min(first + _BATCH, stop))
             columns = [

@@ -1,4 +1,4 @@
-"""What a reassignment that anyone made takes, and what the same end takes at least."""
+"""The least movement that reaches the same assignment as a given reassignment."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,33 +7,32 @@ import numpy as np
 
 from app.core.measures.tally import positions_of
 from app.core.model import NO_REPLICA, UNKNOWN_SIZE, Assignment, Cluster, Int32s, Int64s
-from app.core.reassignment.model import ReplicaPlacement
-from app.core.reassignment.plan_minimum import Planned, Yardstick, yardstick
+from app.core.reassignment import PlanMinimum, ProposedPlan, ReplicaPlacement, least_movement_for
 from app.errors import Json
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Minimum:
-    """The least movement for the end that a reassignment reaches.
+    """The least movement to the result of a reassignment.
 
     Parameters
     ----------
-    measured : in bytes, or, where the size of some partition is not known, in replicas.
+    measured : in bytes, or in replicas if the size of any partition is unknown.
     """
 
-    planned: Planned
-    measured: Yardstick
+    planned: ProposedPlan
+    measured: PlanMinimum
     size_bytes: Int64s = field(repr=False)
     is_by_bytes: bool
 
     def as_json(self) -> dict[str, Json]:
-        """What is forced, what it takes to be as even, and what the end was taken to be."""
+        """Forced movement, movement with the same balance, and what the result was taken to be."""
         return {
             **self._moved(self.measured.forced),
-            "as_even": self._moved(self.measured.as_even),
+            "as_even": self._moved(self.measured.as_balanced),
             "minimised": "bytes" if self.is_by_bytes else "replicas",
             "emptied_brokers": self.planned.broker_ids[self.measured.emptied].tolist(),
-            "spread_over_racks": self.measured.minds_racks,
+            "spread_over_racks": self.measured.spreads_racks,
         }
 
     def _moved(self, placement: ReplicaPlacement) -> dict[str, Json]:
@@ -46,7 +45,7 @@ class Minimum:
 
 
 def minimum_for(cluster: Cluster, before: Mapping[str, Assignment], after: Mapping[str, Assignment]) -> Minimum:
-    """Measure it: of the partitions of `after`, which `before` has, too, among all others of the cluster."""
+    """Measure it for the partitions of `after`, all of which `before` has, among the cluster's other partitions."""
     listed = {broker.id: broker for broker in cluster.brokers}
     ids = np.union1d(cluster.replica_holders(), np.array(sorted(listed), np.int32)).astype(np.int32)
     names = sorted({broker.rack for broker in cluster.brokers if broker.rack is not None})
@@ -63,7 +62,7 @@ def minimum_for(cluster: Cluster, before: Mapping[str, Assignment], after: Mappi
         [np.zeros(0, np.int64), *(_sizes(cluster, name, assignment) for name, assignment in after.items())]
     )
     known = not (sizes == UNKNOWN_SIZE).any()
-    planned = Planned(
+    planned = ProposedPlan(
         broker_ids=ids,
         rack_of=rack_of,
         is_listed=is_listed,
@@ -72,11 +71,11 @@ def minimum_for(cluster: Cluster, before: Mapping[str, Assignment], after: Mappi
         after=now,
         weight=sizes if known else np.ones(len(sizes), np.int64),
     )
-    return Minimum(planned, yardstick(planned), sizes, known)
+    return Minimum(planned, least_movement_for(planned), sizes, known)
 
 
 def _stacked(assignments: Mapping[str, Assignment], ids: Int32s) -> Int32s:
-    """(rows, widest) int32 positions of all topics' replicas, one below the other."""
+    """(rows, widest) int32 positions of the replicas of all topics, stacked."""
     width = max((assignment.replicas.shape[1] for assignment in assignments.values()), default=1)
     rows = [np.full((0, width), NO_REPLICA, np.int32)]
     for assignment in assignments.values():
@@ -98,6 +97,6 @@ def _on_each(replicas: Int32s, brokers: int) -> Int64s:
 
 
 def _gained(before: Int32s, after: Int32s) -> Int64s:
-    """(rows,) int64: how many replicas of `after` are not among `before`."""
+    """(rows,) int64 number of replicas of `after` that `before` lacks."""
     stays = (after[:, :, None] == before[:, None, :]).any(axis=2)
     return np.asarray((~stays & (after != NO_REPLICA)).sum(axis=1), np.int64)

@@ -1,4 +1,4 @@
-"""Verify an assignment that anyone made against a cluster as it was."""
+"""Verify a reassignment of any origin against the cluster of a snapshot."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,14 +27,14 @@ from app.store.database import UnitOfWork
 from app.store.snapshots import Snapshot
 
 NAMED_FAULTS = 100
-"""How many faults of a refused reassignment are named; all are counted."""
+"""The most faults of a rejected reassignment that are named; all are counted."""
 NAMED_CHANGES = 100
-"""How many partitions are named that changed since the snapshot; all are counted."""
+"""The most partitions named that changed since the snapshot; all are counted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """Reassigned partitions that the newest snapshot of the cluster has otherwise, or not at all.
+    """Reassigned partitions whose replicas differ in the newest snapshot of the cluster, or that it lacks.
 
     `partitions` are the first `NAMED_CHANGES` of them, by topic and partition id; `count` counts all.
     """
@@ -46,7 +46,7 @@ class Changed:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """What there is to say about a reassignment that Kafka would take."""
+    """The report on a reassignment that Kafka would accept."""
 
     violations: Sequence[Violation]
     measures: PlacementMeasures
@@ -57,10 +57,10 @@ class Check:
     """By each attribute of the snapshot's brokers, in the order of their names."""
     minimum: Minimum
     changed: Changed | None
-    """What changed of the reassigned partitions since the snapshot; None where it is fresh."""
+    """Reassigned partitions that changed since the snapshot; None if it is fresh."""
 
     def as_json(self) -> dict[str, Json]:
-        """As the contract writes it."""
+        """The document of the API."""
         return {
             "violations": as_json(self.violations),
             "measures": as_json(self.measures) | ({"attributes": as_json(self.exposure)} if self.exposure else {}),
@@ -84,8 +84,7 @@ def check(
 
     Parameters
     ----------
-    running_reassignment : what to make of partitions that are being reassigned: `merge` takes them to be where they
-        are going.
+    running_reassignment : how partitions in reassignment are read: `merge` takes their target replicas.
 
     Raises
     ------
@@ -140,7 +139,7 @@ def _require_legal(reassignment: Reassignment, cluster: Cluster) -> None:
 
 
 def _faults(reassignment: Reassignment, cluster: Cluster) -> Iterator[dict[str, Json]]:
-    """Each reason for which Kafka refuses the document, with the place that it is at."""
+    """Each reason for which Kafka rejects the document, with its place."""
     # A broker that is down is not listed, and yet Kafka knows it: it holds replicas.
     known = {broker.id for broker in cluster.brokers} | set(cluster.replica_holders().tolist())
     partitions = {topic.name: set(topic.partition_ids.tolist()) for topic in cluster.topics}

@@ -2,10 +2,8 @@
 
 from collections.abc import Iterator
 
-from app.core.groups.measures.doubts import doubts
-from app.core.groups.measures.findings import Finding
-from app.core.groups.measures.known_faults import faults
-from app.core.groups.measures.rack_awareness import RacksIgnored, racks_ignored
+from app.core.groups.measures.findings import Finding, input_findings, known_faults
+from app.core.groups.measures.locality import RacksIgnored, racks_ignored
 from app.core.groups.registry import Assignor, OwnedIn
 from app.services.cautions import Caution
 from app.services.groups.predictions import Prediction
@@ -25,7 +23,7 @@ def cautions_of(prediction: Prediction, source: GroupSource) -> list[Caution]:
     """Everything to know about a prediction, in a fixed order of subjects."""
     return [
         *source.cautions,
-        *(_caution(finding) for finding in doubts(prediction.members, source.metadata)),
+        *(_caution(finding) for finding in input_findings(prediction.members, source.metadata)),
         *(_caution(finding) for finding in _faults(prediction, source)),
         *_of_racks(prediction, source),
         *_of_ownership(prediction),
@@ -44,7 +42,7 @@ def _caution(finding: Finding) -> Caution:
 def _faults(prediction: Prediction, source: GroupSource) -> list[Finding]:
     if not prediction.assignor.is_exclusive:
         return []
-    named = faults(prediction.members, source.metadata, prediction.answer)
+    named = known_faults(prediction.members, source.metadata, prediction.answer)
     return [fault for fault in named if prediction.assignor.is_sticky or fault.code not in _STICKY_ONLY]
 
 

@@ -6,8 +6,8 @@ from types import MappingProxyType
 import numpy as np
 
 from app.core.groups.arrays.partition_table import PartitionTable, partition_table
-from app.core.groups.arrays.rack_match import NO_RACK, RackMatch, rack_match
-from app.core.model import NO_REPLICA, Int32s, Placement
+from app.core.groups.arrays.racks import RackTable, rack_table
+from app.core.model import NO_RACK, NO_REPLICA, Int32s, Placement
 from app.formats import reader_tables
 from app.formats.reader_tables import NO_READER, Reader, TopicReaders
 from app.services.groups.stored import stored_group
@@ -37,20 +37,20 @@ def _readers(plan: Plan | NewPlan, cluster_of: ClusterOf) -> tuple[Sequence[Read
     """The members, and the readers of each of the plan's partitions."""
     group = stored_group(plan.head if isinstance(plan, Plan) else plan, cluster_of())
     table = partition_table(group.metadata)
-    racks = rack_match(group.members, group.metadata, table)
+    racks = rack_table(group.members, group.metadata, table)
     members = [Reader(member.id, member.rack_id or None) for member in group.members]
     return members, (_topic(placement, table, racks) for placement in plan.placements)
 
 
-def _topic(placement: Placement, table: PartitionTable, racks: RackMatch) -> TopicReaders:
+def _topic(placement: Placement, table: PartitionTable, racks: RackTable) -> TopicReaders:
     rows = placement.replicas
     # Each reader has a row; a partition without one has one as well, in its first place.
     has_row = rows != NO_REPLICA
     has_row[:, 0] = True
     partitions, columns = np.nonzero(has_row)
     readers: Int32s = np.where(rows == NO_REPLICA, NO_READER, rows)[partitions, columns]
-    where = table.starts[table.index[placement.topic]] + partitions
+    where = table.starts[table.index_of[placement.topic]] + partitions
     of_readers = racks.of_member[readers]
     locality = np.where(racks.is_in_rack(where, of_readers), _IN_RACK, _CROSS_RACK)
-    locality[(of_readers == NO_RACK) | ~racks.is_known()[where]] = _UNKNOWN
+    locality[(of_readers == NO_RACK) | ~racks.has_known_rack()[where]] = _UNKNOWN
     return TopicReaders(placement.topic, partitions.astype(np.int32), readers, locality.astype(np.int8))

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from app.core.groups.arrays.partition_table import owned_assignment
-from app.core.groups.lifecycle.rebalance import Rebalance, rebalance
+from app.core.groups.arrays.owned import owned_assignment
+from app.core.groups.lifecycle.rebalance import GroupRebalance, rebalance
 from app.core.groups.measures.handover import Handover, handover
 from app.core.groups.model import GroupAssignment, GroupMetadata, Member, Owned, TopicMetadata
 from app.core.groups.registry import ASSIGNORS, Assignor
@@ -27,7 +27,7 @@ class Prediction:
     assignor: Assignor
     members: tuple[Member, ...]
     answer: GroupAssignment
-    rebalance: Rebalance | None
+    rebalance: GroupRebalance | None
     assignment: GroupAssignment
     handover: Handover | None
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from app.core.groups.arrays.partition_table import NO_ROW, NOBODY, entry_members, partition_table
+from app.core.groups.arrays.partition_table import NO_ROW, members_of_entries, partition_table
 from app.core.groups.model import GroupAssignment, GroupMetadata, Member
-from app.core.model import NO_REPLICA, Int32s, Int64s, Placement
+from app.core.model import NO_MEMBER, NO_REPLICA, Int32s, Int64s, Placement
 from app.errors import Json
 from app.services.plans import PlannedPartition
 from app.store.plans import PlanHead
@@ -25,8 +25,8 @@ def readers_of_all(
     """The readers of each partition of every topic, as positions in the list of members; topics by name."""
     table = partition_table(metadata)
     rows = table.rows_of(assignment.topics, assignment.topic_index, assignment.partitions)
-    readers = entry_members(assignment, [member.id for member in members])
-    known = (rows != NO_ROW) & (readers != NOBODY)
+    readers = members_of_entries(assignment, [member.id for member in members])
+    known = (rows != NO_ROW) & (readers != NO_MEMBER)
     by_row = _listed(rows[known], readers[known], table.rows)
     for name, begin, end in zip(table.topics, table.starts[:-1].tolist(), table.starts[1:].tolist(), strict=True):
         if end > begin:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from app.core.groups.arrays.weights import Weights
+from app.core.groups.arrays.partition_table import Weights
 from app.core.groups.model import GroupMetadata, Member, Owned
 from app.core.model import Cluster, Int64s
 from app.core.recorded import RecordedGroup, RecordedMember, TopicPartitions

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from app.core.groups.arrays.weights import Weights
-from app.core.groups.lifecycle.events import Step
-from app.core.groups.lifecycle.rebalance import Rebalance
+from app.core.groups.arrays.partition_table import Weights
+from app.core.groups.lifecycle.events import GroupStep
+from app.core.groups.lifecycle.rebalance import GroupRebalance
 from app.core.groups.lifecycle.rebalance_trigger import TopicChange, Trigger
 from app.core.groups.measures.handover import Handover
-from app.core.groups.measures.locality import Locality, loads, locality
+from app.core.groups.measures.locality import Locality, locality, member_loads
 from app.core.groups.model import GroupAssignment, GroupMetadata, Member
 from app.core.groups.optimum.by_load import balance_by_load
 from app.core.groups.optimum.optimal import optimum
@@ -62,7 +62,7 @@ def loads_json(members: Sequence[Member], source: GroupSource, assignment: Group
     """How much each member reads, and how even that is: in partitions, and by whichever weight is known."""
 
     def evenness(weights: Weights | None) -> tuple[dict[str, Json], Int64s]:
-        measured = loads(members, source.metadata, assignment, weights=weights)
+        measured = member_loads(members, source.metadata, assignment, weights=weights)
         document: dict[str, Json] = {
             "min": measured.min,
             "max": measured.max,
@@ -94,26 +94,35 @@ def optimum_json(
     known = source.metadata if metadata is None else metadata
     load = source.load
     if load is not None:
-        even = balance_by_load(members, known, load)
+        balanced = balance_by_load(members, known, load)
+        largest = balanced.certificate
         certificate: dict[str, Json] = {
-            "largest_load_bound": even.bound,
-            "optimal": even.optimal,
-            "gap": even.gap,
-            "solver": "longest processing time first",
+            "largest_load_bound": largest.lower_bound,
+            "optimal": largest.optimal,
+            # Of the bound, as the contract has it; the certificate's own gap is of the value.
+            "gap": (largest.value - largest.lower_bound) / largest.lower_bound if largest.lower_bound else 0.0,
+            "solver": largest.solver,
         }
-        moved, assignment = even.moved, even.assignment
+        moved, assignment = balanced.moved, balanced.assignment
     else:
         best = optimum(members, known, weights=source.bytes_per_s)
-        certificate = asdict(best.certificate)
+        missed = best.certificate.value - best.certificate.lower_bound
+        certificate = {
+            "in_rack_bound": best.in_rack + missed,
+            "moved_bound": best.moves.lower_bound,
+            "optimal": best.certificate.optimal,
+            "gap": best.certificate.gap,
+            "solver": best.certificate.solver,
+        }
         moved, assignment = best.moved, best.assignment
-    spread = loads(members, known, assignment).spread
+    spread = member_loads(members, known, assignment).spread
     answer: dict[str, Json] = {"balance": source.balance, "moved": moved, "spread": spread}
     if load is not None:
-        answer["largest_load"] = even.largest_load
+        answer["largest_load"] = largest.value
     return answer | locality_json(members, source, assignment, metadata=known) | {"certificate": certificate}
 
 
-def phases_json(done: Rebalance) -> list[dict[str, Json]]:
+def phases_json(done: GroupRebalance) -> list[dict[str, Json]]:
     """The rounds of one rebalance."""
     return [
         {
@@ -131,7 +140,7 @@ def handover_json(counts: Handover) -> dict[str, Json]:
     return asdict(counts)
 
 
-def step_json(step: Step, event: Json, source: GroupSource) -> dict[str, Json]:
+def step_json(step: GroupStep, event: Json, source: GroupSource) -> dict[str, Json]:
     """One event, and what came of it."""
     rebalances: list[Json] = [{"settled": done.settled, "phases": phases_json(done)} for done in step.rebalances]
     return {

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from app.core.groups.arrays.weights import Weights
+from app.core.groups.arrays.partition_table import Weights
 from app.core.groups.lifecycle.events import (
     Event,
     Join,
@@ -63,7 +63,7 @@ class GroupSource:
 
     def assign(self, assignor: Assignor) -> Assign:
         """The assignor, minding weights if it is one that can."""
-        return assignor.assign if assignor.minding is None else assignor.minding(self.bytes_per_s, self.load)
+        return assignor.assign if assignor.weighted is None else assignor.weighted(self.bytes_per_s, self.load)
 
 
 def source_of(request: GroupRequest, cluster: Cluster | None) -> GroupSource:

@@ -1,4 +1,4 @@
-"""What a producer knows when it places records without key: as a request says it, checked, and with a seed."""
+"""The producer's state when it places records without key: from the request, checked, with a seed."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,9 +25,9 @@ class NullKeys:
     Parameters
     ----------
     seed : of java.util.Random, signed 64 bits. Each partitioner starts from it anew. None: it comes from the request.
-    available_partitions : ids of those that have a leader, in the metadata's order; none where no partition has one.
+    available_partitions : ids of those that have a leader, in the metadata's order; empty if no partition has one.
         None: all.
-    queue_sizes : 0 … 2³¹ − 1 batches that wait for each of these; None where they are all alike.
+    queue_sizes : 0 … 2³¹ − 1 batches that wait for each of these; None if they are equal.
     batch_bytes : `batch.size`, 1 … 2³¹ − 1.
     record_bytes : 0 … 2³¹ − 1 of every record, or one for each, those with a key included.
     """
@@ -49,7 +49,7 @@ class Producer:
 
 
 def producer(options: NullKeys, keys: Keys, partitions: int) -> Producer:
-    """Say what the producer knows.
+    """The producer's state.
 
     Raises
     ------
@@ -121,7 +121,7 @@ def _record_bytes(given: int | Sequence[int], records: int) -> Int32s:
 
 
 def _seed(options: NullKeys, keys: Keys, partitions: int) -> int:
-    """From the records, the partitions and what the producer knows: other partitioners do not draw otherwise."""
+    """Derived from the records, the partitions and the producer's state, not from the partitioners."""
     records = sha256(keys.data.tobytes())
     records.update(keys.offsets.tobytes())
     records.update(b"" if keys.is_null is None else keys.is_null.tobytes())

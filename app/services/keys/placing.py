@@ -1,4 +1,4 @@
-"""Which partition each key goes to, in which client; what another partition count does to that, and how even it is."""
+"""The partition of each key in each client, its skew, and what another partition count changes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ from app.services.keys.null_keys import NullKeys, Producer, producer
 from app.services.limits import Limits
 
 HEAVIEST = 20
-"""How many of the heaviest keys are named."""
+"""The most heavy keys that are named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class PlacedKeys:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KeysAnswer:
-    """What every partitioner makes of the keys, and where they differ. `seed` None: nothing was drawn."""
+    """The answer of every partitioner, and where they differ. `seed` is None if nothing was random."""
 
     keys: int
     partitions: int
@@ -74,7 +74,7 @@ class KeysAnswer:
 
 
 def place_keys(request: KeysRequest, limits: Limits) -> KeysAnswer:
-    """Say where the keys go.
+    """Place the keys.
 
     Raises
     ------
@@ -110,7 +110,7 @@ def warm_up() -> None:
 
 
 def to_json(answer: KeysAnswer) -> bytes:
-    """An answer as its document. It names the seed only where records without key were placed."""
+    """The document of an answer. It has the seed only if records without key were placed."""
     drawn: dict[str, Json] = {} if answer.seed is None else {"seed": answer.seed}
     document = {
         "keys": answer.keys,

@@ -11,11 +11,11 @@ from app.store.database import UnitOfWork
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """What lies between two plans, or a plan and what was there before.
+    """The difference between two plans, or between a plan and the state before it.
 
     Parameters
     ----------
-    summary : counted. total : how many partitions differ.
+    summary : counts. total : the number of partitions that differ.
     items : differences start … stop − 1 of them, by topic and partition id, as JSON or records of the core.
     """
 
@@ -25,7 +25,7 @@ class Difference:
 
 
 def named_plan(uow: UnitOfWork, plan: Plan, against: UUID) -> Plan | None:
-    """The plan that `against` names to compare another with; None where it names none.
+    """The plan of the id `against`; None if there is none.
 
     Raises `ConflictingFields` where it is of another kind: the two have nothing in common.
     """

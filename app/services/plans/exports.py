@@ -1,4 +1,4 @@
-"""The files that plans are handed over as. What a kind of plan writes of them stands with the kind."""
+"""The registry of export formats. Each kind's `EXPORTS` has the writers of those that fit it."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from app.services.plans.record import Plan
 from app.store.plans import NewPlan
 
 MARKDOWN_ROWS = 1_000
-"""How many rows a Markdown file shows; it says how many it leaves out."""
+"""The most rows that a Markdown file shows; it counts those that it leaves out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,8 +19,8 @@ class Format:
 
     Parameters
     ----------
-    suffix : the file's ending. tail : stands before it, where another format of the same plan has the same ending.
-    is_negotiable : the media type says which format it is. has_topics : it can be of one topic of the plan.
+    suffix : of the file name. tail : before the suffix, if another format of the same plan has the same suffix.
+    is_negotiable : whether the media type identifies the format. has_topics : whether it can be of one topic.
     """
 
     media_type: str
@@ -32,7 +32,7 @@ class Format:
 
 _REASSIGNMENT = "application/vnd.kafka.reassignment+json"
 BATCH = "batch"
-"""The one format that is of one batch of a plan."""
+"""The format of a single batch of a plan."""
 FORMATS: Mapping[str, Format] = MappingProxyType(
     {
         "reassignment": Format(_REASSIGNMENT, "json"),

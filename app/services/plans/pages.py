@@ -9,7 +9,7 @@ from app.store.database import UnitOfWork
 
 @dataclass(frozen=True, slots=True)
 class PlannedPartition:
-    """One row of a plan: the brokers of a partition, or the places of its readers; what the kind of plan says."""
+    """One row of a plan: the brokers of a partition, or positions of its readers; the kind defines which."""
 
     topic: str
     partition: int
@@ -18,7 +18,7 @@ class PlannedPartition:
 
 @dataclass(frozen=True, slots=True)
 class PartitionsPage:
-    """Some partitions of a plan, how many there are in all, and where the next page starts, if there is one."""
+    """Some partitions of a plan, their total number, and the offset of the next page; None on the last one."""
 
     items: Sequence[PlannedPartition]
     total: int

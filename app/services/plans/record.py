@@ -34,7 +34,7 @@ def as_json(record: object) -> Any:
 
 
 def summary(head: PlanHead | NewPlan) -> dict[str, object]:
-    """What a list of plans shows of one."""
+    """The fields of a plan in a list of plans."""
     return {
         "id": head.id if isinstance(head, PlanHead) else None,
         "kind": head.kind,

@@ -22,7 +22,7 @@ class BrokerTable:
     Parameters
     ----------
     known : with their racks; an offline broker that is not listed has none. added : the added ones among them.
-    rack_of : (brokers,) int32 indices of racks, as `Problem.rack_of` has them. racks : the names of the first of them;
+    rack_of : (brokers,) int32 indices of racks, as in `MovementProblem`. racks : the names of the first of them;
         an offline broker of unknown rack gets a singleton rack beyond these.
     listed_racks : the number of racks before the change; 0 if racks do not count.
     is_removed : (brokers,) bool, removed brokers, including replaced ones. is_replaced : replaced ones alone.

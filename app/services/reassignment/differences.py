@@ -106,8 +106,8 @@ def broker_transfers(moved: Transfers) -> list[BrokerTransfer]:
 def broker_flows(moved: Transfers) -> list[BrokerFlow]:
     """What passes from broker to broker: most bytes first, then most replicas, then by their ids."""
     flows = moved.flows
-    order = np.lexsort((flows.takers, flows.givers, -flows.replicas, -flows.size_bytes))
-    columns = (flows.givers, flows.takers, flows.replicas, flows.size_bytes, flows.unknown_size)
+    order = np.lexsort((flows.receivers, flows.senders, -flows.replicas, -flows.size_bytes))
+    columns = (flows.senders, flows.receivers, flows.replicas, flows.size_bytes, flows.unknown_size)
     rows: Sequence[Sequence[int]] = list(zip(*(column[order].tolist() for column in columns), strict=True))
     return [BrokerFlow(_end(giver), _end(taker), *counts) for giver, taker, *counts in rows]
 

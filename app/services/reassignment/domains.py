@@ -5,11 +5,9 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from app.core.model import Int32s, Int64s
-from app.core.reassignment.domains import Kind, RackRule
-from app.core.reassignment.domains import NotFeasible as NoDomain
-from app.core.reassignment.domains import domains_of as find_domains
-from app.core.reassignment.model import NO_HOME, Domain
+from app.core.model import NO_REPLICA, Int32s, Int64s
+from app.core.reassignment import Domain, PartitionKind, RackRule, find_domains
+from app.core.reassignment import NoLegalPlacement as NoDomain
 from app.core.replicas.rack_modes import RackMode
 from app.errors import PinContradicted
 from app.services.reassignment.brokers import Bools, BrokerTable
@@ -146,7 +144,7 @@ def domains_of(request: ReassignmentRequest, brokers: BrokerTable, scope: Partit
 
     Parameters
     ----------
-    homes : (rows, widest) int32 positions, padded with `NO_HOME`, as `Problem.homes` has them.
+    homes : (rows, widest) int32 positions, padded with `NO_REPLICA`, as `MovementProblem.current`.
 
     Raises
     ------
@@ -181,7 +179,7 @@ class _Kinds:
     """
 
     rows: Int64s
-    kinds: list[Kind]
+    kinds: list[PartitionKind]
     groups: list[int]
     of_row: Int32s
 
@@ -193,7 +191,7 @@ class _Kinds:
         _, first, of_row = np.unique(key, return_index=True, return_inverse=True)
         groups = group[first].tolist()
         kinds = [
-            Kind(int(factors[row]), places.may_keep(one), places.may_receive(one))
+            PartitionKind(int(factors[row]), places.may_keep(one), places.may_receive(one))
             for row, one in zip(first.tolist(), groups, strict=True)
         ]
         return cls(free[first], kinds, groups, of_row.astype(np.int32))
@@ -252,7 +250,7 @@ def _wanted(
     """The requirement of the partitions of a kind that have these current brokers."""
     group, one = kinds.groups[kind], kinds.kinds[kind]
     stays = np.zeros(len(brokers.ids), np.bool_)
-    stays[homes[homes != NO_HOME]] = True
+    stays[homes[homes != NO_REPLICA]] = True
     stays &= one.may_keep
     return Requirement(
         topic=scope.topics[scope.topic_of[kinds.rows[kind]]],

@@ -30,7 +30,7 @@ import numpy as np
 
 from app.core.measures.transfers import ChangedPartitions, Transfers
 from app.core.model import NO_REPLICA, Assignment, Cluster, Int32s, Int64s, unpadded
-from app.core.reassignment.leaders.preferred import awaits_election
+from app.core.reassignment import awaits_election
 from app.errors import NotExportable
 from app.errors.quotation import escaped
 from app.formats import leader_election, reassignment, reassignment_diffs, reassignment_tables, replica_assignment
@@ -42,7 +42,7 @@ from app.services.reassignment.differences import compared
 from app.store.plans import NewPlan, PlanHead
 
 STEPS = "kept_steps"
-"""The field of the answer that keeps them. It is not shown: the files that are handed over say the same."""
+"""The field of the answer that stores them. Its JSON leaves it out, since the exported files have the same."""
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 """The first moment that a zip archive can name."""
 _BOOTSTRAP = "--bootstrap-server localhost:9092"
@@ -87,7 +87,7 @@ class StoredSteps:
         return slice(int(self.offsets[number]), int(self.offsets[number + 1]))
 
     def listed(self, number: int, *, is_inverse: bool = False) -> Iterator[tuple[str, int, list[int]]]:
-        """(topic, partition, replicas) of a batch; of its inverse what was there before it."""
+        """(topic, partition, replicas) of a batch; of its inverse, the lists before it."""
         steps = self.batch(number)
         rows = unpadded((self.before if is_inverse else self.after)[steps])
         names = (self.topics[topic] for topic in self.topic_of[steps].tolist())
@@ -130,7 +130,7 @@ def one_batch(plan: Plan | NewPlan, number: int, is_inverse: bool) -> bytes:
 
 
 def _of_transfers(write: Callable[[Transfers], bytes]) -> Write:
-    """What writes a plan by what it moves."""
+    """A writer of plans from a writer of their transfers."""
 
     def written(plan: Plan | NewPlan, cluster_of: ClusterOf) -> bytes:
         return write(compared(plan, _known(cluster_of)))
@@ -164,7 +164,7 @@ def _replica_assignment(moved: Transfers) -> bytes:
 
 
 def _archive(head: PlanHead | NewPlan, moved: Transfers, cluster: Cluster) -> bytes:
-    """The archive of a plan that moves this of the cluster."""
+    """The archive of a plan and its transfers."""
     steps = batches_of(head)
     grown = grown_topics(moved)
     elected = _elected(head, moved, cluster)
@@ -179,20 +179,20 @@ def _archive(head: PlanHead | NewPlan, moved: Transfers, cluster: Cluster) -> by
 
 
 def execute_file(moved: Transfers) -> bytes:
-    """What makes the whole plan at once: the partitions that differ and are there."""
+    """The execute file of the whole plan: existing partitions that differ."""
     return reassignment.write_assignments(
         {changed.topic: Assignment(changed.partition_ids, changed.after) for changed in _there(moved)}
     )
 
 
 def rollback_file(moved: Transfers) -> bytes:
-    """What was there before of the same partitions, each list in its order."""
+    """The rollback file of the whole plan: the previous lists of the same partitions."""
     before = {changed.topic: Assignment(changed.partition_ids, changed.before) for changed in _there(moved)}
     return reassignment.write_assignments(before)
 
 
 def batch_file(steps: StoredSteps, number: int, *, is_inverse: bool) -> bytes:
-    """What executes a batch, counted from 0, or brings back what was there before it."""
+    """The execute file of a batch, counted from 0, or its rollback."""
     listed = steps.listed(number, is_inverse=is_inverse)
     partitions = tuple(PartitionReassignment(topic, partition, tuple(ids)) for topic, partition, ids in listed)
     return reassignment.write(Reassignment(partitions)).encode()

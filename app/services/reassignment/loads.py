@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from app.core.measures.tally import positions_of
 from app.core.model import NO_REPLICA, UNKNOWN_SIZE, Int32s, Int64s, Topic
-from app.core.reassignment.model import Balance
+from app.core.reassignment import Balance
 from app.errors import ConflictingFields, RatesMissing, SizesMissing
 from app.services.cautions import Caution
 from app.services.reassignment.brokers import Bools, BrokerTable

@@ -9,17 +9,25 @@ import numpy as np
 
 from app.core.certificate import Certificate
 from app.core.measures.violations import violations
-from app.core.model import Cluster, Int32s, Placement
-from app.core.reassignment.batches.cutting import cut
-from app.core.reassignment.batches.model import Batches, Reassigned
-from app.core.reassignment.batches.verifier import batch_violations
-from app.core.reassignment.counts.least_movement import BudgetTooSmall, least_movement, trade_off, within_budget
-from app.core.reassignment.leaders.choosing import choose_leaders
-from app.core.reassignment.leaders.preferred import led_by
-from app.core.reassignment.leaders.problem import LeadersProblem, leader_violations
-from app.core.reassignment.loads.by_load import place_by_load
-from app.core.reassignment.model import KEEP, NO_HOME, ReplicaPlacement
-from app.core.reassignment.verifier import placement_faults
+from app.core.model import NO_REPLICA, Cluster, Int32s, Placement
+from app.core.reassignment import (
+    KEEP,
+    Batches,
+    BudgetTooSmall,
+    LeaderProblem,
+    ReassignedPartitions,
+    ReplicaPlacement,
+    batch_violations,
+    choose_leaders,
+    cut_batches,
+    leader_violations,
+    least_movement,
+    place_by_load,
+    placement_violations,
+    trade_off,
+    with_leader_first,
+    within_budget,
+)
 from app.errors import (
     BatchesOutOfDisk,
     BudgetBelowMinimum,
@@ -43,7 +51,7 @@ from app.services.reassignment.resolve import (
 )
 
 TRADE_OFF_POINTS = 12
-"""How many points of movement against balance are looked for."""
+"""The most points of movement against balance."""
 
 
 class _ReassignmentPlanner(Planner[ReassignmentRequest, ReassignmentProblem, ReassignmentSolution]):
@@ -114,7 +122,7 @@ def solve(problem: ReassignmentProblem) -> ReassignmentSolution:
 
 
 def _place(problem: ReassignmentProblem) -> tuple[ReplicaPlacement, int | None, list[Relaxation]]:
-    """The replica lists, the lower bound on the largest load, and what was given up. Raises `BudgetBelowMinimum`."""
+    """The replica lists, the lower bound on the largest load, and relaxed constraints. Raises `BudgetBelowMinimum`."""
     if problem.leaders_only:
         return _as_it_is(problem), None, []
     objective = problem.replicas
@@ -153,7 +161,7 @@ def _trade_off(problem: ReassignmentProblem) -> Sequence[ReplicaPlacement]:
 def _as_it_is(problem: ReassignmentProblem) -> ReplicaPlacement:
     """Every replica on its current broker: what a plan of leaders alone starts from."""
     factors = problem.movement.factors
-    if (problem.before[:, factors.max(initial=0) :] != NO_HOME).any():
+    if (problem.before[:, factors.max(initial=0) :] != NO_REPLICA).any():
         raise RuntimeError("leaders alone change no factor")
     certificate = Certificate("moved weight", 0, 0, "none: no replica moves", ("every replica stays",))
     return ReplicaPlacement(problem.before, None, certificate)
@@ -163,11 +171,11 @@ def _placement_violations(problem: ReassignmentProblem, replicas: ReplicaPlaceme
     """Violations of replica lists; empty if they are legal."""
     movement, band = problem.movement, replicas.band
     if problem.replicas.by == "count" or band is None:
-        return placement_faults(movement, replicas)
+        return placement_violations(movement, replicas)
     # The core's verifier counts; here the band is one of loads.
     loads = problem.replicas.loads(replicas.replicas)
     outside = np.flatnonzero(movement.target & ((loads < band.low) | (loads > band.high)))
-    return placement_faults(movement, replace(replicas, band=None)) + [
+    return placement_violations(movement, replace(replicas, band=None)) + [
         f"broker {movement.broker_ids[broker]} has {loads[broker]}, not {band.low} to {band.high}" for broker in outside
     ]
 
@@ -180,38 +188,38 @@ def _lead(problem: ReassignmentProblem, replicas: Int32s) -> tuple[LeaderSolutio
     is_free[list(problem.pins)] = False
     relaxed = _require_leaders(problem, lists)
     # A pinned partition is led by the first broker of its pin, whatever the others do.
-    pinned = ~is_free & (lists[:, 0] != NO_HOME)
+    pinned = ~is_free & (lists[:, 0] != NO_REPLICA)
     fixed = objective.base_load.copy()
     np.add.at(fixed, lists[pinned, 0], objective.load[pinned])
     free, before = lists[is_free], problem.before[is_free]
-    leaders_problem = LeadersProblem(
+    leaders_problem = LeaderProblem(
         replicas=free,
         leader=_current_leaders(problem)[is_free],
         may_lead=objective.may_lead,
-        is_new=(free != NO_HOME) & ~(free[:, :, None] == before[:, None, :]).any(axis=2),
+        is_new=(free != NO_REPLICA) & ~(free[:, :, None] == before[:, None, :]).any(axis=2),
         target=problem.movement.target & objective.may_lead,
         base=fixed,
         weight=objective.load[is_free],
     )
     choice = choose_leaders(leaders_problem, objective.balance)
     after = lists.copy()
-    after[is_free] = led_by(free, choice.leaders)
+    after[is_free] = with_leader_first(free, choice.leaders)
     return LeaderSolution(leaders_problem, choice, after), relaxed
 
 
 def _with_pins(problem: ReassignmentProblem, replicas: Int32s) -> Int32s:
     """The lists, those of pinned partitions in the order of their pins."""
     # Without any partition there is no column either, and each list has a first place.
-    lists = replicas.copy() if replicas.shape[1] else np.full((len(replicas), 1), NO_HOME, np.int32)
+    lists = replicas.copy() if replicas.shape[1] else np.full((len(replicas), 1), NO_REPLICA, np.int32)
     for row, order in problem.pins.items():
-        lists[row] = NO_HOME
+        lists[row] = NO_REPLICA
         lists[row, : len(order)] = order
     return lists
 
 
 def _current_leaders(problem: ReassignmentProblem) -> Int32s:
     """(rows,) int32 first broker of each list now, or its successor if it is replaced, which then is no change."""
-    leaders = np.append(problem.brokers.successor_of, np.int32(NO_HOME))[problem.before[:, 0]]
+    leaders = np.append(problem.brokers.successor_of, np.int32(NO_REPLICA))[problem.before[:, 0]]
     return np.asarray(leaders, np.int32)
 
 
@@ -220,7 +228,7 @@ def _require_leaders(problem: ReassignmentProblem, lists: Int32s) -> list[Relaxa
     if not problem.leaders.evacuates:
         return []
     can_lead = np.append(problem.leaders.may_lead | problem.brokers.is_offline, False)[lists].any(axis=1)
-    stuck = np.flatnonzero(~can_lead & (lists[:, 0] != NO_HOME))
+    stuck = np.flatnonzero(~can_lead & (lists[:, 0] != NO_REPLICA))
     if not len(stuck):
         return []
     named = ", ".join(problem.scope.name(row) for row in stuck[:20].tolist())
@@ -236,13 +244,13 @@ def _require_leaders(problem: ReassignmentProblem, lists: Int32s) -> list[Relaxa
     )
 
 
-def _cut(problem: ReassignmentProblem, after: Int32s) -> tuple[Reassigned, Batches]:
-    """Cut the way to (rows, widest) int32 positions into batches.
+def _cut(problem: ReassignmentProblem, after: Int32s) -> tuple[ReassignedPartitions, Batches]:
+    """Cut the moves to (rows, widest) int32 positions into batches.
 
     Raises `MoveExceedsBatchLimit`, `BatchesOutOfDisk`, with the partition.
     """
     rules = problem.batches
-    reassigned = Reassigned(
+    reassigned = ReassignedPartitions(
         before=problem.before,
         after=after,
         size_bytes=rules.size_bytes,
@@ -251,7 +259,7 @@ def _cut(problem: ReassignmentProblem, after: Int32s) -> tuple[Reassigned, Batch
         rack_of=problem.brokers.rack_of if problem.brokers.racks else None,
     )
     try:
-        return reassigned, cut(reassigned, rules.limits, rules.disks)
+        return reassigned, cut_batches(reassigned, rules.limits, rules.disks)
     except (MoveExceedsBatchLimit, BatchesOutOfDisk) as failure:
         # The core knows rows; a caller knows partitions.
         context = {name: value for name, value in failure.context.items() if name != "row"}

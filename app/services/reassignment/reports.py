@@ -10,8 +10,7 @@ import numpy as np
 from app.core.measures.placement import PlacementMeasures, measure
 from app.core.measures.violations import violations
 from app.core.model import NO_LEADER, NO_REPLICA, Int32s, Int64s
-from app.core.reassignment.batches.model import Batches
-from app.core.reassignment.model import NO_HOME, Band, ReplicaPlacement
+from app.core.reassignment import Band, Batches, ReplicaPlacement
 from app.errors import Json
 from app.services.cautions import Caution
 from app.services.plans import as_json
@@ -40,11 +39,11 @@ class Moves:
     def of(cls, problem: ReassignmentProblem, after: Int32s) -> "Moves":
         """Compare (rows, widest) int32 positions with where the replicas are."""
         before = problem.before
-        stays = (before[:, :, None] == after[:, None, :]) & (before != NO_HOME)[:, :, None]
+        stays = (before[:, :, None] == after[:, None, :]) & (before != NO_REPLICA)[:, :, None]
         # A partition that is yet to be has nothing that could be copied.
         is_there = ~problem.scope.is_new[:, None]
-        is_copied = (after != NO_HOME) & ~stays.any(axis=1) & is_there
-        return cls((before != NO_HOME) & ~stays.any(axis=2), is_copied)
+        is_copied = (after != NO_REPLICA) & ~stays.any(axis=1) & is_there
+        return cls((before != NO_REPLICA) & ~stays.any(axis=2), is_copied)
 
 
 def answer(problem: ReassignmentProblem, solution: ReassignmentSolution) -> dict[str, Json]:
@@ -111,8 +110,8 @@ def _unavoidable_bytes(problem: ReassignmentProblem) -> int:
     may_keep = np.array([[*domain.may_keep, False] for domain in movement.domains], np.bool_)
     if not len(may_keep):
         return 0
-    stays = may_keep[movement.domain_of[:, None], movement.homes]
-    stays &= (movement.homes != NO_HOME) & ~movement.is_copied
+    stays = may_keep[movement.domain_of[:, None], movement.current]
+    stays &= (movement.current != NO_REPLICA) & ~movement.is_copied
     lacking = np.maximum(movement.factors - stays.sum(axis=1), 0)
     lacking[problem.scope.is_new] = 0
     return int((lacking * problem.sizes.size_bytes).sum())
@@ -122,7 +121,7 @@ def _leader_changes(problem: ReassignmentProblem, solution: ReassignmentSolution
     """Preferred leaders that change; if the preferred ones are to lead, actual leaders that change."""
     first, before = solution.leaders.after[:, 0], problem.before[:, 0]
     if not problem.leaders.counts_actual:
-        return int(np.count_nonzero((before != NO_HOME) & (first != before)))
+        return int(np.count_nonzero((before != NO_REPLICA) & (first != before)))
     leaders = problem.scope.leaders
     return int(np.count_nonzero((leaders != NO_LEADER) & (leaders != problem.as_ids(first))))
 
@@ -221,7 +220,7 @@ def _small(measures: PlacementMeasures) -> dict[str, Json]:
 def _cautions(problem: ReassignmentProblem, after: Int32s) -> list[Caution]:
     """What to know about the plan itself."""
     brokers, cautions = problem.brokers, []
-    stays_offline = (after != NO_HOME) & np.append(brokers.is_offline & ~brokers.is_removed, False)[after]
+    stays_offline = (after != NO_REPLICA) & np.append(brokers.is_offline & ~brokers.is_removed, False)[after]
     if stays_offline.any():
         ids = np.unique(brokers.ids[after[stays_offline]])
         detail = (
@@ -259,16 +258,16 @@ def movement_json(problem: ReassignmentProblem, after: Int32s, moves: Moves) -> 
 
     led_before, led_after = problem.before[:, :1], after[:, :1]
     columns: Mapping[str, Int64s] = {
-        "replicas_before": base + summed(problem.before, problem.before != NO_HOME),
+        "replicas_before": base + summed(problem.before, problem.before != NO_REPLICA),
         "replicas_in": summed(after, moves.is_copied),
         "replicas_out": summed(problem.before, moves.is_removed),
-        "replicas_after": base + summed(after, after != NO_HOME),
-        "bytes_before": summed(problem.before, problem.before != NO_HOME, sizes),
+        "replicas_after": base + summed(after, after != NO_REPLICA),
+        "bytes_before": summed(problem.before, problem.before != NO_REPLICA, sizes),
         "bytes_in": summed(after, moves.is_copied, sizes),
         "bytes_out": summed(problem.before, moves.is_removed, sizes),
-        "bytes_after": summed(after, after != NO_HOME, sizes),
-        "leaders_before": summed(led_before, led_before != NO_HOME),
-        "leaders_after": summed(led_after, led_after != NO_HOME),
+        "bytes_after": summed(after, after != NO_REPLICA, sizes),
+        "leaders_before": summed(led_before, led_before != NO_REPLICA),
+        "leaders_after": summed(led_after, led_after != NO_REPLICA),
     }
     rows = zip(*(column.tolist() for column in columns.values()), strict=True)
     return [

@@ -9,7 +9,7 @@ from uuid import UUID
 from pydantic import TypeAdapter
 
 from app.core.model import Broker
-from app.core.reassignment.model import KEEP, TIGHT, Balance
+from app.core.reassignment import KEEP, TIGHT, Balance
 from app.core.replicas.rack_modes import RackMode
 from app.errors import (
     ConflictingFields,

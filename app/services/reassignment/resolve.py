@@ -8,9 +8,17 @@ import numpy as np
 
 from app.core.measures.tally import Tally, positions_of, tally
 from app.core.model import NO_REPLICA, UNKNOWN_SIZE, Assignment, Cluster, Int32s, Int64s
-from app.core.reassignment.batches.model import Batches, BatchLimits, Disks, Hottest, Reassigned
-from app.core.reassignment.leaders.problem import LeaderChoice, LeadersProblem
-from app.core.reassignment.model import NO_HOME, Problem, ReplicaPlacement
+from app.core.reassignment import (
+    Batches,
+    BatchLimits,
+    BrokerDisks,
+    Hottest,
+    LeaderChoice,
+    LeaderProblem,
+    MovementProblem,
+    ReassignedPartitions,
+    ReplicaPlacement,
+)
 from app.core.replicas.rack_modes import RackMode
 from app.errors import ConflictingFields, Json
 from app.services.cautions import Caution
@@ -49,7 +57,7 @@ class BatchRules:
     limits: BatchLimits
     heat: Int64s = field(repr=False)
     size_bytes: Int64s = field(repr=False)
-    disks: Disks | None
+    disks: BrokerDisks | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,7 +79,7 @@ class ReassignmentProblem:
     brokers: BrokerTable
     scope: PartitionScope
     sizes: PartitionSizes
-    movement: Problem
+    movement: MovementProblem
     before: Int32s = field(repr=False)
     counts_bytes: bool
     pins: Mapping[int, Int64s]
@@ -112,7 +120,7 @@ class LeaderSolution:
     after : (rows, widest) int32 positions, padded at the end.
     """
 
-    problem: LeadersProblem
+    problem: LeaderProblem
     choice: LeaderChoice
     after: Int32s = field(repr=False)
 
@@ -133,7 +141,7 @@ class ReassignmentSolution:
     largest_bound: int | None
     trade_off: Sequence[ReplicaPlacement] | None
     leaders: LeaderSolution
-    reassigned: Reassigned
+    reassigned: ReassignedPartitions
     steps: Batches
     tally: Tally
     relaxed: tuple[Relaxation, ...]
@@ -164,14 +172,14 @@ def resolve(request: ReassignmentRequest, cluster: Cluster, allowance: Allowance
         brokers=brokers,
         scope=scope,
         sizes=sizes,
-        movement=Problem(
+        movement=MovementProblem(
             broker_ids=brokers.ids,
             rack_of=brokers.rack_of,
             target=brokers.target,
             base=replicas_of_others(brokers, scope.others, None),
             domains=domains.domains,
             domain_of=domains.domain_of,
-            homes=homes,
+            current=homes,
             is_copied=is_copied,
             must_keep=_must_keep(brokers, domains, before),
             weight=sizes.size_bytes if counts_bytes else np.ones(len(sizes.size_bytes), np.int64),
@@ -221,10 +229,10 @@ def _homes(brokers: BrokerTable, before: Int32s) -> tuple[Int32s, Bools]:
         is_double = (homes == new).any(axis=1)[:, None]
         homes[is_old] = new
         is_copied |= is_old & ~is_double
-        homes[is_old & is_double] = NO_HOME
+        homes[is_old & is_double] = NO_REPLICA
     if not brokers.is_replaced.any():
         return homes, is_copied
-    order = np.argsort(homes == NO_HOME, axis=1, kind="stable")
+    order = np.argsort(homes == NO_REPLICA, axis=1, kind="stable")
     return np.take_along_axis(homes, order, axis=1), np.take_along_axis(is_copied, order, axis=1)
 
 
@@ -234,12 +242,14 @@ def _must_keep(brokers: BrokerTable, domains: Domains, before: Int32s) -> Int32s
     may_keep = np.array([[*domain.may_keep, False] for domain in domains.domains], np.bool_)
     current_factors = np.count_nonzero(before != NO_REPLICA, axis=1)
     leader = before[:, 0]
-    stays = (factors < current_factors) & (leader != NO_HOME)
+    stays = (factors < current_factors) & (leader != NO_REPLICA)
     if len(may_keep):
         stays &= may_keep[domains.domain_of, leader]
     # A pin says which replicas there are, and so which one leads.
     stays[list(domains.pins)] = False
-    return np.where(stays & ~np.append(brokers.is_removed, False)[leader], leader, np.int32(NO_HOME)).astype(np.int32)
+    return np.where(stays & ~np.append(brokers.is_removed, False)[leader], leader, np.int32(NO_REPLICA)).astype(
+        np.int32
+    )
 
 
 def _batch_rules(
@@ -267,7 +277,9 @@ def _batch_rules(
     )
 
 
-def _disks(share: float, brokers: BrokerTable, scope: PartitionScope, sizes: PartitionSizes, before: Int32s) -> Disks:
+def _disks(
+    share: float, brokers: BrokerTable, scope: PartitionScope, sizes: PartitionSizes, before: Int32s
+) -> BrokerDisks:
     """Used and available bytes of every broker; a broker without a known disk size is not limited."""
     disk_bytes = [None if broker.capacity is None else broker.capacity.disk_bytes for broker in brokers.known]
     if not any(disk_bytes):
@@ -278,7 +290,7 @@ def _disks(share: float, brokers: BrokerTable, scope: PartitionScope, sizes: Par
     used = replicas_of_others(brokers, scope.others, sizes.of_others)
     np.add.at(used, before[rows, columns], sizes.size_bytes[rows])
     limits = [NO_LIMIT if size is None else int(size * share) for size in disk_bytes]
-    return Disks(used, np.array(limits, np.int64))
+    return BrokerDisks(used, np.array(limits, np.int64))
 
 
 def _constraints(request: ReassignmentRequest, brokers: BrokerTable, domains: Domains) -> list[str]:

@@ -1,4 +1,4 @@
-"""What a plan of replicas says more where it was placed by attributes: exposure, what is unassigned, cautions."""
+"""The additional report on replicas placed by attributes: exposure, unassigned replicas, warnings."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from app.services.plans import as_json
 
 @dataclass(frozen=True, slots=True)
 class Unassigned:
-    """What of one topic has no place; every partition of it lacks as many replicas.
+    """Unassigned replicas of one topic; every partition of it lacks the same number.
 
     `values` are the forced values that no live broker has, by attribute: theirs is the share.
     """
@@ -58,7 +58,7 @@ def look(
     live: Sequence[Broker],
     rules: Rules,
 ) -> AwareAnswer:
-    """Look at placements by attributes; `listed` are all brokers, `live` those that were placed on."""
+    """Report on placements by attributes; `listed` are all brokers, `live` those that replicas were placed on."""
     assignments: dict[str, Assignment] = {placement.topic: placement.assignment for placement in placements}
     unassigned = list(_unassigned(placements, topics, live, rules))
     return AwareAnswer(
@@ -74,7 +74,7 @@ def look(
 
 
 def unassigned_of(answer: Mapping[str, Json], topic: str) -> int:
-    """How many replicas each partition of a topic lacks, as the plan's answer says."""
+    """The number of unassigned replicas of each partition of a topic, from the plan's answer."""
     listed: Any = answer.get("unassigned") or ()
     return next((each["replicas_per_partition"] for each in listed if each["topic"] == topic), 0)
 

@@ -26,7 +26,7 @@ def difference(uow: UnitOfWork, plan: Plan, against: UUID | None) -> Difference:
 
 
 def movement_summary(moved: Movement) -> dict[str, Json]:
-    """What lies between two assignments, counted."""
+    """The counts of a difference between two assignments."""
     return {name: getattr(moved, name) for name in Movement.COUNTS}
 
 

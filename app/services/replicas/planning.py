@@ -1,4 +1,4 @@
-"""Place new partitions: what Kafka would do with these brokers and topics, and what it means."""
+"""Place new partitions as Kafka does: the problem, its planner, and the measures of the placement."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -172,7 +172,7 @@ def warm_up() -> None:
 
 
 def rows_json(plan: Plan | NewPlan) -> dict[str, object]:
-    """Where the topics landed, as the contract writes it."""
+    """The replica lists by topic."""
     return {
         "topics": [
             {
@@ -186,7 +186,7 @@ def rows_json(plan: Plan | NewPlan) -> dict[str, object]:
 
 
 def partition_json(head: PlanHead, row: PlannedPartition) -> dict[str, Json]:
-    """One partition of a plan; the first replica is the preferred leader. `unassigned` counts those without a place."""
+    """One partition of a plan, the preferred leader first. `unassigned` counts replicas without a broker."""
     document: dict[str, Json] = {
         "topic": row.topic,
         "partition": row.partition,
@@ -198,7 +198,7 @@ def partition_json(head: PlanHead, row: PlannedPartition) -> dict[str, Json]:
 
 
 def _require_partitions(topics: Sequence[NewTopic]) -> None:
-    """KRaft's placer itself would place nothing; it is the controller that refuses a topic without partitions."""
+    """KRaft's placer itself would place nothing; it is the controller that rejects a topic without partitions."""
     for index, topic in enumerate(topics):
         if topic.partitions == 0:
             raise InvalidPartitions(
@@ -211,7 +211,7 @@ def _require_partitions(topics: Sequence[NewTopic]) -> None:
 
 
 def _envelope(topic: NewTopic, envelope: Envelope) -> dict[str, Json]:
-    """An envelope as a plan says it: by broker, not by array."""
+    """An envelope as JSON, by broker."""
 
     def share(of: Share) -> dict[str, Json]:
         numbers = np.stack([of.lowest, of.highest, of.seen_lowest, of.seen_highest], axis=1).tolist()
@@ -238,7 +238,7 @@ def _envelope(topic: NewTopic, envelope: Envelope) -> dict[str, Json]:
 def _brokers_in_play(
     rack_mode: RackMode | None, listed: Sequence[Broker], algorithm: Algorithm
 ) -> tuple[tuple[Broker, ...], list[Caution]]:
-    """The brokers as the algorithm sees them, and what the caller should know about that."""
+    """The brokers as the algorithm sees them, with warnings."""
     cautions = []
     brokers = algorithm.in_play(listed, rack_mode)
     rack_of = {broker.id: broker.rack for broker in listed}

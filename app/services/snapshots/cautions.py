@@ -1,4 +1,4 @@
-"""What the keeper of a snapshot should know about it: what is missing, and what of it could not be joined."""
+"""Warnings about a snapshot: missing parts, and texts that could not be joined."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -18,7 +18,7 @@ def of_cluster(cluster: Cluster) -> list[Caution]:
 
 
 def of_assembly(assembled: Assembled) -> list[Caution]:
-    """What of the Kafka tools' texts could not be joined, or was read as something older than it is."""
+    """Parts of the Kafka tools' texts that could not be joined, or were read as an older version."""
     cautions = []
     if assembled.partitions_without_topic:
         topic, partition = assembled.partitions_without_topic[0]
@@ -30,7 +30,7 @@ def of_assembly(assembled: Assembled) -> list[Caution]:
             )
         )
     if assembled.joined.disagreements:
-        sentences = [f"group {shown(one.group_id)}: {one.said}" for one in assembled.joined.disagreements]
+        sentences = [f"group {shown(one.group_id)}: {one.detail}" for one in assembled.joined.disagreements]
         cautions.append(
             Caution(
                 "group_texts_disagree", f"the groups' texts are not of one moment; {_some(sentences, between='; ')}"
@@ -109,7 +109,7 @@ def _partitions(topic: Topic) -> frozenset[int]:
 
 
 def _named_partitions(group: RecordedGroup) -> set[tuple[str, int]]:
-    """What the group has read, or its members have or had."""
+    """Partitions that the group has offsets of, or its members own or owned."""
     named = {(offset.topic, offset.partition) for offset in group.offsets}
     for member in group.members:
         for topic, partitions in (*(member.assigned or ()), *(member.owned or ())):
@@ -122,7 +122,7 @@ def _subscribed(group: RecordedGroup) -> set[str]:
 
 
 def _some(named: Iterable[str], *, between: str = ", ") -> str:
-    """The first of them, and how many there are more: a snapshot may hold thousands of groups."""
+    """The first ones and the number of the rest: a snapshot may have thousands of groups."""
     listed = list(named)
     more = [f"and {len(listed) - _NAMED} more"] if len(listed) > _NAMED else []
     return between.join([*listed[:_NAMED], *more])

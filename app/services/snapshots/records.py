@@ -1,4 +1,4 @@
-"""Keep a cluster as it was, and find it again."""
+"""Store the state of a cluster and find it again."""
 
 from collections.abc import Hashable, Sequence
 from hashlib import sha256
@@ -32,7 +32,7 @@ def keep(
     cautions: Sequence[Caution] = (),
     snapshot_id: UUID | None = None,
 ) -> Snapshot:
-    """Keep a cluster as it was. The same state of the same cluster is one snapshot, however often it is seen.
+    """Store the state of a cluster. The same state of the same cluster is one snapshot, however often it is posted.
 
     Raises `DuplicateBroker`, `DuplicateTopic`, `DuplicateGroup`, `DuplicateMember`, `DuplicatePartition`,
     `LimitExceeded`.
@@ -58,7 +58,7 @@ def keep(
 
 
 def load(uow: UnitOfWork, snapshot_id: UUID) -> tuple[Snapshot, Cluster]:
-    """A snapshot and the cluster that it holds, or `SnapshotNotFound`."""
+    """A snapshot and its cluster, or `SnapshotNotFound`."""
     return uow.snapshots.get(snapshot_id), snapshot_json.read(uow.snapshots.document(snapshot_id))
 
 
@@ -82,7 +82,7 @@ def require_unchanged(uow: UnitOfWork, cluster: str, content_hashes: Sequence[st
 
 
 def check_brokers(brokers: Sequence[Broker], limits: Limits) -> None:
-    """Raise `DuplicateBroker` or `LimitExceeded` where the list of brokers cannot be."""
+    """Raise `DuplicateBroker` or `LimitExceeded` if a list of brokers is not valid."""
     limits.check_count("brokers", brokers, path=("brokers",))
     ids = [broker.id for broker in brokers]
     if (twice := first_repeated(ids)) is not None:
@@ -129,7 +129,7 @@ def _check_groups(groups: Sequence[RecordedGroup]) -> None:
 
 
 def first_repeated(values: Sequence[Hashable]) -> int | None:
-    """The index of the first value that was there before, or None."""
+    """The index of the first value that repeats an earlier one, or None."""
     seen = set()
     for index, value in enumerate(values):
         if value in seen:

@@ -18,9 +18,8 @@ from app.core.streams.lifecycle.events import (
     ScaleIn,
     ScaleOut,
 )
-from app.core.streams.lifecycle.rebalances import Rebalance
 from app.core.streams.lifecycle.state import Changelogs, restarted_id
-from app.core.streams.lifecycle.steps import Step, apply_events
+from app.core.streams.lifecycle.steps import StreamsRebalance, StreamsStep, apply_events
 from app.core.streams.model import AssignTasks, StreamsClient
 from app.core.streams.verdicts import task_verdicts
 from app.errors import ConflictingFields, FieldPath, ImpossibleValue, Json
@@ -159,7 +158,7 @@ class _Names:
         return StreamsClient(process_id, client.capacity, client.client_tags, client.rack_id or None)
 
 
-def _step(step: Step, happening: AppliedEvents, source: StreamsSource) -> dict[str, Any]:
+def _step(step: StreamsStep, happening: AppliedEvents, source: StreamsSource) -> dict[str, Any]:
     assignment, clients, names = step.after.assignment, step.after.clients, happening.names
     verdicts = task_verdicts(assignment, clients, source.tasks.stateful, source.options)
     return {
@@ -187,7 +186,7 @@ def _step(step: Step, happening: AppliedEvents, source: StreamsSource) -> dict[s
     }
 
 
-def _rebalance(rebalance: Rebalance) -> Mapping[str, Any]:
+def _rebalance(rebalance: StreamsRebalance) -> Mapping[str, Any]:
     return {
         "cause": rebalance.cause.value,
         "active_moved": len(rebalance.active_moved),

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from app.core.streams.additions import Addition, smallest_addition
-from app.core.streams.application import Application, Holdings, name_of
+from app.core.streams.application import Application, PartialAssignment, name_of
 from app.core.streams.model import RackAwareStrategy, StreamsAssignment
 from app.core.streams.optimum.best_standbys import FLOW, best_standbys
 from app.core.streams.optimum.quality import StandbyQuality, standby_quality
@@ -46,8 +46,8 @@ def best_json(source: StreamsSource, assignment: StreamsAssignment) -> tuple[dic
         "quality": _quality(best.quality),
         "of_the_assignor": _quality(own),
         "certificate": {
-            "imbalance_bound": _number(certificate.imbalance_bound),
-            "restored_bound": certificate.restored_bound,
+            "imbalance_bound": _number(certificate.lower_bound),
+            "restored_bound": best.restored.lower_bound,
             "optimal": certificate.optimal,
             "gap": certificate.gap,
             "solver": certificate.solver,
@@ -62,7 +62,7 @@ def rack_aware_json(
 
     The plan shows Kafka's own optimum, replayed; the flow's costs the same, and may put other tasks elsewhere.
     """
-    if source.options.rack_aware_assignment_strategy is RackAwareStrategy.NONE or not assignor.minds_racks:
+    if source.options.rack_aware_assignment_strategy is RackAwareStrategy.NONE or not assignor.uses_racks:
         return None
     report: dict[str, Any] = {"on": False, "shows": "replay", "why_off": None, "sources_across_racks": None}
     off = why_off(source.clients, source.options, source.partitions)
@@ -71,7 +71,7 @@ def rack_aware_json(
     if off is not None or racks is None:
         return report | {"why_off": None if off is None else off.detail, "fewest_possible": None, "solver": None}
     places = application.place_of
-    holdings = Holdings(assignment.active[places], assignment.standby[places], assignment.warmup[places])
+    holdings = PartialAssignment(assignment.active[places], assignment.standby[places], assignment.warmup[places])
     of_kind = (application.stateful, application.stateless)  # Kafka lets each change places among its own
     return report | {
         "on": True,

@@ -15,7 +15,7 @@ from app.core.streams.model import (
 )
 from app.core.streams.rack_aware.racks import RacksOff, why_off
 from app.core.streams.registry import STREAMS_ASSIGNORS, StreamsAssignor
-from app.core.streams.tag_limits import require_tags_within_limits
+from app.core.streams.standbys import require_tags_within_limits
 from app.core.streams.violations import violations
 from app.errors import ConflictingFields, Json
 from app.services.cautions import Caution
@@ -171,14 +171,14 @@ def _cautions(problem: StreamsProblem, assignment: StreamsAssignment) -> Iterato
         options.rack_aware_assignment_tags,
         options.rack_aware_assignment_strategy is not RackAwareStrategy.NONE,
     )
-    if tags and not assignor.minds_tags:
+    if tags and not assignor.uses_tags:
         yield Caution("assignor_ignores_tags", f"{assignor.name} places standbys by load alone, whatever their tags")
     if tags and not options.num_standby_replicas:
         detail = "rack.aware.assignment.tags decide where standbys go, and num.standby.replicas is 0"
         yield Caution("no_standbys", detail)
     if is_rack_aware:
         off = why_off(source.clients, options, source.partitions)
-        if not assignor.minds_racks:
+        if not assignor.uses_racks:
             yield Caution("assignor_ignores_racks", f"{assignor.name} does not look at racks")
         elif off is not None and off.reason is not RacksOff.NO_STRATEGY:
             detail = f"KIP-925 is off, and Kafka says nothing of it: {off.detail}"

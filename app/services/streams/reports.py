@@ -9,7 +9,7 @@ from app.core.jvm.hashes import TaskId
 from app.core.model import Int64s
 from app.core.streams.application import name_of
 from app.core.streams.model import UNKNOWN_LAG, Bools, StreamsAssignment
-from app.core.streams.traffic import Reads, client_traffic
+from app.core.streams.traffic import RackReads, client_traffic
 from app.core.streams.verdicts import Loss, TaskVerdict, losses, tag_verdicts, task_verdicts
 from app.errors import Json
 from app.services.streams.sources import WHOLE_CHANGELOG, StreamsSource
@@ -143,11 +143,11 @@ def _evenness(counts: Int64s) -> dict[str, Json]:
     return {"min": least, "max": most, "spread": most - least, "total": int(counts.sum())}
 
 
-def _reads(reads: Reads) -> dict[str, Json]:
+def _reads(reads: RackReads) -> dict[str, Json]:
     return {"partitions": reads.partitions, "cross_rack": reads.crossing, "unknown": reads.unknown}
 
 
-def _total(of_clients: Iterator[Reads]) -> dict[str, Json]:
+def _total(of_clients: Iterator[RackReads]) -> dict[str, Json]:
     listed = list(of_clients)
     sums = (sum(reads.partitions for reads in listed), sum(reads.crossing for reads in listed))
     return {"partitions": sums[0], "cross_rack": sums[1], "unknown": sum(reads.unknown for reads in listed)}

@@ -1,7 +1,7 @@
-"""Which datasets a caller may have read: those under the roots that the operator names, and nothing else.
+"""Which datasets may be read: those under the roots that the operator configures, and no others.
 
-A root is a folder, or the beginning of a URI up to a `/`. Folders are compared after links and `..` are resolved. What
-lies outside is refused before anybody looks whether it is there, so that an answer says nothing about the machine.
+A root is a folder, or the beginning of a URI up to a `/`. Folders are compared after links and `..` are resolved. A
+path outside of the roots is rejected before its existence is checked, so that an answer says nothing about the machine.
 """
 
 import os
@@ -14,21 +14,21 @@ from app.errors.quotation import quoted
 
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _PATTERN = re.compile(r"[*?\[\]{}\\]")
-"""What file systems behind a URI take for a pattern, which could name what no prefix shows."""
+"""Characters that file systems behind a URI read as a pattern, which could match paths outside of a root."""
 LOCAL = "file://"
 
 
 def is_uri(path: str) -> bool:
-    """Whether Spark's own file systems are asked for it."""
+    """Whether Spark reads it through its own file systems."""
     return _URI.match(path) is not None and not path.lower().startswith(LOCAL)
 
 
 def located(path: str, roots: Sequence[str], *, field: FieldPath = ("dataset", "path")) -> str:
-    """Where an allowed dataset is: a folder or file without links in it, or a URI as it was written.
+    """The location of an allowed dataset: a folder or file with links resolved, or the URI unchanged.
 
     Raises
     ------
-    DatasetNotAllowed : it is under none of the roots, is not absolute, or is a URI with a pattern or `..` in it.
+    DatasetNotAllowed : it is under no root, is not absolute, or is a URI with a pattern or `..`.
     """
     if is_uri(path):
         parts = path.split("/")
@@ -36,10 +36,12 @@ def located(path: str, roots: Sequence[str], *, field: FieldPath = ("dataset", "
         if is_plain and any(_is_under(path, root) for root in roots if is_uri(root)):
             return path
     else:
-        there = os.path.realpath(_local(path))
+        resolved = os.path.realpath(_local(path))
         folders = [os.path.realpath(_local(root)) for root in roots if not is_uri(root)]
-        if PurePath(_local(path)).is_absolute() and any(PurePath(there).is_relative_to(folder) for folder in folders):
-            return there
+        if PurePath(_local(path)).is_absolute() and any(
+            PurePath(resolved).is_relative_to(folder) for folder in folders
+        ):
+            return resolved
     allowed = f"under {', '.join(roots)}" if roots else "nowhere: RACKPLAN_DATASET_ROOTS is empty"
     detail = f"datasets are read {allowed}; {quoted(path)} is not there"
     raise DatasetNotAllowed(detail, path=field, value=path, roots=list(roots))

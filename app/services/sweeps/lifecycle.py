@@ -63,7 +63,7 @@ def submit(uow: UnitOfWork, request: SweepRequest, limits: Limits, *, principal:
     active = uow.sweeps.on_the_way(principal)
     if active >= limits.max_active_sweeps:
         raise TooManySweeps(
-            f"{active} sweeps are on the way, and {limits.max_active_sweeps} are the limit for one key",
+            f"{active} sweeps are unfinished; the limit for one API key is {limits.max_active_sweeps}",
             limit_name="max_active_sweeps",
             limit=limits.max_active_sweeps,
             value=active,

@@ -103,7 +103,7 @@ def _stated(
     for place, entry in enumerate(entries):
         for needed in ("partitions", "replication_factor"):
             if entry["name"] not in measured and needed not in entry:
-                detail = f"topic {entry['name']} is not among the measured ones, so that its {needed} has to be said"
+                detail = f"topic {entry['name']} is not measured, so it needs a {needed}"
                 raise ConflictingFields(detail, path=("base", "topics", place, needed))
     of_measured = {entry["name"]: entry for entry in entries if entry["name"] in measured}
     return of_measured, [entry for entry in entries if entry["name"] not in measured]
@@ -113,8 +113,8 @@ def _require_known(topics: Sequence[Mapping[str, Any]]) -> None:
     unknown = [topic["name"] for topic in topics if "ingress_bytes_per_s" not in topic]
     if unknown:
         detail = (
-            f"nothing says what is written to {len(unknown)} of {len(topics)} topics: {_some(unknown)}; bytes_in can, "
-            "or ingress_bytes_per_s in base.topics, or leave them out by measured.topics"
+            f"the ingress of {len(unknown)} of {len(topics)} topics is unknown: {_some(unknown)}; bytes_in can give "
+            "it, or ingress_bytes_per_s in base.topics, or leave them out by measured.topics"
         )
         raise ConflictingFields(detail, path=(*_AT, "bytes_in"), topics=unknown[:_NAMED])
 
@@ -140,15 +140,15 @@ def _unused_rates(
     cautions = []
     unknown = tuple(sorted(set(rates) - set(by_name)))
     if unknown:
-        detail = f"bytes_in has {len(unknown)} topics that the snapshot has not: {_some(unknown)}"
+        detail = f"bytes_in has {len(unknown)} topics that are not in the snapshot: {_some(unknown)}"
         cautions.append(Caution("rates_of_unknown_topics", detail, topics=unknown[:_NAMED]))
     for topic in chosen:
         known = set(topic.partition_ids.tolist())
         beyond = sorted(set(rates[topic.name].by_partition) - known) if topic.name in rates else []
         if beyond:
             detail = (
-                f"bytes_in has partitions of {topic.name} that the snapshot has not: {_some(beyond)}; what is written "
-                "to them is spread over those that it has"
+                f"bytes_in has partitions of {topic.name} that are not in the snapshot: {_some(beyond)}; their "
+                "ingress is spread over the partitions that are"
             )
             cautions.append(Caution("rates_of_unknown_partitions", detail, topics=(topic.name,)))
     return cautions

@@ -65,7 +65,7 @@ def resolve(uow: UnitOfWork, definition: Mapping[str, Json], limits: Limits) -> 
     racks = sorted({broker["rack"] for broker in known if broker["rack"] is not None})
     for position, rack in enumerate(cast("Any", definition).get("racks_of_added") or ()):
         if rack not in racks:
-            detail = f"no broker stands in the rack {rack}; the racks are {', '.join(racks) or 'none'}"
+            detail = f"no broker is in rack {rack}; the racks are {', '.join(racks) or 'none'}"
             raise UnknownRack(detail, path=("racks_of_added", position), value=rack)
     return definition
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from app.core.groups.arrays.audiences import Audiences
+from app.core.groups.arrays.subscriptions import Subscriptions
 from app.core.groups.model import GroupAssignment, Member, Owned
 from app.core.groups.server import range as server_range
 from app.core.groups.server import simple as server_simple
@@ -48,7 +48,7 @@ def _answer(assign: Assign) -> Callable[[Mapping[str, Any]], Any]:
         members = _members(given)
         topics = {topic["id"]: topic["n_partitions"] for topic in given["topics"]}
         named = given.get("subscription_type")
-        subscription_type = SubscriptionType(named) if named else type_of(Audiences.of(members))
+        subscription_type = SubscriptionType(named) if named else type_of(Subscriptions.of(members))
         assignment = assign(members, topics, subscription_type=subscription_type)
         return {"subscription_type": subscription_type.value, "assignment": _by_topic(assignment)}
 

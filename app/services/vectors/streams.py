@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from app.core.jvm.hashes import TaskId, java_uuid, task_id
-from app.core.streams.application import Application, Holdings, name_of
+from app.core.streams.application import Application, PartialAssignment, name_of
 from app.core.streams.model import (
     RackAwareStrategy,
     StreamsAssignment,
@@ -67,9 +67,9 @@ def _application(given: Mapping[str, Any]) -> Application:
     return Application(_clients(given), StreamsTasks(_tasks_of(names), _tasks_of(given["stateful_tasks"])))
 
 
-def _held(given: Mapping[str, Any], application: Application) -> Holdings:
+def _held(given: Mapping[str, Any], application: Application) -> PartialAssignment:
     """What clients start with."""
-    held = Holdings.none(application)
+    held = PartialAssignment.empty(application)
     for at, place in enumerate(application.place_of.tolist()):
         client = given["clients"][place]
         for matrix, names in ((held.active, client["assigned_active"]), (held.standby, client["assigned_standby"])):
@@ -123,10 +123,10 @@ def _costs(options: StreamsOptions) -> tuple[int, int]:
     )
 
 
-def _optimise_standbys(racks: RackAware, held: Holdings, options: StreamsOptions) -> tuple[int, int]:
+def _optimise_standbys(racks: RackAware, held: PartialAssignment, options: StreamsOptions) -> tuple[int, int]:
     costs, by_tags = _costs(options), STANDBY_POLICIES["by_tags"]
-    minded = bool(options.rack_aware_assignment_tags) and by_tags.tags_held is not None
-    tags = by_tags.tags_held(racks.application) if minded and by_tags.tags_held else None
+    tag_values_of = by_tags.client_tag_values if options.rack_aware_assignment_tags else None
+    tags = None if tag_values_of is None else tag_values_of(racks.application)
     return racks.standby_cost(held, costs[0]), racks.optimise_standbys(held, costs, tags)
 
 

@@ -24,12 +24,12 @@ class Partition:
     peak: float
     groups: float
     lagging: float
-    kept: float
+    growing: float
     most: float
 
     def bytes_on_disk(self, factor: float) -> float:
         """Of one replica, where traffic is `factor` times what it is."""
-        return self.most if self.kept == inf else min(self.kept * factor, self.most)
+        return self.most if self.growing == inf else min(self.growing * factor, self.most)
 
 
 class ByHand:
@@ -152,7 +152,7 @@ class ByHand:
 
     def counts(self) -> dict[str, tuple[int, int, int, int]]:
         """For each class: sets, and the most partitions offline, under min in-sync, not rack-safe."""
-        found: dict[str, tuple[int, int, int, int]] = {}
+        actual: dict[str, tuple[int, int, int, int]] = {}
         for kind, _, lost in self.failure_sets():
             live_racks = {self.rack_of[broker] for broker in set(self.rack_of) - lost}
             offline = under = unsafe = 0
@@ -161,9 +161,9 @@ class ByHand:
                 offline += not live
                 under += len(live) < partition.min_insync
                 unsafe += len({self.rack_of[broker] for broker in live}) < min(len(live), len(live_racks))
-            sets, *most = found.get(kind, (0, 0, 0, 0))
-            found[kind] = (sets + 1, max(most[0], offline), max(most[1], under), max(most[2], unsafe))
-        return found
+            sets, *most = actual.get(kind, (0, 0, 0, 0))
+            actual[kind] = (sets + 1, max(most[0], offline), max(most[1], under), max(most[2], unsafe))
+        return actual
 
     def cross_rack(self) -> tuple[float, float, float]:
         """Average bytes/s of producers, followers and consumers from rack to rack."""
@@ -204,11 +204,11 @@ def _partitions(topic: Mapping[str, Any], rows: list[list[int]], multiplier: int
     for number, (row, weight) in enumerate(zip(rows, weights, strict=True)):
         share = weight / sum(weights)
         if measured:
-            kept = measured[number] * on_disk
+            growing = measured[number] * on_disk
         elif "retained_bytes" in topic:
-            kept = topic["retained_bytes"] * share * on_disk
+            growing = topic["retained_bytes"] * share * on_disk
         else:
-            kept = mean * share * topic["retention_s"] * on_disk if "retention_s" in topic else inf
+            growing = mean * share * topic["retention_s"] * on_disk if "retention_s" in topic else inf
         yield Partition(
             replicas=row,
             min_insync=topic.get("min_insync_replicas", 1),
@@ -216,6 +216,6 @@ def _partitions(topic: Mapping[str, Any], rows: list[list[int]], multiplier: int
             peak=topic.get("peak_ingress_bytes_per_s", mean) * share,
             groups=topic.get("consumer_groups", 0),
             lagging=topic.get("lagging_share", 0),
-            kept=kept,
+            growing=growing,
             most=topic["retention_bytes"] * on_disk if "retention_bytes" in topic else inf,
         )

@@ -57,7 +57,7 @@ def topics(draw: st.DrawFn, name: str, brokers: int) -> dict[str, Any]:
     factor = draw(st.integers(1, min(brokers, 6)))
     partitions = draw(st.integers(1, 8))
     mean = draw(_rates)
-    kept: dict[str, Any] = draw(
+    retention: dict[str, Any] = draw(
         st.sampled_from(
             [
                 {"retention_s": 600},
@@ -85,7 +85,7 @@ def topics(draw: st.DrawFn, name: str, brokers: int) -> dict[str, Any]:
         "lagging_share": draw(st.sampled_from([0, 0.25, 1])),
         "disk_headroom": draw(st.sampled_from([0, 0.2])),
         "partition_weights": draw(weights),
-        **kept,
+        **retention,
     }
 
 

@@ -56,12 +56,12 @@ CANNOT_BE: list[tuple[Any, tuple[str | int, ...], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("mapping", "path", "said"), CANNOT_BE, ids=lambda value: str(value)[:40])
-def test_a_value_that_cannot_be_is_named(mapping: Any, path: tuple[str | int, ...], said: str) -> None:
+@pytest.mark.parametrize(("mapping", "path", "excerpt"), CANNOT_BE, ids=lambda value: str(value)[:40])
+def test_an_impossible_value_is_named(mapping: Any, path: tuple[str | int, ...], excerpt: str) -> None:
     with pytest.raises(ImpossibleValue) as refused:
         read_scenario(mapping)
     assert refused.value.path == path
-    assert said in refused.value.detail
+    assert excerpt in refused.value.detail
 
 
 NOT_TOGETHER: list[tuple[Any, tuple[str | int, ...], str]] = [
@@ -92,12 +92,12 @@ NOT_TOGETHER: list[tuple[Any, tuple[str | int, ...], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("mapping", "path", "said"), NOT_TOGETHER, ids=lambda value: str(value)[:40])
-def test_values_that_do_not_go_together_are_named(mapping: Any, path: tuple[str | int, ...], said: str) -> None:
+@pytest.mark.parametrize(("mapping", "path", "excerpt"), NOT_TOGETHER, ids=lambda value: str(value)[:40])
+def test_contradictory_values_are_named(mapping: Any, path: tuple[str | int, ...], excerpt: str) -> None:
     with pytest.raises(ConflictingFields) as refused:
         read_scenario(mapping)
     assert refused.value.path == path
-    assert said in refused.value.detail
+    assert excerpt in refused.value.detail
 
 
 @pytest.mark.parametrize(
@@ -109,13 +109,13 @@ def test_values_that_do_not_go_together_are_named(mapping: Any, path: tuple[str 
     ],
     ids=["brokers", "multiplier", "partitions"],
 )
-def test_a_scenario_that_would_fill_the_memory_is_refused_before_it_does(mapping: Any) -> None:
+def test_a_scenario_larger_than_memory_is_rejected_before_it_is_built(mapping: Any) -> None:
     with pytest.raises(LimitExceeded) as refused:
         read_scenario(mapping)
     assert str(refused.value.context["maximum"]) in refused.value.detail
 
 
-def test_negative_growth_down_to_the_end_of_all_traffic_can_be() -> None:
+def test_negative_growth_down_to_no_traffic_is_possible() -> None:
     assert read_scenario(base(traffic={"growth_per_month": -1})).traffic.growth_per_month == -1
 
 
@@ -144,7 +144,7 @@ def sweep(**fields: Any) -> Any:
         ({}, ImpossibleValue, ("base",)),
     ],
 )
-def test_a_sweep_that_cannot_be_is_named(definition: Any, failure: type[Failure], path: Any) -> None:
+def test_an_impossible_sweep_is_named(definition: Any, failure: type[Failure], path: Any) -> None:
     with pytest.raises(failure) as refused:
         read_definition(definition)
     assert path is None or refused.value.path == path
@@ -163,7 +163,7 @@ def test_a_sweep_that_cannot_be_is_named(definition: Any, failure: type[Failure]
         "",
     ],
 )
-def test_an_axis_that_names_nothing_is_told_what_there_is(path: str) -> None:
+def test_an_unknown_axis_lists_the_known_ones(path: str) -> None:
     with pytest.raises(UnknownAxis) as refused:
         _require(read_definition(sweep(axes={path: [1]})))
     assert refused.value.path == ("axes", path)
@@ -171,7 +171,7 @@ def test_an_axis_that_names_nothing_is_told_what_there_is(path: str) -> None:
     assert "topics: orders" in refused.value.detail
 
 
-def test_a_value_of_an_axis_that_can_never_be_is_found_before_the_sweep_begins() -> None:
+def test_an_impossible_value_of_an_axis_is_rejected_before_the_sweep_starts() -> None:
     with pytest.raises(ImpossibleValue) as refused:
         _require(read_definition(sweep(axes={"topology.brokers_per_rack": [2, "many"]})))
     assert refused.value.path == ("axes", "topology.brokers_per_rack")
@@ -179,7 +179,7 @@ def test_a_value_of_an_axis_that_can_never_be_is_found_before_the_sweep_begins()
         _require(read_definition(sweep(axes={"traffic.growth_per_month": {"from": -2, "to": 1}})))
 
 
-def test_a_base_that_can_never_be_is_found_before_the_sweep_begins() -> None:
+def test_an_impossible_base_is_rejected_before_the_sweep_starts() -> None:
     broken = {"base": base(broker_profile={}), "axes": {"placement.seed": [1]}}
     with pytest.raises(ImpossibleValue) as refused:
         _require(read_definition(broken))
@@ -188,7 +188,7 @@ def test_a_base_that_can_never_be_is_found_before_the_sweep_begins() -> None:
     _require(read_definition({**broken, "axes": {"broker_profile.disk_bytes": [1]}}))
 
 
-def test_values_that_only_do_not_go_together_are_the_scenarios_own_matter() -> None:
+def test_contradictory_values_fail_only_the_scenarios_that_combine_them() -> None:
     definition = read_definition(sweep(axes={"topics.*.replication_factor": [1, 2, 7]}))
     _require(definition)
     with pytest.raises(ConflictingFields):

@@ -31,13 +31,13 @@ def peak(entry: Mapping[str, Any]) -> float:
 
 
 @given(scenarios())
-def test_every_byte_that_is_written_is_taken_in_by_every_replica(mapping: Mapping[str, Any]) -> None:
+def test_every_replica_receives_every_written_byte(mapping: Mapping[str, Any]) -> None:
     expected = sum(peak(entry) * entry["replication_factor"] for entry in mapping["topics"])
     assert total(scored(mapping), "nic_in") == pytest.approx(expected)
 
 
 @given(scenarios())
-def test_leaders_send_to_followers_and_someone_serves_every_reader(mapping: Mapping[str, Any]) -> None:
+def test_leaders_send_to_followers_and_every_consumer_is_served(mapping: Mapping[str, Any]) -> None:
     """Wherever consumers are and whoever serves them: (R − 1 + C) · W, with follower fetching as without."""
     expected = sum(
         peak(entry) * (entry["replication_factor"] - 1 + entry["consumer_groups"]) for entry in mapping["topics"]
@@ -75,12 +75,12 @@ def test_twice_the_traffic_is_twice_every_rate_and_half_the_headroom(mapping: Ma
 
 
 @given(scenarios(), st.sampled_from([0.01, 0.07, 0.3, 1.0]))
-def test_headroom_is_used_up_in_the_month_of_the_formula(mapping: Mapping[str, Any], growth: float) -> None:
-    found = scored({**mapping, "traffic": {"growth_per_month": growth, "horizon_months": 1200}})
-    assume(found.headroom is not None and found.headroom > 1.000001)
-    assert found.headroom is not None
-    month = ceil(log(found.headroom) / log(1 + growth))
-    assert found.first_breaking_month == (month if month <= 1200 else None)
+def test_headroom_ends_in_the_month_of_the_formula(mapping: Mapping[str, Any], growth: float) -> None:
+    actual = scored({**mapping, "traffic": {"growth_per_month": growth, "horizon_months": 1200}})
+    assume(actual.headroom is not None and actual.headroom > 1.000001)
+    assert actual.headroom is not None
+    month = ceil(log(actual.headroom) / log(1 + growth))
+    assert actual.first_breaking_month == (month if month <= 1200 else None)
 
 
 @given(scenarios(), st.floats(1.01, 5))
@@ -94,7 +94,7 @@ def test_grown_traffic_is_the_same_as_more_traffic(mapping: Mapping[str, Any], f
 
 
 @given(st.integers(2, 5), st.integers(1, 3), st.integers(1, 3), st.integers(1, 4), st.data())
-def test_survivors_of_one_rack_of_z_carry_what_leaders_did(
+def test_surviving_brokers_of_one_of_z_racks_take_over_the_leaders_load(
     racks: int, brokers: int, rounds: int, groups: int, data: st.DataObject
 ) -> None:
     """Leading, and what only leaders do (serving readers), goes to Z/(Z − 1) of what it was.
@@ -103,7 +103,7 @@ def test_survivors_of_one_rack_of_z_carry_what_leaders_did(
     """
     count = racks * brokers
     factor = data.draw(st.integers(2, racks))
-    found = scored(
+    actual = scored(
         base(
             topology={"racks": [f"r{index}" for index in range(racks)], "brokers_per_rack": brokers},
             topics=[
@@ -119,7 +119,7 @@ def test_survivors_of_one_rack_of_z_carry_what_leaders_did(
         )
     )
     reads = groups * 1000.0
-    lost, survivors = found.resources["nic_out"].before, found.resources["nic_out"].worst
+    lost, survivors = actual.resources["nic_out"].before, actual.resources["nic_out"].worst
     assert lost.mean == pytest.approx(reads + (factor - 1) * 1000)
     # Of the followers, a share of factor/racks partitions has one less, whichever replica was lost.
     followers = (factor - 1 - factor / racks) * 1000
@@ -127,13 +127,13 @@ def test_survivors_of_one_rack_of_z_carry_what_leaders_did(
 
 
 @given(st.integers(1, 5), st.integers(1, 3), st.integers(0, 4), st.booleans(), st.data())
-def test_bytes_between_racks_with_clients_spread_evenly(
+def test_cross_rack_bytes_with_clients_in_equal_shares(
     racks: int, brokers: int, groups: int, fetching: bool, data: st.DataObject
 ) -> None:
     """W(Z − 1)/Z + W(R − 1) + C·W(Z − 1)/Z; the last is 0 with follower fetching where R ≥ Z."""
     factor = data.draw(st.integers(racks if fetching else 1, racks))
     ingress = 90_000.0
-    found = scored(
+    actual = scored(
         base(
             topology={"racks": [f"r{index}" for index in range(racks)], "brokers_per_rack": brokers},
             topics=[
@@ -148,9 +148,9 @@ def test_bytes_between_racks_with_clients_spread_evenly(
         )
     ).cross_rack_parts
     elsewhere = (racks - 1) / racks
-    assert found.producers == pytest.approx(ingress * elsewhere)
-    assert found.replication == pytest.approx(ingress * (factor - 1))
-    assert found.consumers == pytest.approx(0 if fetching else groups * ingress * elsewhere, abs=1e-6)
+    assert actual.producers == pytest.approx(ingress * elsewhere)
+    assert actual.replication == pytest.approx(ingress * (factor - 1))
+    assert actual.consumers == pytest.approx(0 if fetching else groups * ingress * elsewhere, abs=1e-6)
 
 
 def test_a_cluster_of_300_mib_a_second_meets_the_published_formulas() -> None:
@@ -160,7 +160,7 @@ def test_a_cluster_of_300_mib_a_second_meets_the_published_formulas() -> None:
     both followers. A zone lost: the readers of its leaders go to the two others, whose leaders send to one follower.
     """
     written = 300 * MIB
-    found = scored(
+    actual = scored(
         base(
             topology={"racks": ["az1", "az2", "az3"], "brokers_per_rack": 4},
             broker_profile={**PROFILE, "disk_bytes": 16 * 2**40, "nic_in_bytes_per_s": 1.25e9, "max_partitions": 4000},
@@ -171,24 +171,24 @@ def test_a_cluster_of_300_mib_a_second_meets_the_published_formulas() -> None:
             prices={"cross_rack_per_gib": 0.02, "storage_per_gib_month": 0.1},
         )
     )
-    assert total(found, "nic_in") == pytest.approx(900 * MIB)
-    assert total(found, "nic_out") == pytest.approx((3 + 2 - 1) * written)
-    assert total(found, "disk") == pytest.approx(written * 3 * 86400)
-    crossed = found.cross_rack_parts
+    assert total(actual, "nic_in") == pytest.approx(900 * MIB)
+    assert total(actual, "nic_out") == pytest.approx((3 + 2 - 1) * written)
+    assert total(actual, "disk") == pytest.approx(written * 3 * 86400)
+    crossed = actual.cross_rack_parts
     assert crossed.producers == pytest.approx(200 * MIB)
     assert crossed.replication == pytest.approx(600 * MIB)
     assert crossed.consumers == pytest.approx(400 * MIB)
-    assert found.resources["nic_out"].before.max == pytest.approx(100 * MIB)
-    assert found.failures["rack"].partitions_offline == 0
-    assert found.failures["rack"].partitions_under_min_isr == 0
-    assert found.resources["nic_out"].worst.mean == pytest.approx((2 + 1) * written / 8)
+    assert actual.resources["nic_out"].before.max == pytest.approx(100 * MIB)
+    assert actual.failures["rack"].partitions_offline == 0
+    assert actual.failures["rack"].partitions_under_min_isr == 0
+    assert actual.resources["nic_out"].worst.mean == pytest.approx((2 + 1) * written / 8)
     month_gib = 1200 / 1024 * 730 * 3600
-    assert found.monthly_cost_parts.cross_rack == pytest.approx(month_gib * 0.02)
-    assert found.monthly_cost_parts.storage == pytest.approx(12 * 16 * 1024 * 0.1)
-    assert found.monthly_cost_parts.brokers == 1200
+    assert actual.monthly_cost_parts.cross_rack == pytest.approx(month_gib * 0.02)
+    assert actual.monthly_cost_parts.storage == pytest.approx(12 * 16 * 1024 * 0.1)
+    assert actual.monthly_cost_parts.brokers == 1200
 
 
-def test_replication_can_be_left_out_of_the_bill() -> None:
+def test_replication_can_be_excluded_from_the_cost() -> None:
     prices = {"cross_rack_per_gib": 1.0, "storage_per_gib_month": 0.0}
     whole = scored(base(prices=prices))
     unbilled = scored(base(prices={**prices, "replication_billed": False}))
@@ -213,11 +213,11 @@ def test_a_load_that_is_exactly_the_limit_is_within_it() -> None:
     assert tight.binding.limit == 59_999
 
 
-def test_no_factor_helps_where_there_are_too_many_partitions() -> None:
-    found = scored(base(broker_profile={**PROFILE, "max_partitions": 5}))
-    assert (found.feasible, found.headroom, found.first_breaking_month) == (False, 0, 0)
-    assert found.binding is not None
-    assert (found.binding.resource, found.binding.value, found.binding.limit) == ("partitions", 6, 5)
+def test_headroom_is_zero_if_there_are_too_many_partitions() -> None:
+    actual = scored(base(broker_profile={**PROFILE, "max_partitions": 5}))
+    assert (actual.feasible, actual.headroom, actual.first_breaking_month) == (False, 0, 0)
+    assert actual.binding is not None
+    assert (actual.binding.resource, actual.binding.value, actual.binding.limit) == ("partitions", 6, 5)
 
 
 def test_a_size_cap_does_not_grow_with_traffic() -> None:
@@ -229,18 +229,23 @@ def test_a_size_cap_does_not_grow_with_traffic() -> None:
     assert growing.headroom == pytest.approx(2)
 
 
-def test_what_nobody_writes_or_reads_has_no_end() -> None:
-    found = scored(base(topics=[topic(ingress_bytes_per_s=0)]))
-    assert (found.feasible, found.headroom, found.first_breaking_month, found.first_limit) == (True, None, None, None)
+def test_headroom_is_unlimited_without_traffic() -> None:
+    actual = scored(base(topics=[topic(ingress_bytes_per_s=0)]))
+    assert (actual.feasible, actual.headroom, actual.first_breaking_month, actual.first_limit) == (
+        True,
+        None,
+        None,
+        None,
+    )
 
 
 @pytest.mark.parametrize("growth", [-1, -0.2, 0])
-def test_traffic_that_does_not_grow_breaks_nothing_later(growth: float) -> None:
-    found = scored(base(traffic={"growth_per_month": growth, "horizon_months": 36}))
-    assert (found.feasible, found.first_breaking_month) == (True, None)
+def test_without_growth_no_limit_breaks_later(growth: float) -> None:
+    actual = scored(base(traffic={"growth_per_month": growth, "horizon_months": 36}))
+    assert (actual.feasible, actual.first_breaking_month) == (True, None)
 
 
-def test_copies_of_lost_replicas_load_the_survivors_up_to_the_throttle() -> None:
+def test_rereplication_loads_surviving_brokers_up_to_the_throttle() -> None:
     without, throttled = (
         scored(base(failures=["rack"], rereplication={"throttle_bytes_per_s": rate})) for rate in (0, 5_000)
     )

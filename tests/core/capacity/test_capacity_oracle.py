@@ -60,9 +60,9 @@ def test_every_resource_before_and_under_the_worst_failure(mapping: Mapping[str,
 
 @settings(max_examples=200)
 @given(scenarios())
-def test_partitions_that_a_failure_stops_or_leaves_fragile(mapping: Mapping[str, Any]) -> None:
+def test_partitions_offline_under_min_isr_or_not_rack_safe(mapping: Mapping[str, Any]) -> None:
     scored, by_hand = both(mapping)
-    found = {
+    actual = {
         name: (
             counts.failure_sets,
             counts.partitions_offline,
@@ -71,13 +71,13 @@ def test_partitions_that_a_failure_stops_or_leaves_fragile(mapping: Mapping[str,
         )
         for name, counts in scored.failures.items()
     }
-    assert found == by_hand.counts()
-    assert scored.partitions_offline == max(counts[1] for counts in found.values())
+    assert actual == by_hand.counts()
+    assert scored.partitions_offline == max(counts[1] for counts in actual.values())
 
 
 @settings(max_examples=300)
 @given(scenarios(), st.randoms(use_true_random=False))
-def test_replicas_that_stand_anywhere(mapping: Mapping[str, Any], random: Random) -> None:
+def test_replicas_on_arbitrary_brokers(mapping: Mapping[str, Any], random: Random) -> None:
     """No algorithm crowds a rack while another is free, but the racks that a failure leaves can be crowded."""
     scenario = read_scenario({**mapping, "failures": ["none", "broker", "rack", "rack_and_broker"]})
     brokers = [broker.id for broker in scenario.topology.brokers]
@@ -87,7 +87,7 @@ def test_replicas_that_stand_anywhere(mapping: Mapping[str, Any], random: Random
     placements = [
         Placement(topic.name, 0, np.array(row, np.int32)) for topic, row in zip(scenario.topics, rows, strict=True)
     ]
-    found = loads(
+    actual = loads(
         positions(placements),
         workload(scenario.topics),
         topology=scenario.topology,
@@ -102,14 +102,14 @@ def test_replicas_that_stand_anywhere(mapping: Mapping[str, Any], random: Random
             counts.partitions_under_min_isr,
             counts.partitions_not_rack_safe,
         )
-        for name, counts in found.failures.items()
+        for name, counts in actual.failures.items()
     }
     assert counted == by_hand.counts()
     failed = [by_hand.loads(name, lost)["nic_out"] for kind, name, lost in by_hand.failure_sets() if kind != "none"]
     if any(failed):
         most = max(max(load.values()) for load in failed if load)
-        assert found.resources["nic_out"].worst.max == about(most)
-    assert (found.cross_rack.producers, found.cross_rack.replication, found.cross_rack.consumers) == about(
+        assert actual.resources["nic_out"].worst.max == about(most)
+    assert (actual.cross_rack.producers, actual.cross_rack.replication, actual.cross_rack.consumers) == about(
         by_hand.cross_rack()
     )
 
@@ -119,21 +119,21 @@ def test_replicas_that_stand_anywhere(mapping: Mapping[str, Any], random: Random
 def test_headroom_its_month_and_the_limit_that_breaks(mapping: Mapping[str, Any]) -> None:
     scored, by_hand = both(mapping)
     headroom = by_hand.headroom()
-    found = inf if scored.headroom is None else scored.headroom
-    assert found == pytest.approx(headroom, rel=1e-6, abs=1e-9)
+    actual = inf if scored.headroom is None else scored.headroom
+    assert actual == pytest.approx(headroom, rel=1e-6, abs=1e-9)
     assert scored.feasible == by_hand.holds(1)
-    if abs(found - 1) > 1e-6:
-        assert scored.first_breaking_month == by_hand.first_breaking_month(found)
+    if abs(actual - 1) > 1e-6:
+        assert scored.first_breaking_month == by_hand.first_breaking_month(actual)
     assert scored.binding == (None if scored.feasible else scored.first_limit)
     first = scored.first_limit
     if first is None:
-        assert found == inf
+        assert actual == inf
         return
     lost = {name: brokers for _, name, brokers in by_hand.failure_sets()}
     assert first.limit == by_hand.limits()[first.resource]
     assert first.value == about(by_hand.loads(first.failure, lost[first.failure])[first.resource][first.broker])
-    at_the_limit = by_hand.loads(first.failure, lost[first.failure], found)[first.resource][first.broker]
-    if found > 0:
+    at_the_limit = by_hand.loads(first.failure, lost[first.failure], actual)[first.resource][first.broker]
+    if actual > 0:
         assert at_the_limit == pytest.approx(first.limit, rel=1e-6)
     else:
         assert at_the_limit > first.limit
@@ -141,7 +141,7 @@ def test_headroom_its_month_and_the_limit_that_breaks(mapping: Mapping[str, Any]
 
 @settings(max_examples=200)
 @given(scenarios())
-def test_bytes_between_racks_and_money(mapping: Mapping[str, Any]) -> None:
+def test_cross_rack_bytes_and_cost(mapping: Mapping[str, Any]) -> None:
     scored, by_hand = both(mapping)
     crossed, cost = scored.cross_rack_parts, scored.monthly_cost_parts
     assert (crossed.producers, crossed.replication, crossed.consumers) == about(by_hand.cross_rack())

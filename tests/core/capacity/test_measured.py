@@ -18,14 +18,14 @@ rates = st.floats(0, 1e9)
 @st.composite
 def series(draw: st.DrawFn) -> list[IngressSeries]:
     """Several series, each of a topic or a partition of another, with gaps."""
-    found = []
+    actual = []
     for topic, partition in draw(
         st.lists(st.sampled_from([("t", None), ("u", 0), ("u", 1), ("u", 4)]), min_size=1, max_size=6)
     ):
         times = draw(st.lists(st.integers(0, 5), min_size=1, unique=True))
         values = draw(st.lists(rates, min_size=len(times), max_size=len(times)))
-        found.append(IngressSeries(topic, partition, np.array(times, float), np.array(values)))
-    return found
+        actual.append(IngressSeries(topic, partition, np.array(times, float), np.array(values)))
+    return actual
 
 
 def topic(sizes: list[int], *, widths: list[int] | None = None, removing: list[int] | None = None) -> Topic:
@@ -49,11 +49,11 @@ def topic(sizes: list[int], *, widths: list[int] | None = None, removing: list[i
 
 
 @given(series())
-def test_what_is_written_is_neither_lost_nor_doubled(found: list[IngressSeries]) -> None:
+def test_ingress_is_neither_lost_nor_doubled(actual: list[IngressSeries]) -> None:
     """The means add up to all samples over all times, partitions to their topic, and no peak is below its mean."""
-    times = {time for its in found for time in its.times.tolist()}
-    measured = ingress(found)
-    written = sum(its.bytes_per_s.sum() for its in found) / len(times)
+    times = {time for its in actual for time in its.times.tolist()}
+    measured = ingress(actual)
+    written = sum(its.bytes_per_s.sum() for its in actual) / len(times)
     assert sum(its.mean for its in measured.values()) == pytest.approx(written)
     for name, its in measured.items():
         assert its.peak >= its.mean
@@ -69,12 +69,12 @@ def test_a_leader_that_moves_ends_one_series_and_begins_another() -> None:
     assert ingress([]) == {}
 
 
-SAID: dict[str, Any] = {"ingress_bytes_per_s": 8.0}
+STATED: dict[str, Any] = {"ingress_bytes_per_s": 8.0}
 
 
-def test_partitions_keep_what_they_have_on_disk_and_take_in_as_was_measured() -> None:
-    found = topic_document(topic([100, 300]), TopicIngress(4.0, 9.0, {0: 3.0, 1: 1.0}), {"consumer_groups": 2})
-    assert found == {
+def test_partitions_have_their_bytes_on_disk_and_their_measured_ingress() -> None:
+    actual = topic_document(topic([100, 300]), TopicIngress(4.0, 9.0, {0: 3.0, 1: 1.0}), {"consumer_groups": 2})
+    assert actual == {
         "name": "u",
         "partitions": 2,
         "replication_factor": 3,
@@ -84,32 +84,37 @@ def test_partitions_keep_what_they_have_on_disk_and_take_in_as_was_measured() ->
         "retained_bytes_per_partition": [100, 300],
         "consumer_groups": 2,
     }
-    its = workload(read_topics([found]))
+    its = workload(read_topics([actual]))
     assert its.peak_ingress.tolist() == [6.75, 2.25]
     assert its.growing_bytes.tolist() == [100, 300]
 
 
-def test_without_rates_by_partition_bytes_come_in_as_they_lie_on_disk() -> None:
+def test_without_rates_by_partition_ingress_is_proportional_to_bytes_on_disk() -> None:
     """Where records are kept for a time, a partition holds as much as is written to it."""
     assert topic_document(topic([100, 300]), TopicIngress(4.0, 4.0, {}), {})["partition_weights"] == [100, 300]
-    assert topic_document(topic([100, 300]), None, SAID)["partition_weights"] == [100, 300]
-    assert "partition_weights" not in topic_document(topic([0, 0]), None, SAID)
-    assert "partition_weights" not in topic_document(topic([5, UNKNOWN_SIZE]), None, SAID)
+    assert topic_document(topic([100, 300]), None, STATED)["partition_weights"] == [100, 300]
+    assert "partition_weights" not in topic_document(topic([0, 0]), None, STATED)
+    assert "partition_weights" not in topic_document(topic([5, UNKNOWN_SIZE]), None, STATED)
 
 
-@pytest.mark.parametrize("said", [{"retention_s": 60}, {"retained_bytes": 7}, {"retained_bytes_per_partition": [1, 2]}])
-def test_what_is_said_wins(said: dict[str, Any]) -> None:
-    told = SAID | said | {"partition_weights": "uniform", "replication_factor": 2, "partitions": 2}
-    found = topic_document(topic([100, 300]), TopicIngress(4.0, 9.0, {}), told)
-    assert found == {"name": "u"} | told
+@pytest.mark.parametrize(
+    "stated", [{"retention_s": 60}, {"retained_bytes": 7}, {"retained_bytes_per_partition": [1, 2]}]
+)
+def test_stated_values_override_measured_ones(stated: dict[str, Any]) -> None:
+    expected = STATED | stated | {"partition_weights": "uniform", "replication_factor": 2, "partitions": 2}
+    actual = topic_document(topic([100, 300]), TopicIngress(4.0, 9.0, {}), expected)
+    assert actual == {"name": "u"} | expected
 
 
-def test_a_size_that_nobody_knows_leaves_retention_open() -> None:
-    assert "retained_bytes_per_partition" not in topic_document(topic([5, UNKNOWN_SIZE]), None, SAID)
-    assert topic_document(topic([5, 6]), None, SAID | {"retention_bytes": 9})["retained_bytes_per_partition"] == [5, 6]
+def test_an_unknown_size_leaves_retention_absent() -> None:
+    assert "retained_bytes_per_partition" not in topic_document(topic([5, UNKNOWN_SIZE]), None, STATED)
+    assert topic_document(topic([5, 6]), None, STATED | {"retention_bytes": 9})["retained_bytes_per_partition"] == [
+        5,
+        6,
+    ]
 
 
 def test_the_factor_is_the_largest_once_a_reassignment_has_ended() -> None:
     """Five replicas of which two leave are three."""
-    assert topic_document(topic([1, 1], widths=[3, 5], removing=[0, 2]), None, SAID)["replication_factor"] == 3
-    assert topic_document(topic([1, 1], widths=[2, 4]), None, SAID)["replication_factor"] == 4
+    assert topic_document(topic([1, 1], widths=[3, 5], removing=[0, 2]), None, STATED)["replication_factor"] == 3
+    assert topic_document(topic([1, 1], widths=[2, 4]), None, STATED)["replication_factor"] == 4

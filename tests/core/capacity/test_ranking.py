@@ -36,7 +36,9 @@ rows = st.lists(
 
 
 @given(rows, st.sampled_from([{}, {"min_headroom": 1.0}, {"max_monthly_cost": 2.0, "max_partitions_offline": 0.0}]))
-def test_the_front_is_what_no_acceptable_scenario_beats(documents: list[Any], constraints: dict[str, float]) -> None:
+def test_the_front_is_what_no_acceptable_scenario_dominates(
+    documents: list[Any], constraints: dict[str, float]
+) -> None:
     scored = columns(documents)
     among = np.flatnonzero(acceptable(scored, constraints)).tolist()
     merits = {
@@ -63,14 +65,14 @@ def test_ranks_are_the_acceptable_scenarios_by_the_objective(documents: list[Any
     assert keys == sorted(keys)
 
 
-def test_without_a_limit_headroom_is_more_than_any_bound() -> None:
+def test_unlimited_headroom_exceeds_every_bound() -> None:
     scored = columns([row(headroom=None, first_breaking_month=None), row(headroom=2), row(headroom=1, feasible=False)])
     assert acceptable(scored, {"min_headroom": 1e9}).tolist() == [True, False, False]
     assert rank(scored, objective="headroom", constraints={}).tolist() == [0, 1]
     assert rank(scored, objective="first_breaking_month", constraints={"min_first_breaking_month": 1}).tolist() == [0]
 
 
-def test_what_could_not_be_scored_is_never_acceptable() -> None:
+def test_a_scenario_with_an_error_is_never_acceptable() -> None:
     documents = [scored.document for scored in sweeps.score(CapacitySweep(sweep()), 0, 72)]
     scored = columns(documents)
     ranked = rank(scored, objective="monthly_cost", constraints={"max_partitions_offline": 0})
@@ -79,5 +81,5 @@ def test_what_could_not_be_scored_is_never_acceptable() -> None:
     costs = scored["monthly_cost"][ranked].tolist()
     assert costs == sorted(costs)
     assert set(front(scored, constraints={}).tolist()) <= {
-        at for at, found in enumerate(documents) if found["feasible"]
+        at for at, actual in enumerate(documents) if actual["feasible"]
     }

@@ -41,7 +41,7 @@ def documents_of(definition: SweepDefinition, start: int, stop: int) -> list[dic
     return [row.document for row in rows_of(definition, start, stop)]
 
 
-def test_what_scenarios_have_in_common_changes_no_figure() -> None:
+def test_cached_results_change_no_figure() -> None:
     """Each row is what its scenario scores by itself."""
     definition = sweep()
     by_itself = CapacitySweep(definition)
@@ -55,7 +55,7 @@ def test_what_scenarios_have_in_common_changes_no_figure() -> None:
 
 @settings(max_examples=20)
 @given(st.lists(st.integers(0, 40), max_size=5), st.booleans())
-def test_rows_are_the_same_however_a_range_is_cut(cuts: list[int], seeded: bool) -> None:
+def test_rows_are_equal_however_a_range_is_divided(cuts: list[int], seeded: bool) -> None:
     placement = {"algorithm": "striped", "seed": 3} if seeded else {"algorithm": "striped"}
     definition = read_definition(
         {"base": base(placement=placement), "axes": AXES, "sample": {"count": 40, "seed": 2}, "seed": 11}
@@ -66,7 +66,7 @@ def test_rows_are_the_same_however_a_range_is_cut(cuts: list[int], seeded: bool)
     assert json.dumps(pieces, allow_nan=False) == json.dumps(whole, allow_nan=False)
 
 
-def test_a_poison_scenario_fails_alone_and_says_why() -> None:
+def test_an_impossible_scenario_fails_alone_with_its_reason() -> None:
     rows = documents_of(sweep(), 0, 72)
     assert [row["index"] for row in rows] == list(range(72))
     failed = [row for row in rows if row["error"] is not None]
@@ -80,7 +80,7 @@ def test_a_poison_scenario_fails_alone_and_says_why() -> None:
     assert failed[0]["feasible"] is None
 
 
-def test_what_no_failure_foresees_is_kept_as_the_rows_error(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unexpected_exception_is_the_error_of_its_row(monkeypatch: pytest.MonkeyPatch) -> None:
     """A defect must not stop a sweep of a million scenarios, nor pass for a score."""
 
     def broken(*_: object) -> None:
@@ -96,12 +96,12 @@ def test_what_no_failure_foresees_is_kept_as_the_rows_error(monkeypatch: pytest.
     assert "in broken" in row.trace
 
 
-def test_a_range_beyond_the_sweep_is_no_rows_error() -> None:
+def test_a_range_beyond_the_sweep_raises_index_error() -> None:
     with pytest.raises(IndexError):
         rows_of(sweep(), 71, 73)
 
 
-def test_every_cheaper_neighbour_of_the_cheapest_has_its_reason() -> None:
+def test_every_cheaper_neighbour_has_its_reason() -> None:
     """The cheap profile sends 200 kB/s: too little, and with one broker less a rack neither profile is enough."""
     definition = read_definition(
         {

@@ -28,12 +28,12 @@ AXES = {
 def test_the_last_axis_varies_fastest() -> None:
     definition = sweep(AXES)
     assert definition.count == 12
-    found = [tuple(definition.grid.values(index).values()) for index in range(5)]
-    assert found == [(2, 2, 0), (2, 2, 0.05), (2, 3, 0), (2, 3, 0.05), (3, 2, 0)]
+    actual = [tuple(definition.grid.values(index).values()) for index in range(5)]
+    assert actual == [(2, 2, 0), (2, 2, 0.05), (2, 3, 0), (2, 3, 0.05), (3, 2, 0)]
 
 
 @given(st.lists(st.integers(1, 5), max_size=5))
-def test_every_combination_comes_once(lengths: list[int]) -> None:
+def test_every_combination_occurs_once(lengths: list[int]) -> None:
     names = ["brokers", "price_per_month", "vcpu", "disk_bytes", "nic_in_bytes_per_s"]
     axes = {f"broker_profile.{name}": list(range(1, length + 1)) for name, length in zip(names, lengths, strict=False)}
     definition = sweep(axes)
@@ -45,24 +45,24 @@ def test_every_combination_comes_once(lengths: list[int]) -> None:
 
 
 @given(st.integers(1, 300), st.integers())
-def test_all_that_is_drawn_is_the_whole_grid_in_another_order(size: int, seed: int) -> None:
+def test_a_sample_of_all_is_a_permutation_of_the_grid(size: int, seed: int) -> None:
     assert sorted(sampled_index(size, seed=seed, k=k) for k in range(size)) == list(range(size))
 
 
 @given(st.integers(10**9, 10**30), st.integers(0, 10**6), st.integers())
-def test_nothing_is_drawn_twice_from_a_grid_that_no_list_could_hold(size: int, first: int, seed: int) -> None:
+def test_no_index_is_sampled_twice_from_a_grid_larger_than_memory(size: int, first: int, seed: int) -> None:
     drawn = [sampled_index(size, seed=seed, k=k) for k in range(first, first + 50)]
     assert len(set(drawn)) == 50
     assert all(0 <= index < size for index in drawn)
 
 
-def test_every_index_is_drawn_about_as_often_as_any_other() -> None:
+def test_indices_are_sampled_uniformly() -> None:
     """3,000 seeds, the first of ten: 300 each, give or take four standard deviations."""
     first = [sampled_index(10, seed=seed, k=0) for seed in range(3000)]
     assert all(abs(first.count(index) - 300) < 4 * (3000 * 0.1 * 0.9) ** 0.5 for index in range(10))
 
 
-def test_a_sample_of_a_thousand_million_scenarios_takes_no_list() -> None:
+def test_a_sample_of_a_thousand_million_scenarios_needs_no_list() -> None:
     axes = {f"broker_profile.{name}": {"from": 1, "to": 1000} for name in ("disk_bytes", "vcpu", "nic_in_bytes_per_s")}
     definition = sweep(axes, sample={"count": 100, "seed": 1})
     require_axes(definition.base, definition.grid)
@@ -84,7 +84,7 @@ def test_a_sample_of_a_thousand_million_scenarios_takes_no_list() -> None:
         ({"from": 5, "to": 5}, [5]),
     ],
 )
-def test_a_range_has_both_ends_and_the_numbers_that_were_written(span: Any, values: list[float]) -> None:
+def test_a_range_has_both_ends_and_exact_decimals(span: Any, values: list[float]) -> None:
     assert list(sweep({"traffic.growth_per_month": span}).axes[0].values) == values
 
 
@@ -107,21 +107,21 @@ def test_axes_are_written_where_they_point() -> None:
         }
     )
     require_axes(definition.base, definition.grid)
-    found = CapacitySweep(definition).scenario(0)
-    assert [entry.partitions for entry in found.topics] == [72, 36]
-    assert [entry.consumer_groups for entry in found.topics] == [5, 5]
-    weights = found.topics[1].measured_weights
+    actual = CapacitySweep(definition).scenario(0)
+    assert [entry.partitions for entry in actual.topics] == [72, 36]
+    assert [entry.consumer_groups for entry in actual.topics] == [5, 5]
+    weights = actual.topics[1].measured_weights
     assert weights is not None
     assert weights.tolist() == list(range(1, 13)) * 3
-    assert found.topology.brokers_per_rack == {"x": 3, "y": 6}
-    assert (found.profile.disk_bytes, found.profile.vcpu) == (5e9, None)
-    assert found.clients.producer_share_per_rack == {"x": 1.0}
-    assert found.seed == 9
+    assert actual.topology.brokers_per_rack == {"x": 3, "y": 6}
+    assert (actual.profile.disk_bytes, actual.profile.vcpu) == (5e9, None)
+    assert actual.clients.producer_share_per_rack == {"x": 1.0}
+    assert actual.seed == 9
     # The base is as it was: the next scenario starts from it.
     assert definition.base["topology"] == {"racks": ["x", "y"], "brokers_per_rack": {"x": 3, "y": 4}}
 
 
-def test_axes_may_be_a_list_where_an_objects_order_would_be_lost() -> None:
+def test_axes_may_be_a_list() -> None:
     pairs = [{"path": path, "values": values} for path, values in AXES.items()]
     assert sweep(pairs).axes == sweep(AXES).axes
 
@@ -132,7 +132,7 @@ def test_brokers_count_up_from_one_rack_by_rack() -> None:
     assert brokers == [(1, "b"), (2, "b"), (3, "a")]
 
 
-def test_without_a_seed_every_scenario_draws_its_own_whether_sampled_or_not() -> None:
+def test_without_a_seed_every_scenario_has_its_own_sampled_or_not() -> None:
     axes = {"partitions_multiplier": [1, 2, 3, 4]}
     unseeded = base(placement={"algorithm": "striped"})
     whole = read_definition({"base": unseeded, "axes": axes, "seed": 5})

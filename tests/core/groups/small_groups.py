@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 from hypothesis import strategies as st
 
-from app.core.groups.arrays.weights import Weights
+from app.core.groups.arrays.partition_table import Weights
 from app.core.groups.model import GroupAssignment, GroupMetadata, Member, Owned, TopicMetadata
 from app.core.model import Int32s, padded
 

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.core.groups.arrays.partition_table import owned_assignment
+from app.core.groups.arrays.owned import owned_assignment
 from app.core.groups.lifecycle.events import Leave, apply_events
 from app.core.groups.lifecycle.rebalance import rebalance
 from app.core.groups.measures.handover import handover
-from app.core.groups.measures.locality import loads, locality
+from app.core.groups.measures.locality import locality, member_loads
 from app.core.groups.model import GroupMetadata, Member, Owned
 from app.core.groups.registry import ASSIGNORS, Assignor
 from app.core.groups.sweep import (
@@ -59,7 +59,7 @@ def settled(*racks: str | None) -> list[Member]:
 
 
 @given(groups, snapshots, st.sampled_from(DIVIDING))
-def test_where_nobody_is_lost_or_added_it_is_the_groups_own_rebalance(
+def test_without_changes_it_is_the_groups_own_rebalance(
     members: list[Member], known: GroupMetadata, assignor: Assignor
 ) -> None:
     [row] = rows_of(sweep_of(members, known, assignors=[assignor]), 0, 1)
@@ -77,7 +77,7 @@ def test_where_nobody_is_lost_or_added_it_is_the_groups_own_rebalance(
         "index": 0,
         "axes": {"group": "g", "assignor": assignor.name, "members_lost": 0, "members_added": 0},
         "members": len(members),
-        "partitions": loads(seen, known, done.assignment).total,
+        "partitions": member_loads(seen, known, done.assignment).total,
         "in_rack": where.in_rack,
         "cross_rack": where.cross_rack,
         "unknown": where.unknown,
@@ -88,7 +88,7 @@ def test_where_nobody_is_lost_or_added_it_is_the_groups_own_rebalance(
         "revoked": sum(phase.revoked for phase in done.phases),
         "phases": len(done.phases),
         "settled": done.settled,
-        "spread": loads(seen, known, done.assignment).spread,
+        "spread": member_loads(seen, known, done.assignment).spread,
         "error": None,
     }
 
@@ -96,7 +96,7 @@ def test_where_nobody_is_lost_or_added_it_is_the_groups_own_rebalance(
 @given(
     st.sampled_from(DIVIDING), st.lists(st.sampled_from([None, "a", "b", "c"]), min_size=2, max_size=5), st.integers()
 )
-def test_one_lost_is_one_that_leaves(assignor: Assignor, racks: list[str | None], seed: int) -> None:
+def test_one_lost_member_is_one_that_leaves(assignor: Assignor, racks: list[str | None], seed: int) -> None:
     members = settled(*racks)
     [row] = rows_of(sweep_of(members, assignors=[assignor], lost=[1], seed=seed), 0, 1)
     left = {its.id for its in remaining_members(members, 1, group_id="g", seed=seed)}
@@ -112,7 +112,7 @@ def test_one_lost_is_one_that_leaves(assignor: Assignor, racks: list[str | None]
 
 
 @given(st.integers(1, 8), st.integers(), st.text(min_size=1, max_size=4))
-def test_who_is_lost_among_few_is_lost_among_more(count: int, seed: int, group_id: str) -> None:
+def test_members_lost_among_few_are_lost_among_more(count: int, seed: int, group_id: str) -> None:
     members = settled(*["a"] * count)
     left = [[its.id for its in remaining_members(members, n, group_id=group_id, seed=seed)] for n in range(count + 1)]
     for fewer, more in pairwise(left):
@@ -121,7 +121,7 @@ def test_who_is_lost_among_few_is_lost_among_more(count: int, seed: int, group_i
     assert left[0] == [its.id for its in members]
 
 
-def test_who_is_lost_hangs_on_the_seed_and_the_group() -> None:
+def test_lost_members_depend_on_the_seed_and_the_group() -> None:
     """Else every group of a sweep would lose its first member."""
     members = settled(*["a"] * 8)
     lost = {
@@ -133,7 +133,9 @@ def test_who_is_lost_hangs_on_the_seed_and_the_group() -> None:
 
 
 @given(groups.filter(bool), snapshots, st.integers(0, 4))
-def test_each_joins_where_fewest_are(members: list[Member], known: GroupMetadata, count: int) -> None:
+def test_each_added_member_joins_the_rack_with_the_fewest(
+    members: list[Member], known: GroupMetadata, count: int
+) -> None:
     joined = with_added(members, count, recorded=members, metadata=known)
     assert list(joined[: len(members)]) == members
     racks = {rack for rack in known.rack_of.values() if rack} | {its.rack_id for its in members if its.rack_id}
@@ -148,7 +150,7 @@ def test_each_joins_where_fewest_are(members: list[Member], known: GroupMetadata
             assert its.rack_id == min(crowd, key=lambda rack: (crowd[rack], rack))
 
 
-def test_one_that_joins_subscribes_to_what_most_do() -> None:
+def test_an_added_member_has_the_most_common_subscription() -> None:
     members = [Member("m0", ("t",)), Member("m1", ("u", "t")), Member("m2", ("t", "u"))]
     [*_, joined] = with_added(members, 1, recorded=members, metadata=KNOWN)
     assert (joined.id, joined.topics) == ("added-1", ("u", "t"))
@@ -156,7 +158,7 @@ def test_one_that_joins_subscribes_to_what_most_do() -> None:
     assert with_added(taken, 1, recorded=taken, metadata=KNOWN)[-1].id == "added-2"
 
 
-def test_the_last_coordinate_varies_fastest() -> None:
+def test_the_last_axis_varies_fastest() -> None:
     two = GroupsSweep(
         KNOWN,
         (SweptGroup("g", tuple(settled("a", "b"))), SweptGroup("h", tuple(settled("c")))),
@@ -173,7 +175,7 @@ def test_the_last_coordinate_varies_fastest() -> None:
     assert rows == rows_of(two, 0, 7) + rows_of(two, 7, two.count)
 
 
-def test_more_lost_than_there_are_fail_alone() -> None:
+def test_losing_more_members_than_exist_fails_alone() -> None:
     rows = rows_of(sweep_of(settled("a", "b"), assignors=[ASSIGNORS["range"]], lost=[1, 2, 3]), 0, 3)
     error: Any = rows[2]["error"]
     assert [row["error"] is None for row in rows] == [True, True, False]
@@ -198,7 +200,7 @@ def test_an_assignor_that_fails_is_a_row_with_its_error() -> None:
     groups.map(lambda members: [m for m in members if len({run.topic for run in m.owned}) == len(m.owned)]),
     snapshots,
 )
-def test_what_is_kept_is_scored_as_what_was_there(members: list[Member], known: GroupMetadata) -> None:
+def test_a_stored_definition_scores_the_same(members: list[Member], known: GroupMetadata) -> None:
     """Through JSON and back, without the topics that no group of the sweep reads."""
     sorted_members = [
         Member(
@@ -213,14 +215,14 @@ def test_what_is_kept_is_scored_as_what_was_there(members: list[Member], known: 
     ]
     more = GroupMetadata(known.rack_of, {**known.topics, "elsewhere": ELSEWHERE})
     there = sweep_of(sorted_members, more, lost=[0, 1], added=[0, 1], seed=3)
-    kept: Any = resolved_document(there.groups, more)
-    assert "elsewhere" not in {its["name"] for its in kept["topics"]}
+    resolved: Any = resolved_document(there.groups, more)
+    assert "elsewhere" not in {its["name"] for its in resolved["topics"]}
     definition = {
         "assignors": [assignor.name for assignor in DIVIDING],
         "members_lost": [0, 1],
         "members_added": [0, 1],
         "seed": 3,
-        "resolved": kept,
+        "resolved": resolved,
     }
     read = read_sweep(json.loads(json.dumps(definition)))
     assert rows_of(read, 0, read.count) == rows_of(there, 0, there.count)

@@ -7,8 +7,7 @@ import numpy as np
 from hypothesis import given
 
 from app.core.groups.classic import sticky
-from app.core.groups.measures.findings import Finding
-from app.core.groups.measures.known_faults import faults
+from app.core.groups.measures.findings import Finding, known_faults
 from app.core.groups.model import GroupAssignment, GroupMetadata, Member, Owned, TopicMetadata
 from tests.core.groups.sticky_cases import Partition, cases, flat
 
@@ -25,7 +24,7 @@ def member(name: str, topics: Sequence[str], *owned: Partition, generation: int 
 
 
 def named(members: Sequence[Member], metadata: GroupMetadata) -> list[Finding]:
-    return faults(members, metadata, sticky.assign(members, metadata))
+    return known_faults(members, metadata, sticky.assign(members, metadata))
 
 
 @given(cases())
@@ -37,7 +36,7 @@ def test_nothing_is_named_in_a_group_that_owns_nothing(group: Mapping[str, Any])
 
 def test_no_members() -> None:
     nothing = GroupAssignment((), (), np.zeros(1, np.int64), np.empty(0, np.int32), np.empty(0, np.int32))
-    (answered,), (failed,) = faults([], known(t=1), nothing), faults([], known(t=1), None)
+    (answered,), (failed,) = known_faults([], known(t=1), nothing), known_faults([], known(t=1), None)
     assert answered.code == failed.code == "no_members"
     assert "answers" in answered.detail
     assert "fails" in failed.detail

@@ -6,12 +6,12 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.core.groups.arrays.owned import OwnedRuns
-from app.core.groups.arrays.partition_table import NOBODY, assignment_of, holders, owners, partition_table
+from app.core.groups.arrays.owned import OwnedRuns, owning_members
+from app.core.groups.arrays.partition_table import assigned_members, assignment_of, partition_table
 from app.core.groups.measures.handover import handover
-from app.core.groups.measures.locality import loads, locality
+from app.core.groups.measures.locality import locality, member_loads
 from app.core.groups.model import GroupAssignment, GroupMetadata, Member, Owned
-from app.core.model import Int64s
+from app.core.model import NO_MEMBER, Int64s
 from tests.core.groups.small_groups import (
     given_to,
     groups,
@@ -114,7 +114,7 @@ class TestLoads:
         for name, partition in readable(members, known):
             choices = [its.id for its in members if name in its.topics]
             entries.append((data.draw(st.sampled_from(choices)), name, partition))
-        found = loads(members, known, assignment(entries), weights=worth)
+        found = member_loads(members, known, assignment(entries), weights=worth)
         lag = {its.id: 0 for its in members}
         for name, its_topic, partition in entries:
             lag[name] += int(worth[its_topic][partition])
@@ -131,7 +131,9 @@ class TestLoads:
 
     def test_a_member_that_was_left_out_reads_nothing(self) -> None:
         known = metadata({}, topic("t", [1], [1]))
-        found = loads([member("m0", "t"), member("m1", "t")], known, assignment([("m0", "t", 0), ("m0", "t", 1)]))
+        found = member_loads(
+            [member("m0", "t"), member("m1", "t")], known, assignment([("m0", "t", 0), ("m0", "t", 1)])
+        )
         assert (found.per_member.tolist(), found.min, found.spread) == ([2, 0], 0, 2)
 
 
@@ -170,12 +172,12 @@ class TestOwners:
     @settings(deadline=None)
     def test_the_newest_single_claim_is_believed(self, members: list[Member], known: GroupMetadata) -> None:
         table = partition_table(known)
-        owned = owners(table, members)
+        owned = owning_members(table, members)
         believed = {
             (name, row - int(table.starts[index])): int(owned[row])
             for index, name in enumerate(table.topics)
             for row in range(int(table.starts[index]), int(table.starts[index + 1]))
-            if owned[row] != NOBODY
+            if owned[row] != NO_MEMBER
         }
         exists = {(name, p) for name, its in known.topics.items() for p in range(len(its.replicas))}
         assert believed == {key: index for key, index in owner_of(members).items() if key in exists}
@@ -185,7 +187,7 @@ class TestOwners:
     def test_runs_kept_as_arrays_say_the_same(self, members: list[Member], known: GroupMetadata) -> None:
         table = partition_table(known)
         as_arrays = [Member(m.id, m.topics, m.rack_id, None, _runs(m.owned), m.generation_id) for m in members]
-        assert owners(table, as_arrays).tolist() == owners(table, members).tolist()
+        assert owning_members(table, as_arrays).tolist() == owning_members(table, members).tolist()
 
     @given(snapshots, st.data())
     @settings(deadline=None)
@@ -194,9 +196,9 @@ class TestOwners:
         ids = ["m0", "m1", "m2"]
         held = np.array(data.draw(st.lists(st.integers(-1, 2), min_size=table.rows, max_size=table.rows)), np.int32)
         found = assignment_of(table, held, ids)
-        assert holders(table, found, ids).tolist() == held.tolist()
+        assert assigned_members(table, found, ids).tolist() == held.tolist()
         assert all(entries == sorted(entries) for entries in given_to(found).values())
-        assert len(readers_of([member(name, "") for name in ids], found)) == np.count_nonzero(held != NOBODY)
+        assert len(readers_of([member(name, "") for name in ids], found)) == np.count_nonzero(held != NO_MEMBER)
 
 
 def _runs(owned: Sequence[Owned]) -> OwnedRuns:

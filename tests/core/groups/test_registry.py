@@ -6,12 +6,12 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from app.core.groups.lifecycle.rebalance import Protocol, rebalance
-from app.core.groups.measures.rack_awareness import RacksIgnored, racks_ignored
+from app.core.groups.measures.locality import RacksIgnored, racks_ignored
 from app.core.groups.measures.violations import violations
 from app.core.groups.model import GroupMetadata, Member, Owned, TopicMetadata
 from app.core.groups.registry import ASSIGNORS
 from app.core.groups.server import uniform
-from app.core.groups.server.by_name import id_of_topic
+from app.core.groups.server.topic_ids import id_of_topic
 from app.core.model import padded
 from app.errors import AssignorNeverEnds, KafkaRefuses
 from tests.core.groups.small_groups import given_to, groups, metadata, snapshots, topic

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from app.core.groups.arrays.owned import OwnedRuns, owned_after
 from app.core.groups.classic import sticky
 from app.core.groups.model import GroupMetadata, Member, Owned, TopicMetadata
-from app.core.groups.sticky_builders.group import Partitions
-from app.core.groups.sticky_builders.moves_kernel import ODD, find, first_of, record
-from app.core.groups.sticky_builders.odd_sets import OddSets, no_moves
+from app.core.groups.sticky_builders.general_state_kernel import TREEIFIED, find, first_of, record
+from app.core.groups.sticky_builders.group import NumberedPartitions
+from app.core.groups.sticky_builders.reassignment import TreeifiedSets, no_movements
 from app.core.jvm import JavaHashSet
 from app.core.jvm.hashes import TOPIC_PARTITION
 from app.errors import AssignorLosesCount, AssignorNeverEnds, KafkaRefuses, NoMembers, OwnedPartitionMissing
@@ -295,11 +295,11 @@ class TestSetsOfMoves:
     def test_they_are_iterated_as_javas_are(self, random: Any, stride: int) -> None:
         """Partitions that lie `stride` apart share bins, which become trees."""
         count = 40 * stride
-        partitions = Partitions(
+        partitions = NumberedPartitions(
             ("t",), np.array([0, count]), np.zeros(count, np.int32), np.arange(count, dtype=np.int32)
         )
-        moves = no_moves(partitions)
-        odd = OddSets(partitions, moves)
+        moves = no_movements(partitions)
+        treeified = TreeifiedSets(partitions, moves)
         # Partitions of few bins start with member 0 and move among three.
         some = [stride * step + offset for step in range(40) for offset in random.sample(range(stride), min(stride, 2))]
         holder = dict.fromkeys(some, 0)
@@ -318,11 +318,11 @@ class TestSetsOfMoves:
                 origin[number] = start
                 expected.setdefault((start, to), JavaHashSet(TOPIC_PARTITION)).add(("t", number))
             record(moves, 0, number, old, to)
-            odd.hear()
+            treeified.apply_events()
             holder[number] = to
             for (source, target), members in expected.items():
                 which = find(moves, 0, source, target)
-                first = odd.first_of(which) if moves.sets[which, ODD] else first_of(moves, which)
+                first = treeified.first_of(which) if moves.sets[which, TREEIFIED] else first_of(moves, which)
                 assert ("t", first) == next(iter(members))
 
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.core.keys.loads import no_loads
+from app.core.keys.loads import empty_loads
 from app.core.keys.model import keys_of
 from app.core.keys.skew import skew
 
@@ -15,7 +15,7 @@ PLACED = st.lists(st.tuples(st.one_of(st.none(), st.binary(max_size=9)), st.inte
 @given(batches=st.lists(PLACED, max_size=4))
 def test_sums_are_those_of_all_batches_together(batches: list[list[tuple[bytes | None, int]]]) -> None:
     """Addition does not mind where one batch ends; `skew` says the same of all at once."""
-    loads = no_loads(5)
+    loads = empty_loads(5)
     for batch in batches:
         loads.add(keys_of([key for key, _ in batch]), np.array([at for _, at in batch], np.int32))
     everything = [pair for batch in batches for pair in batch]
@@ -29,4 +29,4 @@ def test_sums_are_those_of_all_batches_together(batches: list[list[tuple[bytes |
 @pytest.mark.parametrize("placed", [[5], [-1, 0], []])
 def test_places_that_are_none_are_refused(placed: list[int]) -> None:
     with pytest.raises(ValueError, match="1 keys are placed on 5 partitions"):
-        no_loads(5).add(keys_of([b"a"]), np.array(placed, np.int32))
+        empty_loads(5).add(keys_of([b"a"]), np.array(placed, np.int32))

@@ -6,8 +6,8 @@ from itertools import product
 import numpy as np
 from hypothesis import strategies as st
 
-from app.core.model import padded
-from app.core.reassignment.leaders.problem import NOBODY, LeadersProblem
+from app.core.model import NO_LEADER, padded
+from app.core.reassignment.leaders.problem import LeaderProblem
 
 
 def problem(
@@ -20,11 +20,11 @@ def problem(
     untargeted: Sequence[int] = (),
     base: Sequence[int] = (),
     weight: Sequence[int] = (),
-) -> LeadersProblem:
+) -> LeaderProblem:
     """Partitions led by their first replicas, unless said; `new` are (row, broker) that have to be copied first."""
     table = padded(replicas)
     positions = np.arange(brokers)
-    return LeadersProblem(
+    return LeaderProblem(
         replicas=table,
         leader=np.array([row[0] for row in replicas] if leader is None else leader, np.int32),
         may_lead=~np.isin(positions, barred),
@@ -39,11 +39,11 @@ def problem(
 
 
 @st.composite
-def problems(draw: st.DrawFn, *, weights: bool = False) -> LeadersProblem:
+def problems(draw: st.DrawFn, *, weights: bool = False) -> LeaderProblem:
     """Up to 7 partitions on up to 6 brokers: evacuated ones, leaders that are gone, new partitions and replicas."""
     brokers = draw(st.integers(1, 6))
     lines = draw(st.lists(st.lists(st.integers(0, brokers - 1), min_size=1, max_size=3, unique=True), max_size=7))
-    leaders = [draw(st.sampled_from([NOBODY, *line, *line, draw(st.integers(0, brokers - 1))])) for line in lines]
+    leaders = [draw(st.sampled_from([NO_LEADER, *line, *line, draw(st.integers(0, brokers - 1))])) for line in lines]
     some = st.lists(st.integers(0, brokers - 1), max_size=2)
     return problem(
         lines,
@@ -57,17 +57,17 @@ def problems(draw: st.DrawFn, *, weights: bool = False) -> LeadersProblem:
     )
 
 
-def choices(asked: LeadersProblem, *, keep: bool = False) -> Iterator[tuple[int, ...]]:
+def choices(asked: LeaderProblem, *, keep: bool = False) -> Iterator[tuple[int, ...]]:
     """Every choice there is; with `keep` those in which leaders that may go on do."""
     options = []
     for line, leader in zip(asked.replicas.tolist(), asked.leader.tolist(), strict=True):
-        there = [broker for broker in line if broker != NOBODY]
+        there = [broker for broker in line if broker != NO_LEADER]
         may = [broker for broker in there if asked.may_lead[broker]] or there
         options.append([leader] if keep and leader in may else may)
     return product(*options)
 
 
-def on_new(asked: LeadersProblem, choice: Sequence[int]) -> int:
+def on_new(asked: LeaderProblem, choice: Sequence[int]) -> int:
     """How many partitions are led by a replica that has to be copied first."""
     lines = zip(asked.replicas.tolist(), asked.is_new.tolist(), choice, strict=True)
     return sum(is_new[line.index(leader)] for line, is_new, leader in lines)

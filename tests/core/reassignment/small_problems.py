@@ -6,12 +6,12 @@ from itertools import combinations, product
 import numpy as np
 from hypothesis import strategies as st
 
-from app.core.model import Int32s, Int64s
-from app.core.reassignment.model import NO_HOME, Domain, Problem
+from app.core.model import NO_REPLICA, Int32s, Int64s
+from app.core.reassignment.model import Domain, MovementProblem
 
 
 @st.composite
-def problems(draw: st.DrawFn) -> tuple[Problem, Int64s, Int64s]:
+def problems(draw: st.DrawFn) -> tuple[MovementProblem, Int64s, Int64s]:
     """A problem, the load of each row's replicas and what other partitions put on each broker.
 
     Up to five brokers in up to three racks, up to four partitions in up to two domains: brokers leave and arrive,
@@ -23,15 +23,15 @@ def problems(draw: st.DrawFn) -> tuple[Problem, Int64s, Int64s]:
     target = np.array(draw(st.lists(st.sampled_from([True, True, True, False]), min_size=brokers, max_size=brokers)))
     domains = tuple(draw(_domains(rack_of, racks)) for _ in range(draw(st.integers(1, 2))))
     rows = [draw(_rows(domains, rack_of)) for _ in range(draw(st.integers(1, 4)))]
-    width = max(1, *(len(homes) for _, homes, _, _ in rows))
-    problem = Problem(
+    width = max(1, *(len(current) for _, current, _, _ in rows))
+    problem = MovementProblem(
         broker_ids=np.arange(brokers, dtype=np.int32),
         rack_of=rack_of,
         target=target,
         base=np.zeros(brokers, np.int64),
         domains=domains,
         domain_of=np.array([domain for domain, _, _, _ in rows], np.int32),
-        homes=np.array([[*homes, *[NO_HOME] * (width - len(homes))] for _, homes, _, _ in rows], np.int32),
+        current=np.array([[*current, *[NO_REPLICA] * (width - len(current))] for _, current, _, _ in rows], np.int32),
         is_copied=np.array([[*copied, *[False] * (width - len(copied))] for _, _, copied, _ in rows], np.bool_),
         must_keep=np.array([kept for _, _, _, kept in rows], np.int32),
         weight=np.array(draw(st.lists(st.integers(0, 9), min_size=len(rows), max_size=len(rows))), np.int64),
@@ -63,37 +63,37 @@ def _domains(draw: st.DrawFn, rack_of: Int32s, racks: int) -> Domain:
 @st.composite
 def _rows(draw: st.DrawFn, domains: tuple[Domain, ...], rack_of: Int32s) -> tuple[int, list[int], list[bool], int]:
     at = draw(st.integers(0, len(domains) - 1))
-    homes = draw(st.lists(st.integers(0, len(rack_of) - 1), unique=True, max_size=3))
-    copied = [draw(st.sampled_from((False, False, False, True))) for _ in homes]
-    staying = [home for home in homes if domains[at].may_keep[home]]
-    must_keep = draw(st.sampled_from([NO_HOME, *staying]))
-    if not list(legal_sets(domains[at], rack_of, homes, must_keep)):
-        must_keep = NO_HOME
-    return at, homes, copied, must_keep
+    current = draw(st.lists(st.integers(0, len(rack_of) - 1), unique=True, max_size=3))
+    copied = [draw(st.sampled_from((False, False, False, True))) for _ in current]
+    staying = [home for home in current if domains[at].may_keep[home]]
+    must_keep = draw(st.sampled_from([NO_REPLICA, *staying]))
+    if not list(legal_sets(domains[at], rack_of, current, must_keep)):
+        must_keep = NO_REPLICA
+    return at, current, copied, must_keep
 
 
-def legal_sets(domain: Domain, rack_of: Int32s, homes: list[int], must_keep: int) -> Iterator[tuple[int, ...]]:
+def legal_sets(domain: Domain, rack_of: Int32s, current: list[int], must_keep: int) -> Iterator[tuple[int, ...]]:
     """Every set of brokers where the replicas of a partition may be, told from the definition."""
     for chosen in combinations(range(len(rack_of)), domain.factor):
         counts = np.bincount(rack_of[list(chosen)], minlength=len(domain.least))
-        allowed = all(domain.may_receive[b] or (b in homes and domain.may_keep[b]) for b in chosen)
+        allowed = all(domain.may_receive[b] or (b in current and domain.may_keep[b]) for b in chosen)
         within = bool((counts >= domain.least).all() and (counts <= domain.most).all())
-        if allowed and within and (must_keep == NO_HOME or must_keep in chosen):
+        if allowed and within and (must_keep == NO_REPLICA or must_keep in chosen):
             yield chosen
 
 
-def homes_of(problem: Problem, row: int) -> list[int]:
+def homes_of(problem: MovementProblem, row: int) -> list[int]:
     """Where the row's replicas are now."""
-    return [home for home in problem.homes[row].tolist() if home != NO_HOME]
+    return [home for home in problem.current[row].tolist() if home != NO_REPLICA]
 
 
-def is_moved(problem: Problem, row: int, broker: int) -> bool:
+def is_moved(problem: MovementProblem, row: int, broker: int) -> bool:
     """Whether a replica of the row has to be copied to be there."""
-    places = problem.homes[row].tolist()
+    places = problem.current[row].tolist()
     return broker not in places or bool(problem.is_copied[row, places.index(broker)])
 
 
-def moved_weight(problem: Problem, placement: tuple[tuple[int, ...], ...]) -> int:
+def moved_weight(problem: MovementProblem, placement: tuple[tuple[int, ...], ...]) -> int:
     """What it costs to have the replicas there; new partitions cost nothing."""
     return sum(
         int(problem.weight[row])
@@ -103,7 +103,7 @@ def moved_weight(problem: Problem, placement: tuple[tuple[int, ...], ...]) -> in
     )
 
 
-def placements(problem: Problem) -> Iterator[tuple[tuple[int, ...], ...]]:
+def placements(problem: MovementProblem) -> Iterator[tuple[tuple[int, ...], ...]]:
     """Every legal placement."""
     return product(
         *(
@@ -114,7 +114,7 @@ def placements(problem: Problem) -> Iterator[tuple[tuple[int, ...], ...]]:
 
 
 def target_loads(
-    problem: Problem, load: Int64s, base_load: Int64s, placement: tuple[tuple[int, ...], ...]
+    problem: MovementProblem, load: Int64s, base_load: Int64s, placement: tuple[tuple[int, ...], ...]
 ) -> list[int]:
     """The loads of the target brokers."""
     loads = base_load.tolist()

@@ -6,14 +6,14 @@ import numpy as np
 from hypothesis import strategies as st
 
 from app.core.model import UNKNOWN_SIZE, padded
-from app.core.reassignment.batches.model import BatchLimits, Disks, Hottest, Reassigned
+from app.core.reassignment.batches.model import BatchLimits, BrokerDisks, Hottest, ReassignedPartitions
 
 MOST_BYTES = 100
 limits_or_none = st.none() | st.integers(1, 4)
 
 
 @st.composite
-def reassignments(draw: st.DrawFn) -> Reassigned:
+def reassignments(draw: st.DrawFn) -> ReassignedPartitions:
     """Up to twelve partitions on up to eight brokers; anything may become anything, new partitions among them."""
     brokers = draw(st.integers(1, 8))
     lists = st.builds(
@@ -25,7 +25,7 @@ def reassignments(draw: st.DrawFn) -> Reassigned:
     sizes = st.integers(0, MOST_BYTES) | st.just(UNKNOWN_SIZE)
     racks = st.none() | st.lists(st.integers(0, 3), min_size=brokers, max_size=brokers)
     rack_of = draw(racks)
-    return Reassigned(
+    return ReassignedPartitions(
         before=padded(before),
         after=padded(after),
         size_bytes=np.array([draw(sizes) for _ in range(rows)], np.int64),
@@ -47,25 +47,25 @@ all_limits = st.builds(
 
 
 @st.composite
-def disks_for(draw: st.DrawFn, reassigned: Reassigned) -> Disks:
+def disks_for(draw: st.DrawFn, reassigned: ReassignedPartitions) -> BrokerDisks:
     """Disks that hold what is there, some with little room, some too full already."""
     used = np.zeros(len(reassigned.broker_ids), np.int64)
     for row, size in zip(reassigned.before.tolist(), reassigned.size_bytes.tolist(), strict=True):
         for broker in row:
             used[broker] += max(size, 0) * (broker >= 0)
     room = [draw(st.integers(-20, 3 * MOST_BYTES)) for _ in used]
-    return Disks(used, used + np.array(room, np.int64))
+    return BrokerDisks(used, used + np.array(room, np.int64))
 
 
 def small(
     before: list[list[int]], after: list[list[int]], *, size: int | list[int] = 1, brokers: int = 10
-) -> Reassigned:
+) -> ReassignedPartitions:
     """A reassignment written out; the larger a row, the hotter it is."""
     sizes = np.broadcast_to(np.array(size, np.int64), len(before)).copy()
     heat = np.arange(len(before), dtype=np.int64)
-    return Reassigned(padded(before), padded(after), sizes, heat, np.arange(brokers, dtype=np.int32) + 100)
+    return ReassignedPartitions(padded(before), padded(after), sizes, heat, np.arange(brokers, dtype=np.int32) + 100)
 
 
-def with_racks(reassigned: Reassigned, racks: list[int]) -> Reassigned:
+def with_racks(reassigned: ReassignedPartitions, racks: list[int]) -> ReassignedPartitions:
     """The same with racks."""
     return replace(reassigned, rack_of=np.array(racks, np.int32))

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.core.model import UNKNOWN_SIZE, Int32s, padded, unpadded
-from app.core.reassignment.batches.cutting import cut
-from app.core.reassignment.batches.model import Batches, BatchLimits, Disks, Hottest, Reassigned
+from app.core.reassignment.batches.cutting import cut_batches
+from app.core.reassignment.batches.model import Batches, BatchLimits, BrokerDisks, Hottest, ReassignedPartitions
 from app.core.reassignment.batches.verifier import batch_violations
 from app.errors import BatchesOutOfDisk, MoveExceedsBatchLimit
 from tests.core.reassignment.small_reassignments import all_limits, disks_for, reassignments, small, with_racks
@@ -35,9 +35,9 @@ def shown(batches: Batches) -> list[dict[int, tuple[list[int], list[int]]]]:
     ]
 
 
-def path(reassigned: Reassigned, limits: BatchLimits = UNLIMITED, row: int = 0) -> list[list[int]]:
+def path(reassigned: ReassignedPartitions, limits: BatchLimits = UNLIMITED, row: int = 0) -> list[list[int]]:
     """The lists that a row goes through."""
-    batches = cut(reassigned, limits)
+    batches = cut_batches(reassigned, limits)
     assert not batch_violations(reassigned, batches, limits)
     return [batch[row][1] for batch in shown(batches) if row in batch]
 
@@ -59,15 +59,17 @@ def executed(lists: Int32s, batches: Batches, *, backwards: bool = False) -> lis
 class TestLaws:
     @settings(max_examples=300)
     @given(reassignments(), all_limits)
-    def test_the_verifier_finds_nothing(self, reassigned: Reassigned, limits: BatchLimits) -> None:
-        batches = cut(reassigned, limits)
+    def test_the_verifier_finds_nothing(self, reassigned: ReassignedPartitions, limits: BatchLimits) -> None:
+        batches = cut_batches(reassigned, limits)
         assert batch_violations(reassigned, batches, limits) == []
         assert len(batches) >= batches.lower_bound
 
     @given(reassignments(), all_limits)
-    def test_batches_lead_there_and_their_inverses_back(self, reassigned: Reassigned, limits: BatchLimits) -> None:
+    def test_batches_lead_there_and_their_inverses_back(
+        self, reassigned: ReassignedPartitions, limits: BatchLimits
+    ) -> None:
         """Order included, which a cancelled reassignment does not restore. New partitions are in no batch."""
-        batches = cut(reassigned, limits)
+        batches = cut_batches(reassigned, limits)
         before, after = unpadded(reassigned.before), unpadded(reassigned.after)
         there = [now if was else [] for was, now in zip(before, after, strict=True)]
         assert executed(reassigned.before, batches) == there
@@ -75,10 +77,12 @@ class TestLaws:
 
     @settings(max_examples=300)
     @given(st.data(), reassignments(), all_limits)
-    def test_disks_are_never_too_full(self, data: st.DataObject, reassigned: Reassigned, limits: BatchLimits) -> None:
+    def test_disks_are_never_too_full(
+        self, data: st.DataObject, reassigned: ReassignedPartitions, limits: BatchLimits
+    ) -> None:
         disks = data.draw(disks_for(reassigned))
         try:
-            batches = cut(reassigned, limits, disks)
+            batches = cut_batches(reassigned, limits, disks)
         except BatchesOutOfDisk as failure:
             refusal = failure
         else:
@@ -98,19 +102,21 @@ class TestLaws:
             small(lists[:3000], lists[3000:], size=sizes, brokers=9), drawn.integers(0, 5, 9).tolist()
         )
         limits = BatchLimits(max_moves_out_per_broker=3, max_bytes_in_per_broker=300, max_partitions=20)
-        assert batch_violations(reassigned, cut(reassigned, limits), limits) == []
+        assert batch_violations(reassigned, cut_batches(reassigned, limits), limits) == []
 
     @given(reassignments(), all_limits)
-    def test_the_same_again_is_the_same(self, reassigned: Reassigned, limits: BatchLimits) -> None:
-        assert shown(cut(reassigned, limits)) == shown(cut(reassigned, limits))
+    def test_the_same_again_is_the_same(self, reassigned: ReassignedPartitions, limits: BatchLimits) -> None:
+        assert shown(cut_batches(reassigned, limits)) == shown(cut_batches(reassigned, limits))
 
     @given(reassignments())
-    def test_without_limits_the_longest_chain_decides(self, reassigned: Reassigned) -> None:
-        assert len(cut(reassigned, UNLIMITED)) == cut(reassigned, UNLIMITED).lower_bound
+    def test_without_limits_the_longest_chain_decides(self, reassigned: ReassignedPartitions) -> None:
+        assert len(cut_batches(reassigned, UNLIMITED)) == cut_batches(reassigned, UNLIMITED).lower_bound
 
     @given(reassignments(), all_limits)
-    def test_the_inverses_hold_no_more_replicas_at_a_time(self, reassigned: Reassigned, limits: BatchLimits) -> None:
-        batches = cut(reassigned, limits)
+    def test_the_inverses_hold_no_more_replicas_at_a_time(
+        self, reassigned: ReassignedPartitions, limits: BatchLimits
+    ) -> None:
+        batches = cut_batches(reassigned, limits)
         factors = np.maximum((reassigned.before >= 0).sum(axis=1), (reassigned.after >= 0).sum(axis=1))
         for row, before, after in zip(batches.rows, unpadded(batches.before), unpadded(batches.after), strict=True):
             assert len({*before, *after}) <= factors[row] + 1
@@ -139,13 +145,13 @@ class TestSteps:
         assert path(small([[1, 2, 3]], [[4, 1, 2]])) == [[1, 4, 2], [4, 1, 2]]
 
     def test_orders_alone_change_in_the_last_batch(self) -> None:
-        batches = cut(small([[1, 2], [3, 4], [5, 6]], [[2, 1], [3, 7], [6, 5]]), UNLIMITED)
+        batches = cut_batches(small([[1, 2], [3, 4], [5, 6]], [[2, 1], [3, 7], [6, 5]]), UNLIMITED)
         assert order_of(batches) == [[1], [0, 2]]
         assert batches.moving == 1
         assert batches.moved_replicas.tolist() == [1, 0]
 
     def test_new_and_unchanged_partitions_are_in_no_batch(self) -> None:
-        assert len(cut(small([[], [1, 2]], [[1, 2], [1, 2]]), UNLIMITED)) == 0
+        assert len(cut_batches(small([[], [1, 2]], [[1, 2], [1, 2]]), UNLIMITED)) == 0
 
     def test_a_replica_is_replaced_within_its_rack(self) -> None:
         """1 and 2 are in racks 1 and 2, 4 and 3 in racks 2 and 1: crosswise, the list would span two racks of three."""
@@ -169,26 +175,26 @@ class TestPacking:
     FOUR_TO_ONE = small([[0], [1], [2], [3]], [[9], [9], [9], [9]], size=[10, 20, 30, UNKNOWN_SIZE])
 
     def test_the_hottest_move_last_by_default(self) -> None:
-        assert order_of(cut(self.FOUR_TO_ONE, BatchLimits(max_moves_in_per_broker=2))) == [[0, 1], [2, 3]]
-        assert order_of(cut(self.FOUR_TO_ONE, BatchLimits(max_moves_in_per_broker=3))) == [[0], [1, 2, 3]]
+        assert order_of(cut_batches(self.FOUR_TO_ONE, BatchLimits(max_moves_in_per_broker=2))) == [[0, 1], [2, 3]]
+        assert order_of(cut_batches(self.FOUR_TO_ONE, BatchLimits(max_moves_in_per_broker=3))) == [[0], [1, 2, 3]]
 
     def test_the_hottest_move_first_if_asked(self) -> None:
         limits = BatchLimits(max_moves_in_per_broker=3, hottest=Hottest.FIRST)
-        assert order_of(cut(self.FOUR_TO_ONE, limits)) == [[1, 2, 3], [0]]
+        assert order_of(cut_batches(self.FOUR_TO_ONE, limits)) == [[1, 2, 3], [0]]
 
     def test_ties_go_by_row(self) -> None:
         alike = replace(self.FOUR_TO_ONE, heat=np.zeros(4, np.int64))
         limits = BatchLimits(max_moves_in_per_broker=3, hottest=Hottest.FIRST)
-        assert order_of(cut(alike, limits)) == [[0, 1, 2], [3]]
+        assert order_of(cut_batches(alike, limits)) == [[0, 1, 2], [3]]
 
     def test_the_leader_sends_all_copies(self) -> None:
         reassigned = small([[0, 1], [0, 2], [0, 3]], [[0, 4], [0, 5], [0, 6]])
         limits = BatchLimits(max_moves_out_per_broker=2, hottest=Hottest.FIRST)
-        assert order_of(cut(reassigned, limits)) == [[1, 2], [0]]
+        assert order_of(cut_batches(reassigned, limits)) == [[1, 2], [0]]
 
     def test_bytes_fill_a_batch_with_what_still_fits(self) -> None:
         limits = BatchLimits(max_bytes_in_per_broker=40, hottest=Hottest.FIRST)
-        batches = cut(self.FOUR_TO_ONE, limits)
+        batches = cut_batches(self.FOUR_TO_ONE, limits)
         assert order_of(batches) == [[0, 2, 3], [1]]
         assert batches.max_bytes_in.tolist() == [40, 20]
         assert batches.unknown_sizes.tolist() == [1, 0]
@@ -197,19 +203,19 @@ class TestPacking:
     def test_more_misfits_than_are_tried_do_not_leave_a_batch_empty(self) -> None:
         """The coldest of all is the only one that the disk has room for; the others wait for what never comes."""
         reassigned = small([[0]] * 101, [[1]] * 101, size=[5, *[6] * 100], brokers=2)
-        disks = Disks(np.array([605, 0]), np.array([605, 5]))
+        disks = BrokerDisks(np.array([605, 0]), np.array([605, 5]))
         with pytest.raises(BatchesOutOfDisk) as caught:
-            cut(reassigned, BatchLimits(hottest=Hottest.FIRST), disks)
+            cut_batches(reassigned, BatchLimits(hottest=Hottest.FIRST), disks)
         assert caught.value.context["partitions_left"] == 100
 
     def test_partitions_limit_every_batch(self) -> None:
         reassigned = small([[1, 2], [3, 4], [5, 6]], [[2, 1], [3, 7], [6, 5]])
-        assert order_of(cut(reassigned, BatchLimits(max_partitions=1))) == [[1], [0], [2]]
+        assert order_of(cut_batches(reassigned, BatchLimits(max_partitions=1))) == [[1], [0], [2]]
 
     def test_a_throttle_says_how_long_the_busiest_broker_takes(self) -> None:
         """Broker 0 sends 3 × 10 bytes at 4 a second; no broker takes more than 10."""
         reassigned = small([[0, 1], [0, 2], [0, 3]], [[0, 4], [0, 5], [0, 6]], size=10)
-        batches = cut(reassigned, BatchLimits(throttle_bytes_per_s=4))
+        batches = cut_batches(reassigned, BatchLimits(throttle_bytes_per_s=4))
         assert batches.seconds is not None
         assert batches.seconds.tolist() == [7.5]
         assert batches.max_bytes_in.tolist() == [10]
@@ -220,34 +226,34 @@ class TestRefusals:
     def test_a_replica_that_is_larger_than_a_batch_is_named(self) -> None:
         reassigned = small([[0], [1]], [[8], [9]], size=[10, 50])
         with pytest.raises(MoveExceedsBatchLimit) as caught:
-            cut(reassigned, BatchLimits(max_bytes_in_per_broker=49))
+            cut_batches(reassigned, BatchLimits(max_bytes_in_per_broker=49))
         assert caught.value.context == {"row": 1, "broker": 109, "size_bytes": 50, "limit": 49}
         assert "a replica of 50 bytes goes to broker 109, which may take 49 bytes" in caught.value.detail
 
     def test_what_is_large_and_does_not_move_is_no_matter(self) -> None:
         reassigned = small([[0, 1], [1]], [[1, 0], [9]], size=[50, 10])
-        assert len(cut(reassigned, BatchLimits(max_bytes_in_per_broker=49))) == 2
+        assert len(cut_batches(reassigned, BatchLimits(max_bytes_in_per_broker=49))) == 2
 
     def test_full_disks_cannot_exchange_replicas(self) -> None:
         reassigned = small([[0], [1]], [[1], [0]], size=[10, 8], brokers=2)
-        disks = Disks(np.array([10, 8]), np.array([15, 15]))
+        disks = BrokerDisks(np.array([10, 8]), np.array([15, 15]))
         with pytest.raises(BatchesOutOfDisk) as caught:
-            cut(reassigned, BatchLimits(), disks)
+            cut_batches(reassigned, BatchLimits(), disks)
         assert caught.value.context["broker"] in (100, 101)
         assert caught.value.context["missing_bytes"] == 3
         assert caught.value.context["partitions_left"] == 2
 
     def test_what_is_deleted_makes_room_for_the_next_batch(self) -> None:
         reassigned = small([[0], [1]], [[2], [0]], size=[10, 8], brokers=3)
-        disks = Disks(np.array([10, 8, 0]), np.array([10, 10, 10]))
-        assert order_of(cut(reassigned, BatchLimits(), disks)) == [[0], [1]]
+        disks = BrokerDisks(np.array([10, 8, 0]), np.array([10, 10, 10]))
+        assert order_of(cut_batches(reassigned, BatchLimits(), disks)) == [[0], [1]]
 
     def test_a_disk_that_is_too_full_already_may_give_away(self) -> None:
         reassigned = small([[0], [0]], [[1], [1]], size=10, brokers=2)
-        disks = Disks(np.array([20, 0]), np.array([5, 10]))
+        disks = BrokerDisks(np.array([20, 0]), np.array([5, 10]))
         with pytest.raises(BatchesOutOfDisk, match="broker 101 is 10 bytes short"):
-            cut(reassigned, BatchLimits(), disks)
-        assert len(cut(reassigned, BatchLimits(), Disks(disks.used_bytes, np.array([5, 20])))) == 1
+            cut_batches(reassigned, BatchLimits(), disks)
+        assert len(cut_batches(reassigned, BatchLimits(), BrokerDisks(disks.used_bytes, np.array([5, 20])))) == 1
 
 
 class TestVerifier:
@@ -301,20 +307,20 @@ class TestVerifier:
 
     def test_a_source_that_sends_too_much_is_told(self) -> None:
         reassigned = small([[0], [0]], [[0, 1], [0, 2]])
-        batches = cut(reassigned, UNLIMITED)
+        batches = cut_batches(reassigned, UNLIMITED)
         (found,) = batch_violations(reassigned, batches, BatchLimits(max_moves_out_per_broker=1))
         assert (found.code, found.broker, found.value) == ("moves_out", 100, 2)
 
     def test_disks_are_told(self) -> None:
         batches = self.batches(FIRST, SECOND | THIRD, LAST)
-        disks = Disks(np.array([10, 30, 10, 10, 5]), np.array([100, 0, 100, 100, 30]))
+        disks = BrokerDisks(np.array([10, 30, 10, 10, 5]), np.array([100, 0, 100, 100, 30]))
         (found,) = batch_violations(self.REASSIGNED, batches, UNLIMITED, disks)
         assert (found.code, found.batch, found.broker, found.value) == ("disk", 1, 104, 35)
 
     def test_what_a_batch_deletes_is_free_only_after_it(self) -> None:
         reassigned = small([[0], [1]], [[2], [0]], size=10, brokers=3)
-        disks = Disks(np.array([10, 10, 0]), np.array([10, 10, 10]))
-        at_once, one_by_one = cut(reassigned, UNLIMITED), cut(reassigned, UNLIMITED, disks)
+        disks = BrokerDisks(np.array([10, 10, 0]), np.array([10, 10, 10]))
+        at_once, one_by_one = cut_batches(reassigned, UNLIMITED), cut_batches(reassigned, UNLIMITED, disks)
         assert [found.code for found in batch_violations(reassigned, at_once, UNLIMITED, disks)] == ["disk"]
         assert not batch_violations(reassigned, one_by_one, UNLIMITED, disks)
 

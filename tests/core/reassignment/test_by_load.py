@@ -9,10 +9,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from app.core.flow import InfeasibleFlow
-from app.core.model import Int64s
+from app.core.model import NO_REPLICA, Int64s
 from app.core.reassignment.loads.by_load import LoadPlacement, place_by_load
-from app.core.reassignment.model import KEEP, NO_HOME, TIGHT, Balance, Band, Domain, Problem
-from app.core.reassignment.verifier import placement_faults
+from app.core.reassignment.model import KEEP, TIGHT, Balance, Band, Domain, MovementProblem
+from app.core.reassignment.verifier import placement_violations
 from app.errors import LimitExceeded
 from tests.core.reassignment.small_problems import (
     homes_of,
@@ -25,7 +25,7 @@ from tests.core.reassignment.small_problems import (
 )
 
 BALANCES = st.sampled_from([KEEP, TIGHT, Balance(Fraction(1, 20)), Balance(Fraction(1, 2))])
-Case = tuple[Problem, Int64s, Int64s]
+Case = tuple[MovementProblem, Int64s, Int64s]
 
 
 def place(case: Case, balance: Balance) -> LoadPlacement:
@@ -34,7 +34,7 @@ def place(case: Case, balance: Balance) -> LoadPlacement:
 
 
 def rows_of(placed: LoadPlacement) -> tuple[tuple[int, ...], ...]:
-    return tuple(tuple(broker for broker in row if broker != NO_HOME) for row in placed.placement.replicas.tolist())
+    return tuple(tuple(broker for broker in row if broker != NO_REPLICA) for row in placed.placement.replicas.tolist())
 
 
 @settings(max_examples=150)
@@ -45,7 +45,7 @@ def test_every_placement_is_legal_and_its_figures_are_its_own(case: Case, balanc
     placed = place(case, balance)
     rows = rows_of(placed)
     # The verifier counts replicas; the band here is one of loads.
-    assert placement_faults(problem, replace(placed.placement, band=None)) == []
+    assert placement_violations(problem, replace(placed.placement, band=None)) == []
     loads = target_loads(problem, load, base_load, rows)
     assert placed.placement.moved == moved_weight(problem, rows)
     assert (placed.smallest_load, placed.largest.value) == (min(loads, default=0), max(loads, default=0))
@@ -78,7 +78,7 @@ def test_bounds_are_below_the_best_and_the_best_below_what_was_found(case: Case,
     assert placed.largest.lower_bound <= lowest[1] <= placed.largest.value
 
 
-def forced_replicas(problem: Problem, placement: tuple[tuple[int, ...], ...]) -> int:
+def forced_replicas(problem: MovementProblem, placement: tuple[tuple[int, ...], ...]) -> int:
     """How many replicas of partitions that have a home are copied."""
     return sum(
         is_moved(problem, row, broker)
@@ -108,13 +108,13 @@ def test_homes_that_are_kept_stand_where_they_stood(case: Case, balance: Balance
     """A kept home changes its column only where the factor has become smaller; newcomers ascend."""
     problem, _, _ = case
     for row, chosen in enumerate(rows_of(place(case, balance))):
-        homes = homes_of(problem, row)
-        kept = [broker for broker in chosen if broker in homes]
-        assert kept == [home for home in homes if home in chosen]
-        newcomers = [broker for broker in chosen if broker not in homes]
+        current = homes_of(problem, row)
+        kept = [broker for broker in chosen if broker in current]
+        assert kept == [home for home in current if home in chosen]
+        newcomers = [broker for broker in chosen if broker not in current]
         assert newcomers == sorted(newcomers)
-        if len(homes) <= len(chosen):
-            assert all(chosen.index(home) == homes.index(home) for home in kept)
+        if len(current) <= len(chosen):
+            assert all(chosen.index(home) == current.index(home) for home in kept)
 
 
 @settings(max_examples=50)
@@ -140,26 +140,26 @@ def test_an_answer_in_no_time_is_legal_and_bounded(case: Case, balance: Balance)
     assert placed.largest.lower_bound <= placed.largest.value
 
 
-def cluster(homes: list[list[int]], racks: list[int], gone: tuple[int, ...] = (), factor: int = 1) -> Problem:
+def cluster(current: list[list[int]], racks: list[int], gone: tuple[int, ...] = (), factor: int = 1) -> MovementProblem:
     """Partitions of weight 1 on brokers in racks, from which some brokers are removed; one replica a rack at most."""
     stays = np.array([broker not in gone for broker in range(len(racks))])
     count = max(racks) + 1
     domain = Domain(factor, stays, stays, np.zeros(count, np.int64), np.full(count, factor, np.int64))
-    return Problem(
+    return MovementProblem(
         np.arange(len(racks), dtype=np.int32),
         np.array(racks, np.int32),
         stays,
         np.zeros(len(racks), np.int64),
         (domain,),
-        np.zeros(len(homes), np.int32),
-        np.array(homes, np.int32),
-        np.zeros((len(homes), len(homes[0])), np.bool_),
-        np.full(len(homes), NO_HOME, np.int32),
-        np.ones(len(homes), np.int64),
+        np.zeros(len(current), np.int32),
+        np.array(current, np.int32),
+        np.zeros((len(current), len(current[0])), np.bool_),
+        np.full(len(current), NO_REPLICA, np.int32),
+        np.ones(len(current), np.int64),
     )
 
 
-def weighted(problem: Problem, load: list[int]) -> Case:
+def weighted(problem: MovementProblem, load: list[int]) -> Case:
     """The problem with bytes that are both what a move costs and what a replica puts on its broker."""
     heavy = np.array(load, np.int64)
     return replace(problem, weight=heavy), heavy, np.zeros(len(problem.broker_ids), np.int64)
@@ -218,7 +218,9 @@ def test_no_partitions_are_placed_at_once(balance: Balance) -> None:
     problem = replace(
         cluster([[0]], [0, 0]), domains=(), domain_of=np.zeros(0, np.int32), must_keep=np.zeros(0, np.int32)
     )
-    problem = replace(problem, homes=problem.homes[:0], is_copied=problem.is_copied[:0], weight=np.zeros(0, np.int64))
+    problem = replace(
+        problem, current=problem.current[:0], is_copied=problem.is_copied[:0], weight=np.zeros(0, np.int64)
+    )
     placed = place((problem, np.zeros(0, np.int64), np.array([3, 5], np.int64)), balance)
     assert (placed.largest.value, placed.largest.lower_bound, placed.placement.moved) == (5, 5, 0)
 
@@ -235,8 +237,8 @@ def test_loads_beyond_64_bits_are_refused() -> None:
 def test_many_partitions_come_near_their_bounds(seed: int, balance: Balance) -> None:
     """With 100 replicas a broker, rounding loses little: two brokers of twelve leave, bytes are uniform 1 … 1000."""
     random = np.random.default_rng(seed)
-    homes = np.stack([random.integers(0, 4, 400) * 3 + rack for rack in range(3)], axis=1)
-    problem = cluster(homes.tolist(), [0, 1, 2] * 4, gone=(0, 4), factor=3)
+    current = np.stack([random.integers(0, 4, 400) * 3 + rack for rack in range(3)], axis=1)
+    problem = cluster(current.tolist(), [0, 1, 2] * 4, gone=(0, 4), factor=3)
     problem.domains[0].most[:] = 1
     placed = place(weighted(problem, random.integers(1, 1001, 400).tolist()), balance)
     assert placed.placement.certificate.gap < (0.01 if balance is TIGHT else 0.03)

@@ -5,7 +5,14 @@ from importlib import import_module
 
 import pytest
 
-MODULES = ("app.core.certificate", "app.core.flow")
+MODULES = (
+    "app.core.certificate",
+    "app.core.flow",
+    "app.core.reassignment.batches.cutting",
+    "app.core.reassignment.counts.least_movement",
+    "app.core.reassignment.leaders.choosing",
+    "app.core.reassignment.loads.by_load",
+)
 
 
 @pytest.mark.parametrize("name", MODULES)

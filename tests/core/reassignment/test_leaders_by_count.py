@@ -8,20 +8,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.reassignment.leaders.choosing import bounds, changes_bound, choose_leaders
-from app.core.reassignment.leaders.problem import LeadersProblem, leader_violations
+from app.core.reassignment.leaders.problem import LeaderProblem, leader_violations
 from app.core.reassignment.model import KEEP, TIGHT, Balance, Band
 from tests.core.reassignment.small_leaders import choices, on_new, problem, problems
 
 tolerances = st.sampled_from([Fraction(0), Fraction(1, 20), Fraction(1, 4), Fraction(1)])
 
 
-def counts(asked: LeadersProblem, choice: tuple[int, ...]) -> list[int]:
+def counts(asked: LeaderProblem, choice: tuple[int, ...]) -> list[int]:
     """What the target brokers lead."""
     led: list[int] = asked.loads(np.array(choice, np.int32))[asked.target].tolist()
     return led
 
 
-def narrowest(asked: LeadersProblem) -> Band:
+def narrowest(asked: LeaderProblem) -> Band:
     """The smallest high of any choice, and the largest low with that."""
     ends = [(max(led), -min(led)) for led in (counts(asked, choice) for choice in choices(asked))]
     high, low = min(ends)
@@ -30,7 +30,7 @@ def narrowest(asked: LeadersProblem) -> Band:
 
 class TestLaws:
     @given(asked=problems(), tolerance=tolerances)
-    def test_no_choice_within_the_band_changes_fewer(self, asked: LeadersProblem, tolerance: Fraction) -> None:
+    def test_no_choice_within_the_band_changes_fewer(self, asked: LeaderProblem, tolerance: Fraction) -> None:
         """The band is the narrowest, or that widened; then changes count, then leaders on new replicas."""
         answer = choose_leaders(asked, Balance(tolerance))
         band = Balance(tolerance).widened(narrowest(asked)) if asked.target.any() else Band(0, 0)
@@ -47,7 +47,7 @@ class TestLaws:
         assert leader_violations(asked, answer, Balance(tolerance)) == []
 
     @given(asked=problems())
-    def test_keep_changes_what_is_forced_and_is_most_even(self, asked: LeadersProblem) -> None:
+    def test_keep_changes_what_is_forced_and_is_most_even(self, asked: LeaderProblem) -> None:
         """The largest count is the least there is, then the second largest; of all brokers, since keep has no band."""
         answer = choose_leaders(asked, KEEP)
         every = [np.array(choice, np.int32) for choice in choices(asked, keep=True)]
@@ -59,7 +59,7 @@ class TestLaws:
         assert answer.largest.value == max(counts(asked, tuple(answer.leaders.tolist())), default=0)
 
     @given(asked=problems(), data=st.data())
-    def test_any_prices_give_a_bound(self, asked: LeadersProblem, data: st.DataObject) -> None:
+    def test_any_prices_give_a_bound(self, asked: LeaderProblem, data: st.DataObject) -> None:
         """Weak duality: a wrong price makes the bound weak, never wrong."""
         answer = choose_leaders(asked, TIGHT)
         assert answer.band is not None

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.reassignment.leaders.choosing import choose_leaders
-from app.core.reassignment.leaders.problem import LeaderChoice, LeadersProblem, leader_violations
+from app.core.reassignment.leaders.problem import LeaderChoice, LeaderProblem, leader_violations
 from app.core.reassignment.model import KEEP, TIGHT, Balance
 from app.errors import LimitExceeded
 from tests.core.reassignment.small_leaders import choices, problem, problems
@@ -19,7 +19,7 @@ balances = st.sampled_from([KEEP, TIGHT, Balance(Fraction(1, 20)), Balance(Fract
 
 class TestLaws:
     @given(asked=problems(weights=True), balance=balances)
-    def test_no_choice_beats_the_bounds(self, asked: LeadersProblem, balance: Balance) -> None:
+    def test_no_choice_beats_the_bounds(self, asked: LeaderProblem, balance: Balance) -> None:
         """None has a smaller largest load than its bound; none within the band changes fewer than theirs."""
         answer = choose_leaders(asked, balance)
         every = [np.array(choice, np.int32) for choice in choices(asked, keep=balance == KEEP)]
@@ -32,7 +32,7 @@ class TestLaws:
         assert leader_violations(asked, answer, balance) == []
 
     @given(asked=problems(weights=True))
-    def test_keep_changes_what_is_forced(self, asked: LeadersProblem) -> None:
+    def test_keep_changes_what_is_forced(self, asked: LeaderProblem) -> None:
         """And that is proven to be the least."""
         assert choose_leaders(asked, KEEP).certificate.optimal
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.model import NO_LEADER, Topic, padded, unpadded
-from app.core.reassignment.leaders.preferred import awaits_election, is_led_by_another, led_by
+from app.core.reassignment.leaders.preferred import awaits_election, is_led_by_another, with_leader_first
 
 rows = st.lists(st.lists(st.integers(0, 9), unique=True, min_size=1, max_size=4), max_size=6)
 
@@ -22,7 +22,7 @@ def topic(replicas: list[list[int]], leaders: list[int], isr: list[list[int]]) -
 def test_the_leader_comes_first_and_the_others_keep_their_order(replicas: list[list[int]], data: st.DataObject) -> None:
     """Whatever else a row's order says is kept: a leader that is first already changes nothing."""
     leaders = [data.draw(st.sampled_from(row)) for row in replicas]
-    ordered = unpadded(led_by(padded(replicas), np.array(leaders, np.int32)))
+    ordered = unpadded(with_leader_first(padded(replicas), np.array(leaders, np.int32)))
     assert ordered == [
         [leader, *(broker for broker in row if broker != leader)] for row, leader in zip(replicas, leaders, strict=True)
     ]
@@ -31,7 +31,7 @@ def test_the_leader_comes_first_and_the_others_keep_their_order(replicas: list[l
 def test_gaps_close() -> None:
     """Padding goes to the end, wherever it was."""
     gaps = np.array([[-1, 4, 5], [3, -1, 1]], np.int32)
-    assert led_by(gaps, np.array([5, -1], np.int32)).tolist() == [[5, 4, -1], [3, 1, -1]]
+    assert with_leader_first(gaps, np.array([5, -1], np.int32)).tolist() == [[5, 4, -1], [3, 1, -1]]
 
 
 def test_who_awaits_an_election() -> None:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from app.core.certificate import Certificate
 from app.core.flow import InfeasibleFlow
+from app.core.model import NO_REPLICA
 from app.core.reassignment.counts import network, within_band
 from app.core.reassignment.counts.least_movement import (
     BudgetTooSmall,
@@ -21,44 +22,44 @@ from app.core.reassignment.counts.least_movement import (
 )
 from app.core.reassignment.counts.narrowest import narrowest_band
 from app.core.reassignment.counts.places import counts
-from app.core.reassignment.domains import Kind, NotFeasible, RackRule, domains_of
-from app.core.reassignment.model import KEEP, NO_HOME, TIGHT, Balance, Band, Domain, Problem, ReplicaPlacement
-from app.core.reassignment.verifier import placement_faults
+from app.core.reassignment.domains import NoLegalPlacement, PartitionKind, RackRule, find_domains
+from app.core.reassignment.model import KEEP, TIGHT, Balance, Band, Domain, MovementProblem, ReplicaPlacement
+from app.core.reassignment.verifier import placement_violations
 
 
 def problem_of(
-    homes: list[list[int]],
+    current: list[list[int]],
     racks: list[int],
     *,
     removed: tuple[int, ...] = (),
     factor: int | None = None,
     weight: list[int] | None = None,
     rule: RackRule | None = None,
-) -> Problem:
+) -> MovementProblem:
     """A problem as most callers have it: one factor, some brokers removed, all others may receive."""
-    width = max(map(len, homes), default=0)
-    rows = np.array([row + [NO_HOME] * (width - len(row)) for row in homes], np.int32).reshape(len(homes), width)
+    width = max(map(len, current), default=0)
+    rows = np.array([row + [NO_REPLICA] * (width - len(row)) for row in current], np.int32).reshape(len(current), width)
     rack_of = np.array(racks, np.int32)
     stays = np.array([broker not in removed for broker in range(len(racks))])
-    kinds = [Kind(width if factor is None else factor, stays, stays)]
+    kinds = [PartitionKind(width if factor is None else factor, stays, stays)]
     rule = RackRule(len(set(racks))) if rule is None else rule
-    domains, domain_of = domains_of(kinds, np.zeros(len(homes), np.int32), rows, rack_of, rule)
-    return Problem(
+    domains, domain_of = find_domains(kinds, np.zeros(len(current), np.int32), rows, rack_of, rule)
+    return MovementProblem(
         broker_ids=np.arange(len(racks), dtype=np.int32),
         rack_of=rack_of,
         target=stays,
         base=np.zeros(len(racks), np.int64),
         domains=domains,
         domain_of=domain_of,
-        homes=rows,
+        current=rows,
         is_copied=np.zeros(rows.shape, np.bool_),
-        must_keep=np.full(len(homes), NO_HOME, np.int32),
-        weight=np.array(weight or [1] * len(homes), np.int64),
+        must_keep=np.full(len(current), NO_REPLICA, np.int32),
+        weight=np.array(weight or [1] * len(current), np.int64),
     )
 
 
 @st.composite
-def problems(draw: st.DrawFn) -> Problem:
+def problems(draw: st.DrawFn) -> MovementProblem:
     """Small problems of every kind: brokers that only keep, two factors, successors, what must be kept, a base."""
     brokers, partitions = draw(st.integers(1, 5)), draw(st.integers(0, 4))
     numbered = np.unique(draw(st.lists(st.integers(0, 2), min_size=brokers, max_size=brokers)), return_inverse=True)
@@ -67,12 +68,12 @@ def problems(draw: st.DrawFn) -> Problem:
     kinds = []
     for _ in range(2):
         keeps = np.array(draw(flags))
-        kinds.append(Kind(draw(st.integers(1, 3)), keeps, keeps & np.array(draw(flags))))
-    homes = np.full((partitions, 3), NO_HOME, np.int32)
+        kinds.append(PartitionKind(draw(st.integers(1, 3)), keeps, keeps & np.array(draw(flags))))
+    current = np.full((partitions, 3), NO_REPLICA, np.int32)
     copied = np.zeros((partitions, 3), np.bool_)
     for row in range(partitions):
         here = draw(st.permutations(range(brokers)))[: draw(st.integers(0, min(3, brokers)))]
-        homes[row, : len(here)] = here
+        current[row, : len(here)] = here
         copied[row, : len(here)] = draw(st.lists(st.sampled_from([0, 0, 0, 1]), min_size=len(here), max_size=len(here)))
     racks = int(rack_of.max()) + 1
     rule = RackRule(
@@ -83,51 +84,57 @@ def problems(draw: st.DrawFn) -> Problem:
     )
     kind_of = np.array(draw(st.lists(st.integers(0, 1), min_size=partitions, max_size=partitions)), np.int32)
     try:
-        domains, domain_of = domains_of(kinds, kind_of, homes, rack_of, rule)
-    except NotFeasible:
-        domains, domain_of, homes, copied = (), np.zeros(0, np.int32), homes[:0], copied[:0]
+        domains, domain_of = find_domains(kinds, kind_of, current, rack_of, rule)
+    except NoLegalPlacement:
+        domains, domain_of, current, copied = (), np.zeros(0, np.int32), current[:0], copied[:0]
     heavy = draw(st.sampled_from([1, 1, 10**12]))  # too heavy for replicas to count in the same number
-    weights = draw(st.lists(st.integers(0, 5), min_size=len(homes), max_size=len(homes)))
+    weights = draw(st.lists(st.integers(0, 5), min_size=len(current), max_size=len(current)))
     base = draw(st.lists(st.integers(0, 2), min_size=brokers, max_size=brokers))
-    lowered = [_leader_to_keep(domains[domain_of[row]], homes[row], copied[row], rack_of) for row in range(len(homes))]
-    return Problem(
+    lowered = [
+        _leader_to_keep(domains[domain_of[row]], current[row], copied[row], rack_of) for row in range(len(current))
+    ]
+    return MovementProblem(
         broker_ids=np.arange(brokers, dtype=np.int32),
         rack_of=rack_of,
         target=kinds[0].may_receive | kinds[1].may_receive,
         base=np.array(base, np.int64),
         domains=domains,
         domain_of=domain_of,
-        homes=homes,
+        current=current,
         is_copied=copied,
         must_keep=np.array(lowered, np.int32),
         weight=np.array(weights, np.int64) * heavy,
     )
 
 
-def _leader_to_keep(domain: Domain, homes: np.ndarray, copied: np.ndarray, rack_of: np.ndarray) -> int:
-    leader = int(homes[0])
-    is_lowered = domain.factor < np.count_nonzero(homes != NO_HOME)
+def _leader_to_keep(domain: Domain, current: np.ndarray, copied: np.ndarray, rack_of: np.ndarray) -> int:
+    leader = int(current[0])
+    is_lowered = domain.factor < np.count_nonzero(current != NO_REPLICA)
     keeps = is_lowered and domain.may_keep[leader] and not copied[0] and domain.most[rack_of[leader]] > 0
-    return leader if keeps else NO_HOME
+    return leader if keeps else NO_REPLICA
 
 
-def legal_places(problem: Problem, row: int) -> list[tuple[int, int, tuple[int, ...]]]:
+def legal_places(problem: MovementProblem, row: int) -> list[tuple[int, int, tuple[int, ...]]]:
     """Every legal place of a partition: the weight moved, ties (2 a replica that moves, 1 to a successor), brokers."""
     domain = problem.domains[problem.domain_of[row]]
-    homes = [home for home in problem.homes[row].tolist() if home != NO_HOME]
+    current = [home for home in problem.current[row].tolist() if home != NO_REPLICA]
     usable = [
         broker
         for broker in range(len(problem.broker_ids))
-        if domain.may_receive[broker] or (broker in homes and domain.may_keep[broker])
+        if domain.may_receive[broker] or (broker in current and domain.may_keep[broker])
     ]
     found = []
     for place in combinations(usable, domain.factor):
         in_racks = np.bincount(problem.rack_of[list(place)], minlength=problem.racks)
         must = int(problem.must_keep[row])
-        if (in_racks < domain.least).any() or (in_racks > domain.most).any() or (must != NO_HOME and must not in place):
+        if (
+            (in_racks < domain.least).any()
+            or (in_racks > domain.most).any()
+            or (must != NO_REPLICA and must not in place)
+        ):
             continue
-        new = len([broker for broker in place if broker not in homes]) if homes else 0
-        copied = len([b for b in place if b in homes and problem.is_copied[row, homes.index(b)]])
+        new = len([broker for broker in place if broker not in current]) if current else 0
+        copied = len([b for b in place if b in current and problem.is_copied[row, current.index(b)]])
         found.append((int(problem.weight[row]) * (new + copied), 2 * new + copied, place))
     return found
 
@@ -135,9 +142,9 @@ def legal_places(problem: Problem, row: int) -> list[tuple[int, int, tuple[int, 
 Whole = tuple[int, int, tuple[int, ...], tuple[tuple[int, ...], ...]]
 
 
-def all_placements(problem: Problem) -> Iterator[Whole]:
+def all_placements(problem: MovementProblem) -> Iterator[Whole]:
     """Every legal placement: weight, ties, the counts of target brokers, and the places."""
-    for choice in product(*(legal_places(problem, row) for row in range(len(problem.homes)))):
+    for choice in product(*(legal_places(problem, row) for row in range(len(problem.current)))):
         places = tuple(place for _, _, place in choice)
         on_each = problem.base + np.bincount([b for place in places for b in place], minlength=len(problem.base))
         yield sum(c[0] for c in choice), sum(c[1] for c in choice), tuple(on_each[problem.target].tolist()), places
@@ -149,13 +156,15 @@ def within(band: Band, placements: list[Whole]) -> list[Whole]:
 
 def the_one(placed: ReplicaPlacement, placements: list[Whole]) -> Whole:
     """The placement among all legal ones."""
-    chosen = tuple(tuple(sorted(b for b in row if b != NO_HOME)) for row in placed.replicas.tolist())
+    chosen = tuple(tuple(sorted(b for b in row if b != NO_REPLICA)) for row in placed.replicas.tolist())
     return next(placement for placement in placements if placement[3] == chosen)
 
 
 @given(problems(), st.sampled_from([Fraction(0), Fraction(1, 4), Fraction(1)]))
 @settings(max_examples=150, deadline=None)
-def test_moves_no_more_than_the_best_of_all_placements_within_the_band(problem: Problem, tolerance: Fraction) -> None:
+def test_moves_no_more_than_the_best_of_all_placements_within_the_band(
+    problem: MovementProblem, tolerance: Fraction
+) -> None:
     placements = list(all_placements(problem))
     if not placements:
         return
@@ -164,7 +173,7 @@ def test_moves_no_more_than_the_best_of_all_placements_within_the_band(problem: 
     balance = Balance(tolerance)
     allowed = within(balance.widened(narrowest), placements)
     placed = least_movement(problem, balance)
-    assert placement_faults(problem, placed) == []
+    assert placement_violations(problem, placed) == []
     assert the_one(placed, allowed)[:2] == min(placement[:2] for placement in allowed)
     assert placed.certificate.lower_bound == placed.moved
     assert (placed.certificate.optimal, placed.certificate.gap) == (True, 0.0)
@@ -179,28 +188,28 @@ def _narrowest_of(placements: list[Whole]) -> Band:
 
 @given(problems())
 @settings(max_examples=60, deadline=None)
-def test_few_offers_are_enough_where_partitions_ask_for_more(problem: Problem) -> None:
+def test_few_candidates_are_enough_if_pricing_requests_more(problem: MovementProblem) -> None:
     """Where receivers are too many to offer them all, what is missed is asked for by price."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(network, "ALL", 0)
-        patched.setattr(network, "SOME", 0)
+        patched.setattr(network, "ALL_CANDIDATES", 0)
+        patched.setattr(network, "CANDIDATES_PER_RACK", 0)
         few = least_movement(problem, TIGHT) if list(all_placements(problem)) else None
     if few is not None:
-        assert placement_faults(problem, few) == []
+        assert placement_violations(problem, few) == []
         assert few.moved == few.certificate.lower_bound == least_movement(problem, TIGHT).moved
 
 
 @given(problems())
 @settings(max_examples=150, deadline=None)
-def test_keep_moves_only_what_must_and_leaves_the_fairest_counts(problem: Problem) -> None:
+def test_keep_moves_only_what_must_and_leaves_the_fairest_counts(problem: MovementProblem) -> None:
     placements = list(all_placements(problem))
     if not placements or not problem.target.all():  # counts of brokers that are no targets are evened as well
         return
     placed = least_movement(problem, KEEP)
-    assert placement_faults(problem, placed) == []
+    assert placement_violations(problem, placed) == []
 
     def before_evenness(placement: Whole) -> tuple[int, int, int]:
-        others = [set(place) & set(problem.homes[row, 1:].tolist()) for row, place in enumerate(placement[3])]
+        others = [set(place) & set(problem.current[row, 1:].tolist()) for row, place in enumerate(placement[3])]
         return (*placement[:2], sum(map(len, others)))
 
     best = min(map(before_evenness, placements))
@@ -213,7 +222,7 @@ def test_keep_moves_only_what_must_and_leaves_the_fairest_counts(problem: Proble
 
 @given(problems(), st.integers(0, 40))
 @settings(max_examples=80, deadline=None)
-def test_a_budget_buys_the_narrowest_band_that_it_pays_for(problem: Problem, budget: int) -> None:
+def test_a_budget_buys_the_narrowest_band_that_it_pays_for(problem: MovementProblem, budget: int) -> None:
     placements = list(all_placements(problem))
     if not placements:
         return
@@ -224,7 +233,7 @@ def test_a_budget_buys_the_narrowest_band_that_it_pays_for(problem: Problem, bud
         assert refused.value.minimum == least
         return
     placed = within_budget(problem, budget)
-    assert placement_faults(problem, placed) == []
+    assert placement_violations(problem, placed) == []
     assert placed.moved <= budget
     band = placed.band
     narrowest = narrowest_band(problem)
@@ -235,7 +244,7 @@ def test_a_budget_buys_the_narrowest_band_that_it_pays_for(problem: Problem, bud
 
 @given(problems())
 @settings(max_examples=60, deadline=None)
-def test_wider_bands_never_move_more(problem: Problem) -> None:
+def test_wider_bands_never_move_more(problem: MovementProblem) -> None:
     placements = list(all_placements(problem))
     if not placements:
         return
@@ -248,12 +257,12 @@ def test_wider_bands_never_move_more(problem: Problem) -> None:
 
 @given(problems())
 @settings(max_examples=60, deadline=None)
-def test_a_deadline_that_has_passed_still_gets_a_legal_plan_and_an_honest_bound(problem: Problem) -> None:
+def test_a_deadline_that_has_passed_still_gets_a_legal_plan_and_an_honest_bound(problem: MovementProblem) -> None:
     placements = list(all_placements(problem))
     if not placements:
         return
     placed = least_movement(problem, TIGHT, is_over=lambda: True)
-    assert placement_faults(problem, placed) == []
+    assert placement_violations(problem, placed) == []
     best = min(placement[0] for placement in within(narrowest_band(problem), placements))
     assert placed.certificate.lower_bound <= best <= placed.moved
 
@@ -283,8 +292,8 @@ def test_balance_moves_the_lightest() -> None:
 def test_racks_of_unequal_size_are_filled_as_evenly_as_they_can_be() -> None:
     """Factor 4 over racks of 1, 2 and 3 brokers: all of the first, and one or two of the others."""
     racks = [0, 1, 1, 2, 2, 2]
-    domains, _ = domains_of(
-        [Kind(4, np.ones(6, np.bool_), np.ones(6, np.bool_))],
+    domains, _ = find_domains(
+        [PartitionKind(4, np.ones(6, np.bool_), np.ones(6, np.bool_))],
         np.zeros(1, np.int32),
         np.array([[3, 4, 5, 1]], np.int32),
         np.array(racks, np.int32),
@@ -336,7 +345,7 @@ def test_a_broker_that_is_down_may_be_in_any_rack() -> None:
     ],
 )
 def test_what_cannot_be_says_what_is_short(factor: int, rule: RackRule, what: str, needed: int, there: int) -> None:
-    with pytest.raises(NotFeasible) as refused:
+    with pytest.raises(NoLegalPlacement) as refused:
         problem_of([[0, 1, 3]], [0, 0, 1, 2], removed=(3,), factor=factor, rule=rule)
     assert (refused.value.what, refused.value.needed, refused.value.there) == (what, needed, there)
 
@@ -351,33 +360,33 @@ def test_the_verifier_says_what_is_wrong() -> None:
     placed = ReplicaPlacement(
         np.array([[0, 1], [1, 3]], np.int32), Band(1, 1), Certificate("moved weight", 0, 5, "none")
     )
-    faults = placement_faults(problem, placed)
+    faults = placement_violations(problem, placed)
     assert "partition 0, [0, 1]: a rack has too few of its replicas, or too many" in faults
     assert "partition 1, [1, 3]: a broker may not have it" in faults
     assert "broker 1 has 2, not 1 to 1" in faults
     assert "1 is moved, not 0" in faults
     assert "the bound 5 is above what is moved, 0" in faults
     twice = ReplicaPlacement(np.array([[0, 0], [2, -1]], np.int32), None, Certificate("moved weight", 2, 0, "none"))
-    assert [fault.split(":")[0] for fault in placement_faults(problem, twice)][:2] == [
+    assert [fault.split(":")[0] for fault in placement_violations(problem, twice)][:2] == [
         "partition 0, [0, 0]",
         "partition 1, [2]",
     ]
 
 
 @pytest.mark.parametrize("racks", [1, 3, 5])
-def test_thousands_of_partitions_are_solved_by_waking_some(racks: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_thousands_of_partitions_are_solved_by_activating_some(racks: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """However few take part from the start, those that would rather move are found: nothing else proves the optimum."""
     random = np.random.default_rng(7)
     brokers = np.arange(30)
-    homes = np.array([random.permutation(30)[:3] for _ in range(2_000)])
+    current = np.array([random.permutation(30)[:3] for _ in range(2_000)])
     problem = problem_of(
-        homes.tolist(), (brokers % racks).tolist(), removed=(4, 7), weight=random.integers(1, 1000, 2_000).tolist()
+        current.tolist(), (brokers % racks).tolist(), removed=(4, 7), weight=random.integers(1, 1000, 2_000).tolist()
     )
     usual = least_movement(problem, TIGHT)
-    monkeypatch.setattr(within_band, "SPARE", 1)
+    monkeypatch.setattr(within_band, "SPARE_PARTITIONS", 1)
     monkeypatch.setattr(within_band, "_lightest", lambda state: np.zeros(len(state.is_active), np.bool_))
     sparse = least_movement(problem, TIGHT)
     assert usual.moved == usual.certificate.lower_bound == sparse.moved == sparse.certificate.lower_bound
-    assert placement_faults(problem, usual) == placement_faults(problem, sparse) == []
+    assert placement_violations(problem, usual) == placement_violations(problem, sparse) == []
     on_each = counts(problem, usual.replicas)
     assert (on_each[[4, 7]] == 0).all()

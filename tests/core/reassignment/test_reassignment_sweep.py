@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.model import INT32_MAX
-from app.core.reassignment.model import KEEP, TIGHT
+from app.core.reassignment import KEEP, TIGHT
 from app.core.reassignment.sweep import (
     NUMBERS,
     added_brokers,
@@ -40,9 +40,9 @@ def rows(cluster_json: Json, axes: Json, **more: Any) -> list[Json]:
     """All scenarios, as an executor scores them: from JSON."""
     definition = {"axes": axes, "minimise": "bytes", "resolved": cluster_json} | more
     sweep = read_sweep(json.loads(json.dumps(definition)))
-    found: list[Json] = json.loads(json.dumps([row.document for row in score(sweep, 0, sweep.count)]))
-    assert [row["index"] for row in found] == list(range(sweep.count))
-    return found
+    actual: list[Json] = json.loads(json.dumps([row.document for row in score(sweep, 0, sweep.count)]))
+    assert [row["index"] for row in actual] == list(range(sweep.count))
+    return actual
 
 
 @st.composite
@@ -61,7 +61,7 @@ def clusters(draw: st.DrawFn, *, racked: bool | None = None) -> Json:
 
 
 @given(clusters(racked=False))
-def test_without_racks_a_removal_moves_what_the_broker_holds(cluster_json: Json) -> None:
+def test_without_racks_a_removal_moves_the_brokers_replicas(cluster_json: Json) -> None:
     """Nothing else has to move, and with `keep` nothing else does."""
     brokers, topic = len(cluster_json["brokers"]), cluster_json["topics"][0]
     for row in rows(cluster_json, {"remove_broker": "each"}):
@@ -69,20 +69,24 @@ def test_without_racks_a_removal_moves_what_the_broker_holds(cluster_json: Json)
         if max(map(len, topic["replicas"])) == brokers:
             assert row["error"]["code"] == "infeasible_reassignment"
             continue
-        held = [size for homes, size in zip(topic["replicas"], topic["size_bytes"], strict=True) if removed in homes]
+        replicas_before = [
+            size for homes, size in zip(topic["replicas"], topic["size_bytes"], strict=True) if removed in homes
+        ]
         assert (row["moved_replicas"], row["moved_bytes"], row["lower_bound_bytes"]) == (
-            len(held),
-            sum(held),
-            sum(held),
+            len(replicas_before),
+            sum(replicas_before),
+            sum(replicas_before),
         )
         assert (row["optimal"], row["gap"], row["brokers"], row["short_of_racks"]) == (True, 0, brokers - 1, None)
 
 
 @given(clusters(), st.sampled_from([None, "keep", "tight", {"tolerance": 0.5}]), st.sampled_from(["bytes", "replicas"]))
-def test_whatever_is_tried_the_figures_agree_with_each_other(cluster_json: Json, told: Any, minimise: str) -> None:
+def test_the_figures_of_every_scenario_are_consistent(
+    cluster_json: Json, balance_of_replicas: Any, minimise: str
+) -> None:
     axes = {"add_brokers": [0, 2], "remove_broker": "each"}
-    held = sum(map(len, cluster_json["topics"][0]["replicas"]))
-    for row in rows(cluster_json, axes, balance={"replicas": told}, minimise=minimise):
+    replicas_before = sum(map(len, cluster_json["topics"][0]["replicas"]))
+    for row in rows(cluster_json, axes, balance={"replicas": balance_of_replicas}, minimise=minimise):
         assert list(row["axes"]) == ["add_brokers", "remove_broker"]
         if row["error"] is not None:
             assert row["error"]["code"] == "infeasible_reassignment", row["error"]
@@ -93,13 +97,13 @@ def test_whatever_is_tried_the_figures_agree_with_each_other(cluster_json: Json,
         assert row["optimal"]  # so few partitions leave no gap
         for when in ("before", "after"):
             assert row[f"spread_{when}"] == row[f"largest_{when}"] - row[f"smallest_{when}"] >= 0
-        assert row["smallest_after"] * row["brokers"] <= held <= row["largest_after"] * row["brokers"]
+        assert row["smallest_after"] * row["brokers"] <= replicas_before <= row["largest_after"] * row["brokers"]
         if row["short_of_racks"] is not None:
             assert row["short_of_racks"] == 0  # racks are enforced
 
 
 @given(clusters())
-def test_what_newcomers_get_has_moved_and_they_get_no_less_than_the_least(cluster_json: Json) -> None:
+def test_replicas_of_added_brokers_have_moved_and_are_no_fewer_than_the_smallest_count(cluster_json: Json) -> None:
     """With `tight`, which adding brokers asks for by itself."""
     for row in rows(cluster_json, {"add_brokers": {"from": 1, "to": 3}}):
         assert row["error"] is None, row["error"]
@@ -107,7 +111,7 @@ def test_what_newcomers_get_has_moved_and_they_get_no_less_than_the_least(cluste
 
 
 @given(clusters(racked=False))
-def test_without_racks_more_brokers_never_leave_one_with_more(cluster_json: Json) -> None:
+def test_without_racks_added_brokers_never_raise_the_largest_count(cluster_json: Json) -> None:
     """What is legal on some brokers is legal on more, and the largest count is the smallest that can be."""
     largest = [
         row["largest_after"] for row in rows(cluster_json, {"add_brokers": [0, 1, 2, 3]}, balance={"replicas": "tight"})
@@ -116,7 +120,7 @@ def test_without_racks_more_brokers_never_leave_one_with_more(cluster_json: Json
 
 
 @given(clusters(), st.integers(0, 3))
-def test_a_cluster_is_read_as_it_was_written(cluster_json: Json, added: int) -> None:
+def test_a_cluster_survives_its_json(cluster_json: Json, added: int) -> None:
     definition = read_definition({"axes": {"add_brokers": [added]}, "minimise": "bytes", "resolved": cluster_json})
     assert resolved_document(definition.cluster) | {"sizes_known": True} == cluster_json
 
@@ -146,15 +150,15 @@ class TestRacks:
     def cluster_json(self, **more: Any) -> Json:
         return cluster([list(row) for row in self.HOMES], list(self.RACKS), [10, 20, 40], **more)
 
-    def test_what_leaves_a_broker_stays_in_its_rack(self) -> None:
-        found = {row["axes"]["remove_broker"]: row for row in rows(self.cluster_json(), {"remove_broker": [0, 4]})}
-        assert [found[0][name] for name in ("moved_replicas", "moved_bytes")] == [2, 50]
-        assert [found[4][name] for name in ("moved_replicas", "moved_bytes")] == [2, 60]
+    def test_replicas_of_a_removed_broker_stay_in_its_rack(self) -> None:
+        actual = {row["axes"]["remove_broker"]: row for row in rows(self.cluster_json(), {"remove_broker": [0, 4]})}
+        assert [actual[0][name] for name in ("moved_replicas", "moved_bytes")] == [2, 50]
+        assert [actual[4][name] for name in ("moved_replicas", "moved_bytes")] == [2, 60]
         # All is on 3 and 1 now.
-        assert [found[0][name] for name in ("smallest_before", "largest_before", "largest_bytes_before")] == [1, 3, 70]
-        assert [found[0][name] for name in ("smallest_after", "largest_after", "largest_bytes_after")] == [1, 3, 70]
+        assert [actual[0][name] for name in ("smallest_before", "largest_before", "largest_bytes_before")] == [1, 3, 70]
+        assert [actual[0][name] for name in ("smallest_after", "largest_after", "largest_bytes_after")] == [1, 3, 70]
 
-    def test_the_last_broker_of_a_rack_cannot_go_where_racks_are_enforced(self) -> None:
+    def test_the_last_broker_of_a_rack_cannot_be_removed_if_racks_are_enforced(self) -> None:
         [row] = rows(self.cluster_json(), {"remove_broker": [2]})
         assert row == {
             "index": 0,
@@ -166,17 +170,17 @@ class TestRacks:
             },
         }
 
-    def test_it_can_where_somebody_comes_there(self) -> None:
+    def test_it_can_if_a_broker_is_added_there(self) -> None:
         """The rack that is empty then has the fewest brokers."""
         [row] = rows(self.cluster_json(), {"remove_broker": [2], "add_brokers": [1]}, balance={"replicas": "keep"})
         assert (row["moved_replicas"], row["moved_bytes"], row["short_of_racks"]) == (3, 70, 0)
 
-    def test_it_can_where_the_racks_that_are_left_will_do(self) -> None:
+    def test_it_can_if_the_remaining_racks_suffice(self) -> None:
         """Each partition gets a second replica in one of the two racks, and is short of one."""
         [row] = rows(self.cluster_json(spans_all=False), {"remove_broker": [2]})
         assert (row["error"], row["moved_bytes"], row["short_of_racks"]) == (None, 70, 3)
 
-    def test_a_broker_that_is_down_keeps_what_it_has_and_gets_nothing(self) -> None:
+    def test_an_offline_broker_keeps_its_replicas_and_receives_none(self) -> None:
         cluster_json = self.cluster_json()
         cluster_json["brokers"][3]["receives"] = False
         [row] = rows(cluster_json, {"add_brokers": [1]}, balance={"replicas": "keep"})
@@ -185,19 +189,19 @@ class TestRacks:
         assert row["error"]["code"] == "infeasible_reassignment"
         assert row["error"]["detail"].endswith("2 are left (a has no broker that receives)")
 
-    def test_what_may_not_move_counts_where_it_stays(self) -> None:
+    def test_partitions_that_may_not_move_count(self) -> None:
         cluster_json = self.cluster_json(base=[0, 0, 0, 5, 0], base_bytes=[0, 0, 0, 500, 0])
         [row] = rows(cluster_json, {"add_brokers": [0]})
         assert (row["largest_before"], row["largest_bytes_before"]) == (6, 520)
         assert (row["moved_replicas"], row["largest_after"], row["largest_bytes_after"]) == (0, 6, 520)
 
-    def test_where_sizes_are_not_known_replicas_are_few_and_the_bytes_that_are_known_counted(self) -> None:
+    def test_with_unknown_sizes_replicas_are_minimised_and_known_bytes_are_counted(self) -> None:
         cluster_json = cluster([[0], [0], [0], [1]], [None, None], [0, 7, 9, 0], sizes_known=False)
         [row] = rows(cluster_json, {"add_brokers": [0]}, balance={"replicas": "tight"})
         assert (row["moved_replicas"], row["lower_bound_bytes"], row["optimal"]) == (1, 0, True)
         assert row["moved_bytes"] in (0, 7, 9)
 
-    def test_few_replicas_are_another_answer_than_few_bytes(self) -> None:
+    def test_minimising_replicas_differs_from_minimising_bytes(self) -> None:
         """Broker 0 has one too many and 2 one too few: a large replica goes there, or two small ones by way of 1."""
         cluster_json = cluster([[0], [0], [0], [0, 2], [1], [1]], [None] * 3, [10, 10, 10, 1, 1, 1])
         axes, tight = {"add_brokers": [0]}, {"replicas": "tight"}
@@ -212,13 +216,13 @@ class TestRacks:
         """Ten on one broker: five move, or as many as leave eight (half more than five, rounded up)."""
         cluster_json = cluster([[0]] * 10, [None, None])
         tight, wider = (
-            rows(cluster_json, {"add_brokers": [0]}, balance={"replicas": told})[0]
-            for told in ("tight", {"tolerance": 0.5})
+            rows(cluster_json, {"add_brokers": [0]}, balance={"replicas": balance_of_replicas})[0]
+            for balance_of_replicas in ("tight", {"tolerance": 0.5})
         )
         assert (tight["moved_replicas"], tight["spread_after"]) == (5, 0)
         assert (wider["moved_replicas"], wider["largest_after"], wider["smallest_after"]) == (2, 8, 2)
 
-    def test_a_broker_in_a_rack_that_nobody_knows_spans_none(self) -> None:
+    def test_a_broker_of_unknown_rack_spans_none(self) -> None:
         """Broker 2 is down: its replica may stay, and the partition spans the two racks that are known all the same."""
         cluster_json = cluster([[0, 2]], ["a", "b", None], spans_all=False)
         cluster_json["brokers"][2]["receives"] = False
@@ -236,20 +240,20 @@ class TestArrivals:
         sweep = read_definition(definition)
         return [(broker.id, broker.rack) for broker in added_brokers(sweep, sweep.change(0))]
 
-    def test_the_racks_with_the_fewest_brokers_come_first(self) -> None:
+    def test_racks_with_the_fewest_brokers_are_first(self) -> None:
         expected = [(6, "c"), (7, "b"), (8, "c"), (9, "a")]
         assert self.added(["a", "a", "a", "b", "b", "c"], {"add_brokers": [4]}) == expected
 
-    def test_one_that_goes_is_no_longer_counted(self) -> None:
+    def test_the_removed_broker_is_not_counted(self) -> None:
         assert self.added(["a", "b", "c"], {"add_brokers": [2], "remove_broker": [1]}) == [(3, "b"), (4, "a")]
 
-    def test_racks_that_are_named_take_turns(self) -> None:
+    def test_named_racks_are_used_in_rotation(self) -> None:
         assert self.added(["a", "b"], {"add_brokers": [3]}, ["b", "a"]) == [(2, "b"), (3, "a"), (4, "b")]
 
-    def test_where_nobody_has_a_rack_nobody_gets_one(self) -> None:
+    def test_without_racks_added_brokers_have_none(self) -> None:
         assert self.added([None, None], {"add_brokers": [2]}) == [(2, None), (3, None)]
 
-    def test_ids_end(self) -> None:
+    def test_ids_beyond_the_largest_are_rejected(self) -> None:
         cluster_json = cluster([[0]], [None])
         cluster_json["brokers"].append({"id": INT32_MAX - 1, "rack": None, "receives": True})
         cluster_json["base"], cluster_json["base_bytes"] = [0, 0], [0, 0]
@@ -263,10 +267,10 @@ class TestAxes:
 
     def test_the_last_axis_varies_fastest(self) -> None:
         axes = {"add_brokers": {"from": 0, "to": 4, "step": 2}, "remove_broker": [1, 0]}
-        found = rows(cluster([[0], [1]], [None] * 3), axes)
-        assert [tuple(row["axes"].values()) for row in found] == [(0, 1), (0, 0), (2, 1), (2, 0), (4, 1), (4, 0)]
+        actual = rows(cluster([[0], [1]], [None] * 3), axes)
+        assert [tuple(row["axes"].values()) for row in actual] == [(0, 1), (0, 0), (2, 1), (2, 0), (4, 1), (4, 0)]
 
-    def test_balance_is_what_the_change_calls_for(self) -> None:
+    def test_the_default_balance_depends_on_the_change(self) -> None:
         sweep = read_definition(
             {"axes": {"add_brokers": [0, 1]}, "minimise": "bytes", "resolved": cluster([[0]], [None])}
         )
@@ -290,9 +294,7 @@ class TestAxes:
             ({"add_brokers": {"from": 2, "to": 1}}, EmptyAxis, ("axes", "add_brokers")),
         ],
     )
-    def test_what_cannot_be_tried_is_named(
-        self, axes: Json, failure: type[Failure], path: tuple[str | int, ...]
-    ) -> None:
+    def test_an_impossible_axis_is_named(self, axes: Json, failure: type[Failure], path: tuple[str | int, ...]) -> None:
         with pytest.raises(failure) as raised:
             read_axes(axes, [0, 1])
         assert raised.value.path == path

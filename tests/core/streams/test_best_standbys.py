@@ -13,8 +13,7 @@ from app.core.streams.assignors import high_availability
 from app.core.streams.model import Bools, StreamsAssignment, StreamsClient, StreamsOptions, StreamsTasks
 from app.core.streams.optimum import tag_patterns
 from app.core.streams.optimum.best_standbys import CP_SAT, FLOW, BestStandbys, best_standbys
-from app.core.streams.optimum.problem import Problem, problem_of
-from app.core.streams.optimum.quality import quality_of, standby_quality
+from app.core.streams.optimum.quality import StandbyProblem, quality_of, standby_problem, standby_quality
 from app.core.streams.verdicts import task_verdicts
 from app.core.streams.violations import violations
 from app.errors import ConflictingFields, ImpossibleValue, LimitExceeded
@@ -54,7 +53,7 @@ def small(draw: st.DrawFn) -> tuple[StreamsAssignment, list[StreamsClient], Stre
     return assignment, clients, StreamsTasks(every, every), StreamsOptions(draw(st.integers(0, 3)), 0, 0, tags)
 
 
-def every_distribution(problem: Problem) -> Iterator[Bools]:
+def every_distribution(problem: StandbyProblem) -> Iterator[Bools]:
     """All ways to give each task as many standbys as there can be."""
     clients = range(len(problem.capacities))
     choices = [
@@ -79,19 +78,19 @@ class TestAgainstEveryDistribution:
         assignment, clients, given_tasks, options = given_small
         found = best_standbys(assignment, clients, given_tasks.stateful, options)
         assert not violations(found.assignment, clients, given_tasks, options)
-        problem = problem_of(assignment, clients, given_tasks.stateful, options)
+        problem = standby_problem(assignment, clients, given_tasks.stateful, options)
         best = min((quality_of(problem, its) for its in every_distribution(problem)), key=lambda its: its.rank)
         own = found.quality
         assert own == standby_quality(found.assignment, clients, given_tasks.stateful, options)
         assert (own.missing, own.ideal, own.distinct_values) == (best.missing, best.ideal, best.distinct_values)
         certificate = found.certificate
-        assert certificate.imbalance_bound <= best.imbalance
+        assert certificate.lower_bound <= best.imbalance
         if certificate.optimal or certificate.solver == FLOW:
             assert own == best
             assert certificate.optimal
             assert certificate.gap == 0.0
-        if best.imbalance == certificate.imbalance_bound:
-            assert certificate.restored_bound <= best.restored
+        if best.imbalance == certificate.lower_bound:
+            assert found.restored.lower_bound <= best.restored
 
 
 class TestAgainstKafka:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from app.core.streams.application import name_of
 from app.core.streams.assignors import high_availability, sticky
 from app.core.streams.lifecycle.events import (
+    Cause,
     DeployAtOnce,
     Event,
     LoseClient,
@@ -22,9 +23,8 @@ from app.core.streams.lifecycle.events import (
     ScaleIn,
     ScaleOut,
 )
-from app.core.streams.lifecycle.rebalances import Cause
 from app.core.streams.lifecycle.state import Changelogs, restarted_id
-from app.core.streams.lifecycle.steps import Step, apply_events
+from app.core.streams.lifecycle.steps import StreamsStep, apply_events
 from app.core.streams.model import RUNNING_ACTIVE, StreamsClient, StreamsOptions, StreamsTasks
 from app.core.streams.violations import violations
 from app.errors import ConflictingFields
@@ -52,7 +52,7 @@ def events_of(draw: st.DrawFn, clients: Sequence[StreamsClient]) -> list[Event]:
     return chosen
 
 
-def run(application: Given, events: Sequence[Event], **more: object) -> tuple[Step, ...]:
+def run(application: Given, events: Sequence[Event], **more: object) -> tuple[StreamsStep, ...]:
     """Events by the high-availability assignor."""
     clients, given_tasks, options, _ = application
     return apply_events(
@@ -87,7 +87,7 @@ class TestLaws:
     def test_two_events_are_one_after_the_other(self, data: st.DataObject, application: Given) -> None:
         events = data.draw(events_of(application[0]))
         together = run(application, [NoChange(), *events])
-        apart: tuple[Step, ...] = ()
+        apart: tuple[StreamsStep, ...] = ()
         for event in [NoChange(), *events]:
             clients = list(apart[-1].after.clients) if apart else application[0]
             apart += run((clients, *application[1:]), [event])
@@ -148,7 +148,7 @@ class TestExamples:
     given_tasks = tasks("0_0 0_1 0_2")
     state = Changelogs(default_offsets=90_000, state_bytes=dict.fromkeys(ids("0_0 0_1 0_2"), 1_000))
 
-    def run(self, *events: Event, options: StreamsOptions | None = None, **more: object) -> tuple[Step, ...]:
+    def run(self, *events: Event, options: StreamsOptions | None = None, **more: object) -> tuple[StreamsStep, ...]:
         """Events after a first start."""
         return apply_events(
             self.zones,

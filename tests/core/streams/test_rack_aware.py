@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from ortools.graph.python.linear_sum_assignment import SimpleLinearSumAssignment
 
-from app.core.streams.application import Application, Holdings
+from app.core.streams.application import Application, PartialAssignment
 from app.core.streams.assignors import high_availability, sticky
 from app.core.streams.model import RackAwareStrategy, StreamsClient, StreamsOptions, TaskPartitions
 from app.core.streams.rack_aware.optimum import RackAware, rack_aware
@@ -104,11 +104,11 @@ class TestTheFlow:
         assert solved("balance_subtopology", cost, owners, group) == expected
 
 
-def started(application: Given) -> tuple[RackAware | None, Holdings, StreamsOptions]:
+def started(application: Given) -> tuple[RackAware | None, PartialAssignment, StreamsOptions]:
     """Every task active somewhere, stateful ones with a standby elsewhere."""
     clients, given_tasks, options, partitions = application
     app = Application(clients, given_tasks)
-    held = Holdings.none(app)
+    held = PartialAssignment.empty(app)
     for row in range(len(app.task_ids)):
         held.active[row % len(clients), row] = True
         if row in app.stateful and len(clients) > 1:
@@ -175,7 +175,7 @@ class TestExamples:
     def test_changelogs_are_not_asked_for_where_no_standbys_are_to_be(self) -> None:
         """Whatever standbys there are then, Kafka has no racks for them, unless a changelog is a source as well."""
         application = Application(TWO_RACKS, tasks("0_0 0_1"))
-        held = Holdings.none(application)
+        held = PartialAssignment.empty(application)
         held.standby[:] = np.eye(2, dtype=np.bool_)
         racks = rack_aware(application, MIN_TRAFFIC, IN_RACKS)
         assert racks is not None
@@ -203,7 +203,7 @@ class TestExamples:
         application = Application(TWO_RACKS, tasks("0_0 0_1"))
         racks = rack_aware(application, MIN_TRAFFIC, IN_RACKS)
         assert racks is not None
-        held = Holdings.none(application)
+        held = PartialAssignment.empty(application)
         with pytest.raises(InconsistentTasks, match="on no client"):
             racks.optimise_active(held, application.stateful, (1, 0))
         held.active[:] = True

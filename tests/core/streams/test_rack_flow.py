@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from app.core.streams.application import Application, Holdings
+from app.core.streams.application import Application, PartialAssignment
 from app.core.streams.model import RackAwareStrategy, StreamsOptions
 from app.core.streams.rack_aware import flow
 from app.core.streams.rack_aware.optimum import rack_aware
@@ -73,7 +73,7 @@ class TestExamples:
         application = Application(TWO_RACKS, tasks("0_0 0_1"))
         racks = rack_aware(application, MIN_TRAFFIC, IN_RACKS)
         assert racks is not None
-        held = Holdings.none(application)
+        held = PartialAssignment.empty(application)
         with pytest.raises(InconsistentTasks, match="on no client"):
             racks.cheapest_active(held, application.stateful, (10, 1))
         held.active[[0, 1], [0, 1]] = True
@@ -89,7 +89,9 @@ class TestExamples:
         assert flow.min_traffic(np.zeros((0, 2), np.int64), np.zeros(0, np.int64)).cost == 0
         racks = rack_aware(Application(TWO_RACKS, tasks("")), MIN_TRAFFIC, IN_RACKS)
         assert racks is not None
-        assert racks.cheapest_active(Holdings.none(racks.application), np.zeros(0, np.int64), (1, 0)).cost == 0
+        assert (
+            racks.cheapest_active(PartialAssignment.empty(racks.application), np.zeros(0, np.int64), (1, 0)).cost == 0
+        )
 
     def test_it_is_for_the_strategy_that_is_set(self) -> None:
         assert rack_aware(Application(TWO_RACKS, tasks("0_0")), StreamsOptions(), IN_RACKS) is None

@@ -8,12 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.core.streams.application import Application, Holdings
+from app.core.streams.application import Application, PartialAssignment
 from app.core.streams.assignors.high_availability import assign
 from app.core.streams.model import StreamsAssignment, StreamsClient, StreamsOptions
 from app.core.streams.registry import STANDBY_POLICIES
-from app.core.streams.standbys.choice import policy_for
-from app.core.streams.tag_limits import require_tags_within_limits
+from app.core.streams.standbys import policy_for, require_tags_within_limits
 from app.errors import TagsBeyondLimits
 from tests.core.streams.small_applications import Given, applications, client, tasks, written
 
@@ -23,7 +22,7 @@ def placed(
 ) -> StreamsAssignment:
     """Standbys of tasks that are active on the clients at some places."""
     application = Application(clients, tasks(names))
-    held = Holdings.none(application)
+    held = PartialAssignment.empty(application)
     held.active[list(active), np.arange(len(application.task_ids))] = True
     STANDBY_POLICIES[policy].place(application, held, options)
     return application.answer(held, probing_rebalance=False)

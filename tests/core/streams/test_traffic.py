@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 from hypothesis import given
 
-from app.core.streams.application import Application, Holdings
+from app.core.streams.application import Application, PartialAssignment
 from app.core.streams.assignors import high_availability
 from app.core.streams.model import RackAwareStrategy, StreamsOptions, TaskPartitions
 from app.core.streams.rack_aware.optimum import rack_aware
-from app.core.streams.traffic import ClientTraffic, Reads, client_traffic
+from app.core.streams.traffic import ClientTraffic, RackReads, client_traffic
 from tests.core.streams.small_applications import Given, applications, client, tasks
 
 PARTITIONS = TaskPartitions(
@@ -24,13 +24,13 @@ PARTITIONS = TaskPartitions(
 def test_partitions_are_counted_once_a_task() -> None:
     clients = [client(1, rack_id="a", default_lag=0), client(2, rack_id="a", default_lag=0)]
     answer = high_availability.assign(clients, tasks("0_0 0_1"), StreamsOptions(1))
-    nothing = Reads(0, 0, 0)
+    nothing = RackReads(0, 0, 0)
     assert client_traffic(answer, clients, PARTITIONS) == [
-        ClientTraffic(Reads(1, 1, 0), nothing),
-        ClientTraffic(Reads(1, 0, 1), Reads(1, 0, 0)),
+        ClientTraffic(RackReads(1, 1, 0), nothing),
+        ClientTraffic(RackReads(1, 0, 1), RackReads(1, 0, 0)),
     ]
     homeless = [replace(one, rack_id=None) for one in clients]
-    assert client_traffic(answer, homeless, PARTITIONS)[0].sources == Reads(1, 0, 1)
+    assert client_traffic(answer, homeless, PARTITIONS)[0].sources == RackReads(1, 0, 1)
 
 
 @given(applications(racks=True))
@@ -41,7 +41,7 @@ def test_kip_925_pays_for_what_is_counted(application: Given) -> None:
     app = Application(clients, given_tasks)
     racks = rack_aware(app, options, partitions)
     assert racks is not None
-    held = Holdings.none(app)
+    held = PartialAssignment.empty(app)
     rows = app.rows(given_tasks.ids)
     held.active[rows % len(clients), rows] = True
     held.standby[(app.stateful + 1) % len(clients), app.stateful] = True

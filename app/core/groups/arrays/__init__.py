@@ -1,10 +1,7 @@
-"""Partitions, members and racks as arrays, so that millions are few.
+"""Partitions, members and racks of a group as arrays, so that millions of partitions are few objects.
 
-partition_table.py  every partition a row, and who holds it
-owners.py           the one owner of each partition, for assignors that give it to one
-owned.py  holdings.py    what members say they own
-audiences.py  readership.py   who subscribes to what, alike members and topics counted once
-member_order.py  ranges.py    how members stand in line, and a division among them
-rack_index.py  rack_match.py  racks as numbers, and who reads in rack
-weights.py          what partitions weigh
+partition_table.py  partitions as rows, assignments as arrays over rows, weights
+owned.py            what members own
+subscriptions.py    distinct subscriptions, their classes, the orders in which members are visited
+racks.py            the rack table: racks of members, brokers and replicas as numbers
 """

@@ -1,36 +1,44 @@
-"""Every partition of some topics as one row each, so that who holds what is one array and comparing two is a line."""
+"""Partitions of a group's topics as rows of one table, and assignments as arrays over those rows.
+
+A `PartitionTable` numbers every partition. An array over its rows says which member each partition is assigned to, so
+that two assignments are compared in one numpy expression.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Self
 
 import numpy as np
 
-from app.core.groups.arrays.owned import OwnedRuns
-from app.core.groups.model import GroupAssignment, GroupMetadata, Member
-from app.core.model import Int32s, Int64s
+from app.core.groups.model import GroupAssignment, GroupMetadata
+from app.core.model import NO_MEMBER, Int32s, Int64s
 
-NOBODY = -1
-"""The holder of a row that no member holds."""
 NO_ROW = -1
-"""Where a partition that the metadata does not know would stand."""
+"""The row of a partition that the metadata does not contain."""
+
+Weights = Mapping[str, Int64s]
+"""By topic name, the weight of each partition: (partitions,) int64 ≥ 0, in bytes/s, records/s or records of lag.
+A partition without a weight weighs 0."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PartitionTable:
-    """The partitions of all topics of the metadata: topics by name, partitions ascending within.
+    """The partitions of all topics of the metadata: topics by name, partitions ascending within a topic.
 
     Parameters
     ----------
-    topics : names, ascending. starts : (topics + 1,) int64; partition p of topic i is row starts[i] + p.
+    topics : names, ascending.
+    starts : (topics + 1,) int64; partition p of topic i is row starts[i] + p.
+    index_of : index of each topic name in `topics`.
     """
 
     topics: tuple[str, ...]
     starts: Int64s = field(repr=False)
-    index: Mapping[str, int] = field(repr=False)
+    index_of: Mapping[str, int] = field(repr=False)
 
     @property
     def rows(self) -> int:
-        """How many partitions there are."""
+        """Number of partitions."""
         return int(self.starts[-1])
 
     def topic_of_rows(self) -> Int32s:
@@ -38,11 +46,14 @@ class PartitionTable:
         return np.repeat(np.arange(len(self.topics), dtype=np.int32), np.diff(self.starts))
 
     def rows_of(self, topics: Sequence[str], topic_index: Int32s, partitions: Int32s) -> Int64s:
-        """Where the given partitions stand: (n,) int64, `NO_ROW` for those that the metadata does not know.
+        """Rows of the given partitions: (n,) int64, `NO_ROW` if the metadata does not contain the partition.
 
-        `topic_index` points into `topics`.
+        Parameters
+        ----------
+        topics : names; `topic_index` points into them.
+        topic_index, partitions : (n,) int32.
         """
-        known = np.fromiter((self.index.get(name, -1) for name in topics), np.int64, len(topics))
+        known = np.fromiter((self.index_of.get(name, -1) for name in topics), np.int64, len(topics))
         counts = np.append(np.diff(self.starts), 0)[known]
         starts = self.starts[known]
         rows = starts[topic_index] + partitions
@@ -53,102 +64,120 @@ class PartitionTable:
 
 
 def partition_table(metadata: GroupMetadata) -> PartitionTable:
-    """The rows of every topic that the metadata knows."""
+    """Number the partitions of every topic of the metadata."""
     names = tuple(sorted(metadata.topics))
     counts = np.fromiter((len(metadata.topics[name].replicas) for name in names), np.int64, len(names))
     starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
     return PartitionTable(names, starts, {name: index for index, name in enumerate(names)})
 
 
-def holders(table: PartitionTable, assignment: GroupAssignment, member_ids: Sequence[str]) -> Int32s:
-    """Who holds each row under an assignment.
-
-    Returns
-    -------
-    (rows,) int32 indices into `member_ids`, `NOBODY` where none of them does. Of a partition that is given twice, the
-    later member of the assignment is named.
-    """
-    held = np.full(table.rows, NOBODY, np.int32)
-    rows = table.rows_of(assignment.topics, assignment.topic_index, assignment.partitions)
-    members = entry_members(assignment, member_ids)
-    known = (rows != NO_ROW) & (members != NOBODY)
-    held[rows[known]] = members[known]
-    return held
+def weights_of_rows(table: PartitionTable, weights: Weights) -> Int64s:
+    """The weight of each row: (rows,) int64."""
+    by_row = np.zeros(table.rows, np.int64)
+    for name, topic_weights in weights.items():
+        index = table.index_of.get(name)
+        if index is not None:
+            begin, end = int(table.starts[index]), int(table.starts[index + 1])
+            by_row[begin : min(end, begin + len(topic_weights))] = topic_weights[: end - begin]
+    return by_row
 
 
-def entry_members(assignment: GroupAssignment, member_ids: Sequence[str]) -> Int32s:
-    """Whose each entry of an assignment is: (assigned,) int32 indices into `member_ids`, or `NOBODY`."""
+def members_of_entries(assignment: GroupAssignment, member_ids: Sequence[str]) -> Int32s:
+    """The member of each entry of an assignment: (assigned,) int32 indices into `member_ids`, or `NO_MEMBER`."""
     position = {member_id: index for index, member_id in enumerate(member_ids)}
-    named = np.fromiter((position.get(member, NOBODY) for member in assignment.members), np.int32)
-    return np.repeat(named, np.diff(assignment.offsets))
+    indices = np.fromiter((position.get(member, NO_MEMBER) for member in assignment.members), np.int32)
+    return np.repeat(indices, np.diff(assignment.offsets))
 
 
-def owners(table: PartitionTable, members: Sequence[Member]) -> Int32s:
-    """Who owns each row, by what the members say.
-
-    The newest generation is believed; a member without one is older than any. Two members that claim a partition at
-    the same newest generation are both disbelieved, as Kafka's sticky assignors do.
+def assigned_members(table: PartitionTable, assignment: GroupAssignment, member_ids: Sequence[str]) -> Int32s:
+    """The member that each row is assigned to.
 
     Returns
     -------
-    (rows,) int32 indices into `members`, or `NOBODY`.
+    (rows,) int32 indices into `member_ids`, `NO_MEMBER` if the partition is assigned to none of them. Of a partition
+    that is assigned twice, the later member of the assignment is named.
     """
-    owned = np.full(table.rows, NOBODY, np.int32)
-    generations = [-1 if member.generation_id is None else member.generation_id for member in members]
-    for generation in sorted(set(generations)):
-        claimants = [index for index, its in enumerate(generations) if its == generation]
-        rows, owner = _claims(table, members, claimants)
-        owned[rows] = owner
-        owned[rows[owned[rows] != owner]] = NOBODY
-    return owned
+    member_of_row = np.full(table.rows, NO_MEMBER, np.int32)
+    rows = table.rows_of(assignment.topics, assignment.topic_index, assignment.partitions)
+    members = members_of_entries(assignment, member_ids)
+    valid = (rows != NO_ROW) & (members != NO_MEMBER)
+    member_of_row[rows[valid]] = members[valid]
+    return member_of_row
 
 
-def owned_assignment(members: Sequence[Member], metadata: GroupMetadata) -> GroupAssignment:
-    """What the members own, as far as they can be believed: each one's partitions by topic name, ascending within."""
-    table = partition_table(metadata)
-    return assignment_of(table, owners(table, members), [member.id for member in members])
+def assignment_of(table: PartitionTable, member_of_row: Int32s, member_ids: Sequence[str]) -> GroupAssignment:
+    """The inverse of `assigned_members`: each member's partitions by topic name, ascending within a topic.
+
+    Parameters
+    ----------
+    member_of_row : (rows,) int32 indices into `member_ids`, or `NO_MEMBER`.
+    """
+    topic_index = table.topic_of_rows()
+    partitions = np.arange(table.rows, dtype=np.int64) - table.starts[topic_index]
+    return _listed_by_member(tuple(member_ids), table.topics, member_of_row, topic_index, partitions)
 
 
-def _claims(table: PartitionTable, members: Sequence[Member], claimants: Sequence[int]) -> tuple[Int64s, Int32s]:
-    """Every row that the claimants say they own, and whose claim it is."""
-    # Runs that were cut from one assignment share its list of topics, which is then looked up once.
-    by_topics: dict[int, tuple[Sequence[str], list[tuple[int, Int32s, Int32s]]]] = {}
-    names: list[str] = []
-    listed: list[tuple[int, Int32s, Int32s]] = []
-    for index in claimants:
-        owned = members[index].owned
-        if isinstance(owned, OwnedRuns):
-            _, runs = by_topics.setdefault(id(owned.topics), (owned.topics, []))
-            runs.append((index, owned.topic_index, owned.partitions))
-            continue
-        for run in owned:
-            listed.append((index, np.full(len(run.partitions), len(names), np.int32), run.partitions))
-            names.append(run.topic)
-    rows, owner = [np.empty(0, np.int64)], [np.empty(0, np.int32)]
-    for topics, runs in [*by_topics.values(), (names, listed)]:
-        if not runs:
-            continue
-        whose, topic_index, partitions = zip(*runs, strict=True)
-        lengths = np.fromiter(map(len, partitions), np.int64, len(partitions))
-        rows.append(table.rows_of(topics, np.concatenate(topic_index), np.concatenate(partitions)))
-        owner.append(np.repeat(np.array(whose, np.int32), lengths))
-    all_rows, all_owners = np.concatenate(rows), np.concatenate(owner)
-    known = all_rows != NO_ROW
-    return all_rows[known], all_owners[known]
+@dataclass(frozen=True, slots=True, eq=False)
+class PartitionOwners:
+    """The one member that each partition is assigned to, for assignors that assign no partition twice.
+
+    Partition p of topic i belongs to member owners[starts[i] + p]. Topics with equal owners share their entries.
+
+    Parameters
+    ----------
+    topics : names, in the order in which each member's list has them.
+    starts : (topics,) int64.
+    counts : (topics,) int64 partitions.
+    owners : int32 indices of members.
+    """
+
+    topics: Sequence[str]
+    starts: Int64s = field(repr=False)
+    counts: Int64s = field(repr=False)
+    owners: Int32s = field(repr=False)
+
+    @classmethod
+    def of_patterns(cls, topics: Sequence[str], pattern_of: Sequence[int], patterns: Sequence[Int32s]) -> Self:
+        """Topic i has the partitions and the owners of patterns[pattern_of[i]]."""
+        sizes = np.array([len(pattern) for pattern in patterns], np.int64)
+        starts = np.cumsum(sizes) - sizes
+        chosen = np.array(pattern_of, np.int64)
+        return cls(topics, starts[chosen], sizes[chosen], np.concatenate([np.empty(0, np.int32), *patterns]))
+
+    def assignment(self, members: Sequence[str]) -> GroupAssignment:
+        """Each member's list: topics in their order, the partitions of each ascending."""
+        topic_index = np.repeat(np.arange(len(self.topics), dtype=np.int32), self.counts)
+        partitions = np.arange(len(topic_index)) - np.repeat(np.cumsum(self.counts) - self.counts, self.counts)
+        owner = self.owners[np.repeat(self.starts, self.counts) + partitions]
+        return _listed_by_member(members, self.topics, owner, topic_index, partitions)
 
 
-def assignment_of(table: PartitionTable, held: Int32s, member_ids: Sequence[str]) -> GroupAssignment:
-    """The inverse of `holders`: each member's partitions by topic name, ascending within."""
+def range_owners(partitions: int, members: int) -> Int64s:
+    """Divide a topic into contiguous ranges, the first members getting one partition more if there is a remainder.
+
+    Returns
+    -------
+    (partitions,) int64, ascending: the position of each partition's member, 0 … members − 1.
+    """
+    quota, remainder = divmod(partitions, members)
+    sizes = np.full(members, quota, np.int64)
+    sizes[:remainder] += 1
+    return np.repeat(np.arange(members, dtype=np.int64), sizes)
+
+
+def _listed_by_member(
+    members: Sequence[str], topics: Sequence[str], member_of: Int32s, topic_index: Int32s, partitions: Int64s
+) -> GroupAssignment:
+    """Entries sorted by member, in their order within a member; those of `NO_MEMBER` are left out."""
     # numpy sorts 16-bit integers in linear time, and few groups have more members.
-    keys = (held + 1).astype(np.uint16) if len(member_ids) < 0xFFFF else held
+    keys = (member_of + 1).astype(np.uint16) if len(members) < 0xFFFF else member_of
     order = np.argsort(keys, kind="stable")
-    order = order[np.count_nonzero(held == NOBODY) :]
-    counts = np.bincount(held[order], minlength=len(member_ids))
-    topic_index = table.topic_of_rows()[order]
+    order = order[np.count_nonzero(member_of == NO_MEMBER) :]
+    counts = np.bincount(member_of[order], minlength=len(members))
     return GroupAssignment(
-        members=tuple(member_ids),
-        topics=table.topics,
+        members=members,
+        topics=topics,
         offsets=np.concatenate([np.zeros(1, np.int64), np.cumsum(counts, dtype=np.int64)]),
-        topic_index=topic_index,
-        partitions=(order - table.starts[topic_index]).astype(np.int32),
+        topic_index=topic_index[order],
+        partitions=partitions[order].astype(np.int32),
     )

@@ -1,10 +1,10 @@
 """The classic cooperative-sticky assignor: the sticky one, in two phases.
 
-Members keep what they have while they rejoin. A partition that goes from one member to another is therefore left out
-of the new one's list as long as the old one has it; when that has given it up, the group rebalances again, and then it
-is free. So an assignment is final when nothing was withheld.
+Members keep their partitions while they rejoin. A partition that moves is therefore left out of its new member's list
+until its old member has revoked it; then the group rebalances again. So an assignment is final if no partition was
+withheld.
 
-What members own and their generation are fields of the subscription itself.
+Owned partitions and their generation are fields of the subscription itself.
 
 Source: KIP-429, KIP-881; `org.apache.kafka.clients.consumer.CooperativeStickyAssignor` of Apache Kafka 4.0.
 """
@@ -12,29 +12,40 @@ Source: KIP-429, KIP-881; `org.apache.kafka.clients.consumer.CooperativeStickyAs
 from collections.abc import Sequence
 
 from app.core.groups.model import GroupAssignment, GroupMetadata, Member
+from app.core.groups.sticky_builders import sticky_assignment
 
 
 def assign(members: Sequence[Member], metadata: GroupMetadata) -> GroupAssignment:
-    """Assign partitions as `CooperativeStickyAssignor` does: the lists that members are sent in this phase.
+    """Assign partitions as `CooperativeStickyAssignor` does: the lists of the current phase.
 
     Parameters
     ----------
-    members : in the order in which they go into the map of subscriptions. `owned` counts with and without
-        `generation_id`; none and negative ones are older than any.
+    members : in the order in which they are put into the map of subscriptions. `owned` counts with and without
+        `generation_id`; a missing or negative generation is older than any.
     metadata : as for the sticky assignor.
 
     Returns
     -------
-    Every member has a list, in Kafka's order, without what it must wait for.
+    Every member has a list, in Kafka's order, without withheld partitions.
 
     Raises
     ------
-    NoMembers : where there are none; Kafka's own code fails then.
-    OwnedPartitionMissing, AssignorLosesCount : Kafka's own code fails on what members say they own.
-    AssignorNeverEnds : it does not come to an end on what members say they own.
-    """
-    from app.core.groups.sticky_builders.assignment import assignment_of  # noqa: PLC0415 — numba takes long to import
-    from app.core.groups.sticky_builders.group import group_of  # noqa: PLC0415 — as above
+    NoMembers : if there are none; Kafka's own code fails.
+    OwnedPartitionMissing, AssignorLosesCount : if Kafka's own code fails on the owned partitions.
+    AssignorNeverEnds : if Kafka's own code does not terminate on the owned partitions.
 
-    generations = {member.id: max(-1, -1 if (own := member.generation_id) is None else own) for member in members}
-    return assignment_of(group_of(members, metadata, claimed_generation=generations), cooperative=True)
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from app.core.groups.model import GroupMetadata, Member, Owned, TopicMetadata
+    >>> t = TopicMetadata("t", np.zeros((4, 1), np.int32))
+    >>> owned = (Owned("t", np.array([1, 2, 3], np.int32)),)
+    >>> members = [Member("C0", ("t",), owned=owned, generation_id=1), Member("C1", ("t",))]
+    >>> answer = assign(members, GroupMetadata({}, {"t": t}))
+    >>> answer.offsets.tolist(), answer.partitions.tolist()  # partition 3 is withheld from C1 until C0 revokes it
+    ([0, 2, 3], [1, 2, 0])
+    """
+    generations = {
+        member.id: max(-1, -1 if (generation := member.generation_id) is None else generation) for member in members
+    }
+    return sticky_assignment(members, metadata, claimed_generation=generations, cooperative=True)

@@ -1,21 +1,20 @@
-"""The rack-aware half of the range assignor, partition by partition.
+"""Compiled loops of the rack-aware range assignor.
 
-A *seat* is a subscriber's place in the order of the subscribers. Racks are indices; −1 is none. Owners are seats.
+Members are the subscribers of a topic, by position in the order in which Kafka visits them. Racks are indices or
+`NO_RACK`.
 """
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from app.core.model import Int32s, Int64s
-
-NOBODY = -1
+from app.core.model import NO_MEMBER, NO_RACK, Int32s, Int64s
 
 
 @njit(cache=True, nogil=True)
 def racks_of(replicas: Int32s, rack_of_broker: Int32s) -> Int32s:
     """The rack of each replica: (partitions, widest)."""
-    racks = np.full(replicas.shape, -1, np.int32)
+    racks = np.full(replicas.shape, NO_RACK, np.int32)
     for partition in range(replicas.shape[0]):
         for replica in range(replicas.shape[1]):
             broker = replicas[partition, replica]
@@ -25,29 +24,29 @@ def racks_of(replicas: Int32s, rack_of_broker: Int32s) -> Int32s:
 
 
 @njit(cache=True, nogil=True)
-def distinguishes(replicas: Int32s, rack_of_broker: Int32s, wanted: NDArray[np.bool_]) -> bool:
-    """Whether some rack of the replicas is wanted, and some partition is not on all of the replicas' racks."""
-    seen_by = np.full(len(wanted), -1, np.int64)
-    seen_at_all = 0
-    is_wanted = False
-    least = len(wanted)
+def distinguishes(replicas: Int32s, rack_of_broker: Int32s, is_member_rack: NDArray[np.bool_]) -> bool:
+    """Whether some replica is in a member's rack, and some partition is not in all racks of the replicas."""
+    last_partition_in = np.full(len(is_member_rack), -1, np.int64)
+    racks_with_replicas = 0
+    matches_member = False
+    fewest = len(is_member_rack)
     for partition in range(replicas.shape[0]):
         distinct = 0
         for replica in range(replicas.shape[1]):
             broker = replicas[partition, replica]
-            rack = rack_of_broker[broker] if 0 <= broker < len(rack_of_broker) else -1
-            if rack >= 0 and seen_by[rack] != partition:
-                seen_at_all += seen_by[rack] < 0
-                seen_by[rack] = partition
+            rack = rack_of_broker[broker] if 0 <= broker < len(rack_of_broker) else NO_RACK
+            if rack >= 0 and last_partition_in[rack] != partition:
+                racks_with_replicas += last_partition_in[rack] < 0
+                last_partition_in[rack] = partition
                 distinct += 1
-                is_wanted |= wanted[rack]
-        least = min(least, distinct)
-    return is_wanted and least < seen_at_all
+                matches_member |= is_member_rack[rack]
+        fewest = min(fewest, distinct)
+    return matches_member and fewest < racks_with_replicas
 
 
 @njit(cache=True, nogil=True)
-def keep_shared(racks: Int32s, replicas: Int32s, rack_of_broker: Int32s) -> None:
-    """Strike out of each partition's racks those where another topic's partition of that number has no replica."""
+def intersect_racks(racks: Int32s, replicas: Int32s, rack_of_broker: Int32s) -> None:
+    """Replace by `NO_RACK` each partition's racks in which another topic's partition of that number has no replica."""
     for partition in range(racks.shape[0]):
         for place in range(racks.shape[1]):
             rack = racks[partition, place]
@@ -60,114 +59,114 @@ def keep_shared(racks: Int32s, replicas: Int32s, rack_of_broker: Int32s) -> None
                     is_shared = True
                     break
             if not is_shared:
-                racks[partition, place] = -1
+                racks[partition, place] = NO_RACK
 
 
 @njit(cache=True, nogil=True)
-def deal_partition_by_partition(racks: Int32s, rack_of_seat: Int32s, n_racks: int) -> Int32s:
-    """Each partition to the first seat in one of its racks, or without a rack, that may have more; then the rest."""
-    n_seats = len(rack_of_seat)
-    following, first = _queues(rack_of_seat, n_racks)
-    owners = np.full(racks.shape[0], NOBODY, np.int32)
-    held = np.zeros(n_seats, np.int64)
-    quota = racks.shape[0] // n_seats
-    extra = racks.shape[0] % n_seats
+def divide_by_partition(racks: Int32s, rack_of_member: Int32s, n_racks: int) -> Int32s:
+    """Assign each partition to the first member below its share, in one of its racks or without one; then the rest."""
+    n_members = len(rack_of_member)
+    following, first = _queues(rack_of_member, n_racks)
+    owners = np.full(racks.shape[0], NO_MEMBER, np.int32)
+    sizes = np.zeros(n_members, np.int64)
+    quota = racks.shape[0] // n_members
+    extra = racks.shape[0] % n_members
     for partition in range(racks.shape[0]):
-        best = n_seats
+        best = n_members
         for place in range(racks.shape[1] + 1):
-            # The last queue is of those without a rack, who match any.
+            # The last queue is that of members without a rack, which match any.
             rack = racks[partition, place] if place < racks.shape[1] else n_racks
             if rack < 0:
                 continue
-            # What a seat may have more never grows, so that a full one can leave its queue.
-            while first[rack] < n_seats and held[first[rack]] >= quota + (extra > 0):
+            # A share never grows, so that a member that has reached it can leave its queue.
+            while first[rack] < n_members and sizes[first[rack]] >= quota + (extra > 0):
                 first[rack] = following[first[rack]]
             best = min(best, first[rack])
-        if best < n_seats:
+        if best < n_members:
             owners[partition] = best
-            held[best] += 1
-            extra -= held[best] > quota
-    _deal_rest(owners, held, quota, extra)
+            sizes[best] += 1
+            extra -= sizes[best] > quota
+    _divide_rest(owners, sizes, quota, extra)
     return owners
 
 
 @njit(cache=True, nogil=True)
-def deal_seat_by_seat(racks: Int32s, rack_of_seat: Int32s, n_racks: int) -> Int32s:
-    """Each seat in turn takes the first partitions of its rack, as many as it may; then the rest."""
+def divide_by_member(racks: Int32s, rack_of_member: Int32s, n_racks: int) -> Int32s:
+    """Assign to each member in turn the first partitions of its rack, up to its share; then the rest."""
     n_partitions = racks.shape[0]
-    n_seats = len(rack_of_seat)
-    local, ends = _partitions_by_rack(racks, n_racks)
+    n_members = len(rack_of_member)
+    partitions_by_rack, ends = _partitions_by_rack(racks, n_racks)
     next_local = np.concatenate((np.zeros(1, np.int64), ends[:-1]))
     next_any = 0
-    owners = np.full(n_partitions, NOBODY, np.int32)
-    held = np.zeros(n_seats, np.int64)
-    quota = n_partitions // n_seats
-    extra = n_partitions % n_seats
-    for seat in range(n_seats):
-        rack = rack_of_seat[seat]
+    owners = np.full(n_partitions, NO_MEMBER, np.int32)
+    sizes = np.zeros(n_members, np.int64)
+    quota = n_partitions // n_members
+    extra = n_partitions % n_members
+    for member in range(n_members):
+        rack = rack_of_member[member]
         most = quota + (extra > 0)
         if rack < 0:
-            next_any = _take(owners, held, seat, most, next_any)
+            next_any = _take(owners, sizes, member, most, next_any)
         else:
-            while held[seat] < most and next_local[rack] < ends[rack]:
-                partition = local[next_local[rack]]
+            while sizes[member] < most and next_local[rack] < ends[rack]:
+                partition = partitions_by_rack[next_local[rack]]
                 next_local[rack] += 1
-                if owners[partition] == NOBODY:
-                    owners[partition] = seat
-                    held[seat] += 1
-        extra -= held[seat] > quota
-    _deal_rest(owners, held, quota, extra)
+                if owners[partition] == NO_MEMBER:
+                    owners[partition] = member
+                    sizes[member] += 1
+        extra -= sizes[member] > quota
+    _divide_rest(owners, sizes, quota, extra)
     return owners
 
 
 @njit(cache=True, nogil=True)
-def _queues(rack_of_seat: Int32s, n_racks: int) -> tuple[Int64s, Int64s]:
-    """The next seat of the same rack, and each rack's first; the last queue is of seats without a rack."""
-    n_seats = len(rack_of_seat)
-    first = np.full(n_racks + 1, n_seats, np.int64)
-    following = np.empty(n_seats, np.int64)
-    for seat in range(n_seats - 1, -1, -1):
-        rack = rack_of_seat[seat] if rack_of_seat[seat] >= 0 else n_racks
-        following[seat] = first[rack]
-        first[rack] = seat
+def _queues(rack_of_member: Int32s, n_racks: int) -> tuple[Int64s, Int64s]:
+    """The next member of the same rack, and each rack's first; the last queue is of members without a rack."""
+    n_members = len(rack_of_member)
+    first = np.full(n_racks + 1, n_members, np.int64)
+    following = np.empty(n_members, np.int64)
+    for member in range(n_members - 1, -1, -1):
+        rack = rack_of_member[member] if rack_of_member[member] >= 0 else n_racks
+        following[member] = first[rack]
+        first[rack] = member
     return following, first
 
 
 @njit(cache=True, nogil=True)
 def _partitions_by_rack(racks: Int32s, n_racks: int) -> tuple[Int32s, Int64s]:
-    """The partitions of each rack, ascending, one rack after another, and where each rack's end."""
+    """The partitions of each rack, ascending, one rack after another, and the end of each rack's range."""
     sizes = np.zeros(n_racks, np.int64)
     for rack in racks.flat:
         if rack >= 0:
             sizes[rack] += 1
     ends = np.cumsum(sizes)
-    local = np.empty(ends[n_racks - 1] if n_racks else 0, np.int32)
+    partitions_by_rack = np.empty(ends[n_racks - 1] if n_racks else 0, np.int32)
     free = ends - sizes
     for partition in range(racks.shape[0]):
         for replica in range(racks.shape[1]):
             rack = racks[partition, replica]
             if rack >= 0:
-                local[free[rack]] = partition
+                partitions_by_rack[free[rack]] = partition
                 free[rack] += 1
-    return local, ends
+    return partitions_by_rack, ends
 
 
 @njit(cache=True, nogil=True)
-def _take(owners: Int32s, held: Int64s, seat: int, most: int, at: int) -> int:
-    """Let a seat take partitions that nobody has, from `at` on, until it holds `most`; says where to go on."""
-    while held[seat] < most and at < len(owners):
-        if owners[at] == NOBODY:
-            owners[at] = seat
-            held[seat] += 1
+def _take(owners: Int32s, sizes: Int64s, member: int, most: int, at: int) -> int:
+    """Assign unassigned partitions from `at` on to a member until it has `most`; returns where to continue."""
+    while sizes[member] < most and at < len(owners):
+        if owners[at] == NO_MEMBER:
+            owners[at] = member
+            sizes[member] += 1
         at += 1
     return at
 
 
 @njit(cache=True, nogil=True)
-def _deal_rest(owners: Int32s, held: Int64s, quota: int, extra: int) -> None:
-    """What no rack decided: in ranges, each seat in turn up to its share."""
+def _divide_rest(owners: Int32s, sizes: Int64s, quota: int, extra: int) -> None:
+    """Assign the remaining partitions in ranges, to each member in turn up to its share."""
     at = 0
-    for seat in range(len(held)):
-        before = held[seat]
-        at = _take(owners, held, seat, quota + (extra > 0), at)
-        extra -= before < held[seat] and held[seat] > quota
+    for member in range(len(sizes)):
+        before = sizes[member]
+        at = _take(owners, sizes, member, quota + (extra > 0), at)
+        extra -= before < sizes[member] and sizes[member] > quota

@@ -1,11 +1,11 @@
-"""The classic sticky assignor: even shares, and of what members owned as much as possible stays.
+"""The classic sticky assignor: balanced shares that keep as many owned partitions as possible.
 
-Where all subscribe to the same topics, shares differ by one partition at most (`constrained`); else nobody could
-take a partition from one who has two more (`general`). Racks decide next, where they do, then ownership. The
-protocol is eager: members give up everything before they join, so whatever is assigned they get at once.
+If all members subscribe to the same topics, shares differ by at most one partition (`constrained`); otherwise no member
+could take a partition from one that has two more (`general`). The next goals are racks, if they distinguish partitions,
+and ownership. The protocol is eager: members revoke all partitions before they join, and get the answer at once.
 
-What members owned, and in which generation, arrives in the assignor's user data; of several generations the newest is
-believed, and two members of one generation that claim the same lose it both.
+Owned partitions and their generation are in the assignor's user data. Of several claims the newest generation counts;
+if two members of one generation claim a partition, neither owns it.
 
 Source: KIP-54, KIP-341, KIP-881; `org.apache.kafka.clients.consumer.StickyAssignor` of Apache Kafka 4.0.
 """
@@ -16,20 +16,20 @@ from dataclasses import replace
 import numpy as np
 
 from app.core.groups.model import GroupAssignment, GroupMetadata, Member, Owned
+from app.core.groups.sticky_builders import sticky_assignment
 from app.core.jvm import JavaHashMap
 from app.core.jvm.hashes import STRING
 from app.core.model import Int32s
 
 
 def assign(members: Sequence[Member], metadata: GroupMetadata) -> GroupAssignment:
-    """Assign partitions as `StickyAssignor` does.
+    """Assign partitions as `StickyAssignor` does. O(partitions · racks + members²) if subscriptions are equal.
 
     Parameters
     ----------
-    members : in the order in which they go into the map of subscriptions. `owned` and `generation_id` as the user data
-        says them, see `in_user_data`; without a generation there is no user data, and nothing is owned.
-    metadata : subscribed topics that it does not know, or knows without partitions, are left out; yet they count where
-        subscriptions are compared.
+    members : in the order in which they are put into the map of subscriptions. `owned` and `generation_id` as in the
+        user data, see `in_user_data`; without a generation there is no user data, and the member owns nothing.
+    metadata : subscribed topics without metadata or partitions are left out, but count when subscriptions are compared.
 
     Returns
     -------
@@ -37,27 +37,36 @@ def assign(members: Sequence[Member], metadata: GroupMetadata) -> GroupAssignmen
 
     Raises
     ------
-    NoMembers : where there are none; Kafka's own code fails then.
-    OwnedPartitionMissing, AssignorLosesCount : Kafka's own code fails on what members say they own.
-    AssignorNeverEnds : it does not come to an end on what members say they own.
-    """
-    from app.core.groups.sticky_builders.assignment import assignment_of  # noqa: PLC0415 — numba takes long to import
-    from app.core.groups.sticky_builders.group import group_of  # noqa: PLC0415 — as above
+    NoMembers : if there are none; Kafka's own code fails.
+    OwnedPartitionMissing, AssignorLosesCount : if Kafka's own code fails on the owned partitions.
+    AssignorNeverEnds : if Kafka's own code does not terminate on the owned partitions.
 
-    last = {member.id: member.generation_id for member in members}
-    generations = {member: generation for member, generation in last.items() if generation is not None}
-    return assignment_of(group_of(members, metadata, claimed_generation=generations), cooperative=False)
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from app.core.groups.model import GroupMetadata, Member, Owned, TopicMetadata
+    >>> t = TopicMetadata("t", np.zeros((4, 1), np.int32))
+    >>> owned = (Owned("t", np.array([1, 2, 3], np.int32)),)
+    >>> members = [Member("C0", ("t",), owned=owned, generation_id=1), Member("C1", ("t",))]
+    >>> answer = assign(members, GroupMetadata({}, {"t": t}))
+    >>> answer.offsets.tolist(), answer.partitions.tolist()
+    ([0, 2, 4], [1, 2, 0, 3])
+    """
+    claimed = {member.id: member.generation_id for member in members}
+    generations = {member: generation for member, generation in claimed.items() if generation is not None}
+    return sticky_assignment(members, metadata, claimed_generation=generations, cooperative=False)
 
 
 def in_user_data(member: Member) -> Member:
-    """The member with its owned partitions as its client writes them into the user data.
+    """The member with its owned partitions in the order in which its client writes them into the user data.
 
-    The client groups them by topic, in the order in which a HashMap iterates over the topics. What was read from user
-    data is in that order already, and must not be grouped again: topics whose hashes collide would change places.
+    The client groups them by topic, in the order in which a HashMap iterates over the topics. Partitions that were read
+    from user data are in that order already, and must not be grouped again: topics whose hashes collide would change
+    places.
     """
     by_topic: JavaHashMap[str, list[Int32s]] = JavaHashMap(STRING)
     for run in member.owned:
-        # Kafka asks for the topic's list once a partition, and asking alone may let the map grow.
+        # Kafka looks up the topic's list once for each partition, and a lookup alone can enlarge the map.
         for partitions in (run.partitions[:1], run.partitions[1:]):
             if len(partitions):
                 by_topic.compute_if_absent(run.topic, list).append(partitions)

@@ -1,6 +1,6 @@
-"""What happens to a group.
+"""Events of a group's life.
 
 events.py             members join, leave, are replaced; racks are lost; topics grow; replicas move
-rebalance.py          the phases in which members hand over
-rebalance_trigger.py  whether other metadata make the leader ask for one (KIP-881)
+rebalance.py          one rebalance and its phases, by protocol
+rebalance_trigger.py  whether changed metadata makes the leader trigger one (KIP-881)
 """

@@ -1,4 +1,4 @@
-"""What happens to a group, event after event: who rebalances, what is revoked, what moves, what is read in rack."""
+"""Events of a group's life, and the rebalances, revocations, moves and locality that each of them causes."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -6,9 +6,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from app.core.groups.arrays.owned import OwnedRuns
-from app.core.groups.arrays.partition_table import owned_assignment
-from app.core.groups.lifecycle.rebalance import Protocol, Rebalance, rebalance
+from app.core.groups.arrays.owned import OwnedRuns, owned_assignment
+from app.core.groups.lifecycle.rebalance import GroupRebalance, Protocol, rebalance
 from app.core.groups.lifecycle.rebalance_trigger import Trigger, trigger
 from app.core.groups.measures.handover import Handover, handover
 from app.core.groups.measures.locality import Locality, locality
@@ -19,7 +18,7 @@ from app.errors import ConflictingFields
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Join:
-    """A member joins, at the end of the members; what its record says that it owns, it says to the assignor."""
+    """A member joins, at the end of the members; the assignor gets the owned partitions of its record."""
 
     member: Member
 
@@ -33,11 +32,11 @@ class Leave:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Replace:
-    """A member is restarted and comes back under another id, perhaps in another rack or with other topics.
+    """A member is restarted and returns under another id, perhaps in another rack or with other topics.
 
-    With static membership, that is, with the group instance id it had, it is given back what it had and nobody
-    rebalances, unless that includes a topic it no longer subscribes to. Without, it leaves and joins: two rebalances.
-    Its new record's `owned` does not count: a consumer that starts owns nothing.
+    With static membership, that is, with the same group instance id, it gets its partitions back without a rebalance,
+    unless these include a topic that it no longer subscribes to. Otherwise it leaves and joins: two rebalances. The
+    `owned` of its new record has no influence: a consumer that starts owns nothing.
     """
 
     member_id: str
@@ -46,9 +45,9 @@ class Replace:
 
 @dataclass(frozen=True, slots=True)
 class RollingRestart:
-    """Every member is restarted once, in order; each comes back as it was, under its id with `-restarted` behind it.
+    """Every member is restarted once, in order; each returns unchanged, with `-restarted` appended to its id.
 
-    It is one `Replace` a member, and one step each.
+    This is one `Replace` for each member, and one step each.
     """
 
 
@@ -56,7 +55,7 @@ class RollingRestart:
 class LoseRack:
     """A rack is lost: its members leave at once, and its brokers are no longer in the metadata.
 
-    Its replicas stay in the partitions' lists, as offline ones do, but have no rack that a consumer could see.
+    Its replicas stay in the partitions' lists, as offline replicas do, but consumers do not know their rack.
     """
 
     rack: str
@@ -64,11 +63,12 @@ class LoseRack:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TopicGrown:
-    """A topic has more partitions, `partitions` in all.
+    """A topic gets more partitions.
 
     Parameters
     ----------
-    replicas : of the new ones, (new partitions, widest) int32, padded; None where nobody knows them.
+    partitions : the new total.
+    replicas : of the new partitions, (new partitions, widest) int32, padded; None if unknown.
     """
 
     topic: str
@@ -78,11 +78,12 @@ class TopicGrown:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReplicaRacksChanged:
-    """Brokers stand in other racks, or partitions have other replicas; what is not named stays.
+    """Brokers get other racks, or partitions other replicas.
 
     Parameters
     ----------
-    rack_of : the new racks of brokers. replicas : all replicas of a topic, as many partitions as before.
+    rack_of : the new racks of brokers; other brokers keep theirs.
+    replicas : by topic, the replicas of all its partitions; other topics keep theirs.
     """
 
     rack_of: Mapping[int, str | None] = field(default_factory=dict)
@@ -94,20 +95,21 @@ Event: TypeAlias = SingleEvent | RollingRestart
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Step:
-    """One event and what came of it.
+class GroupStep:
+    """One event and its effects.
 
     Parameters
     ----------
-    index : which of the given events it is, or is part of.
-    starting : the members as the first rebalance finds them: those after the event, with what they owned before it.
-    members, metadata : as they are after it; the members own what they were assigned.
-    rebalances : in order; empty where nobody rebalances.
-    trigger : for events that change the metadata, what the leader makes of them; None for the others.
-    assignment : after it. handover : from before the event to after it.
-    revoked : partitions that members had to give up over all phases. Eager members give up all they have, so that it is
-        more than what they lose for good.
-    locality_before, locality_after : each by the members and metadata of its time.
+    index : of the event that the step is, or is part of.
+    starting : the members at the start of the first rebalance: those after the event, with what they owned before it.
+    members, metadata : after the event; the members own what they are assigned.
+    rebalances : in order; empty if the group does not rebalance.
+    trigger : the leader's decision, for events that change the metadata; None for the others.
+    assignment : after the event.
+    handover : from before the event to after it.
+    revoked : number of partitions that members revoked over all phases. Eager members revoke all, so that it exceeds
+        the number of partitions that they lose.
+    locality_before, locality_after : each with the members and metadata of its time.
     """
 
     index: int
@@ -115,7 +117,7 @@ class Step:
     starting: tuple[Member, ...]
     members: tuple[Member, ...]
     metadata: GroupMetadata
-    rebalances: tuple[Rebalance, ...]
+    rebalances: tuple[GroupRebalance, ...]
     trigger: Trigger | None
     assignment: GroupAssignment
     handover: Handover
@@ -132,19 +134,21 @@ def apply_events(
     assign: Assign,
     protocol: Protocol,
     leader: str | None = None,
-) -> tuple[Step, ...]:
-    """Apply events in order, each on what the one before left.
+) -> tuple[GroupStep, ...]:
+    """Apply events in order, each to the outcome of the previous one.
 
     Parameters
     ----------
-    members : they own what they say they own now; `rebalance.with_owned` gives them an assignment.
-    assign : any assignor. protocol : how its members hand partitions over.
-    leader : a member's id; the first of the members where it is not said, or has left.
+    members : with the partitions that they own now; `rebalance.with_owned` sets an assignment.
+    assign : any assignor.
+    protocol : the rebalance protocol of its members.
+    leader : a member's id; the first of the members if it is None, or has left.
 
     Raises
     ------
-    ConflictingFields : if an event cannot be: it names a member, rack or topic that is not there, or joins a member
-        that is. Its path says which event. What the assignor raises goes through.
+    ConflictingFields : if an event is impossible: it names a member, rack or topic that does not exist, or adds a
+        member that exists. Its path contains the index of the event.
+    Errors of the assignor are raised unchanged.
     """
     state = _State(tuple(members), metadata, leader, is_led=protocol is not Protocol.RECONCILED)
     steps = []
@@ -172,13 +176,13 @@ class _State:
     is_led: bool
 
     def leading(self) -> Member | None:
-        """The member that leads; None in an empty group, and where the coordinator assigns."""
+        """The leader; None in an empty group, and if the coordinator assigns."""
         if not self.is_led:
             return None
         return next((m for m in self.members if m.id == self.leader), self.members[0] if self.members else None)
 
-    def place_of(self, member_id: str) -> int:
-        """Where a member stands."""
+    def position_of(self, member_id: str) -> int:
+        """The position of a member. Raises `ConflictingFields` if it does not exist."""
         for place, member in enumerate(self.members):
             if member.id == member_id:
                 return place
@@ -191,40 +195,42 @@ class _State:
         return replace(self, members=(*self.members, member))
 
     def assignment(self) -> GroupAssignment:
-        """What the members own, as far as they can be believed."""
+        """The partitions that the members own, by the claims that Kafka accepts."""
         return owned_assignment(self.members, self.metadata)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Change:
-    """What an event makes of a group: `state`, and the states before that each take a rebalance.
+    """The effect of an event on a group.
 
     Parameters
     ----------
-    rebalanced : states to be reached by a rebalance each; the last is `state`, unless it needs none.
-    kept_by : the new id of the member that keeps what the one of the old id had.
+    state : after the event.
+    rebalanced : states that are each reached by a rebalance; the last is `state`, unless it needs none.
+    trigger : the leader's decision, or None.
+    new_id_of : by old id, the new id of a member that keeps its partitions.
     """
 
     state: _State
     rebalanced: tuple[_State, ...]
     trigger: Trigger | None = None
-    kept_by: Mapping[str, str] = field(default_factory=dict)
+    new_id_of: Mapping[str, str] = field(default_factory=dict)
 
 
 def _step(
     state: _State, event: SingleEvent, change: _Change, assign: Assign, protocol: Protocol, index: int
-) -> tuple[Step, _State]:
+) -> tuple[GroupStep, _State]:
     before = state.assignment()
-    kept = replace(before, members=tuple(change.kept_by.get(member, member) for member in before.members))
-    rebalances: list[Rebalance] = []
-    for awaited in change.rebalanced:
-        # What the rebalance before has given a member, it says that it owns in this one.
-        owned = {member.id: member for member in rebalances[-1].members} if rebalances else {}
-        members = [owned.get(member.id, member) for member in awaited.members]
-        rebalances.append(rebalance(members, awaited.metadata, assign=assign, protocol=protocol))
+    renamed = replace(before, members=tuple(change.new_id_of.get(member, member) for member in before.members))
+    rebalances: list[GroupRebalance] = []
+    for target in change.rebalanced:
+        # In this rebalance, a member owns what the previous one has assigned to it.
+        after_previous = {member.id: member for member in rebalances[-1].members} if rebalances else {}
+        members = [after_previous.get(member.id, member) for member in target.members]
+        rebalances.append(rebalance(members, target.metadata, assign=assign, protocol=protocol))
     current = replace(change.state, members=rebalances[-1].members) if rebalances else change.state
     after = rebalances[-1].assignment if rebalances else current.assignment()
-    step = Step(
+    step = GroupStep(
         index=index,
         event=event,
         starting=change.state.members,
@@ -233,8 +239,8 @@ def _step(
         rebalances=tuple(rebalances),
         trigger=change.trigger,
         assignment=after,
-        handover=handover(current.metadata, kept, after),
-        revoked=sum(phase.revoked for done in rebalances for phase in done.phases),
+        handover=handover(current.metadata, renamed, after),
+        revoked=sum(phase.revoked for done_rebalance in rebalances for phase in done_rebalance.phases),
         locality_before=locality(state.members, state.metadata, before),
         locality_after=locality(current.members, current.metadata, after),
     )
@@ -247,9 +253,9 @@ def _changed(state: _State, event: SingleEvent) -> _Change:
             joined = state.joined(member)
             return _Change(joined, (joined,))
         case Leave(member_id):
-            place = state.place_of(member_id)
-            left = replace(state, members=state.members[:place] + state.members[place + 1 :])
-            return _Change(left, (left,))
+            position = state.position_of(member_id)
+            remaining = replace(state, members=state.members[:position] + state.members[position + 1 :])
+            return _Change(remaining, (remaining,))
         case Replace(member_id, by):
             return _replaced(state, member_id, by)
         case LoseRack(rack):
@@ -270,19 +276,19 @@ def _changed(state: _State, event: SingleEvent) -> _Change:
 
 
 def _grown(topic: TopicMetadata, event: TopicGrown) -> TopicMetadata:
-    new = event.partitions - len(topic.replicas)
-    if new <= 0:
+    added = event.partitions - len(topic.replicas)
+    if added <= 0:
         detail = f"topic {topic.name!r} has {len(topic.replicas)} partitions and cannot have {event.partitions}"
         raise ConflictingFields(detail, path=("topic_grown", "partitions"), value=event.partitions)
-    if event.replicas is not None and len(event.replicas) != new:
-        detail = f"topic {topic.name!r} gets {new} partitions; replicas of {len(event.replicas)} are given"
+    if event.replicas is not None and len(event.replicas) != added:
+        detail = f"topic {topic.name!r} gets {added} partitions; replicas of {len(event.replicas)} are given"
         raise ConflictingFields(detail, path=("topic_grown", "replicas"), value=len(event.replicas))
-    added = [[]] * new if event.replicas is None else unpadded(event.replicas)
-    return replace(topic, replicas=padded([*unpadded(topic.replicas), *added]))
+    new_rows = [[]] * added if event.replicas is None else unpadded(event.replicas)
+    return replace(topic, replicas=padded([*unpadded(topic.replicas), *new_rows]))
 
 
 def _replaced(state: _State, member_id: str, by: Member) -> _Change:
-    place = state.place_of(member_id)
+    place = state.position_of(member_id)
     old = state.members[place]
     others = replace(state, members=state.members[:place] + state.members[place + 1 :])
     starting = replace(by, owned=(), generation_id=None)
@@ -294,34 +300,34 @@ def _replaced(state: _State, member_id: str, by: Member) -> _Change:
     returned = replace(by, owned=old.owned, generation_id=old.generation_id) if fits else starting
     same_place = (*state.members[:place], returned, *state.members[place + 1 :])
     static = replace(state, members=same_place, leader=leader)
-    return _Change(static, () if fits else (static,), kept_by={member_id: by.id})
+    return _Change(static, () if fits else (static,), new_id_of={member_id: by.id})
 
 
 def _owned_topics(member: Member) -> set[str]:
     owned = member.owned
-    if isinstance(owned, OwnedRuns):  # an array of runs, each of which costs a look at all
+    if isinstance(owned, OwnedRuns):  # its items are computed from the whole array
         return {owned.topics[index] for index in np.unique(owned.topic_index).tolist()}
     return {run.topic for run in owned}
 
 
 def _without_rack(state: _State, rack: str) -> _Change:
-    staying = tuple(member for member in state.members if member.rack_id != rack)
-    rack_of = {broker: its for broker, its in state.metadata.rack_of.items() if its != rack}
-    if len(staying) == len(state.members) and len(rack_of) == len(state.metadata.rack_of):
+    remaining = tuple(member for member in state.members if member.rack_id != rack)
+    rack_of = {broker: other for broker, other in state.metadata.rack_of.items() if other != rack}
+    if len(remaining) == len(state.members) and len(rack_of) == len(state.metadata.rack_of):
         raise ConflictingFields(f"no broker and no member is in rack {rack!r}", rack=rack)
-    change = _other_metadata(state, GroupMetadata(rack_of, state.metadata.topics), staying)
-    return replace(change, rebalanced=(change.state,)) if len(staying) < len(state.members) else change
+    change = _other_metadata(state, GroupMetadata(rack_of, state.metadata.topics), remaining)
+    return replace(change, rebalanced=(change.state,)) if len(remaining) < len(state.members) else change
 
 
 def _other_metadata(state: _State, metadata: GroupMetadata, members: tuple[Member, ...]) -> _Change:
-    """The group under other metadata; its leader says whether it rebalances."""
+    """The group with other metadata; its leader decides whether it rebalances."""
     changed = replace(state, members=members, metadata=metadata)
-    seen = trigger(members, state.metadata, metadata, leader=changed.leading())
-    return _Change(changed, (changed,) if seen.would_rebalance and members else (), seen)
+    decision = trigger(members, state.metadata, metadata, leader=changed.leading())
+    return _Change(changed, (changed,) if decision.would_rebalance and members else (), decision)
 
 
 def _topic(state: _State, name: str) -> TopicMetadata:
-    known = state.metadata.topics.get(name)
-    if known is None:
+    topic = state.metadata.topics.get(name)
+    if topic is None:
         raise ConflictingFields(f"no topic {name!r} is in the metadata at this point", topic=name)
-    return known
+    return topic

@@ -1,9 +1,9 @@
-"""Would the leader of a group ask for a rebalance when it sees other metadata than at the last one?
+"""Whether the leader of a group triggers a rebalance when the metadata changes.
 
-The leader, and nobody else, compares what it assigned by with what it sees now: the partitions of all topics that the
-group subscribes to, and, if its own `client.rack` is set, the set of racks of each partition's replicas. Offline
-replicas count; a replica whose broker is not in the metadata, or has no rack, puts "no rack" into the set, so that a
-broker that goes down can change it. The order of replicas does not matter, nor who leads.
+Only the leader compares the metadata of its last assignment with the current one: the partitions of all subscribed
+topics and, if its own `client.rack` is set, the set of racks of each partition's replicas. Offline replicas count; a
+replica whose broker is not in the metadata, or has no rack, adds "no rack" to the set, so that a broker failure can
+change it. The order of replicas and the partition leaders have no influence.
 
 Source: KIP-881, "Proposed Changes"; the classic consumer's coordinator.
 """
@@ -20,12 +20,12 @@ from app.core.model import NO_REPLICA, Int32s
 
 @dataclass(frozen=True, slots=True)
 class TopicChange:
-    """What differs about one topic.
+    """A change of one topic.
 
     Parameters
     ----------
-    what : `appeared`, `vanished`, `partitions` (more or fewer of them), `racks` (of the replicas of some).
-    partitions : those that are new or gone, or whose racks differ; ascending.
+    what : `appeared`, `vanished`, `partitions` (their number), or `racks` (of some replicas).
+    partitions : the added or removed ones, or those whose racks differ; ascending.
     """
 
     topic: str
@@ -35,12 +35,12 @@ class TopicChange:
 
 @dataclass(frozen=True, slots=True)
 class Trigger:
-    """Whether the leader asks for a rebalance, because of what, and what it does not see.
+    """Whether the leader triggers a rebalance, and the changes that it detects and does not detect.
 
     Parameters
     ----------
-    because : changes that the leader acts on, by topic. unseen : changes of racks that it does not look at, since it
-        has no rack itself.
+    because : changes that cause the rebalance, by topic.
+    unseen : changes of racks that the leader ignores, since it has no rack itself.
     """
 
     would_rebalance: bool
@@ -55,8 +55,8 @@ def trigger(
 
     Parameters
     ----------
-    members : the whole group; what any of them subscribes to is looked at.
-    leader : None where nobody knows who leads: then, as for a leader without a rack, only partitions are looked at.
+    members : the whole group; all topics that any of them subscribes to are compared.
+    leader : None if unknown: then, as for a leader without a rack, only partitions are compared.
     """
     changes: list[TopicChange] = []
     racks: list[TopicChange] = []
@@ -65,17 +65,17 @@ def trigger(
         old, new = before.topics.get(topic), after.topics.get(topic)
         if old is None and new is None:
             continue
-        counts = [0 if known is None else len(known.replicas) for known in (old, new)]
+        counts = [0 if version is None else len(version.replicas) for version in (old, new)]
         if old is None or new is None:
-            what = "appeared" if old is None else "vanished"
-            changes.append(TopicChange(topic, what, tuple(range(max(counts)))))
+            change = "appeared" if old is None else "vanished"
+            changes.append(TopicChange(topic, change, tuple(range(max(counts)))))
             continue
         if counts[0] != counts[1]:
             changes.append(TopicChange(topic, "partitions", tuple(range(min(counts), max(counts)))))
         common = min(counts)
         sets = [
-            _rack_sets(known.replicas[:common], metadata, number_of)
-            for known, metadata in ((old, before), (new, after))
+            _rack_sets(version.replicas[:common], metadata, number_of)
+            for version, metadata in ((old, before), (new, after))
         ]
         differing = np.flatnonzero(_differ(*sets))
         if len(differing):
@@ -91,7 +91,7 @@ _WITHOUT_RACK = 0
 
 
 def _rack_numbers(*snapshots: GroupMetadata) -> dict[str, int]:
-    """A number ≥ 1 for each rack of both snapshots. Here `""` is a rack of its own, as it is to the consumer."""
+    """A number ≥ 1 for each rack of both snapshots; `""` is a rack of its own here, as in the consumer."""
     racks = {rack for metadata in snapshots for rack in metadata.rack_of.values() if rack is not None}
     return {rack: number for number, rack in enumerate(sorted(racks), start=1)}
 
@@ -102,9 +102,9 @@ def _rack_sets(replicas: Int32s, metadata: GroupMetadata, number_of: dict[str, i
     racks = (metadata.rack_of.get(broker) for broker in brokers.tolist())
     numbers = np.array([_WITHOUT_RACK if rack is None else number_of[rack] for rack in racks], np.int32)
     numbers[brokers == NO_REPLICA] = _PADDING
-    held = np.sort(numbers[place].reshape(replicas.shape), axis=1)
-    held[:, 1:][held[:, 1:] == held[:, :-1]] = _PADDING
-    return np.sort(held, axis=1)
+    sets = np.sort(numbers[place].reshape(replicas.shape), axis=1)
+    sets[:, 1:][sets[:, 1:] == sets[:, :-1]] = _PADDING
+    return np.sort(sets, axis=1)
 
 
 def _differ(one: Int32s, other: Int32s) -> NDArray[np.bool_]:

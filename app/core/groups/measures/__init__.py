@@ -1,7 +1,7 @@
-"""What is said of any assignment, whoever made it.
+"""Measures and checks of a group and of any assignment to it.
 
-locality.py      what is read in its own rack, and how even the loads are
-handover.py      what changes hands between two assignments
-violations.py    the verifier: every way in which an assignment is illegal or needlessly uneven
-known_faults.py  what a prediction repeats of Kafka's faults, and a plan names
+locality.py    partitions read in rack, loads of members, why racks are ignored
+handover.py    partitions that change members between two assignments
+violations.py  the verifier
+findings.py    contradictions in a group's records, and known faults of Kafka's assignors
 """

@@ -1,16 +1,28 @@
-"""One thing to know about a group or an assignment."""
+"""Findings about a group: contradictions in its records, and known faults of Kafka's assignors.
 
+Each finding needs the input and the answer alone, so that it applies to the answer of any assignor.
+"""
+
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+
+import numpy as np
+
+from app.core.groups.arrays.owned import UNKNOWN_TOPIC, OwnedReader
+from app.core.groups.model import GroupAssignment, GroupMetadata, Member
+from app.core.model import Int64s
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something that a group's records say, or that Kafka does with them, and that its users would not expect.
+    """A contradiction in a group's records, or an unexpected result of Kafka's assignor.
 
     Parameters
     ----------
-    code : stable. detail : a sentence with names and numbers.
-    member, topic : of the first case, None where there is none. count : how many cases (members, topics, partitions).
+    code : stable.
+    detail : a sentence with names and numbers.
+    member, topic : of the first case, or None.
+    count : number of cases (members, topics or partitions).
     """
 
     code: str
@@ -18,3 +30,231 @@ class Finding:
     member: str | None = None
     topic: str | None = None
     count: int = 1
+
+
+def input_findings(members: Sequence[Member], metadata: GroupMetadata) -> list[Finding]:
+    """Contradictions in the members' records, whatever the assignor.
+
+    - `empty_subscription`: members that subscribe to nothing.
+    - `unknown_topic`: subscribed topics that do not exist; none of their partitions is assigned.
+    - `topic_without_partitions`: subscribed topics that have 0 partitions.
+    - `owned_partition_missing`: owned partitions that do not exist.
+    - `partition_owned_twice`: partitions that two members claim to own, whatever their generations.
+    - `rack_without_broker`: members in a rack without a broker.
+    """
+    findings = [
+        _empty_subscriptions(members),
+        *_unreadable_topics(members, metadata),
+        *_owned_partitions(members, metadata),
+        _racks_without_broker(members, metadata),
+    ]
+    return [finding for finding in findings if finding is not None]
+
+
+def _empty_subscriptions(members: Sequence[Member]) -> Finding | None:
+    unsubscribed = [member.id for member in members if not member.topics]
+    if not unsubscribed:
+        return None
+    detail = f"{len(unsubscribed)} of {len(members)} members subscribe to no topic, {unsubscribed[0]} first"
+    return Finding("empty_subscription", detail, unsubscribed[0], count=len(unsubscribed))
+
+
+def _unreadable_topics(members: Sequence[Member], metadata: GroupMetadata) -> Iterable[Finding | None]:
+    subscribed = dict.fromkeys(
+        topic for topics in dict.fromkeys(member.topics for member in members) for topic in topics
+    )
+    unknown = [topic for topic in subscribed if topic not in metadata.topics]
+    if unknown:
+        detail = f"{len(unknown)} subscribed topics do not exist, {unknown[0]} first; nothing is assigned of them"
+        yield Finding("unknown_topic", detail, topic=unknown[0], count=len(unknown))
+    empty = [topic for topic in subscribed if topic in metadata.topics and not len(metadata.topics[topic].replicas)]
+    if empty:
+        detail = f"{len(empty)} subscribed topics have 0 partitions, {empty[0]} first; nothing is assigned of them"
+        yield Finding("topic_without_partitions", detail, topic=empty[0], count=len(empty))
+
+
+def _owned_partitions(members: Sequence[Member], metadata: GroupMetadata) -> Iterable[Finding | None]:
+    topics = tuple(dict.fromkeys([*metadata.topics, *_owned_topics(members)]))
+    counts = np.array([len(metadata.topics[name].replicas) if name in metadata.topics else 0 for name in topics], int)
+    reader = OwnedReader(topics)
+    owned = [reader.read(member.owned) for member in members]
+    owners = np.repeat(np.arange(len(members)), [len(partitions) for _, partitions in owned])
+    empty = np.empty(0, np.int64)
+    topic_index = np.concatenate([empty, *(topics_read for topics_read, _ in owned)])
+    partition_ids = np.concatenate([empty, *(partitions for _, partitions in owned)])
+    is_known = topic_index != UNKNOWN_TOPIC
+    owners, topic_index, partition_ids = owners[is_known], topic_index[is_known], partition_ids[is_known]
+    yield _owned_missing(members, topics, counts, owners, topic_index, partition_ids)
+    yield _owned_twice(members, topics, owners, topic_index, partition_ids)
+
+
+def _owned_topics(members: Sequence[Member]) -> Iterable[str]:
+    return (run.topic for member in members for run in member.owned)
+
+
+def _owned_missing(
+    members: Sequence[Member], topics: Sequence[str], counts: Int64s, owner: Int64s, topic: Int64s, partition: Int64s
+) -> Finding | None:
+    beyond = np.flatnonzero((partition < 0) | (partition >= counts[topic]))
+    if not len(beyond):
+        return None
+    first = int(beyond[0])
+    name, partition_count = topics[topic[first]], int(counts[topic[first]])
+    member = members[owner[first]].id
+    owned = f"{name}-{partition[first]}, of {partition_count} partitions"
+    detail = f"{len(beyond)} owned partitions do not exist: {member} owns {owned}"
+    return Finding("owned_partition_missing", detail, member, name, len(beyond))
+
+
+def _owned_twice(
+    members: Sequence[Member], topics: Sequence[str], owner: Int64s, topic: Int64s, partition: Int64s
+) -> Finding | None:
+    order = np.lexsort((owner, partition, topic))
+    is_repeated = (np.diff(topic[order]) == 0) & (np.diff(partition[order]) == 0) & (np.diff(owner[order]) != 0)
+    repeated = np.flatnonzero(is_repeated)
+    if not len(repeated):
+        return None
+    first, second = order[repeated[0]], order[repeated[0] + 1]
+    name = topics[topic[first]]
+    member, other_member = members[owner[first]].id, members[owner[second]].id
+    detail = (
+        f"{len(repeated)} partitions are owned by two members: {name}-{partition[first]} by {member} and {other_member}"
+    )
+    return Finding("partition_owned_twice", detail, member, name, len(repeated))
+
+
+def _racks_without_broker(members: Sequence[Member], metadata: GroupMetadata) -> Finding | None:
+    racks = {rack for rack in metadata.rack_of.values() if rack}
+    outside = [member for member in members if member.rack_id and member.rack_id not in racks]
+    if not outside:
+        return None
+    first = outside[0]
+    detail = f"{len(outside)} members are in a rack that no broker is in: {first.id} in {first.rack_id}"
+    return Finding("rack_without_broker", detail, first.id, count=len(outside))
+
+
+def known_faults(
+    members: Sequence[Member], metadata: GroupMetadata, assignment: GroupAssignment | None
+) -> list[Finding]:
+    """Known faults of Kafka's classic assignors that occur with this input and answer.
+
+    - `no_members`: range returns an empty answer for an empty group; round-robin and the sticky assignors fail.
+    - `partitions_not_subscribed`: a member is assigned partitions of topics that it does not subscribe to. The sticky
+      assignors do this to members without a subscription that are first in hash order, and to members that owned a
+      partition in an older generation.
+    - `partition_beyond_topic`: a member owns a partition that its topic does not have; the sticky assignors assign it.
+    - `partition_assigned_twice`: a consequence of `partition_beyond_topic` in the sticky assignors.
+    - `missing_topic_counts`: subscriptions differ only in topics without metadata; the sticky assignors treat them as
+      unequal and use the general builder.
+
+    Parameters
+    ----------
+    assignment : None if Kafka's code fails.
+    """
+    findings = [
+        _no_members(members, assignment),
+        _not_subscribed(members, assignment),
+        _beyond_topic(members, metadata),
+        _assigned_twice(assignment),
+        _missing_topic_counts(members, metadata),
+    ]
+    return [finding for finding in findings if finding is not None]
+
+
+def _no_members(members: Sequence[Member], assignment: GroupAssignment | None) -> Finding | None:
+    if members:
+        return None
+    outcome = "the assignor fails" if assignment is None else "the assignor answers that nobody gets anything"
+    return Finding("no_members", f"the group has 0 members; {outcome}", count=0)
+
+
+def _not_subscribed(members: Sequence[Member], assignment: GroupAssignment | None) -> Finding | None:
+    if assignment is None:
+        return None
+    topics_of = {member.id: member.topics for member in members}
+    index_of = {topic: index for index, topic in enumerate(assignment.topics)}
+    subscribed: dict[int, np.ndarray[tuple[int], np.dtype[np.bool_]]] = {}
+    cases: list[tuple[str, str, int]] = []
+    for position, member in enumerate(assignment.members):
+        topics = topics_of[member]
+        # Members often share one tuple of topics.
+        if id(topics) not in subscribed:
+            mask = np.zeros(len(assignment.topics), np.bool_)
+            mask[[index_of[topic] for topic in topics if topic in index_of]] = True
+            subscribed[id(topics)] = mask
+        assigned = assignment.topic_index[assignment.offsets[position] : assignment.offsets[position + 1]]
+        foreign = assigned[~subscribed[id(topics)][assigned]]
+        if len(foreign):
+            cases.append((member, assignment.topics[foreign[0]], len(foreign)))
+    if not cases:
+        return None
+    count = sum(partitions for _, _, partitions in cases)
+    name, topic, _ = cases[0]
+    return Finding(
+        "partitions_not_subscribed",
+        f"{count} partitions go to {len(cases)} members that do not subscribe to their topics: of topic {topic} to "
+        f"{name}",
+        name,
+        topic,
+        count,
+    )
+
+
+def _beyond_topic(members: Sequence[Member], metadata: GroupMetadata) -> Finding | None:
+    names = [name for name, topic in metadata.topics.items() if len(topic.replicas)]
+    counts = np.array([len(metadata.topics[name].replicas) for name in names], np.int64)
+    reader = OwnedReader(names)
+    cases: list[tuple[str, str, int]] = []
+    for member in members:
+        topic_index, ids = reader.read(member.owned)
+        topic_index, ids = topic_index[topic_index != UNKNOWN_TOPIC], ids[topic_index != UNKNOWN_TOPIC]
+        beyond = np.flatnonzero((ids < 0) | (ids >= counts[topic_index])).tolist()
+        cases += [(member.id, names[topic_index[position]], int(ids[position])) for position in beyond]
+    if not cases:
+        return None
+    owner, topic, partition = cases[0]
+    return Finding(
+        "partition_beyond_topic",
+        f"{len(cases)} owned partitions do not exist: member {owner} owns partition {partition} of topic {topic}, "
+        f"which has {len(metadata.topics[topic].replicas)}",
+        owner,
+        topic,
+        len(cases),
+    )
+
+
+def _assigned_twice(assignment: GroupAssignment | None) -> Finding | None:
+    if assignment is None or not len(assignment.partitions):
+        return None
+    keys = assignment.topic_index.astype(np.int64) << 32 | assignment.partitions.astype(np.int64) & 0xFFFFFFFF
+    order = np.argsort(keys, kind="stable")
+    repeated = order[1:][keys[order][1:] == keys[order][:-1]]
+    if not len(repeated):
+        return None
+    entry = int(repeated[0])
+    topic = assignment.topics[assignment.topic_index[entry]]
+    member = assignment.members[int(np.searchsorted(assignment.offsets, entry, side="right")) - 1]
+    return Finding(
+        "partition_assigned_twice",
+        f"{len(repeated)} partitions are assigned more than once: partition {assignment.partitions[entry]} of topic "
+        f"{topic}, to {member} and before",
+        member,
+        topic,
+        len(repeated),
+    )
+
+
+def _missing_topic_counts(members: Sequence[Member], metadata: GroupMetadata) -> Finding | None:
+    distinct = {id(member.topics): member.topics for member in members}.values()
+    full = {frozenset(topics) for topics in distinct}
+    known = {name for name, topic in metadata.topics.items() if len(topic.replicas)}
+    if len(full) < 2 or len({topics & known for topics in full}) > 1:
+        return None
+    missing = sorted(frozenset().union(*full) - known)
+    return Finding(
+        "missing_topic_counts",
+        f"subscriptions differ only in topics that have no metadata, {len(missing)} of them ({missing[0]} first); "
+        "they are taken for unequal all the same",
+        topic=missing[0],
+        count=len(missing),
+    )

@@ -1,23 +1,25 @@
-"""What changes hands between two assignments of one group, or between what members own and what they get."""
+"""Partitions that are kept, moved, added and revoked between two assignments of one group."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from app.core.groups.arrays.partition_table import NOBODY, holders, partition_table
+from app.core.groups.arrays.partition_table import assigned_members, partition_table
 from app.core.groups.model import GroupAssignment, GroupMetadata
+from app.core.model import NO_MEMBER
 
 
 @dataclass(frozen=True, slots=True)
 class Handover:
-    """Partitions by what becomes of them.
+    """Numbers of partitions by what happens to them.
 
     Parameters
     ----------
-    kept : the same member has it before and after.
-    moved : one member had it, another has it.
-    taken_up : nobody had it, a member has it. dropped : a member had it, nobody has it.
-    revoked : a member that is still there had it and has it no longer; moved to another or dropped.
+    kept : assigned to the same member before and after.
+    moved : assigned to one member before and to another one after.
+    taken_up : unassigned before, assigned after.
+    dropped : assigned before, unassigned after.
+    revoked : taken from a member that is still in the group; moved or dropped.
     """
 
     kept: int
@@ -28,21 +30,20 @@ class Handover:
 
 
 def handover(metadata: GroupMetadata, before: GroupAssignment, after: GroupAssignment) -> Handover:
-    """Compare who has each partition of the metadata before and after.
+    """Compare two assignments of one group, partition by partition of the metadata.
 
-    A member is still there if `after` lists it, with or without partitions. Partitions that the metadata does not know
-    are not counted.
+    A member is still in the group if `after` lists it, with or without partitions. Partitions that the metadata does
+    not contain are not counted.
     """
     table = partition_table(metadata)
-    staying = len(after.members)
-    there = set(after.members)
-    ids = [*after.members, *(member for member in before.members if member not in there)]
-    was, now = holders(table, before, ids), holders(table, after, ids)
-    had, has, same = was != NOBODY, now != NOBODY, was == now
+    remaining = set(after.members)
+    ids = [*after.members, *(member for member in before.members if member not in remaining)]
+    old, new = assigned_members(table, before, ids), assigned_members(table, after, ids)
+    had_member, has_member, is_same = old != NO_MEMBER, new != NO_MEMBER, old == new
     return Handover(
-        kept=int(np.count_nonzero(had & same)),
-        moved=int(np.count_nonzero(had & has & ~same)),
-        taken_up=int(np.count_nonzero(~had & has)),
-        dropped=int(np.count_nonzero(had & ~has)),
-        revoked=int(np.count_nonzero(had & ~same & (was < staying))),
+        kept=int(np.count_nonzero(had_member & is_same)),
+        moved=int(np.count_nonzero(had_member & has_member & ~is_same)),
+        taken_up=int(np.count_nonzero(~had_member & has_member)),
+        dropped=int(np.count_nonzero(had_member & ~has_member)),
+        revoked=int(np.count_nonzero(had_member & ~is_same & (old < len(after.members)))),
     )

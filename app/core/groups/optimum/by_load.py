@@ -1,15 +1,18 @@
-"""A group balanced by load (lag, bytes/s, records/s) instead of by number of partitions, with a bound on the best.
+"""Balance of a group by load (lag, bytes/s, records/s) instead of the number of partitions, with a lower bound.
 
-To minimise the largest load over whole partitions is NP-hard: two members and a list of loads are the partition
-problem. So this answers a good assignment, and a load that no assignment can stay below:
+Minimising the largest load over indivisible partitions is NP-hard: two members and a list of loads are the partition
+problem. So the answer is an approximation, with a lower bound on the largest load of any assignment:
 
-- what the members of some share would read if partitions could be cut to pieces, rounded up (`fair_shares` by load);
-- the heaviest partition; and the two lightest of the n + 1 heaviest, of which n members must read two together.
+- the largest load if partitions could be divided, rounded up (`fair_shares` by load);
+- the heaviest partition; and the sum of the two lightest of the n + 1 heaviest partitions, since one of n members reads
+  two of these.
 
-Partitions are dealt out heaviest first. Each goes to a subscriber that reads no more than its own load over the least
-loaded: if there is one, to its owner in a rack of its replicas, else to another in such a rack, else to its owner. The
-lighter the partitions become, the closer the loads must be. Loads count first, numbers of partitions second, so that
-partitions without any load are spread as well.
+Partitions are assigned heaviest first. Each goes to a subscriber whose load exceeds the smallest by no more than the
+partition's own: its owner in a rack of its replicas, else another subscriber in such a rack, else its owner, else any.
+The lighter the partitions become, the closer the loads must be. Loads count first, numbers of partitions second, so
+that partitions without load are balanced as well.
+
+Complexity: O(partitions · subscribers · replication factor), and the maximum flows of `fair_shares`.
 
 Source: the longest-processing-time rule is Graham's (1969); the relaxation is this project's.
 """
@@ -19,35 +22,34 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from app.core.groups.arrays.partition_table import NOBODY, assignment_of, owners, partition_table
-from app.core.groups.arrays.rack_match import rack_match
-from app.core.groups.arrays.readership import NO_CLASS, Readership, readership
-from app.core.groups.arrays.weights import Weights, weights_of_rows
+from app.core.certificate import Certificate
+from app.core.groups.arrays.owned import owning_members
+from app.core.groups.arrays.partition_table import Weights, assignment_of, partition_table, weights_of_rows
+from app.core.groups.arrays.racks import rack_table
+from app.core.groups.arrays.subscriptions import NO_CLASS, SubscriptionClasses, subscription_classes
 from app.core.groups.model import GroupAssignment, GroupMetadata, Member
+from app.core.groups.optimum.by_load_kernel import assign_heaviest_first
 from app.core.groups.optimum.fair_shares import fair_shares
-from app.core.model import Int64s
+from app.core.model import NO_MEMBER, Int64s
 from app.errors import LimitExceeded
 
+SOLVER = "longest processing time first"
 LARGEST_SUM = 1 << 61
-"""Loads are added in 64 bits, each times the number of partitions; half of what fits leaves room for rounding."""
+"""Limit of load · partitions: sums are int64, and half of the range is reserved for rounding."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LoadBalance:
-    """An assignment balanced by load, and how far it can be from the best.
+    """An assignment balanced by load.
 
     Parameters
     ----------
-    largest_load : of a member. bound : no assignment's largest load is smaller.
-    gap : (largest_load − bound) / bound; optimal : whether it is 0.
-    in_rack, moved : partitions, as in `optimal.Optimum`; good, not proven.
+    certificate : of the largest load of a member.
+    in_rack, moved : partitions, as in `optimal.Optimum`; without a certificate.
     """
 
     assignment: GroupAssignment
-    largest_load: int
-    bound: int
-    optimal: bool
-    gap: float
+    certificate: Certificate[int]
     in_rack: int
     moved: int
 
@@ -57,34 +59,43 @@ def balance_by_load(members: Sequence[Member], metadata: GroupMetadata, load: We
 
     Raises
     ------
-    LimitExceeded : if the loads are so large that their sum, counted exactly, leaves 64 bits.
-    """
-    from app.core.groups.optimum.by_load_kernel import deal_out  # noqa: PLC0415 — numba takes most of a second to import
+    LimitExceeded : if the exact sum of the loads exceeds 64 bits.
 
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from app.core.groups.model import GroupMetadata, Member, TopicMetadata
+    >>> t = TopicMetadata("t", np.zeros((4, 1), np.int32))
+    >>> lag = {"t": np.array([7, 5, 4, 4])}
+    >>> answer = balance_by_load([Member("A", ("t",)), Member("B", ("t",))], GroupMetadata({}, {"t": t}), lag)
+    >>> answer.assignment.offsets.tolist(), answer.assignment.partitions.tolist()
+    ([0, 2, 4], [0, 3, 1, 2])
+    >>> answer.certificate.value, answer.certificate.lower_bound, answer.certificate.gap
+    (11, 10, 0.09090909090909091)
+    """
     table = partition_table(metadata)
-    readers = readership(members, table)
-    racks, owned = rack_match(members, metadata, table), owners(table, members)
-    topic_class = readers.topic_class[table.topic_of_rows()]
+    classes = subscription_classes(members, table)
+    racks, owners = rack_table(members, metadata, table), owning_members(table, members)
+    topic_class = classes.topic_class[table.topic_of_rows()]
     rows = np.flatnonzero(topic_class != NO_CLASS)
     loads = weights_of_rows(table, load)
     _check_loads(loads[rows])
-    # Load first and number second, as one number.
+    # Load first and number of partitions second, as one integer.
     combined = loads * (len(rows) + 1) + 1
-    class_of_arc, member_class = np.nonzero(readers.reads)
-    starts, listed = _members_of(readers, class_of_arc, member_class)
+    class_of_arc, member_class = np.nonzero(classes.subscribes)
+    starts, members_of_classes = _subscribers_by_topic_class(classes, class_of_arc, member_class)
     order = rows[np.argsort(-combined[rows], kind="stable")]
-    held = deal_out(order, combined, topic_class, starts, listed, owned, racks.of_replicas, racks.of_member)
+    reader_of_row = assign_heaviest_first(
+        order, combined, topic_class, starts, members_of_classes, owners, racks.of_replicas, racks.of_member
+    )
     per_member = np.zeros(len(members), np.int64)
-    np.add.at(per_member, held[rows], loads[rows])
-    largest, bound = int(per_member.max(initial=0)), _bound(readers, topic_class[rows], loads[rows])
+    np.add.at(per_member, reader_of_row[rows], loads[rows])
+    lower_bound = _lower_bound(classes, topic_class[rows], loads[rows])
     return LoadBalance(
-        assignment=assignment_of(table, held, [member.id for member in members]),
-        largest_load=largest,
-        bound=bound,
-        optimal=largest == bound,
-        gap=(largest - bound) / bound if bound else 0.0,
-        in_rack=int(np.count_nonzero(racks.is_in_rack(rows, racks.of_member[held[rows]]))),
-        moved=int(np.count_nonzero((owned[rows] != NOBODY) & (owned[rows] != held[rows]))),
+        assignment=assignment_of(table, reader_of_row, [member.id for member in members]),
+        certificate=Certificate("largest load", int(per_member.max(initial=0)), lower_bound, SOLVER),
+        in_rack=int(np.count_nonzero(racks.is_in_rack(rows, racks.of_member[reader_of_row[rows]]))),
+        moved=int(np.count_nonzero((owners[rows] != NO_MEMBER) & (owners[rows] != reader_of_row[rows]))),
     )
 
 
@@ -98,24 +109,28 @@ def _check_loads(loads: Int64s) -> None:
         )
 
 
-def _members_of(readers: Readership, topic_class: Int64s, member_class: Int64s) -> tuple[Int64s, Int64s]:
-    """The members that read each topic class, one list behind the other, and where each begins and ends."""
-    by_class = np.argsort(readers.member_class, kind="stable")[np.count_nonzero(readers.member_class == NO_CLASS) :]
-    ends = np.cumsum(readers.members)
-    sizes = readers.members[member_class]
+def _subscribers_by_topic_class(
+    classes: SubscriptionClasses, topic_class: Int64s, member_class: Int64s
+) -> tuple[Int64s, Int64s]:
+    """The subscribers of each topic class, one list after another, and the bounds of each list."""
+    by_class = np.argsort(classes.member_class, kind="stable")[np.count_nonzero(classes.member_class == NO_CLASS) :]
+    ends = np.cumsum(classes.members)
+    sizes = classes.members[member_class]
     places = np.arange(int(sizes.sum())) + np.repeat(
-        (ends - readers.members)[member_class] - np.cumsum(sizes) + sizes, sizes
+        (ends - classes.members)[member_class] - np.cumsum(sizes) + sizes, sizes
     )
-    per_topic = np.zeros(len(readers.partitions), np.int64)
+    per_topic = np.zeros(len(classes.partitions), np.int64)
     np.add.at(per_topic, topic_class, sizes)
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(per_topic)]), by_class[places]
 
 
-def _bound(readers: Readership, topic_class: np.ndarray[tuple[int], np.dtype[np.int32]], loads: Int64s) -> int:
-    by_class = np.zeros(len(readers.partitions), np.int64)
+def _lower_bound(
+    classes: SubscriptionClasses, topic_class: np.ndarray[tuple[int], np.dtype[np.int32]], loads: Int64s
+) -> int:
+    by_class = np.zeros(len(classes.partitions), np.int64)
     np.add.at(by_class, topic_class, loads)
-    members = int(readers.members.sum())
+    members = int(classes.members.sum())
     heaviest = -np.sort(-loads)
-    crowded = int(heaviest[members - 1] + heaviest[members]) if 0 < members < len(heaviest) else 0
-    cut = max((share.high for share in fair_shares(replace(readers, partitions=by_class))), default=0)
-    return max(cut, crowded, int(heaviest.max(initial=0)))
+    two_together = int(heaviest[members - 1] + heaviest[members]) if 0 < members < len(heaviest) else 0
+    fractional = max((share.high for share in fair_shares(replace(classes, partitions=by_class))), default=0)
+    return max(fractional, two_together, int(heaviest.max(initial=0)))

@@ -1,15 +1,16 @@
-"""The fairest loads a group can have: which members share with which, and how many partitions each of them reads.
+"""The fairest loads of a group: the sets of members that share topics, and the loads of each set.
 
-Among all assignments, the fairest have the lexicographically smallest loads in descending order: the largest load is as
-small as it can be, then the second largest, and so on. They are also those of the smallest sum of squared loads, and
-those in which no chain of handovers (a gives one to b, which gives one to c …) leads from a member to another that has
-at least two fewer. Members that all read the same topics then differ by one at most; with unequal readership,
-exactly those do that could share.
+Among all assignments, the fairest have the lexicographically smallest loads in descending order: the smallest largest
+load, then the smallest second largest, and so on. They also have the smallest sum of squared loads, and no chain of
+moves (from a to b, from b to c …) leads from a member to one with at least two partitions fewer. Members that all
+subscribe to the same topics then differ by at most one; if subscriptions differ, exactly those do that could share.
 
-All fairest assignments have one structure in common: the members fall into *shares*, each with its own topics, so that
-a partition is read within its share, and every member of a share reads `high` or `high` − 1 partitions. Conversely,
-every assignment within the shares and these bounds is among the fairest. Which members read the one more is free, and
-that is what locality and stickiness can choose.
+All fairest assignments have one structure: the members fall into *shares*, each with its own topics, such that a
+partition is read within its share and every member of a share reads `high` or `high` − 1 partitions. Conversely, every
+assignment within the shares and these bounds is among the fairest. Which members read `high` is free, so that locality
+and stickiness can choose.
+
+Complexity: at most two maximum flows for each share, over classes of topics and members.
 
 Source: Harvey, Ladner, Lovász and Tamir, "Semi-matchings for bipartite graphs and load balancing" (2006);
 Frank and Murota, "Decreasing minimization on M-convex sets" (2018), for the structure (the canonical partition).
@@ -21,17 +22,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.core.flow import max_flow
-from app.core.groups.arrays.readership import Readership
+from app.core.groups.arrays.subscriptions import SubscriptionClasses
 from app.core.model import Int64s
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Share:
-    """Members that share some topics among themselves, in the fairest loads.
+    """Members that share some topics among themselves in the fairest loads.
 
     Parameters
     ----------
-    topic_classes, member_classes : (n,) int64 numbers as in `Readership`.
+    topic_classes, member_classes : (n,) int64 numbers as in `SubscriptionClasses`.
+    partitions, members : their numbers.
     """
 
     topic_classes: Int64s
@@ -41,32 +43,32 @@ class Share:
 
     @property
     def high(self) -> int:
-        """The largest load within."""
+        """The largest load in partitions."""
         return -(-self.partitions // self.members)
 
     @property
     def low(self) -> int:
-        """The smallest load within; equal to `high` where the partitions divide evenly."""
+        """The smallest load in partitions; equal to `high` if the members divide the partitions."""
         return self.partitions // self.members
 
 
-def fair_shares(readers: Readership) -> tuple[Share, ...]:
+def fair_shares(classes: SubscriptionClasses) -> tuple[Share, ...]:
     """Divide topics and members into their shares, exactly, by maximum flows over the classes.
 
-    A set of topics and members is one share if its loads can all be its average, rounded up or down. Otherwise the
-    minimum cut at that load parts those who must read at least as much from those who must read at most as much:
-    no fairest assignment hands a partition across, so each side is divided on its own.
+    A set of topics and members is one share if all its loads can be its average, rounded up or down. Otherwise the
+    minimum cut at that load separates members that must read at least as much from those that must read at most as
+    much. No fairest assignment crosses the cut, so that each side is divided on its own.
 
     Returns
     -------
-    Shares by descending `high`, then by their first member class. Together they hold every class once.
+    Shares by descending `high`, then by their first member class. Together they contain every class once.
     """
-    everything = _share(readers, np.arange(len(readers.partitions)), np.arange(len(readers.members)))
-    undivided = [everything] if len(readers.partitions) else []
+    whole_group = _share(classes, np.arange(len(classes.partitions)), np.arange(len(classes.members)))
+    undivided = [whole_group] if len(classes.partitions) else []
     shares = []
     while undivided:
         whole = undivided.pop()
-        split = _split(readers, whole)
+        split = _split(classes, whole)
         if split is None:
             shares.append(whole)
         else:
@@ -74,38 +76,41 @@ def fair_shares(readers: Readership) -> tuple[Share, ...]:
     return tuple(sorted(shares, key=lambda share: (-share.high, share.member_classes[0])))
 
 
-def _share(readers: Readership, topics: Int64s, members: Int64s) -> Share:
-    return Share(topics, members, int(readers.partitions[topics].sum()), int(readers.members[members].sum()))
+def _share(classes: SubscriptionClasses, topics: Int64s, members: Int64s) -> Share:
+    return Share(topics, members, int(classes.partitions[topics].sum()), int(classes.members[members].sum()))
 
 
-def _split(readers: Readership, whole: Share) -> tuple[Share, Share] | None:
-    """Two sides between which nothing is handed over, or None where the whole is one share."""
-    if not whole.partitions or readers.reads[np.ix_(whole.topic_classes, whole.member_classes)].all():
+def _split(classes: SubscriptionClasses, whole: Share) -> tuple[Share, Share] | None:
+    """Two sides between which no partition moves, or None if the whole is one share."""
+    if not whole.partitions or classes.subscribes[np.ix_(whole.topic_classes, whole.member_classes)].all():
         return None
-    # At the rounded-up average everything may find a place, and at one less no member may be left short: then the
-    # loads in between can be had. Of each test that fails, the cut is the split.
+    # If all partitions fit at the rounded-up average, and every member is full at one less, the loads in between are
+    # possible. The cut of the first test that fails is the split.
     for load in (whole.high, whole.high - 1):
-        topic_below, member_below = _below(readers, whole, load)
+        topic_below, member_below = _below(classes, whole, load)
         if member_below.any() and not member_below.all():
-            below = _share(readers, whole.topic_classes[topic_below], whole.member_classes[member_below])
-            above = _share(readers, whole.topic_classes[~topic_below], whole.member_classes[~member_below])
+            below = _share(classes, whole.topic_classes[topic_below], whole.member_classes[member_below])
+            above = _share(classes, whole.topic_classes[~topic_below], whole.member_classes[~member_below])
             return above, below
     return None
 
 
-def _below(readers: Readership, whole: Share, load: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Which topics and members could still take more, directly or by a chain, where no member reads over `load`.
+def _below(classes: SubscriptionClasses, whole: Share, load: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Topics and members that could take more, directly or by a chain, if no member reads more than `load`.
 
-    If everything finds a place with no member left over, the members are all below or none is: there is no split.
+    Returns
+    -------
+    Two bool arrays, over the topic and the member classes of the whole. If the members are all True or all False,
+    there is no split.
     """
     topics, members = whole.topic_classes, whole.member_classes
-    topic_at, member_at = np.nonzero(readers.reads[np.ix_(topics, members)])
+    topic_at, member_at = np.nonzero(classes.subscribes[np.ix_(topics, members)])
     source, sink = len(topics) + len(members), len(topics) + len(members) + 1
     tails = [np.full(len(topics), source), topic_at, np.arange(len(members)) + len(topics)]
     heads = [np.arange(len(topics)), member_at + len(topics), np.full(len(members), sink)]
-    # What leads from topics to members must never be full, so that the cut does not pass between them.
+    # Arcs from topics to members are never full, so that the cut does not contain them.
     unlimited = np.full(len(topic_at), whole.partitions + 1)
-    capacities = [readers.partitions[topics], unlimited, readers.members[members] * load]
+    capacities = [classes.partitions[topics], unlimited, classes.members[members] * load]
     flow = max_flow(
         np.concatenate(tails).astype(np.int32),
         np.concatenate(heads).astype(np.int32),

@@ -1,4 +1,4 @@
-"""The optimum's flow network, and back from its flow to who reads which partition."""
+"""The flow network of the optimum, and the assignment that its flow stands for."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -7,36 +7,38 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.core.flow import Network
-from app.core.groups.arrays.partition_table import NOBODY, PartitionTable
-from app.core.groups.arrays.rack_match import NO_RACK, RackMatch
-from app.core.groups.arrays.readership import NO_CLASS, Readership
+from app.core.groups.arrays.partition_table import PartitionTable
+from app.core.groups.arrays.racks import RackTable
+from app.core.groups.arrays.subscriptions import NO_CLASS, SubscriptionClasses
 from app.core.groups.optimum.fair_shares import Share
-from app.core.model import Int32s, Int64s
+from app.core.model import NO_MEMBER, NO_RACK, Int32s, Int64s
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Group:
-    """What there is to assign.
+class OptimumProblem:
+    """A group as arrays.
 
     Parameters
     ----------
-    owned : (rows,) int32 the member that has each row now, or `NOBODY`. worth : (rows,) int64 of reading it in rack.
+    owners : (rows,) int32 the member that owns each row now, or `NO_MEMBER`.
+    worth : (rows,) int64 weight of reading each row in rack.
     """
 
     table: PartitionTable
-    readers: Readership
-    racks: RackMatch
-    owned: Int32s = field(repr=False)
+    classes: SubscriptionClasses
+    racks: RackTable
+    owners: Int32s = field(repr=False)
     worth: Int64s = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OptimalNetwork:
-    """The network, the two costs of its arcs, and which rows start where.
+    """The network, the two costs of its arcs, and the node at which each row starts.
 
     Parameters
     ----------
-    out_of_rack, moving : (arcs,) int64: the weight that a unit on the arc reads out of rack, and whether it moves.
+    out_of_rack : (arcs,) int64 cost: the weight that a unit of flow on the arc reads out of rack.
+    moving : (arcs,) int64 cost: 1 if a unit of flow on the arc is a partition that moves.
     moved_anyway : owned partitions that their owners keep in none of the fairest assignments.
     layers : the first node of each layer. Arcs lead from a layer to a later one; the last two are members and the sink.
     """
@@ -47,161 +49,178 @@ class OptimalNetwork:
     moved_anyway: int
     layers: tuple[int, ...]
     _start_of_row: Int64s = field(repr=False)
-    """(rows,) int64 nodes; `_UNREAD` where nobody subscribes."""
+    """(rows,) int64 nodes; `_UNREAD` if the topic has no subscriber."""
 
-    def carried_out(self, amounts: Int64s) -> Int32s:
-        """Who reads each row if so much flows on each arc: (rows,) int32 indices of members, or `NOBODY`.
+    def readers_of_rows(self, amounts: Int64s) -> Int32s:
+        """The member that reads each row under a flow: (rows,) int32 indices of members, or `NO_MEMBER`.
 
-        The rows at a node are alike: they are handed on in their order along the node's arcs in theirs.
+        The rows at a node are interchangeable: they follow the node's arcs, both in ascending order.
+
+        Parameters
+        ----------
+        amounts : (arcs,) int64 flow on each arc.
         """
-        at = self._start_of_row.copy()
+        node_of_row = self._start_of_row.copy()
         tails, heads = self.flow.tails, self.flow.heads
         for first, end in zip(self.layers[:-2], self.layers[1:-1], strict=True):
             arcs = np.flatnonzero((tails >= first) & (tails < end))
             arcs = arcs[np.argsort(tails[arcs], kind="stable")]
-            here = np.flatnonzero((at >= first) & (at < end))
-            here = here[np.argsort(at[here], kind="stable")]
-            at[here] = np.repeat(heads[arcs], amounts[arcs])
-        return np.where(at == _UNREAD, NOBODY, at - self.layers[-2]).astype(np.int32)
+            rows = np.flatnonzero((node_of_row >= first) & (node_of_row < end))
+            rows = rows[np.argsort(node_of_row[rows], kind="stable")]
+            node_of_row[rows] = np.repeat(heads[arcs], amounts[arcs])
+        return np.where(node_of_row == _UNREAD, NO_MEMBER, node_of_row - self.layers[-2]).astype(np.int32)
 
 
 _UNREAD = -1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Alike:
-    """Classes of things: `number` is each thing's class, `example` one thing of each class, `size` how many it has."""
+class _EqualityClasses:
+    """Classes of items with equal keys.
+
+    Parameters
+    ----------
+    number : (items,) the class of each item.
+    example : (classes,) one item of each class.
+    size : (classes,) number of items.
+    """
 
     number: Int64s
     example: Int64s
     size: Int64s
 
     @classmethod
-    def by(cls, *keys: NDArray[np.integer]) -> "_Alike":
-        """Things are alike if all their keys are; classes are numbered in ascending order of the keys."""
+    def by(cls, *keys: NDArray[np.integer]) -> "_EqualityClasses":
+        """Items are in one class if all their keys are equal; classes are numbered in ascending order of the keys."""
         number = np.zeros(len(keys[0]), np.int64)
         for key in keys:
-            values, place = np.unique(key, return_inverse=True)
+            values, inverse = np.unique(key, return_inverse=True)
             # Numbered anew with each key, so that the product stays within 64 bits.
-            _, number = np.unique(number * len(values) + place, return_inverse=True)
+            _, number = np.unique(number * len(values) + inverse, return_inverse=True)
         _, example, size = np.unique(number, return_index=True, return_counts=True)
         return cls(number, example.astype(np.int64), size.astype(np.int64))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Partitions:
-    """The rows that somebody reads, as classes.
+    """The rows with subscribers, as classes.
 
     Parameters
     ----------
-    rows : (read,) int64; topic_class, owner : (read,) of each; the owner is `NOBODY` where it cannot keep the row.
-    alike : rows of one topic class, rack set and worth. owned : places in `rows` that have an owner.
-    staying : of those, the rows that are alike and have the same owner.
+    rows : (subscribed,) int64.
+    topic_class : (subscribed,) int32.
+    owner : (subscribed,) int32; `NO_MEMBER` if the row has no owner, or one that cannot keep it.
+    pools : rows of one topic class, rack set and worth.
+    owned : indices into `rows` of rows with an owner.
+    staying : of those, the rows of one pool and owner.
     """
 
     rows: Int64s
     topic_class: Int32s
     owner: Int32s
-    alike: _Alike
+    pools: _EqualityClasses
     owned: Int64s
-    staying: _Alike
+    staying: _EqualityClasses
 
     @classmethod
-    def of(cls, group: Group, within: NDArray[np.bool_]) -> "_Partitions":
-        """Sort a group's rows into classes; `within` says which topic classes stay within whose shares."""
-        readers = group.readers
-        classes = readers.topic_class[group.table.topic_of_rows()]
+    def of(cls, problem: OptimumProblem, within: NDArray[np.bool_]) -> "_Partitions":
+        """Sort rows into classes; `within` : (topic classes, member classes) bool, as `_within_shares` returns it."""
+        classes = problem.classes.topic_class[problem.table.topic_of_rows()]
         rows = np.flatnonzero(classes != NO_CLASS)
         topic_class = classes[rows]
-        owner = group.owned[rows]
-        # A member without a class has no column; the one added last says that it keeps nothing.
+        owner = problem.owners[rows]
+        # A member without a class has no column; the last column is False for it.
         keeps = np.append(within, np.zeros((len(within), 1), np.bool_), axis=1)
-        owner = np.where(keeps[topic_class, readers.member_class[owner]], owner, NOBODY).astype(np.int32)
-        owner[group.owned[rows] == NOBODY] = NOBODY
-        alike = _Alike.by(topic_class, *_rack_sets(group.racks, rows), group.worth[rows])
-        owned = np.flatnonzero(owner != NOBODY)
-        return cls(rows, topic_class, owner, alike, owned, _Alike.by(alike.number[owned], owner[owned]))
+        owner = np.where(keeps[topic_class, problem.classes.member_class[owner]], owner, NO_MEMBER).astype(np.int32)
+        owner[problem.owners[rows] == NO_MEMBER] = NO_MEMBER
+        pools = _EqualityClasses.by(topic_class, *_rack_sets(problem.racks, rows), problem.worth[rows])
+        owned = np.flatnonzero(owner != NO_MEMBER)
+        return cls(rows, topic_class, owner, pools, owned, _EqualityClasses.by(pools.number[owned], owner[owned]))
 
     def starts(self) -> Int64s:
-        """The node at which each row starts: its class and owner, or where it has none, its class among all."""
-        starts = self.alike.number + len(self.staying.size)
+        """The node at which each row starts: that of its pool and owner or, if it has no owner, that of its pool."""
+        starts = self.pools.number + len(self.staying.size)
         starts[self.owned] = self.staying.number
         return starts
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Readers:
-    """The members in circles of the same topics and rack, and what leads to them.
+class _Members:
+    """The members with topics, as classes of the same topics and rack, and the arcs that lead to them.
 
     Parameters
     ----------
-    members : those who read something. circle : of them, those of one member class and rack.
-    outlet_of_arc, circle_of_arc : which circles an outlet leads to; an outlet is a topic class as read in one rack.
-    outlet_topic_class, outlet_rack : of each outlet, by ascending topic class.
+    members : (with topics,) int64.
+    rack_classes : of those, the members of one member class and rack.
+    outlet_of_arc, rack_class_of_arc : (arcs,) the arcs from outlets to rack classes; an outlet is a topic class as read
+        in one rack.
+    outlet_topic_class, outlet_rack : (outlets,) by ascending topic class.
     """
 
     members: Int64s
-    circle: _Alike
+    rack_classes: _EqualityClasses
     outlet_of_arc: Int64s
-    circle_of_arc: Int64s
+    rack_class_of_arc: Int64s
     outlet_topic_class: Int64s
     outlet_rack: Int32s
 
     @classmethod
-    def of(cls, group: Group, within: NDArray[np.bool_]) -> "_Readers":
-        """Sort a group's members into circles."""
-        member_class, rack = group.readers.member_class, group.racks.of_member
+    def of(cls, problem: OptimumProblem, within: NDArray[np.bool_]) -> "_Members":
+        """Sort members into classes."""
+        member_class, rack = problem.classes.member_class, problem.racks.of_member
         members = np.flatnonzero(member_class != NO_CLASS)
-        circle = _Alike.by(member_class[members], rack[members])
-        example = members[circle.example]
-        topic_class, circle_of_arc = np.nonzero(within[:, member_class[example]])
-        racks = rack[example][circle_of_arc]
-        outlet = _Alike.by(topic_class, racks)
-        return cls(members, circle, outlet.number, circle_of_arc, topic_class[outlet.example], racks[outlet.example])
+        rack_classes = _EqualityClasses.by(member_class[members], rack[members])
+        example = members[rack_classes.example]
+        topic_class, rack_class_of_arc = np.nonzero(within[:, member_class[example]])
+        racks = rack[example][rack_class_of_arc]
+        outlet = _EqualityClasses.by(topic_class, racks)
+        return cls(
+            members, rack_classes, outlet.number, rack_class_of_arc, topic_class[outlet.example], racks[outlet.example]
+        )
 
 
 @dataclass(slots=True)
 class _Arcs:
-    """Arcs as they are laid, kind after kind: tails, heads, capacities, weight out of rack, moves."""
+    """Arcs, one batch after another: tails, heads, capacities, weight out of rack, moves."""
 
-    kinds: list[tuple[NDArray[np.integer], ...]] = field(default_factory=list)
+    batches: list[tuple[NDArray[np.integer], ...]] = field(default_factory=list)
 
-    def lay(
+    def add(
         self, tails: Int64s, heads: Int64s, capacities: Int64s | int, *, weight: Int64s | int = 0, moving: int = 0
     ) -> None:
-        """Lay arcs, from tails to heads one by one."""
-        self.kinds.append(np.broadcast_arrays(tails, heads, capacities, weight, moving))
+        """Add one arc for each pair of tail and head."""
+        self.batches.append(np.broadcast_arrays(tails, heads, capacities, weight, moving))
 
     def joined(self) -> list[Int64s]:
         """The five columns of all arcs that can carry something."""
-        columns = [np.concatenate(column).astype(np.int64) for column in zip(*self.kinds, strict=True)]
+        columns = [np.concatenate(column).astype(np.int64) for column in zip(*self.batches, strict=True)]
         usable = columns[2] > 0
         return [column[usable] for column in columns]
 
 
-def optimal_network(group: Group, shares: Sequence[Share]) -> OptimalNetwork:
+def optimal_network(problem: OptimumProblem, shares: Sequence[Share]) -> OptimalNetwork:
     """Build the network whose flows are exactly the assignments of the fairest loads."""
-    within = _within_shares(group.readers, shares)
-    partitions, readers = _Partitions.of(group, within), _Readers.of(group, within)
-    members = len(group.racks.of_member)
-    counts = (len(partitions.staying.size), len(partitions.alike.size), len(readers.outlet_rack))
-    layers = (0, *np.cumsum([*counts, len(readers.circle.size), members]).tolist())
+    within = _within_shares(problem.classes, shares)
+    partitions, targets = _Partitions.of(problem, within), _Members.of(problem, within)
+    members = len(problem.racks.of_member)
+    counts = (len(partitions.staying.size), len(partitions.pools.size), len(targets.outlet_rack))
+    layers = (0, *np.cumsum([*counts, len(targets.rack_classes.size), members]).tolist())
     arcs = _Arcs()
-    _lay_from_owned(arcs, group, partitions, layers)
-    _lay_to_outlets(arcs, group, partitions, readers, layers)
-    _, _, outlets, circles, first_member, sink = layers
-    arcs.lay(outlets + readers.outlet_of_arc, circles + readers.circle_of_arc, len(partitions.rows))
-    arcs.lay(circles + readers.circle.number, first_member + readers.members, len(partitions.rows))
-    low, high, above = _loads(group.readers, shares)
-    arcs.lay(first_member + np.arange(members), np.full(members, sink), high - low)
+    _add_from_owned(arcs, problem, partitions, layers)
+    _add_to_outlets(arcs, problem, partitions, targets, layers)
+    _, _, outlets, rack_classes, first_member, sink = layers
+    arcs.add(outlets + targets.outlet_of_arc, rack_classes + targets.rack_class_of_arc, len(partitions.rows))
+    arcs.add(rack_classes + targets.rack_classes.number, first_member + targets.members, len(partitions.rows))
+    low, high, above = _load_bounds(problem.classes, shares)
+    arcs.add(first_member + np.arange(members), np.full(members, sink), high - low)
     tails, heads, capacities, out_of_rack, moving = arcs.joined()
     starts = partitions.starts()
     supplies = np.bincount(starts, minlength=sink + 1).astype(np.int64)
     supplies[first_member:sink] = -low
     supplies[sink] = -above
-    start_of_row = np.full(group.table.rows, _UNREAD, np.int64)
+    start_of_row = np.full(problem.table.rows, _UNREAD, np.int64)
     start_of_row[partitions.rows] = starts
-    had_owner = np.count_nonzero(group.owned[partitions.rows] != NOBODY)
+    had_owner = np.count_nonzero(problem.owners[partitions.rows] != NO_MEMBER)
     return OptimalNetwork(
         flow=Network(supplies, tails.astype(np.int32), heads.astype(np.int32), capacities),
         out_of_rack=out_of_rack,
@@ -212,54 +231,54 @@ def optimal_network(group: Group, shares: Sequence[Share]) -> OptimalNetwork:
     )
 
 
-def _lay_from_owned(arcs: _Arcs, group: Group, partitions: _Partitions, layers: tuple[int, ...]) -> None:
-    """From rows with an owner: to the owner, or to all rows that are alike, which is a move."""
+def _add_from_owned(arcs: _Arcs, problem: OptimumProblem, partitions: _Partitions, layers: tuple[int, ...]) -> None:
+    """From rows with an owner: to the owner, or to all rows that are pools, which is a move."""
     places = partitions.owned[partitions.staying.example]
     rows, owner = partitions.rows[places], partitions.owner[places].astype(np.int64)
-    in_rack = group.racks.is_in_rack(rows, group.racks.of_member[owner])
+    in_rack = problem.racks.is_in_rack(rows, problem.racks.of_member[owner])
     nodes, sizes = np.arange(len(places)), partitions.staying.size
-    arcs.lay(nodes, layers[4] + owner, sizes, weight=np.where(in_rack, 0, group.worth[rows]))
-    arcs.lay(nodes, layers[1] + partitions.alike.number[places], sizes, moving=1)
+    arcs.add(nodes, layers[4] + owner, sizes, weight=np.where(in_rack, 0, problem.worth[rows]))
+    arcs.add(nodes, layers[1] + partitions.pools.number[places], sizes, moving=1)
 
 
-def _lay_to_outlets(
-    arcs: _Arcs, group: Group, partitions: _Partitions, readers: _Readers, layers: tuple[int, ...]
+def _add_to_outlets(
+    arcs: _Arcs, problem: OptimumProblem, partitions: _Partitions, targets: _Members, layers: tuple[int, ...]
 ) -> None:
-    """From rows that are alike to every outlet of their topic class."""
-    places = partitions.alike.example
+    """From pools to every outlet of their topic class."""
+    places = partitions.pools.example
     topic_class = partitions.topic_class[places]
-    first = np.searchsorted(readers.outlet_topic_class, topic_class)
-    counts = np.searchsorted(readers.outlet_topic_class, topic_class, side="right") - first
+    first = np.searchsorted(targets.outlet_topic_class, topic_class)
+    counts = np.searchsorted(targets.outlet_topic_class, topic_class, side="right") - first
     pool = np.repeat(np.arange(len(places)), counts)
     outlet = np.arange(len(pool)) - np.repeat(np.cumsum(counts) - counts - first, counts)
     rows = partitions.rows[places][pool]
-    in_rack = group.racks.is_in_rack(rows, readers.outlet_rack[outlet])
-    weight = np.where(in_rack, 0, group.worth[rows])
-    arcs.lay(layers[1] + pool, layers[2] + outlet, partitions.alike.size[pool], weight=weight)
+    in_rack = problem.racks.is_in_rack(rows, targets.outlet_rack[outlet])
+    weight = np.where(in_rack, 0, problem.worth[rows])
+    arcs.add(layers[1] + pool, layers[2] + outlet, partitions.pools.size[pool], weight=weight)
 
 
-def _within_shares(readers: Readership, shares: Sequence[Share]) -> NDArray[np.bool_]:
-    """(topic classes, member classes): who reads what in some fairest assignment."""
-    of_topic, of_member = np.empty(len(readers.partitions), np.int64), np.empty(len(readers.members), np.int64)
+def _within_shares(classes: SubscriptionClasses, shares: Sequence[Share]) -> NDArray[np.bool_]:
+    """(topic classes, member classes) bool: whether the members read the topics in some fairest assignment."""
+    of_topic, of_member = np.empty(len(classes.partitions), np.int64), np.empty(len(classes.members), np.int64)
     for number, share in enumerate(shares):
         of_topic[share.topic_classes] = number
         of_member[share.member_classes] = number
-    within: NDArray[np.bool_] = readers.reads & (of_topic[:, None] == of_member[None, :])
+    within: NDArray[np.bool_] = classes.subscribes & (of_topic[:, None] == of_member[None, :])
     return within
 
 
-def _loads(readers: Readership, shares: Sequence[Share]) -> tuple[Int64s, Int64s, int]:
-    """The least and the most that each member reads, (members,) int64, and how many partitions are above the least."""
-    low, high = np.zeros(len(readers.members) + 1, np.int64), np.zeros(len(readers.members) + 1, np.int64)
+def _load_bounds(classes: SubscriptionClasses, shares: Sequence[Share]) -> tuple[Int64s, Int64s, int]:
+    """Least and most partitions of each member, two (members,) int64, and the number of partitions above the least."""
+    low, high = np.zeros(len(classes.members) + 1, np.int64), np.zeros(len(classes.members) + 1, np.int64)
     for share in shares:
         low[share.member_classes], high[share.member_classes] = share.low, share.high
     above = sum(share.partitions - share.low * share.members for share in shares)
-    # A member without a class is at the end of both, with nothing.
-    return low[readers.member_class], high[readers.member_class], above
+    # The last entry of both is for members without a class, which read nothing.
+    return low[classes.member_class], high[classes.member_class], above
 
 
-def _rack_sets(racks: RackMatch, rows: Int64s) -> list[Int32s]:
-    """Keys that are equal where rows have replicas in the same racks, whatever their order."""
-    held = np.sort(racks.of_replicas[:, rows], axis=0)
-    held[1:][held[1:] == held[:-1]] = NO_RACK
-    return list(np.sort(held, axis=0))
+def _rack_sets(racks: RackTable, rows: Int64s) -> list[Int32s]:
+    """Keys that are equal if rows have replicas in the same racks, in any order."""
+    racks_of_rows = np.sort(racks.of_replicas[:, rows], axis=0)
+    racks_of_rows[1:][racks_of_rows[1:] == racks_of_rows[:-1]] = NO_RACK
+    return list(np.sort(racks_of_rows, axis=0))

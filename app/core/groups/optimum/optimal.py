@@ -1,21 +1,23 @@
-"""The best a group could have: balanced first, then read in rack as far as can be, then moved as little as can be.
+"""The optimal assignment of a group: balance first, then reads in rack, then the fewest moves.
 
-Hard constraints: every partition that somebody subscribes to is read by exactly one of its subscribers.
-Goals, each exactly reached among the assignments that are best in all before it:
+Hard constraints: every partition with a subscriber is read by exactly one of its subscribers.
+Goals, each exactly reached among the assignments that are optimal for all goals before it:
 
-1. the fairest loads: `fair_shares` says what that is, with unequal subscriptions too;
-2. the most partitions (or the most weight: bytes/s) read by a member whose rack holds a replica;
-3. the fewest partitions that go from one member to another, by what the members own.
+1. the fairest loads, as `fair_shares` defines them, for different subscriptions too;
+2. the most partitions (or the most weight: bytes/s) read by a member whose rack contains a replica;
+3. the fewest partitions that move from the member that owns them to another.
 
 The second and third are minimum-cost flows. Partitions are units of flow: those with the same topic class, racks, owner
 and weight are one node, since exchanging them changes none of the goals:
 
     partitions with an owner ──(stay: free)──────────────────────────────────────────────────→ owner ──→ sink
-        └──(move: 1)──→ partitions alike ──(out of rack: weight)──→ a rack ──→ members alike ──→ member ──┘
+        └──(move: 1)──→ pool ──(out of rack: weight)──→ topic class in a rack ──→ members of a rack ──→ member ──┘
 
-What has no owner starts at "partitions alike"; staying with an owner of another rack costs the weight as well. A
-member takes `high` or `high` − 1 of its share, and arcs lead only within a share, so that exactly the fairest
-assignments are flows. So 10⁵ partitions of 1,000 members are some thousand nodes.
+Partitions without an owner start at their pool; staying with an owner in another rack costs the weight as well. A
+member gets `high` or `high` − 1 partitions of its share, and arcs exist only within a share, so that the flows are
+exactly the fairest assignments. 10⁵ partitions of 1,000 members are some thousand nodes.
+
+Complexity: one minimum-cost flow for each of two costs, over O(classes · racks + members) nodes.
 """
 
 from collections.abc import Sequence
@@ -23,47 +25,33 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from app.core.flow import Flow, largest_cost, min_cost_flow
-from app.core.groups.arrays.partition_table import NOBODY, assignment_of, owners, partition_table
-from app.core.groups.arrays.rack_match import rack_match
-from app.core.groups.arrays.readership import readership
-from app.core.groups.arrays.weights import Weights, weights_of_rows
+from app.core.certificate import Certificate
+from app.core.flow import largest_cost, min_cost_flow
+from app.core.groups.arrays.owned import owning_members
+from app.core.groups.arrays.partition_table import Weights, assignment_of, partition_table, weights_of_rows
+from app.core.groups.arrays.racks import rack_table
+from app.core.groups.arrays.subscriptions import subscription_classes
 from app.core.groups.model import GroupAssignment, GroupMetadata, Member
 from app.core.groups.optimum.fair_shares import Share, fair_shares
-from app.core.groups.optimum.network import Group, OptimalNetwork, optimal_network
+from app.core.groups.optimum.network import OptimumProblem, optimal_network
+from app.core.model import NO_MEMBER
 from app.errors import LimitExceeded
 
 SOLVER = "ortools min-cost flow"
 
 
-@dataclass(frozen=True, slots=True)
-class Certificate:
-    """The proof that nothing is better, from the duals of the flows.
-
-    Parameters
-    ----------
-    in_rack_bound : no assignment with the fairest loads reads more in rack. Weight, where weights were given.
-    moved_bound : none of those that read so much in rack moves fewer partitions.
-    optimal : whether both bounds are reached; gap : the part of the in-rack bound that is not, 0.0 where it is.
-    """
-
-    in_rack_bound: int
-    moved_bound: int
-    optimal: bool
-    gap: float
-    solver: str
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Optimum:
-    """The best assignment, and what it comes to.
+    """The optimal assignment, its measures and their certificates.
 
     Parameters
     ----------
-    in_rack : partitions read in rack; their weight where weights were given.
-    moved : partitions that had an owner among the members and have another.
+    in_rack : partitions read in rack; their weight if weights are given.
+    moved : partitions that had an owner among the members and have another one.
     spread : the largest difference between members of one share; at most 1.
-    shares : who shares with whom: the members by index, and the loads `low` … `high` they can have.
+    shares : the members that share topics, by index, and the loads `low` … `high` that they can have.
+    certificate : of the weight that is read out of rack, then of the moves.
+    moves : the second of these certificates.
     """
 
     assignment: GroupAssignment
@@ -71,12 +59,13 @@ class Optimum:
     moved: int
     spread: int
     shares: tuple["SharedLoad", ...]
-    certificate: Certificate
+    certificate: Certificate[int]
+    moves: Certificate[int]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SharedLoad:
-    """Members that share some topics among themselves, and how many partitions each of them reads at best."""
+    """Members that share some topics among themselves, and the bounds of their optimal loads in partitions."""
 
     members: Sequence[int] = field(repr=False)
     partitions: int
@@ -85,49 +74,64 @@ class SharedLoad:
 
 
 def assign(members: Sequence[Member], metadata: GroupMetadata) -> GroupAssignment:
-    """The optimum's assignment: each member's partitions by topic name, ascending within.
+    """The assignment of `optimum`: each member's partitions by topic name, ascending within a topic.
 
-    No Kafka assignor makes it. It can be handed to a group by an assignor that reads it, or be measured against.
+    No assignor of Kafka returns it. It is a reference for them, or the input of a custom assignor.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from app.core.groups.model import GroupMetadata, Member, TopicMetadata
+    >>> t = TopicMetadata("t", np.array([[0], [1], [0], [1]], np.int32))
+    >>> members = [Member("A", ("t",), rack_id="a"), Member("B", ("t",), rack_id="b")]
+    >>> answer = assign(members, GroupMetadata({0: "a", 1: "b"}, {"t": t}))
+    >>> answer.offsets.tolist(), answer.partitions.tolist()
+    ([0, 2, 4], [0, 2, 1, 3])
     """
     return optimum(members, metadata).assignment
 
 
 def optimum(members: Sequence[Member], metadata: GroupMetadata, *, weights: Weights | None = None) -> Optimum:
-    """Find the best assignment, with its certificate.
+    """Find the optimal assignment, with its certificate.
 
-    The same input gives the same assignment. Among equally good ones the choice is arbitrary.
+    The same input gives the same assignment; among equally good ones the choice is arbitrary.
 
     Parameters
     ----------
-    weights : what reading each partition in rack is worth, as bytes/s; None: 1 each. Balance counts partitions all the
-        same; `by_load` balances weight.
+    weights : of reading each partition in rack, such as bytes/s; None for 1 each. Balance always counts partitions;
+        `by_load` balances weight.
 
     Raises
     ------
-    LimitExceeded : if a weight is so large that sums over the group leave 64 bits.
+    LimitExceeded : if a weight is so large that sums over the group exceed 64 bits.
     """
     table = partition_table(metadata)
-    readers = readership(members, table)
-    shares = fair_shares(readers)
+    classes = subscription_classes(members, table)
+    shares = fair_shares(classes)
     worth = np.ones(table.rows, np.int64) if weights is None else weights_of_rows(table, weights)
-    group = Group(table, readers, rack_match(members, metadata, table), owners(table, members), worth)
-    network = optimal_network(group, shares)
+    problem = OptimumProblem(
+        table, classes, rack_table(members, metadata, table), owning_members(table, members), worth
+    )
+    network = optimal_network(problem, shares)
     _check_weights(worth, len(network.flow.supplies))
     flow = min_cost_flow(network.flow, (network.out_of_rack, network.moving))
-    held = network.carried_out(flow.amounts)
-    rows = np.flatnonzero(held != NOBODY)
-    in_rack = int(worth[rows][group.racks.is_in_rack(rows, group.racks.of_member[held[rows]])].sum())
-    owned = group.owned[rows]
-    moved = int(np.count_nonzero((owned != NOBODY) & (owned != held[rows])))
-    loads = np.bincount(held[rows], minlength=len(members))
-    shared = tuple(_shared_load(group, share) for share in shares)
+    reader_of_row = network.readers_of_rows(flow.amounts)
+    rows = np.flatnonzero(reader_of_row != NO_MEMBER)
+    in_rack = int(worth[rows][problem.racks.is_in_rack(rows, problem.racks.of_member[reader_of_row[rows]])].sum())
+    owners = problem.owners[rows]
+    moved = int(np.count_nonzero((owners != NO_MEMBER) & (owners != reader_of_row[rows])))
+    out_of_rack = int(worth[rows].sum()) - in_rack
+    moves = Certificate("moved partitions", moved, flow.lower_bounds[1] + network.moved_anyway, SOLVER)
+    loads = np.bincount(reader_of_row[rows], minlength=len(members))
+    shared_loads = tuple(_shared_load(problem, share) for share in shares)
     return Optimum(
-        assignment=assignment_of(table, held, [member.id for member in members]),
+        assignment=assignment_of(table, reader_of_row, [member.id for member in members]),
         in_rack=in_rack,
         moved=moved,
-        spread=max((int(np.ptp(loads[share.members])) for share in shared), default=0),
-        shares=shared,
-        certificate=_certificate(network, flow, int(worth[rows].sum()), in_rack, moved),
+        spread=max((int(np.ptp(loads[share.members])) for share in shared_loads), default=0),
+        shares=shared_loads,
+        certificate=Certificate("weight read out of rack", out_of_rack, flow.lower_bounds[0], SOLVER, then=moves),
+        moves=moves,
     )
 
 
@@ -141,18 +145,6 @@ def _check_weights(worth: np.ndarray[tuple[int], np.dtype[np.int64]], nodes: int
         )
 
 
-def _shared_load(group: Group, share: Share) -> SharedLoad:
-    members = np.flatnonzero(np.isin(group.readers.member_class, share.member_classes))
+def _shared_load(problem: OptimumProblem, share: Share) -> SharedLoad:
+    members = np.flatnonzero(np.isin(problem.classes.member_class, share.member_classes))
     return SharedLoad(members.tolist(), share.partitions, share.low, share.high)
-
-
-def _certificate(network: OptimalNetwork, flow: Flow, total: int, in_rack: int, moved: int) -> Certificate:
-    in_rack_bound = total - flow.lower_bounds[0]
-    moved_bound = flow.lower_bounds[1] + network.moved_anyway
-    return Certificate(
-        in_rack_bound=in_rack_bound,
-        moved_bound=moved_bound,
-        optimal=in_rack == in_rack_bound and moved == moved_bound,
-        gap=(in_rack_bound - in_rack) / in_rack_bound if in_rack_bound else 0.0,
-        solver=SOLVER,
-    )

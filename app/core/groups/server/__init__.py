@@ -1,5 +1,6 @@
-"""The group coordinator's assignors.
+"""Assignors of the group coordinator (KIP-848, share groups). None of them uses racks as shipped.
 
-range.py  uniform.py (uniform_homogeneous.py, uniform_heterogeneous.py)  simple.py
-group.py  topic_ids.py   what they look at: members in the coordinator's order, topics by id
+range.py  uniform.py  simple.py  one assignor each, over topics by id
+group.py      a group in the order in which the coordinator visits members
+topic_ids.py  hash codes and order of topic ids, and the assignors over topics by name
 """

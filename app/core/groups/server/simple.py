@@ -1,9 +1,9 @@
-"""The share groups' simple assignor, as Kafka 4.0 has it: every member gets every partition of what it reads.
+"""The share groups' simple assignor, as Kafka 4.0 has it: every member gets every partition of its topics.
 
-A share group's members may read one partition together, so that nothing has to be divided; neither racks nor what
-members own count. Later releases divide the partitions (KAFKA-18757), which this does not predict.
+Members of a share group may read one partition together, so that no partition has to be divided; racks and owned
+partitions have no influence. Later releases divide the partitions (KAFKA-18757), which is not reproduced here.
 
-    M0 and M1 read T1, of three partitions
+    M0 and M1 subscribe to T1, of three partitions
 
     M0 → T1: 0 1 2        M1 → T1: 0 1 2
 
@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from app.core.groups.model import GroupAssignment, Member
-from app.core.groups.server.group import ServerGroup, SubscriptionType, refuse_missing
+from app.core.groups.server.group import ServerGroup, SubscriptionType, require_subscribed_topics
 from app.core.model import Int32s, Int64s
 
 
@@ -29,51 +29,64 @@ def assign(
     Parameters
     ----------
     members : of distinct ids, subscribed to topic ids.
-    topics : partitions by topic id.
-    subscription_type : None: as it is. A group said to be homogeneous reads what its first member, in the order of
-        Kafka's hash map, reads.
+    topics : number of partitions by topic id.
+    subscription_type : None to derive it. In a group declared homogeneous, all members are taken to subscribe to the
+        topics of the first member in the order of Kafka's hash map.
 
     Returns
     -------
-    Members that subscribe to nothing are left out. Lists go by topic id and partition.
+    Lists by topic id and partition. Members that subscribe to nothing are left out.
 
     Raises
     ------
-    SubscribedTopicMissing : where a member subscribes to a topic that is not in `topics`.
+    SubscribedTopicMissing : if a member subscribes to a topic that is not in `topics`.
+
+    Examples
+    --------
+    >>> from app.core.groups.model import Member
+    >>> t1 = "AAAAAAAAAAAAAAAAAAAAAQ"
+    >>> answer = assign([Member("M0", (t1,)), Member("M1", (t1,))], {t1: 3})
+    >>> answer.offsets.tolist(), answer.partitions.tolist()
+    ([0, 3, 6], [0, 1, 2, 0, 1, 2])
     """
     group = ServerGroup.of(members, subscription_type)
-    audiences = group.audiences
-    refuse_missing(audiences, topics, first_only=group.is_homogeneous)
-    kind_of = np.zeros(len(group.ids), np.int64)
+    subscriptions = group.subscriptions
+    require_subscribed_topics(subscriptions, topics, first_only=group.is_homogeneous)
+    list_of = np.zeros(len(group.ids), np.int64)
     if not group.is_homogeneous:
-        kind_of[group.hashed] = audiences.kind_of
-    names = sorted(topic for topic in audiences.topics if topic in topics)
-    place_of = {name: place for place, name in enumerate(names)}
-    read = [
-        sorted(place_of[audiences.topics[topic]] for topic in kind.tolist() if audiences.topics[topic] in topics)
-        for kind in audiences.kinds
+        list_of[group.hashed] = subscriptions.list_of_member
+    names = sorted(topic for topic in subscriptions.topics if topic in topics)
+    position = {name: place for place, name in enumerate(names)}
+    topics_of_list = [
+        sorted(
+            position[subscriptions.topics[topic]] for topic in indices.tolist() if subscriptions.topics[topic] in topics
+        )
+        for indices in subscriptions.indices
     ]
-    present = [index for index, kind in enumerate(kind_of.tolist()) if read[kind]]
-    lists = [_all_partitions(places, np.array([topics[names[place]] for place in places], np.int64)) for places in read]
-    chosen = [lists[kind_of[index]] for index in present]
-    nothing = np.empty(0, np.int32)
+    present = [index for index, number in enumerate(list_of.tolist()) if topics_of_list[number]]
+    lists = [
+        _all_partitions(places, np.array([topics[names[place]] for place in places], np.int64))
+        for places in topics_of_list
+    ]
+    chosen = [lists[list_of[index]] for index in present]
+    empty = np.empty(0, np.int32)
     return GroupAssignment(
         members=[group.ids[index] for index in present],
         topics=names,
         offsets=np.cumsum([0, *(len(partitions) for _, partitions in chosen)], dtype=np.int64),
-        topic_index=np.concatenate([nothing, *(places for places, _ in chosen)]),
-        partitions=np.concatenate([nothing, *(partitions for _, partitions in chosen)]),
+        topic_index=np.concatenate([empty, *(places for places, _ in chosen)]),
+        partitions=np.concatenate([empty, *(partitions for _, partitions in chosen)]),
         without_partitions=[
             (member, place)
             for member, index in enumerate(present)
-            for place in read[kind_of[index]]
+            for place in topics_of_list[list_of[index]]
             if not topics[names[place]]
         ],
     )
 
 
 def _all_partitions(places: Sequence[int], counts: Int64s) -> tuple[Int32s, Int32s]:
-    """The topic of each partition, and its number."""
+    """Topic index and partition id of each partition of the topics: two int32 arrays."""
     starts = np.repeat(np.cumsum(counts) - counts, counts)
     numbers = np.arange(counts.sum(), dtype=np.int64) - starts
     return np.repeat(np.array(places, np.int32), counts), numbers.astype(np.int32)

@@ -1,10 +1,11 @@
-"""The steps of the constrained builder, one partition after another.
+"""Compiled loops of the constrained builder, one partition after another.
 
-progress : (6,) int64, see the names below; what one step leaves to the next.
-under, exact : (members,), (2·members,) int64: those with fewer than the lower quota, and those with exactly as many
-    that may get one more; sorted by id. `exact` is a queue from HEAD on.
-sizes : (members,) int64: how many partitions each has.
-deals : (deals, 2) int64 partition and member, in order: whatever is given beyond what is kept.
+progress : (6,) int64 state that one step leaves to the next, see the names below.
+under : (members,) int64 members below the lower quota, by id (Kafka's `unfilledMembersWithUnderMinQuotaPartitions`).
+exact : (2 · members,) int64 members at the lower quota that may get one more, by id; a queue from HEAD on (Kafka's
+    `unfilledMembersWithExactlyMinQuotaPartitions`).
+sizes : (members,) int64 number of partitions of each member.
+additions : (additions, 2) int64 partition and member, in order: every assignment beyond the kept partitions.
 """
 
 import numpy as np
@@ -12,20 +13,22 @@ from numba import njit
 from numpy.typing import NDArray
 
 from app.core.groups.sticky_builders.group_kernel import is_near
-from app.core.model import Int32s, Int64s
+from app.core.model import NO_MEMBER, Int32s, Int64s
 
-OVER, UNDER, HEAD, EXACT, DEALT, FAILED = range(6)
-NOBODY_LEFT = 1
-"""FAILED: partitions are left and every member is full."""
+OVER, UNDER, HEAD, EXACT, ADDED, FAILED = range(6)
+ALL_FULL = 1
+"""FAILED: partitions are unassigned and every member has reached its quota."""
 
 
 @njit(cache=True, nogil=True)
 def owned_lists(numbers: Int64s, owner: Int64s, id_of: Int32s, members: int, most_id: int) -> tuple[Int64s, Int64s]:
-    """Each owner's partitions by their own number, then by topic: bounds (members + 1,) and lists.
+    """Each owner's partitions by id, then by topic: bounds (members + 1,) and lists.
 
     Parameters
     ----------
-    numbers : ascending, so by topic; owner : (len(numbers),). id_of : (numbers,), each in 0 … most_id.
+    numbers : ascending, so by topic.
+    owner : (len(numbers),) members.
+    id_of : (all numbers,) partition ids, each in 0 … most_id.
     """
     starts = np.zeros(most_id + 2, np.int64)
     for number in numbers:
@@ -33,12 +36,12 @@ def owned_lists(numbers: Int64s, owner: Int64s, id_of: Int32s, members: int, mos
     starts = np.cumsum(starts)
     by_id = np.empty(len(numbers), np.int64)
     for index in range(len(numbers)):
-        own_number = id_of[numbers[index]]
-        by_id[starts[own_number]] = index
-        starts[own_number] += 1
+        partition_id = id_of[numbers[index]]
+        by_id[starts[partition_id]] = index
+        starts[partition_id] += 1
     bounds = np.zeros(members + 1, np.int64)
-    for each in owner:
-        bounds[each + 1] += 1
+    for owning in owner:
+        bounds[owning + 1] += 1
     bounds = np.cumsum(bounds)
     ends = bounds[:-1].copy()
     lists = np.empty(len(numbers), np.int64)
@@ -53,7 +56,7 @@ def owned_lists(numbers: Int64s, owner: Int64s, id_of: Int32s, members: int, mos
 def keep_owned(
     visits: Int64s, owned: Int64s, low: int, high: int, expected: int, under: Int64s, exact: Int64s, progress: Int64s
 ) -> Int64s:
-    """How many of its owned partitions each member keeps; `owned` : (members,) how many they are."""
+    """Number of owned partitions that each member keeps: (members,) int64; `owned` : (members,) how many it owns."""
     kept = np.empty(len(owned), np.int64)
     for member in visits:
         if owned[member] < low:
@@ -74,12 +77,12 @@ def keep_owned(
 
 
 @njit(cache=True, nogil=True)
-def split(bounds: Int64s, lists: Int64s, kept: Int64s, free: NDArray[np.bool_], revoked_by: Int64s) -> None:
-    """Mark as not free what members keep, and who gives up the rest; `free`, `revoked_by` : (numbers,)."""
+def split(bounds: Int64s, lists: Int64s, kept: Int64s, is_free: NDArray[np.bool_], revoked_by: Int64s) -> None:
+    """Mark kept partitions as not free and set the member that revokes each other one; outputs are (numbers,)."""
     for member in range(len(kept)):
         for place in range(bounds[member], bounds[member + 1]):
             if place < bounds[member] + kept[member]:
-                free[lists[place]] = False
+                is_free[lists[place]] = False
             else:
                 revoked_by[lists[place]] = member
 
@@ -99,19 +102,19 @@ def by_count(numbers: Int64s, counts: Int64s, most: int) -> Int64s:
 
 
 @njit(cache=True, nogil=True)
-def _next_near(racks: Int32s, counts: Int64s, names: Int64s, start: int, end: int, turn: int, rack_of: Int64s) -> int:
-    """The first place in names[start:end], from `turn` on and around, whose member is near; or -1.
+def _next_near(racks: Int32s, counts: Int64s, members: Int64s, start: int, end: int, turn: int, rack_of: Int32s) -> int:
+    """The first place in members[start:end], from `turn` on and around, whose member is near; or -1.
 
-    `counts` : how many of the names are in each rack, so that nobody is looked for in vain.
+    `counts` : (racks,) of these members in each rack; if a partition's racks have none, nothing is searched.
     """
-    some = False
+    has_candidate = False
     for rack in racks:
-        some = some or (rack >= 0 and counts[rack] > 0)
-    if not some:
+        has_candidate = has_candidate or (rack >= 0 and counts[rack] > 0)
+    if not has_candidate:
         return -1
     place = start + turn
     for _ in range(end - start):
-        if is_near(rack_of[names[place]], racks):
+        if is_near(rack_of[members[place]], racks):
             return place
         place += 1
         if place == end:
@@ -120,25 +123,25 @@ def _next_near(racks: Int32s, counts: Int64s, names: Int64s, start: int, end: in
 
 
 @njit(cache=True, nogil=True)
-def _remove(names: Int64s, place: int, end: int) -> None:
+def _remove(members: Int64s, place: int, end: int) -> None:
     for at in range(place, end - 1):
-        names[at] = names[at + 1]
+        members[at] = members[at + 1]
 
 
 @njit(cache=True, nogil=True)
-def _counted(names: Int64s, start: int, end: int, rack_of: Int64s, racks: int) -> Int64s:
+def _counted(members: Int64s, start: int, end: int, rack_of: Int32s, racks: int) -> Int64s:
     counts = np.zeros(racks, np.int64)
-    for member in names[start:end]:
+    for member in members[start:end]:
         if rack_of[member] >= 0:
             counts[rack_of[member]] += 1
     return counts
 
 
 @njit(cache=True, nogil=True)
-def deal_near(
-    left: Int64s,
+def assign_near(
+    unassigned: Int64s,
     racks_of: Int32s,
-    rack_of: Int64s,
+    rack_of: Int32s,
     racks: int,
     low: int,
     high: int,
@@ -146,18 +149,18 @@ def deal_near(
     under: Int64s,
     exact: Int64s,
     sizes: Int64s,
-    deals: Int64s,
+    additions: Int64s,
     progress: Int64s,
 ) -> Int64s:
-    """Give each partition to a near member that has room, in turn; those for which there is none are returned."""
-    rest = np.empty(len(left), np.int64)
+    """Assign each partition to a near member below its quota, in turn; returns the partitions without one."""
+    rest = np.empty(len(unassigned), np.int64)
     n_rest = 0
     turn = 0
     in_under = _counted(under, 0, progress[UNDER], rack_of, racks)
     in_exact = _counted(exact, progress[HEAD], progress[EXACT], rack_of, racks)
-    for number in left:
-        there = racks_of[number]
-        place = _next_near(there, in_under, under, 0, progress[UNDER], turn, rack_of)
+    for number in unassigned:
+        racks_of_replicas = racks_of[number]
+        place = _next_near(racks_of_replicas, in_under, under, 0, progress[UNDER], turn, rack_of)
         if place >= 0:
             member = under[place]
             turn = place + 1
@@ -173,7 +176,7 @@ def deal_near(
             if turn >= progress[UNDER]:
                 turn = 0
         else:
-            place = _next_near(there, in_exact, exact, progress[HEAD], progress[EXACT], 0, rack_of)
+            place = _next_near(racks_of_replicas, in_exact, exact, progress[HEAD], progress[EXACT], 0, rack_of)
             if place < 0:
                 rest[n_rest] = number
                 n_rest += 1
@@ -188,26 +191,26 @@ def deal_near(
                     progress[EXACT] = progress[HEAD]
                     in_exact[:] = 0
         sizes[member] += 1
-        deals[progress[DEALT], 0] = number
-        deals[progress[DEALT], 1] = member
-        progress[DEALT] += 1
+        additions[progress[ADDED], 0] = number
+        additions[progress[ADDED], 1] = member
+        progress[ADDED] += 1
     return rest[:n_rest]
 
 
 @njit(cache=True, nogil=True)
-def deal_in_turn(
-    left: Int64s,
+def assign_in_turn(
+    unassigned: Int64s,
     low: int,
     high: int,
     under: Int64s,
     exact: Int64s,
     sizes: Int64s,
-    deals: Int64s,
+    additions: Int64s,
     progress: Int64s,
 ) -> None:
-    """Give partitions to those under the lower quota in turn, then one each to those who may get one more."""
+    """Assign partitions to members below the lower quota in turn, then one each to those that may get one more."""
     at = 0
-    for number in left:
+    for number in unassigned:
         if at >= progress[UNDER]:
             at = 0
         if at < progress[UNDER]:
@@ -216,12 +219,12 @@ def deal_in_turn(
             member = exact[progress[HEAD]]
             progress[HEAD] += 1
         else:
-            progress[FAILED] = NOBODY_LEFT
+            progress[FAILED] = ALL_FULL
             return
         sizes[member] += 1
-        deals[progress[DEALT], 0] = number
-        deals[progress[DEALT], 1] = member
-        progress[DEALT] += 1
+        additions[progress[ADDED], 0] = number
+        additions[progress[ADDED], 1] = member
+        progress[ADDED] += 1
         at += 1
         if sizes[member] == low:
             at -= 1
@@ -234,27 +237,27 @@ def deal_in_turn(
 
 
 @njit(cache=True, nogil=True)
-def withheld(deals: Int64s, revoked_by: Int64s, disputed: NDArray[np.bool_]) -> Int64s:
-    """Who of each partition must wait until another has given it up, or -1; of several the last."""
-    waits = np.full(len(revoked_by), -1, np.int64)
-    for deal in range(len(deals)):
-        number = deals[deal, 0]
-        member = deals[deal, 1]
+def withheld(additions: Int64s, revoked_by: Int64s, disputed: NDArray[np.bool_]) -> Int64s:
+    """The member that waits for each partition until another one revokes it, or `NO_MEMBER`; of several the last."""
+    waiting = np.full(len(revoked_by), NO_MEMBER, np.int64)
+    for addition in range(len(additions)):
+        number = additions[addition, 0]
+        member = additions[addition, 1]
         if disputed[number] or (revoked_by[number] >= 0 and revoked_by[number] != member):
-            waits[number] = member
-    return waits
+            waiting[number] = member
+    return waiting
 
 
 @njit(cache=True, nogil=True)
 def collect(
-    bounds: Int64s, lists: Int64s, kept: Int64s, deals: Int64s, waits: Int64s, sizes: Int64s
+    bounds: Int64s, lists: Int64s, kept: Int64s, additions: Int64s, waiting: Int64s, sizes: Int64s
 ) -> tuple[Int64s, Int64s]:
-    """Each member's kept partitions, then those it was dealt, but for what it must wait for.
+    """Each member's kept partitions, then its additions, without the partitions it waits for.
 
     Parameters
     ----------
-    waits : (numbers,) a member of whose list the first such partition is left out; changed.
-    sizes : (members,) how many there are, those left out included.
+    waiting : (numbers,) the member from whose list the first occurrence is left out; changed.
+    sizes : (members,) partitions of each member, those left out included.
 
     Returns
     -------
@@ -267,16 +270,16 @@ def collect(
     out = np.empty(starts[-1], np.int64)
     for member in range(members):
         for number in lists[bounds[member] : bounds[member] + kept[member]]:
-            if waits[number] == member:
-                waits[number] = -1
+            if waiting[number] == member:
+                waiting[number] = NO_MEMBER
             else:
                 out[ends[member]] = number
                 ends[member] += 1
-    for deal in range(len(deals)):
-        number = deals[deal, 0]
-        member = deals[deal, 1]
-        if waits[number] == member:
-            waits[number] = -1
+    for addition in range(len(additions)):
+        number = additions[addition, 0]
+        member = additions[addition, 1]
+        if waiting[number] == member:
+            waiting[number] = NO_MEMBER
         else:
             out[ends[member]] = number
             ends[member] += 1

@@ -1,36 +1,45 @@
-"""The loop that moves partitions from full members to emptier ones, as long as that helps."""
+"""Compiled loop that moves partitions to members with fewer, as long as that improves the balance."""
 
 from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
+from app.core.groups.sticky_builders.general_state_kernel import (
+    TREEIFIED,
+    MemberLists,
+    PartitionMovements,
+    PotentialMembers,
+    find,
+    first_of,
+    move,
+    record,
+)
 from app.core.groups.sticky_builders.group_kernel import is_near
-from app.core.groups.sticky_builders.lists_kernel import Lists, Readers, hand_over
-from app.core.groups.sticky_builders.moves_kernel import ODD, Moves, find, first_of, record
 from app.core.model import Int64s
 
-DONE, WANTS_FIRST, HAS_NEWS, NULL_POINTER, NO_SUCH_ELEMENT, PASS_ENDS = range(6)
-AT, MODIFIED, CHANGED, BALANCE, ANSWER, WANTED, POOR, SHARED, RICH, VERSION = range(10)
-"""Places in `progress`: the next partition of `work`; whether this pass and whether any pass has moved one; the balance
-that was found since the last move; what an odd set iterates over first, and which set that is asked of; a member, a
-topic and a member that show why it is not balanced; how many moves there were."""
+DONE, NEEDS_FIRST, HAS_EVENTS, NULL_POINTER, NO_SUCH_ELEMENT, PASS_ENDS = range(6)
+AT, MODIFIED, CHANGED, BALANCE, FIRST_ELEMENT, REQUESTED_SET, SMALLER, SHARED, LARGER, VERSION = range(10)
+"""Places in `progress`: the next partition of the sequence; whether this pass, and whether any pass, has moved one; the
+balance since the last move; the first element of a treeified set, and the set it is requested of; a member, a topic and
+a member that show the imbalance; the number of moves."""
 UNKNOWN, BALANCED, UNBALANCED = range(3)
-STAYS, NOBODY_THERE = -1, -2
-"""Instead of a member who takes a partition: nobody needs to; Kafka looks one up that it has set aside, and fails."""
+STAYS, MISSING_MEMBER = -1, -2
+"""Instead of a receiving member: the partition stays; Kafka looks up a member that it has removed, and fails."""
 
 
-class Ledger(NamedTuple):
-    """What saves looking through all partitions.
+class BalanceIndex(NamedTuple):
+    """Counts and caches that replace a search of all partitions.
 
-    tally : (members, topics) int32: how many partitions of a topic each holds. Without rows where partitions are in two
-        lists, or are held that do not exist; then everything is looked at, in Kafka's order.
-    best, best_at : (topics,) int64: the first reader in the ranking, and at which VERSION it was.
-    order : (members,) int64 of the map of subscriptions. position : (members,) int64 in the map of lists.
-    starts, named : the known topics that each kind of subscription names, in its order.
+    counts : (members, topics) int32 number of partitions of each topic that each member has. Without rows if partitions
+        are in two lists, or do not exist; then all partitions are searched, in Kafka's order.
+    best, best_at : (topics,) int64 first subscriber in the ranking, and the VERSION at which it was.
+    order : (members,) int64 order of the map of subscriptions.
+    position : (members,) int64 position in the map of lists.
+    starts, named : the existing topics that each distinct subscription names, in its order.
     """
 
-    tally: np.ndarray[tuple[int, int], np.dtype[np.int32]]
+    counts: np.ndarray[tuple[int, int], np.dtype[np.int32]]
     best: Int64s
     best_at: Int64s
     order: Int64s
@@ -40,72 +49,74 @@ class Ledger(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def _is_unbalanced_still(lists: Lists, readers: Readers, ledger: Ledger, progress: Int64s) -> bool:
-    poor = progress[POOR]
-    rich = progress[RICH]
+def _is_still_unbalanced(
+    lists: MemberLists, potential: PotentialMembers, index: BalanceIndex, progress: Int64s
+) -> bool:
+    smaller = progress[SMALLER]
+    larger = progress[LARGER]
     return bool(
-        poor >= 0
-        and lists.sizes[poor] != readers.room[poor]
-        and lists.sizes[poor] + 1 < lists.sizes[rich]
-        and ledger.tally[rich, progress[SHARED]] > 0
+        smaller >= 0
+        and lists.sizes[smaller] != potential.capacity[smaller]
+        and lists.sizes[smaller] + 1 < lists.sizes[larger]
+        and index.counts[larger, progress[SHARED]] > 0
     )
 
 
 @njit(cache=True, nogil=True)
-def _tallied_balance(lists: Lists, readers: Readers, ledger: Ledger, progress: Int64s) -> int:
-    """Whether a member could take from one that holds two more; by topics, since only sizes and topics decide."""
-    if _is_unbalanced_still(lists, readers, ledger, progress):
+def _indexed_balance(lists: MemberLists, potential: PotentialMembers, index: BalanceIndex, progress: Int64s) -> int:
+    """Whether a member could take a partition from one with two more; by topic, since only sizes and topics decide."""
+    if _is_still_unbalanced(lists, potential, index, progress):
         return UNBALANCED
-    topics = len(ledger.best)
-    most = lists.sizes[lists.ranking[-1]]
-    poorest = np.full(topics, -1, np.int64)
+    topics = len(index.best)
+    largest = lists.sizes[lists.ranking[-1]]
+    smallest = np.full(topics, -1, np.int64)
     missing = topics
     for member in lists.ranking:
-        if lists.sizes[member] + 1 >= most or missing == 0:
+        if lists.sizes[member] + 1 >= largest or missing == 0:
             break
-        if lists.sizes[member] == readers.room[member]:
+        if lists.sizes[member] == potential.capacity[member]:
             continue
-        reads = readers.reads[readers.kind_of[member]]
+        subscribes = potential.subscribes[potential.list_of_member[member]]
         for topic in range(topics):
-            if reads[topic] and poorest[topic] < 0:
-                poorest[topic] = member
+            if subscribes[topic] and smallest[topic] < 0:
+                smallest[topic] = member
                 missing -= 1
     for place in range(len(lists.ranking) - 1, -1, -1):
-        rich = lists.ranking[place]
-        if lists.sizes[rich] <= lists.sizes[lists.ranking[0]] + 1:
+        larger = lists.ranking[place]
+        if lists.sizes[larger] <= lists.sizes[lists.ranking[0]] + 1:
             break
         for topic in range(topics):
-            poor = poorest[topic]
-            if poor >= 0 and ledger.tally[rich, topic] > 0 and lists.sizes[poor] + 1 < lists.sizes[rich]:
-                progress[POOR] = poor
+            smaller = smallest[topic]
+            if smaller >= 0 and index.counts[larger, topic] > 0 and lists.sizes[smaller] + 1 < lists.sizes[larger]:
+                progress[SMALLER] = smaller
                 progress[SHARED] = topic
-                progress[RICH] = rich
+                progress[LARGER] = larger
                 return UNBALANCED
     return BALANCED
 
 
 @njit(cache=True, nogil=True)
-def _is_later(lists: Lists, position: Int64s, member: int, other: int) -> bool:
-    """Whether a member's list comes behind another's, for those who are in the map of lists at all."""
+def _is_later(lists: MemberLists, position: Int64s, member: int, other: int) -> bool:
+    """Whether a member's list is after another one's in the map of lists; False if it is not in the map."""
     if member < 0 or lists.place[member] < 0:
         return False
     return other < 0 or lists.place[other] < 0 or position[member] > position[other]
 
 
 @njit(cache=True, nogil=True)
-def _searched_balance(lists: Lists, readers: Readers, ledger: Ledger) -> int:
-    """The same, partition by partition; NULL_POINTER where one is held by nobody who takes part."""
+def _searched_balance(lists: MemberLists, potential: PotentialMembers, index: BalanceIndex) -> int:
+    """As `_indexed_balance`, partition by partition; NULL_POINTER if the member of a partition is not active."""
     for member in lists.ranking:
-        if lists.sizes[member] == readers.room[member]:
+        if lists.sizes[member] == potential.capacity[member]:
             continue
-        kind = readers.kind_of[member]
-        for topic in ledger.named[ledger.starts[kind] : ledger.starts[kind + 1]]:
-            for number in range(readers.offsets[topic], readers.offsets[topic + 1]):
-                holder = lists.holder[number]
-                twin = lists.twin_holder[number]
-                if member in (holder, twin):
+        number_of_list = potential.list_of_member[member]
+        for topic in index.named[index.starts[number_of_list] : index.starts[number_of_list + 1]]:
+            for number in range(potential.offsets[topic], potential.offsets[topic + 1]):
+                assigned = lists.member[number]
+                twin = lists.twin_member[number]
+                if member in (assigned, twin):
                     continue
-                other = twin if _is_later(lists, ledger.position, twin, holder) else holder
+                other = twin if _is_later(lists, index.position, twin, assigned) else assigned
                 if lists.place[other] < 0:
                     return NULL_POINTER
                 if lists.sizes[member] + 1 < lists.sizes[other]:
@@ -114,73 +125,85 @@ def _searched_balance(lists: Lists, readers: Readers, ledger: Ledger) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _best_reader(lists: Lists, readers: Readers, ledger: Ledger, topic: int, version: int) -> int:
-    if ledger.best_at[topic] != version:
-        ledger.best_at[topic] = version
-        ledger.best[topic] = -1
+def _first_subscriber(
+    lists: MemberLists, potential: PotentialMembers, index: BalanceIndex, topic: int, version: int
+) -> int:
+    if index.best_at[topic] != version:
+        index.best_at[topic] = version
+        index.best[topic] = -1
         for member in lists.ranking:
-            if readers.reads[readers.kind_of[member], topic]:
-                ledger.best[topic] = member
+            if potential.subscribes[potential.list_of_member[member], topic]:
+                index.best[topic] = member
                 break
-    return int(ledger.best[topic])
+    return int(index.best[topic])
 
 
 @njit(cache=True, nogil=True)
-def _meets_inactive(lists: Lists, readers: Readers, order: Int64s, number: int, mine: int) -> bool:
-    """Whether Kafka comes upon a reader that it has set aside before it finds one to move the partition to."""
-    topic = readers.topic_of[number]
-    racks = readers.racks_of[number]
-    rounds = 0 if readers.rack_of[mine] >= 0 and is_near(readers.rack_of[mine], racks) else 1
+def _meets_inactive(lists: MemberLists, potential: PotentialMembers, order: Int64s, number: int, member: int) -> bool:
+    """Whether Kafka visits a subscriber that it has removed before it finds a receiving member."""
+    topic = potential.topic_of[number]
+    racks = potential.racks_of[number]
+    rounds = 0 if potential.rack_of[member] >= 0 and is_near(potential.rack_of[member], racks) else 1
     while rounds < 2:
-        for reader in order:
-            if not readers.reads[readers.kind_of[reader], topic]:
+        for subscriber in order:
+            if not potential.subscribes[potential.list_of_member[subscriber], topic]:
                 continue
-            if rounds == 0 and (readers.rack_of[reader] < 0 or not is_near(readers.rack_of[reader], racks)):
+            if rounds == 0 and (potential.rack_of[subscriber] < 0 or not is_near(potential.rack_of[subscriber], racks)):
                 continue
-            if lists.place[mine] < 0 or lists.place[reader] < 0:
+            if lists.place[member] < 0 or lists.place[subscriber] < 0:
                 return True
-            if lists.sizes[mine] > lists.sizes[reader] + 1:
+            if lists.sizes[member] > lists.sizes[subscriber] + 1:
                 return False
         rounds += 1
     return False
 
 
 @njit(cache=True, nogil=True)
-def _taker(lists: Lists, readers: Readers, ledger: Ledger, number: int, previous: int, version: int) -> int:
-    """Who is to have a partition instead of its holder: its previous owner, else the first of its readers."""
-    mine = lists.holder[number]
+def _receiver(
+    lists: MemberLists, potential: PotentialMembers, index: BalanceIndex, number: int, previous: int, version: int
+) -> int:
+    """The member to move a partition to: its previous owner, else its first subscriber in the ranking; or STAYS."""
+    member = lists.member[number]
     if previous >= 0:
-        if lists.place[mine] < 0 or lists.place[previous] < 0:
-            return NOBODY_THERE
-        if lists.sizes[mine] > lists.sizes[previous] + 1:
+        if lists.place[member] < 0 or lists.place[previous] < 0:
+            return MISSING_MEMBER
+        if lists.sizes[member] > lists.sizes[previous] + 1:
             return previous
-    if not len(ledger.tally) and _meets_inactive(lists, readers, ledger.order, number, mine):
-        return NOBODY_THERE
-    best = _best_reader(lists, readers, ledger, readers.topic_of[number], version)
-    return best if lists.sizes[mine] > lists.sizes[best] + 1 else STAYS
+    if not len(index.counts) and _meets_inactive(lists, potential, index.order, number, member):
+        return MISSING_MEMBER
+    best = _first_subscriber(lists, potential, index, potential.topic_of[number], version)
+    return best if lists.sizes[member] > lists.sizes[best] + 1 else STAYS
 
 
 @njit(cache=True, nogil=True)
-def _move(lists: Lists, readers: Readers, moves: Moves, ledger: Ledger, progress: Int64s, number: int, to: int) -> bool:
-    """Move a partition, or one that takes its place; False where an odd set must be asked first."""
-    topic = readers.topic_of[number]
-    source = moves.origin[number] if moves.origin[number] >= 0 else lists.holder[number]
-    back = find(moves, topic, to, source)
-    if back >= 0:
-        if not moves.sets[back, ODD]:
-            number = first_of(moves, back)
-        elif progress[ANSWER] >= 0:
-            number = progress[ANSWER]
-            progress[ANSWER] = -1
+def _move(
+    lists: MemberLists,
+    potential: PotentialMembers,
+    moves: PartitionMovements,
+    index: BalanceIndex,
+    progress: Int64s,
+    number: int,
+    to: int,
+) -> bool:
+    """Move a partition, or one that replaces it; False if the first element of a treeified set is needed."""
+    topic = potential.topic_of[number]
+    source = moves.origin[number] if moves.origin[number] >= 0 else lists.member[number]
+    reverse = find(moves, topic, to, source)
+    if reverse >= 0:
+        if not moves.sets[reverse, TREEIFIED]:
+            number = first_of(moves, reverse)
+        elif progress[FIRST_ELEMENT] >= 0:
+            number = progress[FIRST_ELEMENT]
+            progress[FIRST_ELEMENT] = -1
         else:
-            progress[WANTED] = back
+            progress[REQUESTED_SET] = reverse
             return False
-    old = lists.holder[number]
+    old = lists.member[number]
     record(moves, topic, number, old, to)
-    hand_over(lists, readers.rank, number, to)
-    if len(ledger.tally):
-        ledger.tally[old, topic] -= 1
-        ledger.tally[to, topic] += 1
+    move(lists, potential.rank, number, to)
+    if len(index.counts):
+        index.counts[old, topic] -= 1
+        index.counts[to, topic] += 1
     progress[MODIFIED] = 1
     progress[CHANGED] = 1
     progress[BALANCE] = UNKNOWN
@@ -189,48 +212,55 @@ def _move(lists: Lists, readers: Readers, moves: Moves, ledger: Ledger, progress
 
 
 @njit(cache=True, nogil=True)
-def _find_balance(lists: Lists, readers: Readers, ledger: Ledger, progress: Int64s) -> int:
+def _find_balance(lists: MemberLists, potential: PotentialMembers, index: BalanceIndex, progress: Int64s) -> int:
     if len(lists.ranking) == 0:
         return NO_SUCH_ELEMENT
     if lists.sizes[lists.ranking[0]] >= lists.sizes[lists.ranking[-1]] - 1:
         return BALANCED
-    if len(ledger.tally):
-        return _tallied_balance(lists, readers, ledger, progress)
-    return _searched_balance(lists, readers, ledger)
+    if len(index.counts):
+        return _indexed_balance(lists, potential, index, progress)
+    return _searched_balance(lists, potential, index)
 
 
 @njit(cache=True, nogil=True)
-def rebalance(
-    work: Int64s, previous: Int64s, lists: Lists, readers: Readers, moves: Moves, ledger: Ledger, progress: Int64s
+def reassign(
+    sequence: Int64s,
+    previous: Int64s,
+    lists: MemberLists,
+    potential: PotentialMembers,
+    moves: PartitionMovements,
+    index: BalanceIndex,
+    progress: Int64s,
 ) -> int:
-    """Go through `work`, again and again until nothing moves or all is balanced; to be called again until DONE.
+    """Visit the partitions of `sequence` in passes until a pass moves none or all is balanced; call again until DONE.
 
     Parameters
     ----------
-    work : partitions by number, in the order in which they are looked at.
-    previous : (numbers,) int64 member to whom a partition goes back if that helps, or -1.
+    sequence : partitions by number, in the order in which they are visited.
+    previous : (numbers,) int64 member that a partition returns to if that helps, or -1.
 
     Returns
     -------
-    DONE; PASS_ENDS: some have moved; WANTS_FIRST: progress[ANSWER] is to be what the odd set progress[WANTED] iterates
-    over first; HAS_NEWS: of odd sets, in `moves`; NULL_POINTER, NO_SUCH_ELEMENT: Kafka's code fails.
+    DONE; PASS_ENDS: some have moved; NEEDS_FIRST: the caller sets progress[FIRST_ELEMENT] to the first element of the
+    treeified set progress[REQUESTED_SET]; HAS_EVENTS: of treeified sets, in `moves`; NULL_POINTER, NO_SUCH_ELEMENT:
+    Kafka's code fails.
     """
-    while progress[AT] < len(work):
+    while progress[AT] < len(sequence):
         if progress[BALANCE] == UNKNOWN:
-            progress[BALANCE] = _find_balance(lists, readers, ledger, progress)
+            progress[BALANCE] = _find_balance(lists, potential, index, progress)
         if progress[BALANCE] == NULL_POINTER or progress[BALANCE] == NO_SUCH_ELEMENT:
             return int(progress[BALANCE])
         if progress[BALANCE] == BALANCED:
             break
-        number = work[progress[AT]]
-        to = _taker(lists, readers, ledger, number, previous[number], progress[VERSION])
-        if to == NOBODY_THERE:
+        number = sequence[progress[AT]]
+        to = _receiver(lists, potential, index, number, previous[number], progress[VERSION])
+        if to == MISSING_MEMBER:
             return NULL_POINTER
-        if to != STAYS and not _move(lists, readers, moves, ledger, progress, number, to):
-            return WANTS_FIRST
+        if to != STAYS and not _move(lists, potential, moves, index, progress, number, to):
+            return NEEDS_FIRST
         progress[AT] += 1
-        if moves.n_news[0]:
-            return HAS_NEWS
+        if moves.n_events[0]:
+            return HAS_EVENTS
     progress[AT] = 0
     if not progress[MODIFIED]:
         return DONE

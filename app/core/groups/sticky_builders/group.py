@@ -1,10 +1,10 @@
-"""What the sticky assignors look at, as arrays: members, topics, partitions, claims and racks.
+"""A group as the sticky assignors use it: members, topics, partitions, claims and racks as arrays.
 
 Members are numbered in the order in which they are first given. Kafka visits them in two orders: `order` is that of
 its map of subscriptions, `owned_order` that of a second map, filled in the first one's order.
 
-Topics are those that somebody subscribes to and the metadata knows, by name as Java sorts strings. Partitions are
-numbered by topic, then by their own number; behind them come those that somebody claims and the topic does not have.
+Topics are those that have subscribers and metadata, by name as Java sorts strings. Partitions are numbered by topic,
+then by id; partitions that are claimed and do not exist have the last numbers.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,42 +13,25 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from app.core.groups.arrays.member_order import hash_ordered
 from app.core.groups.arrays.owned import OwnedReader
+from app.core.groups.arrays.racks import RackTable
+from app.core.groups.arrays.subscriptions import Subscriptions, hash_ordered
 from app.core.groups.model import GroupMetadata, Member
-from app.core.groups.sticky_builders.group_kernel import settle
-from app.core.groups.sticky_builders.racks import Racks
+from app.core.groups.sticky_builders import group_kernel as kernel
 from app.core.jvm.hashes import utf16_order
 from app.core.model import Int32s, Int64s
-
-NOBODY = -1
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Subscriptions:
-    """Who subscribes to what.
-
-    Parameters
-    ----------
-    kind_of : (members,) int64: which of the distinct subscriptions a member has.
-    times : (kinds, topics) int32: how often a subscription names a topic.
-    all_equal : what Kafka takes for equal: those that come first in `order` and are empty are not looked at, and a
-        topic counts that nobody has metadata for.
-    """
-
-    kind_of: Int64s
-    times: Int32s
-    all_equal: bool
+from app.errors import AssignorLosesCount, KafkaError, KafkaRefuses, OwnedPartitionMissing
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Partitions:
-    """Partitions by number. `known` of them exist; the rest are claimed only.
+class NumberedPartitions:
+    """Partitions by number. The first `existing` ones exist; the rest are only claimed.
 
     Parameters
     ----------
-    topics : names, sorted. offsets : (topics + 1,) int64: partition p of topic t has the number offsets[t] + p.
-    topic_of, id_of : (numbers,) int32.
+    topics : names, sorted.
+    offsets : (topics + 1,) int64; partition p of topic t has the number offsets[t] + p.
+    topic_of, id_of : (numbers,) int32 topic index and partition id.
     """
 
     topics: tuple[str, ...]
@@ -57,95 +40,155 @@ class Partitions:
     id_of: Int32s = field(repr=False)
 
     @property
-    def known(self) -> int:
-        """How many partitions there are."""
+    def existing(self) -> int:
+        """Number of partitions that exist."""
         return int(self.offsets[-1])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Claims:
-    """What members say they own, and whom Kafka believes.
+    """Partitions that members claim to own, and the claims that Kafka accepts.
 
     Parameters
     ----------
-    members, partitions : (claims,) int64, in `order`, each member's in its own.
-    believed : (numbers,) int64: the claim that is, or -1.
-    disputed : (numbers,) bool: two of one generation claimed it.
-    previous : (numbers,) int64: who claimed it in the newest of the older generations, or -1.
+    members, partitions : (claims,) int64, in `order`, those of a member in its own order.
+    accepted : (numbers,) int64, the claim that Kafka accepts, or -1.
+    disputed : (numbers,) bool, whether two members of one generation claimed the partition.
+    previous : (numbers,) int64, the claimant in the newest of the older generations, or `NO_MEMBER` (Kafka's
+        `prevAssignment`).
     """
 
     members: Int64s = field(repr=False)
     partitions: Int64s = field(repr=False)
-    believed: Int64s = field(repr=False)
+    accepted: Int64s = field(repr=False)
     disputed: NDArray[np.bool_] = field(repr=False)
     previous: Int64s = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StickyGroup:
-    """The input of both builders. `rank` : (members,) int64: the place of an id among the sorted ids."""
+    """The input of both builders.
+
+    Parameters
+    ----------
+    ids : of the members.
+    order, owned_order : (members,) int64, the two orders in which Kafka visits members.
+    rank : (members,) int64, the position of each id among the sorted ids.
+    list_of_member : (members,) int32, the number of each member's subscription.
+    times : (subscriptions, topics) int32, how often each subscription names each topic.
+    all_equal : whether Kafka takes all subscriptions to be equal. It ignores empty ones that are first in `order`, and
+        counts topics without metadata.
+    racks : None if racks do not decide.
+    """
 
     ids: tuple[str, ...]
     order: Int64s
     owned_order: Int64s
     rank: Int64s
-    subscriptions: Subscriptions
-    partitions: Partitions
+    list_of_member: Int32s
+    times: Int32s
+    all_equal: bool
+    partitions: NumberedPartitions
     claims: Claims
-    racks: Racks | None
+    racks: "DecidingRacks | None"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DecidingRacks:
+    """The rack table of a group in which racks decide.
+
+    Parameters
+    ----------
+    table : over the existing partitions.
+    of_partition : (partitions, widest) int32, the rack of each replica, or `NO_RACK`.
+    members_near : (partitions,) int64, the number of members in one of the partition's racks.
+    """
+
+    table: RackTable
+    of_partition: Int32s = field(repr=False)
+    members_near: Int64s = field(repr=False)
+
+    @classmethod
+    def of(
+        cls, members: Sequence[Member], replicas: Sequence[Int32s], rack_of: Mapping[int, str | None]
+    ) -> "DecidingRacks | None":
+        """The racks, or None if they do not decide.
+
+        They do not decide if no member's rack contains a replica, or if all partitions are in the same racks. An empty
+        rack counts as none for a member, and as a rack for a broker.
+        """
+        if not any(member.rack_id for member in members):
+            return None
+        table = RackTable.of(members, rack_of, replicas)
+        of_partition = np.ascontiguousarray(table.of_replicas.T)
+        members_in = np.bincount(table.of_member + 1, minlength=table.count + 1)[1:]
+        members_near, width, has_replica = kernel.count_near(of_partition, members_in)
+        if not members_in[has_replica].any() or (width == has_replica.sum()).all():
+            return None
+        return cls(table, of_partition, members_near)
+
+    def are_away(self, members: Int64s, partitions: Int64s) -> NDArray[np.bool_]:
+        """Whether each member has a rack that contains no replica of the partition beside it: (n,) bool.
+
+        A partition that does not exist is in no rack.
+        """
+        result: NDArray[np.bool_] = kernel.are_away(members, partitions, self.table.of_member, self.of_partition)
+        return result
 
 
 def group_of(
     members: Sequence[Member], metadata: GroupMetadata, *, claimed_generation: Mapping[str, int]
 ) -> StickyGroup:
-    """Arrays of a group. Of an id that is given twice the last is taken in the place of the first, as a map does.
+    """The arrays of a group. Of members with one id, the last replaces the first, as in a map.
 
     Parameters
     ----------
-    claimed_generation : of those members whose claims arrive, the generation that goes with them.
+    claimed_generation : by member id, the generation of the member's claims; the claims of other members do not count.
     """
     distinct = {member.id: member for member in members}
     ids = tuple(distinct)
     unique = tuple(distinct.values())
     order = hash_ordered(ids)
-    again = hash_ordered([ids[member] for member in order.tolist()])
+    owned_order = order[hash_ordered([ids[member] for member in order.tolist()])]
     rank = np.empty(len(ids), np.int64)
     rank[sorted(range(len(ids)), key=lambda member: utf16_order(ids[member]))] = np.arange(len(ids))
-    topics, subscriptions = _subscriptions(unique, order, metadata)
+    subscriptions = Subscriptions.of(unique)
+    existing = (
+        topic for topic in subscriptions.topics if topic in metadata.topics and len(metadata.topics[topic].replicas)
+    )
+    topics = tuple(sorted(existing, key=utf16_order))
     replicas = [metadata.topics[topic].replicas for topic in topics]
     offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum([len(rows) for rows in replicas], dtype=np.int64)])
     partitions, claims = _claims(unique, order, topics, offsets, claimed_generation)
-    racks = Racks.of(unique, replicas, metadata.rack_of)
-    return StickyGroup(ids, order, order[again], rank, subscriptions, partitions, claims, racks)
+    return StickyGroup(
+        ids,
+        order,
+        owned_order,
+        rank,
+        subscriptions.list_of_member,
+        _times(subscriptions, topics),
+        _all_equal(subscriptions.lists, subscriptions.list_of_member[order]),
+        partitions,
+        claims,
+        DecidingRacks.of(unique, replicas, metadata.rack_of),
+    )
 
 
-def _subscriptions(
-    members: Sequence[Member], order: Int64s, metadata: GroupMetadata
-) -> tuple[tuple[str, ...], Subscriptions]:
-    kinds: dict[tuple[str, ...], int] = {}
-    # Members often share one tuple, whose hash would be computed anew for each.
-    kind_of_object: dict[int, int] = {}
-    for member in members:
-        if id(member.topics) not in kind_of_object:
-            kind_of_object[id(member.topics)] = kinds.setdefault(member.topics, len(kinds))
-    kind_of = np.array([kind_of_object[id(member.topics)] for member in members], np.int64)
-    subscribed = set().union(*kinds)
-    known = (topic for topic in subscribed if topic in metadata.topics and len(metadata.topics[topic].replicas))
-    topics = tuple(sorted(known, key=utf16_order))
+def _times(subscriptions: Subscriptions, topics: Sequence[str]) -> Int32s:
     index_of = {topic: index for index, topic in enumerate(topics)}
-    times = np.zeros((len(kinds), len(topics)), np.int32)
-    for kind, names in enumerate(kinds):
-        np.add.at(times[kind], [index_of[name] for name in names if name in index_of], 1)
-    return topics, Subscriptions(kind_of, times, _all_equal(tuple(kinds), kind_of[order]))
+    times = np.zeros((len(subscriptions.lists), len(topics)), np.int32)
+    for row, names in zip(times, subscriptions.lists, strict=True):
+        np.add.at(row, [index_of[name] for name in names if name in index_of], 1)
+    return times
 
 
-def _all_equal(kinds: Sequence[tuple[str, ...]], visited: Int64s) -> bool:
-    subscribing = np.flatnonzero(np.array([bool(kind) for kind in kinds], np.bool_)[visited])
+def _all_equal(lists: Sequence[tuple[str, ...]], visited: Int32s) -> bool:
+    subscribing = np.flatnonzero(np.array([bool(names) for names in lists], np.bool_)[visited])
     if not len(subscribing):
         return True
-    first = frozenset(kinds[visited[subscribing[0]]])
-    alike = np.array([len(kind) == len(first) and first.issuperset(kind) for kind in kinds])
-    return bool(alike[visited[subscribing[0] + 1 :]].all())
+    first = frozenset(lists[visited[subscribing[0]]])
+    is_equal = np.array([len(names) == len(first) and first.issuperset(names) for names in lists])
+    return bool(is_equal[visited[subscribing[0] + 1 :]].all())
 
 
 def _claims(
@@ -154,32 +197,60 @@ def _claims(
     topics: tuple[str, ...],
     offsets: Int64s,
     claimed_generation: Mapping[str, int],
-) -> tuple[Partitions, Claims]:
+) -> tuple[NumberedPartitions, Claims]:
     claimants = [member for member in order.tolist() if members[member].id in claimed_generation]
     reader = OwnedReader(topics)
-    pieces = [reader.read(members[member].owned) for member in claimants]
-    who = np.repeat(np.array(claimants, np.int64), [len(ids) for _, ids in pieces])
-    of_topic = np.concatenate([np.empty(0, np.int64), *(where for where, _ in pieces)])
-    ids = np.concatenate([np.empty(0, np.int64), *(ids for _, ids in pieces)])
+    claimed = [reader.read(members[member].owned) for member in claimants]
+    claimant = np.repeat(np.array(claimants, np.int64), [len(ids) for _, ids in claimed])
+    of_topic = np.concatenate([np.empty(0, np.int64), *(topic_index for topic_index, _ in claimed)])
+    ids = np.concatenate([np.empty(0, np.int64), *(ids for _, ids in claimed)])
     if of_topic.min(initial=0) < 0:
-        who, ids, of_topic = who[of_topic >= 0], ids[of_topic >= 0], of_topic[of_topic >= 0]
+        claimant, ids, of_topic = claimant[of_topic >= 0], ids[of_topic >= 0], of_topic[of_topic >= 0]
     counts = np.diff(offsets)
     numbers = offsets[of_topic] + ids
-    beyond = (ids < 0) | (ids >= counts[of_topic])
-    only_claimed = sorted(set(zip(of_topic[beyond].tolist(), ids[beyond].tolist(), strict=True)))
-    place_of = {claimed: offsets[-1] + place for place, claimed in enumerate(only_claimed)}
-    numbers[beyond] = [
-        place_of[claimed] for claimed in zip(of_topic[beyond].tolist(), ids[beyond].tolist(), strict=True)
+    is_missing = (ids < 0) | (ids >= counts[of_topic])
+    only_claimed = sorted(set(zip(of_topic[is_missing].tolist(), ids[is_missing].tolist(), strict=True)))
+    number_of = {pair: offsets[-1] + place for place, pair in enumerate(only_claimed)}
+    numbers[is_missing] = [
+        number_of[pair] for pair in zip(of_topic[is_missing].tolist(), ids[is_missing].tolist(), strict=True)
     ]
     id_of = np.arange(offsets[-1]) - np.repeat(offsets[:-1], counts)
-    partitions = Partitions(
+    partitions = NumberedPartitions(
         topics,
         offsets,
         topic_of=np.append(np.repeat(np.arange(len(topics)), counts), [topic for topic, _ in only_claimed]).astype(
             np.int32
         ),
-        id_of=np.append(id_of, [claimed for _, claimed in only_claimed]).astype(np.int32),
+        id_of=np.append(id_of, [partition for _, partition in only_claimed]).astype(np.int32),
     )
     generation = np.full(len(members), -1, np.int64)
     generation[claimants] = [claimed_generation[members[member].id] for member in claimants]
-    return partitions, Claims(who, numbers, *settle(numbers, who, generation, len(partitions.topic_of)))
+    return partitions, Claims(
+        claimant, numbers, *kernel.settle(numbers, claimant, generation, len(partitions.topic_of))
+    )
+
+
+def count_failure(group: StickyGroup, kafka: KafkaError) -> KafkaRefuses:
+    """The failure to raise; it names the first owned partition that its topic does not have, if there is one."""
+    partitions, claims = group.partitions, group.claims
+    beyond = claims.partitions[claims.partitions >= partitions.existing]
+    if not len(beyond):
+        return AssignorLosesCount(
+            f"Kafka's sticky assignor fails with {kafka.exception}, since a member that owned partitions in an older "
+            "generation takes no part any more",
+            kafka=kafka,
+        )
+    topic = int(partitions.topic_of[beyond[0]])
+    partition = int(partitions.id_of[beyond[0]])
+    count = int(partitions.offsets[topic + 1] - partitions.offsets[topic])
+    member = group.ids[int(claims.members[claims.partitions >= partitions.existing][0])]
+    name = partitions.topics[topic]
+    return OwnedPartitionMissing(
+        f"member {member} owns partition {partition} of topic {name}, which has {count}; Kafka's sticky assignor fails "
+        f"with {kafka.exception}",
+        kafka=kafka,
+        member=member,
+        topic=name,
+        partition=partition,
+        partitions=count,
+    )

@@ -1,26 +1,32 @@
-"""Whom to believe of several claimants, one claim after another; and who and what is in which rack."""
+"""Compiled loops of both sticky builders: the claims that Kafka accepts, and racks of partitions."""
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from app.core.model import Int32s, Int64s
+from app.core.model import NO_RACK, Int32s, Int64s
 
 
 @njit(cache=True, nogil=True)
 def settle(
     partitions: Int64s, members: Int64s, generations: Int64s, numbers: int
 ) -> tuple[Int64s, NDArray[np.bool_], Int64s]:
-    """Go through claims in order: the newest generation is believed; two of one generation lose it both.
+    """Accept the claim of the newest generation; of two in one generation, neither.
 
-    A member whose claims come with a generation below -1 is compared as -1 when another claims the same after it:
-    Kafka reads the one from the user data, the other from the subscription, which knows no generation below.
+    A member whose claims have a generation below -1 is compared as -1 with a later claimant: Kafka reads the one from
+    the user data, the other from the subscription, where a generation is never below -1.
+
+    Parameters
+    ----------
+    partitions, members : (claims,) int64, in the order in which Kafka reads them.
+    generations : (members,) int64.
+    numbers : number of partitions, claimed ones that do not exist included.
 
     Returns
     -------
-    `believed`, `disputed` and `previous` of `Claims`, each (numbers,).
+    `accepted`, `disputed` and `previous` of `Claims`, each (numbers,).
     """
-    believed = np.full(numbers, -1, np.int64)
+    accepted = np.full(numbers, -1, np.int64)
     disputed = np.zeros(numbers, np.bool_)
     claimant = np.full(numbers, -1, np.int64)
     previous = np.full(numbers, -1, np.int64)
@@ -32,74 +38,65 @@ def settle(
         member = members[claim]
         generation = generations[member]
         if generation < newest:
-            before = previous[partition]
-            if before < 0 or generation > generations[before]:
+            older = previous[partition]
+            if older < 0 or generation > generations[older]:
                 previous[partition] = member
-        other = claimant[partition]
-        if other >= 0 and generation < max(generations[other], -1):
+        rival = claimant[partition]
+        if rival >= 0 and generation < max(generations[rival], -1):
             continue
-        if other >= 0 and generation == max(generations[other], -1):
+        if rival >= 0 and generation == max(generations[rival], -1):
             disputed[partition] = True
-            believed[partition] = -1
+            accepted[partition] = -1
         else:
-            believed[partition] = claim
+            accepted[partition] = claim
         claimant[partition] = member
-    return believed, disputed, previous
-
-
-@njit(cache=True, nogil=True)
-def racks_by_partition(replicas: Int32s, rack_of: Int32s, racks: Int32s, filled: int) -> None:
-    """Write the distinct racks of each row of `replicas` to `racks`, from row `filled` on; it is padded with -1.
-
-    Parameters
-    ----------
-    replicas, rack_of : brokers and their racks as `RackIndex` numbers them.
-    """
-    for row in range(len(replicas)):
-        found = 0
-        for broker in replicas[row]:
-            if broker < 0 or broker >= len(rack_of) or rack_of[broker] < 0:
-                continue
-            known = False
-            for other in range(found):
-                known = known or racks[filled + row, other] == rack_of[broker]
-            if not known:
-                racks[filled + row, found] = rack_of[broker]
-                found += 1
+    return accepted, disputed, previous
 
 
 @njit(cache=True, nogil=True)
 def is_near(rack: int, racks: Int32s) -> bool:
-    """Whether a rack is among those of a partition."""
-    for other in racks:
-        if other < 0:
-            return False
-        if other == rack:
-            return True
-    return False
+    """Whether a member's rack is among those of a partition's replicas; False for `NO_RACK`."""
+    near = False
+    for replica_rack in racks:
+        near |= replica_rack == rack
+    return near and rack != NO_RACK
 
 
 @njit(cache=True, nogil=True)
 def count_near(racks: Int32s, members_in: Int64s) -> tuple[Int64s, Int64s, NDArray[np.bool_]]:
-    """How many members are in one of each partition's racks, how many racks it has, and which racks hold anything."""
+    """Members in one of each partition's racks, racks of each partition, and racks with a replica.
+
+    Parameters
+    ----------
+    racks : (partitions, widest) int32 rack of each replica, or `NO_RACK`.
+    members_in : (racks,) int64 number of members.
+
+    Returns
+    -------
+    (partitions,) int64, (partitions,) int64 and (racks,) bool.
+    """
     near = np.zeros(len(racks), np.int64)
     width = np.zeros(len(racks), np.int64)
-    here = np.zeros(len(members_in), np.bool_)
+    has_replica = np.zeros(len(members_in), np.bool_)
     for row in range(len(racks)):
-        for rack in racks[row]:
-            if rack >= 0:
+        for replica in range(racks.shape[1]):
+            rack = racks[row, replica]
+            is_new = rack != NO_RACK
+            for earlier in range(replica):
+                is_new = is_new and racks[row, earlier] != rack
+            if is_new:
                 near[row] += members_in[rack]
                 width[row] += 1
-                here[rack] = True
-    return near, width, here
+                has_replica[rack] = True
+    return near, width, has_replica
 
 
 @njit(cache=True, nogil=True)
-def away(members: Int64s, partitions: Int64s, rack_of: Int64s, racks: Int32s) -> NDArray[np.bool_]:
-    """Whether a member has a rack that its partition is not in; one beyond those that exist is in none."""
+def are_away(members: Int64s, partitions: Int64s, rack_of: Int32s, racks: Int32s) -> NDArray[np.bool_]:
+    """Whether each member has a rack without a replica of its partition; a partition that does not exist has none."""
     result = np.zeros(len(members), np.bool_)
     for place in range(len(members)):
         rack = rack_of[members[place]]
         number = partitions[place]
-        result[place] = rack >= 0 and (number >= len(racks) or not is_near(rack, racks[number]))
+        result[place] = rack != NO_RACK and (number >= len(racks) or not is_near(rack, racks[number]))
     return result

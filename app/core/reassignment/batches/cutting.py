@@ -1,11 +1,4 @@
-"""Cut a reassignment into batches that Kafka executes one after another.
-
-Cut a reassignment into batches that Kafka executes one after another.
-
-No schedule of these steps has fewer batches than this.
-
-What each batch moves, and how long that takes.
-"""
+"""Cut a reassignment into batches that Kafka executes one after another, with figures and a lower bound."""
 
 from dataclasses import dataclass
 
@@ -13,26 +6,41 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.core.model import UNKNOWN_SIZE, Int64s
-from app.core.reassignment.batches.model import Batches, BatchLimits, Disks, Reassigned
-from app.core.reassignment.batches.scheduling import NO_LIMIT, Chains, Reordered, is_hottest_first, pack, steps
+from app.core.reassignment.batches.model import Batches, BatchLimits, BrokerDisks, ReassignedPartitions
+from app.core.reassignment.batches.scheduling import NO_LIMIT, FinalOrders, StepChains, is_hottest_first, pack, steps
 
 
-def cut(reassigned: Reassigned, limits: BatchLimits, disks: Disks | None = None) -> Batches:
+def cut_batches(reassigned: ReassignedPartitions, limits: BatchLimits, disks: BrokerDisks | None = None) -> Batches:
     """Cut a reassignment into batches, so that no broker exceeds a limit at any time while they run.
 
-    First the batches that move replicas, then those that give lists their final order: leaders change last, but for
-    partitions whose leader goes. `steps` says what each partition goes through, `packing` in which order.
+    Batches that move replicas come first, then those that set the final order of lists: leaders change last, except for
+    partitions whose leader is removed. `scheduling` defines the steps of each partition and packs them greedily.
+
+    Complexity: O(steps · log(steps)) for packing, compiled, and O(rows · widest²) for the steps.
 
     Parameters
     ----------
-    disks : what brokers use at any time stays within it. What a batch deletes is free after it.
+    reassigned : replica lists before and after.
+    limits : of each batch.
+    disks : what brokers use at any time stays within it; what a batch deletes is free after it. None: no limit.
 
     Raises
     ------
-    MoveExceedsBatchLimit
-        One replica alone is more than `max_bytes_in_per_broker`.
-    BatchesOutOfDisk
-        At some point no further step fits on the disks.
+    MoveExceedsBatchLimit : one replica alone exceeds `max_bytes_in_per_broker`.
+    BatchesOutOfDisk : at some point no further step fits on the disks.
+
+    Examples
+    --------
+    Two partitions move from broker 0 to broker 1, which may receive one replica in a batch.
+
+    >>> import numpy as np
+    >>> from app.core.reassignment import BatchLimits, ReassignedPartitions, cut_batches
+    >>> reassigned = ReassignedPartitions(
+    ...     before=np.array([[0], [0]], np.int32), after=np.array([[1], [1]], np.int32), size_bytes=np.array([5, 7]),
+    ...     heat=np.array([2, 1]), broker_ids=np.array([101, 102], np.int32))
+    >>> batches = cut_batches(reassigned, BatchLimits(max_moves_in_per_broker=1))
+    >>> len(batches), batches.lower_bound, batches.rows.tolist(), batches.moved_bytes.tolist()
+    (2, 2, [1, 0], [7, 5])
     """
     chains, reordered = steps(reassigned, limits, hottest_first=is_hottest_first(limits, disks))
     batch_of = pack(reassigned, chains, limits, disks)
@@ -42,7 +50,7 @@ def cut(reassigned: Reassigned, limits: BatchLimits, disks: Disks | None = None)
     rows = np.concatenate([chains.rows[chains.chain_of], reordered.rows])
     order = np.lexsort((rows, batch))
     n_batches = int(batch.max(initial=-1)) + 1
-    counted = figures(reassigned, chains, batch_of, n_batches, limits)
+    counted = _batch_figures(reassigned, chains, batch_of, n_batches, limits)
     return Batches(
         rows=rows[order],
         offsets=_offsets(batch, n_batches),
@@ -54,7 +62,7 @@ def cut(reassigned: Reassigned, limits: BatchLimits, disks: Disks | None = None)
         unknown_sizes=counted.unknown_sizes,
         max_bytes_in=counted.max_bytes_in,
         seconds=counted.seconds,
-        lower_bound=lower_bound(reassigned, chains, reordered, limits),
+        lower_bound=batches_lower_bound(reassigned, chains, reordered, limits),
     )
 
 
@@ -62,11 +70,14 @@ def _offsets(batch: Int64s, n_batches: int) -> Int64s:
     return np.concatenate([[0], np.cumsum(np.bincount(batch, minlength=n_batches))]).astype(np.int64)
 
 
-def lower_bound(reassigned: Reassigned, chains: Chains, reordered: Reordered, limits: BatchLimits) -> int:
-    """As few batches as the steps could be in, if that.
+def batches_lower_bound(
+    reassigned: ReassignedPartitions, chains: StepChains, reordered: FinalOrders, limits: BatchLimits
+) -> int:
+    """Lower bound on the number of batches; may not be attainable.
 
-    Batches that move replicas: the most of what each limit alone calls for, as ⌈replicas that a broker takes in all /
-    those it takes in one batch⌉, and the steps of the partition that has most. Then come those for the final orders.
+    For batches that move replicas, the largest of what each limit alone requires, ⌈replicas that a broker receives in
+    all / those it may receive in one batch⌉ and likewise for the other limits, and the steps of the partition that has
+    most. To these the batches for the final orders are added.
     """
     brokers = len(reassigned.broker_ids)
     chain_of_add = np.repeat(chains.chain_of, np.diff(chains.adds_from))
@@ -90,8 +101,8 @@ def _batches(totals: Int64s, limit: int | None) -> int:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Figures:
-    """(batches,) arrays, as `Batches` has them."""
+class BatchFigures:
+    """(batches,) arrays, as in `Batches`."""
 
     moved_replicas: Int64s
     moved_bytes: Int64s
@@ -100,8 +111,10 @@ class Figures:
     seconds: NDArray[np.float64] | None
 
 
-def figures(reassigned: Reassigned, chains: Chains, batch_of: Int64s, n_batches: int, limits: BatchLimits) -> Figures:
-    """Count what the steps move in each of the batches; `batch_of` is (steps,) int64."""
+def _batch_figures(
+    reassigned: ReassignedPartitions, chains: StepChains, batch_of: Int64s, n_batches: int, limits: BatchLimits
+) -> BatchFigures:
+    """Count what the steps move in each batch; `batch_of` is (steps,) int64."""
     n_adds = np.diff(chains.adds_from)
     chain, batch = np.repeat(chains.chain_of, n_adds), np.repeat(batch_of, n_adds)
     size = chains.size[chain]
@@ -112,7 +125,7 @@ def figures(reassigned: Reassigned, chains: Chains, batch_of: Int64s, n_batches:
     if limits.throttle_bytes_per_s is not None:
         busiest = np.maximum(bytes_in, _most(batch, chains.source[chain], size, n_batches))
         seconds = busiest / limits.throttle_bytes_per_s
-    return Figures(
+    return BatchFigures(
         moved_replicas=np.bincount(batch, minlength=n_batches),
         moved_bytes=moved_bytes,
         unknown_sizes=np.bincount(
@@ -127,7 +140,7 @@ def _most(batch: Int64s, broker: NDArray[np.integer], size: Int64s, n_batches: i
     """(batches,) int64: the most bytes that one broker has in each batch."""
     most = np.zeros(n_batches, np.int64)
     if len(batch):
-        # Sorted and added up, since a table of batches × brokers may be far larger than the moves.
+        # Sorted and summed, since a table of batches × brokers may be far larger than the moves.
         order = np.lexsort((broker, batch))
         batch, broker = batch[order], broker[order]
         begins = np.flatnonzero(np.diff(batch, prepend=-1) | np.diff(broker, prepend=-1))

@@ -1,4 +1,4 @@
-"""What is cut into batches, within which limits, and what comes of it."""
+"""The input, the limits and the result of cutting a reassignment into batches."""
 
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -10,25 +10,25 @@ from app.core.model import Int32s, Int64s
 
 
 class Hottest(StrEnum):
-    """When the partitions with most heat move."""
+    """When the hottest partitions (by ingress rate, else by size) are scheduled."""
 
     LAST = "last"
     FIRST = "first"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Reassigned:
-    """Where replicas are and where they shall be. Brokers are positions; rows are partitions, as the caller knows them.
+class ReassignedPartitions:
+    """Replica lists before and after. Brokers are positions; rows are partitions, in the caller's order.
 
     Parameters
     ----------
-    before : (rows, widest) int32 positions, padded with -1, the preferred leader first. An empty row is a partition
-        that does not exist yet: it is created, not copied, and is in no batch.
-    after : (rows, widest) int32, the same; no row is empty. Its width may be another one.
-    size_bytes : (rows,) int64 bytes of one replica, or `UNKNOWN_SIZE`, which counts as none and is counted.
-    heat : (rows,) int64 what makes a partition hot: its ingress or its bytes.
-    broker_ids : (brokers,) int32, what failures call the brokers.
-    rack_of : (brokers,) int32 index of each broker's rack; None where racks do not count.
+    before : (rows, widest) int32 positions, padded with -1, the preferred leader first. An empty row is a new
+        partition: it is created, not copied, and is in no batch.
+    after : (rows, widest) int32, likewise; no row is empty. Its width may differ.
+    size_bytes : (rows,) int64 bytes of one replica, or `UNKNOWN_SIZE`, which adds no bytes and is counted.
+    heat : (rows,) int64 by which partitions are hotter than others: ingress or bytes.
+    broker_ids : (brokers,) int32 for failures and violations.
+    rack_of : (brokers,) int32 index of each broker's rack; None if racks are ignored.
     """
 
     before: Int32s = field(repr=False)
@@ -41,17 +41,18 @@ class Reassigned:
 
 @dataclass(frozen=True, slots=True)
 class BatchLimits:
-    """What no batch exceeds, each at least 1; None is no limit.
+    """Limits of each batch, at least 1 each; None is no limit.
 
     Parameters
     ----------
-    max_moves_in_per_broker : replicas that a broker takes in one batch.
+    max_moves_in_per_broker : replicas that a broker receives in one batch.
     max_moves_out_per_broker : replicas that are copied from a broker in one batch. Followers fetch from the leader, so
         all new replicas of a partition are copied from the first of its list.
-    max_bytes_in_per_broker : transient bytes: of all the replicas that a broker takes in one batch, as what it gives
-        away is deleted only when the partition's step is done.
-    max_partitions : in one batch.
-    throttle_bytes_per_s : of every broker, in and out alike; decides how long a batch takes, and not what is in it.
+    max_bytes_in_per_broker : transient bytes: all replicas that a broker receives in one batch, as the replicas it
+        loses are deleted only when the partition's step completes.
+    max_partitions : partitions in one batch.
+    throttle_bytes_per_s : of every broker, in and out alike; determines how long a batch takes, not what is in it.
+    hottest : whether the hottest partitions are in the first or the last batches.
     """
 
     max_moves_in_per_broker: int | None = 4
@@ -63,8 +64,13 @@ class BatchLimits:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Disks:
-    """(brokers,) int64 bytes: what each broker uses now, and what it may use at any time."""
+class BrokerDisks:
+    """Disk usage of brokers.
+
+    Parameters
+    ----------
+    used_bytes, max_bytes : (brokers,) int64 bytes, used now and usable at any time.
+    """
 
     used_bytes: Int64s
     max_bytes: Int64s
@@ -76,17 +82,18 @@ class Batches:
 
     Parameters
     ----------
-    rows : (steps,) int64 rows of `Reassigned`.
+    rows : (steps,) int64 rows of `ReassignedPartitions`.
     offsets : (batches + 1,) int64.
-    before, after : (steps, widest) int32 positions, padded with -1: the replica list that a step finds, and the one
-        that it asks Kafka for. The inverse of a batch asks for `before`; inverses executed from the last batch to the
-        first lead back to where everything was, order included.
-    moving : how many batches move replicas; those after them only change preferred leaders and the order of lists.
-    moved_replicas : (batches,) int64 copied. moved_bytes : (batches,) int64 of them, as far as sizes are known.
-    unknown_sizes : (batches,) int64 copied replicas whose size nobody knows.
-    max_bytes_in : (batches,) int64 the most that one broker takes in.
-    seconds : (batches,) float64, with a throttle, what the broker with most bytes in or out needs; None without one.
-    lower_bound : as few batches as the steps could be in, if that; see `bounds`.
+    before, after : (steps, widest) int32 positions, padded with -1: the replica list before a step, and the one that it
+        requests of Kafka. The inverse of a batch requests `before`; inverses executed from the last batch to the first
+        restore the previous assignment, order included.
+    moving : number of batches that move replicas; those after them only change preferred leaders and the order of
+        lists.
+    moved_replicas : (batches,) int64 copied. moved_bytes : (batches,) int64 of them, of known size.
+    unknown_sizes : (batches,) int64 copied replicas of unknown size.
+    max_bytes_in : (batches,) int64 the most that one broker receives.
+    seconds : (batches,) float64 of the broker with most bytes in or out at the throttle; None without a throttle.
+    lower_bound : lower bound on the number of batches; may not be attainable.
     """
 
     rows: Int64s = field(repr=False)
@@ -105,5 +112,5 @@ class Batches:
         return len(self.offsets) - 1
 
     def steps(self, batch: int) -> slice:
-        """Where a batch stands in `rows`, `before` and `after`."""
+        """The slice of a batch in `rows`, `before` and `after`."""
         return slice(int(self.offsets[batch]), int(self.offsets[batch + 1]))

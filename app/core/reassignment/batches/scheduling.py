@@ -1,30 +1,25 @@
 """The steps of each partition, and the batch of each step.
 
-The steps of each partition: which replica lists it goes through on its way.
+During a step Kafka has the replicas of both lists, so that one list after another may replace one replica. With a
+replicas to add, d to remove, and factors f before and g after:
 
-During a step Kafka holds the replicas of both lists, so that one list after another may replace one replica. With
-a replicas to add, d to drop, and factors f before and g after:
+- At no time does Kafka have more than max(f, g) + 1 replicas of the partition, nor is it asked for less than min(f, g).
+- Each step replaces one replica, in its place in the list. If the factor grows, the first step adds the additional
+  replicas as well (several steps, if the leader may not send as many in one batch); if it shrinks, the last step
+  removes the surplus, so that copies exist as long as possible. That is max(1, min(a, d)) steps, undone likewise.
+- No list spans fewer racks than both ends do: a replica is replaced within its rack if possible, and new racks are
+  opened first.
+- The first replica stays first while data moves, since followers copy from it. If it is removed, that happens in the
+  partition's last step, in which the leader has to change. If it stays without staying first, or if only the order of
+  the list changes, a further step at the very end, which copies nothing, requests the final order.
 
-- At no time does Kafka hold more than max(f, g) + 1 replicas of the partition, nor is it asked for less than min(f, g).
-- Each step replaces one replica, which takes the place of the one that it replaces. Where the factor grows, the first
-  step adds the additional ones as well (several steps, where the leader may not send as many in one batch); where it
-  shrinks, the last step drops the surplus, so that copies exist for as long as they can. That is max(1, min(a, d))
-  steps, undone in the same way.
-- No list spans fewer racks than both ends do: a replica is replaced within its rack where one can be, and new racks
-  are opened first.
-- The first replica stays the first for as long as data moves, since followers copy from it. If it goes, it goes in the
-  partition's last step, in which the leader must change. If it stays without staying first, or if only the order of the
-  list changes, then another step at the very end, in which nothing is copied, asks for the final order.
+A partition's steps are in different batches, in their order, and each step in the first batch in which it fits. With
+the hottest partitions last, batches are filled from the last one back, the hottest first, so that each moves as late as
+possible; with the hottest first, from the first one on. If disks are limited, what can move depends on what was deleted
+before, so that batches are filled forwards only, and hottest last means that the coldest are packed first.
 
-Which step goes into which batch: greedily as early as it fits, or as late.
-
-A partition's steps are in batches of their own, in their order. With the hottest last, batches are filled from the
-last one back, the hottest partitions first, so that each moves as late as it can; with the hottest first, from the
-first one on. Where disks are limited, what can move hangs on what was deleted before, so that time runs forward alone,
-and the hottest last means that the coldest choose first.
-
-It is a greedy search: `bounds` says how far from the fewest batches it may be, and where it finds no way round full
-disks, another order of the moves may still be one.
+The search is greedy: `cutting.batches_lower_bound` bounds how far it is from the fewest batches, and if it finds no
+order that full disks allow, there may still be one.
 """
 
 from dataclasses import dataclass, field
@@ -33,23 +28,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.core.model import UNKNOWN_SIZE, Int32s, Int64s
-from app.core.reassignment.batches import packing_kernel, steps_kernel
-from app.core.reassignment.batches.model import BatchLimits, Disks, Hottest, Reassigned
+from app.core.reassignment.batches import first_fit_kernel, steps_kernel
+from app.core.reassignment.batches.model import BatchLimits, BrokerDisks, Hottest, ReassignedPartitions
 from app.errors import BatchesOutOfDisk, MoveExceedsBatchLimit
 
 NO_LIMIT = 1 << 62
-"""Stands for limits that are not set, and leaves room for adding to it."""
+"""Stands for limits that are not set, with headroom for sums."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Chains:
-    """Partitions whose replicas change, first those that are to be packed first, each with its steps in their order.
+class StepChains:
+    """The steps of each partition whose replicas change, in the order in which partitions are packed.
 
     Parameters
     ----------
     rows : (chains,) int64. first : (chains + 1,) int64; chain c has steps `first[c]` … `first[c + 1]` - 1.
     before, after : (steps, widest) int32 replica lists.
-    adds, adds_from : step s adds brokers `adds[adds_from[s]:adds_from[s + 1]]`. drops, drops_from : likewise.
+    adds, adds_from : step s adds brokers `adds[adds_from[s]:adds_from[s + 1]]`. drops, drops_from : likewise, removed.
     source : (chains,) int32 broker that new replicas are copied from. size : (chains,) int64 bytes, 0 if unknown.
     """
 
@@ -66,13 +61,13 @@ class Chains:
 
     @property
     def chain_of(self) -> Int64s:
-        """(steps,) int64 which chain each step is of."""
+        """(steps,) int64 chain of each step."""
         return np.repeat(np.arange(len(self.rows)), np.diff(self.first))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Reordered:
-    """Partitions whose list gets its final order at the end, in the order of heat asked for, and their lists.
+class FinalOrders:
+    """Partitions whose list gets its final order at the end, in the requested order of heat, and their lists.
 
     Parameters
     ----------
@@ -84,8 +79,10 @@ class Reordered:
     after: Int32s = field(repr=False)
 
 
-def steps(reassigned: Reassigned, limits: BatchLimits, *, hottest_first: bool) -> tuple[Chains, Reordered]:
-    """The steps of every partition that changes; chains in the order in which they are to be packed, ties by row."""
+def steps(
+    reassigned: ReassignedPartitions, limits: BatchLimits, *, hottest_first: bool
+) -> tuple[StepChains, FinalOrders]:
+    """The steps of every partition that changes; chains in the order in which they are packed, ties by row."""
     before, after = _alike(reassigned.before, reassigned.after)
     most_adds = limits.max_moves_out_per_broker or NO_LIMIT
     n_steps, is_reordered = steps_kernel.count(before, after, most_adds)
@@ -94,13 +91,13 @@ def steps(reassigned: Reassigned, limits: BatchLimits, *, hottest_first: bool) -
     rack_of = reassigned.rack_of if reassigned.rack_of is not None else np.zeros(len(reassigned.broker_ids), np.int32)
     filled = steps_kernel.fill(before, after, rows, first, rack_of, most_adds)
     sizes = reassigned.size_bytes[rows]
-    chains = Chains(rows, first, *filled, before[rows, 0], np.where(sizes == UNKNOWN_SIZE, 0, sizes))
+    chains = StepChains(rows, first, *filled, before[rows, 0], np.where(sizes == UNKNOWN_SIZE, 0, sizes))
     final = _ordered(reassigned.heat, is_reordered, hottest_first=limits.hottest is Hottest.FIRST)
-    return chains, Reordered(final, steps_kernel.unordered(before, after, final), after[final])
+    return chains, FinalOrders(final, steps_kernel.unordered(before, after, final), after[final])
 
 
 def _alike(before: Int32s, after: Int32s) -> tuple[Int32s, Int32s]:
-    """Both with as many columns, and without more than any list needs."""
+    """Both lists with the same number of columns."""
     width = max(before.shape[1], after.shape[1], 1)
     return tuple(  # type: ignore[return-value]  # of two
         np.ascontiguousarray(np.pad(rows, ((0, 0), (0, width - rows.shape[1])), constant_values=-1), np.int32)
@@ -115,29 +112,29 @@ def _ordered(heat: Int64s, chosen: NDArray[np.bool_], *, hottest_first: bool) ->
     return rows[np.argsort(-heat[rows] if hottest_first else heat[rows], kind="stable")]
 
 
-def is_backwards(limits: BatchLimits, disks: Disks | None) -> bool:
+def is_backwards(limits: BatchLimits, disks: BrokerDisks | None) -> bool:
     """Whether batches are filled from the last one back."""
     return limits.hottest is Hottest.LAST and disks is None
 
 
-def is_hottest_first(limits: BatchLimits, disks: Disks | None) -> bool:
+def is_hottest_first(limits: BatchLimits, disks: BrokerDisks | None) -> bool:
     """Whether the hottest partitions are packed first."""
     return limits.hottest is Hottest.FIRST or is_backwards(limits, disks)
 
 
-def pack(reassigned: Reassigned, chains: Chains, limits: BatchLimits, disks: Disks | None) -> Int64s:
+def pack(
+    reassigned: ReassignedPartitions, chains: StepChains, limits: BatchLimits, disks: BrokerDisks | None
+) -> Int64s:
     """(steps,) int64, the batch of every step of the chains.
 
     Raises
     ------
-    MoveExceedsBatchLimit
-        One replica alone is more than `max_bytes_in_per_broker`.
-    BatchesOutOfDisk
-        No further step fits on the disks.
+    MoveExceedsBatchLimit : one replica alone exceeds `max_bytes_in_per_broker`.
+    BatchesOutOfDisk : no further step fits on the disks.
     """
     _check_single_moves(reassigned, chains, limits)
     brokers = len(reassigned.broker_ids)
-    work = packing_kernel.Work(
+    work = first_fit_kernel.ChainArrays(
         chains.first,
         chains.adds,
         chains.adds_from,
@@ -147,7 +144,7 @@ def pack(reassigned: Reassigned, chains: Chains, limits: BatchLimits, disks: Dis
         chains.size,
         is_backwards(limits, disks),
     )
-    room = packing_kernel.Room(
+    capacity = first_fit_kernel.BatchCapacity(
         limits.max_moves_in_per_broker or NO_LIMIT,
         limits.max_moves_out_per_broker or NO_LIMIT,
         limits.max_bytes_in_per_broker or NO_LIMIT,
@@ -157,13 +154,13 @@ def pack(reassigned: Reassigned, chains: Chains, limits: BatchLimits, disks: Dis
     used = np.zeros(brokers, np.int64) if disks is None else disks.used_bytes.astype(np.int64)
     progress = np.zeros(len(chains.rows), np.int64)
     batch_of = np.empty(len(chains.before), np.int64)
-    n_batches = packing_kernel.pack(work, room, used, progress, batch_of)
-    if n_batches == packing_kernel.STUCK:
-        raise _out_of_disk(reassigned, chains, used, room.disk, progress)
+    n_batches = first_fit_kernel.pack(work, capacity, used, progress, batch_of)
+    if n_batches == first_fit_kernel.STUCK:
+        raise _out_of_disk(reassigned, chains, used, capacity.disk, progress)
     return n_batches - 1 - batch_of if work.is_backwards else batch_of
 
 
-def _check_single_moves(reassigned: Reassigned, chains: Chains, limits: BatchLimits) -> None:
+def _check_single_moves(reassigned: ReassignedPartitions, chains: StepChains, limits: BatchLimits) -> None:
     limit = limits.max_bytes_in_per_broker
     if limit is None or not (chains.size > limit).any():
         return
@@ -185,9 +182,9 @@ def _check_single_moves(reassigned: Reassigned, chains: Chains, limits: BatchLim
 
 
 def _out_of_disk(
-    reassigned: Reassigned, chains: Chains, used: Int64s, most: Int64s, progress: Int64s
+    reassigned: ReassignedPartitions, chains: StepChains, used: Int64s, most: Int64s, progress: Int64s
 ) -> BatchesOutOfDisk:
-    """What is missing least for going on: every chain's next step wants room on all brokers that it adds."""
+    """The failure, with the step that needs the least additional space on all brokers that it adds."""
     unfinished = np.flatnonzero(progress < np.diff(chains.first))
     steps = chains.first[unfinished] + progress[unfinished]
     n_adds = chains.adds_from[steps + 1] - chains.adds_from[steps]

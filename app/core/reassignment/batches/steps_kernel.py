@@ -1,15 +1,12 @@
 """The replica lists that each partition passes through: the compiled loops of `scheduling`.
 
-The replica lists that each partition goes through; `steps` says by which rules.
+All replica lists are (rows, widest) int32 broker positions, padded with -1, of the same width before and after.
 
-All replica lists are (rows, widest) int32 broker positions, padded with -1, with as many columns on both sides.
-
-In which order a partition exchanges its replicas, so that no list spans fewer racks than both ends do.
-
-Replicas are replaced within their rack where they can be: that neither opens a rack nor gives one up. Of the other
-pairs, those that open a rack come first. After j of them min(j, opened) racks are opened and at most min(j, given up)
-are gone: while j <= opened that is no fewer racks than at first, and afterwards no fewer than at last. Additional
-replicas come before all pairs, which opens racks earlier still, and surplus ones go in the last step.
+In which order a partition exchanges its replicas, so that no list spans fewer racks than both ends do: replicas are
+replaced within their rack if possible, which neither opens a rack nor leaves one. Of the other pairs, those that open a
+rack come first. After j of them min(j, opened) racks are opened and at most min(j, left) are left: while j <= opened
+that is no fewer racks than at first, and afterwards no fewer than at last. Additional replicas precede all pairs, which
+opens racks earlier still, and surplus ones are removed in the last step.
 """
 
 import numpy as np
@@ -21,7 +18,7 @@ from app.core.model import Int32s, Int64s
 
 @njit(cache=True, nogil=True)
 def count(before: Int32s, after: Int32s, most_adds: int) -> tuple[Int32s, NDArray[np.bool_]]:
-    """How many steps each row takes, and whether its list gets its final order in one more; a new row takes none.
+    """Number of steps of each row, and whether one more sets its final order; a new row has none.
 
     most_adds : in one step.
     """
@@ -45,12 +42,12 @@ def count(before: Int32s, after: Int32s, most_adds: int) -> tuple[Int32s, NDArra
 def fill(
     before: Int32s, after: Int32s, rows: Int64s, first: Int64s, rack_of: Int32s, most_adds: int
 ) -> tuple[Int32s, Int32s, Int32s, Int64s, Int32s, Int64s]:
-    """The lists before and after each step of `rows`, then what it adds and what it drops, as `Chains` has them.
+    """The lists before and after each step of `rows`, then what it adds and what it removes, as in `StepChains`.
 
     first : (rows + 1,) int64 where each row's steps begin.
     """
     n_steps, widest = first[-1], before.shape[1]
-    found, wanted = np.full((n_steps, widest), -1, np.int32), np.full((n_steps, widest), -1, np.int32)
+    lists_before, lists_after = np.full((n_steps, widest), -1, np.int32), np.full((n_steps, widest), -1, np.int32)
     adds, adds_from = np.empty(len(rows) * widest, np.int32), np.zeros(n_steps + 1, np.int64)
     drops, drops_from = np.empty(len(rows) * widest, np.int32), np.zeros(n_steps + 1, np.int64)
     gained, lost = np.empty(widest, np.int32), np.empty(widest, np.int32)
@@ -65,8 +62,8 @@ def fill(
             is_last = step == first[at + 1] - 1
             until = min(add + most_adds, at_first) if add < at_first else min(add + 1, n_adds)
             n_dropped = n_drops - drop if is_last else int(until >= at_first)
-            found[step] = current
-            _replace(wanted[step], current, gained[add:until], lost[drop : drop + n_dropped])
+            lists_before[step] = current
+            _replace(lists_after[step], current, gained[add:until], lost[drop : drop + n_dropped])
             for k in range(add, until):
                 adds[added] = gained[k]
                 added += 1
@@ -76,14 +73,14 @@ def fill(
             add, drop = until, drop + n_dropped
             adds_from[step + 1], drops_from[step + 1] = added, dropped
             if is_last:
-                _with_first(wanted[step], new, old[0])
-            current = wanted[step]
-    return found, wanted, adds[:added], adds_from, drops[:dropped], drops_from
+                _with_first(lists_after[step], new, old[0])
+            current = lists_after[step]
+    return lists_before, lists_after, adds[:added], adds_from, drops[:dropped], drops_from
 
 
 @njit(cache=True, nogil=True)
 def unordered(before: Int32s, after: Int32s, rows: Int64s) -> Int32s:
-    """The lists of `rows` before their final order: once all data has moved, or as they were if none does."""
+    """The lists of `rows` before their final order: after all data has moved, or as they were if none does."""
     lists = np.empty((len(rows), before.shape[1]), np.int32)
     spare = np.empty(before.shape[1], np.int32)
     for at in range(len(rows)):
@@ -97,7 +94,7 @@ def unordered(before: Int32s, after: Int32s, rows: Int64s) -> Int32s:
 
 @njit(cache=True, nogil=True)
 def _at_first(n_adds: int, n_drops: int) -> int:
-    """How many replicas are added until the first one is replaced: that one's, and the additional ones."""
+    """How many replicas are added until the first is replaced: that one's, and the additional ones."""
     return max(n_adds - n_drops, 0) + int(min(n_adds, n_drops) > 0)
 
 
@@ -110,43 +107,43 @@ def _n_steps(n_adds: int, n_drops: int, most_adds: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _replace(wanted: Int32s, current: Int32s, adds: Int32s, drops: Int32s) -> None:
-    """Write the list after a step: the last that is added takes the place of the first that is dropped."""
+def _replace(lists_after: Int32s, current: Int32s, adds: Int32s, drops: Int32s) -> None:
+    """Write the list after a step: the last added replica takes the place of the first removed one."""
     n_more = len(adds) - int(len(adds) > 0 and len(drops) > 0)
     size = 0
     for broker in current:
         if broker < 0:
             break
         if place(drops, broker) < 0:
-            wanted[size] = broker
+            lists_after[size] = broker
             size += 1
         elif n_more < len(adds) and broker == drops[0]:
-            wanted[size] = adds[n_more]
+            lists_after[size] = adds[n_more]
             size += 1
     for k in range(n_more):
-        wanted[size] = adds[k]
+        lists_after[size] = adds[k]
         size += 1
 
 
 @njit(cache=True, nogil=True)
-def _with_first(wanted: Int32s, new: Int32s, leader: int) -> None:
-    """Write the new list in its order, and yet the leader first if it is in it."""
+def _with_first(lists_after: Int32s, new: Int32s, leader: int) -> None:
+    """Write the new list in its order, with the leader first if it is in it."""
     size = 0
     if place(new, leader) >= 0:
-        wanted[0] = leader
+        lists_after[0] = leader
         size = 1
     for broker in new:
         if broker != leader:
-            wanted[size] = broker
+            lists_after[size] = broker
             size += 1
 
 
 @njit(cache=True, nogil=True)
 def exchange(old: Int32s, new: Int32s, rack_of: Int32s, adds: Int32s, drops: Int32s) -> tuple[int, int]:
-    """Write what is added and what is dropped in the order of the steps, and give how many either is.
+    """Write what is added and what is removed in the order of the steps, and return how many either is.
 
     old, new : (widest,) int32 positions, padded with -1. adds, drops : (widest,) int32, overwritten. After the e
-        additional replicas, if there are any, `adds[e + i]` replaces `drops[i]`; the first of `old` is dropped last.
+        additional replicas, if there are any, `adds[e + i]` replaces `drops[i]`; the first of `old` is removed last.
     """
     n_adds, n_drops = missing(new, old, adds), missing(old, new, drops)
     leader_goes = n_drops > 0 and drops[0] == old[0]
@@ -155,8 +152,8 @@ def exchange(old: Int32s, new: Int32s, rack_of: Int32s, adds: Int32s, drops: Int
     n_within = _pair_within_racks(adds, n_adds, drops, n_drops, rack_of)
     opened = n_within
     for k in range(n_within, n_adds):
-        # Those that open a rack stand before k already, so that none of the same rack is taken for another.
-        if not _is_held(rack_of[adds[k]], old, new, adds[:opened], rack_of):
+        # Those that open a rack are before k already, so that no rack is opened twice.
+        if not _is_spanned(rack_of[adds[k]], old, new, adds[:opened], rack_of):
             _move(adds, k, opened)
             opened += 1
     n_additional = max(n_adds - n_drops, 0)
@@ -171,19 +168,19 @@ def exchange(old: Int32s, new: Int32s, rack_of: Int32s, adds: Int32s, drops: Int
 
 
 @njit(cache=True, nogil=True)
-def missing(replicas: Int32s, others: Int32s, found: Int32s) -> int:
-    """Write the replicas that are not among the others, in their order, and give how many there are."""
-    n_found = 0
+def missing(replicas: Int32s, others: Int32s, lists_before: Int32s) -> int:
+    """Write the replicas that are not among the others, in their order, and return how many there are."""
+    n_missing = 0
     for broker in replicas:
         if broker >= 0 and place(others, broker) < 0:
-            found[n_found] = broker
-            n_found += 1
-    return n_found
+            lists_before[n_missing] = broker
+            n_missing += 1
+    return n_missing
 
 
 @njit(cache=True, nogil=True)
 def place(replicas: Int32s, broker: int) -> int:
-    """Where a broker stands among the replicas, or -1."""
+    """Index of a broker among the replicas, or -1."""
     for at in range(len(replicas)):
         if replicas[at] == broker:
             return at
@@ -192,7 +189,7 @@ def place(replicas: Int32s, broker: int) -> int:
 
 @njit(cache=True, nogil=True)
 def _move(brokers: Int32s, at: int, to: int) -> None:
-    """Take a broker out and put it elsewhere, the others in their order."""
+    """Move a broker to another index, the others in their order."""
     broker = brokers[at]
     step = 1 if to > at else -1
     for k in range(at, to, step):
@@ -202,7 +199,7 @@ def _move(brokers: Int32s, at: int, to: int) -> None:
 
 @njit(cache=True, nogil=True)
 def _pair_within_racks(adds: Int32s, n_adds: int, drops: Int32s, n_drops: int, rack_of: Int32s) -> int:
-    """Put pairs of one rack first, at the same places on both sides; gives how many pairs that makes."""
+    """Put pairs of one rack first, at the same indices on both sides; the number of pairs."""
     n_within = 0
     for drop in range(n_drops):
         for add in range(n_within, n_adds):
@@ -223,7 +220,7 @@ def _has_rack(brokers: Int32s, rack: int, rack_of: Int32s) -> bool:
 
 
 @njit(cache=True, nogil=True)
-def _is_held(rack: int, old: Int32s, new: Int32s, adds: Int32s, rack_of: Int32s) -> bool:
+def _is_spanned(rack: int, old: Int32s, new: Int32s, adds: Int32s, rack_of: Int32s) -> bool:
     """Whether a replica that stays is in the rack, or one of `adds`."""
     for broker in old:
         if broker >= 0 and rack_of[broker] == rack and place(new, broker) >= 0:

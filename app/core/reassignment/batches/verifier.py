@@ -1,10 +1,6 @@
-"""Violations of batches, whichever scheduler made them, found by replaying them.
+"""Violations of batches from any scheduler, found by replaying them.
 
-Anyone's batches, replayed: what each step adds and drops, and what brokers have in each batch.
-
-The verifier's own arithmetic: plain sorting and adding up, which shares nothing with what cuts the batches.
-
-The verifier: every way in which anyone's batches break what they promise.
+The replay sorts and sums: it shares no code with the scheduler.
 """
 
 from collections.abc import Iterator
@@ -14,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.core.model import NO_REPLICA, UNKNOWN_SIZE, Int32s, Int64s
-from app.core.reassignment.batches.model import Batches, BatchLimits, Disks, Reassigned
+from app.core.reassignment.batches.model import Batches, BatchLimits, BrokerDisks, ReassignedPartitions
 
 Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Replay:
+class StepReplay:
     """Steps by row and then by batch, with all replica lists of one width.
 
     Parameters
@@ -28,7 +24,7 @@ class Replay:
     batch, row : (steps,) int64. is_first, is_last : (steps,) bool, of their row.
     before, after : (steps, widest) int32. gained : (steps, widest) bool, replicas of `after` that are not in `before`;
         lost : those of `before` that are not in `after`.
-    origin, goal : (rows, widest) int32, where the rows are and where they shall be.
+    origin, goal : (rows, widest) int32, lists before and after the reassignment.
     size : (steps,) int64 bytes of one replica, 0 if unknown.
     """
 
@@ -51,8 +47,8 @@ class Replay:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Traffic:
-    """What some brokers have in some batches: (pairs,) arrays, by broker and then by batch, each pair once."""
+class BatchTraffic:
+    """What brokers have in batches: (pairs,) arrays, by broker and then by batch, each pair once."""
 
     broker: Int64s
     batch: Int64s
@@ -60,8 +56,8 @@ class Traffic:
     size_bytes: Int64s
 
 
-def replay(reassigned: Reassigned, batches: Batches) -> Replay:
-    """Line up the steps of every row."""
+def replay(reassigned: ReassignedPartitions, batches: Batches) -> StepReplay:
+    """The steps of every row, in order."""
     every = (reassigned.before, reassigned.after, batches.before, batches.after)
     width = max(1, *(lists.shape[1] for lists in every))
     origin, goal = _widened(reassigned.before, width), _widened(reassigned.after, width)
@@ -71,7 +67,7 @@ def replay(reassigned: Reassigned, batches: Batches) -> Replay:
     before, after = _widened(batches.before, width)[order], _widened(batches.after, width)[order]
     changes = np.diff(row) != 0
     sizes = reassigned.size_bytes[row]
-    return Replay(
+    return StepReplay(
         batch=batch[order],
         row=row,
         is_first=np.concatenate([[True], changes])[: len(row)],
@@ -86,19 +82,19 @@ def replay(reassigned: Reassigned, batches: Batches) -> Replay:
     )
 
 
-def incoming(replayed: Replay) -> Traffic:
-    """What brokers take in each batch."""
+def incoming(replayed: StepReplay) -> BatchTraffic:
+    """What brokers receive in each batch."""
     return _traffic(replayed, replayed.after, replayed.gained)
 
 
-def outgoing(replayed: Replay) -> Traffic:
+def outgoing(replayed: StepReplay) -> BatchTraffic:
     """What is copied from brokers in each batch: a follower fetches from the first replica of the list."""
     leaders = np.broadcast_to(replayed.before[:, :1], replayed.before.shape)
     return _traffic(replayed, leaders, replayed.gained)
 
 
-def deleted(replayed: Replay) -> Traffic:
-    """What brokers delete when a batch is done."""
+def deleted(replayed: StepReplay) -> BatchTraffic:
+    """What brokers delete when a batch completes."""
     return _traffic(replayed, replayed.before, replayed.lost)
 
 
@@ -108,7 +104,7 @@ def not_among(lists: Int32s, others: Int32s) -> Bools:
 
 
 def distinct(lists: NDArray[np.integer]) -> Int64s:
-    """(rows,) int64: how many different values each row has, -1 apart."""
+    """(rows,) int64: number of distinct values in each row, -1 apart."""
     ordered = np.sort(lists, axis=1)
     is_new = np.diff(ordered, axis=1, prepend=-1) != 0
     return np.asarray((is_new & (ordered >= 0)).sum(axis=1), np.int64)
@@ -118,24 +114,25 @@ def _widened(lists: Int32s, width: int) -> Int32s:
     return np.pad(lists, ((0, 0), (0, width - lists.shape[1])), constant_values=NO_REPLICA)
 
 
-def _traffic(replayed: Replay, brokers: Int32s, chosen: Bools) -> Traffic:
+def _traffic(replayed: StepReplay, brokers: Int32s, chosen: Bools) -> BatchTraffic:
     step, _ = np.nonzero(chosen)
     n_batches = int(replayed.batch.max(initial=0)) + 1
     pairs = brokers[chosen].astype(np.int64) * n_batches + replayed.batch[step]
-    found, pair_of, replicas = np.unique(pairs, return_inverse=True, return_counts=True)
-    size_bytes = np.zeros(len(found), np.int64)
+    violations, pair_of, replicas = np.unique(pairs, return_inverse=True, return_counts=True)
+    size_bytes = np.zeros(len(violations), np.int64)
     np.add.at(size_bytes, pair_of, replayed.size[step])
-    return Traffic(found // n_batches, found % n_batches, replicas, size_bytes)
+    return BatchTraffic(violations // n_batches, violations % n_batches, replicas, size_bytes)
 
 
 @dataclass(frozen=True, slots=True)
 class BatchViolation:
-    """A broken promise: the first place where it is broken, by batch; `count` counts all.
+    """A violated guarantee: its first place, by batch; `count` counts all.
 
     Parameters
     ----------
-    batch, row, broker : of that place, broker by its id; None where it is not of one.
-    value, limit : what was found there, and what is allowed; None where nothing is counted.
+    code, detail : what is violated. count : how often.
+    batch, row, broker : of that place, broker by its id; None if it has none.
+    value, limit : what was counted there, and what is allowed; None if nothing is counted.
     """
 
     code: str
@@ -149,30 +146,30 @@ class BatchViolation:
 
 
 def batch_violations(
-    reassigned: Reassigned, batches: Batches, limits: BatchLimits, disks: Disks | None = None
+    reassigned: ReassignedPartitions, batches: Batches, limits: BatchLimits, disks: BrokerDisks | None = None
 ) -> list[BatchViolation]:
-    """Say every way in which batches do not lead from `before` to `after` within the limits.
+    """List every way in which batches do not lead from `before` to `after` within the limits.
 
     Returns
     -------
-    Empty where each row's steps follow one another to exactly `after`, at most one in a batch, copying nothing that
+    Empty if each row's steps follow one another to exactly `after`, at most one in a batch, copying nothing that
     `after` does not need; lists are of distinct known brokers, never shorter than both ends' nor spanning fewer racks;
     no more than the larger factor + 1 replicas of a partition exist at a time; no broker exceeds a limit or its disk;
     leaders change last; and the figures are those of the steps.
     """
     replayed = replay(reassigned, batches)
-    found = [*_paths(replayed), *_lists(reassigned, replayed)]
-    if found:
-        # What brokers have is not to be counted where the steps are not those of the reassignment.
-        return found
+    violations = [*_paths(replayed), *_lists(reassigned, replayed)]
+    if violations:
+        # What brokers have cannot be counted if the steps are not those of the reassignment.
+        return violations
     arrivals, departures = incoming(replayed), outgoing(replayed)
-    found += _limits(reassigned, batches, limits, arrivals, departures)
+    violations += _limits(reassigned, batches, limits, arrivals, departures)
     if disks is not None:
-        found += _disks(reassigned, disks, arrivals, deleted(replayed))
-    return [*found, *_leaders(replayed, batches), *_figures(reassigned, replayed, batches, limits)]
+        violations += _disks(reassigned, disks, arrivals, deleted(replayed))
+    return [*violations, *_leaders(replayed, batches), *_figures(reassigned, replayed, batches, limits)]
 
 
-def _paths(replayed: Replay) -> Iterator[BatchViolation]:
+def _paths(replayed: StepReplay) -> Iterator[BatchViolation]:
     previous = np.roll(replayed.after, 1, axis=0)
     expected = np.where(replayed.is_first[:, None], replayed.origin[replayed.row], previous)
     yield from _steps(replayed, "step_out_of_place", _differ(expected, replayed.before), "does not begin where it is")
@@ -192,7 +189,7 @@ def _paths(replayed: Replay) -> Iterator[BatchViolation]:
         yield BatchViolation("row_left_out", len(left_out), f"row {left_out[0]} is in no batch", row=int(left_out[0]))
 
 
-def _lists(reassigned: Reassigned, replayed: Replay) -> Iterator[BatchViolation]:
+def _lists(reassigned: ReassignedPartitions, replayed: StepReplay) -> Iterator[BatchViolation]:
     lists, n_brokers = replayed.after, len(reassigned.broker_ids)
     length = (lists != NO_REPLICA).sum(axis=1)
     strange = ((lists < NO_REPLICA) | (lists >= n_brokers)).any(axis=1)
@@ -203,8 +200,8 @@ def _lists(reassigned: Reassigned, replayed: Replay) -> Iterator[BatchViolation]
         return
     factors = np.column_stack([(ends != NO_REPLICA).sum(axis=1) for ends in (replayed.origin, replayed.goal)])
     least, most = factors.min(axis=1)[replayed.row], factors.max(axis=1)[replayed.row] + 1
-    held = (replayed.before != NO_REPLICA).sum(axis=1) + replayed.gained.sum(axis=1)
-    yield from _steps(replayed, "transient_replicas", held > most, "has more replicas than one beyond its factor")
+    transient = (replayed.before != NO_REPLICA).sum(axis=1) + replayed.gained.sum(axis=1)
+    yield from _steps(replayed, "transient_replicas", transient > most, "has more replicas than one beyond its factor")
     yield from _steps(replayed, "too_few_replicas", length < least, "has fewer replicas than before and after")
     if reassigned.rack_of is not None:
         spans = [_racks(reassigned.rack_of, ends) for ends in (replayed.origin, replayed.goal)]
@@ -213,7 +210,11 @@ def _lists(reassigned: Reassigned, replayed: Replay) -> Iterator[BatchViolation]
 
 
 def _limits(
-    reassigned: Reassigned, batches: Batches, limits: BatchLimits, arrivals: Traffic, departures: Traffic
+    reassigned: ReassignedPartitions,
+    batches: Batches,
+    limits: BatchLimits,
+    arrivals: BatchTraffic,
+    departures: BatchTraffic,
 ) -> Iterator[BatchViolation]:
     for code, traffic, values, limit, what in (
         ("moves_in", arrivals, arrivals.replicas, limits.max_moves_in_per_broker, "takes {} replicas"),
@@ -231,8 +232,10 @@ def _limits(
         yield BatchViolation("partitions", len(at), detail, batch=int(at[0]), value=value, limit=limit)
 
 
-def _disks(reassigned: Reassigned, disks: Disks, arrivals: Traffic, deletions: Traffic) -> Iterator[BatchViolation]:
-    # Before a batch's arrivals come those of earlier batches, and what earlier batches deleted.
+def _disks(
+    reassigned: ReassignedPartitions, disks: BrokerDisks, arrivals: BatchTraffic, deletions: BatchTraffic
+) -> Iterator[BatchViolation]:
+    # A batch's arrivals follow those of earlier batches, and their deletions.
     broker = np.concatenate([arrivals.broker, deletions.broker])
     size = np.concatenate([arrivals.size_bytes, -deletions.size_bytes])
     is_deletion = np.repeat([False, True], [len(arrivals.broker), len(deletions.broker)])
@@ -242,12 +245,12 @@ def _disks(reassigned: Reassigned, disks: Disks, arrivals: Traffic, deletions: T
     used = np.empty(len(order), np.int64)
     used[order] = disks.used_bytes[broker[order]] + running - np.concatenate([[0], running])[begins]
     most = disks.max_bytes[arrivals.broker]
-    # A disk that is too full already takes what has no bytes, and gives away.
+    # A disk above its limit may still receive replicas of no bytes, and lose replicas.
     used = np.where(arrivals.size_bytes > 0, used[: len(arrivals.broker)], most)
     yield from _brokers(reassigned, arrivals, "disk", used, most, "uses {} bytes of disk")
 
 
-def _leaders(replayed: Replay, batches: Batches) -> Iterator[BatchViolation]:
+def _leaders(replayed: StepReplay, batches: Batches) -> Iterator[BatchViolation]:
     has_data = replayed.has_data
     moving = int(replayed.batch[has_data].max(initial=-1)) + 1
     early = ~has_data & (replayed.batch < moving)
@@ -264,7 +267,7 @@ def _leaders(replayed: Replay, batches: Batches) -> Iterator[BatchViolation]:
 
 
 def _figures(
-    reassigned: Reassigned, replayed: Replay, batches: Batches, limits: BatchLimits
+    reassigned: ReassignedPartitions, replayed: StepReplay, batches: Batches, limits: BatchLimits
 ) -> Iterator[BatchViolation]:
     n_batches, copies = len(batches), replayed.gained.sum(axis=1)
     arrivals, departures = incoming(replayed), outgoing(replayed)
@@ -289,7 +292,7 @@ def _figures(
         yield BatchViolation("wrong_figures", 1, detail, value=batches.lower_bound, limit=n_batches)
 
 
-def _steps(replayed: Replay, code: str, broken: Bools, what: str) -> Iterator[BatchViolation]:
+def _steps(replayed: StepReplay, code: str, broken: Bools, what: str) -> Iterator[BatchViolation]:
     if broken.any():
         at = np.flatnonzero(broken)
         first = at[np.argmin(replayed.batch[at])]
@@ -298,7 +301,7 @@ def _steps(replayed: Replay, code: str, broken: Bools, what: str) -> Iterator[Ba
 
 
 def _brokers(
-    reassigned: Reassigned, traffic: Traffic, code: str, values: Int64s, most: Int64s, what: str
+    reassigned: ReassignedPartitions, traffic: BatchTraffic, code: str, values: Int64s, most: Int64s, what: str
 ) -> Iterator[BatchViolation]:
     at = np.flatnonzero(values > most)
     if len(at):
@@ -314,9 +317,9 @@ def _differ(lists: Int32s, others: Int32s) -> Bools:
 
 
 def _in(rows: Int64s, n_rows: int) -> Bools:
-    found = np.zeros(n_rows, np.bool_)
-    found[rows] = True
-    return found
+    violations = np.zeros(n_rows, np.bool_)
+    violations[rows] = True
+    return violations
 
 
 def _racks(rack_of: Int32s, lists: Int32s) -> Int64s:
@@ -329,7 +332,7 @@ def _sums(batch: Int64s, values: NDArray[np.integer], n_batches: int) -> Int64s:
     return sums
 
 
-def _most(traffic: Traffic, n_batches: int) -> Int64s:
+def _most(traffic: BatchTraffic, n_batches: int) -> Int64s:
     most = np.zeros(n_batches, np.int64)
     np.maximum.at(most, traffic.batch, traffic.size_bytes)
     return most

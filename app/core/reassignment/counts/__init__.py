@@ -1,12 +1,8 @@
-"""Replicas balanced by their number: the least movement there is, exact, with its proof.
+"""Replicas balanced by count: the least movement, exact, with its certificate.
 
-least_movement.py   the verb
-within_band.py      with counts in a band: a flow of ever more partitions, until none would rather move
-receivers.py        with `keep`: only what must move, to the receivers that leave the fairest counts
-trade_off.py        what evenness costs, and the best that a budget pays for
-narrowest.py        the narrowest band there is
-network.py          the flow's network, and back
-offers.py           which receivers are arcs of their own, where they are too many
-places.py           where partitions are, counted, costed, put in order
-pricing.py          each partition's cheapest place under prices: the proof, without the solver
+least_movement.py   the verbs: by balance, within a band, within a budget, as a trade-off; `keep`
+within_band.py      the least movement within a band, by column generation
+narrowest.py        the narrowest feasible band
+network.py          the flow network of the active partitions, and back from its flow
+places.py           costs of places, the cheapest place under dual prices, counts, order; places_kernel.py its loops
 """

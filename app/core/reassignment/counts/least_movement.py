@@ -1,31 +1,21 @@
-"""The least movement: exact, with its certificate, by balance, by budget, and as a trade-off.
+"""The least movement: exact, with its certificate, by balance, within a budget, and as a trade-off.
 
-The least movement there is: exact, with its proof.
+Hard constraints: every partition has a legal placement in its domain, brokers that must keep their replica do, and the
+target brokers' counts are within the band. Goals, in lexicographic order, each reached exactly:
 
-Hard constraints: every partition has a legal place in its domain, what must be kept is kept, and the target brokers'
-counts are within the band. Goals, each exactly reached among the placements that are best in all before it:
+1. the least weight moved (`MovementProblem.weight`: bytes, or 1);
+2. the fewest replicas moved; a replaced broker's replicas go to its successor if that costs nothing else.
 
-1. the smallest weight moved (`Problem.weight`: bytes, or 1);
-2. the fewest replicas moved; a replaced broker's replicas go to its successor where that costs nothing else.
+With `keep` there is no band, and every partition makes its forced moves independently of the others. The receivers are
+chosen so that the largest count is minimal, then the second largest, and so on. Such counts have the least sum of
+squares, so they are a minimum-cost flow in which the n-th replica of a broker costs n. Only partitions with forced
+moves are in it. Costs are in classes, each larger than every sum of the classes below: an avoidable move, passing over
+the successor of a replaced broker, removing the leader's replica if one of two has to go, balance.
 
-With `keep` there is no band, and every partition moves as little as it must whatever the others do; `receivers` says
-who takes what moves.
+The trade-off of movement and balance is over the bands between the narrowest and the one of `keep`, each wider by one
+replica at both ends. A wider band never moves more, so that a budget is searched by bisection.
 
-What evenness costs: movement by balance, and the best balance that a budget of movement pays for.
-
-Between the narrowest band and none at all lie the bands that are wider by one replica at either end, by two, and so
-on. A wider one never moves more, so that the widest that is worth asking for is the one in which only what has to move
-moves, and the narrowest that a budget pays for is found by halving.
-
-Only what has to move moves, to the receivers that leave the fairest counts: what `keep` means.
-
-Without a band no partition depends on another, and how little each can move follows from itself alone. Who receives
-what moves is free, and is chosen so that the largest count is as small as can be, then the second largest, and so on.
-Such counts have the smallest sum of squares, so they are a flow in which the n-th replica of a broker costs n. Only
-partitions that cannot stay take part; a move that is avoidable costs more than all evenness is worth. So does, among
-those, passing over a replaced broker's successor, and where one of two homes has to go, letting the leader's go.
-
-Source: Frank and Murota, "Decreasing minimization on M-convex sets" (2018).
+Source: Frank and Murota, "Decreasing minimization on M-convex sets" (2018), for `keep`.
 """
 
 from collections.abc import Callable
@@ -34,12 +24,12 @@ import numpy as np
 
 from app.core.certificate import Certificate
 from app.core.flow import cheapest_amounts
-from app.core.model import Int32s, Int64s
+from app.core.model import NO_REPLICA, Int32s, Int64s
 from app.core.reassignment.counts.narrowest import narrowest_band
-from app.core.reassignment.counts.network import Room, offers, placement_network
+from app.core.reassignment.counts.network import BrokerCapacity, candidate_receivers, placement_network
 from app.core.reassignment.counts.places import (
-    Costs,
-    Terms,
+    DomainTable,
+    PlaceCosts,
     cheapest,
     counts,
     frozen_counts,
@@ -49,22 +39,50 @@ from app.core.reassignment.counts.places import (
     stay_put,
 )
 from app.core.reassignment.counts.within_band import least_within
-from app.core.reassignment.model import KEEP, NO_HOME, Balance, Band, Problem, ReplicaPlacement
+from app.core.reassignment.model import KEEP, Balance, Band, MovementProblem, ReplicaPlacement
 
 SOLVER = "ortools min-cost flow"
 
 
 def never() -> bool:
-    """There is no deadline."""
+    """No deadline: never over."""
     return False
 
 
-def least_movement(problem: Problem, balance: Balance, *, is_over: Callable[[], bool] = never) -> ReplicaPlacement:
-    """Move as little as can be, so that the target brokers' counts are as even as asked for.
+def least_movement(
+    problem: MovementProblem, balance: Balance, *, is_over: Callable[[], bool] = never
+) -> ReplicaPlacement:
+    """Minimise the movement that brings the target brokers' counts to a balance.
+
+    Complexity: the narrowest band is O(log(rows)) maximum flows over domains and brokers. The movement is some rounds
+    of column generation, each a minimum-cost flow over the partitions that take part (usually few) and one pass over
+    all partitions, O(rows · (widest + racks · factor)).
 
     Parameters
     ----------
-    is_over : whether the deadline has passed; then the best placement found so far is answered, with its gap.
+    problem : the partitions and their eligible brokers.
+    balance : `KEEP`, `TIGHT` or a tolerance.
+    is_over : whether the deadline has passed; then the best placement so far is returned, with its gap.
+
+    Raises
+    ------
+    InfeasibleFlow : no legal placement exists.
+
+    Examples
+    --------
+    Broker 2 is added to brokers 0 and 1 in one rack; six partitions of one replica, one of them of weight 5.
+
+    >>> import numpy as np
+    >>> from app.core.reassignment import TIGHT, Domain, MovementProblem, least_movement
+    >>> every, one = np.ones(3, bool), np.ones(1, np.int64)
+    >>> problem = MovementProblem(
+    ...     broker_ids=np.array([0, 1, 2], np.int32), rack_of=np.zeros(3, np.int32), target=every,
+    ...     base=np.zeros(3, np.int64), domains=(Domain(1, every, every, one, one),), domain_of=np.zeros(6, np.int32),
+    ...     current=np.array([[0], [0], [0], [1], [1], [1]], np.int32), is_copied=np.zeros((6, 1), bool),
+    ...     must_keep=np.full(6, -1, np.int32), weight=np.array([5, 3, 2, 1, 4, 3]))
+    >>> placement = least_movement(problem, TIGHT)
+    >>> placement.replicas.ravel().tolist(), placement.moved, placement.certificate.optimal
+    ([0, 0, 2, 2, 1, 1], 3, True)
     """
     if balance.tolerance is None:
         replicas, bound = fairest_receivers(problem)
@@ -72,8 +90,13 @@ def least_movement(problem: Problem, balance: Balance, *, is_over: Callable[[], 
     return movement_within(problem, balance.widened(narrowest_band(problem)), is_over=is_over)
 
 
-def movement_within(problem: Problem, band: Band, *, is_over: Callable[[], bool] = never) -> ReplicaPlacement:
-    """Move as little as can be, so that each target broker's count is within the band.
+def movement_within(problem: MovementProblem, band: Band, *, is_over: Callable[[], bool] = never) -> ReplicaPlacement:
+    """Minimise the movement that brings each target broker's count within a band.
+
+    Parameters
+    ----------
+    problem, is_over : as in `least_movement`.
+    band : counts of the target brokers, `base` included.
 
     Raises
     ------
@@ -83,7 +106,7 @@ def movement_within(problem: Problem, band: Band, *, is_over: Callable[[], bool]
     return _placed(problem, replicas, bound, band)
 
 
-def _placed(problem: Problem, replicas: Int32s, bound: int, band: Band | None) -> ReplicaPlacement:
+def _placed(problem: MovementProblem, replicas: Int32s, bound: int, band: Band | None) -> ReplicaPlacement:
     constraints = ["distinct brokers that each partition may be on", "replicas of a partition spread over racks"]
     if band is not None:
         constraints.append(f"{band.low} to {band.high} replicas on every target broker")
@@ -93,51 +116,56 @@ def _placed(problem: Problem, replicas: Int32s, bound: int, band: Band | None) -
 
 
 class BudgetTooSmall(Exception):
-    """More has to move whatever the balance: `minimum` in the weight of the problem."""
+    """Forced moves exceed the budget: they come to `minimum`, in the weight of the problem."""
 
     def __init__(self, minimum: int) -> None:
         super().__init__(f"at least {minimum} has to move")
         self.minimum = minimum
 
 
-def trade_off(problem: Problem, *, points: int, is_over: Callable[[], bool] = never) -> list[ReplicaPlacement]:
-    """Movement by balance: from the narrowest band to the one in which only what has to move moves.
+def trade_off(problem: MovementProblem, *, points: int, is_over: Callable[[], bool] = never) -> list[ReplicaPlacement]:
+    """Movement by balance: from the narrowest band to the band in which only forced moves are left.
 
     Parameters
     ----------
-    points : how many bands at most, the ends among them; they lie closer where bands are narrow.
-    is_over : whether the deadline has passed; the points found by then are answered, the narrowest band first.
+    problem, is_over : as in `least_movement`; the points computed before the deadline are returned.
+    points : maximum number of bands, both ends included; their widths are closer together where bands are narrow.
 
     Returns
     -------
     The least movement within each band, the narrowest first.
     """
     narrowest, widest = narrowest_band(problem), _width_of_keeping(problem)
-    found: list[ReplicaPlacement] = []
+    curve: list[ReplicaPlacement] = []
     for width in _spread_out(widest, points):
-        found.append(movement_within(problem, _wider(narrowest, width), is_over=is_over))
+        curve.append(movement_within(problem, _wider(narrowest, width), is_over=is_over))
         if is_over():
             break
-    return found
+    return curve
 
 
-def within_budget(problem: Problem, budget: int, *, is_over: Callable[[], bool] = never) -> ReplicaPlacement:
-    """The placement in the narrowest band that moves no more than the budget.
+def within_budget(problem: MovementProblem, budget: int, *, is_over: Callable[[], bool] = never) -> ReplicaPlacement:
+    """The placement in the narrowest band whose movement is within a budget, by bisection over the width of the band.
+
+    Parameters
+    ----------
+    problem, is_over : as in `least_movement`.
+    budget : maximum weight moved.
 
     Raises
     ------
-    BudgetTooSmall : what has to move whatever the balance is more.
+    BudgetTooSmall : forced moves alone exceed the budget.
     """
-    kept = least_movement(problem, KEEP)
-    if kept.certificate.lower_bound > budget:
-        raise BudgetTooSmall(kept.certificate.lower_bound)
+    forced = least_movement(problem, KEEP)
+    if forced.certificate.lower_bound > budget:
+        raise BudgetTooSmall(forced.certificate.lower_bound)
     narrowest = narrowest_band(problem)
-    best, low, high = kept, 0, _width(problem, kept, narrowest)
+    best, low, high = forced, 0, _width(problem, forced, narrowest)
     while low <= high:
         middle = (low + high) // 2
-        placed = movement_within(problem, _wider(narrowest, middle), is_over=is_over)
-        if placed.moved <= budget:
-            best, high = placed, middle - 1
+        placement = movement_within(problem, _wider(narrowest, middle), is_over=is_over)
+        if placement.moved <= budget:
+            best, high = placement, middle - 1
         elif is_over():
             break
         else:
@@ -145,13 +173,13 @@ def within_budget(problem: Problem, budget: int, *, is_over: Callable[[], bool] 
     return best
 
 
-def _width_of_keeping(problem: Problem) -> int:
+def _width_of_keeping(problem: MovementProblem) -> int:
     return _width(problem, least_movement(problem, KEEP), narrowest_band(problem))
 
 
-def _width(problem: Problem, placed: ReplicaPlacement, narrowest: Band) -> int:
-    """By how much the narrowest band has to be widened until the placement is within."""
-    on_targets = counts(problem, placed.replicas)[problem.target]
+def _width(problem: MovementProblem, placement: ReplicaPlacement, narrowest: Band) -> int:
+    """By how much the narrowest band has to be widened at both ends until it contains the placement."""
+    on_targets = counts(problem, placement.replicas)[problem.target]
     if not len(on_targets):
         return 0
     return max(int(on_targets.max()) - narrowest.high, narrowest.low - int(on_targets.min()), 0)
@@ -162,77 +190,84 @@ def _wider(band: Band, width: int) -> Band:
 
 
 def _spread_out(widest: int, points: int) -> list[int]:
-    """At most so many whole numbers from 0 to `widest`, in steps that grow."""
+    """At most so many whole numbers from 0 to `widest`, in growing steps."""
     steps = np.linspace(0, np.sqrt(widest), max(points, 2)) ** 2
     return sorted({round(step) for step in steps.tolist()})
 
 
-def fairest_receivers(problem: Problem) -> tuple[Int32s, int]:
-    """(rows, widest) int32 places in which nothing moves that need not, and the weight that none moves less than."""
+def fairest_receivers(problem: MovementProblem) -> tuple[Int32s, int]:
+    """Make only forced moves, to the receivers that leave the fairest counts.
+
+    Returns
+    -------
+    (rows, widest) int32 placement, and a weight that no placement moves less than.
+    """
     replicas, stays = stay_put(problem)
     rows = np.flatnonzero(~stays)
     if len(rows):
-        terms, frozen = Terms.of(problem), frozen_counts(problem, replicas, ~stays)
-        room = _steps(problem, frozen, rows)
-        lacking = problem.target & (frozen <= np.median(frozen))
-        offered = offers(problem, terms, rows, lacking=lacking, asked=np.empty(0, np.int64))
-        network = placement_network(problem, terms, _avoidable(problem, room), rows, room, offered)
+        table, frozen = DomainTable.of(problem), frozen_counts(problem, replicas, ~stays)
+        capacity = _unit_capacities(problem, frozen, rows)
+        underfull = problem.target & (frozen <= np.median(frozen))
+        candidates = candidate_receivers(problem, table, rows, underfull=underfull, requested=np.empty(0, np.int64))
+        network = placement_network(problem, table, _avoidable(problem, capacity), rows, capacity, candidates)
         amounts = cheapest_amounts(network.flow, network.costs)
         replicas[rows] = network.places(amounts, problem.must_keep, replicas.shape[1])
     free = np.zeros(len(problem.broker_ids), np.int64)
     return replicas, int(cheapest(problem, movement_costs(problem), free)[0].sum())
 
 
-def _avoidable(problem: Problem, room: Room) -> Costs:
-    """Costs of moves in units of evenness: one more move outweighs every chain of successors passed over, one of those
-    every chain of leaders dropped, and one of those all evenness.
+def _avoidable(problem: MovementProblem, capacity: BrokerCapacity) -> PlaceCosts:
+    """Costs of moves in units of balance: one more move exceeds every chain of successors passed over, one of those
+    every chain of leaders removed, and one of those all balance.
     """
     chain = len(problem.broker_ids) + 2
-    dropping = int(room.costs.max(initial=0)) + 1
+    dropping = int(capacity.costs.max(initial=0)) + 1
     passing_over = dropping * chain
     moving = passing_over * chain
-    is_home = problem.homes != NO_HOME
-    others = np.where(np.arange(problem.homes.shape[1]) > 0, dropping, 0)
-    return Costs(
-        np.where(is_home, others + np.where(problem.is_copied, moving, 0), 0).astype(np.int64),
-        np.where(is_home.any(axis=1), moving + passing_over, 0).astype(np.int64),
+    is_current = problem.current != NO_REPLICA
+    others = np.where(np.arange(problem.current.shape[1]) > 0, dropping, 0)
+    return PlaceCosts(
+        np.where(is_current, others + np.where(problem.is_copied, moving, 0), 0).astype(np.int64),
+        np.where(is_current.any(axis=1), moving + passing_over, 0).astype(np.int64),
     )
 
 
-def _steps(problem: Problem, frozen: Int64s, rows: Int64s) -> Room:
-    """Each broker's next replicas one by one, the n-th at a cost of n, as far as the fairest counts can reach."""
-    terms = Terms.of(problem)
+def _unit_capacities(problem: MovementProblem, frozen: Int64s, rows: Int64s) -> BrokerCapacity:
+    """Unit arcs for each broker's next replicas, the n-th at a cost of n, up to the highest count of a fairest
+    solution.
+    """
+    table = DomainTable.of(problem)
     domains = np.unique(problem.domain_of[rows])
-    coming = int(terms.factor[problem.domain_of[rows]].sum())
-    homes = problem.homes[rows]
-    # Which of its homes a partition keeps is free, too, where it keeps not all of them.
-    reach = frozen + np.bincount(homes[homes != NO_HOME], minlength=len(frozen))
+    moving_replicas = int(table.factor[problem.domain_of[rows]].sum())
+    current = problem.current[rows]
+    # If a partition keeps only some of its replicas, which ones is free as well.
+    reach = frozen + np.bincount(current[current != NO_REPLICA], minlength=len(frozen))
     for domain in domains:
-        receives = terms.may_receive[domain]
+        receives = table.may_receive[domain]
         for rack in np.unique(problem.rack_of[receives]):
             brokers = np.flatnonzero(receives & (problem.rack_of == rack))
-            level = _level(frozen[brokers], coming)
+            level = _water_level(frozen[brokers], moving_replicas)
             reach[brokers] = np.maximum(reach[brokers], level)
-    # A partition cannot put two on one broker, so that the water may stand a little higher elsewhere.
-    steps = np.maximum(reach - frozen, 0) + int(terms.factor.max())
+    # A partition has one replica on a broker at most, so that counts elsewhere may exceed the level a little.
+    steps = np.maximum(reach - frozen, 0) + int(table.factor.max())
     broker = np.repeat(np.arange(len(frozen)), steps)
     nth = np.arange(len(broker)) - np.repeat(np.cumsum(steps) - steps, steps)
     cost = frozen[broker] + nth
     lowest = int(cost.min(initial=0)) if len(cost) else 0
     beyond = int(cost.max(initial=0)) + 1 - lowest
     each = np.arange(len(frozen))
-    return Room(
+    return BrokerCapacity(
         demands=np.zeros_like(frozen),
         brokers=np.concatenate([broker, each]),
-        capacities=np.concatenate([np.ones(len(broker), np.int64), np.full(len(each), coming)]),
+        capacities=np.concatenate([np.ones(len(broker), np.int64), np.full(len(each), moving_replicas)]),
         costs=np.concatenate([cost - lowest, np.full(len(each), beyond)]),
     )
 
 
-def _level(heights: Int64s, poured: int) -> int:
-    """How high the water stands once so much is poured on ground of these heights, rounded up."""
-    ground = np.sort(heights)
-    filled = np.arange(1, len(ground) + 1) * ground - np.cumsum(ground)
-    wet = int(np.searchsorted(filled, poured, side="left"))  # so many columns are under water
-    wet = max(wet, 1)
-    return int(-(-(poured + int(ground[:wet].sum())) // wet))
+def _water_level(heights: Int64s, amount: int) -> int:
+    """The level at which an amount, poured on columns of these heights, comes to rest; rounded up."""
+    sorted_heights = np.sort(heights)
+    filled = np.arange(1, len(sorted_heights) + 1) * sorted_heights - np.cumsum(sorted_heights)
+    covered = int(np.searchsorted(filled, amount, side="left"))
+    covered = max(covered, 1)
+    return int(-(-(amount + int(sorted_heights[:covered].sum())) // covered))

@@ -1,10 +1,9 @@
-"""The narrowest band of replica counts that any legal placement has: the smallest largest count, then the largest
-smallest one.
+"""The narrowest feasible band of replica counts: the smallest maximum, then the largest minimum.
 
-Partitions of one domain are alike: how many replicas they put on which broker is a flow of as many units as there are
-partitions, at most one a partition on each broker, and whatever flows can be split into legal places (a fractional
-place of each partition exists, hence a whole one: transports are integral). So the bands of a million partitions are
-flows over some domains and brokers, of which a few are tried.
+Partitions of one domain are interchangeable. How many replicas they put on which broker is a flow of as many units as
+there are partitions, at most one a partition on each broker, and every such flow decomposes into legal placements: a
+fractional placement of each partition exists, hence an integral one, since transportation polytopes are integral. So
+feasibility of a band for a million partitions is a maximum flow over domains, racks and brokers.
 """
 
 from collections.abc import Callable
@@ -14,13 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.core.flow import Network, is_feasible
-from app.core.model import Int32s, Int64s
-from app.core.reassignment.counts.places import Terms
-from app.core.reassignment.model import NO_HOME, Band, Problem
+from app.core.model import NO_REPLICA, Int32s, Int64s
+from app.core.reassignment.counts.places import DomainTable
+from app.core.reassignment.model import Band, MovementProblem
 
 
-def narrowest_band(problem: Problem) -> Band:
-    """The narrowest band of the target brokers' counts, exactly; no partition's place now counts for it."""
+def narrowest_band(problem: MovementProblem) -> Band:
+    """The narrowest feasible band of the target brokers' counts, exactly; current placements do not matter.
+
+    Complexity: O(log(rows)) maximum flows over groups of interchangeable partitions, racks and brokers.
+    """
     groups = _Groups.of(problem)
     targets = int(np.count_nonzero(problem.target))
     if not targets:
@@ -33,7 +35,9 @@ def narrowest_band(problem: Problem) -> Band:
 
 
 def _smallest(holds: Callable[[int], bool], start: int, end: int) -> int:
-    """The smallest number from `start` on that holds, if `end` does and all above one that does; near `start`, soon."""
+    """The smallest number from `start` to `end` for which a monotone predicate holds, given that it holds for `end`;
+    found by galloping and bisection.
+    """
     step, failing, number = 1, start - 1, start
     while number < end and not holds(number):
         failing, number, step = number, min(number + step, end), step * 2
@@ -45,17 +49,16 @@ def _smallest(holds: Callable[[int], bool], start: int, end: int) -> int:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Groups:
-    """Partitions that can be told apart by nothing that matters to the counts.
+    """Partitions grouped by everything that matters to the counts.
 
     Parameters
     ----------
-    size, need : (groups,) int64 partitions, and replicas of each that are not settled.
+    size, need : (groups,) int64 partitions, and replicas of each that are not pinned.
     least, most : (groups, racks) int64. may_hold : (groups, brokers) bool.
-    base : (brokers,) int64, what is there whatever is decided.
-    are_targets : whether all that may be held is held by targets.
+    base : (brokers,) int64 replicas that are there in every placement.
     """
 
-    problem: Problem
+    problem: MovementProblem
     size: Int64s
     need: Int64s
     least: Int64s = field(repr=False)
@@ -64,26 +67,28 @@ class _Groups:
     base: Int64s = field(repr=False)
 
     @classmethod
-    def of(cls, problem: Problem) -> "_Groups":
-        terms = Terms.of(problem)
+    def of(cls, problem: MovementProblem) -> "_Groups":
+        table = DomainTable.of(problem)
         domain, must = problem.domain_of, problem.must_keep
-        homes = problem.homes
-        only = (homes != NO_HOME) & terms.may_keep[domain[:, None], homes]
-        only &= ~terms.may_receive[domain[:, None], homes]
-        keys = np.concatenate([domain[:, None], must[:, None], np.sort(np.where(only, homes, NO_HOME), axis=1)], axis=1)
+        current = problem.current
+        only = (current != NO_REPLICA) & table.may_keep[domain[:, None], current]
+        only &= ~table.may_receive[domain[:, None], current]
+        keys = np.concatenate(
+            [domain[:, None], must[:, None], np.sort(np.where(only, current, NO_REPLICA), axis=1)], axis=1
+        )
         first, size = _alike(keys)
-        need, least, most = terms.factor[domain[first]], terms.least[domain[first]], terms.most[domain[first]]
-        may_hold = terms.may_receive[domain[first]].copy()
+        need, least, most = table.factor[domain[first]], table.least[domain[first]], table.most[domain[first]]
+        may_hold = table.may_receive[domain[first]].copy()
         group, column = np.nonzero(only[first])
-        may_hold[group, homes[first][group, column]] = True
+        may_hold[group, current[first][group, column]] = True
         base = problem.base.copy()
-        kept = np.flatnonzero(must[first] != NO_HOME)
-        at = must[first][kept]
-        np.add.at(base, at, size[kept])
-        need[kept] -= 1
-        least[kept, problem.rack_of[at]] -= 1
-        most[kept, problem.rack_of[at]] -= 1
-        may_hold[kept, at] = False
+        pinned = np.flatnonzero(must[first] != NO_REPLICA)
+        at = must[first][pinned]
+        np.add.at(base, at, size[pinned])
+        need[pinned] -= 1
+        least[pinned, problem.rack_of[at]] -= 1
+        most[pinned, problem.rack_of[at]] -= 1
+        may_hold[pinned, at] = False
         return cls(problem, size, need, np.maximum(least, 0), most, may_hold, base)
 
     @property
@@ -125,7 +130,7 @@ class _Groups:
 
 
 def _alike(keys: Int32s) -> tuple[Int64s, Int64s]:
-    """The first of the rows that are equal, and how many those are."""
+    """The first of each group of equal rows, and the size of the group."""
     number = np.zeros(len(keys), np.int64)
     for column in keys.T[(keys != keys[:1]).any(axis=0)]:
         values, place = np.unique(column, return_inverse=True)

@@ -1,13 +1,9 @@
-"""The places of partitions: cost, cheapest place under dual prices, counts on brokers, order of replicas.
+"""Places of partitions: their cost, the cheapest one under dual prices, counts on brokers, order of replicas.
 
-Each partition's cheapest legal place where brokers have prices: what moves least, and what no placement can beat.
-
-What couples the partitions of a reassignment is that brokers have so much room and no more. Put a price on a replica
-at each broker instead, and every partition finds its own cheapest place. Whatever the prices, the sum of those, less
-what the brokers' room is worth, is a bound that no placement within the room goes below; with the prices of an optimal
-flow it is the optimum (Lagrangian duality). So this proves, without the solver, what the solver found.
-
-Where partitions are, counted, costed and put in order: what every search for a better place starts and ends with.
+Partitions are coupled only by the brokers' limited capacity. With a dual price on a replica at each broker instead,
+every partition chooses its cheapest place alone. For any prices, the sum of those costs less the value of the capacity
+is a lower bound on the cost of every placement within the capacity (Lagrangian relaxation); with the prices of an
+optimal flow it is the optimum. So one pass over the partitions proves, without a solver, what the solver returned.
 """
 
 from dataclasses import dataclass, field
@@ -15,33 +11,35 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from app.core.model import Int32s, Int64s
+from app.core.model import NO_REPLICA, Int32s, Int64s
 from app.core.reassignment.counts import places_kernel as kernel
-from app.core.reassignment.model import NO_HOME, Problem
+from app.core.reassignment.model import MovementProblem
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Costs:
-    """What each place costs a partition: solvers minimise the sum.
+class PlaceCosts:
+    """The cost of each place of a partition; solvers minimise the sum.
 
     Parameters
     ----------
-    home : (rows, widest) int64 of each home. away : (rows,) int64 of any other broker.
+    current : (rows, widest) int64 of each current broker. other : (rows,) int64 of any other broker.
     """
 
-    home: Int64s = field(repr=False)
-    away: Int64s = field(repr=False)
+    current: Int64s = field(repr=False)
+    other: Int64s = field(repr=False)
 
 
-def movement_costs(problem: Problem) -> Costs:
-    """What is copied: nothing to a home, the weight elsewhere and to a home `is_copied`; nothing of new partitions."""
-    weight = np.where((problem.homes != NO_HOME).any(axis=1), problem.weight, 0)
-    return Costs(np.where(problem.is_copied, weight[:, None], 0), weight)
+def movement_costs(problem: MovementProblem) -> PlaceCosts:
+    """The weight of each replica that is copied: none on a current broker, the weight elsewhere and where `is_copied`;
+    none for new partitions.
+    """
+    weight = np.where((problem.current != NO_REPLICA).any(axis=1), problem.weight, 0)
+    return PlaceCosts(np.where(problem.is_copied, weight[:, None], 0), weight)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Terms:
-    """The problem's domains as arrays.
+class DomainTable:
+    """The problem's domains as stacked arrays.
 
     Parameters
     ----------
@@ -55,7 +53,7 @@ class Terms:
     may_receive: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, problem: Problem) -> "Terms":
+    def of(cls, problem: MovementProblem) -> "DomainTable":
         """Stack the domains."""
         domains, racks, brokers = problem.domains, problem.racks, len(problem.broker_ids)
         return cls(
@@ -67,68 +65,75 @@ class Terms:
         )
 
 
-def settled(problem: Problem) -> NDArray[np.bool_]:
-    """(rows,) bool: which partitions are legal where they are, with all that they have."""
-    terms = Terms.of(problem)
-    settles = np.zeros(len(problem.homes), np.bool_)
+def settled(problem: MovementProblem) -> NDArray[np.bool_]:
+    """(rows,) bool: partitions whose current brokers are a legal placement as they are."""
+    table = DomainTable.of(problem)
+    settles = np.zeros(len(problem.current), np.bool_)
     kernel.settled(
         problem.domain_of,
-        terms.factor,
-        terms.least,
-        terms.most,
-        terms.may_keep,
+        table.factor,
+        table.least,
+        table.most,
+        table.may_keep,
         problem.rack_of,
-        problem.homes,
+        problem.current,
         settles,
     )
     return settles
 
 
-def cheapest(problem: Problem, costs: Costs, prices: Int64s) -> tuple[Int64s, Int32s]:
-    """(rows,) int64 what each partition's cheapest legal place costs, the brokers' prices included; and those places,
-    (rows, widest) int32, padded with `NO_HOME`.
+def cheapest(problem: MovementProblem, costs: PlaceCosts, prices: Int64s) -> tuple[Int64s, Int32s]:
+    """The cheapest legal place of each partition under dual prices.
+
+    Complexity: O(rows · (widest + racks · most)), compiled, after sorting the brokers of each rack by price.
 
     Parameters
     ----------
+    problem, costs : the partitions and what their places cost.
     prices : (brokers,) int64 of one replica there.
+
+    Returns
+    -------
+    (rows,) int64 cost of each partition's cheapest place, prices included; and those places, (rows, widest) int32,
+    padded with `NO_REPLICA`.
     """
-    terms = Terms.of(problem)
-    ranked, ends = _ranked(problem, terms, prices)
-    found = np.zeros(len(problem.homes), np.int64)
-    chosen = np.full((len(found), int(terms.factor.max(initial=0))), NO_HOME, np.int32)
+    table = DomainTable.of(problem)
+    ranked, ends = _ranked(problem, table, prices)
+    priced_costs = np.zeros(len(problem.current), np.int64)
+    chosen = np.full((len(priced_costs), int(table.factor.max(initial=0))), NO_REPLICA, np.int32)
     kernel.cheapest(
         problem.domain_of,
-        terms.factor,
-        terms.least,
-        terms.most,
-        terms.may_keep,
+        table.factor,
+        table.least,
+        table.most,
+        table.may_keep,
         ranked,
         ends,
         problem.rack_of,
-        problem.homes,
-        costs.home,
-        costs.away,
+        problem.current,
+        costs.current,
+        costs.other,
         problem.must_keep,
         prices,
-        found,
+        priced_costs,
         chosen,
     )
-    return found, chosen
+    return priced_costs, chosen
 
 
-def _ranked(problem: Problem, terms: Terms, prices: Int64s) -> tuple[Int32s, Int64s]:
+def _ranked(problem: MovementProblem, table: DomainTable, prices: Int64s) -> tuple[Int32s, Int64s]:
     """(domains, racks, longest) int32 receivers of each rack by ascending price, and (domains, racks) how many.
 
-    No more are looked at than a rack takes of one partition and this one may have as homes.
+    No more are listed than a rack may have of one partition plus its current brokers.
     """
-    looked_at = int(terms.most.max(initial=0)) + problem.homes.shape[1]
+    looked_at = int(table.most.max(initial=0)) + problem.current.shape[1]
     shape = (len(problem.domains), problem.racks)
     ends = np.zeros(shape, np.int64)
-    ranked = np.full((*shape, looked_at), NO_HOME, np.int32)
+    ranked = np.full((*shape, looked_at), NO_REPLICA, np.int32)
     order = np.argsort(prices, kind="stable")
     racks = problem.rack_of[order]
     for domain in range(shape[0]):
-        receives = terms.may_receive[domain][order]
+        receives = table.may_receive[domain][order]
         for rack in np.unique(racks[receives]):
             best = order[receives & (racks == rack)][:looked_at]
             ranked[domain, rack, : len(best)] = best
@@ -136,46 +141,48 @@ def _ranked(problem: Problem, terms: Terms, prices: Int64s) -> tuple[Int32s, Int
     return ranked, ends
 
 
-def stay_put(problem: Problem) -> tuple[Int32s, NDArray[np.bool_]]:
-    """(rows, widest) int32 where settled partitions are, padding elsewhere; (rows,) bool, which those are."""
+def stay_put(problem: MovementProblem) -> tuple[Int32s, NDArray[np.bool_]]:
+    """(rows, widest) int32 current brokers of settled partitions, padding elsewhere; (rows,) bool, settled or not."""
     stays = settled(problem)
     widest = max((domain.factor for domain in problem.domains), default=0)
-    replicas = np.full((len(stays), widest), NO_HOME, np.int32)
-    width = min(widest, problem.homes.shape[1])
-    replicas[stays, :width] = problem.homes[stays, :width]
+    replicas = np.full((len(stays), widest), NO_REPLICA, np.int32)
+    width = min(widest, problem.current.shape[1])
+    replicas[stays, :width] = problem.current[stays, :width]
     return replicas, stays
 
 
-def counts(problem: Problem, replicas: Int32s) -> Int64s:
-    """(brokers,) int64 replicas on each broker, those of partitions that are not asked about included."""
-    here = np.bincount(replicas[replicas != NO_HOME], minlength=len(problem.base))
+def counts(problem: MovementProblem, replicas: Int32s) -> Int64s:
+    """(brokers,) int64 replicas on each broker, `base` included."""
+    here = np.bincount(replicas[replicas != NO_REPLICA], minlength=len(problem.base))
     return np.asarray(problem.base + here, np.int64)
 
 
-def frozen_counts(problem: Problem, replicas: Int32s, is_active: NDArray[np.bool_]) -> Int64s:
-    """(brokers,) int64 as `counts`, of what the active partitions leave as it is: the others, and what must be kept."""
+def frozen_counts(problem: MovementProblem, replicas: Int32s, is_active: NDArray[np.bool_]) -> Int64s:
+    """(brokers,) int64 as `counts`, without the replicas that active partitions may move."""
     musts = problem.must_keep[is_active]
-    kept = np.bincount(musts[musts != NO_HOME], minlength=len(problem.base))
-    return np.asarray(counts(problem, replicas[~is_active]) + kept, np.int64)
+    pinned = np.bincount(musts[musts != NO_REPLICA], minlength=len(problem.base))
+    return np.asarray(counts(problem, replicas[~is_active]) + pinned, np.int64)
 
 
-def costs_of(problem: Problem, costs: Costs, replicas: Int32s) -> Int64s:
-    """(rows,) int64: what the place of each partition costs."""
+def costs_of(problem: MovementProblem, costs: PlaceCosts, replicas: Int32s) -> Int64s:
+    """(rows,) int64: the cost of each partition's place."""
     total = np.zeros(len(replicas), np.int64)
     for column in replicas.T:
-        matches = (problem.homes == column[:, None]) & (column != NO_HOME)[:, None]
-        elsewhere = np.where((column != NO_HOME) & ~matches.any(axis=1), costs.away, 0)
-        total += np.where(matches, costs.home, 0).sum(axis=1) + elsewhere
+        matches = (problem.current == column[:, None]) & (column != NO_REPLICA)[:, None]
+        elsewhere = np.where((column != NO_REPLICA) & ~matches.any(axis=1), costs.other, 0)
+        total += np.where(matches, costs.current, 0).sum(axis=1) + elsewhere
     return total
 
 
-def moved_weight(problem: Problem, replicas: Int32s) -> int:
-    """The weight of all replicas that have to be copied: see `Placed.moved`."""
+def moved_weight(problem: MovementProblem, replicas: Int32s) -> int:
+    """The weight of all replicas that have to be copied: see `ReplicaPlacement`."""
     return int(costs_of(problem, movement_costs(problem), replicas).sum())
 
 
-def in_order(problem: Problem, replicas: Int32s) -> Int32s:
-    """Each row with kept homes where they stood, in their order, and newcomers by ascending position in the gaps."""
-    ordered = np.full_like(replicas, NO_HOME)
-    kernel.put_in_order(problem.homes, np.sort(replicas, axis=1), ordered)
+def in_order(problem: MovementProblem, replicas: Int32s) -> Int32s:
+    """Each row with the brokers that keep their replica in column order, and new brokers by ascending position in the
+    gaps.
+    """
+    ordered = np.full_like(replicas, NO_REPLICA)
+    kernel.put_in_order(problem.current, np.sort(replicas, axis=1), ordered)
     return ordered

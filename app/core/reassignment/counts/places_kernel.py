@@ -1,9 +1,4 @@
-"""The compiled loops of `places`.
-
-The loop of `pricing`: each partition's cheapest legal place where brokers have prices.
-
-The loop of `places.in_order`.
-"""
+"""The compiled loops of `places`: the cheapest place under dual prices, settled partitions, order of replicas."""
 
 import numpy as np
 from numba import njit
@@ -24,48 +19,48 @@ def cheapest(
     ranked: Int32s,
     ranked_end: Int64s,
     rack_of: Int32s,
-    homes: Int32s,
-    home_cost: Int64s,
+    current: Int32s,
+    current_cost: Int64s,
     away: Int64s,
     must_keep: Int32s,
     prices: Int64s,
     costs: Int64s,
     chosen: Int32s,
 ) -> None:
-    """Fill `costs`, (rows,), and `chosen`, (rows, widest), which comes padded.
+    """Fill `costs`, (rows,), and `chosen`, (rows, widest), which is padded on entry.
 
-    Taking the cheapest that still leaves room for `least` of every rack, no rack above `most`, is the best: what may be
-    taken are the independent sets of a matroid.
+    Greedy is optimal: sets with at most `most` replicas of each rack that still leave `least` of every rack attainable
+    are the independent sets of a matroid. So the cheapest candidate that keeps the set independent is taken each time.
 
     Parameters
     ----------
     factor : (domains,). least, most : (domains, racks). may_keep : (domains, brokers).
     ranked : (domains, racks, longest) the receivers of each rack by ascending price. ranked_end : (domains, racks).
-    homes, home_cost : (rows, widest). away, must_keep : (rows,). prices : (brokers,).
+    current, current_cost : (rows, widest). away, must_keep : (rows,). prices : (brokers,).
     """
     racks = least.shape[1]
-    room = int(most.max()) + 1 if most.size else 1
-    names = np.empty((racks, room), np.int32)
-    values = np.empty((racks, room), np.int64)
+    capacity = int(most.max()) + 1 if most.size else 1
+    names = np.empty((racks, capacity), np.int32)
+    values = np.empty((racks, capacity), np.int64)
     filled = np.zeros(racks, np.int64)
     taken = np.zeros(racks, np.int64)
-    for row in range(len(homes)):
+    for row in range(len(current)):
         domain, must = domain_of[row], must_keep[row]
         filled[:] = 0
         taken[:] = 0
         place, total = 0, np.int64(0)
-        for column in range(homes.shape[1]):
-            home = homes[row, column]
-            if home < 0:
+        for column in range(current.shape[1]):
+            broker = current[row, column]
+            if broker < 0:
                 break
-            value = home_cost[row, column] + prices[home]
-            if home == must:
-                chosen[row, place] = home
+            value = current_cost[row, column] + prices[broker]
+            if broker == must:
+                chosen[row, place] = broker
                 place, total = place + 1, total + value
-                taken[rack_of[home]] += 1
-            elif may_keep[domain, home]:
-                rack = rack_of[home]
-                _insert(names, values, filled, rack, home, value, most[domain, rack])
+                taken[rack_of[broker]] += 1
+            elif may_keep[domain, broker]:
+                rack = rack_of[broker]
+                _insert(names, values, filled, rack, broker, value, most[domain, rack])
         for rack in range(racks):
             ceiling = most[domain, rack]
             for at in range(ranked_end[domain, rack]):
@@ -73,11 +68,11 @@ def cheapest(
                 value = away[row] + prices[broker]
                 if ceiling == 0 or (filled[rack] == ceiling and value >= values[rack, ceiling - 1]):
                     break
-                if not _is_home(homes[row], broker):
+                if not _contains(current[row], broker):
                     _insert(names, values, filled, rack, broker, value, ceiling)
-        for taking in range(place, factor[domain]):
+        for rows_there in range(place, factor[domain]):
             rack = _next_rack(
-                values, filled, taken, least[domain], most[domain], must, rack_of, factor[domain] - taking
+                values, filled, taken, least[domain], most[domain], must, rack_of, factor[domain] - rows_there
             )
             if rack < 0:
                 total = NOTHING
@@ -100,13 +95,13 @@ def _next_rack(
     rack_of: Int32s,
     left: int,
 ) -> int:
-    """The rack of the cheapest candidate, of those that lack some where that is all that is left to take; or −1."""
+    """The rack of the cheapest candidate; only racks below `least` once those need all that is left; −1 if none."""
     best, best_rack = NOTHING, -1
-    lacking = 0
+    underfull = 0
     for rack in range(len(least)):
-        lacking += max(0, least[rack] - taken[rack])
+        underfull += max(0, least[rack] - taken[rack])
     for rack in range(len(least)):
-        ceiling = least[rack] if lacking >= left else most[rack]
+        ceiling = least[rack] if underfull >= left else most[rack]
         at = _place_of(taken, rack, must, rack_of)
         if taken[rack] < ceiling and at < filled[rack] and values[rack, at] < best:
             best, best_rack = values[rack, at], rack
@@ -114,22 +109,22 @@ def _next_rack(
 
 
 @njit(cache=True, nogil=True)
-def _is_home(homes: Int32s, broker: int) -> bool:
-    for column in range(len(homes)):  # noqa: SIM110 — a generator is slower here, if it compiles at all
-        if homes[column] == broker:
+def _contains(current: Int32s, broker: int) -> bool:
+    for column in range(len(current)):  # noqa: SIM110 — a generator is slower here, if it compiles at all
+        if current[column] == broker:
             return True
     return False
 
 
 @njit(cache=True, nogil=True)
 def _place_of(taken: Int64s, rack: int, must: int, rack_of: Int32s) -> int:
-    """How many of the rack's ranked candidates are taken: what must be kept is not among them."""
+    """How many of the rack's ranked candidates are taken; a broker that must keep its replica is not among them."""
     return int(taken[rack]) - (1 if must >= 0 and rack_of[must] == rack else 0)
 
 
 @njit(cache=True, nogil=True)
 def _insert(names: Int32s, values: Int64s, filled: Int64s, rack: int, name: int, value: int, ceiling: int) -> None:
-    """Keep the `ceiling` cheapest of a rack in ascending order; of equals the first that came stays first."""
+    """Keep the `ceiling` cheapest of a rack in ascending order; of equals the first inserted stays first."""
     if filled[rack] == ceiling:
         if ceiling == 0 or value >= values[rack, ceiling - 1]:
             return
@@ -151,41 +146,42 @@ def settled(
     most: Int64s,
     may_keep: NDArray[np.bool_],
     rack_of: Int32s,
-    homes: Int32s,
+    current: Int32s,
     settles: NDArray[np.bool_],
 ) -> None:
     """Set, in `settles`, which partitions are legal where they are."""
     racks = least.shape[1]
-    held = np.zeros(racks, np.int64)
-    for row in range(len(homes)):
+    in_racks = np.zeros(racks, np.int64)
+    for row in range(len(current)):
         domain = domain_of[row]
-        held[:] = 0
+        in_racks[:] = 0
         replicas = 0
         is_legal = True
-        for column in range(homes.shape[1]):
-            home = homes[row, column]
-            if home < 0:
+        for column in range(current.shape[1]):
+            broker = current[row, column]
+            if broker < 0:
                 break
-            if not may_keep[domain, home]:
+            if not may_keep[domain, broker]:
                 is_legal = False
                 break
-            held[rack_of[home]] += 1
+            in_racks[rack_of[broker]] += 1
             replicas += 1
         if is_legal and replicas == factor[domain]:
             for rack in range(racks):
-                if held[rack] < least[domain, rack] or held[rack] > most[domain, rack]:
+                if in_racks[rack] < least[domain, rack] or in_racks[rack] > most[domain, rack]:
                     is_legal = False
                     break
             settles[row] = is_legal
 
 
 @njit(cache=True, nogil=True)
-def put_in_order(homes: Int32s, chosen: Int32s, ordered: Int32s) -> None:
-    """Fill `ordered`, (rows, widest): kept homes in their order, newcomers in the gaps, then at the end.
+def put_in_order(current: Int32s, chosen: Int32s, ordered: Int32s) -> None:
+    """Fill `ordered`, (rows, widest): brokers that keep their replica in column order, new brokers in the gaps, then at
+    the end.
 
     Parameters
     ----------
-    chosen : (rows, widest), ascending, so that the padding comes first. ordered : padded, as it comes.
+    chosen : (rows, widest), ascending, so that the padding comes first. ordered : padded on entry.
     """
     widest = chosen.shape[1]
     newcomers = np.empty(widest, np.int32)
@@ -193,16 +189,16 @@ def put_in_order(homes: Int32s, chosen: Int32s, ordered: Int32s) -> None:
         new = 0
         for place in range(widest):
             broker = chosen[row, place]
-            if broker >= 0 and not _has(homes[row], broker):
+            if broker >= 0 and not _contains(current[row], broker):
                 newcomers[new] = broker
                 new += 1
         filled, used = 0, 0
-        for column in range(homes.shape[1]):
-            home = homes[row, column]
-            if home < 0:
+        for column in range(current.shape[1]):
+            broker = current[row, column]
+            if broker < 0:
                 break
-            if _has(chosen[row], home):
-                ordered[row, filled] = home
+            if _contains(chosen[row], broker):
+                ordered[row, filled] = broker
                 filled += 1
             elif used < new:
                 ordered[row, filled] = newcomers[used]
@@ -212,11 +208,3 @@ def put_in_order(homes: Int32s, chosen: Int32s, ordered: Int32s) -> None:
             ordered[row, filled] = newcomers[used]
             filled += 1
             used += 1
-
-
-@njit(cache=True, nogil=True)
-def _has(row: Int32s, broker: int) -> bool:
-    for place in range(len(row)):  # noqa: SIM110 — a generator is slower here, if it compiles at all
-        if row[place] == broker:
-            return True
-    return False

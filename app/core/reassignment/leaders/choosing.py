@@ -1,43 +1,28 @@
-"""Choose preferred leaders: by count, exactly; by ingress, with a lower bound.
+"""Choose preferred leaders: by count, exactly; by ingress, with a lower bound on the largest load.
 
-The way in: choose the preferred leaders, by count or by ingress.
+By count, the goals are the narrowest band, then the fewest changes, then the fewest leaders on new replicas, each
+reached exactly. A tolerance widens the narrowest band before changes are counted. With `keep` only forced changes are
+made, and the choice is the fairest one: the smallest maximum, then the second largest count, and so on, over all
+brokers. All are flows between brokers (`shares`).
 
-Leaders by count, exact: the narrowest band, then the fewest changes, then the fewest that lead on a new replica.
+By ingress, minimising the largest load over whole partitions is NP-hard. Two lower bounds are known: the optimum if
+leadership may be split, by the same flow, rounded up; and what the heaviest partition comes to on the best of its
+candidates. From the present leaders the flow passes on what exceeds the goal, heavy partitions first, since those take
+the fewest changes. Then each partition is led by the broker that leads most of it; moves and swaps with the heaviest
+broker repair the rounding; and unnecessary changes are undone. The goal is the lower bound and a thousandth.
 
-Every goal is reached exactly among the choices that are best in all before it. With a tolerance the narrowest band is
-widened before changes are counted. With `keep` nothing changes but what is forced, and instead of a band the choice is
-the most even one: the largest count is the least it can be, then the second largest, and so on; all brokers count for
-that, not the target ones alone.
-
-Leaders by ingress: the broker that leads the most bytes a second leads nearly as few as can be, with few changes.
-
-To minimise the largest load over whole partitions is NP-hard (two brokers and a list of loads are the partition
-problem), so this answers a good choice, and two loads that no choice can stay below:
-
-- what some broker would lead if leadership could be split, exactly, by the flow of `shares`, rounded up;
-- what the heaviest partition comes to at the best of its candidates.
-
-From the leaders there are, the flow passes on what is above the goal, heavy partitions first, since those take the
-fewest changes. Then each partition goes whole to whoever leads the most of it; moves and swaps with the heaviest broker
-repair what that breaks; and leaders that need not have changed return. With `keep` only forced changes take part.
-
-The goal is the bound and a thousandth: nobody measures ingress closer than that, and each step nearer to the bound
-would change leaders for nothing.
-
-The bound on leader changes, from the brokers' prices alone.
-
-Whatever prices leading has at the brokers, no choice within the band costs less than if every partition took the
-cheapest of its candidates, prices included, less the most that brokers within the band could earn by theirs. With the
-best prices that is the optimum itself, since the flow has an integral one.
+The bound on changes follows from dual prices alone. For any prices of leading at the brokers, no choice within the band
+costs less than every partition's cheapest candidate, prices included, less the most that brokers within the band could
+earn by them. With optimal prices that is the optimum, since the flow has an integral one.
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
 from app.core.certificate import Certificate
-from app.core.model import Int32s, Int64s
+from app.core.model import NO_LEADER, Int32s, Int64s
 from app.core.reassignment.leaders import repair_kernel as kernel
-from app.core.reassignment.leaders.problem import NOBODY, NOT_A_CANDIDATE, LeaderChoice, LeadersProblem
+from app.core.reassignment.leaders.problem import NOT_A_CANDIDATE, LeaderChoice, LeaderProblem
 from app.core.reassignment.leaders.shares import Shares
 from app.core.reassignment.model import Balance, Band
 from app.errors import LimitExceeded
@@ -50,18 +35,40 @@ SOLVER_BY_COUNT = "flow between brokers, by distances"
 SOLVER_BY_INGRESS = "flow between brokers, rounded and repaired"
 
 
-def choose_leaders(problem: LeadersProblem, balance: Balance) -> LeaderChoice:
-    """Choose a leader of each partition.
+def choose_leaders(problem: LeaderProblem, balance: Balance) -> LeaderChoice:
+    """Choose a preferred leader of each partition.
 
-    Hard constraints: it is one of the replicas, on a broker that may lead, if there is one.
-    Goals, in order: the balance that is asked for; the fewest changes; the fewest leaders on new replicas. All are
-    reached exactly where every partition weighs 1; elsewhere the answer says how far from its bounds it is.
+    Hard constraints: it is one of the replicas, on a broker that may lead if there is one. Goals, in lexicographic
+    order: the balance; the fewest changes; the fewest leaders on new replicas. All are reached exactly if every
+    partition weighs 1; otherwise the certificates state the gaps.
 
-    The same input gives the same choice. Among equally good ones it is arbitrary.
+    The same input gives the same choice; among equally good ones it is arbitrary.
+
+    Complexity: by count, blocking flows between brokers on the exchange graph, O(rows · width) each, of which there are
+    few, and Dijkstra on a dense matrix of brokers for each price step.
+
+    Parameters
+    ----------
+    problem : the partitions and their candidates.
+    balance : `KEEP`, `TIGHT` or a tolerance.
 
     Raises
     ------
-    LimitExceeded : if the weights are so large that their sum, counted exactly, leaves 64 bits.
+    LimitExceeded : if the sum of the weights exceeds 64 bits.
+
+    Examples
+    --------
+    Broker 0 leads all four partitions; two leaders have to change.
+
+    >>> import numpy as np
+    >>> from app.core.reassignment import TIGHT, LeaderProblem, choose_leaders
+    >>> problem = LeaderProblem(
+    ...     replicas=np.array([[0, 1]] * 4, np.int32), leader=np.zeros(4, np.int32), may_lead=np.ones(2, bool),
+    ...     is_new=np.zeros((4, 2), bool), target=np.ones(2, bool), base=np.zeros(2, np.int64),
+    ...     weight=np.ones(4, np.int64))
+    >>> choice = choose_leaders(problem, TIGHT)
+    >>> choice.band, choice.certificate.value, choice.certificate.optimal
+    (Band(low=2, high=2), 2, True)
     """
     if (problem.weight == 1).all():
         return by_count(problem, balance)
@@ -75,7 +82,7 @@ def choose_leaders(problem: LeadersProblem, balance: Balance) -> LeaderChoice:
     return by_ingress(problem, balance)
 
 
-def by_count(problem: LeadersProblem, balance: Balance) -> LeaderChoice:
+def by_count(problem: LeaderProblem, balance: Balance) -> LeaderChoice:
     """Choose the leaders of partitions that all weigh 1."""
     costs, _ = change_costs(problem, keep=balance.tolerance is None)
     leaders, rows = only_candidates(problem, costs)
@@ -108,21 +115,17 @@ def by_count(problem: LeadersProblem, balance: Balance) -> LeaderChoice:
     )
 
 
-def bounds(problem: LeadersProblem, band: Band) -> tuple[Int64s, Int64s]:
-    """(brokers,) int64 twice: the least and the most that each broker leads within the band, without its `base`."""
+def bounds(problem: LeaderProblem, band: Band) -> tuple[Int64s, Int64s]:
+    """(brokers,) int64 twice: the minimum and the maximum that each broker leads within the band, without its
+    `base`.
+    """
     everything = int(problem.weight.sum()) + 1
     low = np.where(problem.target, band.low - problem.base, -1)
     return low, np.where(problem.target, band.high - problem.base, everything)
 
 
-def _constraints(band: Band | None) -> tuple[str, ...]:
-    if band is None:
-        return ("a replica of each partition leads", "leaders that may stay do")
-    return ("a replica of each partition leads", f"{band.low} to {band.high} leaders a broker")
-
-
-def by_ingress(problem: LeadersProblem, balance: Balance) -> LeaderChoice:
-    """Choose the leaders of partitions that weigh what they weigh."""
+def by_ingress(problem: LeaderProblem, balance: Balance) -> LeaderChoice:
+    """Choose the leaders of partitions of different weight."""
     costs, _ = change_costs(problem, keep=balance.tolerance is None)
     leaders, rows = only_candidates(problem, costs)
     rows = rows[np.argsort(-problem.weight[rows], kind="stable")]
@@ -157,47 +160,47 @@ def _constraints(band: Band | None, limit: str) -> tuple[str, ...]:
     return ("a replica of each partition leads", "leaders that may stay do" if band is None else limit)
 
 
-def _largest_bound(part: LeadersProblem, costs: Int32s) -> int:
-    """No choice has a smaller largest load of a target broker."""
+def _largest_bound(part: LeaderProblem, costs: Int32s) -> int:
+    """A lower bound on the largest load of a target broker."""
     split = _shares(part, costs).without_costs().narrow_high()
     is_candidate, is_target = costs >= 0, part.target[part.replicas]
     alone = np.where(is_candidate, part.base[part.replicas] + part.weight[:, None], np.iinfo(np.int64).max)
-    # Where a broker that is no target may lead the partition, it need not be in anybody's load.
-    is_theirs = (is_target | ~is_candidate).all(axis=1)
-    at_best = alone[is_theirs].min(axis=1, initial=np.iinfo(np.int64).max)
+    # A partition that a broker other than the targets may lead need not be in the load of a target.
+    is_within_targets = (is_target | ~is_candidate).all(axis=1)
+    at_best = alone[is_within_targets].min(axis=1, initial=np.iinfo(np.int64).max)
     return max(split, int(at_best.max(initial=0)))
 
 
-def _shares(part: LeadersProblem, costs: Int32s) -> Shares:
+def _shares(part: LeaderProblem, costs: Int32s) -> Shares:
     return Shares.of(part.replicas, costs, part.weight, part.target, part.base)
 
 
-def _spread(part: LeadersProblem, costs: Int32s, goal: int) -> Int32s:
-    """(rows,) int32: the leaders of partitions that stand heaviest first."""
+def _spread(part: LeaderProblem, costs: Int32s, goal: int) -> Int32s:
+    """(rows,) int32 leaders of partitions in descending order of weight."""
     start = _shares(part, costs)
     spread = start.without_costs()
     spread.cap(goal)
     columns = spread.columns()
     loads = part.loads(spread.leaders())
     kernel.repair(start.table, start.costs, part.weight, part.target, goal, columns, loads)
-    kernel.give_back(start.table, start.costs, part.weight, part.target, goal, columns, loads)
+    kernel.undo_changes(start.table, start.costs, part.weight, part.target, goal, columns, loads)
     chosen: Int32s = start.table[np.arange(len(columns)), columns] if len(columns) else part.leader
     return chosen
 
 
-def _by_number(problem: LeadersProblem, costs: Int32s, idle: Int64s, leaders: Int32s) -> Int32s:
-    """(len(idle),) int32 leaders of partitions without ingress: who leads the fewest partitions."""
-    numbers = np.bincount(leaders[leaders != NOBODY], minlength=len(problem.base))
+def _by_number(problem: LeaderProblem, costs: Int32s, idle: Int64s, leaders: Int32s) -> Int32s:
+    """(len(idle),) int32 leaders of partitions without ingress, on the brokers that lead the fewest partitions."""
+    numbers = np.bincount(leaders[leaders != NO_LEADER], minlength=len(problem.base))
     ones: NDArray[np.int64] = np.ones(len(idle), np.int64)
     return Shares.of(problem.replicas[idle], costs, ones, problem.target, numbers).leaders()
 
 
-def change_costs(problem: LeadersProblem, *, keep: bool = False) -> tuple[Int32s, int]:
-    """What each candidate costs: `unit` if it is a change, 1 if it has to be copied first, -1 if it may not lead.
+def change_costs(problem: LeaderProblem, *, keep: bool = False) -> tuple[Int32s, int]:
+    """The cost of each candidate: `unit` if it is a change, 1 if it has to be copied first, -1 if it may not lead.
 
-    `unit` is more than all rows that could lead on a new replica, so that changes count first. A partition whose
-    leader cannot go on is changed by every candidate, and none of them is charged for it. With `keep` no candidate is
-    left that would be charged.
+    `unit` exceeds the number of rows that could lead on a new replica, so that changes count first. A partition with a
+    forced change is changed by every candidate, and none of them is charged for it. With `keep` only candidates without
+    that charge remain.
 
     Returns
     -------
@@ -211,35 +214,38 @@ def change_costs(problem: LeadersProblem, *, keep: bool = False) -> tuple[Int32s
     return np.where(is_open, is_change * unit + problem.is_new, NOT_A_CANDIDATE).astype(np.int32), unit
 
 
-def only_candidates(problem: LeadersProblem, costs: Int32s) -> tuple[Int32s, Int64s]:
-    """(rows,) int32 leaders of the partitions that only one may lead, `NOBODY` for others; and rows with a choice."""
+def only_candidates(problem: LeaderProblem, costs: Int32s) -> tuple[Int32s, Int64s]:
+    """(rows,) int32 leaders of the partitions with one candidate, `NO_LEADER` for others; and the rows with a
+    choice.
+    """
     number = np.count_nonzero(costs >= 0, axis=1)
-    leaders = np.full(len(number), NOBODY, np.int32)
+    leaders = np.full(len(number), NO_LEADER, np.int32)
     leaders[number == 1] = problem.replicas[(costs >= 0) & (number == 1)[:, None]]
     return leaders, np.flatnonzero(number > 1)
 
 
-def changes_bound(problem: LeadersProblem, low: Int64s, high: Int64s, prices: Int64s) -> int:
-    """No choice whose loads, without `base`, are within low and high changes fewer partitions.
+def changes_bound(problem: LeaderProblem, low: Int64s, high: Int64s, prices: Int64s) -> int:
+    """A lower bound on the leader changes of choices whose loads, without `base`, are within low and high.
 
     Parameters
     ----------
-    low, high : (brokers,) int64. prices : (brokers,) int64, any at all; in units of `change_costs`.
+    low, high : (brokers,) int64.
+    prices : (brokers,) int64 dual prices, any at all, in units of `change_costs`.
     """
     costs, unit = change_costs(problem)
     priced = costs + prices[problem.replicas] * problem.weight[:, None]
     is_led = (costs >= 0).any(axis=1)
     cheapest = np.where(costs >= 0, priced, np.iinfo(np.int64).max).min(axis=1, initial=np.iinfo(np.int64).max)
     least = int(cheapest[is_led].sum()) - int(np.where(prices > 0, prices * high, prices * low).sum())
-    # What is left of a unit is the part of new replicas, which the unit exceeds.
+    # The remainder of a unit is the part of new replicas, which the unit exceeds.
     return int(np.count_nonzero(problem.is_forced())) + max(least // unit, 0)
 
 
-def fewest_to_leave(problem: LeadersProblem, most: int) -> int:
-    """No choice in which every target broker leads at most so much, `base` included, takes fewer leaders from them.
+def fewest_to_leave(problem: LeaderProblem, most: int) -> int:
+    """A lower bound on the changes from target brokers that lead more than `most`, `base` included; forced changes
+    apart.
 
-    What a broker leads above that has to go, at best its heaviest partitions. Changes that are forced are not among
-    them.
+    The load above it has to leave the broker, at best by its heaviest partitions.
     """
     stays = np.flatnonzero((problem.leader >= 0) & ~problem.is_forced() & (problem.replicas >= 0).any(axis=1))
     order = stays[np.lexsort((-problem.weight[stays], problem.leader[stays]))]

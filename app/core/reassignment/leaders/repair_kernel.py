@@ -1,10 +1,10 @@
-"""Whole leaderships moved and swapped until the heaviest broker leads little more than it must: `by_ingress`'s loops.
+"""Moves and swaps of whole leaderships off the heaviest broker: the compiled loops of `choosing.by_ingress`.
 
 Arrays that both functions share:
 
-table : (rows, width) int32 brokers; rows by descending weight. costs : (rows, width) int32, negative where that replica
-may not lead. weight : (rows,) int64. target : (brokers,) bool; the others may lead as much as they will.
-columns : (rows,) int64, who leads; loads : (brokers,) int64, what that comes to. Both change.
+table : (rows, width) int32 brokers; rows by descending weight. costs : (rows, width) int32, negative if that replica
+may not lead. weight : (rows,) int64. target : (brokers,) bool; the others may lead any amount.
+columns : (rows,) int64, the replica that leads; loads : (brokers,) int64 of that. Both change in place.
 """
 
 import numpy as np
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from app.core.model import Int32s, Int64s
 
-_NOTHING = -1
+_NONE = -1
 _PATIENCE = 30
 
 
@@ -21,21 +21,21 @@ _PATIENCE = 30
 def repair(
     table: Int32s, costs: Int32s, weight: Int64s, target: NDArray[np.bool_], goal: int, columns: Int64s, loads: Int64s
 ) -> None:
-    """Relieve the heaviest target broker until it has at most the goal, or nothing relieves it.
+    """Relieve the heaviest target broker until it leads at most the goal, or no step relieves it.
 
-    Where nothing relieves a broker as things are, those that its rows could go to are relieved first, the heaviest
-    first, even below the goal; and so on from those. That is tried some tens of times a broker, since it is the way
-    out only where a few heavy rows fill all their candidates.
+    If no step relieves a broker, the candidates of its rows are relieved first, the heaviest first, even below the
+    goal, and so on from those. That is limited to some tens of steps a broker, since it only helps if a few heavy rows
+    fill all their candidates.
     """
     brokers, width = len(loads), table.shape[1]
     starts, cells = _cells(table, costs, brokers)
     longest = 0
     for broker in range(brokers):
         longest = max(longest, starts[broker + 1] - starts[broker])
-    # What a broker could pass on, and what it could take for it, grouped by the other one.
+    # Cells that a broker could pass on, and those that it could take in exchange, grouped by the other broker.
     out, back = np.empty(longest * width, np.int64), np.empty(longest, np.int64)
-    # Brokers to relieve: those above the goal, and those near one that was in vain.
-    is_near, is_vain = np.zeros((2, brokers), np.bool_)
+    # Brokers to relieve: those above the goal, and those next to one that no step relieves.
+    is_near, is_exhausted = np.zeros((2, brokers), np.bool_)
     patience = _PATIENCE * brokers
     while patience > 0:
         heaviest = -1
@@ -45,30 +45,30 @@ def repair(
         if heaviest < 0:
             return
         is_near[heaviest] = True
-        full = -1
+        full = int(np.int64(-1))  # typed, since a literal compiles a second version of what it is passed to
         for broker in range(brokers):
-            is_open = is_near[broker] and not is_vain[broker] and target[broker]
+            is_open = is_near[broker] and not is_exhausted[broker] and target[broker]
             if is_open and (full < 0 or loads[broker] > loads[full]):
                 full = broker
         if full < 0:
             return
-        mine = cells[starts[full] : starts[full + 1]]
-        out_starts, back_starts = _grouped(table, costs, columns, mine, full, brokers, out, back)
+        own_cells = cells[starts[full] : starts[full + 1]]
+        out_starts, back_starts = _grouped(table, costs, columns, own_cells, full, brokers, out, back)
         enough = goal if loads[full] > goal else 0
         given, taken = _step(
             table, costs, weight, target, columns, loads, full, enough, out, out_starts, back, back_starts
         )
-        if full != heaviest or given == _NOTHING:
+        if full != heaviest or given == _NONE:
             patience -= 1
-        if given == _NOTHING:
-            is_vain[full] = True
+        if given == _NONE:
+            is_exhausted[full] = True
             for other in range(brokers):
                 is_near[other] |= out_starts[other] < out_starts[other + 1]
             continue
         _lead(table, weight, given, columns, loads)
-        if taken != _NOTHING:
+        if taken != _NONE:
             _lead(table, weight, taken, columns, loads)
-        is_near[:], is_vain[:] = False, False
+        is_near[:], is_exhausted[:] = False, False
 
 
 @njit(cache=True, nogil=True)
@@ -88,31 +88,31 @@ def _step(
 ) -> tuple[int, int]:
     """The best step that relieves a broker: the cell that leads instead, and the one it takes over; −1 for nothing.
 
-    It passes one of its rows to another candidate, or swaps it for a lighter one, and the heavier of the two brokers
-    then has less than it had, so that steps come to an end. Among those after which both have no more than is enough,
-    it is the cheapest, else the one after which the heavier has the least.
+    It moves one of its rows to another candidate, or swaps it for a lighter one, so that the heavier of the two brokers
+    ends below its load before: steps terminate. Among steps after which both have no more than is enough, it is the
+    cheapest one; else the one with the smallest larger load.
     """
     width = table.shape[1]
-    best, best_cost, given, taken = loads[full], 0, _NOTHING, _NOTHING
+    best, best_cost, given, taken = loads[full], 0, _NONE, _NONE
     for other in range(len(loads)):
         begin, end = out_starts[other], out_starts[other + 1]
         if begin == end or (target[other] and loads[other] >= loads[full]):
             continue
-        room = loads[full] - loads[other] if target[other] else 2 * loads[full]
+        slack = loads[full] - loads[other] if target[other] else 2 * loads[full]
         first, last = back_starts[other], back_starts[other + 1]
         place = first
         for index in range(begin, end):
             row, at = divmod(out[index], width)
             # Rows are by descending weight, so those to swap for become lighter with what is given.
-            while place < last and 2 * (weight[row] - weight[back[place] // width]) < room:
+            while place < last and 2 * (weight[row] - weight[back[place] // width]) < slack:
                 place += 1
             for swap in range(place - 2, min(place + 1, last)):
-                # The first of three is to take nothing for it.
+                # The first of the three takes nothing in exchange.
                 if place - 2 < swap < first:
                     continue
-                cell = back[swap] if swap > place - 2 else _NOTHING
+                cell = back[swap] if swap > place - 2 else _NONE
                 difference, cost = weight[row], costs[row, at] - costs[row, columns[row]]
-                if cell != _NOTHING:
+                if cell != _NONE:
                     difference -= weight[cell // width]
                     cost += costs[cell // width, cell % width] - costs[cell // width, columns[cell // width]]
                 worst = max(loads[full] - difference, loads[other] + difference if target[other] else 0, enough)
@@ -122,12 +122,12 @@ def _step(
 
 
 @njit(cache=True, nogil=True)
-def give_back(
+def undo_changes(
     table: Int32s, costs: Int32s, weight: Int64s, target: NDArray[np.bool_], goal: int, columns: Int64s, loads: Int64s
 ) -> None:
-    """Return rows to their cheapest candidate, the lightest first, as long as no target broker then has too much.
+    """Return rows to their cheapest candidate, the lightest first, while no target broker exceeds the limit.
 
-    Too much is more than the goal, or than the heaviest has, if that is beyond the goal.
+    The limit is the goal, or the largest load if that exceeds the goal.
     """
     limit = goal
     for broker in range(len(loads)):
@@ -151,7 +151,9 @@ def _lead(table: Int32s, weight: Int64s, cell: int, columns: Int64s, loads: Int6
 
 @njit(cache=True, nogil=True)
 def _cells(table: Int32s, costs: Int32s, brokers: int) -> tuple[Int64s, Int64s]:
-    """The cells (row · width + column) where each broker is a candidate: one list behind the other, by row."""
+    """The cells (row · width + column) where each broker is a candidate, as one list by broker and row, with its
+    starts.
+    """
     rows, width = table.shape
     starts = np.zeros(brokers + 1, np.int64)
     for row in range(rows):
@@ -175,18 +177,20 @@ def _grouped(
     table: Int32s,
     costs: Int32s,
     columns: Int64s,
-    mine: Int64s,
+    own_cells: Int64s,
     full: int,
     brokers: int,
     out: Int64s,
     back: Int64s,
 ) -> tuple[Int64s, Int64s]:
-    """Fill `out` with the cells that what `full` leads can go to, `back` with its own that others lead, by broker."""
+    """Fill `out` with the cells to which rows led by `full` can move, `back` with its own that others lead, by
+    broker.
+    """
     width = table.shape[1]
     out_starts, back_starts = np.zeros((2, brokers + 1), np.int64)
     out_place, back_place = np.zeros((2, brokers), np.int64)
     for is_counting in (True, False):
-        for cell in mine:
+        for cell in own_cells:
             row = cell // width
             leader = table[row, columns[row]]
             if leader != full:

@@ -1,26 +1,23 @@
-"""The compiled loops of `shares`.
-
-Leadership as a flow between brokers: the loops of `shares`.
+"""Leadership as a flow between brokers: the compiled loops of `shares`.
 
 A row is led by brokers in amounts that sum to its weight: one of them has all of it, unless leadership is split for a
-bound. What a holds of a row passes to another of its candidates b: that is an arc a → b of the exchange graph, whose
-nodes are the brokers and one node more, the slack: a broker below its most may take from there, one above its least may
-give to it. A walk in this graph is a walk in the flow network of rows and brokers with the rows left out, and the other
-way round, so paths and cuts are the same in both; and it is so small that distances are found on a dense matrix.
+bound. What broker a leads of a row can pass to another candidate b of the row: an arc a → b of the exchange graph,
+whose nodes are the brokers and one slack node: a broker below its maximum may take from it, one above its minimum may
+give to it. Walks in this graph are the walks of the flow network of rows and brokers with the rows contracted, so that
+paths and cuts are the same in both; with a few hundred nodes, distances are computed on a dense matrix. That is why
+these loops exist beside `app.core.flow`, whose solvers see every row as a node.
 
 Arrays that all functions share:
 
-table : (rows, width) int32 brokers. costs : (rows, width) int32 of one unit, negative where that replica may not lead.
+table : (rows, width) int32 brokers. costs : (rows, width) int32 of one unit, negative if that replica may not lead.
 amounts : (rows, width) int64, what each leads. group : (brokers,) int64; nothing passes between groups.
-prices : (brokers + 1,) int64: c(b) − c(a) + price(a) − price(b) >= 0 holds for every amount that a could give to b.
-excess : (brokers + 1,) int64, above 0 what a node has to give, below what it has to take.
-up, down : (brokers,) int64, how much more of a broker's load the slack can take, or give.
+prices : (brokers + 1,) int64 potentials: c(b) − c(a) + price(a) − price(b) >= 0 for every amount that a could pass to
+    b.
+excess : (brokers + 1,) int64, > 0 what a node has to give, < 0 what it has to take.
+up, down : (brokers,) int64 residual capacity from the broker to the slack node, and back.
 
-Source: Dinic's levels (1970).
-
-Excess passed on at the least cost, by prices: the loops of `Shares.settle`. Arrays are as in `shares_kernel`.
-
-Source: the primal-dual method of Ford and Fulkerson, its distances by Dijkstra.
+Source: Dinic (1970) for the blocking flows; Ford and Fulkerson's primal-dual method, with distances by Dijkstra, for
+the least cost.
 """
 
 import numpy as np
@@ -29,21 +26,21 @@ from numpy.typing import NDArray
 
 from app.core.model import Int32s, Int64s
 
-_DEAR = np.iinfo(np.int32).max
+_LARGEST_COST = np.iinfo(np.int32).max
 
 
 @njit(cache=True, nogil=True)
 def start(table: Int32s, costs: Int32s, weight: Int64s, base: Int64s) -> Int64s:
-    """The amounts where each row is led by a candidate of its smallest cost, of several by the least loaded.
+    """Amounts with each row led by a cheapest candidate, the least loaded one if there are several.
 
-    Rows are dealt out in their order, after those that leave no choice.
+    Rows with one cheapest candidate come first, then the others in their order.
     """
     rows, width = table.shape
     amounts = np.zeros((rows, width), np.int64)
     loads = base.copy()
     for is_choosing in (False, True):
         for row in range(rows):
-            least, alike = _DEAR, 0
+            least, alike = _LARGEST_COST, 0
             for at in range(width):
                 if 0 <= costs[row, at] < least:
                     least, alike = costs[row, at], 1
@@ -71,16 +68,16 @@ def saturate(
     up: Int64s,
     down: Int64s,
 ) -> NDArray[np.bool_]:
-    """Pass on as much excess as arcs of reduced cost 0 take; gives (brokers + 1,) bool: who what remains could reach.
+    """Pass on as much excess as arcs of reduced cost 0 allow; (brokers + 1,) bool: nodes that the rest could reach.
 
-    Within a round paths lead from level to level alone. What a row has passed on in the same round needs no second
-    look: had it an arc two levels up, the broker that it came from would have had it as well, and it would be one.
+    Within a round, paths lead from level to level. An amount that arrives in the same round needs no second look: an
+    arc from it two levels up would have existed at its previous broker, and would be one level.
     """
     brokers = len(up)
     while True:
-        starts, held = _held(table, amounts, brokers)
+        starts, led_cells = _led_cells(table, amounts, brokers)
         level = np.full(brokers + 1, -1, np.int64)
-        if not _levels(table, costs, group, prices, excess, up, down, starts, held, level):
+        if not _levels(table, costs, group, prices, excess, up, down, starts, led_cells, level):
             return level >= 0
         cursor = np.concatenate((starts[:brokers], np.zeros(1, np.int64)))
         column = np.zeros(brokers, np.int64)
@@ -102,10 +99,20 @@ def saturate(
                         after = brokers
                     else:
                         after = _next(
-                            table, costs, amounts, group, prices, level, held, starts[node + 1], cursor, column, node
+                            table,
+                            costs,
+                            amounts,
+                            group,
+                            prices,
+                            level,
+                            led_cells,
+                            starts[node + 1],
+                            cursor,
+                            column,
+                            node,
                         )
                         if after >= 0:
-                            cells[depth], columns[depth] = held[cursor[node]], column[node]
+                            cells[depth], columns[depth] = led_cells[cursor[node]], column[node]
                     if after < 0:
                         level[node] = -1
                         depth -= 1
@@ -117,8 +124,10 @@ def saturate(
 
 
 @njit(cache=True, nogil=True)
-def _held(table: Int32s, amounts: Int64s, brokers: int) -> tuple[Int64s, Int64s]:
-    """The cells (row · width + column) of which each broker leads something: one list behind the other, by row."""
+def _led_cells(table: Int32s, amounts: Int64s, brokers: int) -> tuple[Int64s, Int64s]:
+    """The cells (row · width + column) of which each broker leads something, as one list by broker and row, with its
+    starts.
+    """
     rows, width = table.shape
     starts = np.zeros(brokers + 1, np.int64)
     for row in range(rows):
@@ -127,14 +136,14 @@ def _held(table: Int32s, amounts: Int64s, brokers: int) -> tuple[Int64s, Int64s]
                 starts[table[row, at] + 1] += 1
     for broker in range(brokers):
         starts[broker + 1] += starts[broker]
-    held = np.empty(starts[brokers], np.int64)
+    led_cells = np.empty(starts[brokers], np.int64)
     place = starts[:brokers].copy()
     for row in range(rows):
         for at in range(width):
             if amounts[row, at] > 0:
-                held[place[table[row, at]]] = row * width + at
+                led_cells[place[table[row, at]]] = row * width + at
                 place[table[row, at]] += 1
-    return starts, held
+    return starts, led_cells
 
 
 @njit(cache=True, nogil=True)
@@ -147,10 +156,10 @@ def _levels(
     up: Int64s,
     down: Int64s,
     starts: Int64s,
-    held: Int64s,
+    led_cells: Int64s,
     level: Int64s,
 ) -> bool:
-    """Number the nodes by how many arcs they are away from excess; whether one that has to take is among them."""
+    """Breadth-first levels from the nodes with excess; whether a node that has to take is reached."""
     brokers, width = len(up), table.shape[1]
     queue = np.empty(brokers + 1, np.int64)
     length, done, is_taking = 0, 0, False
@@ -174,7 +183,7 @@ def _levels(
             queue[length] = brokers
             length += 1
         for place in range(starts[node], starts[node + 1]):
-            row, at = divmod(held[place], width)
+            row, at = divmod(led_cells[place], width)
             for other in range(width):
                 if costs[row, other] < 0:
                     continue
@@ -199,16 +208,18 @@ def _next(
     group: Int64s,
     prices: Int64s,
     level: Int64s,
-    held: Int64s,
+    led_cells: Int64s,
     end: int,
     cursor: Int64s,
     column: Int64s,
     node: int,
 ) -> int:
-    """The next broker, one level on, that this one can give something to: by held[cursor] to column; −1 if none."""
+    """The next broker, one level on, to which this one can pass something: by led_cells[cursor] to column; −1 if
+    none.
+    """
     width = table.shape[1]
     while cursor[node] < end:
-        row, at = divmod(held[cursor[node]], width)
+        row, at = divmod(led_cells[cursor[node]], width)
         while amounts[row, at] > 0 and column[node] < width:
             other = column[node]
             if costs[row, other] >= 0:
@@ -268,10 +279,10 @@ _UNREACHED = np.iinfo(np.int64).max
 def settle(
     table: Int32s, costs: Int32s, amounts: Int64s, prices: Int64s, excess: Int64s, up: Int64s, down: Int64s
 ) -> None:
-    """Pass on all excess at the least cost, from amounts and prices that are optimal but for the excess.
+    """Pass on all excess at the least cost, from amounts and prices that are optimal up to the excess.
 
-    Each round finds the distances from all that have to give, which become prices, and then passes on as much as free
-    arcs take. It ends without excess, or where no path is left.
+    Each round turns the distances from all nodes with excess into prices, and passes on as much as arcs of reduced cost
+    0 allow. It ends without excess, or when no path is left.
     """
     group = np.zeros(len(up), np.int64)
     while _reprice(table, costs, amounts, prices, excess, up, down):
@@ -282,9 +293,9 @@ def settle(
 def _reprice(
     table: Int32s, costs: Int32s, amounts: Int64s, prices: Int64s, excess: Int64s, up: Int64s, down: Int64s
 ) -> bool:
-    """Raise the prices by the distances from all that have to give; whether somebody who has to take is reached.
+    """Raise the prices by the distances from all nodes with excess; whether a node that has to take is reached.
 
-    Dijkstra's method on the dense matrix of reduced costs. Who is not reached is taken to be as far as the farthest.
+    Dijkstra on the dense matrix of reduced costs. Nodes that are not reached count as far as the farthest.
     """
     brokers, width = len(up), table.shape[1]
     nearest = np.full((brokers, brokers), _FAR, np.int32)

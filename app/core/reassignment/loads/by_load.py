@@ -1,15 +1,15 @@
-"""Replicas balanced by the bytes or the throughput that they put on brokers, with what cannot be bettered beside it.
+"""Balance replicas by bytes or throughput, with lower bounds for the largest load and for the movement.
 
-To make the largest load as small as can be over whole replicas is NP-hard: two brokers and a list of sizes are the
-partition problem. So this answers a good placement and how far from the best it can be, twice: the largest load beside
-its lower bound, and the movement beside the least movement that the band of loads allows.
+To minimise the largest load over whole replicas is NP-hard (two brokers and a list of sizes are the partition problem).
+So this returns a good placement and two certificates: of the largest load, and of the movement within the band that the
+placement reaches.
 
-    tight      the ceiling is the lowest that pieces of replicas could keep, raised to what whole ones came to
-    tolerance  the lowest ceiling and the highest floor of pieces, widened by it
-    keep       only what has to move moves, and goes where the largest load stays smallest
+    tight      the ceiling is the lowest one of split replicas, raised to what whole ones reach
+    tolerance  the lowest ceiling and the highest floor of split replicas, widened by the tolerance
+    keep       forced moves alone, to the receivers that leave the smallest maximum load
 
-Where whole replicas do not come to be within the band asked for, it is widened to what they came to, and the bound of
-the movement is measured against that: it stays one for the answer given.
+If whole replicas do not reach the requested band, it is widened to what they reach, and the movement is bounded for
+that band: the bound is valid for the placement returned.
 """
 
 from collections.abc import Callable
@@ -21,16 +21,21 @@ from numpy.typing import NDArray
 from app.core.certificate import Certificate
 from app.core.model import Int64s
 from app.core.reassignment.counts.places import in_order
-from app.core.reassignment.loads.bounds import highest_floor, least_cost, least_movement, lowest_ceiling
-from app.core.reassignment.loads.local_search import Attempt, attempt, evened, first_attempt
-from app.core.reassignment.loads.rules import LARGEST_SUM, Rules, rules_of
-from app.core.reassignment.model import Balance, Band, Problem, ReplicaPlacement
+from app.core.reassignment.loads.bounds import highest_floor, least_cost, lowest_ceiling, movement_lower_bound
+from app.core.reassignment.loads.local_search import (
+    CandidatePlacement,
+    balance_without_moves,
+    initial_placement,
+    search_within_band,
+)
+from app.core.reassignment.loads.rules import LARGEST_SUM, LoadRules, load_rules
+from app.core.reassignment.model import Balance, Band, MovementProblem, ReplicaPlacement
 
 SOLVER = "relaxation by flow and prices, rounding and local repair"
-MOST_CEILINGS = 4
-"""How often a tight ceiling is tried anew with what the last try came to."""
+MAX_CEILINGS = 4
+"""Searches with a tight ceiling, each with the largest load that the last one reached."""
 CLOSE_ENOUGH = 10_000
-"""A tight ceiling that is reached but for one part in so many is tried anew once, for less movement, and no more."""
+"""If a tight ceiling is reached up to one part in so many, one more search for less movement is made, and no more."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,46 +58,70 @@ class LoadPlacement:
 
 
 def place_by_load(
-    problem: Problem, load: Int64s, base_load: Int64s, balance: Balance, is_over: Callable[[], bool]
+    problem: MovementProblem, load: Int64s, base_load: Int64s, balance: Balance, is_over: Callable[[], bool]
 ) -> LoadPlacement:
     """Balance replicas by load.
 
+    Complexity: initial placement and each round of local search O(rows · widest · brokers) at worst; the bounds are
+    maximum flows over domains and brokers, and up to 80 passes over the partitions.
+
     Parameters
     ----------
-    load : (rows,) int64 >= 0, what one replica of the partition puts on its broker.
-    base_load : (brokers,) int64 >= 0, what partitions that are not asked about put there.
-    is_over : whether it is time to answer what has been found so far; the bounds are what was proven by then.
+    problem : the partitions and their eligible brokers.
+    load : (rows,) int64 >= 0, of one replica of the partition on its broker.
+    base_load : (brokers,) int64 >= 0, of partitions outside the problem.
+    balance : `KEEP`, `TIGHT` or a tolerance.
+    is_over : whether the deadline has passed; then the best placement so far is returned, with the bounds proven so
+        far.
 
     Raises
     ------
-    InfeasibleFlow : if some partition cannot be placed at all.
+    InfeasibleFlow : if some partition has no legal placement.
     LimitExceeded : if loads or weights are so large that they cannot be added exactly.
+
+    Examples
+    --------
+    Broker 1 joins broker 0, which has partitions of 4, 3, 2 and 1 bytes.
+
+    >>> import numpy as np
+    >>> from app.core.reassignment import TIGHT, Domain, MovementProblem, place_by_load
+    >>> both, one, size_bytes = np.ones(2, bool), np.ones(1, np.int64), np.array([4, 3, 2, 1])
+    >>> problem = MovementProblem(
+    ...     broker_ids=np.array([0, 1], np.int32), rack_of=np.zeros(2, np.int32), target=both,
+    ...     base=np.zeros(2, np.int64), domains=(Domain(1, both, both, one, one),), domain_of=np.zeros(4, np.int32),
+    ...     current=np.zeros((4, 1), np.int32), is_copied=np.zeros((4, 1), bool), must_keep=np.full(4, -1, np.int32),
+    ...     weight=size_bytes)
+    >>> balanced = place_by_load(problem, size_bytes, np.zeros(2, np.int64), TIGHT, lambda: False)
+    >>> balanced.largest.value, balanced.largest.lower_bound, balanced.placement.moved
+    (5, 5, 5)
     """
-    rules = rules_of(problem, load)
-    start = first_attempt(rules, base_load)
+    rules = load_rules(problem, load)
+    start = initial_placement(rules, base_load)
     if balance.tolerance is None:
-        return _kept(problem, rules, base_load, start, is_over)
+        return _keep(problem, rules, base_load, start, is_over)
     bound = lowest_ceiling(rules, base_load)
     if balance.tolerance == 0:
         requested = Band(0, bound)
-        found = _tightest(rules, start, bound, is_over)
+        placement = _tightest(rules, start, bound, is_over)
     else:
         requested = balance.widened(Band(highest_floor(rules, base_load, bound), bound))
-        found = attempt(rules, start, requested, is_over)
-    band = Band(min(requested.low, found.smallest), max(requested.high, found.largest))
-    least = least_movement(rules, base_load, band, found.moved, is_over)
-    return _answer(problem, found, band=band, requested=requested, bound=least, bound_of_largest=bound)
+        placement = search_within_band(rules, start, requested, is_over)
+    band = Band(min(requested.low, placement.smallest), max(requested.high, placement.largest))
+    least = movement_lower_bound(rules, base_load, band, placement.moved, is_over)
+    return _answer(problem, placement, band=band, requested=requested, bound=least, largest_bound=bound)
 
 
-def _tightest(rules: Rules, start: Attempt, bound: int, is_over: Callable[[], bool]) -> Attempt:
-    """The smallest largest load found, and, once it is known, less movement below it."""
-    best = attempt(rules, start, Band(0, bound), is_over)
+def _tightest(
+    rules: LoadRules, start: CandidatePlacement, bound: int, is_over: Callable[[], bool]
+) -> CandidatePlacement:
+    """The smallest largest load that the search reaches, and, once that is known, less movement below it."""
+    best = search_within_band(rules, start, Band(0, bound), is_over)
     if start.largest <= best.largest:
         best = start
-    for _ in range(MOST_CEILINGS):
+    for _ in range(MAX_CEILINGS):
         if best.largest <= bound or is_over():
             break
-        again = attempt(rules, start, Band(0, best.largest), is_over)
+        again = search_within_band(rules, start, Band(0, best.largest), is_over)
         if (again.largest, again.moved) >= (best.largest, best.moved) or again.moved > best.moved:
             break
         best = again
@@ -101,21 +130,26 @@ def _tightest(rules: Rules, start: Attempt, bound: int, is_over: Callable[[], bo
     return best
 
 
-def _kept(
-    problem: Problem, rules: Rules, base_load: Int64s, start: Attempt, is_over: Callable[[], bool]
+def _keep(
+    problem: MovementProblem,
+    rules: LoadRules,
+    base_load: Int64s,
+    start: CandidatePlacement,
+    is_over: Callable[[], bool],
 ) -> LoadPlacement:
-    """Only the moves that are forced, evened out; the least movement is what it moves."""
-    bound = _bound_when_kept(rules, base_load, start)
-    found = evened(rules, start, bound, is_over)
-    bound = max(bound, _bound_when_kept(rules, base_load, found))
-    return _answer(problem, found, band=None, requested=None, bound=found.moved, bound_of_largest=bound)
+    """Forced moves alone, balanced; their lower bound is what they move."""
+    bound = _keep_lower_bound(rules, base_load, start)
+    placement = balance_without_moves(rules, start, bound, is_over)
+    bound = max(bound, _keep_lower_bound(rules, base_load, placement))
+    return _answer(problem, placement, band=None, requested=None, bound=placement.moved, largest_bound=bound)
 
 
-def _bound_when_kept(rules: Rules, base_load: Int64s, found: Attempt) -> int:
-    """No placement with as few moves has a smaller largest load: the best mean of some brokers that share their loads.
+def _keep_lower_bound(rules: LoadRules, base_load: Int64s, placement: CandidatePlacement) -> int:
+    """A lower bound on the largest load of placements with forced moves alone: the best mean over some groups of
+    brokers.
 
-    Moves cost so much more than loads that every row chooses among its sets of fewest moves. The means tried are those
-    of all target brokers, of a rack's, of those of a rack that received something, and of the most loaded one.
+    Moves cost so much more than loads that every row chooses among its sets of fewest moves. The groups are all target
+    brokers, those of a rack, those of a rack that receive something, and the most loaded one.
     """
     if not rules.target.any() or not len(rules.load):
         return int(base_load[rules.target].max(initial=0))
@@ -123,34 +157,40 @@ def _bound_when_kept(rules: Rules, base_load: Int64s, found: Attempt) -> int:
     above = factor * heaviest + 1
     if 2 * factor * above > LARGEST_SUM:
         return int(base_load[rules.target].max())
-    move_cost = np.where((rules.homes >= 0).any(axis=1), np.int64(above), 0)
+    move_cost = np.where((rules.current >= 0).any(axis=1), np.int64(above), 0)
     fewest = least_cost(rules, np.zeros(len(base_load), np.int64), move_cost)[0]
     bound = 0
-    for group in _groups(rules, found):
+    for group in _groups(rules, placement):
         cost, _ = least_cost(rules, group.astype(np.int64), move_cost)
         bound = max(bound, -(-(cost - fewest + int(base_load[group].sum())) // int(np.count_nonzero(group))))
     return bound
 
 
-def _groups(rules: Rules, found: Attempt) -> list[NDArray[np.bool_]]:
-    homes = np.sort(rules.homes, axis=1)
-    receiving = np.zeros(len(found.loads), np.bool_)
-    for column in found.at.T:
-        new = (column >= 0) & ~(homes == column[:, None]).any(axis=1)
+def _groups(rules: LoadRules, placement: CandidatePlacement) -> list[NDArray[np.bool_]]:
+    current = np.sort(rules.current, axis=1)
+    receiving = np.zeros(len(placement.loads), np.bool_)
+    for column in placement.at.T:
+        new = (column >= 0) & ~(current == column[:, None]).any(axis=1)
         receiving[column[new]] = True
-    most_loaded = np.where(rules.target, found.loads, -1).argmax()
-    groups = [rules.target, np.arange(len(found.loads)) == most_loaded]
+    most_loaded = np.where(rules.target, placement.loads, -1).argmax()
+    groups = [rules.target, np.arange(len(placement.loads)) == most_loaded]
     for rack in range(rules.least.shape[1]):
         groups += [rules.target & (rules.rack_of == rack), rules.target & (rules.rack_of == rack) & receiving]
     return [group for group in groups if group.any()]
 
 
 def _answer(
-    problem: Problem, found: Attempt, *, band: Band | None, requested: Band | None, bound: int, bound_of_largest: int
+    problem: MovementProblem,
+    placement: CandidatePlacement,
+    *,
+    band: Band | None,
+    requested: Band | None,
+    bound: int,
+    largest_bound: int,
 ) -> LoadPlacement:
     limits = ["replicas on distinct brokers that may keep or receive them", "least and most replicas per rack"]
     limits.append("only moves that are forced" if band is None else f"loads within {band.low} … {band.high}")
-    movement = Certificate("moved weight", found.moved, bound, SOLVER, tuple(limits))
-    largest = Certificate("largest load", found.largest, bound_of_largest, SOLVER, tuple(limits))
-    placement = ReplicaPlacement(in_order(problem, found.at), band, movement)
-    return LoadPlacement(placement, requested, found.smallest, largest)
+    movement = Certificate("moved weight", placement.moved, bound, SOLVER, tuple(limits))
+    largest = Certificate("largest load", placement.largest, largest_bound, SOLVER, tuple(limits))
+    replicas = ReplicaPlacement(in_order(problem, placement.at), band, movement)
+    return LoadPlacement(replicas, requested, placement.smallest, largest)

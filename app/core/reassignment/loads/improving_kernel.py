@@ -1,44 +1,41 @@
-"""Moves that raise brokers to a floor, and moves that undo unnecessary ones.
-
-Replicas that were moved for nothing go home, as far as the band of loads allows it.
-
-Brokers below a floor take replicas from those that can spare them; the placement stays legal all along.
-"""
+"""Moves that raise brokers to a floor, and moves that undo unnecessary ones; the placement stays legal throughout."""
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
 from app.core.model import Int64s
-from app.core.reassignment.loads.moves_kernel import Held, fits, may_go, move, stays_free
-from app.core.reassignment.loads.rules import Rules
+from app.core.reassignment.loads.moves_kernel import WorkingPlacement, fits, may_move, move, stays_free
+from app.core.reassignment.loads.rules import LoadRules
 
 
 @njit(cache=True, nogil=True)
-def bring_home(rules: Rules, held: Held, away: Int64s, by_broker: Int64s, starts: Int64s, low: int, high: int) -> int:
-    """Bring replicas home, or let a cheaper one go in their stead; what that saves.
+def undo_moves(
+    rules: LoadRules, working: WorkingPlacement, away: Int64s, by_broker: Int64s, starts: Int64s, low: int, high: int
+) -> int:
+    """Return replicas to current brokers, alone or in exchange for a cheaper one; the cost saved.
 
-    Brokers that were within low … high stay so, and none that was above comes to carry more.
+    Brokers that were within low … high stay so, and none above it receives more load.
 
     Parameters
     ----------
-    away : slots that are not at home, in the order in which they return.
-    by_broker : all slots by broker; starts : (brokers + 1,) where each broker's begin. Slots that have moved since
-        are passed over.
+    away : slots that are not on a current broker, in the order in which they return.
+    by_broker : all slots by broker; starts : (brokers + 1,) where each broker's begin. Slots that have moved since are
+        skipped.
     """
-    width = held.at.shape[1]
-    heaviest_away, best_ratio = _worth_in_exchange(rules, held)
+    width = working.at.shape[1]
+    heaviest_away, best_ratio = _swap_potential(rules, working)
     saved = 0
     for slot in away:
         row = slot // width
-        for column in range(rules.homes.shape[1]):
-            home = rules.homes[row, column]
-            if not rules.stays_free[row, column] or not may_go(rules, held, slot, home):
+        for column in range(rules.current.shape[1]):
+            current_broker = int(np.int64(rules.current[row, column]))
+            if not rules.stays_free[row, column] or not may_move(rules, working, slot, current_broker):
                 continue
-            gain = _return_alone(rules, held, slot, home, low, high)
-            if gain == 0 and _is_worth_a_search(rules, held, slot, home, low, high, heaviest_away, best_ratio):
-                others = by_broker[starts[home] : starts[home + 1]]
-                gain = _return_against(rules, held, slot, home, others, low, high)
+            gain = _undo_alone(rules, working, slot, current_broker, low, high)
+            if gain == 0 and _may_have_swap(rules, working, slot, current_broker, low, high, heaviest_away, best_ratio):
+                others = by_broker[starts[current_broker] : starts[current_broker + 1]]
+                gain = _undo_by_swap(rules, working, slot, current_broker, others, low, high)
             saved += gain
             if gain > 0:
                 break
@@ -46,79 +43,87 @@ def bring_home(rules: Rules, held: Held, away: Int64s, by_broker: Int64s, starts
 
 
 @njit(cache=True, nogil=True)
-def _return_alone(rules: Rules, held: Held, slot: int, home: int, low: int, high: int) -> int:
-    """Bring one replica to its home if both brokers' loads allow it; what that saves."""
-    width = held.at.shape[1]
+def _undo_alone(
+    rules: LoadRules, working: WorkingPlacement, slot: int, current_broker: int, low: int, high: int
+) -> int:
+    """1-move: return one replica to a current broker if both brokers' loads allow it; the cost saved."""
+    width = working.at.shape[1]
     row = slot // width
-    broker, load = held.at[row, slot % width], rules.load[row]
-    if fits(rules, held, home, load, low, high) and fits(rules, held, broker, -load, low, high):
-        move(rules, held, slot, home)
+    broker, load = int(np.int64(working.at[row, slot % width])), rules.load[row]
+    if fits(rules, working, current_broker, load, low, high) and fits(rules, working, broker, -load, low, high):
+        move(rules, working, slot, current_broker)
         return int(rules.cost[row])
     return 0
 
 
 @njit(cache=True, nogil=True)
-def _return_against(rules: Rules, held: Held, slot: int, home: int, others: Int64s, low: int, high: int) -> int:
-    """Bring one replica to its home, and what costs least of the home's to where it was; what that saves."""
-    width = held.at.shape[1]
+def _undo_by_swap(
+    rules: LoadRules, working: WorkingPlacement, slot: int, current_broker: int, others: Int64s, low: int, high: int
+) -> int:
+    """2-swap: return one replica, and move the cheapest one of that broker to where it was; the cost saved."""
+    width = working.at.shape[1]
     row = slot // width
-    broker, load = held.at[row, slot % width], rules.load[row]
-    best, cheapest = -1, int(rules.cost[row])
+    broker, load = int(np.int64(working.at[row, slot % width])), rules.load[row]
+    best, cheapest = int(np.int64(-1)), int(rules.cost[row])
     for other in others:
         other_row = other // width
-        if held.at[other_row, other % width] != home or other_row == row:
+        if working.at[other_row, other % width] != current_broker or other_row == row:
             continue
         more = load - rules.load[other_row]
-        if not (_keeps(rules, held, home, more, low, high) and _keeps(rules, held, broker, -more, low, high)):
+        if not (
+            _stays_within(rules, working, current_broker, more, low, high)
+            and _stays_within(rules, working, broker, -more, low, high)
+        ):
             continue
         cost = 0
-        if stays_free(rules, other_row, home) and not stays_free(rules, other_row, broker):
+        if stays_free(rules, other_row, current_broker) and not stays_free(rules, other_row, broker):
             cost = int(rules.cost[other_row])
-        if cost < cheapest and may_go(rules, held, other, broker):
+        if cost < cheapest and may_move(rules, working, other, broker):
             best, cheapest = int(other), cost
     if best < 0:
         return 0
-    move(rules, held, slot, home)
-    move(rules, held, best, broker)
+    move(rules, working, slot, current_broker)
+    move(rules, working, best, broker)
     return int(rules.cost[row]) - cheapest
 
 
 @njit(cache=True, nogil=True)
-def _is_worth_a_search(
-    rules: Rules,
-    held: Held,
+def _may_have_swap(
+    rules: LoadRules,
+    working: WorkingPlacement,
     slot: int,
-    home: int,
+    current_broker: int,
     low: int,
     high: int,
     heaviest_away: Int64s,
     best_ratio: NDArray[np.float64],
 ) -> bool:
-    """Whether something at the home may be heavy enough to go in exchange, and cheaper all the same."""
-    width = held.at.shape[1]
+    """Whether some replica of that broker may be heavy enough to go in exchange, and cheaper."""
+    width = working.at.shape[1]
     row = slot // width
-    broker = held.at[row, slot % width]
+    broker = working.at[row, slot % width]
     needed = np.int64(0)
-    if rules.target[home]:
-        needed = max(needed, held.loads[home] + rules.load[row] - high)
+    if rules.target[current_broker]:
+        needed = max(needed, working.loads[current_broker] + rules.load[row] - high)
     if rules.target[broker]:
-        needed = max(needed, low + rules.load[row] - held.loads[broker])
-    return bool(needed <= heaviest_away[home] or needed * best_ratio[home] < rules.cost[row])
+        needed = max(needed, low + rules.load[row] - working.loads[broker])
+    return bool(needed <= heaviest_away[current_broker] or needed * best_ratio[current_broker] < rules.cost[row])
 
 
 @njit(cache=True, nogil=True)
-def _worth_in_exchange(rules: Rules, held: Held) -> tuple[Int64s, NDArray[np.float64]]:
-    """Per broker, the heaviest replica that is not at home there, and the least cost for its load of those that are.
+def _swap_potential(rules: LoadRules, working: WorkingPlacement) -> tuple[Int64s, NDArray[np.float64]]:
+    """Per broker, the heaviest replica that is not on a current broker there, and the least cost for its load of the
+    others.
 
-    What has to go in exchange must weigh so much: where neither can, nobody needs to look through the broker's list.
-    Both grow stale as replicas move, which only leaves a few exchanges unmade until the next pass.
+    If neither can weigh enough, the list of the broker need not be searched. Both become outdated as replicas move,
+    which only leaves a few swaps to the next pass.
     """
-    width = held.at.shape[1]
-    heaviest_away = np.full(len(held.loads), -1, np.int64)
-    best_ratio = np.full(len(held.loads), np.inf)
-    for slot in range(held.at.size):
+    width = working.at.shape[1]
+    heaviest_away = np.full(len(working.loads), -1, np.int64)
+    best_ratio = np.full(len(working.loads), np.inf)
+    for slot in range(working.at.size):
         row = slot // width
-        broker = held.at[row, slot % width]
+        broker = int(np.int64(working.at[row, slot % width]))
         if broker >= 0 and rules.load[row] > 0:
             if stays_free(rules, row, broker):
                 best_ratio[broker] = min(best_ratio[broker], rules.cost[row] / rules.load[row])
@@ -128,32 +133,34 @@ def _worth_in_exchange(rules: Rules, held: Held) -> tuple[Int64s, NDArray[np.flo
 
 
 @njit(cache=True, nogil=True)
-def _keeps(rules: Rules, held: Held, broker: int, more: int, low: int, high: int) -> bool:
-    return more == 0 or fits(rules, held, broker, more, low, high)
+def _stays_within(rules: LoadRules, working: WorkingPlacement, broker: int, more: int, low: int, high: int) -> bool:
+    return more == 0 or fits(rules, working, broker, more, low, high)
 
 
 SMALL_REST = 1000
-"""Once a broker misses less of its floor than one part in so many, one replica makes it up and costs little."""
+"""A broker short of its floor by less than one part in so many is completed by one replica, at little cost."""
 
 
 @njit(cache=True, nogil=True)
-def fill(rules: Rules, held: Held, takers: Int64s, slots: Int64s, floor: int, ceiling: int) -> None:
-    """Let each taker in turn take what costs least.
+def raise_to_floor(
+    rules: LoadRules, working: WorkingPlacement, receivers: Int64s, slots: Int64s, floor: int, ceiling: int
+) -> None:
+    """Let each receiver in turn take the cheapest replicas until it reaches the floor.
 
-    It takes replicas in their order as long as they do not pass the floor, then the cheapest that reaches it.
+    It takes replicas in their order as long as they do not pass the floor, then the cheapest one that reaches it.
 
     Parameters
     ----------
-    slots : what may move and has a load, by ascending cost for the load, then by descending load.
+    slots : movable replicas with a load, by ascending cost for the load, then by descending load.
     """
-    width = held.at.shape[1]
-    # Most replicas are passed over, so that what decides that stands together.
+    width = working.at.shape[1]
+    # Most replicas are skipped, so that what decides on that is contiguous in memory.
     loads, holders = np.empty(len(slots), np.int64), np.empty(len(slots), np.int64)
     for at in range(len(slots)):
         row = slots[at] // width
-        loads[at], holders[at] = rules.load[row], held.at[row, slots[at] % width]
-    carried, target = held.loads, rules.target
-    for broker in takers:
+        loads[at], holders[at] = rules.load[row], working.at[row, slots[at] % width]
+    carried, target = working.loads, rules.target
+    for broker in receivers:
         for at in range(len(slots)):
             missing = floor - carried[broker]
             if missing < max(1, floor // SMALL_REST):
@@ -161,8 +168,8 @@ def fill(rules: Rules, held: Held, takers: Int64s, slots: Int64s, floor: int, ce
             load, holder = loads[at], holders[at]
             if load > missing or holder == broker or (target[holder] and carried[holder] - load < floor):
                 continue
-            if may_go(rules, held, slots[at], broker):
-                move(rules, held, slots[at], broker)
+            if may_move(rules, working, slots[at], broker):
+                move(rules, working, slots[at], broker)
                 holders[at] = broker
         missing = floor - carried[broker]
         best, cheapest = -1, np.int64(0)
@@ -174,8 +181,8 @@ def fill(rules: Rules, held: Held, takers: Int64s, slots: Int64s, floor: int, ce
                 continue
             row = slots[at] // width
             cost = rules.cost[row] if stays_free(rules, row, holder) else np.int64(0)
-            if (best < 0 or cost < cheapest) and may_go(rules, held, slots[at], broker):
+            if (best < 0 or cost < cheapest) and may_move(rules, working, slots[at], broker):
                 best, cheapest = at, cost
         if best >= 0:
-            move(rules, held, slots[best], broker)
+            move(rules, working, slots[best], broker)
             holders[best] = broker

@@ -1,13 +1,7 @@
-"""The cheapest legal set of brokers for one partition, for the first placement and under prices.
+"""The cheapest legal set of brokers of one partition: for the initial placement, and under dual prices of the load.
 
-The cheapest legal set of brokers for one partition.
-
-Sets with between `least` and `most` members of each rack, `factor` in all, are the bases of a laminar matroid: the
-cheapest of every rack up to its least, then the cheapest of what is left wherever its rack is not full, is optimal.
-
-What stays where it is, and a first place for what cannot: the least loaded legal broker, heaviest replicas first.
-
-For one price of each broker's load: what all partitions cost at least, each on its cheapest legal set.
+Sets with between `least` and `most` members of each rack, `factor` in all, are the bases of a laminar matroid: taking
+the cheapest of every rack up to its minimum, then the cheapest of the rest in racks below their maximum, is optimal.
 """
 
 import numpy as np
@@ -15,13 +9,13 @@ from numba import njit
 from numpy.typing import NDArray
 
 from app.core.model import Int32s, Int64s
-from app.core.reassignment.loads.rules import Rules
+from app.core.reassignment.loads.rules import LoadRules
 
 ALLOWED_NONE = -1
 
 
 @njit(cache=True, nogil=True)
-def take_cheapest(
+def cheapest_legal_set(
     brokers: Int32s,
     costs: Int64s,
     candidates: int,
@@ -33,14 +27,14 @@ def take_cheapest(
     taken: Int64s,
     per_rack: Int64s,
 ) -> bool:
-    """Write the indices of the candidates taken to `taken[:factor]`; whether there is a legal set at all.
+    """Write the indices of the chosen candidates to `taken[:factor]`; whether there is a legal set.
 
-    Of equally cheap ones the first candidate is taken. `must_keep` is taken whatever it costs.
+    Of equally cheap candidates the first is chosen. `must_keep` is chosen whatever it costs.
 
     Parameters
     ----------
     brokers, costs : the candidates, distinct brokers; only the first `candidates` count.
-    taken : room for `factor` indices. per_rack : (racks,) room for the counts of each rack.
+    taken : buffer of `factor` indices. per_rack : (racks,) buffer of counts.
     """
     per_rack[:] = 0
     free = np.ones(candidates, np.bool_)
@@ -79,19 +73,20 @@ def take_cheapest(
     return True
 
 
-HOME = np.int64(0)
-COPIED_HOME = np.int64(1) << 61
+IN_PLACE = np.int64(0)
+COPIED_IN_PLACE = np.int64(1) << 61
 ELSEWHERE = np.int64(1) << 62
-"""Classes of cost, above any load: the fewest moves first, then homes that are copied to, then the least loaded."""
+"""Classes of cost, above any load: the fewest moves first, then successors, then the least loaded."""
 
 
 @njit(cache=True, nogil=True)
-def first_places(rules: Rules, heaviest_first: Int64s, loads: Int64s, at: Int32s) -> int:
-    """Write a legal place with the fewest moves for each row to `at`, and add the loads; the row that has none, or -1.
+def initial_places(rules: LoadRules, heaviest_first: Int64s, loads: Int64s, at: Int32s) -> int:
+    """Write a legal placement with the fewest moves for each row to `at`, and add the loads; the row without any, or
+    -1.
 
     Parameters
     ----------
-    heaviest_first : the rows, in the order in which they choose where there is a choice.
+    heaviest_first : the rows, in the order in which they choose among equally many moves.
     loads : (brokers,) int64, of other partitions. at : (rows, widest) int32, all -1.
     """
     undecided = np.zeros(len(at), np.bool_)
@@ -102,9 +97,9 @@ def first_places(rules: Rules, heaviest_first: Int64s, loads: Int64s, at: Int32s
     per_rack = np.empty(racks, np.int64)
     nothing = np.zeros(len(loads), np.int64)
     for row in range(len(at)):
-        if stays_as_is(rules, row, per_rack):
+        if is_legal_in_place(rules, row, per_rack):
             column = 0
-            for broker in rules.homes[row]:
+            for broker in rules.current[row]:
                 if broker >= 0:
                     at[row, column] = broker
                     loads[broker] += rules.load[row]
@@ -114,7 +109,7 @@ def first_places(rules: Rules, heaviest_first: Int64s, loads: Int64s, at: Int32s
         if not _choose(rules, row, nothing, brokers, costs, taken, per_rack):
             return row
         for i in range(rules.factor[rules.domain_of[row]]):
-            if costs[taken[i]] < COPIED_HOME:
+            if costs[taken[i]] < COPIED_IN_PLACE:
                 loads[brokers[taken[i]]] += rules.load[row]
                 at[row, i] = brokers[taken[i]]
     for row in heaviest_first:
@@ -131,13 +126,13 @@ def first_places(rules: Rules, heaviest_first: Int64s, loads: Int64s, at: Int32s
 
 
 @njit(cache=True, nogil=True)
-def stays_as_is(rules: Rules, row: int, per_rack: Int64s) -> bool:
-    """Whether the homes, and they alone, are a legal set that costs nothing."""
+def is_legal_in_place(rules: LoadRules, row: int, per_rack: Int64s) -> bool:
+    """Whether the current brokers, and they alone, are a legal set that costs nothing."""
     domain = rules.domain_of[row]
     per_rack[:] = 0
     count = 0
-    for column in range(rules.homes.shape[1]):
-        broker = rules.homes[row, column]
+    for column in range(rules.current.shape[1]):
+        broker = rules.current[row, column]
         if broker >= 0:
             if not rules.stays_free[row, column]:
                 return False
@@ -153,20 +148,20 @@ def stays_as_is(rules: Rules, row: int, per_rack: Int64s) -> bool:
 
 @njit(cache=True, nogil=True)
 def _choose(
-    rules: Rules, row: int, loads: Int64s, brokers: Int32s, costs: Int64s, taken: Int64s, per_rack: Int64s
+    rules: LoadRules, row: int, loads: Int64s, brokers: Int32s, costs: Int64s, taken: Int64s, per_rack: Int64s
 ) -> bool:
     domain = rules.domain_of[row]
-    candidates = 0
+    candidates = int(np.int64(0))  # typed, since a literal compiles a second version of what it is passed to
     for broker in range(len(rules.rack_of)):
         cost = ELSEWHERE if rules.may_receive[domain, broker] else np.int64(-1)
-        for column in range(rules.homes.shape[1]):
-            if rules.homes[row, column] == broker:
-                cost = HOME if rules.stays_free[row, column] else COPIED_HOME
+        for column in range(rules.current.shape[1]):
+            if rules.current[row, column] == broker:
+                cost = IN_PLACE if rules.stays_free[row, column] else COPIED_IN_PLACE
         if cost >= 0:
             brokers[candidates] = broker
             costs[candidates] = cost + loads[broker]
             candidates += 1
-    return take_cheapest(
+    return cheapest_legal_set(
         brokers,
         costs,
         candidates,
@@ -181,12 +176,12 @@ def _choose(
 
 
 LIMB = 30
-"""Costs of rows are added in two parts, of so many bits and the rest: their sum may leave 64 bits."""
+"""Costs of rows are added in two limbs, of so many bits and the rest: their sum may exceed 64 bits."""
 
 
 @njit(cache=True, nogil=True)
-def cheapest_places(
-    rules: Rules,
+def sum_of_cheapest_sets(
+    rules: LoadRules,
     settled: NDArray[np.bool_],
     prices: Int64s,
     move_cost: Int64s,
@@ -194,19 +189,19 @@ def cheapest_places(
     starts: Int64s,
     used: Int64s,
 ) -> tuple[int, int]:
-    """The sum of the rows' least costs as (high, low) limbs; what the sets put on the brokers is added to `used`.
+    """The sum of the least costs of all rows as (high, low) limbs; the load of the chosen sets is added to `used`.
 
-    A replica costs prices[broker] · load, and move_cost[row] more where it is moved.
+    A replica costs prices[broker] · load, and move_cost[row] more if it is moved.
 
     Parameters
     ----------
-    settled : (rows,) bool, whose homes and they alone are a legal set that costs nothing, as `settled_rows` says.
-    prices : (brokers,) int64. move_cost : (rows,) int64. No row's cost leaves 60 bits.
-    receivers : (domains, brokers) the brokers that may receive, by rack, then by price; starts : (domains, racks + 1)
-        where each rack's begin. used : (brokers,) int64.
+    settled : (rows,) bool, rows that `rows_legal_in_place` lists.
+    prices : (brokers,) int64. move_cost : (rows,) int64. No row's cost exceeds 60 bits.
+    receivers : (domains, brokers) brokers that may receive, by rack, then by price; starts : (domains, racks + 1) where
+        each rack's begin. used : (brokers,) int64.
     """
     racks = rules.least.shape[1]
-    widest = rules.homes.shape[1] + int(rules.factor.max()) * racks
+    widest = rules.current.shape[1] + int(rules.factor.max()) * racks
     brokers, costs = np.empty(widest, np.int32), np.empty(widest, np.int64)
     taken, per_rack = np.empty(int(rules.factor.max()), np.int64), np.empty(racks, np.int64)
     cheapest = np.full(len(starts), np.iinfo(np.int64).max >> 4, np.int64)
@@ -219,43 +214,43 @@ def cheapest_places(
         domain, load = rules.domain_of[row], rules.load[row]
         factor = rules.factor[domain]
         if settled[row]:
-            # Where no home costs more than any other broker would, no other set costs less than the homes.
-            dearest, cost = prices[rules.homes[row, 0]], np.int64(0)
-            for column in range(rules.homes.shape[1]):
-                home = rules.homes[row, column]
-                if home >= 0:
-                    dearest = max(dearest, prices[home])
-                    cost += prices[home] * load
-            if dearest <= cheapest[domain] or (dearest - cheapest[domain]) * load <= move_cost[row]:
-                for column in range(rules.homes.shape[1]):
-                    if rules.homes[row, column] >= 0:
-                        used[rules.homes[row, column]] += load
+            # If no current broker costs more than any receiver, no other set costs less than the current brokers.
+            costliest, cost = prices[rules.current[row, 0]], np.int64(0)
+            for column in range(rules.current.shape[1]):
+                current_broker = rules.current[row, column]
+                if current_broker >= 0:
+                    costliest = max(costliest, prices[current_broker])
+                    cost += prices[current_broker] * load
+            if costliest <= cheapest[domain] or (costliest - cheapest[domain]) * load <= move_cost[row]:
+                for column in range(rules.current.shape[1]):
+                    if rules.current[row, column] >= 0:
+                        used[rules.current[row, column]] += load
                 high += cost >> LIMB
                 low += cost & ((np.int64(1) << LIMB) - 1)
                 continue
-        count = 0
-        for column in range(rules.homes.shape[1]):
-            home = rules.homes[row, column]
-            if home >= 0:
-                brokers[count] = home
-                costs[count] = prices[home] * load + (0 if rules.stays_free[row, column] else move_cost[row])
+        count = int(np.int64(0))
+        for column in range(rules.current.shape[1]):
+            current_broker = rules.current[row, column]
+            if current_broker >= 0:
+                brokers[count] = current_broker
+                costs[count] = prices[current_broker] * load + (0 if rules.stays_free[row, column] else move_cost[row])
                 count += 1
-        homes = count
+        current = count
         for rack in range(racks):
-            room = min(factor, rules.most[domain, rack])
+            slack = min(factor, rules.most[domain, rack])
             for at in range(starts[domain, rack], starts[domain, rack + 1]):
-                if room == 0:
+                if slack == 0:
                     break
                 broker = np.int32(receivers[domain, at])
                 known = False
-                for i in range(homes):
+                for i in range(current):
                     known |= brokers[i] == broker
                 if not known:
                     brokers[count] = broker
                     costs[count] = prices[broker] * load + move_cost[row]
                     count += 1
-                    room -= 1
-        take_cheapest(
+                    slack -= 1
+        cheapest_legal_set(
             brokers,
             costs,
             count,
@@ -277,10 +272,10 @@ def cheapest_places(
 
 
 @njit(cache=True, nogil=True)
-def settled_rows(rules: Rules) -> NDArray[np.bool_]:
-    """(rows,) bool, whose homes and they alone are a legal set that costs nothing."""
+def rows_legal_in_place(rules: LoadRules) -> NDArray[np.bool_]:
+    """(rows,) bool: rows whose current brokers, and they alone, are a legal set that costs nothing."""
     settled = np.empty(len(rules.load), np.bool_)
     per_rack = np.empty(rules.least.shape[1], np.int64)
     for row in range(len(rules.load)):
-        settled[row] = stays_as_is(rules, row, per_rack)
+        settled[row] = is_legal_in_place(rules, row, per_rack)
     return settled

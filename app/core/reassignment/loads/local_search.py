@@ -1,13 +1,9 @@
 """Local search over legal placements, within a band of loads.
 
-A legal placement, mended step by step: brokers give, brokers take, replicas go home. The loops are in kernels.
-
-A placement for a band of loads: what has to move does, then brokers give and take until they are within the band.
-
-1. Everything that is not at home, and the cheapest that brokers above the ceiling can give, is dealt out anew, heaviest
-   first, to the least loaded legal brokers; again and again while that lowers what is above the ceiling.
-2. Brokers below the floor take the cheapest from those that can spare it.
-3. What was moved for nothing goes home.
+1. Replicas that move in any case, and the cheapest that brokers above the ceiling can shed, are redistributed, heaviest
+   first, to the least loaded eligible brokers; repeatedly while that lowers the excess above the ceiling.
+2. Brokers below the floor receive the cheapest replicas of brokers that can spare them.
+3. Unnecessary moves are undone (1-move and 2-swap), within the band.
 """
 
 from collections.abc import Callable
@@ -17,90 +13,99 @@ import numpy as np
 
 from app.core.flow import InfeasibleFlow
 from app.core.model import Int32s, Int64s
-from app.core.reassignment.loads.improving_kernel import bring_home, fill
-from app.core.reassignment.loads.legal_sets_kernel import (
-    first_places,
-)
-from app.core.reassignment.loads.moves_kernel import Held, deal, give
-from app.core.reassignment.loads.rules import Rules, costs_saved, moved_weight
+from app.core.reassignment.loads import improving_kernel
+from app.core.reassignment.loads.legal_sets_kernel import initial_places
+from app.core.reassignment.loads.moves_kernel import WorkingPlacement, redistribute, shed_load
+from app.core.reassignment.loads.rules import LoadRules, costs_saved, moved_weight
 from app.core.reassignment.model import Band
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Repair:
-    """A legal placement that its own steps change.
+class LocalSearch:
+    """A legal placement that its methods improve in place.
 
     Parameters
     ----------
     at : (rows, widest) int32 brokers, padded with -1. loads : (brokers,) int64, base included.
     """
 
-    rules: Rules
+    rules: LoadRules
     at: Int32s
     loads: Int64s
 
-    def relieve(self, ceiling: int, *, gather: bool, homes_stay: bool) -> None:
-        """Let target brokers above the ceiling give what costs least, and deal it out, heaviest first.
+    def lower_to_ceiling(self, ceiling: int, *, gather: bool, keep_current: bool) -> None:
+        """Let target brokers above the ceiling shed their cheapest replicas, and redistribute those, heaviest first.
 
-        Each replica goes to a free home that has room, else to the least loaded broker that may have it.
+        Each replica goes to a current broker of its partition with slack where it costs nothing, else to the least
+        loaded eligible broker.
 
         Parameters
         ----------
-        gather : deal out everything that is not at home as well, since it moves in any case.
-        homes_stay : what is at home goes only to another home, where it costs nothing.
+        ceiling : of the load of a target broker.
+        gather : redistribute every replica that moves in any case, too.
+        keep_current : a replica on a current broker may only go to another one where it costs nothing.
         """
-        rules, held = self.rules, Held(self.at, self.loads)
+        rules, working = self.rules, WorkingPlacement(self.at, self.loads)
         flat = self.at.ravel()
-        is_dealt = self._is_moved_anyway() if gather else np.zeros(len(flat), np.bool_)
-        np.subtract.at(self.loads, flat[is_dealt], self._load_of_slots()[is_dealt])
+        is_shed = self._moves_already() if gather else np.zeros(len(flat), np.bool_)
+        np.subtract.at(self.loads, flat[is_shed], self._load_of_slots()[is_shed])
         above = np.where(rules.target, self.loads - ceiling, 0)
-        givers = np.argsort(-above, kind="stable")[: np.count_nonzero(above > 0)]
-        slots = self._dearest_last(np.flatnonzero((above > 0)[flat] & (flat >= 0)))
+        senders = np.argsort(-above, kind="stable")[: np.count_nonzero(above > 0)]
+        slots = self._by_cost_ratio(np.flatnonzero((above > 0)[flat] & (flat >= 0)))
         place = np.empty(len(self.loads), np.int64)
-        place[givers] = np.arange(len(givers))
-        of_giver = place[flat[slots]]
-        slots = slots[np.argsort(of_giver, kind="stable")]
-        ends = np.cumsum(np.bincount(of_giver, minlength=len(givers)))
+        place[senders] = np.arange(len(senders))
+        of_sender = place[flat[slots]]
+        slots = slots[np.argsort(of_sender, kind="stable")]
+        ends = np.cumsum(np.bincount(of_sender, minlength=len(senders)))
         lightest = np.lexsort((np.where(rules.target, self.loads, -1), rules.rack_of))
         starts = np.searchsorted(rules.rack_of[lightest], np.arange(rules.least.shape[1] + 1))
-        give(rules, held, slots, np.append(0, ends), givers, lightest, starts, ceiling, homes_stay, is_dealt)
-        dealt = np.flatnonzero(is_dealt)
-        order = np.argsort(-self._load_of_slots()[dealt], kind="stable")
-        deal(rules, held, dealt[order], ceiling, homes_stay)
+        shed_load(rules, working, slots, np.append(0, ends), senders, lightest, starts, ceiling, keep_current, is_shed)
+        shed = np.flatnonzero(is_shed)
+        order = np.argsort(-self._load_of_slots()[shed], kind="stable")
+        redistribute(rules, working, shed[order], ceiling, keep_current)
 
-    def fill(self, floor: int, ceiling: int) -> None:
-        """Let target brokers below the floor take what costs least from those that can spare it."""
+    def raise_to_floor(self, floor: int, ceiling: int) -> None:
+        """Let target brokers below the floor receive the cheapest replicas of brokers that can spare them."""
         rules, flat = self.rules, self.at.ravel()
         order = np.argsort(self.loads, kind="stable")
-        takers = order[(rules.target & (self.loads < floor))[order]]
-        slots = self._dearest_last(np.flatnonzero(flat >= 0))
-        # Where the count of each rack is given, a replica stays in its rack: nobody elsewhere has to look at it.
+        receivers = order[(rules.target & (self.loads < floor))[order]]
+        slots = self._by_cost_ratio(np.flatnonzero(flat >= 0))
+        # If the count of each rack is fixed, a replica stays in its rack: receivers elsewhere need not consider it.
         stays_in_rack = (rules.least == rules.most).all(axis=1)[rules.domain_of][slots // self.at.shape[1]]
         rack = rules.rack_of[flat[slots]]
-        for own in np.unique(rules.rack_of[takers]):
-            within_reach = slots[~stays_in_rack | (rack == own)]
-            fill(rules, Held(self.at, self.loads), takers[rules.rack_of[takers] == own], within_reach, floor, ceiling)
+        for own in np.unique(rules.rack_of[receivers]):
+            movable = slots[~stays_in_rack | (rack == own)]
+            improving_kernel.raise_to_floor(
+                rules,
+                WorkingPlacement(self.at, self.loads),
+                receivers[rules.rack_of[receivers] == own],
+                movable,
+                floor,
+                ceiling,
+            )
 
-    def bring_home(self, low: int, high: int) -> int:
-        """Bring back what was moved for nothing, the dearest first, alone or against a cheaper one; what that saves."""
+    def undo_moves(self, low: int, high: int) -> int:
+        """Undo unnecessary moves within a band, the costliest first, alone or as a swap; the cost saved."""
         flat, cost = self.at.ravel(), np.repeat(self.rules.cost, self.at.shape[1])
         away = np.flatnonzero((flat >= 0) & (cost > costs_saved(self.rules, self.at).ravel()))
         by_broker = np.argsort(flat, kind="stable")
         starts = np.searchsorted(flat[by_broker], np.arange(len(self.loads) + 1))
-        dearest_first = away[np.argsort(-cost[away], kind="stable")]
-        return bring_home(self.rules, Held(self.at, self.loads), dearest_first, by_broker, starts, low, high)
+        costliest_first = away[np.argsort(-cost[away], kind="stable")]
+        return improving_kernel.undo_moves(
+            self.rules, WorkingPlacement(self.at, self.loads), costliest_first, by_broker, starts, low, high
+        )
 
     def _load_of_slots(self) -> Int64s:
         return np.repeat(self.rules.load, self.at.shape[1])
 
-    def _is_moved_anyway(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    def _moves_already(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
         moved = self.at >= 0
-        for home in self.rules.homes.T:
-            moved &= self.at != home[:, None]
+        for current_broker in self.rules.current.T:
+            moved &= self.at != current_broker[:, None]
         return moved.ravel()
 
-    def _dearest_last(self, slots: Int64s) -> Int64s:
-        """Those slots that have a load and may move, by what they cost where they are for it, the heaviest first."""
+    def _by_cost_ratio(self, slots: Int64s) -> Int64s:
+        """Slots with a load that may move, by cost saved for the load, the heaviest first among equals."""
         rules, width = self.rules, self.at.shape[1]
         load, broker = rules.load[slots // width], self.at.ravel()[slots]
         slots = slots[(load > 0) & (broker != rules.must_keep[slots // width])]
@@ -108,13 +113,19 @@ class Repair:
         return slots[np.lexsort((-load, costs_saved(rules, self.at).ravel()[slots] / load))]
 
 
-MOST_ROUNDS = 16
-MOST_HOMECOMINGS = 4
+MAX_ROUNDS = 16
+MAX_UNDO_PASSES = 4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Attempt:
-    """A legal placement. at : (rows, widest) int32. loads : (brokers,) int64. smallest, largest : of target brokers."""
+class CandidatePlacement:
+    """A legal placement with its figures.
+
+    Parameters
+    ----------
+    at : (rows, widest) int32 brokers. loads : (brokers,) int64. moved : its cost.
+    smallest, largest : loads of target brokers.
+    """
 
     at: Int32s = field(repr=False)
     loads: Int64s = field(repr=False)
@@ -123,75 +134,80 @@ class Attempt:
     largest: int
 
     def is_within(self, band: Band) -> bool:
-        """Whether every target broker's load is."""
+        """Whether the load of every target broker is within the band."""
         return band.low <= self.smallest and self.largest <= band.high
 
 
-def first_attempt(rules: Rules, base_load: Int64s) -> Attempt:
-    """What moves least, its receivers chosen heaviest first as the least loaded.
+def initial_placement(rules: LoadRules, base_load: Int64s) -> CandidatePlacement:
+    """The placement with the fewest moves, receivers chosen for the heaviest replicas first as the least loaded.
 
     Raises
     ------
-    InfeasibleFlow : if some partition cannot be placed at all.
+    InfeasibleFlow : if some partition has no legal placement.
     """
     rows = len(rules.load)
     at = np.full((rows, int(rules.factor.max(initial=0))), -1, np.int32)
     loads = base_load.astype(np.int64).copy()
-    if first_places(rules, np.argsort(-rules.load, kind="stable"), loads, at) >= 0:
+    if initial_places(rules, np.argsort(-rules.load, kind="stable"), loads, at) >= 0:
         raise InfeasibleFlow
-    return _attempt(rules, at, loads)
+    return _candidate(rules, at, loads)
 
 
-def attempt(rules: Rules, start: Attempt, band: Band, is_over: Callable[[], bool]) -> Attempt:
-    """A placement whose loads are within the band or near it, and that moves little.
+def search_within_band(
+    rules: LoadRules, start: CandidatePlacement, band: Band, is_over: Callable[[], bool]
+) -> CandidatePlacement:
+    """Search a placement with loads within the band, or near it, and little movement.
 
     Parameters
     ----------
-    is_over : asked between the steps; once it is, what has been found is the answer.
+    start : a legal placement.
+    is_over : whether the deadline has passed, checked between steps; then the best placement so far is returned.
     """
     if is_over():
         return start
-    repair = Repair(rules, start.at.copy(), start.loads.copy())
-    repair.relieve(band.high, gather=True, homes_stay=False)
-    best = _attempt(rules, repair.at, repair.loads)
-    for _ in range(MOST_ROUNDS):
+    search = LocalSearch(rules, start.at.copy(), start.loads.copy())
+    search.lower_to_ceiling(band.high, gather=True, keep_current=False)
+    best = _candidate(rules, search.at, search.loads)
+    for _ in range(MAX_ROUNDS):
         if is_over() or _excess(rules, best, band) == 0:
             break
-        repair.relieve(band.high, gather=False, homes_stay=False)
-        found = _attempt(rules, repair.at, repair.loads)
-        if _excess(rules, found, band) >= _excess(rules, best, band):
+        search.lower_to_ceiling(band.high, gather=False, keep_current=False)
+        placement = _candidate(rules, search.at, search.loads)
+        if _excess(rules, placement, band) >= _excess(rules, best, band):
             break
-        best = found
-    repair = Repair(rules, best.at.copy(), best.loads.copy())
+        best = placement
+    search = LocalSearch(rules, best.at.copy(), best.loads.copy())
     high = max(band.high, best.largest)
     if band.low > best.smallest and not is_over():
-        repair.fill(band.low, high)
-    for _ in range(MOST_HOMECOMINGS):
-        if is_over() or not repair.bring_home(band.low, high):
+        search.raise_to_floor(band.low, high)
+    for _ in range(MAX_UNDO_PASSES):
+        if is_over() or not search.undo_moves(band.low, high):
             break
-    return _attempt(rules, repair.at, repair.loads)
+    return _candidate(rules, search.at, search.loads)
 
 
-def evened(rules: Rules, start: Attempt, ceiling: int, is_over: Callable[[], bool]) -> Attempt:
-    """The loads evened out without a single move more: only what moves in any case is dealt out anew."""
-    best, repair = start, Repair(rules, start.at.copy(), start.loads.copy())
-    for gather in (True, *[False] * MOST_ROUNDS):
+def balance_without_moves(
+    rules: LoadRules, start: CandidatePlacement, ceiling: int, is_over: Callable[[], bool]
+) -> CandidatePlacement:
+    """Balance the loads without an additional move: only replicas that move in any case are redistributed."""
+    best, search = start, LocalSearch(rules, start.at.copy(), start.loads.copy())
+    for gather in (True, *[False] * MAX_ROUNDS):
         if is_over() or best.largest <= ceiling:
             break
-        repair.relieve(ceiling, gather=gather, homes_stay=True)
-        found = _attempt(rules, repair.at, repair.loads)
-        if (found.largest, -found.smallest) < (best.largest, -best.smallest):
-            best = found
+        search.lower_to_ceiling(ceiling, gather=gather, keep_current=True)
+        placement = _candidate(rules, search.at, search.loads)
+        if (placement.largest, -placement.smallest) < (best.largest, -best.smallest):
+            best = placement
         elif not gather:
             break
     return best
 
 
-def _excess(rules: Rules, found: Attempt, band: Band) -> int:
-    return int(np.maximum(found.loads[rules.target] - band.high, 0).sum())
+def _excess(rules: LoadRules, placement: CandidatePlacement, band: Band) -> int:
+    return int(np.maximum(placement.loads[rules.target] - band.high, 0).sum())
 
 
-def _attempt(rules: Rules, at: Int32s, loads: Int64s) -> Attempt:
+def _candidate(rules: LoadRules, at: Int32s, loads: Int64s) -> CandidatePlacement:
     of_targets = loads[rules.target]
     smallest, largest = (int(of_targets.min()), int(of_targets.max())) if len(of_targets) else (0, 0)
-    return Attempt(at.copy(), loads.copy(), moved_weight(rules, at), smallest, largest)
+    return CandidatePlacement(at.copy(), loads.copy(), moved_weight(rules, at), smallest, largest)

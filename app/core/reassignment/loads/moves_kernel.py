@@ -1,15 +1,11 @@
-"""Single moves of a placement, and the moves that bring brokers below a ceiling.
+"""Single moves of a working placement, and the moves that bring brokers below a ceiling.
 
-Who holds which replica, and whether one may go elsewhere. A replica is known by its slot, row · widest + column.
+A replica is identified by its slot, row · widest + column. Brokers and constants are passed as int64, so that each loop
+is compiled once. What an overloaded broker sheds is a knapsack cover: greedy
+by cost for the load, the heaviest of equals first, while nothing exceeds the surplus; before each step the cheapest
+single replica that covers the rest is tried, and the best of these covers wins.
 
-The cheapest replicas that make up a surplus: a knapsack to be covered.
-
-Greedy by cost for its load, the heaviest of equal ones first, as far as nothing is given too much; before each step,
-the cheapest single replica that would make up the rest is tried, and the best of these ends wins.
-
-Source: the rule is Gens and Levner's (1979), which is at most twice as dear as the best.
-
-Brokers above a ceiling give replicas, and what was given is dealt out; the placement stays legal all along.
+Source: Gens and Levner (1979) for the cover, at most twice as expensive as the optimum.
 """
 
 from typing import NamedTuple
@@ -19,11 +15,11 @@ from numba import njit
 from numpy.typing import NDArray
 
 from app.core.model import Int32s, Int64s
-from app.core.reassignment.loads.rules import Rules
+from app.core.reassignment.loads.rules import LoadRules
 
 
-class Held(NamedTuple):
-    """A legal placement that changes a replica at a time.
+class WorkingPlacement(NamedTuple):
+    """A legal placement that changes one replica at a time.
 
     Parameters
     ----------
@@ -35,63 +31,65 @@ class Held(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def move(rules: Rules, held: Held, slot: int, to: int) -> None:
-    """Let another broker hold the replica and carry its load."""
-    width = held.at.shape[1]
+def move(rules: LoadRules, working: WorkingPlacement, slot: int, to: int) -> None:
+    """Move the replica and its load to another broker."""
+    width = working.at.shape[1]
     row, column = slot // width, slot % width
-    held.loads[held.at[row, column]] -= rules.load[row]
-    held.loads[to] += rules.load[row]
-    held.at[row, column] = to
+    working.loads[working.at[row, column]] -= rules.load[row]
+    working.loads[to] += rules.load[row]
+    working.at[row, column] = to
 
 
 @njit(cache=True, nogil=True)
-def may_go(rules: Rules, held: Held, slot: int, to: int) -> bool:
-    """Whether the placement stays legal when the replica goes there; not to where it is, nor to its partition's own."""
-    width = held.at.shape[1]
+def may_move(rules: LoadRules, working: WorkingPlacement, slot: int, to: int) -> bool:
+    """Whether the placement stays legal if the replica goes there; not to where it is, nor to another of its
+    partition.
+    """
+    width = working.at.shape[1]
     row = slot // width
-    broker = held.at[row, slot % width]
+    broker = working.at[row, slot % width]
     domain = rules.domain_of[row]
     rack, rack_left = rules.rack_of[to], rules.rack_of[broker]
     there = left = 0
     for at in range(rules.factor[domain]):
-        other = held.at[row, at]
+        other = working.at[row, at]
         if other == to:
             return False
         there += rules.rack_of[other] == rack
         left += rules.rack_of[other] == rack_left
     if rack != rack_left and (there >= rules.most[domain, rack] or left <= rules.least[domain, rack_left]):
         return False
-    return broker != rules.must_keep[row] and bool(rules.may_receive[domain, to] or is_home(rules, row, to))
+    return broker != rules.must_keep[row] and bool(rules.may_receive[domain, to] or is_current(rules, row, to))
 
 
 @njit(cache=True, nogil=True)
-def is_home(rules: Rules, row: int, broker: int) -> bool:
-    """Whether a replica of the row may be there because one is there, or is copied there in any case."""
-    for column in range(rules.homes.shape[1]):  # noqa: SIM110 — any() over a generator is nothing that numba compiles
-        if rules.homes[row, column] == broker:
+def is_current(rules: LoadRules, row: int, broker: int) -> bool:
+    """Whether the broker is a current broker of the row, or the successor of one."""
+    for column in range(rules.current.shape[1]):  # noqa: SIM110 — any() over a generator is nothing that numba compiles
+        if rules.current[row, column] == broker:
             return True
     return False
 
 
 @njit(cache=True, nogil=True)
-def stays_free(rules: Rules, row: int, broker: int) -> bool:
-    """Whether a replica of the row costs nothing there."""
-    for column in range(rules.homes.shape[1]):
-        if rules.homes[row, column] == broker:
+def stays_free(rules: LoadRules, row: int, broker: int) -> bool:
+    """Whether a replica of the row costs nothing on the broker."""
+    for column in range(rules.current.shape[1]):
+        if rules.current[row, column] == broker:
             return bool(rules.stays_free[row, column])
     return False
 
 
 @njit(cache=True, nogil=True)
-def fits(rules: Rules, held: Held, broker: int, more: int, low: int, high: int) -> bool:
-    """Whether the broker's load is within the band with so much more on it (or less); one that is no target fits."""
-    load = held.loads[broker] + more
+def fits(rules: LoadRules, working: WorkingPlacement, broker: int, more: int, low: int, high: int) -> bool:
+    """Whether the broker's load is within the band with so much added (or removed); always if it is no target."""
+    load = working.loads[broker] + more
     return bool(not rules.target[broker] or (load <= high if more >= 0 else load >= low))
 
 
 @njit(cache=True, nogil=True)
 def cheapest_cover(loads: Int64s, costs: Int64s, surplus: int) -> NDArray[np.bool_]:
-    """Which of them to give so that at least the surplus goes; all of them where they do not come to it.
+    """Choose replicas to shed so that they cover the surplus; all of them if they do not.
 
     Parameters
     ----------
@@ -128,7 +126,7 @@ def cheapest_cover(loads: Int64s, costs: Int64s, surplus: int) -> NDArray[np.boo
 
 @njit(cache=True, nogil=True)
 def _cheapest_end(loads: Int64s, costs: Int64s, chosen: NDArray[np.bool_], rest: int) -> int:
-    """The cheapest of the others that comes to the rest alone, the lightest of equal ones; -1 where none does."""
+    """The cheapest of the others that covers the rest alone, the lightest of equals; -1 if none does."""
     best = -1
     for item in range(len(loads)):
         if chosen[item] or loads[item] < rest:
@@ -139,145 +137,147 @@ def _cheapest_end(loads: Int64s, costs: Int64s, chosen: NDArray[np.bool_], rest:
 
 
 @njit(cache=True, nogil=True)
-def give(
-    rules: Rules,
-    held: Held,
+def shed_load(
+    rules: LoadRules,
+    working: WorkingPlacement,
     slots: Int64s,
     slots_of: Int64s,
-    givers: Int64s,
+    senders: Int64s,
     lightest: Int64s,
     starts: Int64s,
     ceiling: int,
-    homes_stay: bool,
-    is_dealt: NDArray[np.bool_],
+    keep_current: bool,
+    is_shed: NDArray[np.bool_],
 ) -> None:
-    """Let each giver in turn give what costs least, as much as it has above the ceiling, and mark that in `is_dealt`.
+    """Let each sender in turn choose what to shed of its load above the ceiling, and mark that in `is_shed`.
 
-    What is given is still at its broker, which no longer carries it.
+    A shed replica still is at its broker, whose load no longer includes it.
 
     Parameters
     ----------
-    slots : of the givers, giver by giver, by ascending cost for the load, then by descending load.
-    slots_of : (givers + 1,) where each giver's begin.
-    lightest : the brokers by rack, those whose load does not count first, then by load.
+    slots : of the senders, sender by sender, by ascending cost for the load, then by descending load.
+    slots_of : (senders + 1,) where each sender's begin.
+    lightest : the brokers by rack, those that are no target first, then by load.
     starts : (racks + 1,) where each rack's begin.
-    homes_stay : what is at home goes only to another home, where it costs nothing.
+    keep_current : a replica on a current broker may only go to another one where it costs nothing.
     """
-    width = held.at.shape[1]
+    width = working.at.shape[1]
     choice = np.empty(len(slots), np.int64)
     loads, costs = np.empty(len(slots), np.int64), np.empty(len(slots), np.int64)
-    for i in range(len(givers)):
-        broker = givers[i]
+    for i in range(len(senders)):
+        broker = senders[i]
         count = 0
         for at in range(slots_of[i], slots_of[i + 1]):
             slot = slots[at]
             row = slot // width
-            if not is_dealt[slot] and _can_leave(rules, held, slot, homes_stay, lightest, starts):
-                at_home = stays_free(rules, row, broker) and other_home(rules, held, slot, ceiling) < 0
+            if not is_shed[slot] and _can_leave(rules, working, slot, keep_current, lightest, starts):
+                in_place = stays_free(rules, row, broker) and other_current(rules, working, slot, ceiling) < 0
                 choice[count] = slot
                 loads[count] = rules.load[row]
-                costs[count] = rules.cost[row] if at_home else 0
+                costs[count] = rules.cost[row] if in_place else 0
                 count += 1
-        chosen = cheapest_cover(loads[:count], costs[:count], held.loads[broker] - ceiling)
+        chosen = cheapest_cover(loads[:count], costs[:count], working.loads[broker] - ceiling)
         for j in range(count):
             if chosen[j]:
-                is_dealt[choice[j]] = True
-                held.loads[broker] -= loads[j]
+                is_shed[choice[j]] = True
+                working.loads[broker] -= loads[j]
 
 
 @njit(cache=True, nogil=True)
-def deal(rules: Rules, held: Held, slots: Int64s, ceiling: int, homes_stay: bool) -> None:
-    """Let replicas whose loads nobody carries go to a free home that has room, or to the least loaded broker.
+def redistribute(rules: LoadRules, working: WorkingPlacement, slots: Int64s, ceiling: int, keep_current: bool) -> None:
+    """Place shed replicas on a current broker with slack where they cost nothing, or on the least loaded broker.
 
     Parameters
     ----------
-    slots : in the order in which they go. homes_stay : as in `give`.
+    slots : in the order in which they are placed. keep_current : as in `shed_load`.
     """
-    width = held.at.shape[1]
+    width = working.at.shape[1]
     for slot in slots:
-        to = _destination(rules, held, slot, ceiling, homes_stay)
-        held.loads[to] += rules.load[slot // width]
-        held.at[slot // width, slot % width] = to
+        to = _destination(rules, working, slot, ceiling, keep_current)
+        working.loads[to] += rules.load[slot // width]
+        working.at[slot // width, slot % width] = to
 
 
 @njit(cache=True, nogil=True)
-def _can_leave(rules: Rules, held: Held, slot: int, homes_stay: bool, lightest: Int64s, starts: Int64s) -> bool:
-    """Whether some broker would carry less with the replica than the one that has it does now.
+def _can_leave(
+    rules: LoadRules, working: WorkingPlacement, slot: int, keep_current: bool, lightest: Int64s, starts: Int64s
+) -> bool:
+    """Whether some broker would have less load with the replica than its broker has now.
 
-    Those that were lightest are asked first: as only the heaviest have given since, others are not lighter now.
+    Brokers are tried from the lightest: since only the heaviest have shed load, the others are not lighter now.
     """
-    width = held.at.shape[1]
+    width = working.at.shape[1]
     row = slot // width
-    broker = held.at[row, slot % width]
-    stays_home = homes_stay and is_home(rules, row, broker)
-    is_open = _open_racks(rules, held, slot)
+    broker = int(np.int64(working.at[row, slot % width]))
+    keeps_current = keep_current and is_current(rules, row, broker)
+    is_open = _open_racks(rules, working, slot)
     for rack in range(len(is_open)):
         if not is_open[rack]:
             continue
         for at in range(starts[rack], starts[rack + 1]):
             to = lightest[at]
-            if rules.target[to] and held.loads[to] + rules.load[row] >= held.loads[broker]:
+            if rules.target[to] and working.loads[to] + rules.load[row] >= working.loads[broker]:
                 break
-            if (not stays_home or stays_free(rules, row, to)) and may_go(rules, held, slot, to):
+            if (not keeps_current or stays_free(rules, row, to)) and may_move(rules, working, slot, to):
                 return True
     return False
 
 
 @njit(cache=True, nogil=True)
-def other_home(rules: Rules, held: Held, slot: int, ceiling: int) -> int:
-    """The least loaded other broker where the replica costs nothing and fits below the ceiling, or -1."""
-    row = slot // held.at.shape[1]
-    best = -1
-    for column in range(rules.homes.shape[1]):
-        home = rules.homes[row, column]
+def other_current(rules: LoadRules, working: WorkingPlacement, slot: int, ceiling: int) -> int:
+    """The least loaded other current broker where the replica costs nothing and fits below the ceiling, or -1."""
+    row = slot // working.at.shape[1]
+    best, floor = -1, int(np.int64(0))
+    for column in range(rules.current.shape[1]):
+        current_broker = int(np.int64(rules.current[row, column]))
         if (
             rules.stays_free[row, column]
-            and fits(rules, held, home, rules.load[row], 0, ceiling)
-            and (best < 0 or held.loads[home] < held.loads[best])
-            and may_go(rules, held, slot, home)
+            and fits(rules, working, current_broker, rules.load[row], floor, ceiling)
+            and (best < 0 or working.loads[current_broker] < working.loads[best])
+            and may_move(rules, working, slot, current_broker)
         ):
-            best = home
+            best = current_broker
     return best
 
 
 @njit(cache=True, nogil=True)
-def _destination(rules: Rules, held: Held, slot: int, ceiling: int, homes_stay: bool) -> int:
-    """Where a replica whose load nobody carries is to go: a home with room, or the least loaded; where it is at worst.
+def _destination(rules: LoadRules, working: WorkingPlacement, slot: int, ceiling: int, keep_current: bool) -> int:
+    """The broker for a shed replica: a current one with slack, or the least loaded; at worst the one where it is.
 
-    A broker that is no target counts as one that it would fill to the ceiling exactly: better than any beyond.
+    A broker that is no target counts as filled exactly to the ceiling: better than any beyond it.
     """
-    width = held.at.shape[1]
+    width = working.at.shape[1]
     row = slot // width
-    broker = held.at[row, slot % width]
-    load = rules.load[row]
-    was_home = is_home(rules, row, broker)
-    if was_home and fits(rules, held, broker, load, 0, ceiling):
+    broker = int(np.int64(working.at[row, slot % width]))
+    load, floor = rules.load[row], int(np.int64(0))
+    was_current = is_current(rules, row, broker)
+    if was_current and fits(rules, working, broker, load, floor, ceiling):
         return int(broker)
-    home = other_home(rules, held, slot, ceiling)
-    if home >= 0:
-        return home
+    current_broker = other_current(rules, working, slot, ceiling)
+    if current_broker >= 0:
+        return current_broker
     best = broker
-    least = held.loads[broker] if rules.target[broker] else ceiling - load
-    is_open = _open_racks(rules, held, slot)
-    for to in range(len(held.loads)):
-        level = held.loads[to] if rules.target[to] else ceiling - load
-        if level >= least or not is_open[rules.rack_of[to]] or not may_go(rules, held, slot, to):
+    least = working.loads[broker] if rules.target[broker] else ceiling - load
+    is_open = _open_racks(rules, working, slot)
+    for to in range(len(working.loads)):
+        level = working.loads[to] if rules.target[to] else ceiling - load
+        if level >= least or not is_open[rules.rack_of[to]] or not may_move(rules, working, slot, to):
             continue
-        if not (homes_stay and was_home) or stays_free(rules, row, to):
+        if not (keep_current and was_current) or stays_free(rules, row, to):
             best, least = to, level
     return int(best)
 
 
 @njit(cache=True, nogil=True)
-def _open_racks(rules: Rules, held: Held, slot: int) -> NDArray[np.bool_]:
-    """(racks,) where the replica may go as far as the counts of racks are concerned."""
-    width = held.at.shape[1]
+def _open_racks(rules: LoadRules, working: WorkingPlacement, slot: int) -> NDArray[np.bool_]:
+    """(racks,) bool: racks that may have the replica by the counts of its partition."""
+    width = working.at.shape[1]
     row = slot // width
     domain = rules.domain_of[row]
     per_rack = np.zeros(rules.least.shape[1], np.int64)
     for column in range(rules.factor[domain]):
-        per_rack[rules.rack_of[held.at[row, column]]] += 1
-    own = rules.rack_of[held.at[row, slot % width]]
+        per_rack[rules.rack_of[working.at[row, column]]] += 1
+    own = rules.rack_of[working.at[row, slot % width]]
     is_open = np.zeros(len(per_rack), np.bool_)
     for rack in range(len(per_rack)):
         is_open[rack] = per_rack[own] > rules.least[domain, own] and per_rack[rack] < rules.most[domain, rack]

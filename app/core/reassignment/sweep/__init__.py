@@ -6,7 +6,7 @@ scenario.py    a change as a reassignment problem, its solution, and its figures
 
 from app.core.reassignment.sweep.definition import (
     ADD,
-    Change,
+    BrokerChange,
     ReassignmentSweepDefinition,
     SweptBroker,
     SweptCluster,
@@ -21,7 +21,7 @@ from app.core.reassignment.sweep.scenario import NUMBERS, ReassignmentSweep, rea
 __all__ = [
     "ADD",
     "NUMBERS",
-    "Change",
+    "BrokerChange",
     "ReassignmentSweep",
     "ReassignmentSweepDefinition",
     "SweptBroker",

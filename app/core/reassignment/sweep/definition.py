@@ -74,7 +74,7 @@ class SweptCluster:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class BrokerChange:
     """The broker that a scenario removes, None for none, and the number of brokers that it adds."""
 
     removed: int | None
@@ -98,12 +98,12 @@ class ReassignmentSweepDefinition:
     racks_of_added: tuple[str, ...] | None
     minimises_bytes: bool
 
-    def change(self, index: int) -> Change:
+    def change(self, index: int) -> BrokerChange:
         """The change of scenario `index`. Raises IndexError beyond the last."""
         values: Mapping[str, Any] = self.grid.values(index)  # whole numbers: `read_axes` validates them
-        return Change(values.get(REMOVE), values.get(ADD, 0))
+        return BrokerChange(values.get(REMOVE), values.get(ADD, 0))
 
-    def balance_of(self, change: Change) -> Balance:
+    def balance_of(self, change: BrokerChange) -> Balance:
         """The balance constraint of a scenario; without one, added brokers receive their share."""
         return self.balance or (TIGHT if change.added else KEEP)
 
@@ -151,7 +151,7 @@ def read_axes(axes: Mapping[str, Json], brokers: Sequence[int]) -> tuple[Axis, .
 
 def _read_axis(name: str, values: Json, brokers: Sequence[int]) -> Axis:
     if name not in NAMES:
-        detail = f"axis {name} names nothing that these scenarios have; there are {', '.join(NAMES)}"
+        detail = f"axis {name} is unknown; reassignment sweeps have {', '.join(NAMES)}"
         raise UnknownAxis(detail, path=("axes", name), value=name, known=list(NAMES))
     if name == REMOVE and values == EACH:
         return Axis(name, tuple(brokers))
@@ -180,7 +180,7 @@ def _require_known(ids: Sequence[int], brokers: Collection[int]) -> None:
             raise UnknownBroker(detail, path=("axes", REMOVE, position), value=broker)
 
 
-def added_brokers(definition: ReassignmentSweepDefinition, change: Change) -> tuple[SweptBroker, ...]:
+def added_brokers(definition: ReassignmentSweepDefinition, change: BrokerChange) -> tuple[SweptBroker, ...]:
     """The brokers that a change adds; their ids follow the largest id of the cluster.
 
     They get the racks of `racks_of_added` in rotation. If that is None, each gets the rack that has the fewest brokers
@@ -191,7 +191,7 @@ def added_brokers(definition: ReassignmentSweepDefinition, change: Change) -> tu
     brokers = definition.cluster.brokers
     first = max((broker.id for broker in brokers), default=-1) + 1
     if first + change.added - 1 > INT32_MAX:
-        detail = f"{change.added} brokers after id {first - 1} would pass {INT32_MAX}, the largest id that there can be"
+        detail = f"{change.added} brokers after id {first - 1} would exceed {INT32_MAX}, the largest broker id"
         raise ImpossibleValue(detail, path=("axes", ADD), value=change.added, maximum=INT32_MAX - first + 1)
     brokers_in = Counter({broker.rack: 0 for broker in brokers if broker.rack is not None})
     brokers_in.update(broker.rack for broker in brokers if broker.rack is not None and broker.id != change.removed)

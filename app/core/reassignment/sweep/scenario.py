@@ -8,21 +8,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from app.core.model import Int32s, Int64s
+from app.core.model import NO_REPLICA, Int32s, Int64s
 from app.core.reassignment.counts.least_movement import least_movement
 from app.core.reassignment.counts.places import cheapest, movement_costs
-from app.core.reassignment.domains import Kind, RackRule, domains_of
-from app.core.reassignment.domains import NotFeasible as NoDomain
-from app.core.reassignment.model import NO_HOME, Problem, ReplicaPlacement
+from app.core.reassignment.domains import NoLegalPlacement as NoDomain
+from app.core.reassignment.domains import PartitionKind, RackRule, find_domains
+from app.core.reassignment.model import MovementProblem, ReplicaPlacement
 from app.core.reassignment.sweep.definition import (
-    Change,
+    BrokerChange,
     ReassignmentSweepDefinition,
     SweptBroker,
     SweptCluster,
     added_brokers,
     read_definition,
 )
-from app.core.reassignment.verifier import placement_faults
+from app.core.reassignment.verifier import placement_violations
 from app.errors import Json, NotFeasible
 
 NUMBERS = (
@@ -95,10 +95,10 @@ class ReassignmentSweep:
         definition, change = self.definition, self.definition.change(index)
         cluster, problem = definition.cluster, problem_of(definition, change)
         solution = least_movement(problem, definition.balance_of(change))
-        if faults := placement_faults(problem, solution):
+        if faults := placement_violations(problem, solution):
             raise RuntimeError("; ".join(faults[:5]))
-        is_current = (solution.replicas[:, :, None] == problem.homes[:, None, :]).any(axis=2)
-        moved = ((solution.replicas != NO_HOME) & ~is_current).sum(axis=1)
+        is_current = (solution.replicas[:, :, None] == problem.current[:, None, :]).any(axis=2)
+        moved = ((solution.replicas != NO_REPLICA) & ~is_current).sum(axis=1)
         receives = np.array([broker.receives for broker in cluster.brokers], np.bool_)
         return {
             "brokers": int(np.count_nonzero(problem.target)),
@@ -118,7 +118,7 @@ def read_sweep(definition: Mapping[str, Any]) -> ReassignmentSweep:
     return ReassignmentSweep(read_definition(definition))
 
 
-def problem_of(definition: ReassignmentSweepDefinition, change: Change) -> Problem:
+def problem_of(definition: ReassignmentSweepDefinition, change: BrokerChange) -> MovementProblem:
     """The reassignment problem of a change; positions are those of the cluster's brokers, then of the added ones.
 
     Raises
@@ -131,30 +131,30 @@ def problem_of(definition: ReassignmentSweepDefinition, change: Change) -> Probl
     remains = np.ones(len(ids), np.bool_) if change.removed is None else ids != change.removed
     receives = remains & np.array([broker.receives for broker in brokers], np.bool_)
     rack_of = rack_indices(cluster, brokers)
-    factors, kind_of = np.unique((cluster.replicas != NO_HOME).sum(axis=1), return_inverse=True)
-    kinds = [Kind(int(factor), remains, receives) for factor in factors]
+    factors, kind_of = np.unique((cluster.replicas != NO_REPLICA).sum(axis=1), return_inverse=True)
+    kinds = [PartitionKind(int(factor), remains, receives) for factor in factors]
     usable_racks = len(np.unique(rack_of[receives]))
     rule = RackRule(max(len(cluster.racks) if cluster.spans_all else usable_racks, 1))
     try:
-        domains, domain_of = domains_of(kinds, kind_of.astype(np.int32), cluster.replicas, rack_of, rule)
+        domains, domain_of = find_domains(kinds, kind_of.astype(np.int32), cluster.replicas, rack_of, rule)
     except NoDomain as short:
         raise _not_feasible(cluster, change, short, receiving_racks=rack_of[receives]) from None
-    return Problem(
+    return MovementProblem(
         broker_ids=ids,
         rack_of=rack_of,
         target=receives,
         base=np.concatenate([cluster.base, np.zeros(len(added), np.int64)]),
         domains=domains,
         domain_of=domain_of,
-        homes=cluster.replicas,
+        current=cluster.replicas,
         is_copied=np.zeros(cluster.replicas.shape, np.bool_),
-        must_keep=np.full(len(cluster.replicas), NO_HOME, np.int32),
+        must_keep=np.full(len(cluster.replicas), NO_REPLICA, np.int32),
         weight=cluster.size_bytes if definition.minimises_bytes else np.ones(len(cluster.replicas), np.int64),
     )
 
 
 def rack_indices(cluster: SweptCluster, brokers: Sequence[SweptBroker]) -> Int32s:
-    """(brokers,) int32 as `Problem.rack_of`: racks by name, then a rack of its own for each broker of unknown rack."""
+    """(brokers,) int32 as `MovementProblem.rack_of`: racks by name; a broker of unknown rack has a rack of its own."""
     if not cluster.racks:
         return np.zeros(len(brokers), np.int32)
     index_of = {rack: index for index, rack in enumerate(cluster.racks)}
@@ -164,9 +164,11 @@ def rack_indices(cluster: SweptCluster, brokers: Sequence[SweptBroker]) -> Int32
     )
 
 
-def _not_feasible(cluster: SweptCluster, change: Change, short: NoDomain, *, receiving_racks: Int32s) -> NotFeasible:
+def _not_feasible(
+    cluster: SweptCluster, change: BrokerChange, short: NoDomain, *, receiving_racks: Int32s
+) -> NotFeasible:
     topic = cluster.topics[int(np.searchsorted(cluster.starts, short.row, side="right")) - 1]
-    factor = int((cluster.replicas[short.row] != NO_HOME).sum())
+    factor = int((cluster.replicas[short.row] != NO_REPLICA).sum())
     detail = f"{short.needed} {short.what} are needed for factor {factor} on topic {topic}; {short.there} are left"
     lost = [rack for index, rack in enumerate(cluster.racks) if index not in receiving_racks]
     if lost:
@@ -174,7 +176,9 @@ def _not_feasible(cluster: SweptCluster, change: Change, short: NoDomain, *, rec
     return NotFeasible(detail, topic=topic, needed=short.needed, there=short.there, removed=change.removed)
 
 
-def _bytes_lower_bound(definition: ReassignmentSweepDefinition, problem: Problem, solution: ReplicaPlacement) -> int:
+def _bytes_lower_bound(
+    definition: ReassignmentSweepDefinition, problem: MovementProblem, solution: ReplicaPlacement
+) -> int:
     """A lower bound on the moved bytes; without the balance constraint if replicas are minimised instead of bytes."""
     if definition.minimises_bytes:
         return solution.certificate.lower_bound
@@ -206,16 +210,16 @@ def _per_broker(base: Int64s, replicas: Int32s, weight: Int64s, brokers: int) ->
     sums = np.zeros(brokers, np.int64)
     sums[: len(base)] = base
     for column in replicas.T:
-        is_replica = column != NO_HOME
+        is_replica = column != NO_REPLICA
         np.add.at(sums, column[is_replica], weight[is_replica])
     return sums
 
 
-def _short_of_racks(cluster: SweptCluster, problem: Problem, replicas: Int32s) -> int | None:
+def _short_of_racks(cluster: SweptCluster, problem: MovementProblem, replicas: Int32s) -> int | None:
     racks = len(cluster.racks)
     if not racks:
         return None
-    rows, columns = np.nonzero(replicas != NO_HOME)
+    rows, columns = np.nonzero(replicas != NO_REPLICA)
     is_in = np.zeros((len(replicas), problem.racks), np.bool_)
     is_in[rows, problem.rack_of[replicas[rows, columns]]] = True
     return int(np.count_nonzero(is_in[:, :racks].sum(axis=1) < np.minimum(problem.factors, racks)))

@@ -59,16 +59,16 @@ def _alone(costs: Int64s, factor: int) -> Int64s:
 def _greedily(rows: Int64s, sizes: Int64s, costs: Int64s, factor: int) -> Int64s | None:
     """The kinds of a row begun where it costs least and continued so; None where it comes to an end too early."""
     counts = np.zeros(costs.shape[:2], np.int64)
-    left, kinds = sizes.copy(), []
+    remaining, kinds = sizes.copy(), []
     attributes = np.arange(len(rows))[:, None]
     for _ in range(factor):
         each = costs[attributes, rows, counts[attributes, rows]]
-        possible = np.flatnonzero((left > 0) & (each < FORBIDDEN).all(axis=0))
+        possible = np.flatnonzero((remaining > 0) & (each < FORBIDDEN).all(axis=0))
         if not len(possible):
             return None
         kind = possible[np.lexsort(each[::-1, possible])[0]]
         kinds.append(kind)
-        left[kind] -= 1
+        remaining[kind] -= 1
         counts[attributes[:, 0], rows[:, kind]] += 1
     return np.array(kinds, np.int64)
 
@@ -79,18 +79,18 @@ def _solved(rows: Int64s, sizes: Int64s, demand: Demand) -> Int64s:
 
     model, solver = cp_model.CpModel(), cp_model.CpSolver()
     solver.parameters.num_workers = 1  # several would race, and which row wins would be chance
-    held = [model.new_int_var(0, min(int(size), demand.factor), "") for size in sizes]
-    model.add(sum(held) <= demand.factor)
-    goals = [-sum(held)]
+    replicas = [model.new_int_var(0, min(int(size), demand.factor), "") for size in sizes]
+    model.add(sum(replicas) <= demand.factor)
+    goals = [-sum(replicas)]
     for column, of_values in zip(rows, demand.costs, strict=True):
         cost = []
         for value, each in enumerate(of_values):
             counted = [model.new_bool_var("") for _ in each]
-            model.add(sum(held[kind] for kind in np.flatnonzero(column == value).tolist()) == sum(counted))
+            model.add(sum(replicas[kind] for kind in np.flatnonzero(column == value).tolist()) == sum(counted))
             cost += [price * one for price, one in zip(each, counted, strict=True)]
         goals.append(sum(cost))
     for goal in goals:
         model.minimize(goal)
         solver.solve(model)
         model.add(goal == round(solver.objective_value))
-    return np.repeat(np.arange(len(held)), [solver.value(count) for count in held])
+    return np.repeat(np.arange(len(replicas)), [solver.value(count) for count in replicas])

@@ -41,7 +41,7 @@ def fill(
     claims_of : (brokers,) int64: which of the two says whose turn it is. ranks : (brokers,) int64; among equals the
         least (rank + row) modulo brokers goes first.
     """
-    rows, placed = table.shape
+    rows, replicas = table.shape
     counts = np.zeros(costs.shape[:2], np.int64)
     following = np.empty(costs.shape[:2], np.int64)
     is_in = np.zeros(len(ranks), np.bool_)
@@ -49,7 +49,7 @@ def fill(
         counts[:] = 0
         following[:] = costs[:, :, 0]
         is_in[:] = False
-        for column in range(placed):
+        for column in range(replicas):
             new = _next(value_of, following, is_in, weights, load, claims_of, ranks, row, -1, kind_of)
             table[row, column] = new
             _put(new, 1, value_of, costs, counts, following, is_in, load, claims_of)
@@ -58,9 +58,9 @@ def fill(
                 table[row], value_of, costs, counts, following, is_in, weights, load, claims_of, ranks, row, kind_of
             )
         if _is_dearer(costs, counts, best):
-            for column in range(placed):
+            for column in range(replicas):
                 _put(table[row, column], -1, value_of, costs, counts, following, is_in, load, claims_of)
-            for column in range(placed):
+            for column in range(replicas):
                 new = _next(value_of, following, is_in, weights, load, claims_of, ranks, row, known[column], kind_of)
                 table[row, column] = new
                 _put(new, 1, value_of, costs, counts, following, is_in, load, claims_of)
@@ -153,14 +153,14 @@ def _next(
     One that the row must not have is taken only where there is no other, however little it costs by earlier attributes.
     """
     attributes, brokers = value_of.shape
-    found, least = -1, 0.0
+    best, least = -1, 0.0
     forbidden = -1
     price = np.empty(attributes, np.int64)
     for broker in range(brokers):
         if is_in[broker] or (kind >= 0 and kind_of[broker] != kind):
             continue
         order = -1
-        if found >= 0:
+        if best >= 0:
             order = 0
             for attribute in range(attributes):
                 order = following[attribute, value_of[attribute, broker]] - price[attribute]
@@ -172,7 +172,7 @@ def _next(
         if order == 0:
             if claim > least + _ENOUGH:
                 continue
-            if claim >= least - _ENOUGH and (ranks[broker] + row) % brokers >= (ranks[found] + row) % brokers:
+            if claim >= least - _ENOUGH and (ranks[broker] + row) % brokers >= (ranks[best] + row) % brokers:
                 continue
         if _is_forbidden(value_of, following, broker):
             forbidden = broker
@@ -180,8 +180,8 @@ def _next(
         if order != 0:
             for attribute in range(attributes):
                 price[attribute] = following[attribute, value_of[attribute, broker]]
-        found, least = broker, claim
-    return forbidden if found < 0 else found
+        best, least = broker, claim
+    return forbidden if best < 0 else best
 
 
 @njit(cache=True, nogil=True)

@@ -38,8 +38,8 @@ class Layout:
     def of(cls, brokers: Sequence[Broker], attributes: Sequence[str]) -> Self:
         """Every broker has every attribute, and no id comes twice."""
         known = sorted(brokers, key=lambda broker: broker.id)
-        told = [[str(broker.value(name)) for broker in known] for name in attributes]
-        values = tuple(tuple(sorted(set(column))) for column in told)
+        values_of_brokers = [[str(broker.value(name)) for broker in known] for name in attributes]
+        values = tuple(tuple(sorted(set(column))) for column in values_of_brokers)
         index = [{value: at for at, value in enumerate(each)} for each in values]
         weights = np.array([broker.weight for broker in known], np.float64)
         return cls(
@@ -48,14 +48,14 @@ class Layout:
             attributes=tuple(attributes),
             values=values,
             value_of=np.array(
-                [[at[value] for value in column] for at, column in zip(index, told, strict=True)], np.int64
+                [[at[value] for value in column] for at, column in zip(index, values_of_brokers, strict=True)], np.int64
             ),
         )
 
     def sizes(self, attribute: int) -> list[int]:
         """How many brokers have each value of an attribute."""
-        found: list[int] = np.bincount(self.value_of[attribute], minlength=len(self.values[attribute])).tolist()
-        return found
+        sizes: list[int] = np.bincount(self.value_of[attribute], minlength=len(self.values[attribute])).tolist()
+        return sizes
 
     def share_of(self, attribute: int) -> NDArray[np.float64]:
         """(values,) float64: the sum of the weights of each value's brokers."""

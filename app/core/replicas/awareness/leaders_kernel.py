@@ -32,7 +32,7 @@ def lead(
     head = np.full(brokers, -1, np.int64)
     after = np.full(rows, -1, np.int64)
     before = np.full(rows, -1, np.int64)
-    here = np.zeros(brokers, np.int64)
+    table_leads = np.zeros(brokers, np.int64)
     for row in range(rows):
         best = 0
         for at in range(1, candidates[row]):
@@ -43,9 +43,9 @@ def lead(
         column[row] = best
         broker = table[row, best]
         leads[broker] += 1
-        here[broker] += 1
+        table_leads[broker] += 1
         _link(row, broker, head, after, before)
-    _improve(table, candidates, weights, leads, column, here, head, after, before)
+    _improve(table, candidates, weights, leads, column, table_leads, head, after, before)
     for row in range(rows):
         at = column[row]
         broker = table[row, at]
@@ -83,7 +83,7 @@ def _improve(
     weights: NDArray[np.float64],
     leads: Int64s,
     column: Int64s,
-    here: Int64s,
+    table_leads: Int64s,
     head: Int64s,
     after: Int64s,
     before: Int64s,
@@ -95,20 +95,20 @@ def _improve(
     """
     brokers = len(weights)
     is_closed = np.zeros(brokers, np.bool_)
-    seen = np.full(brokers, -1, np.int64)
+    visited = np.full(brokers, -1, np.int64)
     by_row = np.full(brokers, -1, np.int64)
     queue = np.empty(brokers, np.int64)
     search = 0
     while True:
         source, cost = -1, 0.0
         for broker in range(brokers):
-            if not is_closed[broker] and here[broker] > 0:
+            if not is_closed[broker] and table_leads[broker] > 0:
                 last = (2 * leads[broker] - 1) / weights[broker]
                 if source < 0 or last > cost:
                     source, cost = broker, last
         if source < 0:
             return
-        queue[0], length, seen[source] = source, 1, search
+        queue[0], length, visited[source] = source, 1, search
         target, least = -1, cost - _ENOUGH * (1 + cost)
         done = 0
         while done < length:
@@ -118,8 +118,8 @@ def _improve(
             while row >= 0:
                 for at in range(candidates[row]):
                     other = table[row, at]
-                    if seen[other] != search and not is_closed[other]:
-                        seen[other], by_row[other] = search, row
+                    if visited[other] != search and not is_closed[other]:
+                        visited[other], by_row[other] = search, row
                         queue[length] = other
                         length += 1
                         claim = (2 * leads[other] + 1) / weights[other]
@@ -132,9 +132,9 @@ def _improve(
                 is_closed[queue[place]] = True
             continue
         leads[source] -= 1
-        here[source] -= 1
+        table_leads[source] -= 1
         leads[target] += 1
-        here[target] += 1
+        table_leads[target] += 1
         broker = target
         while broker != source:
             row = by_row[broker]

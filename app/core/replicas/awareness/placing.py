@@ -104,8 +104,8 @@ def _rows(layout: Layout, demands: Sequence[Demand], partitions: int, random: Ja
     """(partitions, placed) int32 broker ids."""
     brokers, deals = len(layout.ids), dealer(layout, demands)
     # What is rounded in each copy has to find room in the last rows: a broker has some rows · placed / brokers there.
-    room = isqrt(2 * partitions * brokers // deals.placed)
-    table_rows = -(-max(LEAST_TABLE, room) // brokers) * brokers
+    rounding_rows = isqrt(2 * partitions * brokers // deals.placed)
+    table_rows = -(-max(LEAST_TABLE, rounding_rows) // brokers) * brokers
     copies = max(partitions // table_rows - 1, 0)
     last = partitions - copies * table_rows
     rows = np.empty((partitions, deals.placed), np.int32)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.core.model import Int64s
+from app.core.replicas.awareness import quotas_kernel as kernel
 from app.core.replicas.awareness.tree import Bounds, Tree
 
 _Floats: TypeAlias = NDArray[np.float64]
@@ -85,18 +86,16 @@ class _Nodes:
             children[begin : ends[level], 1] = ends[level] + np.append(starts[1:], sizes[level + 1])
         return cls(children, ends, weights)
 
-    def share(self, block: Block, taken: _Floats) -> _Floats:
-        """(nodes,) float64: what the nodes get of a block where brokers have `taken` some."""
-        from app.core.replicas.awareness import quotas_kernel as kernel  # noqa: PLC0415 — numba is imported late
-
-        bounds, found = block.bounds, np.zeros(self.ends[-1])
+    def share(self, block: Block, current: _Floats) -> _Floats:
+        """(nodes,) float64: what the nodes get of a block where brokers have `current` some."""
+        bounds, share = block.bounds, np.zeros(self.ends[-1])
         low, high = (
             block.rows * np.concatenate([[bounds.placed], *levels]).astype(np.float64)
             for levels in (bounds.lowest, bounds.highest)
         )
-        found[0] = block.rows * bounds.placed
-        kernel.share(self.children, self.ends[-2], self.weights, taken, low, high, found)
-        return found
+        share[0] = block.rows * bounds.placed
+        kernel.share(self.children, self.ends[-2], self.weights, current, low, high, share)
+        return share
 
     def brokers(self, share: _Floats) -> _Floats:
         """Of a share that of the brokers."""

@@ -18,19 +18,19 @@ def share(
     children: Int64s,
     first_broker: int,
     weights: NDArray[np.float64],
-    taken: NDArray[np.float64],
+    current: NDArray[np.float64],
     low: NDArray[np.float64],
     high: NDArray[np.float64],
-    found: NDArray[np.float64],
+    result: NDArray[np.float64],
 ) -> None:
-    """Fill `found`: the shares, summing to the root's, whose Σ (taken + share)² / weight over the brokers is least.
+    """Fill `result`: the shares, summing to the root's, whose Σ (current + share)² / weight over the brokers is least.
 
     Parameters
     ----------
     children : (nodes, 2) int64, where a node's children begin and end; of brokers anything.
-    first_broker : the node that is the first broker. weights, taken : (brokers,) float64.
+    first_broker : the node that is the first broker. weights, current : (brokers,) float64.
     low, high : (nodes,) float64 bounds; no broker's are wider than 0 to the number of rows.
-    found : (nodes,) float64; the root's is given.
+    result : (nodes,) float64; the root's is given.
     """
     for node in range(first_broker):
         begin, end = children[node, 0], children[node, 1]
@@ -40,15 +40,15 @@ def share(
         least, most = np.inf, -np.inf
         for broker in range(first, last):
             at = broker - first_broker
-            least = min(least, (taken[at] + low[broker]) / weights[at])
-            most = max(most, (taken[at] + high[broker]) / weights[at])
+            least = min(least, (current[at] + low[broker]) / weights[at])
+            most = max(most, (current[at] + high[broker]) / weights[at])
         for _ in range(_HALVINGS):
             middle = (least + most) / 2
-            if _had(children, first_broker, weights, taken, low, high, begin, end, middle, found) < found[node]:
+            if _had(children, first_broker, weights, current, low, high, begin, end, middle, result) < result[node]:
                 least = middle
             else:
                 most = middle
-        _had(children, first_broker, weights, taken, low, high, begin, end, most, found)
+        _had(children, first_broker, weights, current, low, high, begin, end, most, result)
 
 
 @njit(cache=True, nogil=True)
@@ -56,24 +56,24 @@ def _had(
     children: Int64s,
     first_broker: int,
     weights: NDArray[np.float64],
-    taken: NDArray[np.float64],
+    current: NDArray[np.float64],
     low: NDArray[np.float64],
     high: NDArray[np.float64],
     begin: int,
     end: int,
     fill: float,
-    found: NDArray[np.float64],
+    result: NDArray[np.float64],
 ) -> float:
-    """What nodes begin … end - 1 get in all where every broker is filled to `fill`; sets theirs in `found`."""
+    """What nodes begin … end - 1 get in all where every broker is filled to `fill`; sets theirs in `result`."""
     total = 0.0
     for node in range(begin, end):
         if node >= first_broker:
             at = node - first_broker
-            had = fill * weights[at] - taken[at]
+            had = fill * weights[at] - current[at]
         else:
             had = _had(
-                children, first_broker, weights, taken, low, high, children[node, 0], children[node, 1], fill, found
+                children, first_broker, weights, current, low, high, children[node, 0], children[node, 1], fill, result
             )
-        found[node] = min(max(had, low[node]), high[node])
-        total += found[node]
+        result[node] = min(max(had, low[node]), high[node])
+        total += result[node]
     return total

@@ -24,27 +24,28 @@ def shuffle(items: Int64s | Int32s, begin: int, end: int, state: np.uint64) -> n
     """Shuffle items begin … end - 1 in place, a draw each but the first; gives the generator's new state."""
     for size in range(end - begin, 1, -1):
         state = (state * _MULTIPLIER + _INCREMENT) & _STATE_MASK
-        drawn = (np.int64(state >> _TO_31_BITS) * size) >> 31
-        last, other = begin + size - 1, begin + drawn
+        offset = (np.int64(state >> _TO_31_BITS) * size) >> 31
+        last, other = begin + size - 1, begin + offset
         items[last], items[other] = items[other], items[last]
     return state
 
 
 @njit(cache=True, nogil=True)
 def deal(
-    parents: Int64s, counts: Int64s, held: Int64s, bounds: Int64s, rows: int, state: np.uint64
+    parents: Int64s, counts: Int64s, rows_of_nodes: Int64s, bounds: Int64s, rows: int, state: np.uint64
 ) -> tuple[Int64s, Int64s, np.uint64]:
     """Deal what the nodes of one level hold to those of the next.
 
     Parameters
     ----------
     parents : (nodes,) int64, ascending. counts : (nodes,) int64 how many replicas each gets.
-    held, bounds : the rows that each node of the level above names, node by node: held[bounds[i] : bounds[i + 1]].
+    rows_of_nodes, bounds : the rows that each node of the level above names, node by node:
+        rows_of_nodes[bounds[i] : bounds[i + 1]].
     rows : how many there are; no node names more.
 
     Returns
     -------
-    `held` and `bounds` of this level, and the generator's state.
+    `rows_of_nodes` and `bounds` of this level, and the generator's state.
     """
     nodes = len(parents)
     next_bounds = np.zeros(nodes + 1, np.int64)
@@ -52,29 +53,29 @@ def deal(
     for node in range(nodes):
         next_bounds[node + 1] = next_bounds[node] + min(counts[node], rows)
         totals[parents[node]] += counts[node]
-    dealt = np.empty(next_bounds[nodes], np.int64)
+    assigned = np.empty(next_bounds[nodes], np.int64)
     parent, at = -1, 0
     for node in range(nodes):
         if parents[node] != parent:
             parent, at = parents[node], 0
             begin, named = bounds[parent], bounds[parent + 1] - bounds[parent]
             once_more = totals[parent] % named if named else 0
-            state = shuffle(held, begin, begin + once_more, state)
-            state = shuffle(held, begin + once_more, begin + named, state)
+            state = shuffle(rows_of_nodes, begin, begin + once_more, state)
+            state = shuffle(rows_of_nodes, begin + once_more, begin + named, state)
         for place in range(next_bounds[node], next_bounds[node + 1]):
-            dealt[place] = held[begin + at % named]
+            assigned[place] = rows_of_nodes[begin + at % named]
             at += 1
         at += counts[node] - (next_bounds[node + 1] - next_bounds[node])
-    return dealt, next_bounds, state
+    return assigned, next_bounds, state
 
 
 @njit(cache=True, nogil=True)
-def collect(held: Int64s, bounds: Int64s, brokers: Int64s, table: Int32s) -> None:
+def collect(rows_of_nodes: Int64s, bounds: Int64s, brokers: Int64s, table: Int32s) -> None:
     """Fill (rows, placed) `table` with the brokers that hold each row, in the order of the tree."""
     filled = np.zeros(len(table), np.int64)
     for leaf in range(len(brokers)):
         for place in range(bounds[leaf], bounds[leaf + 1]):
-            row = held[place]
+            row = rows_of_nodes[place]
             table[row, filled[row]] = brokers[leaf]
             filled[row] += 1
 

@@ -45,9 +45,9 @@ class Rules:
             raise ConflictingFields("a policy needs an attribute or more; 0 given", path=("attributes",), value=0)
         _refuse_repeated("attribute", self.attributes, ("attributes",))
         if bool(self.forced) != (self.policy is Policy.FORCED):
-            what = "needs forced values" if self.policy is Policy.FORCED else "forces no values"
+            requirement = "needs forced values" if self.policy is Policy.FORCED else "forces no values"
             raise ConflictingFields(
-                f"the policy {self.policy.value} {what}; of {len(self.forced)} attributes some are given",
+                f"the policy {self.policy.value} {requirement}; of {len(self.forced)} attributes some are given",
                 path=("forced",),
                 value=len(self.forced),
                 policy=self.policy.value,
@@ -76,7 +76,7 @@ class Rules:
                 )
 
 
-def _refuse_repeated(what: str, names: Sequence[str], path: FieldPath) -> None:
+def _refuse_repeated(item: str, names: Sequence[str], path: FieldPath) -> None:
     for index, name in enumerate(names):
         if name in names[:index]:
-            raise DuplicateAttribute(f"the {what} {name} is listed twice", path=(*path, index), value=name)
+            raise DuplicateAttribute(f"the {item} {name} is listed twice", path=(*path, index), value=name)

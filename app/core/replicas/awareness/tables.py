@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from app.core.jvm import JavaRandom
 from app.core.model import Int32s, Int64s
+from app.core.replicas.awareness import crossed_kernel, leaders_kernel, rows_kernel
 from app.core.replicas.awareness.crossed import Cheapest
 from app.core.replicas.awareness.layout import Demand, Layout
 from app.core.replicas.awareness.quotas import Block, quotas
@@ -98,15 +99,13 @@ class Nested:
         return state
 
     def _fill(self, part: Int32s, counts: Int64s, state: np.uint64) -> np.uint64:
-        from app.core.replicas.awareness import rows_kernel as kernel  # noqa: PLC0415 — numba is imported late
-
         levels = [counts]
         for starts in self.tree.starts[:0:-1]:
             levels.insert(0, np.add.reduceat(levels[0], starts))
-        held, ends = np.arange(len(part)), np.array([0, len(part)])
+        rows_of_nodes, ends = np.arange(len(part)), np.array([0, len(part)])
         for parents, level in zip(self.tree.parents, levels, strict=True):
-            held, ends, state = kernel.deal(parents, level, held, ends, len(part), state)
-        kernel.collect(held, ends, self.tree.brokers, part)
+            rows_of_nodes, ends, state = rows_kernel.deal(parents, level, rows_of_nodes, ends, len(part), state)
+        rows_kernel.collect(rows_of_nodes, ends, self.tree.brokers, part)
         return state
 
     def _is_leading(self, demand: Demand) -> NDArray[np.bool_]:
@@ -141,35 +140,35 @@ class Crossed:
     def deal(self, parts: Sequence[Int32s], load: Load, rank: Int64s, state: np.uint64) -> np.uint64:
         """As `Dealer` says."""
         before = np.stack([load.replicas, load.leaders * self.demands[0].leading])
-        held = np.zeros_like(before)
+        counts = np.zeros_like(before)
         # Rows are made one by one, so that most are copies: each demand gives as many of its rows as these fit in.
         one_by_one = -(-_ONE_BY_ONE // len(rank)) * len(rank)
         copies = max(sum(map(len, parts)) // one_by_one - 1, 0)
         if copies > 1:
             ends = [len(part) // (copies + 1) for part in parts]
-            self._fill([part[:end] for part, end in zip(parts, ends, strict=True)], held, rank)
-            held *= copies
+            self._fill([part[:end] for part, end in zip(parts, ends, strict=True)], counts, rank)
+            counts *= copies
             for part, end in zip(parts, ends, strict=True):
                 part[: end * copies] = np.tile(part[:end], (copies, 1))
             parts = [part[end * copies :] for part, end in zip(parts, ends, strict=True)]
         # What came before is made good once, and not in each copy.
-        held += before
-        self._fill(parts, held, rank)
-        load.replicas[:] = held[0]
+        counts += before
+        self._fill(parts, counts, rank)
+        load.replicas[:] = counts[0]
         return state
 
-    def _fill(self, parts: Sequence[Int32s], held: Int64s, rank: Int64s) -> None:
-        from app.core.replicas.awareness import crossed_kernel as kernel  # noqa: PLC0415 — numba is imported late
-
+    def _fill(self, parts: Sequence[Int32s], counts: Int64s, rank: Int64s) -> None:
         value_of, weights = self.layout.value_of, self.layout.weights
         leads = [(value_of[0] == demand.leading_value).astype(np.int64) for demand in self.demands]
         # A little of each demand in turn: what leads one has to be made good in the rows of the others.
         for turn in zip(*(np.array_split(part, _TURNS) for part in parts), strict=True):
             for part, row, leading in zip(turn, self.cheapest, leads, strict=True):
-                kernel.fill(part, value_of, row.costs, row.cost, row.kind_of, row.kinds, weights, held, leading, rank)
+                crossed_kernel.fill(
+                    part, value_of, row.costs, row.cost, row.kind_of, row.kinds, weights, counts, leading, rank
+                )
         for _ in range(_SWEEPS):
             changed = [
-                kernel.settle(part, value_of, row.costs, row.kind_of, weights, held, leading, rank)
+                crossed_kernel.settle(part, value_of, row.costs, row.kind_of, weights, counts, leading, rank)
                 for part, row, leading in zip(parts, self.cheapest, leads, strict=True)
             ]
             if not any(changed):
@@ -188,8 +187,6 @@ def table(
     rows: int, *, layout: Layout, demands: Sequence[Demand], deals: Dealer, load: Load, random: JavaRandom
 ) -> Int32s:
     """(rows, placed) int32 broker ids, the leader first; `load` is what the brokers have already."""
-    from app.core.replicas.awareness import leaders_kernel, rows_kernel  # noqa: PLC0415 — as above
-
     rank = np.arange(len(layout.ids))
     state = rows_kernel.shuffle(rank, 0, len(rank), np.uint64(random.state))
     made = np.empty((rows, deals.placed), np.int32)

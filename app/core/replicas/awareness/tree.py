@@ -85,10 +85,10 @@ def bounds(tree: Tree, demand: Demand) -> Bounds:
     next is cheapest is optimal, and what the last one cost parts the nodes that have to be taken from those that may.
     """
     last = len(tree.parents)
-    own: list[list[_Cost]] = [[()] for _ in tree.brokers]
+    leaf_costs: list[list[_Cost]] = [[()] for _ in tree.brokers]
     # Of each level, of each node: what its first, second … replica costs below it, and what with its own.
     below: list[list[list[_Cost]]] = []
-    mine: list[list[list[_Cost]]] = [own]
+    mine: list[list[list[_Cost]]] = [leaf_costs]
     for level in range(last, 0, -1):
         parents = tree.parents[level - 1].tolist()
         merged: list[list[_Cost]] = [[] for _ in range(parents[-1] + 1)]
@@ -100,9 +100,9 @@ def bounds(tree: Tree, demand: Demand) -> Bounds:
             of_value = [demand.costs[level - 2][value] for value in tree.values[level - 2].tolist()]
             both = zip(of_value, merged, strict=True)
             mine.insert(0, [[(at, *under) for at, under in zip(of, costs, strict=False)] for of, costs in both])
-    placed = len(below[0][0])
+    replicas = len(below[0][0])
     lowest, highest = [], []
-    high = [placed]
+    high = [replicas]
     for level in range(1, last + 1):
         # What the dearest replica costs that a node may have, below it.
         dearest = [costs[most - 1] if most else None for costs, most in zip(below[level - 1], high, strict=True)]
@@ -114,7 +114,7 @@ def bounds(tree: Tree, demand: Demand) -> Bounds:
         high = [most for _, most in pairs]
         highest.append(np.array(high, np.int64))
     cost = tuple(map(sum, zip(*below[0][0], strict=True)))
-    return Bounds(placed, tuple(lowest), tuple(highest), cost)
+    return Bounds(replicas, tuple(lowest), tuple(highest), cost)
 
 
 def _between(costs: list[_Cost], dearest: _Cost | None) -> tuple[int, int]:

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from app.core.measures.tally import positions_of
 from app.core.measures.violations import NAMED_PARTITIONS, Violation
 from app.core.model import Broker, Placement
+from app.core.replicas.awareness import verifier_kernel as kernel
 from app.core.replicas.awareness.layout import Layout
 from app.core.replicas.awareness.placing import POLICIES
 from app.core.replicas.awareness.rules import Rules
@@ -42,8 +43,6 @@ def broken(placement: Placement, brokers: Sequence[Broker], rules: Rules, factor
 
 
 def _broken_rows(placement: Placement, brokers: Sequence[Broker], rules: Rules, factor: int) -> NDArray[np.int64]:
-    from app.core.replicas.awareness import verifier_kernel as kernel  # noqa: PLC0415 — numba is imported late
-
     layout = Layout.of(brokers, rules.attributes)
     demands = POLICIES[rules.policy].demands(layout, rules, factor)
     deals = dealer(layout, demands)

@@ -14,7 +14,7 @@ def judge(
     costs: Int64s,
     best: Int64s,
     demand_of: Int64s,
-    placed: int,
+    width: int,
     is_broken: NDArray[np.bool_],
 ) -> None:
     """Set `is_broken` for the rows that do not cost what they have to.
@@ -24,7 +24,7 @@ def judge(
     positions : (rows, widest) int32 index of each replica's broker; -1 pads, the number of brokers is an unknown one.
     value_of : (attributes, brokers) int64. costs : (demands, attributes, values, most) int64 of the next replica.
     best : (demands, attributes) int64. demand_of : (brokers,) int64: which demand a row is under that the broker leads,
-        -1 where it may lead none. placed : how many replicas a row has.
+        -1 where it may lead none. width : how many replicas a row has.
     """
     attributes, brokers = value_of.shape
     counts = np.zeros((attributes, costs.shape[2]), np.int64)
@@ -43,7 +43,7 @@ def judge(
             for before in range(column):
                 if positions[row, before] == broker:
                     is_known = False
-        if not is_known or replicas != placed or placed == 0 or demand_of[positions[row, 0]] < 0:
+        if not is_known or replicas != width or width == 0 or demand_of[positions[row, 0]] < 0:
             is_broken[row] = True
             continue
         demand = demand_of[positions[row, 0]]

@@ -1,7 +1,8 @@
-"""Kafka Streams' task assignors, replayed.
+"""Kafka Streams' task assignors.
 
-high_availability.py  KIP-441, the default since 2.6; movements_kernel.py : tasks go where their state is, by a
-                      client_queue_kernel.py that is Java's own, slot by slot
-sticky.py             the default before 2.6, and the fallback; sticky_hands.py : how it hands out tasks one by one;
-                      task_pairs.py : which tasks have been together
+high_availability.py      KIP-441, the default since 2.6
+movements_kernel.py       its movements of tasks to caught-up clients
+client_queue_kernel.py    the priority queue of these movements, slot by slot as in Java
+sticky.py                 the default before 2.6, and the fallback
+sticky_tasks.py           placement of its tasks one by one
 """

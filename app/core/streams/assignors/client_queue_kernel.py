@@ -13,11 +13,10 @@ import numpy as np
 from numba import njit
 
 from app.core.jvm.hash_map import DEFAULT_CAPACITY
-from app.core.model import Int64s
+from app.core.model import NO_CLIENT, Int64s
 from app.core.streams.loads_kernel import load
 from app.core.streams.model import Bools, Float64s
 
-NOBODY = -1
 LARGEST = np.finfo(np.float64).max
 
 
@@ -61,8 +60,8 @@ def queue_of(counts: Int64s, capacities: Int64s, hashes: Int64s) -> ClientQueue:
 def add_tasks(queue: ClientQueue, client: int, n: int) -> None:
     """Change how many tasks a client has, wherever it stands."""
     queue.counts[client] += n
-    own = load(queue.counts[client], queue.capacities[client])
-    queue.loads[client] = np.inf if np.isnan(own) else min(own, LARGEST)
+    client_load = load(queue.counts[client], queue.capacities[client])
+    queue.loads[client] = np.inf if np.isnan(client_load) else min(client_load, LARGEST)
 
 
 @njit(cache=True, nogil=True)
@@ -136,19 +135,19 @@ def _next(queue: ClientQueue) -> int:
 
 @njit(cache=True, nogil=True)
 def poll(queue: ClientQueue, wanted: Bools) -> int:
-    """Take out the first client that is wanted, or nobody."""
-    found = NOBODY
-    in_vain = np.empty(queue.size[0], np.int64)
-    n_in_vain = 0
+    """Remove and return the first client for which `wanted` is True, or `NO_CLIENT`."""
+    chosen = NO_CLIENT
+    rejected = np.empty(queue.size[0], np.int64)
+    n_rejected = 0
     while queue.size[0] > 0:
         client = _next(queue)
         if wanted[client]:
-            found = client
+            chosen = client
             break
-        in_vain[n_in_vain] = client
-        n_in_vain += 1
-    _offer_in_hash_order(queue, in_vain[:n_in_vain])
-    return found
+        rejected[n_rejected] = client
+        n_rejected += 1
+    _offer_in_hash_order(queue, rejected[:n_rejected])
+    return chosen
 
 
 @njit(cache=True, nogil=True)

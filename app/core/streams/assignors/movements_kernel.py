@@ -8,8 +8,8 @@ Source: KIP-441, `TaskMovement` of Apache Kafka 4.0.
 import numpy as np
 from numba import njit
 
-from app.core.model import Int64s
-from app.core.streams.assignors.client_queue_kernel import NOBODY, ClientQueue, add_tasks, offer, poll
+from app.core.model import NO_CLIENT, Int64s
+from app.core.streams.assignors.client_queue_kernel import ClientQueue, add_tasks, offer, poll
 from app.core.streams.model import Bools
 
 
@@ -34,10 +34,10 @@ def move_active(
     for at in range(len(tasks)):
         task, to = tasks[at], destinations[at]
         source = poll(queue, caught_up[:, task] & standby[:, task])
-        swaps = source != NOBODY
-        if source == NOBODY:
+        swaps = source != NO_CLIENT
+        if source == NO_CLIENT:
             source = poll(queue, caught_up[:, task])
-        if source == NOBODY:
+        if source == NO_CLIENT:
             source = _most_caught_up(task, to, lags, np.ones(len(lags), np.bool_))
             swaps = standby[source, task]
         if swaps:
@@ -77,9 +77,9 @@ def move_standbys(
         task, to = tasks[at], destinations[at]
         has_none = ~(active[:, task] | standby[:, task])
         source = poll(queue, caught_up[:, task] & has_none)
-        if source == NOBODY:
+        if source == NO_CLIENT:
             source = _most_caught_up(task, to, lags, has_none)
-        if source == NOBODY:
+        if source == NO_CLIENT:
             continue
         standby[source, task] = True
         add_tasks(queue, source, 1)
@@ -155,12 +155,12 @@ def _take_first(heap: Int64s, size: int) -> None:
 @njit(cache=True, nogil=True)
 def _most_caught_up(task: int, to: int, lags: Int64s, eligible: Bools) -> int:
     """The eligible client with the least lag, of those before the destination by lag and number; or nobody."""
-    best = NOBODY
+    best = NO_CLIENT
     for client in range(len(lags)):
         if not eligible[client] or lags[client, task] > lags[to, task]:
             continue
         if lags[client, task] == lags[to, task] and client >= to:
             continue
-        if best == NOBODY or lags[client, task] < lags[best, task]:
+        if best == NO_CLIENT or lags[client, task] < lags[best, task]:
             best = client
     return best

@@ -1,25 +1,25 @@
-"""The sticky assignor, Kafka Streams' default before 2.6: tasks stay where they were while no client has too many.
+"""The sticky assignor, Kafka Streams' default before 2.6: tasks stay on their clients unless these are overloaded.
 
-Active tasks go back to who ran them while he has fewer than his threads' share, then to who had a standby, then, task
-by task, to who had it before unless he is full and others are not, else to the least loaded client, if possible one
-whose tasks have not all been together with this one before. Standbys follow in the same manner. State and lag play no
-part, and no probing rebalance follows.
+An active task goes to the client that ran it, while that has fewer tasks than its threads' share; then to a client that
+had a standby of it, under the same condition. The rest goes, task by task, to the previous client unless it is full and
+others are not, else to the least loaded client, preferably one whose tasks have not all been together with this one.
+Standbys are placed in the same way. State and lags have no influence, and no probing rebalance follows.
 
-Of clients and tasks that are equal in all this, the first in the order of Java's hash maps decides.
+Ties are broken by the iteration order of Java's hash maps.
 
 Source: KIP-925; `LegacyStickyTaskAssignor` of Apache Kafka 4.0.
 """
 
 from collections.abc import Sequence
 
-from app.core.streams.application import Application, Holdings
+from app.core.streams.application import Application, PartialAssignment
 from app.core.streams.assignors.high_availability import costs_of
-from app.core.streams.assignors.sticky_hands import StickyHands
+from app.core.streams.assignors.sticky_tasks import StickyPlacement
 from app.core.streams.model import StreamsAssignment, StreamsClient, StreamsOptions, StreamsTasks, TaskPartitions
 from app.core.streams.rack_aware.optimum import STATELESS_COSTS, rack_aware
 
 TRAFFIC_COST, NON_OVERLAP_COST = 1, 10
-"""The costs of KIP-925 for stateful tasks where none are set."""
+"""Default costs of KIP-925 for stateful tasks."""
 
 
 def assign(
@@ -32,15 +32,27 @@ def assign(
 
     Parameters
     ----------
-    clients : in the order in which they go into the map of clients; their lags play no part.
-    partitions : None where KIP-925 is to stay off.
+    clients : in the order in which they are put into the map of clients; their lags have no influence.
+    partitions : None if KIP-925 is to be off.
 
     Raises
     ------
-    NoClients : where no client has a thread.
-    ClientWithoutThreads : where one has none and is compared with others.
-    TaskPartitionsUnknown : KIP-925 is on and a task has no partitions.
-    TooManyTasks : where pairs of tasks overflow 32 bits.
+    NoClients : if no client has a thread.
+    ClientWithoutThreads : if a client without threads is compared with others.
+    TaskPartitionsUnknown : if KIP-925 is on and a task has no partitions.
+    TooManyTasks : if the number of pairs of tasks overflows 32 bits.
+
+    Complexity: O(tasks · clients²), and the flows of KIP-925.
+
+    Examples
+    --------
+    >>> from uuid import UUID
+    >>> from app.core.streams.model import StreamsClient, StreamsOptions, StreamsTasks
+    >>> ids = [(0, partition) for partition in range(4)]
+    >>> clients = [StreamsClient(UUID(int=1), previous_active=[(0, 3)]), StreamsClient(UUID(int=2))]
+    >>> answer = assign(clients, StreamsTasks(ids, ids), StreamsOptions())
+    >>> answer.of_client(0).active
+    ((0, 1), (0, 3))
     """
     return _assign(clients, tasks, options, partitions, keeps_active=False)
 
@@ -49,12 +61,12 @@ def assign_prior(
     clients: Sequence[StreamsClient],
     tasks: StreamsTasks,
     options: StreamsOptions,
-    partitions: TaskPartitions | None = None,  # noqa: ARG001 — the fallback looks at no racks
+    partitions: TaskPartitions | None = None,  # noqa: ARG001 — the fallback uses no racks
 ) -> StreamsAssignment:
-    """Assign tasks as `FallbackPriorTaskAssignor` does, which Kafka takes while it cannot learn the lags.
+    """Assign tasks as `FallbackPriorTaskAssignor` does, which Kafka uses while it cannot fetch the lags.
 
-    Every active task stays where it was, whatever the load; all else is as `assign` has it, without racks. A probing
-    rebalance always follows.
+    Every active task stays on its client, whatever the load; otherwise as `assign`, without racks. A probing rebalance
+    always follows.
     """
     return _assign(clients, tasks, options, None, keeps_active=True)
 
@@ -68,16 +80,16 @@ def _assign(
     keeps_active: bool,
 ) -> StreamsAssignment:
     application = Application(clients, tasks)
-    held = Holdings.none(application)
-    hands = StickyHands(application, held)
-    hands.place_active(keeps_active=keeps_active)
+    partial = PartialAssignment.empty(application)
+    placement = StickyPlacement(application, partial)
+    placement.place_active(keeps_active=keeps_active)
     racks = rack_aware(application, options, partitions)
     costs = costs_of(options, TRAFFIC_COST, NON_OVERLAP_COST)
     if racks is not None:
-        racks.optimise_active(held, application.stateful, costs)
-        racks.optimise_active(held, application.stateless, STATELESS_COSTS)
-        hands.look_again()
-    hands.place_standbys(options.num_standby_replicas)
+        racks.optimise_active(partial, application.stateful, costs)
+        racks.optimise_active(partial, application.stateless, STATELESS_COSTS)
+        placement.refresh()
+    placement.place_standbys(options.num_standby_replicas)
     if racks is not None and options.num_standby_replicas > 0:
-        racks.optimise_standbys(held, costs, None)
-    return application.answer(held, probing_rebalance=keeps_active)
+        racks.optimise_standbys(partial, costs, None)
+    return application.answer(partial, probing_rebalance=keeps_active)

@@ -1,8 +1,6 @@
-"""What happens to an application, event after event, until it is stable again.
+"""Events of an application's life, until it is stable again after each.
 
-events.py      what may happen: deploys, losses, scaling
-state.py       clients between rebalances: what each says of its tasks and of how far it is behind
-changes.py     what an event makes of the clients
-rebalances.py  one rebalance, and what it moves and restores
-steps.py       events in turn, each with its rebalances until no task warms up
+events.py  deploys, losses and scaling, and the change of clients that each causes
+state.py   clients between rebalances: their tasks and lags
+steps.py   events in order, each with its rebalances until no task warms up
 """

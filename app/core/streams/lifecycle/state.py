@@ -1,9 +1,8 @@
-"""Clients between rebalances: which tasks each had, and how far it is behind in every one.
+"""Clients between rebalances: the tasks that each had, and its lag in every one.
 
-A client that runs a task is `RUNNING_ACTIVE`; a standby is not behind once it has had time; whoever has nothing of a
-task lacks its whole changelog. With time, a warm-up has caught up and state that is no longer assigned is gone:
-`state.cleanup.delay.ms` and the probing interval are ten minutes each by default. Without, everybody is as far behind
-as before, and state that is no longer assigned is still there.
+A client that runs a task is `RUNNING_ACTIVE`; a client without state of a task lacks its whole changelog. After some
+time, standbys and warm-ups have caught up and unassigned state is deleted: `state.cleanup.delay.ms` and the probing
+interval are ten minutes each by default. Without that time, lags are unchanged, and unassigned state still exists.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,12 +23,13 @@ from app.core.streams.model import (
 
 @dataclass(frozen=True, slots=True)
 class Changelogs:
-    """How large the state of each task is.
+    """Sizes of the state of each task.
 
     Parameters
     ----------
-    offsets : by stateful task, what a client without any of it has to restore; default_offsets : of those not named.
-    state_bytes : by task, where it is known.
+    offsets : by stateful task, the offsets that a client without any state has to restore.
+    default_offsets : of tasks that `offsets` does not name.
+    state_bytes : by task, as far as it is knclient_tasks.
     """
 
     offsets: Mapping[TaskId, int] = field(default_factory=dict, hash=False)
@@ -37,17 +37,17 @@ class Changelogs:
     state_bytes: Mapping[TaskId, int] = field(default_factory=dict, hash=False)
 
     def offsets_of(self, task: TaskId) -> int:
-        """All of a task's changelog."""
+        """Offsets of a task's whole changelog."""
         return self.offsets.get(task, self.default_offsets)
 
     def bytes_of(self, task: TaskId, offsets: int) -> int:
-        """What so many offsets of a task's state weigh, rounded down; 0 where nobody knows."""
+        """Bytes of this number of offsets of a task's state, rounded down; 0 if unknclient_tasks."""
         return self.state_bytes.get(task, 0) * offsets // max(self.offsets_of(task), 1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Setting:
-    """What stays the same through all events."""
+class LifecycleSetting:
+    """Tasks, options and changelogs, which no event changes."""
 
     tasks: StreamsTasks
     options: StreamsOptions
@@ -55,61 +55,61 @@ class Setting:
     stateful: frozenset[TaskId]
 
     @property
-    def whole(self) -> tuple[dict[TaskId, int], int]:
-        """The lags of a client that has nothing, and its default lag."""
+    def full_lags(self) -> tuple[dict[TaskId, int], int]:
+        """The lags of a client without state, and its default lag."""
         return {
             task: offsets for task, offsets in self.changelogs.offsets.items() if task in self.stateful
         }, self.changelogs.default_offsets
 
     def lag_of(self, client: StreamsClient, task: TaskId) -> int:
-        """How far a client says that it is behind; the whole changelog, where it says nothing."""
+        """The lag that a client states; the whole changelog if it states none."""
         default = self.changelogs.offsets_of(task) if client.default_lag is None else client.default_lag
         return client.lags.get(task, default)
 
     def missing(self, client: StreamsClient, task: TaskId) -> int:
-        """The offsets that a client lacks of a task; all, where it does not know."""
+        """The offsets that a client lacks of a task; all if its lag is unknclient_tasks."""
         lag = self.lag_of(client, task)
         return self.changelogs.offsets_of(task) if lag == UNKNOWN_LAG else max(lag, 0)
 
     def is_caught_up(self, lag: int) -> bool:
-        """KIP-441: a client runs a task, or is no further behind than is acceptable."""
+        """Whether a client runs the task, or its lag is within `acceptable.recovery.lag` (KIP-441)."""
         acceptable = self.options.acceptable_recovery_lag
         return acceptable == UNBOUNDED_LAG or lag == RUNNING_ACTIVE or 0 <= lag <= acceptable
 
 
-def fresh(client: StreamsClient, setting: Setting) -> StreamsClient:
-    """A client that has no state."""
-    lags, default_lag = setting.whole
+def fresh(client: StreamsClient, setting: LifecycleSetting) -> StreamsClient:
+    """The client without any state."""
+    lags, default_lag = setting.full_lags
     return replace(client, previous_active=(), previous_standby=(), lags=lags, default_lag=default_lag)
 
 
-def restarted(client: StreamsClient, setting: Setting, *, keeps_state: bool, behind: int) -> StreamsClient:
-    """A client after a restart: what it finds on its disk it has as standbys, since it runs nothing yet.
+def restarted(client: StreamsClient, setting: LifecycleSetting, *, keeps_state: bool, behind: int) -> StreamsClient:
+    """The client after a restart: state on its disk counts as standbys, since no task runs yet.
 
-    Without its state directory it has another process id, made from the one before.
+    Without its state directory it has another process id, which is derived from the old one.
     """
     if not keeps_state:
         return fresh(replace(client, process_id=restarted_id(client.process_id)), setting)
     lags = {}
     for task in setting.tasks.stateful:
-        whole = setting.changelogs.offsets_of(task)
-        own = setting.missing(client, task)
-        lags[task] = own if own >= whole else min(own + behind, whole)
-    had = {*client.previous_active, *client.previous_standby}
-    on_disk = tuple(task for task in setting.tasks.stateful if task in had)
+        total = setting.changelogs.offsets_of(task)
+        missing = setting.missing(client, task)
+        lags[task] = missing if missing >= total else min(missing + behind, total)
+    previous = {*client.previous_active, *client.previous_standby}
+    on_disk = tuple(task for task in setting.tasks.stateful if task in previous)
     return replace(client, previous_active=(), previous_standby=on_disk, lags=lags)
 
 
 def restarted_id(process_id: UUID) -> UUID:
-    """The process id of a client that lost its state directory: Kafka draws one; here it is the same every time."""
+    """The process id of a client that lost its state directory: random in Kafka, derived from the old one here."""
     return uuid5(process_id, "restarted")
 
 
-def at_first(clients: Sequence[StreamsClient], setting: Setting) -> tuple[StreamsClient, ...]:
-    """The clients with a lag for every stateful task: as they say it, else as their default, else all of it."""
-    whole, default_lag = setting.whole
+def at_first(clients: Sequence[StreamsClient], setting: LifecycleSetting) -> tuple[StreamsClient, ...]:
+    """The clients with a lag for every stateful task: as stated, else their default, else the whole changelog."""
+    full_lags, default_lag = setting.full_lags
     return tuple(
-        replace(client, lags={**whole, **client.lags}, default_lag=default_lag)
+        replace(client, lags={**full_lags, **client.lags}, default_lag=default_lag)
         if client.default_lag is None
         else client
         for client in clients
@@ -117,30 +117,31 @@ def at_first(clients: Sequence[StreamsClient], setting: Setting) -> tuple[Stream
 
 
 def after(
-    clients: Sequence[StreamsClient], assignment: StreamsAssignment, setting: Setting, *, has_caught_up: bool
+    clients: Sequence[StreamsClient], assignment: StreamsAssignment, setting: LifecycleSetting, *, has_caught_up: bool
 ) -> tuple[StreamsClient, ...]:
-    """The clients with what they were assigned, after some time or at once.
+    """The clients with their new tasks.
 
     Parameters
     ----------
     assignment : its `process_ids` are those of `clients`, in the same order.
+    has_caught_up : whether enough time has passed for standbys and warm-ups to catch up.
     """
-    whole, default_lag = setting.whole
+    full_lags, default_lag = setting.full_lags
     later = []
     for place, client in enumerate(clients):
-        own = assignment.of_client(place)
-        copies = sorted({*own.standby, *own.warmup})
+        client_tasks = assignment.of_client(place)
+        copies = sorted({*client_tasks.standby, *client_tasks.warmup})
         if has_caught_up:
-            lags = {**whole, **dict.fromkeys(copies, 0)}
-            runs: Sequence[TaskId] = own.active
+            lags = {**full_lags, **dict.fromkeys(copies, 0)}
+            runs: Sequence[TaskId] = client_tasks.active
         else:
             lags = {task: setting.missing(client, task) for task in client.lags}
-            runs = [task for task in own.active if setting.is_caught_up(setting.lag_of(client, task))]
+            runs = [task for task in client_tasks.active if setting.is_caught_up(setting.lag_of(client, task))]
         lags |= {task: RUNNING_ACTIVE for task in runs if task in setting.stateful}
         later.append(
             replace(
                 client,
-                previous_active=own.active,
+                previous_active=client_tasks.active,
                 previous_standby=tuple(copies),
                 lags=lags,
                 default_lag=default_lag if has_caught_up else client.default_lag,

@@ -1,20 +1,18 @@
-"""Events in turn, each with its rebalances until no task warms up.
+"""Events in order, each with its rebalances until no task warms up.
 
-After each event the group rebalances; where that leaves tasks warming up, it probes: it rebalances again when warm-ups
-have caught up, until none is left or nothing changes any more. Then, before the next event, every copy has caught up.
+After each event the group rebalances. If tasks warm up after that, it probes: it rebalances again when the warm-ups
+have caught up, until none is left or nothing changes. Before the next event, every copy has caught up.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
 import numpy as np
 
 from app.core.jvm.hashes import TaskId
-from app.core.streams.lifecycle.changes import changes_of, steps_of
-from app.core.streams.lifecycle.events import Event
-from app.core.streams.lifecycle.rebalances import Cause, Group, Rebalance, copies, holders
-from app.core.streams.lifecycle.state import Changelogs, Setting, after, at_first
+from app.core.streams.lifecycle.events import Cause, Event, changes_of, steps_of
+from app.core.streams.lifecycle.state import Changelogs, LifecycleSetting, after, at_first
 from app.core.streams.model import (
     AssignTasks,
     StreamsAssignment,
@@ -25,41 +23,149 @@ from app.core.streams.model import (
 )
 from app.errors import ConflictingFields
 
+
+@dataclass(frozen=True, slots=True)
+class RestoredCopy:
+    """A copy that a client has to restore when it is assigned, and the number of offsets."""
+
+    process_id: UUID
+    task: TaskId
+    offsets: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StreamsRebalance:
+    """A rebalance and its effects.
+
+    Parameters
+    ----------
+    active_moved : tasks that ran on one client before it and run on another after it.
+    restored : new copies, active ones included, whose clients are behind.
+    restored_bytes : of these copies, as far as state sizes are known.
+    not_running : stateful tasks that have to be restored before they run: their client is further behind than is
+        acceptable, and no other client is closer.
+    """
+
+    cause: Cause
+    assignment: StreamsAssignment
+    active_moved: tuple[TaskId, ...] = field(repr=False)
+    restored: tuple[RestoredCopy, ...] = field(repr=False)
+    restored_bytes: int
+    not_running: tuple[TaskId, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StreamsGroup:
+    """The group of an application's clients: its settings, assignor and partitions."""
+
+    setting: LifecycleSetting
+    assign: AssignTasks
+    partitions: TaskPartitions | None
+
+    def rebalance(
+        self,
+        cause: Cause,
+        clients: Sequence[StreamsClient],
+        before: StreamsAssignment | None,
+        restarted: Collection[UUID] = (),
+    ) -> StreamsRebalance:
+        """Assign the tasks to the given clients.
+
+        Parameters
+        ----------
+        before : the last assignment, perhaps to other clients; None if there is none.
+        restarted : clients that have been away since then: copies that they had before count as new.
+        """
+        setting = self.setting
+        assignment = self.assign(clients, setting.tasks, setting.options, self.partitions)
+        stateful = setting.stateful
+        old_client_of = {} if before is None else active_clients(before)
+        old_copies = {} if before is None else copies(before)
+        restored, not_running = [], []
+        for place, client in enumerate(clients):
+            client_tasks = assignment.of_client(place)
+            for task in (*client_tasks.active, *client_tasks.standby, *client_tasks.warmup):
+                if task not in stateful:
+                    continue
+                missing = setting.missing(client, task)
+                is_new = client.process_id in restarted or task not in old_copies.get(client.process_id, ())
+                if missing and is_new:
+                    restored.append(RestoredCopy(client.process_id, task, missing))
+            not_running += [
+                task
+                for task in client_tasks.active
+                if task in stateful and not setting.is_caught_up(setting.lag_of(client, task))
+            ]
+        client_of = active_clients(assignment)
+        return StreamsRebalance(
+            cause,
+            assignment,
+            active_moved=tuple(
+                task
+                for task in assignment.task_ids
+                if task in old_client_of and old_client_of[task] != client_of.get(task)
+            ),
+            restored=tuple(restored),
+            restored_bytes=sum(setting.changelogs.bytes_of(copy.task, copy.offsets) for copy in restored),
+            not_running=tuple(sorted(not_running)),
+        )
+
+
+def active_clients(assignment: StreamsAssignment) -> dict[TaskId, UUID]:
+    """The process id of the client that each task is active on."""
+    return {
+        task: process_id
+        for place, process_id in enumerate(assignment.process_ids)
+        for task in assignment.of_client(place).active
+    }
+
+
+def copies(assignment: StreamsAssignment) -> dict[UUID, set[TaskId]]:
+    """The tasks that each client has any copy of."""
+    copies_of = {}
+    for place, process_id in enumerate(assignment.process_ids):
+        client_tasks = assignment.of_client(place)
+        copies_of[process_id] = {*client_tasks.active, *client_tasks.standby, *client_tasks.warmup}
+    return copies_of
+
+
 MOST_PROBES = 100
 """Probing rebalances of a step; by default, they are ten minutes apart."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Application:
-    """An application as it stands: `clients` with what they run and have, and the assignment that gave it to them."""
+class SettledApplication:
+    """An application between two events: its clients with their tasks and lags, and the last assignment."""
 
     clients: tuple[StreamsClient, ...]
     assignment: StreamsAssignment
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Step:
-    """One event, or one client's part in a rolling deploy, and what came of it.
+class StreamsStep:
+    """One event, or the restart of one client in a rolling deploy, and its effects.
 
     Parameters
     ----------
-    index : which of the given events it is, or is part of. process_id : the client that is restarted, in a rolling one.
-    before, after : the application as it was and as it is when it has settled.
+    index : of the event that the step is, or is part of.
+    process_id : the client that is restarted in a rolling deploy, else None.
+    before, after : the application before the step and when it has settled.
     rebalances : in order, the probing ones included.
-    interrupted : tasks that ran on clients that went away. without_copy : of those with state, the ones of which no
-        client that stayed had a copy: they are down until a changelog is restored or their client is back.
-    active_moved : tasks that run on another client after it than before. restored_copies, restored_bytes : over all
-        rebalances.
-    is_settled : whether no probing rebalance follows any more; False where `most_probes` did not suffice, or probing
-        changes nothing.
+    interrupted : tasks that were active on clients that left.
+    without_copy : interrupted stateful tasks of which no remaining client had a copy: they are down until a changelog
+        is restored or their client returns.
+    active_moved : tasks that are active on another client after the step than before.
+    restored_copies, restored_bytes : over all rebalances.
+    is_settled : whether no probing rebalance follows; False if `most_probes` did not suffice, or probing changes
+        nothing.
     """
 
     index: int
     event: Event
     process_id: UUID | None
-    before: Application
-    after: Application
-    rebalances: tuple[Rebalance, ...] = field(repr=False)
+    before: SettledApplication
+    after: SettledApplication
+    rebalances: tuple[StreamsRebalance, ...] = field(repr=False)
     interrupted: tuple[TaskId, ...] = field(repr=False)
     without_copy: tuple[TaskId, ...]
     active_moved: tuple[TaskId, ...] = field(repr=False)
@@ -69,8 +175,8 @@ class Step:
 
     @property
     def probes(self) -> int:
-        """How many probing rebalances it took."""
-        return sum(its.cause is Cause.PROBING for its in self.rebalances)
+        """Number of probing rebalances."""
+        return sum(rebalance.cause is Cause.PROBING for rebalance in self.rebalances)
 
 
 def apply_events(
@@ -83,27 +189,30 @@ def apply_events(
     partitions: TaskPartitions | None = None,
     changelogs: Changelogs | None = None,
     most_probes: int = MOST_PROBES,
-) -> tuple[Step, ...]:
-    """Apply events in order, each on what the one before left.
+) -> tuple[StreamsStep, ...]:
+    """Apply events in order, each to the outcome of the previous one.
 
     Parameters
     ----------
-    clients : they say what they have and how far they are behind; where they have no default lag, they lack the whole
-        changelog of what they do not name. What they run is taken for their assignment: `NoChange` as the first event
-        shows what a rebalance makes of it. The clients of a step's `after` go on where it ended.
-    assign : any assignor. partitions : None where KIP-925 is to stay off.
-    changelogs : how large state is.
+    clients : with their previous tasks and lags. A client without a default lag lacks the whole changelog of the tasks
+        that it does not name. The previous tasks are taken as the current assignment: `NoChange` as the first event
+        shows the effect of a rebalance on it. The clients of a step's `after` can start another call.
+    assign : any assignor.
+    partitions : None if KIP-925 is to be off.
+    changelogs : sizes of state.
+    most_probes : the largest number of probing rebalances in a step.
 
     Raises
     ------
-    ConflictingFields : if an event cannot be: it names a client, tag or rack that is not there, leaves no client, or
-        joins one that is there. Its path says which event. What the assignor raises goes through.
+    ConflictingFields : if an event is impossible: it names a client, tag or rack that does not exist, leaves no client,
+        or adds a client that exists. Its path contains the index of the event.
+    Errors of the assignor are raised unchanged.
     """
-    setting = Setting(tasks, options, changelogs or Changelogs(), frozenset(tasks.stateful))
-    group = Group(setting, assign, partitions)
-    own = at_first(clients, setting)
-    state = Application(own, _held(own, tasks))
-    steps: list[Step] = []
+    setting = LifecycleSetting(tasks, options, changelogs or Changelogs(), frozenset(tasks.stateful))
+    group = StreamsGroup(setting, assign, partitions)
+    current = at_first(clients, setting)
+    state = SettledApplication(current, _stated_assignment(current, tasks))
+    steps: list[StreamsStep] = []
     for index, event in enumerate(events):
         try:
             restarts = steps_of(event, state.clients, setting)
@@ -118,49 +227,50 @@ def apply_events(
 
 
 def _step(
-    group: Group, state: Application, event: Event, index: int, process_id: UUID | None, most_probes: int
-) -> Step:
+    group: StreamsGroup, state: SettledApplication, event: Event, index: int, process_id: UUID | None, most_probes: int
+) -> StreamsStep:
     setting = group.setting
-    rebalances: list[Rebalance] = []
+    rebalances: list[StreamsRebalance] = []
     clients, last = state.clients, state.assignment
     changes = changes_of(event, process_id, clients, setting)
-    staying = {client.process_id for client in changes[0].clients} - changes[0].restarted
+    remaining = {client.process_id for client in changes[0].clients} - changes[0].restarted
     for change in changes:
-        # What was assigned moments ago has not been restored yet; who was away at that time has it as it was.
-        given = {its.process_id: its for its in clients} if rebalances else {}
-        now = tuple(
-            given.get(its.process_id, its) if its.process_id not in change.restarted else its for its in change.clients
+        # Copies of the previous rebalance have not been restored yet; a restarted client has its copies as before.
+        after_previous = {client.process_id: client for client in clients} if rebalances else {}
+        current = tuple(
+            client if client.process_id in change.restarted else after_previous.get(client.process_id, client)
+            for client in change.clients
         )
-        rebalances.append(group.rebalance(change.cause, now, last, change.restarted))
+        rebalances.append(group.rebalance(change.cause, current, last, change.restarted))
         last = rebalances[-1].assignment
-        clients = after(now, last, setting, has_caught_up=False)
+        clients = after(current, last, setting, has_caught_up=False)
     clients, probes, is_settled = _settled(group, clients, last, most_probes)
     rebalances += probes
-    ran, runs = holders(state.assignment), holders(rebalances[-1].assignment)
-    interrupted = tuple(task for task, holder in sorted(ran.items()) if holder not in staying)
-    kept = {task for holder, held in copies(state.assignment).items() if holder in staying for task in held}
+    old_client_of, client_of = active_clients(state.assignment), active_clients(rebalances[-1].assignment)
+    interrupted = tuple(task for task, client in sorted(old_client_of.items()) if client not in remaining)
+    with_copy = {task for client, tasks in copies(state.assignment).items() if client in remaining for task in tasks}
     stateful = setting.stateful
-    return Step(
+    return StreamsStep(
         index=index,
         event=event,
         process_id=process_id,
         before=state,
-        after=Application(clients, rebalances[-1].assignment),
+        after=SettledApplication(clients, rebalances[-1].assignment),
         rebalances=tuple(rebalances),
         interrupted=interrupted,
-        without_copy=tuple(task for task in interrupted if task in stateful and task not in kept),
-        active_moved=tuple(task for task, holder in sorted(ran.items()) if runs.get(task) != holder),
-        restored_copies=sum(len(its.restored) for its in rebalances),
-        restored_bytes=sum(its.restored_bytes for its in rebalances),
+        without_copy=tuple(task for task in interrupted if task in stateful and task not in with_copy),
+        active_moved=tuple(task for task, client in sorted(old_client_of.items()) if client_of.get(task) != client),
+        restored_copies=sum(len(rebalance.restored) for rebalance in rebalances),
+        restored_bytes=sum(rebalance.restored_bytes for rebalance in rebalances),
         is_settled=is_settled,
     )
 
 
 def _settled(
-    group: Group, clients: tuple[StreamsClient, ...], last: StreamsAssignment, most_probes: int
-) -> tuple[tuple[StreamsClient, ...], list[Rebalance], bool]:
-    """Probe until nothing warms up; all copies have caught up in the end."""
-    probes: list[Rebalance] = []
+    group: StreamsGroup, clients: tuple[StreamsClient, ...], last: StreamsAssignment, most_probes: int
+) -> tuple[tuple[StreamsClient, ...], list[StreamsRebalance], bool]:
+    """Probe until no task warms up; at the end all copies have caught up."""
+    probes: list[StreamsRebalance] = []
     clients = after(clients, last, group.setting, has_caught_up=True)
     while last.probing_rebalance and len(probes) < most_probes:
         probe = group.rebalance(Cause.PROBING, clients, last)
@@ -175,13 +285,13 @@ def _settled(
 
 def _same(one: StreamsAssignment, other: StreamsAssignment) -> bool:
     return all(
-        np.array_equal(own, its)
-        for own, its in ((one.active, other.active), (one.standby, other.standby), (one.warmup, other.warmup))
+        np.array_equal(*pair)
+        for pair in ((one.active, other.active), (one.standby, other.standby), (one.warmup, other.warmup))
     )
 
 
-def _held(clients: tuple[StreamsClient, ...], tasks: StreamsTasks) -> StreamsAssignment:
-    """What clients say that they run and have, as an assignment; of two that run a task, the first does."""
+def _stated_assignment(clients: tuple[StreamsClient, ...], tasks: StreamsTasks) -> StreamsAssignment:
+    """The assignment that the clients' previous tasks describe; of two clients with a task active, the first has it."""
     task_ids = tuple(sorted({*tasks.ids, *tasks.stateful}))
     row_of = {task: row for row, task in enumerate(task_ids)}
     active = np.zeros((len(clients), len(task_ids)), np.bool_)

@@ -1,9 +1,8 @@
-"""Beyond Kafka: the best standbys there are for given active tasks, with a proof or an honest gap.
+"""Beyond Kafka: the best standbys for given active tasks, with a certificate.
 
-problem.py         active tasks, tags and state as arrays
-quality.py         what counts, in order; for any assignment, so that Kafka's own stands beside it
-tag_patterns.py    which clients a task's standbys may go to, so that its tag values are as distinct as can be
-standby_flow.py    the evenest, then least moving placement within that: minimum-cost flows
-pattern_choice.py  which pattern each task takes, where several tags leave a choice: CP-SAT
-best_standbys.py   all of it, with its certificate
+quality.py         the goals in order, for any assignment, so that Kafka's own can be compared
+tag_patterns.py    clients that a task's standbys may be placed on, for the most distinct tag values
+profile_loads.py   the least imbalance over profiles of clients, if several tags decide: CP-SAT and dual prices
+pattern_choice.py  the pattern of each task, if several tags decide: CP-SAT
+best_standbys.py   the whole optimum: minimum-cost flows within the patterns, with the certificate
 """

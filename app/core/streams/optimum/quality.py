@@ -1,32 +1,123 @@
-"""How good a distribution of standbys is, in the order in which the optimum weighs it."""
+"""Quality of a distribution of standbys in the order of the optimum's goals, and the problem it is measured on."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from math import lcm
 
 import numpy as np
 
 from app.core.jvm.hashes import TaskId
 from app.core.model import Int64s
-from app.core.streams.client_tags import NO_TAG
+from app.core.streams.application import NO_TAG, tag_vectors
 from app.core.streams.model import Bools, StreamsAssignment, StreamsClient, StreamsOptions
-from app.core.streams.optimum.problem import Problem, problem_of
+from app.errors import ConflictingFields, ImpossibleValue
+
+LARGEST_COMMON_MULTIPLE = 10**6
+"""Of the numbers of threads: loads are compared exactly as integers, which must stay within 64 bits."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StandbyProblem:
+    """Active tasks, tags and state, as arrays.
+
+    Parameters
+    ----------
+    rows : (stateful,) int64 rows of the assignment, ascending by task.
+    active : (stateful,) int64 client of each active task.
+    has_state : (clients, stateful) bool: the client ran the task before, or had a standby of it.
+    vectors : (clients, tags) int64, as `tag_vectors` returns them.
+    capacities : (clients,) int64 threads.
+    copies : requested copies of each task, the active one included.
+    standbys : of each task: as many as requested, or as there are other clients.
+    unit : a client's n-th standby adds `(2n − 1)·unit / threads` to the imbalance, an integer.
+    """
+
+    rows: Int64s = field(repr=False)
+    active: Int64s = field(repr=False)
+    has_state: Bools = field(repr=False)
+    vectors: Int64s = field(repr=False)
+    capacities: Int64s = field(repr=False)
+    copies: int
+    standbys: int
+    unit: int
+
+    @property
+    def weights(self) -> Int64s:
+        """(clients,) int64: `unit / threads`."""
+        weights: Int64s = self.unit // self.capacities
+        return weights
+
+
+def standby_problem(
+    assignment: StreamsAssignment,
+    clients: Sequence[StreamsClient],
+    stateful: Sequence[TaskId],
+    options: StreamsOptions,
+) -> StandbyProblem:
+    """The problem for the active tasks of an assignment.
+
+    Raises
+    ------
+    ConflictingFields : the assignment is of other clients, or a stateful task is active on no client or on several.
+    ImpossibleValue : a client has no thread, or the least common multiple of the numbers of threads is above
+        `LARGEST_COMMON_MULTIPLE`.
+    """
+    if assignment.process_ids != tuple(client.process_id for client in clients):
+        raise ConflictingFields("the assignment's clients are not those that are given", path=("assignment",))
+    for place, client in enumerate(clients):
+        if client.capacity < 1:
+            detail = f"client {client.process_id} has {client.capacity} threads, so that no load on it can be compared"
+            raise ImpossibleValue(detail, path=("clients", place, "capacity"), value=client.capacity)
+    unit = lcm(*(client.capacity for client in clients))
+    if unit > LARGEST_COMMON_MULTIPLE:
+        raise ImpossibleValue(f"the clients' numbers of threads have {unit} as their least common multiple", value=unit)
+    rows = _rows(assignment, stateful)
+    has_state = np.zeros((len(clients), len(rows)), np.bool_)
+    column_of = {assignment.task_ids[row]: column for column, row in enumerate(rows.tolist())}
+    for place, client in enumerate(clients):
+        previous = (*client.previous_active, *client.previous_standby)
+        has_state[place, [column_of[task] for task in previous if task in column_of]] = True
+    return StandbyProblem(
+        rows=rows,
+        active=assignment.active[:, rows].argmax(axis=0).astype(np.int64) if len(rows) else np.zeros(0, np.int64),
+        has_state=has_state,
+        vectors=tag_vectors(clients, options.rack_aware_assignment_tags),
+        capacities=np.array([client.capacity for client in clients], np.int64),
+        copies=max(options.num_standby_replicas, 0) + 1,
+        standbys=max(min(options.num_standby_replicas, len(clients) - 1), 0),
+        unit=unit,
+    )
+
+
+def _rows(assignment: StreamsAssignment, stateful: Sequence[TaskId]) -> Int64s:
+    row_of = {task: row for row, task in enumerate(assignment.task_ids)}
+    rows = []
+    for task in sorted(set(stateful)):
+        row = row_of.get(task)
+        times = 0 if row is None else int(assignment.active[:, row].sum())
+        if row is None or times != 1:
+            raise ConflictingFields(
+                f"task {task[0]}_{task[1]} is active on {times} clients", path=("assignment",), times=times
+            )
+        rows.append(row)
+    return np.array(rows, np.int64)
 
 
 @dataclass(frozen=True, slots=True)
 class StandbyQuality:
-    """What counts, most important first; `rank` is smaller the better.
+    """The measures of a distribution of standbys, most important first; `rank` is smaller the better.
 
     Parameters
     ----------
-    missing : standbys of stateful tasks that were asked for and are not there. Warm-ups are no copies.
-    ideal : tasks with every copy there and all listed tag values distinct (KIP-708); a copy on a client that lacks a
-        listed tag is none.
-    distinct_values : over all tasks and listed tags, how many values a task's copies have.
+    missing : requested standbys of stateful tasks that do not exist. Warm-ups are no copies.
+    ideal : tasks with all copies and distinct values of all listed tags (KIP-708); a copy on a client that lacks a
+        listed tag has no value.
+    distinct_values : number of values that a task's copies have, over all tasks and listed tags.
     imbalance : the sum over clients of standbys² / threads: for a given number of standbys, the variance of standbys a
         thread, by threads, but for a constant.
     restored : standbys on clients that neither ran the task before nor had a standby of it.
-    spread : the most standbys a thread less the fewest; told, and not weighed.
+    spread : largest − smallest number of standbys a thread; reported, and not ranked.
     """
 
     missing: int
@@ -38,7 +129,7 @@ class StandbyQuality:
 
     @property
     def rank(self) -> tuple[int, int, int, Fraction, int]:
-        """A key that sorts the better distribution first."""
+        """A sort key; the better distribution is first."""
         return (self.missing, -self.ideal, -self.distinct_values, self.imbalance, self.restored)
 
 
@@ -48,7 +139,7 @@ def standby_quality(
     stateful: Sequence[TaskId],
     options: StreamsOptions,
 ) -> StandbyQuality:
-    """Weigh the standbys of an assignment, made by anyone, by the active tasks that it has.
+    """Measure the standbys of an assignment, however it was made, for its active tasks.
 
     Parameters
     ----------
@@ -56,26 +147,26 @@ def standby_quality(
 
     Raises
     ------
-    ConflictingFields, ImpossibleValue : as `problem_of` does.
+    ConflictingFields, ImpossibleValue : as `standby_problem`.
     """
-    problem = problem_of(assignment, clients, stateful, options)
+    problem = standby_problem(assignment, clients, stateful, options)
     return quality_of(problem, (assignment.standby & ~assignment.warmup)[:, problem.rows])
 
 
-def quality_of(problem: Problem, standby: Bools) -> StandbyQuality:
-    """Weigh standbys: (clients, stateful) bool."""
+def quality_of(problem: StandbyProblem, standby: Bools) -> StandbyQuality:
+    """Measure standbys: (clients, stateful) bool."""
     tasks = np.arange(len(problem.rows))
     copies = standby.copy()
     copies[problem.active, tasks] = True
     present = copies.sum(axis=0)
     distinct = distinct_values(problem.vectors, copies)
-    ideal = (present >= problem.copies_asked) & (distinct == present[:, None]).all(axis=1)
+    ideal = (present >= problem.copies) & (distinct == present[:, None]).all(axis=1)
     counts: Int64s = standby.sum(axis=1, dtype=np.int64)
     loads = [
         Fraction(count, threads) for count, threads in zip(counts.tolist(), problem.capacities.tolist(), strict=True)
     ]
     return StandbyQuality(
-        missing=int(np.maximum(problem.copies_asked - present, 0).sum()),
+        missing=int(np.maximum(problem.copies - present, 0).sum()),
         ideal=int(ideal.sum()),
         distinct_values=int(distinct.sum()),
         imbalance=sum((load * count for load, count in zip(loads, counts.tolist(), strict=True)), Fraction(0)),
@@ -85,7 +176,7 @@ def quality_of(problem: Problem, standby: Bools) -> StandbyQuality:
 
 
 def distinct_values(vectors: Int64s, copies: Bools) -> Int64s:
-    """(tasks, tags) int64: how many values of each tag the copies have; copies : (clients, tasks) bool."""
+    """(tasks, tags) int64: the number of values of each tag that the copies have; copies : (clients, tasks) bool."""
     distinct = np.zeros((copies.shape[1], vectors.shape[1]), np.int64)
     for tag in range(vectors.shape[1]):
         for value in range(NO_TAG + 1, int(vectors[:, tag].max(initial=NO_TAG)) + 1):

@@ -1,12 +1,12 @@
-"""Which clients a task's standbys may go to, so that its tag values are as distinct as can be.
+"""Patterns of standbys over clients with which a task has the most distinct tag values.
 
-A task's distinctness hangs on nothing but its own copies' tag values, and no client is ever full. So each task can have
-the most distinct values that its active client allows, whatever the others have: most tasks ideal and most distinct
-values are reached exactly, task by task, and what is left to choose is among the patterns that reach them.
+The distinct values of a task depend only on its own copies, and no client is ever full. So each task can have the most
+distinct values that its active client allows, independently of the others: the most ideal tasks and the most distinct
+values are reached exactly, task by task, and the remaining choice is among the patterns that reach them.
 
-Clients of equal tag values are one *profile*; a *pattern* says how many of a task's standbys go to each profile. With
-up to one tag that decides anything, the best patterns are all those within bounds on each profile, and a flow chooses
-among them; with several they are listed.
+Clients with equal tag values form a *profile*; a *pattern* is the number of a task's standbys in each profile. If at
+most one tag decides, the best patterns are all those within bounds on each profile, and a flow chooses among them; if
+several tags decide, they are enumerated.
 
 Source: KIP-708, "Proposed Changes".
 """
@@ -20,22 +20,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.core.model import Int64s
-from app.core.streams.client_tags import NO_TAG
+from app.core.streams.application import NO_TAG
 from app.core.streams.model import Bools
-from app.core.streams.optimum.problem import Problem
+from app.core.streams.optimum.quality import StandbyProblem
 from app.errors import LimitExceeded
 
 MOST_PATTERNS = 1_000_000
-"""Patterns times profiles that are looked at."""
+"""Upper limit of patterns · profiles of active clients."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Profiles:
-    """Clients by their tag values.
+class TagProfiles:
+    """Clients by tag values.
 
     Parameters
     ----------
-    of_client : (clients,) int64. vectors : (profiles, tags) int64 of the tags that decide. sizes : (profiles,) int64.
+    of_client : (clients,) int64 profile of each client.
+    vectors : (profiles, tags) int64 values of the tags that decide.
+    sizes : (profiles,) int64 number of clients.
     """
 
     of_client: Int64s
@@ -44,105 +46,115 @@ class Profiles:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Patterns:
-    """The best patterns by the profile of a task's active client: (patterns, profiles) int64 standbys each.
+class TagPatterns:
+    """The best patterns, by the profile of a task's active client.
 
-    Or, where one tag decides or none, the bounds between which all patterns are best: (profiles,) int64 each.
+    Parameters
+    ----------
+    listed : (patterns, profiles) int64 standbys of each pattern, if several tags decide.
+    bounds : two (profiles,) int64 bounds between which all patterns are best, if at most one tag decides.
     """
 
-    profiles: Profiles
+    profiles: TagProfiles
     listed: Mapping[int, Int64s] = field(default_factory=dict)
     bounds: Mapping[int, tuple[Int64s, Int64s]] = field(default_factory=dict)
 
 
-def patterns_of(problem: Problem) -> Patterns:
-    """Find every task's best patterns.
+def best_patterns(problem: StandbyProblem) -> TagPatterns:
+    """Find the best patterns of every task.
 
     Raises
     ------
-    LimitExceeded : there are more than `MOST_PATTERNS` to look at.
+    LimitExceeded : there are more than `MOST_PATTERNS` patterns · profiles.
     """
     vectors = _deciding(problem.vectors)
     profiles = _profiles(vectors)
     if vectors.shape[1] > 1:
         coarse = _coarse(vectors)
         if coarse.shape[1] < vectors.shape[1]:
-            found = _best(problem, _profiles(coarse))
-            if _all_apart(found):
-                return found
+            patterns = _best(problem, _profiles(coarse))
+            if _all_apart(patterns):
+                return patterns
     return _best(problem, profiles)
 
 
-def _best(problem: Problem, profiles: Profiles) -> Patterns:
+def _best(problem: StandbyProblem, profiles: TagProfiles) -> TagPatterns:
     active = np.unique(profiles.of_client[problem.active]).tolist()
     if profiles.vectors.shape[1] <= 1:
-        return Patterns(profiles, bounds={own: _bounds(profiles, own, problem.standbys) for own in active})
+        return TagPatterns(
+            profiles,
+            bounds={active_profile: _bounds(profiles, active_profile, problem.standbys) for active_profile in active},
+        )
     every = _every_pattern(problem, len(profiles.sizes), len(active))
-    return Patterns(profiles, listed={own: _best_listed(profiles, own, every) for own in active})
+    return TagPatterns(
+        profiles, listed={active_profile: _best_listed(profiles, active_profile, every) for active_profile in active}
+    )
 
 
-def _all_apart(patterns: Patterns) -> bool:
-    """Whether every task can have all tag values distinct; then its best patterns are just those in which they are."""
+def _all_apart(patterns: TagPatterns) -> bool:
+    """Whether every task can have distinct values of all tags; then its best patterns are those in which they are."""
     vectors, sizes = patterns.profiles.vectors, patterns.profiles.sizes
-    for own, best in patterns.listed.items():
-        used = np.append(np.repeat(np.arange(len(sizes)), best[0]), own)
+    for active_profile, best in patterns.listed.items():
+        used = np.append(np.repeat(np.arange(len(sizes)), best[0]), active_profile)
         if any(len(np.unique(column)) < len(used) or NO_TAG in column for column in vectors[used].T):
             return False
-    for own, (lower, upper) in patterns.bounds.items():
-        # Bounds below a profile's size say that standbys are apart; they are from an active task that has the tag.
-        if (vectors[own] == NO_TAG).any() or lower.any() or (upper > 1).any() or upper[own]:
+    for active_profile, (lower, upper) in patterns.bounds.items():
+        # Bounds below a profile's size mean that standbys are apart, and apart from an active task that has the tag.
+        if (vectors[active_profile] == NO_TAG).any() or lower.any() or (upper > 1).any() or upper[active_profile]:
             return False
     return True
 
 
 def _deciding(vectors: Int64s) -> Int64s:
-    """The tags in which two clients can be alike or lacking; in all others any copies are apart."""
-    kept = [
+    """The tags that some client lacks or that two clients share; in all other tags any copies are apart."""
+    deciding = [
         tag
         for tag in range(vectors.shape[1])
         if (vectors[:, tag] == NO_TAG).any() or len(np.unique(vectors[:, tag])) < len(vectors)
     ]
-    return vectors[:, kept]
+    return vectors[:, deciding]
 
 
 def _coarse(vectors: Int64s) -> Int64s:
-    """The tags without those that differ wherever another does: hosts, where zones are listed too."""
-    kept = list(range(vectors.shape[1]))
+    """The tags without those that differ wherever another one does, such as hosts if zones are listed too."""
+    tags = list(range(vectors.shape[1]))
     for fine in range(vectors.shape[1]):
-        if any(_refines(vectors[:, fine], vectors[:, tag]) for tag in kept if tag != fine):
-            kept.remove(fine)
-    return vectors[:, kept]
+        if any(_refines(vectors[:, fine], vectors[:, tag]) for tag in tags if tag != fine):
+            tags.remove(fine)
+    return vectors[:, tags]
 
 
 def _refines(fine: Int64s, coarse: Int64s) -> bool:
-    """Whether clients that differ in the coarse tag, and have it, differ in the fine one, and have it."""
-    has = coarse != NO_TAG
-    pairs = np.unique(np.stack([fine[has], coarse[has]]), axis=1)
-    return bool((fine[has] != NO_TAG).all() and len(np.unique(pairs[0])) == pairs.shape[1])
+    """Whether clients with different values of the coarse tag have different values of the fine one."""
+    has_tag = coarse != NO_TAG
+    pairs = np.unique(np.stack([fine[has_tag], coarse[has_tag]]), axis=1)
+    return bool((fine[has_tag] != NO_TAG).all() and len(np.unique(pairs[0])) == pairs.shape[1])
 
 
-def _profiles(vectors: Int64s) -> Profiles:
+def _profiles(vectors: Int64s) -> TagProfiles:
     if not vectors.shape[1]:
         clients = len(vectors)
-        return Profiles(np.zeros(clients, np.int64), np.zeros((1, 0), np.int64), np.array([clients], np.int64))
-    kinds, number, sizes = np.unique(vectors, axis=0, return_inverse=True, return_counts=True)
-    return Profiles(number.reshape(-1).astype(np.int64), kinds, sizes.astype(np.int64))
+        return TagProfiles(np.zeros(clients, np.int64), np.zeros((1, 0), np.int64), np.array([clients], np.int64))
+    distinct, number, sizes = np.unique(vectors, axis=0, return_inverse=True, return_counts=True)
+    return TagProfiles(number.reshape(-1).astype(np.int64), distinct, sizes.astype(np.int64))
 
 
-def _bounds(profiles: Profiles, own: int, standbys: int) -> tuple[Int64s, Int64s]:
-    """How many standbys go to each profile, at least and at most; profiles are the values of one tag, or one is all."""
+def _bounds(profiles: TagProfiles, active_profile: int, standbys: int) -> tuple[Int64s, Int64s]:
+    """Bounds on the standbys in each profile; profiles are the values of one tag, or there is a single profile."""
     others: Bools = (profiles.vectors != NO_TAG).all(axis=1)
-    others[own] = False
+    others[active_profile] = False
     if not profiles.vectors.shape[1]:
         others[:] = False
-    room = profiles.sizes.copy()
-    room[own] -= 1
+    capacity = profiles.sizes.copy()
+    capacity[active_profile] -= 1
     if others.sum() >= standbys:
-        return np.zeros_like(room), np.where(others, 1, 0) if standbys and others.any() else np.minimum(room, standbys)
-    return np.where(others, 1, 0), np.minimum(room, standbys)
+        return np.zeros_like(capacity), np.where(others, 1, 0) if standbys and others.any() else np.minimum(
+            capacity, standbys
+        )
+    return np.where(others, 1, 0), np.minimum(capacity, standbys)
 
 
-def _every_pattern(problem: Problem, profiles: int, active: int) -> NDArray[np.int64]:
+def _every_pattern(problem: StandbyProblem, profiles: int, active: int) -> NDArray[np.int64]:
     """(patterns, standbys) int64 profiles, ascending within a row."""
     count = comb(profiles + problem.standbys - 1, problem.standbys) if profiles else 0
     if count * active > MOST_PATTERNS:
@@ -155,18 +167,20 @@ def _every_pattern(problem: Problem, profiles: int, active: int) -> NDArray[np.i
     return np.array(every, np.int64).reshape(len(every), problem.standbys)
 
 
-def _best_listed(profiles: Profiles, own: int, every: NDArray[np.int64]) -> Int64s:
-    """(patterns, profiles) int64: those of the most distinct values among those that clients suffice for."""
+def _best_listed(profiles: TagProfiles, active_profile: int, every: NDArray[np.int64]) -> Int64s:
+    """(patterns, profiles) int64: the patterns with the most distinct values among those with enough clients."""
     counts = np.zeros((len(every), len(profiles.sizes)), np.int64)
     for column in every.T:
         counts[np.arange(len(every)), column] += 1
-    room = profiles.sizes.copy()
-    room[own] -= 1
-    possible = (counts <= room).all(axis=1)
-    every, counts = every[possible], counts[possible]
+    capacity = profiles.sizes.copy()
+    capacity[active_profile] -= 1
+    is_possible = (counts <= capacity).all(axis=1)
+    every, counts = every[is_possible], counts[is_possible]
     values = np.zeros(len(every), np.int64)
     for tag in range(profiles.vectors.shape[1]):
-        of_copies = np.sort(profiles.vectors[:, tag][np.column_stack([every, np.full(len(every), own)])], axis=1)
+        of_copies = np.sort(
+            profiles.vectors[:, tag][np.column_stack([every, np.full(len(every), active_profile)])], axis=1
+        )
         first = np.ones(of_copies.shape, np.bool_)
         first[:, 1:] = of_copies[:, 1:] != of_copies[:, :-1]
         values += (first & (of_copies != NO_TAG)).sum(axis=1)

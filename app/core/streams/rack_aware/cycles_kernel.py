@@ -28,7 +28,7 @@ ENOUGH_CYCLES = 10
 class Residual(NamedTuple):
     """A residual graph, its nodes in the order of Kafka's numbers, each node's arcs in that of where they lead.
 
-    first : (nodes + 1,) int64 into the arcs. origin, to : (arcs,) int64 nodes. cost, room : (arcs,) int64.
+    first : (nodes + 1,) int64 into the arcs. origin, to : (arcs,) int64 nodes. cost, residual_capacity : (arcs,) int64.
     mate : (arcs,) int64, the arc back.
     """
 
@@ -36,13 +36,13 @@ class Residual(NamedTuple):
     origin: Int64s
     to: Int64s
     cost: Int64s
-    room: Int64s
+    residual_capacity: Int64s
     mate: Int64s
 
 
 @njit(cache=True, nogil=True)
 def cancel_negative_cycles(graph: Residual) -> bool:
-    """Cancel them until there is none; `room` changes. False where they come again and again.
+    """Cancel them until there is none; `residual_capacity` changes. False where they come again and again.
 
     Each makes the flow cheaper, so that they end; but for costs of `SMALLEST_INT`, which are their own negatives in
     Java: such an arc is cheap to take and cheap to take back, and there may always be another cycle.
@@ -50,27 +50,27 @@ def cancel_negative_cycles(graph: Residual) -> bool:
     nodes = len(graph.first) - 1
     parent = np.empty(nodes, np.int64)
     may_not_end = bool((graph.cost == SMALLEST_INT).any())
-    left = ENOUGH_CYCLES * len(graph.to)
+    remaining_cycles = ENOUGH_CYCLES * len(graph.to)
     while True:
         node = _end_of_last_shortening(graph, parent)
         if node == NONE:
             return True
-        left -= 1
-        if may_not_end and left < 0:
+        remaining_cycles -= 1
+        if may_not_end and remaining_cycles < 0:
             return False
-        seen = np.zeros(nodes, np.bool_)
-        while not seen[node]:
-            seen[node] = True
+        visited = np.zeros(nodes, np.bool_)
+        while not visited[node]:
+            visited[node] = True
             node = graph.origin[parent[node]]
-        flow = graph.room[parent[node]]
+        flow = graph.residual_capacity[parent[node]]
         at = graph.origin[parent[node]]
         while at != node:
-            flow = min(flow, graph.room[parent[at]])
+            flow = min(flow, graph.residual_capacity[parent[at]])
             at = graph.origin[parent[at]]
         while True:
             arc = parent[at]
-            graph.room[arc] -= flow
-            graph.room[graph.mate[arc]] += flow
+            graph.residual_capacity[arc] -= flow
+            graph.residual_capacity[graph.mate[arc]] += flow
             at = graph.origin[arc]
             if at == node:
                 break
@@ -96,7 +96,7 @@ def _end_of_last_shortening(graph: Residual, parent: Int64s) -> int:
                 continue
             changed[node] = False
             for arc in range(graph.first[node], graph.first[node + 1]):
-                if graph.room[arc] == 0:
+                if graph.residual_capacity[arc] == 0:
                     continue
                 to = graph.to[arc]
                 if distance[to] > distance[node] + graph.cost[arc]:
@@ -137,7 +137,7 @@ def _fell_alike(graph: Residual, distance: Int64s, before: Int64s, was_changed: 
         if distance[node] != before[node]:
             for arc in range(graph.first[node], graph.first[node + 1]):
                 to = graph.to[arc]
-                if graph.room[arc] != 0 and distance[to] == before[to]:
+                if graph.residual_capacity[arc] != 0 and distance[to] == before[to]:
                     return False
     return True
 
@@ -155,21 +155,21 @@ def fill_max_flow(graph: Residual, source: int, sink: int) -> int:
         flow = 2**31 - 1
         at = sink
         while at != source:
-            flow = min(flow, int(graph.room[parent[at]]))
+            flow = min(flow, int(graph.residual_capacity[parent[at]]))
             at = int(graph.origin[parent[at]])
         at = sink
         while at != source:
             arc = parent[at]
-            graph.room[arc] -= flow
-            graph.room[graph.mate[arc]] += flow
+            graph.residual_capacity[arc] -= flow
+            graph.residual_capacity[graph.mate[arc]] += flow
             at = graph.origin[arc]
         total += flow
 
 
 @njit(cache=True, nogil=True)
 def _reaches(graph: Residual, source: int, sink: int, parent: Int64s, queue: Int64s) -> bool:
-    seen: Bools = np.zeros(len(parent), np.bool_)
-    seen[source] = True
+    visited: Bools = np.zeros(len(parent), np.bool_)
+    visited[source] = True
     queue[0] = source
     begin, end = 0, 1
     while begin < end:
@@ -177,9 +177,9 @@ def _reaches(graph: Residual, source: int, sink: int, parent: Int64s, queue: Int
         begin += 1
         for arc in range(graph.first[node], graph.first[node + 1]):
             to = graph.to[arc]
-            if seen[to] or graph.room[arc] <= 0:
+            if visited[to] or graph.residual_capacity[arc] <= 0:
                 continue
-            seen[to] = True
+            visited[to] = True
             parent[to] = arc
             if to == sink:
                 return True

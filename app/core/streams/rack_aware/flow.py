@@ -37,17 +37,17 @@ def min_traffic(cost: Int64s, owners: Int64s) -> CheapestTasks:
     ----------
     cost : (tasks, clients) int64. owners : (tasks,) int64.
     """
-    held = np.bincount(owners, minlength=cost.shape[1]).astype(np.int64)
-    return balance_subtopology(cost, np.zeros(len(cost), np.int64), held, held[None, :])
+    counts = np.bincount(owners, minlength=cost.shape[1]).astype(np.int64)
+    return balance_subtopology(cost, np.zeros(len(cost), np.int64), counts, counts[None, :])
 
 
-def balance_subtopology(cost: Int64s, group: Int64s, held: Int64s, share: Int64s) -> CheapestTasks:
+def balance_subtopology(cost: Int64s, group: Int64s, counts: Int64s, share: Int64s) -> CheapestTasks:
     """The client of each task at least cost, where each client keeps its count and its share of each subtopology.
 
     Parameters
     ----------
     cost : (tasks, clients) int64. group : (tasks,) int64, the subtopology of each, from 0.
-    held : (clients,) int64 tasks of each; they sum to the tasks.
+    counts : (clients,) int64 tasks of each; they sum to the tasks.
     share : (subtopologies, clients) int64, how many of each at most.
 
     Raises
@@ -63,17 +63,17 @@ def balance_subtopology(cost: Int64s, group: Int64s, held: Int64s, share: Int64s
     pair_group, pair_client = np.divmod(np.arange(groups * clients, dtype=np.int64), clients)
     tails = np.concatenate([task, first_pair + pair_group * clients + pair_client])
     heads = np.concatenate([first_pair + group[task] * clients + client, first_client + pair_client])
-    room = np.concatenate([np.ones(len(task), np.int64), share.ravel()])
+    capacities = np.concatenate([np.ones(len(task), np.int64), share.ravel()])
     unit_cost = np.concatenate([cost.ravel(), np.zeros(len(pair_client), np.int64)])
-    supplies = np.concatenate([np.ones(tasks, np.int64), np.zeros(groups * clients, np.int64), -held])
-    amounts = _cheapest(tails, heads, room, unit_cost, supplies)[: len(task)].reshape(tasks, clients)
+    supplies = np.concatenate([np.ones(tasks, np.int64), np.zeros(groups * clients, np.int64), -counts])
+    amounts = _cheapest(tails, heads, capacities, unit_cost, supplies)[: len(task)].reshape(tasks, clients)
     chosen = amounts.argmax(axis=1).astype(np.int64)
     return CheapestTasks(chosen, int(cost[np.arange(tasks), chosen].sum()))
 
 
-def _cheapest(tails: Int64s, heads: Int64s, room: Int64s, unit_cost: Int64s, supplies: Int64s) -> Int64s:
+def _cheapest(tails: Int64s, heads: Int64s, capacities: Int64s, unit_cost: Int64s, supplies: Int64s) -> Int64s:
     """(arcs,) int64 flow."""
-    network = Network(supplies, tails.astype(np.int32), heads.astype(np.int32), room)
+    network = Network(supplies, tails.astype(np.int32), heads.astype(np.int32), capacities)
     try:
         return cheapest_amounts(network, unit_cost)
     except InfeasibleFlow:

@@ -30,18 +30,18 @@ def min_traffic(cost: Int64s, owners: Int64s) -> Int64s:
     """
     tasks, clients = cost.shape
     arcs = np.empty((tasks * clients + tasks + clients, 5), np.int64)
-    held = np.zeros(clients, np.int64)
+    counts = np.zeros(clients, np.int64)
     sink = 1 + tasks + clients
     n = 0
     for task in range(tasks):
-        held[owners[task]] += 1
+        counts[owners[task]] += 1
         for client in range(clients):
             arcs[n] = (1 + task, 1 + tasks + client, 1, cost[task, client], 1 if owners[task] == client else 0)
             n += 1
         arcs[n] = (SOURCE, 1 + task, 1, 0, 1)
         n += 1
     for client in range(clients):
-        arcs[n] = (1 + tasks + client, sink, held[client], 0, held[client])
+        arcs[n] = (1 + tasks + client, sink, counts[client], 0, counts[client])
         n += 1
     graph = _residual(arcs, sink + 1)
     chosen = np.full(tasks, NEVER_ENDS, np.int64)
@@ -53,13 +53,13 @@ def min_traffic(cost: Int64s, owners: Int64s) -> Int64s:
 
 
 @njit(cache=True, nogil=True)
-def balance_subtopology(cost: Int64s, group: Int64s, held: Int64s, share: Int64s) -> Int64s:
+def balance_subtopology(cost: Int64s, group: Int64s, counts: Int64s, share: Int64s) -> Int64s:
     """The client of each task at least cost, where each client keeps its count and its share of each subtopology.
 
     Parameters
     ----------
     cost : (tasks, clients) int64, tasks ascending. group : (tasks,) int64, the subtopology of each, ascending from 0.
-    held : (clients,) int64 tasks of each. share : (subtopologies, clients) int64, how many of each at most.
+    counts : (clients,) int64 tasks of each. share : (subtopologies, clients) int64, how many of each at most.
 
     Returns
     -------
@@ -82,7 +82,7 @@ def balance_subtopology(cost: Int64s, group: Int64s, held: Int64s, share: Int64s
             node = first_client + number * clients + client
             arcs[n] = (node, second_stage + client, share[number, client], 0, 0)
             n += 1
-        arcs[n] = (second_stage + client, sink, held[client], 0, 0)
+        arcs[n] = (second_stage + client, sink, counts[client], 0, 0)
         n += 1
     graph = _residual(arcs, sink + 1)
     fill_max_flow(graph, SOURCE, sink)
@@ -98,7 +98,7 @@ def balance_subtopology(cost: Int64s, group: Int64s, held: Int64s, share: Int64s
 def _client_of(graph: Residual, node: int, first_client: int) -> int:
     """Where a task's flow goes: the one arc to a client that has no room left; −1 where it has none."""
     for arc in range(graph.first[node], graph.first[node + 1]):
-        if graph.to[arc] >= first_client and graph.room[arc] == 0:
+        if graph.to[arc] >= first_client and graph.residual_capacity[arc] == 0:
             return int(graph.to[arc] - first_client)
     return -1
 
@@ -114,7 +114,7 @@ def _residual(arcs: Int64s, nodes: int) -> Residual:
         # The smallest 32-bit integer is its own negative in Java.
         back_cost[arc] = arcs[arc, 3] if arcs[arc, 3] == SMALLEST_INT else -arcs[arc, 3]
     cost = np.concatenate((arcs[:, 3], back_cost))
-    room = np.concatenate((arcs[:, 2] - arcs[:, 4], arcs[:, 4]))
+    residual_capacity = np.concatenate((arcs[:, 2] - arcs[:, 4], arcs[:, 4]))
     order = _by_origin_and_end(origin, to, nodes)
     place = np.empty(2 * n, np.int64)
     place[order] = np.arange(2 * n)
@@ -125,7 +125,7 @@ def _residual(arcs: Int64s, nodes: int) -> Residual:
     first = np.zeros(nodes + 1, np.int64)
     for node in origin:
         first[node + 1] += 1
-    return Residual(np.cumsum(first), origin[order], to[order], cost[order], room[order], mate)
+    return Residual(np.cumsum(first), origin[order], to[order], cost[order], residual_capacity[order], mate)
 
 
 @njit(cache=True, nogil=True)

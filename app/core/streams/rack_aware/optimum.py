@@ -1,9 +1,9 @@
-"""KIP-925: tasks change places so that fewer partitions are read across racks, and every client keeps its count.
+"""KIP-925: rack-aware optimisation of an assignment of tasks.
 
-Hard: each client has as many tasks after as before; of one subtopology about its share, where that is the strategy.
-Soft: the sum of `traffic_cost` for each partition that crosses racks and `non_overlap_cost` for each task that moves.
-Of the assignments with the least cost it is Kafka's own: a flow, from which negative cycles are cancelled one by one in
-the order in which Kafka finds them.
+Hard constraints: each client keeps its number of tasks and, with `balance_subtopology`, has at most its share of each
+subtopology. Soft goal: the least sum of `traffic_cost` for each partition that is read across racks and
+`non_overlap_cost` for each task that moves. Of the assignments with the least cost the answer is Kafka's own: a flow
+from which negative cycles are cancelled one by one, in the order in which Kafka visits them.
 
 Source: KIP-925, `RackAwareTaskAssignor` of Apache Kafka 4.0.
 """
@@ -13,169 +13,174 @@ from dataclasses import dataclass
 import numpy as np
 
 from app.core.model import Int64s
-from app.core.streams.application import Application, Holdings, inconsistent
+from app.core.streams.application import Application, PartialAssignment, inconsistent
 from app.core.streams.model import Bools, RackAwareStrategy, StreamsOptions, TaskPartitions
-from app.core.streams.rack_aware import flow
-from app.core.streams.rack_aware.racks import UNKNOWN, Crossings, crossings, unknown_partitions, why_off
+from app.core.streams.rack_aware import flow, graphs_kernel, swaps_kernel
+from app.core.streams.rack_aware.racks import (
+    UNKNOWN_READS,
+    CrossRackReads,
+    cross_rack_reads,
+    unknown_partitions,
+    why_off,
+)
 from app.errors import RackCostsOverflow
 
 STATELESS_COSTS = (1, 0)
-"""Traffic and non-overlap cost of tasks without state: to move them costs nothing."""
+"""Traffic and non-overlap cost of stateless tasks: a move costs 0."""
 STANDBY_ROUNDS = 4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RackAware:
-    """KIP-925 where it is on."""
+    """KIP-925 for an application in which it is on."""
 
     application: Application
     strategy: RackAwareStrategy
-    counts: Crossings
+    reads: CrossRackReads
 
-    def optimise_active(self, held: Holdings, rows: Int64s, costs: tuple[int, int]) -> int:
-        """Let active tasks change places; returns the cost, of which a part may be for moves.
+    def optimise_active(self, partial: PartialAssignment, rows: Int64s, costs: tuple[int, int]) -> int:
+        """Exchange active tasks between clients in place; returns the total cost, that of moves included.
 
         Parameters
         ----------
-        rows : (rows,) int64 tasks, ascending. costs : of traffic and of a move.
+        rows : (rows,) int64 tasks, ascending.
+        costs : traffic cost and non-overlap cost.
 
         Raises
         ------
-        TaskPartitionsUnknown : of a task whose partitions or their racks nobody knows.
-        InconsistentTasks : of a task that is active nowhere or twice, or that would go to where its standby is.
-        RackCostsOverflow : where costs overflow in a way that Kafka never ends on.
+        TaskPartitionsUnknown : if the partitions of a task, or their racks, are unknown.
+        InconsistentTasks : if a task is active on no client or on two, or would move to the client of its standby.
+        RackCostsOverflow : if costs overflow so that Kafka's own code does not terminate.
         """
         if not len(rows):
             return 0
-        owners = self._owners(held.active, rows)
-        cost = int32_costs(self.counts.sources[:, rows].T, held.active[:, rows].T, *costs)
-        chosen = self._solve(rows, cost, owners)
-        for at in np.flatnonzero(chosen < 0)[:1].tolist():
+        owners = self._owners(partial.active, rows)
+        cost = int32_costs(self.reads.sources[:, rows].T, partial.active[:, rows].T, *costs)
+        target = self._solve(rows, cost, owners)
+        for at in np.flatnonzero(target < 0)[:1].tolist():
             raise inconsistent(self.application, int(rows[at]), "finds no client", "IllegalStateException")
-        for at in np.flatnonzero(chosen != owners).tolist():
+        for at in np.flatnonzero(target != owners).tolist():
             row = int(rows[at])
-            if held.standby[chosen[at], row]:
+            if partial.standby[target[at], row]:
                 raise inconsistent(
                     self.application, row, "would go to where its standby is", "IllegalArgumentException"
                 )
-            held.active[owners[at], row] = False
-            held.active[chosen[at], row] = True
-        return int(cost[np.arange(len(rows)), chosen].sum())
+            partial.active[owners[at], row] = False
+            partial.active[target[at], row] = True
+        return int(cost[np.arange(len(rows)), target].sum())
 
-    def cheapest_active(self, held: Holdings, rows: Int64s, costs: tuple[int, int]) -> flow.CheapestTasks:
-        """What active tasks could be at the same cost as `optimise_active` makes them, by an exact flow.
+    def cheapest_active(self, partial: PartialAssignment, rows: Int64s, costs: tuple[int, int]) -> flow.CheapestTasks:
+        """An optimal assignment of active tasks, of the same cost as that of `optimise_active`, from an exact flow.
 
-        Nothing changes in what is held; clients are numbered in the application's order.
+        `partial` does not change. Clients are numbered in the application's order.
 
         Parameters
         ----------
-        rows, costs : as there.
+        rows, costs : as in `optimise_active`.
 
         Raises
         ------
-        TaskPartitionsUnknown, InconsistentTasks : as there.
+        TaskPartitionsUnknown, InconsistentTasks : as in `optimise_active`.
         """
         if not len(rows):
             return flow.CheapestTasks(np.zeros(0, np.int64), 0)
-        owners = self._owners(held.active, rows)
-        cost = int32_costs(self.counts.sources[:, rows].T, held.active[:, rows].T, *costs)
+        owners = self._owners(partial.active, rows)
+        cost = int32_costs(self.reads.sources[:, rows].T, partial.active[:, rows].T, *costs)
         if self.strategy is RackAwareStrategy.MIN_TRAFFIC:
             return flow.min_traffic(cost, owners)
         return flow.balance_subtopology(cost, *self._shares(rows, owners))
 
-    def optimise_standbys(self, held: Holdings, costs: tuple[int, int], tags_held: Bools | None) -> int:
-        """Let standbys of two clients at a time change places, in up to four rounds; returns the cost of their traffic.
+    def optimise_standbys(self, partial: PartialAssignment, costs: tuple[int, int], tag_values: Bools | None) -> int:
+        """Swap standbys between pairs of clients in place, in up to four rounds; returns the cost of their traffic.
 
         Parameters
         ----------
-        tags_held : (clients, tag values) bool, where a move must not lower how many tag values hold a task; or None.
+        tag_values : (clients, tag values) bool, if a swap must not lower the number of a task's tag values; or None.
         """
-        from app.core.streams.rack_aware import swaps_kernel as kernel  # noqa: PLC0415 — numba takes long to import
-
-        self._require_known(self.counts.changelogs, np.flatnonzero(held.standby.any(axis=0)))
-        tags = np.zeros((len(held.standby), 0), np.bool_) if tags_held is None else tags_held
-        ended = kernel.swap_standbys(
-            held.active,
-            held.standby,
-            self.counts.changelogs,
-            self.counts.client_racks,
+        self._require_known(self.reads.changelogs, np.flatnonzero(partial.standby.any(axis=0)))
+        tags = np.zeros((len(partial.standby), 0), np.bool_) if tag_values is None else tag_values
+        is_complete = swaps_kernel.swap_standbys(
+            partial.active,
+            partial.standby,
+            self.reads.changelogs,
+            self.reads.client_racks,
             tags,
             costs[0],
             costs[1],
             STANDBY_ROUNDS,
         )
-        if not ended:
-            raise _endless()
-        return self.standby_cost(held, costs[0])
+        if not is_complete:
+            raise _costs_overflow()
+        return self.standby_cost(partial, costs[0])
 
-    def active_cost(self, held: Holdings, rows: Int64s, traffic_cost: int) -> int:
-        """What active tasks cost where they are."""
+    def active_cost(self, partial: PartialAssignment, rows: Int64s, traffic_cost: int) -> int:
+        """Traffic cost of the active tasks on their current clients."""
         if not len(rows):
             return 0
-        self._owners(held.active, rows)
-        return _cost_where_held(self.counts.sources[:, rows], held.active[:, rows], traffic_cost)
+        self._owners(partial.active, rows)
+        return _current_cost(self.reads.sources[:, rows], partial.active[:, rows], traffic_cost)
 
-    def standby_cost(self, held: Holdings, traffic_cost: int) -> int:
-        """What standbys cost where they are."""
-        self._require_known(self.counts.changelogs, np.flatnonzero(held.standby.any(axis=0)))
-        return _cost_where_held(self.counts.changelogs, held.standby, traffic_cost)
+    def standby_cost(self, partial: PartialAssignment, traffic_cost: int) -> int:
+        """Traffic cost of the standbys on their current clients."""
+        self._require_known(self.reads.changelogs, np.flatnonzero(partial.standby.any(axis=0)))
+        return _current_cost(self.reads.changelogs, partial.standby, traffic_cost)
 
     def _require_known(self, counts: Int64s, rows: Int64s) -> None:
-        for row in rows[(counts[:, rows] == UNKNOWN).any(axis=0)].tolist():
+        for row in rows[(counts[:, rows] == UNKNOWN_READS).any(axis=0)].tolist():
             raise unknown_partitions(self.application, row)
 
     def _owners(self, active: Bools, rows: Int64s) -> Int64s:
-        """(rows,) int64: the client of each task. The first task that is out of order decides on the failure."""
+        """(rows,) int64: the client of each task. The first inconsistent task decides the failure."""
         times = active[:, rows].sum(axis=0)
-        for at in np.flatnonzero((times != 1) | (self.counts.sources[:, rows] == UNKNOWN).any(axis=0))[:1].tolist():
+        for at in np.flatnonzero((times != 1) | (self.reads.sources[:, rows] == UNKNOWN_READS).any(axis=0))[
+            :1
+        ].tolist():
             row = int(rows[at])
-            if len(active) and self.counts.sources[0, row] == UNKNOWN:
+            if len(active) and self.reads.sources[0, row] == UNKNOWN_READS:
                 raise unknown_partitions(self.application, row)
-            what = "is active on several clients" if times[at] else "is active on no client"
-            raise inconsistent(self.application, row, what, "IllegalArgumentException")
+            predicate = "is active on several clients" if times[at] else "is active on no client"
+            raise inconsistent(self.application, row, predicate, "IllegalArgumentException")
         owners: Int64s = active[:, rows].argmax(axis=0)
         return owners
 
     def _solve(self, rows: Int64s, cost: Int64s, owners: Int64s) -> Int64s:
-        from app.core.streams.rack_aware import graphs_kernel as kernel  # noqa: PLC0415 — numba takes long to import
-
         if self.strategy is RackAwareStrategy.MIN_TRAFFIC:
-            chosen: Int64s = kernel.min_traffic(cost, owners)
+            target: Int64s = graphs_kernel.min_traffic(cost, owners)
         else:
-            chosen = kernel.balance_subtopology(cost, *self._shares(rows, owners))
-        if chosen[0] == kernel.NEVER_ENDS:
-            raise _endless()
-        return chosen
+            target = graphs_kernel.balance_subtopology(cost, *self._shares(rows, owners))
+        if target[0] == graphs_kernel.NEVER_ENDS:
+            raise _costs_overflow()
+        return target
 
     def _shares(self, rows: Int64s, owners: Int64s) -> tuple[Int64s, Int64s, Int64s]:
-        """Each task's subtopology, each client's count, and how many tasks of each subtopology it has at most."""
+        """Each task's subtopology, each client's number of tasks, and each client's share of each subtopology."""
         subtopologies = np.array([self.application.task_ids[row][0] for row in rows.tolist()], np.int64)
-        group = np.unique(subtopologies, return_inverse=True)[1].astype(np.int64)
-        held = np.bincount(owners, minlength=len(self.application.clients))
-        # The very expression of Kafka's, whose rounding the ceiling may hang on.
-        share = np.ceil(held[None, :] * 1.0 / len(rows) * np.bincount(group)[:, None]).astype(np.int64)
-        return group, held, share
+        subtopology = np.unique(subtopologies, return_inverse=True)[1].astype(np.int64)
+        counts = np.bincount(owners, minlength=len(self.application.clients))
+        # The same expression as Kafka's, since the ceiling can depend on its rounding.
+        share = np.ceil(counts[None, :] * 1.0 / len(rows) * np.bincount(subtopology)[:, None]).astype(np.int64)
+        return subtopology, counts, share
 
 
 def rack_aware(
     application: Application, options: StreamsOptions, partitions: TaskPartitions | None
 ) -> RackAware | None:
-    """KIP-925 for an application, or None where it is off; `why_off` says why."""
+    """KIP-925 for an application, or None if it is off; `why_off` gives the reason."""
     if partitions is None or why_off(application.clients, options, partitions) is not None:
         return None
-    counts = crossings(application, partitions, describes_changelogs=options.num_standby_replicas != 0)
-    return RackAware(application, options.rack_aware_assignment_strategy, counts)
+    reads = cross_rack_reads(application, partitions, describes_changelogs=options.num_standby_replicas != 0)
+    return RackAware(application, options.rack_aware_assignment_strategy, reads)
 
 
-def int32_costs(crossing: Int64s, held: Bools, traffic_cost: int, non_overlap_cost: int) -> Int64s:
-    """(tasks, clients) int64: what each task costs on each client, with Java's 32-bit arithmetic."""
-    cost = crossing * traffic_cost + np.where(held, 0, non_overlap_cost)
+def int32_costs(crossing: Int64s, is_current: Bools, traffic_cost: int, non_overlap_cost: int) -> Int64s:
+    """(tasks, clients) int64: the cost of each task on each client, in Java's 32-bit arithmetic."""
+    cost = crossing * traffic_cost + np.where(is_current, 0, non_overlap_cost)
     return np.ascontiguousarray(cost.astype(np.int32), np.int64)
 
 
-def _endless() -> RackCostsOverflow:
+def _costs_overflow() -> RackCostsOverflow:
     return RackCostsOverflow("a task's cost on a client wraps to -2^31, which is its own negative in Java")
 
 
-def _cost_where_held(crossing: Int64s, held: Bools, traffic_cost: int) -> int:
-    return int(int32_costs(crossing, held, traffic_cost, 0)[held].sum())
+def _current_cost(crossing: Int64s, is_current: Bools, traffic_cost: int) -> int:
+    return int(int32_costs(crossing, is_current, traffic_cost, 0)[is_current].sum())

@@ -1,7 +1,7 @@
-"""Whether KIP-925 is on, and why not; and how many partitions of each task cross racks on each client.
+"""Whether KIP-925 is on, why it is off, and the partitions of each task that each client would read across racks.
 
-It is on where a strategy is set, every client has a rack, and every partition of every task has replicas that all have
-one; changelogs count only where there are standbys. It goes off without a word to anybody but a log.
+It is on if a strategy is set, every client has a rack, and every partition of every task has replicas that all have a
+rack; changelogs count only if there are standbys. Kafka reports that it is off in a log only.
 
 Source: KIP-925, `RackAwareTaskAssignor` of Apache Kafka 4.0.
 """
@@ -20,7 +20,7 @@ from app.errors import KafkaError, TaskPartitionsUnknown
 
 
 class RacksOff(Enum):
-    """Why racks decide nothing."""
+    """Why racks have no influence."""
 
     NO_STRATEGY = "no_strategy"
     NO_PARTITIONS = "no_partitions"
@@ -32,7 +32,7 @@ class RacksOff(Enum):
 
 @dataclass(frozen=True, slots=True)
 class WhyOff:
-    """The first reason for which racks decide nothing, and whom it is about: a process id, a partition, a broker."""
+    """The first reason why racks have no influence; the detail names a process id, a partition or a broker."""
 
     reason: RacksOff
     detail: str
@@ -41,7 +41,7 @@ class WhyOff:
 def why_off(
     clients: Sequence[StreamsClient], options: StreamsOptions, partitions: TaskPartitions | None
 ) -> WhyOff | None:
-    """Say why KIP-925 is off, or None where it is on."""
+    """The reason why KIP-925 is off, or None if it is on."""
     if options.rack_aware_assignment_strategy is RackAwareStrategy.NONE:
         return WhyOff(RacksOff.NO_STRATEGY, "rack.aware.assignment.strategy is none")
     if partitions is None:
@@ -66,7 +66,7 @@ def _off_by_sources(partitions: TaskPartitions) -> WhyOff | None:
 
 
 def _off_by_changelogs(partitions: TaskPartitions) -> WhyOff | None:
-    """Changelog topics are described, and so every partition of them counts."""
+    """Kafka describes changelog topics, and so every partition of them counts."""
     for topic in dict.fromkeys(topic for topic, _ in _all_of(partitions.changelogs)):
         if topic not in partitions.replicas:
             return WhyOff(RacksOff.PARTITION_MISSING, f"changelog topic {topic} cannot be described")
@@ -83,8 +83,8 @@ def _off_by_replicas(
         return WhyOff(RacksOff.PARTITION_WITHOUT_REPLICAS, f"partition {topic}-{partition} has no replicas")
     for broker in replicas:
         if rack_of.get(broker) is None:
-            what = f"broker {broker}, which holds {topic}-{partition}, has no rack"
-            return WhyOff(RacksOff.BROKER_WITHOUT_RACK, what)
+            detail = f"broker {broker}, which holds {topic}-{partition}, has no rack"
+            return WhyOff(RacksOff.BROKER_WITHOUT_RACK, detail)
     return None
 
 
@@ -93,12 +93,14 @@ def _all_of(by_task: Mapping[TaskId, Sequence[TopicPartition]]) -> dict[TopicPar
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Crossings:
-    """How many partitions cross racks: `sources` for active tasks, `changelogs` for standbys.
+class CrossRackReads:
+    """Partitions that clients would read across racks.
 
-    sources, changelogs : (clients, tasks) int64 partitions without a replica in the client's rack; `UNKNOWN` where the
-        task has no partitions, or one of which no racks are known.
-    client_racks : (clients,) int64, equal where racks are.
+    Parameters
+    ----------
+    sources, changelogs : (clients, tasks) int64 partitions without a replica in the client's rack, that an active task
+        or a standby would read; `UNKNOWN_READS` if the task has no partitions, or one whose racks are unknown.
+    client_racks : (clients,) int64 rack numbers.
     """
 
     sources: Int64s
@@ -106,42 +108,44 @@ class Crossings:
     client_racks: Int64s
 
 
-UNKNOWN = -1
+UNKNOWN_READS = -1
 
 
-def crossings(application: Application, partitions: TaskPartitions, *, describes_changelogs: bool) -> Crossings:
-    """Count them; clients must have racks.
+def cross_rack_reads(
+    application: Application, partitions: TaskPartitions, *, describes_changelogs: bool
+) -> CrossRackReads:
+    """Count the partitions that each client would read across racks, for each task; every client has a rack.
 
     Parameters
     ----------
-    describes_changelogs : whether Kafka asks for the changelog topics, which it does where there are to be standbys;
-        else it knows of their partitions only those that are some task's source.
+    describes_changelogs : whether Kafka describes the changelog topics, which it does if standbys are requested;
+        otherwise it knows only those of their partitions that are a source of some task.
     """
     racks: dict[str, int] = {}
     client_racks = np.array(
         [racks.setdefault(client.rack_id or "", len(racks)) for client in application.clients], np.int64
     )
-    held_in = {partition: _racks_of(partition, partitions) for partition in _all_of(partitions.sources)}
-    sources = _crossings_by_rack(application, partitions.sources, held_in, racks)
+    racks_of = {partition: _racks_of(partition, partitions) for partition in _all_of(partitions.sources)}
+    sources = _reads_by_rack(application, partitions.sources, racks_of, racks)
     if describes_changelogs:
-        held_in |= {partition: _racks_of(partition, partitions) for partition in _all_of(partitions.changelogs)}
-    changelogs = _crossings_by_rack(application, partitions.changelogs, held_in, racks)
-    return Crossings(sources[client_racks], changelogs[client_racks], client_racks)
+        racks_of |= {partition: _racks_of(partition, partitions) for partition in _all_of(partitions.changelogs)}
+    changelogs = _reads_by_rack(application, partitions.changelogs, racks_of, racks)
+    return CrossRackReads(sources[client_racks], changelogs[client_racks], client_racks)
 
 
-def _crossings_by_rack(
+def _reads_by_rack(
     application: Application,
     by_task: Mapping[TaskId, Sequence[TopicPartition]],
-    held_in: Mapping[TopicPartition, set[str | None]],
+    racks_of: Mapping[TopicPartition, set[str | None]],
     racks: Mapping[str, int],
 ) -> Int64s:
     """(client racks, tasks) int64."""
-    counts = np.full((len(racks), len(application.task_ids)), UNKNOWN, np.int64)
+    counts = np.full((len(racks), len(application.task_ids)), UNKNOWN_READS, np.int64)
     for row, task in enumerate(application.task_ids):
-        own = [held_in.get(partition) for partition in dict.fromkeys(by_task.get(task, ()))]
-        if own and all(own):
+        replica_racks = [racks_of.get(partition) for partition in dict.fromkeys(by_task.get(task, ()))]
+        if replica_racks and all(replica_racks):
             for rack, number in racks.items():
-                counts[number, row] = sum(rack not in held for held in own if held)
+                counts[number, row] = sum(rack not in of_partition for of_partition in replica_racks if of_partition)
     return counts
 
 
@@ -152,7 +156,7 @@ def _racks_of(partition: TopicPartition, partitions: TaskPartitions) -> set[str 
 
 
 def unknown_partitions(application: Application, row: int) -> TaskPartitionsUnknown:
-    """The failure where a task's partitions or their racks are asked for and nobody knows them."""
+    """The failure if a task's partitions or their racks are needed and unknown."""
     task = name_of(application.task_ids[row])
     return TaskPartitionsUnknown(
         f"racks decide, and task {task} has no partitions or one without known racks",

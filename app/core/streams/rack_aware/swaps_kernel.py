@@ -58,10 +58,10 @@ def _swap(
     for at in range(len(rows)):
         owners[at] = 0 if standby[one, rows[at]] else 1
         for side in range(2):
-            own = crossing[pair[side], rows[at]] * traffic_cost
+            current = crossing[pair[side], rows[at]] * traffic_cost
             if owners[at] != side:
-                own += non_overlap_cost
-            cost[at, side] = np.int64(np.int32(own & 0xFFFFFFFF))
+                current += non_overlap_cost
+            cost[at, side] = np.int64(np.int32(current & 0xFFFFFFFF))
     chosen = min_traffic(cost, owners)
     if chosen[0] == NEVER_ENDS:
         return NEVER_ENDS

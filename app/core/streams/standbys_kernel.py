@@ -1,0 +1,114 @@
+"""Compiled loops of the standby policies: the least loaded client that may have each next standby.
+
+Kafka stores the clients in a queue by tasks a thread, and adds a changed client again before the next poll, so that a
+search for the minimum is equivalent.
+"""
+
+import numpy as np
+from numba import njit
+
+from app.core.model import NO_CLIENT, Int64s
+from app.core.streams.loads_kernel import is_less, load
+from app.core.streams.model import Bools
+
+
+@njit(cache=True, nogil=True)
+def place_on_least_loaded(
+    rows: Int64s, requested: Int64s, active: Bools, standby: Bools, counts: Int64s, capacities: Int64s
+) -> None:
+    """Place as many standbys of each task as requested or possible; changes `standby` and `counts`."""
+    free = np.ones(len(capacities), np.bool_)
+    for at in range(len(rows)):
+        row = rows[at]
+        for _ in range(requested[at]):
+            client = _least_loaded(row, free, active, standby, counts, capacities)
+            if client == NO_CLIENT:
+                break
+            standby[client, row] = True
+            counts[client] += 1
+
+
+@njit(cache=True, nogil=True)
+def place_apart_by_tags(
+    rows: Int64s,
+    remaining: Int64s,
+    values: Int64s,
+    active: Bools,
+    standby: Bools,
+    counts: Int64s,
+    capacities: Int64s,
+) -> tuple[Bools, int]:
+    """Place standbys apart by tags; changes `standby`, `counts` and `remaining`.
+
+    Parameters
+    ----------
+    rows : (stateful,) int64 tasks.
+    remaining : (stateful,) int64 standbys still to place.
+    values : (clients, tags) int64, as `tag_vectors` returns them.
+    active, standby : (clients, tasks) bool.
+
+    Returns
+    -------
+    (stateful,) bool, whether all standbys of the task are placed; and the index of a task that is active a second time
+    when they are, on which Kafka fails, or `NO_CLIENT`.
+    """
+    clients, tags = values.shape
+    n_values = np.zeros(tags, np.int64)
+    for tag in range(tags):
+        for client in range(clients):
+            n_values[tag] = max(n_values[tag], values[client, tag] + 1)
+    is_complete = np.zeros(len(rows), np.bool_)
+    widest = 1
+    for tag in range(tags):
+        widest = max(widest, n_values[tag])
+    used = np.zeros((tags, widest), np.bool_)
+    free = np.ones(clients, np.bool_)
+    for at in range(len(rows)):
+        row = rows[at]
+        for owner in range(clients):
+            if not active[owner, row]:
+                continue
+            if is_complete[at]:
+                return is_complete, at
+            used[:] = False
+            last, copies = owner, 1
+            while True:
+                for tag in range(tags):
+                    value = values[last, tag]
+                    if value < 0:
+                        continue
+                    if n_values[tag] <= copies:
+                        used[tag] = False
+                    else:
+                        used[tag, value] = True
+                for client in range(clients):
+                    free[client] = True
+                    for tag in range(tags):
+                        value = values[client, tag]
+                        if value >= 0 and used[tag, value]:
+                            free[client] = False
+                last = _least_loaded(row, free, active, standby, counts, capacities)
+                if last == NO_CLIENT:
+                    break
+                standby[last, row] = True
+                counts[last] += 1
+                copies += 1
+                remaining[at] -= 1
+                if remaining[at] <= 0:
+                    break
+            is_complete[at] = remaining[at] <= 0
+    return is_complete, NO_CLIENT
+
+
+@njit(cache=True, nogil=True)
+def _least_loaded(row: int, free: Bools, active: Bools, standby: Bools, counts: Int64s, capacities: Int64s) -> int:
+    """The free client with the lowest load that has no copy of the task; of equal ones the first."""
+    best = NO_CLIENT
+    lowest = np.nan
+    for client in range(len(capacities)):
+        if not free[client] or active[client, row] or standby[client, row]:
+            continue
+        client_load = load(counts[client], capacities[client])
+        if best == NO_CLIENT or is_less(client_load, lowest):
+            best, lowest = client, client_load
+    return best
