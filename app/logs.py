@@ -1,4 +1,4 @@
-"""How a process logs: structured lines on standard error, each with the id of the request that it is about."""
+"""Logging: structured lines on standard error, each with the id of its request."""
 
 import io
 import logging
@@ -9,16 +9,16 @@ import structlog
 
 from app.errors.quotation import escaped
 
-# The local variables of a request's frames hold its headers, and so its key.
+# The local variables of the frames of a request contain its headers, and so its API key.
 _WITHOUT_LOCALS = structlog.tracebacks.ExceptionDictTransformer(show_locals=False)
 
 
 def configure(log_format: Literal["auto", "json", "console"], level: str) -> None:
     """Send structlog's and the standard library's lines through one renderer.
 
-    `auto` is for people where standard error is a terminal, and JSON everywhere else.
+    `auto` is `console` if standard error is a terminal, and otherwise JSON.
     """
-    for_people = log_format == "console" or (log_format == "auto" and sys.stderr.isatty())
+    is_console = log_format == "console" or (log_format == "auto" and sys.stderr.isatty())
     shared: list[structlog.typing.Processor] = [
         structlog.contextvars.merge_contextvars,
         structlog.processors.add_log_level,
@@ -26,7 +26,7 @@ def configure(log_format: Literal["auto", "json", "console"], level: str) -> Non
     ]
     renderers: list[structlog.typing.Processor] = (
         [_escape, structlog.dev.ConsoleRenderer(exception_formatter=_write_traceback)]
-        if for_people
+        if is_console
         else [structlog.processors.ExceptionRenderer(_WITHOUT_LOCALS), structlog.processors.JSONRenderer()]
     )
     structlog.configure(
@@ -45,7 +45,7 @@ def configure(log_format: Literal["auto", "json", "console"], level: str) -> Non
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level.upper())
-    # The queue tells of every look it takes; what a worker does is in the jobs.
+    # Procrastinate logs every poll of its queue; the state of jobs is in the database.
     for chatty in ("procrastinate", "alembic"):
         logging.getLogger(chatty).setLevel(max(logging.WARNING, root.level))
     # Every request is logged once, by the middleware, with its id.
@@ -55,12 +55,12 @@ def configure(log_format: Literal["auto", "json", "console"], level: str) -> Non
 def _escape(
     _: structlog.typing.WrappedLogger, __: str, event: structlog.typing.EventDict
 ) -> structlog.typing.EventDict:
-    """Write what would act on a terminal, or begin a line, as escapes: a path or an error of a library may hold it."""
+    """Escape characters that control a terminal or begin a line: a path or an error of a library may contain them."""
     return {name: escaped(value) if isinstance(value, str) else value for name, value in event.items()}
 
 
 def _write_traceback(stream: TextIO, exception: structlog.typing.ExcInfo) -> None:
-    """A traceback for people, indented: no line of a message in it is taken for a line of the log."""
+    """Write an indented traceback, so that no line of a message in it looks like a line of the log."""
     written = io.StringIO()
     structlog.dev.plain_traceback(written, exception)
     stream.write("\n".join([f"    {escaped(line)}" if line else "" for line in written.getvalue().split("\n")]))

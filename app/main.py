@@ -31,7 +31,7 @@ from app.api import (
 from app.api.admission import Admission, Capacity
 from app.api.auth import principal
 from app.api.health import Readiness
-from app.api.middleware import BodyLimit, Overload, RequestLog, SameOrigin
+from app.api.middleware import BodyLimit, Overload, RequestLog, SameOrigin, TrustedHost
 from app.api.plan_kinds import PLAN_RESOURCES
 from app.services import groups as group_service
 from app.services import keys as key_service
@@ -43,7 +43,7 @@ from app.web import assets, home
 from app.web import plans as pages
 
 _FOLLOWERS = 2
-"""Connections that those who follow a sweep look through, of the ones that `Settings` spares."""
+"""Database connections of progress streams, of the spare ones in `Settings`."""
 
 
 def create_app(settings: Settings | None = None) -> FastAPI:
@@ -51,7 +51,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
 
     Parameters
     ----------
-    settings : read from the environment where they are not given; `database_url` has to be set.
+    settings : if None, read from the environment; `database_url` has to be set.
     """
     settings = settings or Settings()
     logs.configure(settings.log_format, settings.log_level)
@@ -64,8 +64,8 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         current_default_thread_limiter().total_tokens = settings.threads
-        # Compiled loops take a second to load, and the better part of a minute the first time ever: neither the start
-        # nor the first caller waits for that.
+        # Compiled loops take a second to load, and up to a minute to compile: neither the start nor the first caller
+        # waits for that.
         preparing = Thread(target=_prepare, args=(app,), name="prepare")
         preparing.start()
         yield
@@ -96,7 +96,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.include_router(pages.router(database, dependencies=[may_read]))
     document.install(app, settings.limits)
     problems.install(app)
-    # The last one added is the outermost: every answer is logged, a refused body or origin too.
+    # The middleware that is added last is the outermost: every response is logged, also of a rejected body or origin.
     app.add_middleware(Overload, admission=admission)
     app.add_middleware(BodyLimit, max_body_bytes=settings.max_body_bytes)
     if settings.allowed_origins:
@@ -107,13 +107,15 @@ def create_app(settings: Settings | None = None) -> FastAPI:
             allow_headers=["Authorization", "Content-Type", "Idempotency-Key", "If-Match", "If-None-Match", "Prefer"],
             expose_headers=["ETag", "Location", "Retry-After", "X-Request-ID"],
         )
-    app.add_middleware(SameOrigin, allowed_origins=settings.allowed_origins, hosts=settings.hosts)
+    app.add_middleware(SameOrigin, allowed_origins=settings.allowed_origins)
+    if settings.hosts is not None:
+        app.add_middleware(TrustedHost, hosts=settings.hosts)
     app.add_middleware(RequestLog)
     return app
 
 
 def _prepare(app: FastAPI) -> None:
-    """Keep the documentation's examples and load the compiled loops, until the service ends."""
+    """Store the examples of the documentation and load the compiled loops, unless the service ends before."""
     database: Database = app.state.database
     steps: tuple[Callable[[], None], ...] = (
         lambda: seeding.keep_examples(database),
@@ -130,6 +132,6 @@ def _prepare(app: FastAPI) -> None:
         try:
             step()
         except DBAPIError as lost:
-            # The service answers without them; the next start keeps them.
+            # The service answers without them; the next start stores them.
             structlog.get_logger().warning("examples.not_kept", detail=str(lost.orig))
     app.state.is_prepared.set()

@@ -9,9 +9,11 @@ import typer.main
 from typer.core import TyperCommand, TyperGroup
 
 from app import cli
-from app.api.statuses import STATUS
-from app.errors import Failure
+from app.api.statuses import status_of
+from app.errors.failure import Failure
+from app.errors.registry import FAILURES
 from app.formats.wire_formats import WireFormat
+from app.services.limits import Limits
 from app.services.plans.exports import FORMATS
 from app.settings import Settings
 from tests.conftest import ROOT
@@ -33,14 +35,14 @@ def settings() -> Rows:
             "" if field.default in (None, ()) else code(str(field.default)),
             field.description or "",
         )
-        for name, field in Settings.model_fields.items()
+        # The fields of a base class come first; the table ends with the limits.
+        for name, field in sorted(Settings.model_fields.items(), key=lambda item: item[0] in Limits.model_fields)
     ]
 
 
 def problems() -> Rows:
     """Every failure that has a code, by code: its status, empty if no answer has it, and the docstring's first line."""
-    named = {failure.code: failure for failure in _subclasses(Failure) if hasattr(failure, "code")}
-    return [(code(name), _status(named[name]), _first_line(named[name].__doc__)) for name in sorted(named)]
+    return [(code(name), _status(failure), _first_line(failure.__doc__)) for name, failure in sorted(FAILURES.items())]
 
 
 def commands() -> Rows:
@@ -73,14 +75,9 @@ TABLES = (
 )
 
 
-def _subclasses(failure: type[Failure]) -> Iterator[type[Failure]]:
-    for subclass in failure.__subclasses__():
-        yield subclass
-        yield from _subclasses(subclass)
-
-
 def _status(failure: type[Failure]) -> str:
-    return str(STATUS[failure].value) if failure in STATUS else ""
+    status = status_of(failure)
+    return "" if status is None else str(status.value)
 
 
 def _walk(command: object, words: Sequence[str]) -> Iterator[tuple[Sequence[str], TyperCommand]]:

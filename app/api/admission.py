@@ -1,9 +1,9 @@
-"""How many requests are served at once, how many wait, and when one is turned away.
+"""Admission control: how many requests are served concurrently, how many wait, and when one is rejected.
 
-A request that needs the database or a thread for long has to be admitted first. It is admitted once its body has been
-read, so that slow senders keep nobody else waiting. From then on, the order is the same for every request: its slot, a
-thread, a connection. There are at least as many threads and connections as slots (`Settings` checks it), so that no
-request waits for one of the three while it holds another.
+A request that needs the database, or a thread for long, has to be admitted first. It is admitted when its body has been
+read, so that slow senders delay no other request. From then on the order is the same for every request: slot, thread,
+connection. There are at least as many threads and connections as slots (`Settings` checks it), so that no request waits
+for one of the three while it has another.
 """
 
 import asyncio
@@ -16,12 +16,13 @@ from app.errors import ServiceBusy
 
 @dataclass(frozen=True, slots=True)
 class Capacity:
-    """What the service takes on at once.
+    """Limits of admission.
 
     Parameters
     ----------
-    concurrent : requests that are being served. queued : requests that wait for one of these to end.
-    queue_s : seconds that a request waits at most.
+    concurrent : requests that are served at the same time.
+    queued : requests that wait for one of these to end.
+    queue_s : longest wait of a request, in seconds.
     """
 
     concurrent: int
@@ -30,7 +31,7 @@ class Capacity:
 
 
 class Admission:
-    """Admits requests in the order in which they come. It belongs to one event loop."""
+    """Admits requests in the order of their arrival. Belongs to one event loop."""
 
     def __init__(self, capacity: Capacity) -> None:
         self._capacity = capacity
@@ -38,13 +39,13 @@ class Admission:
         self._queued = 0
 
     def check(self) -> None:
-        """Raise `ServiceBusy` if a request that came now would be turned away."""
+        """Raise `ServiceBusy` if a request that arrived now would be rejected."""
         if self._slots.locked() and self._queued >= self._capacity.queued:
             raise self._busy(f"{self._queued} more wait, which is the limit")
 
     @asynccontextmanager
     async def slot(self) -> AsyncIterator[None]:
-        """Hold a slot for as long as the context lasts.
+        """Occupy a slot for the duration of the context.
 
         Raises
         ------

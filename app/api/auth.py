@@ -1,8 +1,7 @@
-"""Who asks, and what they may do.
+"""Authentication by API key, and authorisation by its scopes.
 
-Where no API key exists the service is open, and `rackplan serve` sees to it that it then listens on a loopback address
-only. From the first key on every request needs one: as a bearer token, or as the password of HTTP Basic, which browsers
-know how to ask for.
+If no API key exists the service is open, and `rackplan serve` then listens on a loopback address only. Once there is a
+key, every request needs one: as a bearer token, or as the password of HTTP Basic, which browsers can prompt for.
 """
 
 from enum import StrEnum
@@ -19,11 +18,11 @@ _BEARER = HTTPBearer(auto_error=False, scheme_name="API key", description="`rack
 _BASIC = HTTPBasic(auto_error=False, scheme_name="API key as password", description="For browsers; any user name.")
 
 ANYONE = "anyone"
-"""The principal where no key exists."""
+"""The principal if no key exists."""
 
 
 class Scope(StrEnum):
-    """What a key may do; each scope includes those before it."""
+    """The scope of a key; each scope includes those before it."""
 
     READ = "read"
     PLAN = "plan"
@@ -36,7 +35,7 @@ def principal(
     bearer: Annotated[HTTPAuthorizationCredentials | None, Depends(_BEARER)],
     basic: Annotated[HTTPBasicCredentials | None, Depends(_BASIC)],
 ) -> str:
-    """The name of the key that asks. Raises `Unauthenticated` or `Forbidden`."""
+    """The name of the key of the request. Raises `Unauthenticated` or `Forbidden`."""
     try:
         return _principal(uow.api_keys, needed, bearer, basic)
     finally:
@@ -60,8 +59,8 @@ def _principal(
             return ANYONE
         raise Unauthenticated("the API key is not valid; it may have been revoked")
     order = list(Scope)
-    held = max((order.index(Scope(scope)) for scope in key.scopes), default=-1)
+    highest = max((order.index(Scope(scope)) for scope in key.scopes), default=-1)
     for scope in needed.scopes:
-        if order.index(Scope(scope)) > held:
+        if order.index(Scope(scope)) > highest:
             raise Forbidden(f"key {key.name} lacks the scope {scope}", scope=scope, scopes=list(key.scopes))
     return key.name

@@ -1,4 +1,4 @@
-"""A cluster as requests write it."""
+"""Request models of a cluster: brokers, topics and recorded groups."""
 
 from typing import Annotated
 
@@ -14,7 +14,7 @@ from app.errors import DuplicatePartition
 
 
 class CapacityRequest(RequestModel):
-    """What a broker can carry."""
+    """Capacity of a broker."""
 
     disk_bytes: Bytes | None = None
     nic_in_bytes_per_s: Bytes | None = None
@@ -22,7 +22,7 @@ class CapacityRequest(RequestModel):
 
 
 class BrokerRequest(RequestModel):
-    """A broker. Without a `rack` it has none, which is not the same as `""`."""
+    """A broker. A missing `rack` is no rack, which differs from the rack `""`."""
 
     id: BrokerId
     rack: Rack | None = None
@@ -33,29 +33,29 @@ class BrokerRequest(RequestModel):
         1.0,
         gt=0,
         allow_inf_nan=False,
-        description="The broker's size beside the others': awareness gives one of weight 2 twice as many replicas.",
+        description="Relative size of the broker: awareness places twice as many replicas on a broker of weight 2.",
     )
 
     def broker(self) -> Broker:
-        """As the core knows it."""
+        """The record of the core."""
         capacity = None if self.capacity is None else BrokerCapacity(**self.capacity.model_dump())
         return Broker(self.id, self.rack, self.fenced, capacity, self.attributes, self.weight)
 
 
 class PartitionRequest(RequestModel):
-    """A partition as it is; `replicas` names the preferred leader first."""
+    """The state of a partition; the first of `replicas` is the preferred leader."""
 
     partition: PartitionId
     replicas: Annotated[list[BrokerId], Field(min_length=1)]
-    isr: list[BrokerId] | None = Field(None, description="In-sync replicas; all of them where it is left out.")
-    leader: BrokerId | None = Field(None, description="None while the partition has no leader.")
+    isr: list[BrokerId] | None = Field(None, description="In-sync replicas; if missing, all replicas.")
+    leader: BrokerId | None = Field(None, description="None if the partition has no leader.")
     size_bytes: Bytes | None = None
     adding_replicas: list[BrokerId] = Field(default_factory=list)
     removing_replicas: list[BrokerId] = Field(default_factory=list)
 
 
 class TopicRequest(RequestModel):
-    """A topic as it is."""
+    """The state of a topic."""
 
     name: TopicName
     topic_id: TopicId | None = None
@@ -63,7 +63,7 @@ class TopicRequest(RequestModel):
 
 
 class SnapshotRequest(RequestModel):
-    """A cluster as it is."""
+    """The state of a cluster."""
 
     cluster: Name
     brokers: list[BrokerRequest]
@@ -71,7 +71,7 @@ class SnapshotRequest(RequestModel):
     groups: list[RecordedGroupRequest] = Field(default_factory=list)
 
     def core(self) -> Cluster:
-        """As the core knows it. Raises `DuplicatePartition`."""
+        """The record of the core. Raises `DuplicatePartition`."""
         brokers = tuple(broker.broker() for broker in self.brokers)
         topics = tuple(_topic(i, topic) for i, topic in enumerate(self.topics))
         return Cluster(self.cluster, brokers, topics, tuple(group.core() for group in self.groups))

@@ -1,4 +1,4 @@
-"""What operations are given: the unit of work and the operator's limits, which the composition root put on the app."""
+"""Dependencies of operations: the unit of work and the limits, which the composition root put on the app."""
 
 from collections.abc import AsyncIterator
 from typing import Annotated
@@ -22,7 +22,7 @@ async def _unit_of_work(request: Request) -> AsyncIterator[UnitOfWork]:
         try:
             yield uow
         except BaseException:
-            # A caller who has gone away cancels this: the connection is given back all the same.
+            # A client that disconnects cancels this task: the connection is returned all the same.
             with CancelScope(shield=True):
                 await run_in_threadpool(uow.rollback)
             raise

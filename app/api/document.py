@@ -24,7 +24,7 @@ Limits are settings of the service; a request above one is answered with a probl
 
 
 def install(app: FastAPI, limits: Limits) -> None:
-    """Make the app describe itself, with its limits."""
+    """Make the app serve this document, with its limits."""
 
     def openapi() -> dict[str, Any]:
         if app.openapi_schema is None:
@@ -35,9 +35,8 @@ def install(app: FastAPI, limits: Limits) -> None:
 
 
 def _document(app: FastAPI, limits: Limits) -> dict[str, Any]:
-    # Numbers alone: where datasets may lie is between the operator and whoever asks for one.
-    named = {name: getattr(limits, name) for name in Limits.__slots__ if name.startswith("max_")}
-    table = "\n".join(f"- `{name}`: {limit:,}" for name, limit in named.items())
+    values = {name: getattr(limits, name) for name in Limits.numbers()}
+    table = "\n".join(f"- `{name}`: {values[name]:,}. {meaning}" for name, meaning in Limits.numbers().items())
     document = get_openapi(
         title=TITLE,
         version=app.version,
@@ -53,9 +52,9 @@ def _document(app: FastAPI, limits: Limits) -> dict[str, Any]:
         ],
         license_info={"name": "Apache-2.0", "identifier": "Apache-2.0"},
     )
-    document["info"]["x-limits"] = named
+    document["info"]["x-limits"] = values
     schemas = document["components"]["schemas"]
-    # These are named by reference only: the body of a snapshot is of three media types, problems of none of FastAPI's.
+    # These are referenced only: the body of a snapshot has three media types, and FastAPI does not know problems.
     _, extra = models_json_schema(
         [(Problem, "validation"), (SnapshotRequest, "validation")], ref_template="#/components/schemas/{model}"
     )
@@ -70,7 +69,7 @@ def _document(app: FastAPI, limits: Limits) -> dict[str, Any]:
 
 
 def _with_whole_bounds(schema: Any) -> Any:
-    """FastAPI writes every bound as a float, which says 2³¹ − 1 oddly and 2⁶³ − 1 wrong."""
+    """Write bounds as integers: FastAPI writes floats, which cannot represent 2⁶³ − 1."""
     if isinstance(schema, list):
         return [_with_whole_bounds(item) for item in schema]
     if not isinstance(schema, dict):
@@ -90,5 +89,5 @@ def _tidy(operation: dict[str, Any]) -> None:
         if status[0] in "45" and MEDIA_TYPE in content:
             content.pop("application/json", None)
     if "security" in operation:
-        # Open while there is no key: then no credentials are needed, and the document says so.
+        # While no key exists the service is open, so that credentials are optional.
         operation["security"] = [{}, *({name: []} for requirement in operation["security"] for name in requirement)]

@@ -1,4 +1,4 @@
-"""What is wrong with the fields of a request, one by one: pydantic's findings as problems word them."""
+"""Convert the validation errors of pydantic to the field errors of a problem document."""
 
 from collections.abc import Mapping, Sequence
 from math import isfinite
@@ -9,29 +9,29 @@ from app.errors.quotation import quoted
 
 
 def field_error(error: Mapping[str, Any], body: object) -> dict[str, Json]:
-    """One of pydantic's errors: where, what, the value as it came and the limit that it passes."""
+    """One field error: pointer, detail, the value as it was received and the limits that it violates."""
     where, *path = error["loc"]
     if where == "body":
         place = pointer(_within(body, path, is_missing=error["type"] == "missing"))
     else:
         place = f"#{where}{pointer(tuple(path))}"
     value = error.get("input")
-    told: dict[str, Json] = {"pointer": place, "detail": error["msg"]}
-    # JSON has no word for NaN and the infinities, which Python's parser takes all the same.
+    document: dict[str, Json] = {"pointer": place, "detail": error["msg"]}
+    # JSON has neither NaN nor infinities, but Python's parser accepts them.
     is_json = isinstance(value, bool | int | str) or (isinstance(value, float) and isfinite(value))
     if is_json and len(str(value)) <= 200:
-        told["value"] = value
-        told["detail"] = f"{error['msg']}; {value!r} given"
+        document["value"] = value
+        document["detail"] = f"{error['msg']}; {value!r} given"
     limits = {
         name: limit
         for name, limit in error.get("ctx", {}).items()
-        if isinstance(limit, bool | int | float | str) and name != "error"  # the detail says that one
+        if isinstance(limit, bool | int | float | str) and name != "error"  # that is in the detail
     }
-    return told | ({"limits": limits} if limits else {})
+    return document | ({"limits": limits} if limits else {})
 
 
 def first_of(field_errors: Sequence[Mapping[str, Json]], *, total: int) -> str:
-    """The first of them in a line, and how many more there are of `total`."""
+    """The first field error as one line, and the number of further ones of `total`."""
     first = field_errors[0] if field_errors else {"pointer": "", "detail": "the request is not valid"}
     more = f" (and {total - 1} more)" if total > 1 else ""
     return f"{quoted(str(first['pointer'])) or 'the body'}: {first['detail']}{more}"
@@ -43,13 +43,13 @@ def pointer(path: FieldPath) -> str:
 
 
 def _within(body: object, path: Sequence[str | int], *, is_missing: bool) -> FieldPath:
-    """The part of a path that the body has: pydantic puts the names of a union's branches between.
+    """The parts of a path that the body has: pydantic inserts the names of branches of unions.
 
-    All of it where the body is not known, as when an operation reads it by itself.
+    If the body is not known, because an operation reads it by itself, the whole path.
     """
     if body is None:
         return tuple(path)
-    found: list[str | int] = []
+    existing: list[str | int] = []
     for position, part in enumerate(path):
         is_last = position == len(path) - 1
         if isinstance(body, Mapping) and (part in body or (is_missing and is_last)):
@@ -58,5 +58,5 @@ def _within(body: object, path: Sequence[str | int], *, is_missing: bool) -> Fie
             body = body[part]
         else:
             continue
-        found.append(part)
-    return tuple(found)
+        existing.append(part)
+    return tuple(existing)

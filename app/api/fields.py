@@ -1,4 +1,4 @@
-"""The scalar fields that several requests share, with the bounds that Kafka sets them."""
+"""Scalar fields that several requests share, with the bounds of Kafka."""
 
 import re
 from base64 import b64decode
@@ -21,7 +21,7 @@ PartitionId = Annotated[int, Field(ge=0, le=INT32_MAX)]
 Bytes = Annotated[int, Field(ge=0, le=INT64_MAX)]
 Seed = Annotated[int, Field(ge=-(2**63), le=INT64_MAX, description="Seed of java.util.Random; a signed 64-bit number.")]
 
-# No control characters: Postgres stores no NUL, and none of the others belongs into a name that people read.
+# No control characters: Postgres stores no NUL, and names are displayed.
 _PRINTABLE = r"^[^\x00-\x1f\x7f]*$"
 Name = Annotated[str, Field(min_length=1, max_length=249, pattern=_PRINTABLE)]
 Rack = Annotated[str, Field(max_length=249, pattern=_PRINTABLE)]
@@ -57,7 +57,7 @@ TopicId = Annotated[
         description="The topic id as `kafka-topics --describe` prints it: 16 bytes in URL-safe base64, 22 characters.",
     ),
 ]
-# What the group protocol carries as a string: ids of groups, members and clients, hosts, names of assignors.
+# Strings of the group protocol: ids of groups, members and clients, hosts, names of assignors.
 GroupString = Annotated[str, Field(min_length=1, max_length=32767, pattern=_PRINTABLE)]
 
 
@@ -70,12 +70,12 @@ def _base64(value: str) -> str:
 
 
 Base64 = Annotated[str, AfterValidator(_base64), Field(description="Bytes in base64.")]
-# A UUID comes as a string, which the strict models would not take for one.
+# JSON has UUIDs as strings, which strict models reject.
 Id = Annotated[UUID, Field(strict=False)]
 
 
 def _rfc3339(value: object) -> object:
-    # Left to itself pydantic takes a number for seconds since 1970, and a date for its midnight.
+    # By default pydantic accepts numbers as seconds since 1970, and dates as midnight.
     if isinstance(value, str) and not _RFC_3339.fullmatch(value):
         raise PydanticCustomError("moment", "A moment is written as RFC 3339 says, such as 2026-01-31T12:00:00Z")
     return value
@@ -89,18 +89,18 @@ def _one_or_several(value: object) -> str:
     return "several" if isinstance(value, list) else "one"
 
 
-# A field that takes one value or a list of them is one of two branches, and only the caller's own is found wrong:
+# A field that accepts one value or a list has two branches; errors are reported for the branch of the value only:
 # `Annotated[Annotated[X, ONE] | Annotated[list[X], SEVERAL], ONE_OR_SEVERAL]`.
 ONE, SEVERAL, ONE_OR_SEVERAL = Tag("one"), Tag("several"), Discriminator(_one_or_several)
 
 
 class Request(BaseModel):
-    """A request's object: unknown fields are refused, and a string is not a number."""
+    """Base of request models: unknown fields are rejected, and strings are not converted to numbers."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
 def one_name(value: object) -> str | None:
-    """Which of several an object is that has one field, by that field's name."""
+    """The name of the only field of an object, as the discriminator of a union; None if it has several."""
     named = list(value) if isinstance(value, dict) else list(getattr(value, "model_fields_set", ()))
     return named[0] if len(named) == 1 else None

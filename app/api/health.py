@@ -1,27 +1,32 @@
 """Liveness, readiness and metrics.
 
-None of the three needs a slot, one of the threads or a connection that requests are served with: they answer at any
-load. Readiness has a database connection and threads of its own, and callers who ask at the same time share one answer.
+None of the three needs a slot, a thread or a connection that serves requests: they answer at any load. The probes have
+database connections and threads of their own, and concurrent callers share one result.
 """
 
 import asyncio
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
 
 import orjson
 import sqlalchemy as sa
+import structlog
 from fastapi import APIRouter, Request, Response
-from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from prometheus_client import CONTENT_TYPE_LATEST
 from pydantic import BaseModel
 
-from app.errors import SparkUnavailable
+from app.api import metrics
+from app.errors import ServiceBusy, SparkUnavailable
 from app.services.spark_master import SparkMaster
 from app.store import migrations
+from app.store.activity import Activity
 from app.store.database import Database
 
 router = APIRouter(tags=["health"])
 
 _TIMEOUT_SECONDS = 2.0
+ResultT = TypeVar("ResultT")
 
 
 class Alive(BaseModel):
@@ -38,7 +43,10 @@ class Ready(BaseModel):
 
 
 class Readiness:
-    """Checks what requests need. It belongs to one event loop; `close` ends its threads and its connection."""
+    """Probes the dependencies of requests, and reads the activity of workers. Belongs to one event loop.
+
+    `close` ends its threads and its connections.
+    """
 
     def __init__(self, database_url: str, spark_master: str) -> None:
         self._database = Database(database_url, connections=2)
@@ -47,24 +55,36 @@ class Readiness:
             "queue": lambda: _queue(self._database),
             "spark": lambda: _spark(SparkMaster(spark_master)),
         }
-        self._threads = ThreadPoolExecutor(len(self._checks), thread_name_prefix="readiness")
-        self._running: dict[str, asyncio.Future[str]] = {}
+        self._threads = ThreadPoolExecutor(len(self._checks) + 1, thread_name_prefix="readiness")
+        self._running: dict[str, asyncio.Future[Any]] = {}
 
     async def checks(self) -> dict[str, str]:
         """Each check's answer: `ok`, `local`, `not asked`, or what is wrong."""
-        answers = await asyncio.gather(*map(self._answer, self._checks))
+        answers = await asyncio.gather(*map(self._check, self._checks))
         return dict(zip(self._checks, answers, strict=True))
 
-    async def _answer(self, name: str) -> str:
-        running = self._running.get(name)
-        if running is None or running.done():
-            running = asyncio.get_running_loop().run_in_executor(self._threads, self._checks[name])
-            self._running[name] = running
+    async def activity(self) -> Activity | None:
+        """Jobs, sweeps and the queue as the database has them; None if it does not answer in time."""
         try:
-            # The check goes on, and whoever asks next is told what came of it: no thread is started for each caller.
-            return await asyncio.wait_for(asyncio.shield(running), _TIMEOUT_SECONDS)
+            return await self._shared("activity", lambda: _activity(self._database))
+        except (TimeoutError, sa.exc.SQLAlchemyError, ServiceBusy) as failure:
+            structlog.get_logger().warning("metrics.database_unavailable", reason=type(failure).__name__)
+            return None
+
+    async def _check(self, name: str) -> str:
+        try:
+            return await self._shared(name, self._checks[name])
         except TimeoutError:
             return f"does not answer within {_TIMEOUT_SECONDS:g} s"
+
+    async def _shared(self, name: str, read: Callable[[], ResultT]) -> ResultT:
+        """The result of the probe that runs, or of a new one. Raises `TimeoutError`, and what the probe raises."""
+        running: asyncio.Future[ResultT] | None = self._running.get(name)
+        if running is None or running.done():
+            running = asyncio.get_running_loop().run_in_executor(self._threads, read)
+            self._running[name] = running
+        # After a timeout the probe continues, and the next caller gets its result: callers start no further threads.
+        return await asyncio.wait_for(asyncio.shield(running), _TIMEOUT_SECONDS)
 
     def close(self) -> None:
         """End the threads, once the checks that run have ended, and close the connections."""
@@ -90,16 +110,18 @@ async def readyz(request: Request) -> Response:
     reached where it is a cluster's.
     """
     readiness: Readiness = request.app.state.readiness
-    found = await readiness.checks()
-    is_ready = all(said in {"ok", "local", "not asked"} for said in found.values())
-    document = {"status": "ok" if is_ready else "unavailable", "checks": found}
+    checks = await readiness.checks()
+    is_ready = all(result in {"ok", "local", "not asked"} for result in checks.values())
+    document = {"status": "ok" if is_ready else "unavailable", "checks": checks}
     return Response(orjson.dumps(document), 200 if is_ready else 503, media_type="application/json")
 
 
 @router.get("/metrics", operation_id="metrics", summary="Read metrics", response_class=Response)
-async def metrics() -> Response:
+async def read_metrics(request: Request) -> Response:
     """Return the metrics in Prometheus' text format."""
-    return Response(generate_latest(), headers={"Content-Type": CONTENT_TYPE_LATEST})
+    readiness: Readiness = request.app.state.readiness
+    text = metrics.exposition(await readiness.activity())
+    return Response(text, headers={"Content-Type": CONTENT_TYPE_LATEST})
 
 
 def _database(database: Database) -> str:
@@ -108,8 +130,8 @@ def _database(database: Database) -> str:
             revision = migrations.current(connection)
     except sa.exc.SQLAlchemyError as failure:
         return f"cannot be reached: {type(failure).__name__}"
-    wanted = migrations.newest()
-    return "ok" if revision == wanted else f"the schema is at {revision}; `rackplan migrate` brings it to {wanted}"
+    newest = migrations.newest()
+    return "ok" if revision == newest else f"the schema is at {revision}; `rackplan migrate` brings it to {newest}"
 
 
 def _queue(database: Database) -> str:
@@ -119,6 +141,11 @@ def _queue(database: Database) -> str:
     except sa.exc.SQLAlchemyError as failure:
         return f"cannot be read: {type(failure).__name__}"
     return "ok"
+
+
+def _activity(database: Database) -> Activity:
+    with database.begin() as uow:
+        return uow.activities.now()
 
 
 def _spark(master: SparkMaster) -> str:

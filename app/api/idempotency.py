@@ -1,4 +1,4 @@
-"""`Idempotency-Key`: the same key and the same request get the same answer, however often they are sent."""
+"""`Idempotency-Key`: repetitions of a request with the same key get the response of the first."""
 
 from collections.abc import Callable
 from hashlib import sha256
@@ -12,45 +12,45 @@ from app.errors import IdempotencyKeyInFlight, IdempotencyKeyReused
 from app.store.answers import Answer
 from app.store.database import UnitOfWork
 
-_KEPT_HEADERS = ("content-type", "location", "etag", "retry-after", "preference-applied")
+_STORED_HEADERS = ("content-type", "location", "etag", "retry-after", "preference-applied")
 
 
 class Once:
-    """Answers one request once. Without an Idempotency-Key it just answers."""
+    """Answers a request with an Idempotency-Key once; without a key, every time."""
 
-    def __init__(self, uow: UnitOfWork, *, asked_by: str, key: str | None, fingerprint: str) -> None:
+    def __init__(self, uow: UnitOfWork, *, principal_name: str, key: str | None, fingerprint: str) -> None:
         self._uow = uow
-        self._asked_by = asked_by
+        self._principal = principal_name
         self._key = key
         self._fingerprint = fingerprint
 
     def __call__(self, answer: Callable[[], Response]) -> Response:
-        """Give the answer of before, or make it now and keep it, in the transaction that it is made in.
+        """Return the stored response, or create and store it, in the transaction of the answer itself.
 
-        Raises `IdempotencyKeyReused`, `IdempotencyKeyInFlight`, and what `answer` does: a failure is not kept.
+        Raises `IdempotencyKeyReused`, `IdempotencyKeyInFlight`, and as `answer`: failures are not stored.
         """
         if self._key is None:
             return answer()
         answers = self._uow.answers
-        if not answers.claim(self._asked_by, self._key):
+        if not answers.claim(self._principal, self._key):
             raise IdempotencyKeyInFlight(f"a request with the Idempotency-Key {self._key} is being answered")
-        given = answers.find(self._asked_by, self._key)
-        if given is None:
+        earlier = answers.find(self._principal, self._key)
+        if earlier is None:
             response = answer()
-            headers = {name: response.headers[name] for name in _KEPT_HEADERS if name in response.headers}
+            headers = {name: response.headers[name] for name in _STORED_HEADERS if name in response.headers}
             stored = Answer(self._fingerprint, response.status_code, headers, bytes(response.body))
-            answers.keep(self._asked_by, self._key, stored)
+            answers.keep(self._principal, self._key, stored)
             return response
-        if given.fingerprint != self._fingerprint:
+        if earlier.fingerprint != self._fingerprint:
             raise IdempotencyKeyReused(f"the Idempotency-Key {self._key} was sent with another request before")
-        return Response(given.body, given.status, headers=dict(given.headers) | {"Idempotency-Replayed": "true"})
+        return Response(earlier.body, earlier.status, headers=dict(earlier.headers) | {"Idempotency-Replayed": "true"})
 
 
 def _once(
     request: Request,
     uow: Uow,
     body: RawBody,
-    asked_by: Annotated[str, Security(principal, scopes=["plan"])],
+    principal_name: Annotated[str, Security(principal, scopes=["plan"])],
     idempotency_key: Annotated[
         str | None,
         Header(
@@ -63,7 +63,7 @@ def _once(
     ] = None,
 ) -> Once:
     fingerprint = _fingerprint(request, body)
-    return Once(uow, asked_by=asked_by, key=idempotency_key, fingerprint=fingerprint)
+    return Once(uow, principal_name=principal_name, key=idempotency_key, fingerprint=fingerprint)
 
 
 def _fingerprint(request: Request, body: bytes) -> str:

@@ -1,4 +1,4 @@
-"""`/v1/jobs`: what was asked for with `Prefer: respond-async`."""
+"""`/v1/jobs`: requests with `Prefer: respond-async`."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -22,7 +22,7 @@ RETRY_AFTER_SECONDS = 1
 
 
 class JobDocument(BaseModel):
-    """A job. `state` is all that has to be read: `plan` is there once it has succeeded, `error` once it has failed."""
+    """A job. `plan` is set once `state` is `succeeded`, `error` once it is `failed`."""
 
     id: UUID
     kind: str
@@ -52,12 +52,12 @@ def get(uow: Uow, job_id: Annotated[Id, examples.JOB_ID]) -> Response:
 
 
 def wants_job(prefer: str | None) -> bool:
-    """Whether a `Prefer` header asks for an answer later (RFC 7240)."""
+    """Whether a `Prefer` header has `respond-async` (RFC 7240)."""
     return "respond-async" in (prefer or "").lower().replace(" ", "").split(",")
 
 
 def accepted(job: Job) -> Response:
-    """202: where to ask for the job, and when."""
+    """202: the URL of the job, and when to poll it."""
     headers = {
         "Location": f"/v1/jobs/{job.id}",
         "Retry-After": str(RETRY_AFTER_SECONDS),

@@ -31,7 +31,7 @@ def _known(name: str) -> str:
     return name
 
 
-# The registry decides: its names are the enum of the document.
+# The enum of the OpenAPI document has the names of the registry.
 PartitionerName = Annotated[str, AfterValidator(_known), Field(json_schema_extra={"enum": list(PARTITIONERS)})]
 MOST_PARTITIONS = 1_000_000
 Count = Annotated[Int32, Field(le=MOST_PARTITIONS, json_schema_extra={"minimum": 1})]
@@ -75,7 +75,7 @@ class PlaceKeysRequest(RequestModel):
     keys: Annotated[list[str | int | None], Field(min_length=1, fail_fast=True)]
     encoding: Literal["utf8", "base64", "int32", "int64"] = Field(
         "utf8",
-        description="Numbers are hashed as Java's serialisers write them, big-endian; a string of digits is one too.",
+        description="Numbers are hashed as Java's serialisers write them, big-endian; so are strings of digits.",
     )
     partitioner: Annotated[
         Annotated[PartitionerName, ONE]
@@ -93,8 +93,8 @@ class PlaceKeysRequest(RequestModel):
     )
     null_keys: NullKeysRequest | None = Field(
         None,
-        description="Place records without key too, by each partitioner's own policy. Where it is left out they have "
-        "no partition and no load.",
+        description="Place records without key by the policy of each partitioner. If it is missing, they have no "
+        "partition and no load.",
     )
 
     def service(self) -> KeysRequest:
@@ -119,10 +119,10 @@ class SkewDocument(BaseModel):
 
 
 class PlacedKeysDocument(BaseModel):
-    """One partitioner's answer.
+    """The placement of one partitioner.
 
-    A record that has no key for it goes by the policy `null_keys`: its partition is null unless the request says how
-    to draw it. The skew counts every record that has a partition; resizes only those that have it by their key.
+    The policy `null_keys` places records that have no key for the partitioner: their partition is null unless the
+    request has `null_keys`. The skew counts every record that has a partition; resizes count only records with a key.
     """
 
     partitioner: str
@@ -134,7 +134,7 @@ class PlacedKeysDocument(BaseModel):
 
 
 class HeavyKeyDocument(BaseModel):
-    """A key that occurs often, by its first place in the request."""
+    """A frequent key, identified by the index of its first occurrence in the request."""
 
     first_index: int
     weight: int
@@ -251,9 +251,9 @@ def place_keys(
     limits: RequestLimits,
     body: Annotated[PlaceKeysRequest, Body(openapi_examples=examples.KEYS_REQUEST)],
 ) -> Response:
-    """Place keys as one client or several would: the partition of each key, how uneven that is, which keys another
-    partition count moves (next to what a uniform hash expects), and where clients disagree. The same request gets the
-    same answer, byte for byte, records without key included.
+    """Place keys as one or several clients would. The answer has the partition of each key, the skew, the keys that
+    another partition count moves (beside the expectation of a uniform hash), and the keys on which clients disagree.
+    The same request gets the same answer, byte for byte, including records without key.
     """
 
     def answer() -> Response:

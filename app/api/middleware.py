@@ -1,33 +1,35 @@
-"""What happens to every request before it reaches its operation, and to every response after."""
+"""What every request passes before its operation: request id and log, host and origin checks, overload, body limit."""
 
 import time
+from collections.abc import Collection, Sequence
 from secrets import token_hex
 
 import structlog
-from prometheus_client import Histogram
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.api.admission import Admission
+from app.api.metrics import REQUESTS, count_plan
 from app.api.problems import of_failure
 from app.errors import Forbidden, LimitExceeded, ServiceBusy
 from app.errors.quotation import quoted
+from app.services.plans.outcomes import SUCCEEDED, PlanOutcome, receiving
 
 _LONGEST_REQUEST_ID = 64
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 _METHODS = _SAFE_METHODS | {"POST", "PUT", "PATCH", "DELETE"}
-REQUESTS = Histogram(
-    "rackplan_request_seconds", "Seconds that requests took, by operation and status.", ("method", "route", "status")
-)
+_TRUSTED = "rackplan.trusted_host"
 _QUIET_PATHS = frozenset({"/healthz", "/readyz", "/metrics"})
 
 
 class RequestLog:
-    """Give every request an id; log it once when it has been answered, and measure it.
+    """Give every request an id, log it once when it has been answered, and measure it.
 
-    An `X-Request-ID` that the caller sent is kept where it is short and printable. Neither bodies nor headers are
-    logged: they may hold keys.
+    The line has the code of the problem, if the response is one, and the kind, hash, solver seconds and optimality gap
+    of a plan that the request made. An `X-Request-ID` of the caller is used if it is short and printable. Neither
+    bodies nor headers are logged: they may contain keys.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -38,7 +40,10 @@ class RequestLog:
             await self._app(scope, receive, send)
             return
         request_id = _given_id(Headers(scope=scope)) or token_hex(16)
-        scope.setdefault("state", {})["request_id"] = request_id
+        state = scope.setdefault("state", {})
+        state["request_id"] = request_id
+        # A context variable that is set here would not come back from the thread of the operation; this record does.
+        plans: list[PlanOutcome] = []
         structlog.contextvars.bind_contextvars(request_id=request_id)
         started = time.perf_counter()
         status = 500
@@ -53,13 +58,16 @@ class RequestLog:
             await send(message)
 
         try:
-            await self._app(scope, receive, send_with_id)
+            with receiving(plans.append):
+                await self._app(scope, receive, send_with_id)
         finally:
             seconds = time.perf_counter() - started
-            # The operation's path, not the request's: ids would make every request a series of its own.
+            # The path of the operation, not of the request: each id would be a time series of its own.
             route = getattr(scope.get("route"), "path", "none")
             method = scope["method"] if scope["method"] in _METHODS else "other"
             REQUESTS.labels(method, route, status).observe(seconds)
+            for plan in plans:
+                count_plan(plan)
             log = structlog.get_logger()
             (log.debug if scope["path"] in _QUIET_PATHS else log.info)(
                 "request.answered",
@@ -67,15 +75,26 @@ class RequestLog:
                 path=quoted(scope["path"]),
                 status=status,
                 seconds=round(seconds, 4),
+                **_details(state.get("failure_code"), plans),
             )
             structlog.contextvars.unbind_contextvars("request_id")
 
 
-class Overload:
-    """Turn a request away before anything else is done for it, while no more can wait.
+def _details(code: str | None, plans: Sequence[PlanOutcome]) -> dict[str, object]:
+    """The fields of a log line that only failures and plans have; of several plans, the last one's."""
+    if not plans:
+        return {} if code is None else {"code": code}
+    plan = plans[-1]
+    # A page shows a failure as a form, without a problem document.
+    code = code or (None if plan.code == SUCCEEDED else plan.code)
+    return plan.log_fields() if code is None else plan.log_fields() | {"code": code}
 
-    Routing, reading and validating what is not served would cost more than serving what is. What tells whether the
-    service is alive is always answered.
+
+class Overload:
+    """Reject requests while the queue is full, before anything else is done for them.
+
+    Routing, reading and validating a request that is then rejected would cost more than serving another one. Health
+    checks and metrics are always served.
     """
 
     def __init__(self, app: ASGIApp, *, admission: Admission) -> None:
@@ -93,7 +112,7 @@ class Overload:
 
 
 class BodyLimit:
-    """Refuse a body that is longer than the limit: at once where its length is announced, else as soon as it is."""
+    """Reject a body that is longer than the limit: by its `Content-Length`, otherwise when the limit is reached."""
 
     def __init__(self, app: ASGIApp, *, max_body_bytes: int) -> None:
         self._app = app
@@ -125,32 +144,52 @@ class BodyLimit:
         )
 
 
-class SameOrigin:
-    """Refuse what a page of another origin sends to change something.
+class TrustedHost:
+    """Reject requests for another host name, which DNS rebinding makes pages of a foreign origin send.
 
-    A browser adds a stored password, and reaches a loopback address, on behalf of any page; it also says which page.
-    Origins that the operator allowed are let through; CORS decides what they may read.
-
-    A service that only this machine can reach is asked for by a name of this machine. Any other name is that of a page
-    whose owner made it point here, so as to be of the same origin; `hosts` None lets all of them through.
+    A service that only this machine can reach is requested by a name of this machine. `Host` is parsed and compared by
+    Starlette's own middleware; its plain text response with status 400 is replaced with a problem document.
     """
 
-    def __init__(self, app: ASGIApp, *, allowed_origins: tuple[str, ...], hosts: frozenset[str] | None) -> None:
+    def __init__(self, app: ASGIApp, *, hosts: Collection[str]) -> None:
         self._app = app
-        self._allowed = frozenset(allowed_origins)
-        self._hosts = hosts
+        self._check = TrustedHostMiddleware(_mark_as_trusted, sorted(hosts), www_redirect=False)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and self._hosts is not None:
-            host = Headers(scope=scope).get("host", "")
-            if host.rsplit(":", 1)[0].lower() not in self._hosts and host.lower() not in self._hosts:
-                detail = f"this service does not go by the name {quoted(host)}; RACKPLAN_ALLOWED_HOSTS lets it"
-                await of_failure(Request(scope), Forbidden(detail, host=quoted(host)))(scope, receive, send)
-                return
+        if scope["type"] == "http":
+            await self._check(scope, receive, _discard)
+        if scope["type"] == "http" and not scope.pop(_TRUSTED, False):
+            host = quoted(Headers(scope=scope).get("host", ""))
+            failure = Forbidden(f"{host} is not a name of this service; add it to RACKPLAN_ALLOWED_HOSTS", host=host)
+            await of_failure(Request(scope), failure)(scope, receive, send)
+            return
+        await self._app(scope, receive, send)
+
+
+async def _mark_as_trusted(scope: Scope, _receive: Receive, _send: Send) -> None:
+    scope[_TRUSTED] = True
+
+
+async def _discard(_: Message) -> None:
+    """Drop the plain text response of a rejection."""
+
+
+class SameOrigin:
+    """Reject requests of pages of another origin that would change something.
+
+    A browser adds a stored password, and reaches a loopback address, on behalf of any page; it also sends the origin of
+    the page. Origins that the operator allowed are accepted; CORS decides what they may read.
+    """
+
+    def __init__(self, app: ASGIApp, *, allowed_origins: tuple[str, ...]) -> None:
+        self._app = app
+        self._allowed = frozenset(allowed_origins)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and scope["method"] not in _SAFE_METHODS:
             headers = Headers(scope=scope)
             origin = headers.get("origin")
-            # An origin is a scheme, a host and a port, as `Host` has them; what is none names nobody's host.
+            # An origin is a scheme and then host and port as in `Host`; any other text equals no host.
             if origin is not None and origin not in self._allowed and origin.partition("://")[2] != headers.get("host"):
                 failure = Forbidden(f"origin {quoted(origin)} may not change anything here", origin=quoted(origin))
                 await of_failure(Request(scope), failure)(scope, receive, send)
@@ -159,5 +198,5 @@ class SameOrigin:
 
 
 def _given_id(headers: Headers) -> str | None:
-    given = headers.get("x-request-id", "")
-    return given if 0 < len(given) <= _LONGEST_REQUEST_ID and given.isascii() and given.isprintable() else None
+    value = headers.get("x-request-id", "")
+    return value if 0 < len(value) <= _LONGEST_REQUEST_ID and value.isascii() and value.isprintable() else None

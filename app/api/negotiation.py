@@ -1,4 +1,4 @@
-"""Which representation the caller wants, and whether it has the newest one already."""
+"""Content negotiation and conditional requests: `Accept`, `ETag`, `If-Match`, `If-None-Match`."""
 
 from collections.abc import Sequence
 from hashlib import sha256
@@ -11,7 +11,7 @@ from app.errors.quotation import quoted
 
 
 def chosen(request: Request, offered: Sequence[str]) -> str:
-    """The media type of `offered` that the Accept header likes best; the first where it has no preference.
+    """The media type of `offered` that the Accept header prefers; the first if it has no preference.
 
     Raises `NotAcceptable`. Source: RFC 9110, section 12.5.1.
     """
@@ -29,19 +29,19 @@ def chosen(request: Request, offered: Sequence[str]) -> str:
 
 
 def with_etag(request: Request, etag: str, response: Response) -> Response:
-    """The response with its ETag, or 304 without a body where the caller holds it already."""
+    """The response with its ETag, or 304 without a body if the caller has this version."""
     quoted = f'"{etag}"'
     response.headers["ETag"] = quoted
     response.headers.setdefault("Cache-Control", "no-cache")
     response.headers.setdefault("Vary", "Accept")
-    if {quoted, "*"}.intersection(tags(request.headers.get("if-none-match"))):  # "*" is whatever there is
+    if {quoted, "*"}.intersection(tags(request.headers.get("if-none-match"))):  # "*" matches any representation
         headers = {name: response.headers[name] for name in ("ETag", "Cache-Control", "Vary")}
         return PlainResponse(status_code=304, headers=headers)
     return response
 
 
 def tags(header: str | None) -> list[str]:
-    """The entity tags of an If-Match or If-None-Match header, each in its quotes; a weak one counts as strong."""
+    """The entity tags of an If-Match or If-None-Match header, with their quotes; weak tags count as strong."""
     return [tag.strip().removeprefix("W/") for tag in (header or "").split(",") if tag.strip()]
 
 
@@ -51,7 +51,7 @@ def matched_hashes(header: str | None) -> list[str]:
 
 
 def digest_of(body: bytes) -> str:
-    """An ETag for a body that has no hash of its own."""
+    """An ETag for a body without a content hash: its SHA-256."""
     return sha256(body).hexdigest()
 
 

@@ -1,4 +1,4 @@
-"""Pages of a list: `page_size`, and an opaque `page_token` that says where the next one starts."""
+"""Pagination: `page_size`, and an opaque `page_token` that states where the next page starts."""
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from binascii import Error as Base64Error
@@ -12,19 +12,19 @@ from fastapi import Query
 from app.errors import InvalidPageToken
 
 _PLACE = Struct(">?dq")
-PageSize = Annotated[int, Query(ge=1, le=1000, description="How many items a page holds at most.")]
+PageSize = Annotated[int, Query(ge=1, le=1000, description="Largest number of items on a page.")]
 PageToken = Annotated[
-    str | None, Query(max_length=200, description="`next_page_token` of the page before; none for the first page.")
+    str | None, Query(max_length=200, description="`next_page_token` of the previous page; none for the first page.")
 ]
 
 
 def token_of_id(last: UUID) -> str:
-    """A token for the items that are older than this one."""
+    """A token for the items older than this one."""
     return urlsafe_b64encode(last.bytes).decode().rstrip("=")
 
 
 def id_of_token(token: str | None) -> UUID | None:
-    """The id that a token was made of; raises `InvalidPageToken`."""
+    """The id in a token; raises `InvalidPageToken`."""
     return None if token is None else UUID(bytes=_decoded(token, length=16))
 
 
@@ -34,7 +34,7 @@ def token_of_offset(offset: int) -> str:
 
 
 def offset_of_token(token: str | None) -> int:
-    """The offset that a token was made of, 0 without one; raises `InvalidPageToken`."""
+    """The offset in a token, 0 without a token; raises `InvalidPageToken`."""
     offset = 0 if token is None else int.from_bytes(_decoded(token, length=8))
     if offset > 2**62:
         raise _invalid(token)
@@ -42,14 +42,14 @@ def offset_of_token(token: str | None) -> int:
 
 
 def token_of_place(place: tuple[float | None, int]) -> str:
-    """A token for what comes after this place in a sorted list: the value it is sorted by, and an index."""
+    """A token for the items after this one in a sorted list: the value that it is sorted by, and an index."""
     value, index = place
     packed = _PLACE.pack(value is not None, 0.0 if value is None else value, index)
     return urlsafe_b64encode(packed).decode().rstrip("=")
 
 
 def place_of_token(token: str | None) -> tuple[float | None, int] | None:
-    """The place that a token was made of; raises `InvalidPageToken`."""
+    """The value and the index in a token; raises `InvalidPageToken`."""
     if token is None:
         return None
     has_value, value, index = _PLACE.unpack(_decoded(token, length=_PLACE.size))
@@ -70,7 +70,7 @@ def _decoded(token: str, *, length: int) -> bytes:
 
 def _invalid(token: str | None) -> InvalidPageToken:
     return InvalidPageToken(
-        "the page token is none that a page of this list gave",
+        "the page token was not issued by a page of this list",
         path=(),
         errors=[{"pointer": "#query/page_token", "detail": "not a page token", "value": token}],
     )

@@ -1,4 +1,4 @@
-"""Every failure as an RFC 9457 problem. The one place where a failure gets its HTTP status."""
+"""Answer every failure with an RFC 9457 problem document."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,16 +15,17 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app import errors
 from app.api.field_errors import field_error, first_of, pointer
-from app.api.statuses import HEADERS, STATUS
-from app.errors import Failure, Json
+from app.api.statuses import HEADERS, status_of
+from app.errors.access import Forbidden, ServiceBusy, Unauthenticated
+from app.errors.failure import Failure, Json
 from app.errors.quotation import DETAIL_CHARACTERS, bounded, quoted
+from app.errors.requests import InvalidField
 
 MEDIA_TYPE = "application/problem+json"
 _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 MOST_FIELD_ERRORS = 100
-"""At most so many faulty fields are listed: a body of 10 MB can have five million."""
+"""Upper limit on the invalid fields that a problem lists: a body of 10 MB can have five million."""
 
 
 class FieldError(BaseModel):
@@ -55,22 +56,28 @@ class Problem(BaseModel):
 def responses(
     *failures: type[Failure], others: Mapping[int, Mapping[str, Any]] | None = None
 ) -> dict[int | str, dict[str, Any]]:
-    """The problems that an operation can answer, as its documentation says them; the general ones are added.
+    """The `responses` of an operation in OpenAPI: its failures by status, and those that every operation has.
 
-    `others` are the operation's answers that are no problems.
+    Parameters
+    ----------
+    failures : what the operation itself raises.
+    others : its responses that are not problems, by status.
     """
-    general: tuple[type[Failure], ...] = (errors.Unauthenticated, errors.Forbidden, errors.ServiceBusy)
+    general: tuple[type[Failure], ...] = (Unauthenticated, Forbidden, ServiceBusy)
     by_status: dict[int, list[str]] = {
         HTTPStatus.BAD_REQUEST.value: ["The request cannot be parsed"],
         HTTPStatus.INTERNAL_SERVER_ERROR.value: ["The service failed"],
         HTTPStatus.UNPROCESSABLE_ENTITY.value: ["A field is invalid"],
     }
     for failure in (*general, *failures):
-        by_status.setdefault(STATUS[failure].value, []).append(failure.title)
+        status = status_of(failure) or HTTPStatus.INTERNAL_SERVER_ERROR
+        by_status.setdefault(status.value, []).append(failure.title)
     schema = {"schema": {"$ref": "#/components/schemas/Problem"}}
-    documented: dict[int | str, dict[str, Any]] = {status: dict(said) for status, said in (others or {}).items()}
-    for status, titles in sorted(by_status.items()):
-        documented[status] = {"description": "; ".join(dict.fromkeys(titles)), "content": {MEDIA_TYPE: schema}}
+    documented: dict[int | str, dict[str, Any]] = {
+        number: dict(response) for number, response in (others or {}).items()
+    }
+    for number, titles in sorted(by_status.items()):
+        documented[number] = {"description": "; ".join(dict.fromkeys(titles)), "content": {MEDIA_TYPE: schema}}
     return documented
 
 
@@ -85,7 +92,8 @@ def problem(
     context: Mapping[str, Json] | None = None,
     headers: Mapping[str, str] | None = None,
 ) -> Response:
-    """The response that states a problem."""
+    """The response with a problem document. Its code is noted on the request, for the log line of the request."""
+    request.scope.setdefault("state", {})["failure_code"] = code
     document = {
         "type": f"urn:rackplan:problem:{code}",
         "title": title,
@@ -96,7 +104,7 @@ def problem(
         "request_id": request_id(request),
         "errors": [_bounded(error) for error in islice(field_errors, MOST_FIELD_ERRORS)],
     }
-    # What the problem carries besides never hides what every problem says.
+    # A member of the context never replaces a standard member.
     document = document | {name: bounded(value) for name, value in (context or {}).items() if name not in document}
     return Response(_rendered(document), status, headers=dict(headers or {}), media_type=MEDIA_TYPE)
 
@@ -109,22 +117,25 @@ def _bounded(error: Mapping[str, object]) -> Mapping[str, object]:
 
 def request_id(request: Request) -> str:
     """The id that the log lines of this request carry."""
-    found: str = request.scope.get("state", {}).get("request_id", "")
-    return found
+    value: str = request.scope.get("state", {}).get("request_id", "")
+    return value
 
 
 def of_failure(request: Request, failure: Failure) -> Response:
-    """A failure of the domain as its problem."""
+    """The problem document of a failure; one that only the operator can act on is an internal error."""
+    status = status_of(type(failure))
+    if status is None:
+        return _of_unexpected(request, failure)
     named = failure.context.get("errors")
     field_errors = named if isinstance(named, Sequence) else ()
     if failure.path:
         extra = {name: value for name, value in failure.context.items() if name not in ("errors", "detail", "pointer")}
-        # What is read has no body: what was wrong stands in the query.
+        # GET and HEAD have no body: the offending value is in the query.
         where = "#query" if request.method in ("GET", "HEAD") else ""
         field_errors = ({"pointer": where + pointer(failure.path), "detail": failure.detail, **extra},)
     return problem(
         request,
-        STATUS[type(failure)],
+        status,
         code=failure.code,
         title=failure.title,
         detail=failure.detail,
@@ -147,7 +158,7 @@ def install(app: FastAPI) -> None:
 
     @app.exception_handler(HTTPException)
     def _http(request: Request, raised: HTTPException) -> Response:
-        if isinstance(raised.__cause__, Failure):  # what stopped the body from being read
+        if isinstance(raised.__cause__, Failure):  # FastAPI wraps what is raised while it reads the body
             return of_failure(request, raised.__cause__)
         status = HTTPStatus(raised.status_code)
         detail = str(raised.detail)
@@ -164,15 +175,15 @@ def install(app: FastAPI) -> None:
         return problem(request, status, code=code, title=status.phrase, detail=detail, headers=headers)
 
     app.exception_handler(Exception)(_of_unexpected)
-    # The first one added is the innermost: what it answers passes through all the others, as any answer does.
+    # The middleware that is added first is the innermost: its responses pass through all the others.
     app.add_middleware(_LastResort)
 
 
 class _LastResort:
-    """Answer what nobody foresaw.
+    """Answer unexpected exceptions with a problem document.
 
-    Starlette's own last resort stands outside of every middleware, so that its answers lack their headers, and it
-    raises on: the server then drops the connection, unannounced, on which the caller's next request may be under way.
+    Starlette's own handler is outside of all middleware, so that its responses lack their headers, and it raises the
+    exception again: the server then closes the connection, on which the next request may already have been sent.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -181,13 +192,13 @@ class _LastResort:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         has_started = False
 
-        async def send_noting(message: Message) -> None:
+        async def send_and_note_start(message: Message) -> None:
             nonlocal has_started
             has_started = True
             await send(message)
 
         try:
-            await self._app(scope, receive, send_noting)
+            await self._app(scope, receive, send_and_note_start)
         except Exception as unexpected:
             if scope["type"] != "http" or has_started:
                 raise
@@ -209,13 +220,13 @@ def _rendered(document: Mapping[str, object]) -> bytes:
     try:
         return orjson.dumps(document, option=orjson.OPT_NON_STR_KEYS, default=repr)
     except TypeError:
-        # A request's own value can be JSON that orjson does not write: a lone surrogate, an integer past 64 bits.
+        # A value of the request can be JSON that orjson cannot write: a lone surrogate, an integer beyond 64 bits.
         return json.dumps(document, default=repr).encode()
 
 
 def _allowed(request: Request) -> list[str]:
-    """Every method that the path takes. Starlette names those of the first operation that it finds there."""
-    # What matched in part has left its mark on the scope; a route is to see what came in.
+    """Every method of the path. Starlette reports the methods of the first matching operation only."""
+    # A partial match has changed the scope; each route is matched against the scope as it was received.
     scope = {name: request.scope[name] for name in ("type", "path", "headers", "root_path")}
     return [
         method
@@ -225,15 +236,15 @@ def _allowed(request: Request) -> list[str]:
 
 
 def _of_validation(request: Request, invalid: RequestValidationError) -> Response:
-    found = list(invalid.errors())
-    if found and found[0]["type"] == "json_invalid":
-        reason, position = found[0].get("ctx", {}).get("error", ""), found[0]["loc"][-1]
-        # pydantic's own parser puts the place into the reason, Python's into the location.
+    faults = list(invalid.errors())
+    if faults and faults[0]["type"] == "json_invalid":
+        reason, position = faults[0].get("ctx", {}).get("error", ""), faults[0]["loc"][-1]
+        # pydantic's parser states the position in the reason, Python's in the location.
         where = f" at character {position}" if isinstance(position, int) else ""
         detail = f"the body is not JSON: {reason}{where}"
         return problem(
             request, HTTPStatus.BAD_REQUEST, code="malformed_body", title="The body cannot be parsed", detail=detail
         )
-    field_errors = [field_error(error, invalid.body) for error in found[:MOST_FIELD_ERRORS]]
-    summary = first_of(field_errors, total=len(found))
-    return of_failure(request, errors.InvalidField(summary, errors=field_errors))
+    field_errors = [field_error(error, invalid.body) for error in faults[:MOST_FIELD_ERRORS]]
+    summary = first_of(field_errors, total=len(faults))
+    return of_failure(request, InvalidField(summary, errors=field_errors))

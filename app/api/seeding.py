@@ -1,4 +1,4 @@
-"""Keep what the documentation's examples name, so that each of them works on a new service."""
+"""Store the resources that examples of the documentation name, so that each example works on a new service."""
 
 from app.api.clusters import SnapshotRequest
 from app.api.examples import (
@@ -30,8 +30,8 @@ from app.store.database import Database
 
 
 def keep_examples(database: Database) -> None:
-    """Keep the example snapshots, plans and job where they are missing; what is there stays as it is."""
-    limits = Limits()  # not the operator's, which may be too narrow for an example
+    """Store the example snapshots, plans and job that are missing; existing ones are not changed."""
+    limits = Limits()  # not those of the settings, which may be too low for an example
     request = PlaceRequest.model_validate(KEPT_PLAN).service()
     with database.begin() as uow:
         for snapshot_id, body in (
@@ -64,7 +64,7 @@ def keep_examples(database: Database) -> None:
 
 
 def keep_example_reassignment(database: Database) -> None:
-    """Keep the example reassignment, too. Planning it loads compiled loops: not while others wait."""
+    """Store the example reassignment. Planning it loads compiled loops, so it follows the other examples."""
     change = PlanReassignmentRequest.model_validate(KEPT_REASSIGNMENT).service()
     with database.begin() as uow:
         try:
@@ -74,7 +74,7 @@ def keep_example_reassignment(database: Database) -> None:
 
 
 def keep_example_sweep(database: Database) -> None:
-    """Keep the example sweep, too. It is scored here, which loads compiled loops: not while others wait."""
+    """Store the example sweep. Scoring it loads compiled loops, so it follows the other examples."""
     request = CapacitySweepRequest.model_validate(SWEEP).service()
     with database.begin() as uow:
         try:

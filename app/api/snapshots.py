@@ -45,7 +45,7 @@ class WarningDocument(BaseModel):
 
 
 class SnapshotDocument(BaseModel):
-    """A snapshot without the cluster itself: counts and warnings."""
+    """A snapshot without its cluster: counts and warnings."""
 
     id: UUID
     cluster: str
@@ -202,7 +202,7 @@ def _cluster(upload: _Upload, cluster: str | None) -> tuple[Cluster, list[Cautio
 
 def _assembled(cluster: str | None, **texts: str | None) -> tuple[Cluster, list[Caution]]:
     try:
-        name = SnapshotRequest(cluster=cluster, brokers=[]).cluster  # type: ignore[arg-type] # None is what it refuses
+        name = SnapshotRequest(cluster=cluster, brokers=[]).cluster  # type: ignore[arg-type] # None is rejected as a missing field
     except ValidationError as invalid:
         raise _as_request_error(invalid) from None
     assembled = assembly.assemble(name, **{f"{part}_text": text for part, text in texts.items()})
@@ -220,7 +220,7 @@ def _document(snapshot: Snapshot) -> dict[str, object]:
         "cluster": snapshot.cluster,
         "content_hash": snapshot.content_hash,
         **snapshot.summary,
-        # What was kept before snapshots could hold groups does not count them.
+        # Summaries of snapshots from before groups were supported have no count of them.
         "groups": snapshot.summary.get("groups", 0),
         "created_at": snapshot.created_at,
     }

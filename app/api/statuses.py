@@ -1,103 +1,49 @@
-"""What HTTP status each failure becomes: the one table. A test walks the failures and misses none."""
+"""The HTTP status of every failure: one for each category, and the few failures with a status of their own."""
 
 from collections.abc import Mapping
 from http import HTTPStatus
 from types import MappingProxyType
 
-from app import errors
-from app.errors import Failure
+from app.errors.access import (
+    Forbidden,
+    IdempotencyKeyInFlight,
+    NotAcceptable,
+    ServiceBusy,
+    Unauthenticated,
+    UnsupportedMediaType,
+)
+from app.errors.failure import Conflict, Failure, NotFound, Unprocessable
+from app.errors.requests import LimitExceeded, SnapshotChanged, TooManySweeps
 
 STATUS: Mapping[type[Failure], HTTPStatus] = MappingProxyType(
     {
-        errors.MalformedText: HTTPStatus.UNPROCESSABLE_ENTITY,
-        errors.InvalidPartitions: HTTPStatus.UNPROCESSABLE_ENTITY,
-        errors.InvalidReplicationFactor: HTTPStatus.UNPROCESSABLE_ENTITY,
-        errors.BrokersWithoutRack: HTTPStatus.UNPROCESSABLE_ENTITY,
-        errors.ArithmeticOverflow: HTTPStatus.UNPROCESSABLE_ENTITY,
-        errors.NoMembers: HTTPStatus.UNPROCESSABLE_ENTITY,
-        errors.SubscribedTopicMissing: HTTPStatus.UNPROCESSABLE_ENTITY,
-        errors.OwnedPartitionMissing: HTTPStatus.UNPROCESSABLE_ENTITY,
-        errors.AssignorNeverEnds: HTTPStatus.UNPROCESSABLE_ENTITY,
-        errors.AssignorLosesCount: HTTPStatus.UNPROCESSABLE_ENTITY,
-        errors.PartitionsLeftUnassigned: HTTPStatus.UNPROCESSABLE_ENTITY,
-        errors.NoClients: HTTPStatus.UNPROCESSABLE_ENTITY,
-        errors.ClientWithoutThreads: HTTPStatus.UNPROCESSABLE_ENTITY,
-        errors.UnknownTaskLag: HTTPStatus.UNPROCESSABLE_ENTITY,
-        errors.TagsBeyondLimits: HTTPStatus.UNPROCESSABLE_ENTITY,
-        errors.TaskPartitionsUnknown: HTTPStatus.UNPROCESSABLE_ENTITY,
-        errors.RackCostsOverflow: HTTPStatus.UNPROCESSABLE_ENTITY,
-        errors.InconsistentTasks: HTTPStatus.UNPROCESSABLE_ENTITY,
-        errors.TooManyTasks: HTTPStatus.UNPROCESSABLE_ENTITY,
-        errors.CorruptProtocolBytes: HTTPStatus.UNPROCESSABLE_ENTITY,
-        errors.NotSerializable: HTTPStatus.UNPROCESSABLE_ENTITY,
-        errors.DuplicateBroker: HTTPStatus.UNPROCESSABLE_ENTITY,
-        errors.DuplicateTopic: HTTPStatus.UNPROCESSABLE_ENTITY,
-        errors.DuplicatePartition: HTTPStatus.UNPROCESSABLE_ENTITY,
-        errors.UnknownPartition: HTTPStatus.UNPROCESSABLE_ENTITY,
-        errors.QueueSizesOverflow: HTTPStatus.UNPROCESSABLE_ENTITY,
-        errors.DuplicateGroup: HTTPStatus.UNPROCESSABLE_ENTITY,
-        errors.DuplicateMember: HTTPStatus.UNPROCESSABLE_ENTITY,
-        errors.DuplicateClient: HTTPStatus.UNPROCESSABLE_ENTITY,
-        errors.MalformedKey: HTTPStatus.UNPROCESSABLE_ENTITY,
-        errors.InvalidField: HTTPStatus.UNPROCESSABLE_ENTITY,
-        errors.ConflictingFields: HTTPStatus.UNPROCESSABLE_ENTITY,
-        errors.DuplicateAttribute: HTTPStatus.UNPROCESSABLE_ENTITY,
-        errors.AttributeMissing: HTTPStatus.UNPROCESSABLE_ENTITY,
-        errors.ForcedAttributeNotListed: HTTPStatus.UNPROCESSABLE_ENTITY,
-        errors.TooFewValues: HTTPStatus.UNPROCESSABLE_ENTITY,
-        errors.ImpossibleValue: HTTPStatus.UNPROCESSABLE_ENTITY,
-        errors.UnknownAxis: HTTPStatus.UNPROCESSABLE_ENTITY,
-        errors.UnknownFigure: HTTPStatus.UNPROCESSABLE_ENTITY,
-        errors.NotForThisKind: HTTPStatus.UNPROCESSABLE_ENTITY,
-        errors.EmptyAxis: HTTPStatus.UNPROCESSABLE_ENTITY,
-        errors.DatasetNotAllowed: HTTPStatus.UNPROCESSABLE_ENTITY,
-        errors.DatasetNotFound: HTTPStatus.UNPROCESSABLE_ENTITY,
-        errors.DatasetUnreadable: HTTPStatus.UNPROCESSABLE_ENTITY,
-        errors.DatasetEmpty: HTTPStatus.UNPROCESSABLE_ENTITY,
-        errors.ColumnNotFound: HTTPStatus.UNPROCESSABLE_ENTITY,
-        errors.KeyColumnOfAnotherType: HTTPStatus.UNPROCESSABLE_ENTITY,
-        errors.ValueColumnOfAnotherType: HTTPStatus.UNPROCESSABLE_ENTITY,
-        errors.IllegalReassignment: HTTPStatus.UNPROCESSABLE_ENTITY,
-        errors.MoveExceedsBatchLimit: HTTPStatus.UNPROCESSABLE_ENTITY,
-        errors.BatchesOutOfDisk: HTTPStatus.UNPROCESSABLE_ENTITY,
-        errors.BrokerExists: HTTPStatus.UNPROCESSABLE_ENTITY,
-        errors.BudgetBelowMinimum: HTTPStatus.UNPROCESSABLE_ENTITY,
-        errors.NotFeasible: HTTPStatus.UNPROCESSABLE_ENTITY,
-        errors.PinContradicted: HTTPStatus.UNPROCESSABLE_ENTITY,
-        errors.RatesMissing: HTTPStatus.UNPROCESSABLE_ENTITY,
-        errors.ReassignmentUnderWay: HTTPStatus.CONFLICT,
-        errors.SizesMissing: HTTPStatus.UNPROCESSABLE_ENTITY,
-        errors.UnknownBroker: HTTPStatus.UNPROCESSABLE_ENTITY,
-        errors.UnknownRack: HTTPStatus.UNPROCESSABLE_ENTITY,
-        errors.UnknownTopic: HTTPStatus.UNPROCESSABLE_ENTITY,
-        errors.NotExportable: HTTPStatus.UNPROCESSABLE_ENTITY,
-        errors.IdempotencyKeyReused: HTTPStatus.UNPROCESSABLE_ENTITY,
-        errors.InvalidPageToken: HTTPStatus.UNPROCESSABLE_ENTITY,
-        errors.SnapshotNotFound: HTTPStatus.NOT_FOUND,
-        errors.PlanNotFound: HTTPStatus.NOT_FOUND,
-        errors.JobNotFound: HTTPStatus.NOT_FOUND,
-        errors.SweepNotFound: HTTPStatus.NOT_FOUND,
-        errors.ScenarioNotFound: HTTPStatus.NOT_FOUND,
-        errors.TooManySweeps: HTTPStatus.TOO_MANY_REQUESTS,
-        errors.ApiKeyNotFound: HTTPStatus.NOT_FOUND,
-        errors.ApiKeyNameTaken: HTTPStatus.CONFLICT,
-        errors.IdempotencyKeyInFlight: HTTPStatus.CONFLICT,
-        errors.SnapshotChanged: HTTPStatus.PRECONDITION_FAILED,
-        errors.LimitExceeded: HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
-        errors.UnsupportedMediaType: HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
-        errors.NotAcceptable: HTTPStatus.NOT_ACCEPTABLE,
-        errors.Unauthenticated: HTTPStatus.UNAUTHORIZED,
-        errors.Forbidden: HTTPStatus.FORBIDDEN,
-        errors.ServiceBusy: HTTPStatus.SERVICE_UNAVAILABLE,
+        Unprocessable: HTTPStatus.UNPROCESSABLE_ENTITY,
+        NotFound: HTTPStatus.NOT_FOUND,
+        Conflict: HTTPStatus.CONFLICT,
+        Unauthenticated: HTTPStatus.UNAUTHORIZED,
+        Forbidden: HTTPStatus.FORBIDDEN,
+        NotAcceptable: HTTPStatus.NOT_ACCEPTABLE,
+        SnapshotChanged: HTTPStatus.PRECONDITION_FAILED,
+        LimitExceeded: HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+        UnsupportedMediaType: HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
+        TooManySweeps: HTTPStatus.TOO_MANY_REQUESTS,
+        ServiceBusy: HTTPStatus.SERVICE_UNAVAILABLE,
     }
 )
-"""What only the process that starts the service meets (`errors.MachineRefuses`) has no status."""
 
 HEADERS: Mapping[type[Failure], Mapping[str, str]] = MappingProxyType(
     {
-        errors.Unauthenticated: {"WWW-Authenticate": 'Bearer realm="rackplan", Basic realm="rackplan"'},
-        errors.IdempotencyKeyInFlight: {"Retry-After": "1"},
-        errors.TooManySweeps: {"Retry-After": "30"},
-        errors.ServiceBusy: {"Retry-After": "1"},
+        Unauthenticated: {"WWW-Authenticate": 'Bearer realm="rackplan", Basic realm="rackplan"'},
+        IdempotencyKeyInFlight: {"Retry-After": "1"},
+        TooManySweeps: {"Retry-After": "30"},
+        ServiceBusy: {"Retry-After": "1"},
     }
 )
+
+
+def status_of(failure: type[Failure]) -> HTTPStatus | None:
+    """The status of a failure: its own, or that of its nearest category.
+
+    None if only the operator of the machine can act on it (`MachineRefuses`): to a caller that is an internal error.
+    """
+    return next((STATUS[base] for base in failure.__mro__ if base in STATUS), None)

@@ -1,18 +1,19 @@
-"""The domain's failures, as facts that a caller can act on.
+"""The failures of the domain, as facts that a caller can act on.
 
-Every failure has a stable `code`, a title, a detail with the numbers and a JSON-safe context. Its HTTP status is
-decided at the edge (`app.api.statuses`). Executors report failures as JSON (`crossing`).
+Every failure has a stable `code`, a title, a detail with the numbers and a context that is JSON. The API decides its
+HTTP status by its category (`app.api.statuses`). Executors report failures as JSON (`crossing`).
 
-    failure.py        the base class
-    texts.py          malformed texts, documents and bytes
-    kafka.py          input on which Kafka's own code fails
-    lookups.py        stored objects that do not exist, or already do
-    requests.py       requests that are invalid, contradictory or too large
-    reassignments.py  reassignments that are infeasible or contradictory
-    machine.py        failures of the machine: data folder, Postgres, Java, Spark, files
-    access.py         authentication, idempotency, paging and media types
-    crossing.py       failures as JSON, from executors to the driver
-    quotation.py      text from outside in messages: escaped and bounded
+    failure.py        the base class, the categories, and how a failure gets its code
+    access.py         authentication, idempotency, content negotiation, overload
+    lookups.py        resources that do not exist, names that are taken
+    requests.py       requests that are invalid or too large
+    reassignments.py  requests for a reassignment that are infeasible or contradictory
+    kafka.py          input that Kafka itself rejects
+    texts.py          malformed texts and documents
+    machine.py        obstacles on the machine that runs the service, for its operator
+    registry.py       every failure by its code
+    crossing.py       failures as JSON, from executors
+    quotation.py      quotes untrusted text in messages: escaped and bounded
 """
 
 from app.errors.access import (

@@ -1,25 +1,25 @@
-"""Failures as data: how one gets from an executor, which reads what strangers wrote, to the process that answers.
+"""Serialise failures as JSON, so that executors, which read untrusted data, report them to the process that answers.
 
-A failure crosses as JSON: its code, its detail and its context. It is rebuilt from the failures that there are by its
-code. Nothing in the document is executed, and nothing in it is longer than is stated here.
+The document has the code, the detail and the context of a failure. Its code selects the class that is rebuilt, from
+`FAILURES`. Nothing in the document is executed, and nothing in it is longer than the limits below.
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from app.errors.failure import Failure, Json
 from app.errors.kafka import KafkaError, KafkaRefuses
 from app.errors.quotation import detail_of, quoted
+from app.errors.registry import FAILURES
 
 LONGEST_VALUE = 500
 MOST_VALUES = 100
-"""Items of one list or object of a context; more are left out."""
+"""Items of one list or object of a context; further ones are omitted."""
 DEEPEST = 8
-"""Levels of lists and objects in a context; what is deeper becomes text."""
+"""Levels of lists and objects in a context; deeper values become text."""
 LARGEST_CONTEXT = 16_384
-"""Characters of a context as JSON; a larger one is left out as a whole."""
+"""Characters of a context as JSON; a larger one is omitted entirely."""
 
 
 def to_json(failure: Failure) -> bytes:
@@ -48,27 +48,21 @@ def from_json(text: bytes) -> Failure:
     """
     try:
         document = json.loads(text)
-        kind = known()[document["code"]]
+        kind = FAILURES[document["code"]]
         failure = kind.__new__(kind)
-        # Subclasses ask their constructors for different things; what a failure is made of is the same for all.
+        # The constructors of subclasses take different arguments; the attributes are the same for all.
         Failure.__init__(failure, str(document["detail"]), path=tuple(document["path"]), **document["context"])
         if isinstance(failure, KafkaRefuses):
             failure.kafka = KafkaError(*document["kafka"])
-    except (KeyError, TypeError) as missing:
+    except (KeyError, TypeError) as malformed:
         raise ValueError(
             f"not a failure as an executor reports it: {quoted(text.decode(errors='replace'))}"
-        ) from missing
+        ) from malformed
     return failure
 
 
-@cache
-def known() -> Mapping[str, type[Failure]]:
-    """Every failure that has a code, by its code."""
-    return {failure.code: failure for failure in _with_code(Failure)}
-
-
 def _bounded(value: Any, *, levels: int = DEEPEST) -> Json:
-    """The value with texts, lists, objects and depth cut to what is stated above."""
+    """The value with texts, lists, objects and depth cut to the limits above."""
     if value is None or isinstance(value, bool | int | float):
         return value
     if levels and isinstance(value, Mapping):
@@ -77,10 +71,3 @@ def _bounded(value: Any, *, levels: int = DEEPEST) -> Json:
     if levels and isinstance(value, Sequence) and not isinstance(value, str):
         return [_bounded(inner, levels=levels - 1) for inner in value[:MOST_VALUES]]
     return quoted(str(value), LONGEST_VALUE)
-
-
-def _with_code(failure: type[Failure]) -> Iterator[type[Failure]]:
-    if hasattr(failure, "code"):
-        yield failure
-    for special in failure.__subclasses__():
-        yield from _with_code(special)

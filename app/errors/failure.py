@@ -1,21 +1,46 @@
-"""What every failure is."""
+"""What every failure is, and the categories that decide what a caller can do about one."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, TypeAlias
 
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 FieldPath: TypeAlias = tuple[str | int, ...]
-"""Where in the request's record the offending value stands: `("topics", 0, "partitions")`."""
+"""Where the offending value is in the record of the request: `("topics", 0, "partitions")`."""
+
+_WORD_BOUNDARY = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 class Failure(Exception):
-    """Base of every failure that is the caller's to know about."""
+    """Base of every failure that is reported to the caller.
+
+    A subclass that states a `title` is a failure of its own; one that states none is a category. The `code` of a
+    failure is its class name in snake_case unless the class states another one. Codes are part of the API contract:
+    a class that is renamed states the code that it had.
+    """
 
     code: ClassVar[str]
     title: ClassVar[str]
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if "title" in vars(cls) and "code" not in vars(cls):
+            cls.code = _WORD_BOUNDARY.sub("_", cls.__name__).lower()
 
     def __init__(self, detail: str, *, path: FieldPath = (), **context: Json) -> None:
         super().__init__(detail)
         self.detail = detail
         self.path = path
         self.context = context
+
+
+class Unprocessable(Failure):
+    """Category: the request is well formed, but what it states is impossible or contradictory."""
+
+
+class NotFound(Failure):
+    """Category: the resource that the request names does not exist."""
+
+
+class Conflict(Failure):
+    """Category: the request contradicts the current state of a resource; it may succeed later or after a change."""

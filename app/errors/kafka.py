@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from app.errors.failure import Failure, FieldPath, Json
+from app.errors.failure import FieldPath, Json, Unprocessable
 from app.errors.texts import MalformedText
 
 
@@ -14,7 +14,7 @@ class KafkaError:
     message: str | None = None
 
 
-class KafkaRefuses(Failure):
+class KafkaRefuses(Unprocessable):
     """Base of the failures that Kafka's own code raises on the same input."""
 
     kafka: KafkaError
@@ -27,138 +27,118 @@ class KafkaRefuses(Failure):
 class InvalidPartitions(KafkaRefuses):
     """The number of partitions is not positive."""
 
-    code = "invalid_partitions"
     title = "The number of partitions is invalid"
 
 
 class InvalidReplicationFactor(KafkaRefuses):
     """The replication factor is not positive, or exceeds the number of available brokers."""
 
-    code = "invalid_replication_factor"
     title = "The replication factor is invalid"
 
 
 class BrokersWithoutRack(KafkaRefuses):
     """Some brokers have a rack and others have none, and the rack mode is `enforced`."""
 
-    code = "brokers_without_rack"
     title = "Racks are enforced and some brokers have none"
 
 
 class ArithmeticOverflow(KafkaRefuses):
     """Kafka's 32-bit arithmetic overflows, and its code fails on the result."""
 
-    code = "arithmetic_overflow"
     title = "Kafka's 32-bit arithmetic overflows"
 
 
 class NoMembers(KafkaRefuses):
     """The group has no members, and Kafka's assignor requires one."""
 
-    code = "no_members"
     title = "The group has no members"
 
 
 class SubscribedTopicMissing(KafkaRefuses):
     """A member subscribes to a topic that the coordinator does not know."""
 
-    code = "subscribed_topic_missing"
     title = "A member subscribes to a topic that does not exist"
 
 
 class OwnedPartitionMissing(KafkaRefuses):
     """A member owns a partition that its topic does not have, and Kafka's assignor fails on it."""
 
-    code = "owned_partition_missing"
     title = "A member owns a partition that does not exist"
 
 
 class AssignorLosesCount(KafkaRefuses):
     """Kafka's sticky assignor fails: it looks up a member that it has removed, or its counts are inconsistent."""
 
-    code = "assignor_loses_count"
     title = "Kafka's sticky assignor fails on this group"
 
 
-class AssignorNeverEnds(Failure):
+class AssignorNeverEnds(Unprocessable):
     """Kafka's sticky assignor moves partitions back and forth without end, so there is no result to predict."""
 
-    code = "assignor_never_ends"
     title = "Kafka's sticky assignor does not terminate"
 
 
 class PartitionsLeftUnassigned(KafkaRefuses):
     """With the partitions that members own, Kafka's assignor cannot assign all partitions and fails."""
 
-    code = "partitions_left_unassigned"
     title = "Partitions would be left unassigned"
 
 
 class NoClients(KafkaRefuses):
     """The Streams application has no clients, and Kafka's assignor requires one."""
 
-    code = "no_clients"
     title = "The application has no clients"
 
 
 class ClientWithoutThreads(KafkaRefuses):
     """A Streams client has no stream threads, and Kafka's sticky assignor divides by their number."""
 
-    code = "client_without_threads"
     title = "A client has no stream threads"
 
 
 class UnknownTaskLag(KafkaRefuses):
     """The lag of a Streams client in a stateful task is unknown."""
 
-    code = "unknown_task_lag"
     title = "The lag of a stateful task is unknown"
 
 
 class TagsBeyondLimits(KafkaRefuses):
     """A Streams client has too many tags, or a key or value that is too long, and does not start."""
 
-    code = "tags_beyond_limits"
     title = "Client tags are too many or too long"
 
 
 class TaskPartitionsUnknown(KafkaRefuses):
     """A Streams task is assigned by rack, and it reads no partitions or partitions of unknown racks."""
 
-    code = "task_partitions_unknown"
     title = "The partitions of a task or their racks are unknown"
 
 
-class RackCostsOverflow(Failure):
+class RackCostsOverflow(Unprocessable):
     """The costs of racks overflow 32 bits, so Kafka's own code would exchange tasks without end."""
 
-    code = "rack_costs_overflow"
     title = "The costs of racks overflow, and Kafka does not terminate"
 
 
 class InconsistentTasks(KafkaRefuses):
     """A Streams task has an assignment that no assignor produces: active twice or nowhere, or twice on a client."""
 
-    code = "inconsistent_tasks"
     title = "A task has an impossible assignment"
 
 
 class TooManyTasks(KafkaRefuses):
     """The number of pairs of tasks overflows 32 bits, and Kafka's sticky assignor allocates a table of that size."""
 
-    code = "too_many_tasks"
     title = "Kafka's sticky assignor cannot handle this many tasks"
 
 
 class CorruptProtocolBytes(KafkaRefuses, MalformedText):
     """Bytes of the consumer protocol end too early or contain an impossible count; names the byte offset."""
 
-    code = "corrupt_protocol_bytes"
     title = "The bytes are not of the consumer protocol"
 
 
 class NotSerializable(KafkaRefuses):
     """Kafka cannot serialise the value: a negative version, or a string longer than its length field allows."""
 
-    code = "not_serializable"
     title = "Kafka cannot serialise this value"

@@ -1,52 +1,45 @@
 """Stored objects that do not exist, or already do."""
 
-from app.errors.failure import Failure
+from app.errors.failure import Conflict, NotFound
 
 
-class SnapshotNotFound(Failure):
+class SnapshotNotFound(NotFound):
     """No snapshot has this id."""
 
-    code = "snapshot_not_found"
     title = "Snapshot not found"
 
 
-class PlanNotFound(Failure):
+class PlanNotFound(NotFound):
     """No plan has this id."""
 
-    code = "plan_not_found"
     title = "Plan not found"
 
 
-class JobNotFound(Failure):
+class JobNotFound(NotFound):
     """No job has this id."""
 
-    code = "job_not_found"
     title = "Job not found"
 
 
-class SweepNotFound(Failure):
+class SweepNotFound(NotFound):
     """No sweep has this id."""
 
-    code = "sweep_not_found"
     title = "Sweep not found"
 
 
-class ScenarioNotFound(Failure):
+class ScenarioNotFound(NotFound):
     """The sweep has no scenario with this index, or has not scored it yet."""
 
-    code = "scenario_not_found"
     title = "Scenario not found"
 
 
-class ApiKeyNotFound(Failure):
+class ApiKeyNotFound(NotFound):
     """No API key has this name."""
 
-    code = "api_key_not_found"
     title = "API key not found"
 
 
-class ApiKeyNameTaken(Failure):
+class ApiKeyNameTaken(Conflict):
     """Another API key has this name."""
 
-    code = "api_key_name_taken"
     title = "The name of the API key is taken"

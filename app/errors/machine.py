@@ -10,110 +10,94 @@ class MachineRefuses(Failure):
 class DataFolderUnreachable(MachineRefuses):
     """The data folder cannot be created, or the account of Postgres cannot access it; names the obstacle."""
 
-    code = "data_folder_unreachable"
     title = "The data folder is not accessible"
 
 
 class DataFolderInUse(MachineRefuses):
     """Another running process has the embedded Postgres of this data folder open."""
 
-    code = "data_folder_in_use"
     title = "The data folder is in use by another process"
 
 
 class DataFolderOwnedByAnother(MachineRefuses):
     """The data folder belongs to another account, whose files this account may not change."""
 
-    code = "data_folder_owned_by_another"
     title = "The data folder belongs to another account"
 
 
 class DataFolderOtherVersion(MachineRefuses):
     """The data folder was written by another major version of Postgres than the installed one."""
 
-    code = "data_folder_other_version"
     title = "The data folder has another Postgres version"
 
 
 class EmbeddedPostgresFailed(MachineRefuses):
     """The embedded Postgres is missing, cannot be started or does not answer; has the end of its log."""
 
-    code = "embedded_postgres_failed"
     title = "The embedded Postgres is not running"
 
 
 class AccountUnusable(MachineRefuses):
     """Root has no account `nobody`, or cannot run a program as that account; carries the system's reason."""
 
-    code = "account_unusable"
     title = "The unprivileged account cannot be used"
 
 
 class WorkerNotConfinable(MachineRefuses):
     """Root's worker cannot run as an unprivileged account; names the closed path and the ways out."""
 
-    code = "worker_not_confinable"
     title = "The worker does not run as root"
 
 
 class ExtraNotInstalled(MachineRefuses):
     """The command requires an optional part of Rackplan that is not installed; names it."""
 
-    code = "extra_not_installed"
     title = "An optional part of Rackplan is not installed"
 
 
 class ClusterUnreachable(MachineRefuses):
     """A Kafka cluster does not answer in time, or rejects the client; names the server and the reason."""
 
-    code = "cluster_unreachable"
     title = "The Kafka cluster cannot be read"
 
 
 class JavaNotFound(MachineRefuses):
     """No Java that Spark supports is installed; lists the places that were searched and the versions there."""
 
-    code = "java_not_found"
     title = "No Java for Spark"
 
 
 class SparkUnavailable(MachineRefuses):
     """The Spark master does not answer, provides no executors or was lost; names its address."""
 
-    code = "spark_unavailable"
     title = "Spark is not available"
 
 
 class SparkJobFailed(MachineRefuses):
     """A job on Spark failed with an unexpected error; has the message of the executor or the driver."""
 
-    code = "spark_job_failed"
     title = "The Spark job failed"
 
 
 class SparkJobCancelled(MachineRefuses):
     """A job on Spark was cancelled on request."""
 
-    code = "spark_job_cancelled"
     title = "The Spark job was cancelled"
 
 
 class TooFewDatabaseConnections(MachineRefuses):
     """Postgres accepts fewer connections than the service is set to use; carries both numbers."""
 
-    code = "too_few_database_connections"
     title = "Postgres accepts too few connections"
 
 
 class OutputNotWritable(MachineRefuses):
     """The output file cannot be written."""
 
-    code = "output_not_writable"
     title = "The file cannot be written"
 
 
 class ApiKeyNeeded(MachineRefuses):
     """The address is reachable from other machines, and no API key exists."""
 
-    code = "api_key_needed"
     title = "An API key is required on this address"

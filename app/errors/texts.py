@@ -1,12 +1,11 @@
 """Malformed texts, documents and bytes."""
 
-from app.errors.failure import Failure, FieldPath, Json
+from app.errors.failure import FieldPath, Json, Unprocessable
 
 
-class MalformedText(Failure):
+class MalformedText(Unprocessable):
     """A text, document or byte string of Kafka cannot be read; names the line or byte offset and what was expected."""
 
-    code = "malformed_text"
     title = "The text or bytes are malformed"
 
     def __init__(

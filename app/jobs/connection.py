@@ -1,7 +1,7 @@
 """The JVM behind a Spark session: how it is started, and that it ends with this process.
 
-The JVM holds the other end of a pipe from this process and ends when it closes, which happens even where this process
-is killed. What it starts itself (Python workers, executors of a cluster) ends with it.
+The JVM has the other end of a pipe from this process and ends when the pipe closes, which happens even if this process
+is killed. Its own children (Python workers, executors of a cluster) end with it.
 """
 
 import os
@@ -33,35 +33,35 @@ _ENDS_WITHIN_S = 10.0
 _ANSWERS_WITHIN_S = 3.0
 _ROWS_AT_ONCE = 65_536
 _DRIVER_ADDRESS = re.compile(r"^\s*spark\.driver\.(host|bindAddress)\b", re.MULTILINE)
-_STARTING = threading.Lock()  # PySpark takes its environment from the process, and one context at a time
+_STARTING = threading.Lock()  # PySpark reads the environment of the process, and allows one context at a time
 
 
 class Connection:
-    """A session, its JVM, and the folder of what they need.
+    """A session, its JVM, and their folder.
 
     Parameters
     ----------
-    properties : a file of further Spark properties, in the form of spark-defaults.conf. Where it says how executors
-        reach the driver, that holds; what else is set here wins over it.
+    properties : a file of further Spark properties, in the format of spark-defaults.conf. Its address of the driver
+        has precedence; all other properties that are set here have precedence over the file.
 
     Raises
     ------
     JavaNotFound
-        There is no Java for the JVM.
+        No Java was found.
     SparkUnavailable
-        The master does not answer, or Spark gives up on it.
+        The master does not answer, or Spark cannot start on it.
     """
 
     def __init__(self, master: SparkMaster, *, driver_memory: str, properties: Path | None) -> None:
         local_address = "127.0.0.1" if master.is_local else master.connect(within_s=_ANSWERS_WITHIN_S)
         self._master = master
         self.had_executors = False
-        found = java.find()
+        runtime = java.find()
         self._folder = Path(tempfile.mkdtemp(prefix="rackplan-spark-"))
         self._process: subprocess.Popen[bytes] | None = None
         try:
             self.session = self._start(
-                self._variables(found, properties),
+                self._variables(runtime, properties),
                 configured=SparkConf(loadDefaults=False).setAll(
                     list(self._properties(local_address, driver_memory, properties).items())
                 ),
@@ -79,34 +79,34 @@ class Connection:
 
     @property
     def is_alive(self) -> bool:
-        """Whether the JVM runs and its context has not been stopped, as Spark does when it gives a master up."""
+        """Whether the JVM runs and its context is not stopped; Spark stops it when it loses the master."""
         if self._process is None or self._process.poll() is not None:
             return False
         try:
-            # PySpark has no public way to ask these two things of the JVM.
+            # PySpark has no public API for these two.
             return not self.session.sparkContext._jsc.sc().isStopped()  # noqa: SLF001
-        except (Py4JError, OSError):  # it ends at this moment
+        except (Py4JError, OSError):  # the JVM is ending
             return False
 
     @property
     def executors(self) -> int:
-        """How many executors the session has; in local mode the driver is one."""
-        known = int(self.session.sparkContext._jsc.sc().getExecutorMemoryStatus().size())  # noqa: SLF001
-        return known if self._master.is_local else known - 1
+        """Number of executors of the session; in local mode the driver is one."""
+        count = int(self.session.sparkContext._jsc.sc().getExecutorMemoryStatus().size())  # noqa: SLF001
+        return count if self._master.is_local else count - 1
 
     def close(self) -> None:
         """Stop the session, then the JVM."""
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", RuntimeWarning)  # of a JVM that is gone already
+                warnings.simplefilter("ignore", RuntimeWarning)  # if the JVM has ended already
                 self.session.stop()
         except (Py4JError, OSError):
-            pass  # the same of a session that is gone; the JVM is ended below whatever state it is in
+            pass  # the session has ended already; the JVM is ended below in any case
         finally:
             self.end()
 
     def end(self) -> None:
-        """End the JVM without asking it, and forget it."""
+        """End the JVM without stopping its session."""
         if self._process is not None:
             if self._process.stdin is not None:
                 self._process.stdin.close()
@@ -116,7 +116,7 @@ class Connection:
                 self._process.kill()
                 self._process.wait()
             self._gateway.shutdown()
-        # PySpark keeps the first JVM of a process for ever, and would hand a dead one to the next session.
+        # PySpark caches the first JVM of a process, and would use a dead one for the next session.
         SparkContext._gateway = SparkContext._jvm = None  # noqa: SLF001
         SparkContext._active_spark_context = None  # noqa: SLF001
         SparkSession._instantiatedSession = None  # noqa: SLF001
@@ -124,14 +124,14 @@ class Connection:
 
     def _start(self, variables: Mapping[str, str], configured: SparkConf) -> SparkSession:
         with _STARTING, _environment(variables):
-            self._gateway = launch_gateway(configured)  # type: ignore[no-untyped-call] # PySpark gives it no types
+            self._gateway = launch_gateway(configured)  # type: ignore[no-untyped-call] # PySpark has no types for it
             self._process = self._gateway.proc
             return SparkSession(SparkContext(conf=configured, gateway=self._gateway))
 
-    def _variables(self, found: java.Java, properties: Path | None) -> Mapping[str, str]:
+    def _variables(self, runtime: java.Java, properties: Path | None) -> Mapping[str, str]:
         variables = {
-            "JAVA_HOME": str(java.make_home(found, self._folder / "java")),
-            # Spark of another version, which the variable may lead to, would not understand this one's Python.
+            "JAVA_HOME": str(java.make_home(runtime, self._folder / "java")),
+            # The variable may name a Spark of another version, which is incompatible with this PySpark.
             "SPARK_HOME": str(Path(pyspark.__file__).parent),
             "PYSPARK_PIN_THREAD": "true",
             "PYSPARK_SUBMIT_ARGS": "pyspark-shell",
@@ -153,11 +153,11 @@ class Connection:
             "spark.driver.memory": driver_memory,
             "spark.ui.enabled": "false",
             "spark.ui.showConsoleProgress": "false",
-            # Several sweeps run beside each other: each gets its share of the executors.
+            # Several sweeps run concurrently: each gets its share of the executors.
             "spark.scheduler.mode": "FAIR",
             "spark.sql.execution.arrow.maxRecordsPerBatch": str(_ROWS_AT_ONCE),
             "spark.sql.warehouse.dir": (self._folder / "warehouse").as_uri(),
-            # What the operator adds in spark.driver.extraJavaOptions comes after these, and wins.
+            # The operator's spark.driver.extraJavaOptions follow these, and have precedence.
             "spark.driver.defaultJavaOptions": f"-Dlog4j2.configurationFile={_LOGGING.as_uri()}",
         }
         text = "" if properties_file is None else properties_file.read_text(encoding="utf-8")
@@ -167,10 +167,10 @@ class Connection:
 
 
 @contextmanager
-def _environment(given: Mapping[str, str]) -> Iterator[None]:
-    """Set variables of this process for a while: PySpark hands its own environment on, and takes no other."""
-    before = {name: os.environ.get(name) for name in given}
-    os.environ.update(given)
+def _environment(variables: Mapping[str, str]) -> Iterator[None]:
+    """Set environment variables of this process temporarily: PySpark passes no others on."""
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
     try:
         yield
     finally:

@@ -1,7 +1,7 @@
-"""A dataset's keys, and perhaps values, as rows: of files that executors open themselves, or by Spark's own readers.
+"""The keys of a dataset, and optionally its values, as rows.
 
-Parquet and Arrow files in a folder go into Arrow's buffers without passing Spark's rows. Everything else, and whatever
-a URI names, is Spark's to read.
+Executors read Parquet and Arrow files in a folder directly into Arrow buffers. Spark's own readers read every other
+format, and every URI.
 """
 
 import os
@@ -26,30 +26,31 @@ from app.jobs.spark_errors import causes
 from app.services.sweeps.datasets import is_uri, located
 
 _ENDINGS: Mapping[str, tuple[str, ...]] = MappingProxyType({"parquet": (".parquet", ".pq"), "arrow": (".arrow",)})
-"""Of the formats that executors open by themselves: what names of files in a folder end with."""
+"""File name endings of the formats that executors read directly."""
 _OF_PATTERNS = str.maketrans({mark: f"\\{mark}" for mark in "\\*?[]{}"})
 _NONE = "\ue000"
-"""No text that anybody exchanges has this character, which Unicode gives no meaning."""
+"""A private-use character of Unicode, which no exchanged text contains."""
 _READING_FAILED = "FAILED_READ_FILE"
 _MALFORMED = ("MALFORMED_CSV_RECORD", "MALFORMED_RECORD_IN_PARSING")
-"""Conditions of Spark: a file that cannot be read, and records that are not of its format."""
+"""Error conditions of Spark: a file that cannot be read, and malformed records."""
 _CORRUPT = "_corrupt_record"
 _MOST_COLUMNS_SHOWN = 100
 _LONGEST_SCAN = 1 << 28
-"""Bytes of a file in which the line of a malformed record is looked for."""
+"""Bytes of a file that are searched for the line of a malformed record."""
 _TASKS = 64
-"""At most so many tasks open files; more small ones are read several in a task."""
+"""Upper limit on the tasks that open files; each reads several if there are more."""
 
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """A dataset that is allowed.
+    """A dataset under an allowed root.
 
     Parameters
     ----------
-    location : as `services.datasets.located` gives it. roots : that it, and each of its files, has to lie under.
+    location : as `services.sweeps.datasets.located` returns it.
+    roots : folders and URI prefixes; the dataset and each of its files have to be under one of them.
     format : parquet, arrow, csv, json_lines or lines.
-    columns : where the keys are, and perhaps where the values; lines have no names.
+    columns : the key column, and optionally the value column; lines have no names.
     """
 
     location: str
@@ -58,7 +59,7 @@ class Dataset:
     columns: tuple[str, ...]
 
     def source(self) -> tuple[Kernel, Source]:
-        """The rows that hold the keys, and the kernel that counts them.
+        """The rows with the keys, and the kernel that counts them.
 
         Raises
         ------
@@ -72,21 +73,21 @@ class Dataset:
         return key_counts.KERNEL, _Read(tuple(_as_uri(file) for file in files), self.format, self.columns)
 
     def _files(self) -> tuple[str, ...]:
-        """Every file, in the order of their names; what begins with `_` or `.` is no data, as Spark has it, too."""
+        """Every file, sorted by name; as in Spark, names that begin with `_` or `.` are not data."""
         location = Path(self.location)
-        found = [self.location] if location.is_file() else sorted(_data_files(location, _ENDINGS.get(self.format, ())))
-        if not found:
+        files = [self.location] if location.is_file() else sorted(_data_files(location, _ENDINGS.get(self.format, ())))
+        if not files:
             endings = " or ".join(_ENDINGS.get(self.format, ()))
             detail = f"{self.location} is no file, and no folder with files" + (
                 f" that end with {endings}" * bool(endings)
             )
             raise DatasetNotFound(detail, path=("dataset", "path"), value=self.location)
-        return tuple(located(file, self.roots) for file in found)
+        return tuple(located(file, self.roots) for file in files)
 
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """The columns, by Spark's own readers: text keys as the bytes that they are, of values their length."""
+    """The columns, by Spark's own readers: text keys as bytes, and the lengths of values."""
 
     paths: tuple[str, ...]
     format: str
@@ -120,24 +121,24 @@ class _Read:
         if self.format == "parquet":
             return session.read.parquet(*paths)
         if self.format == "csv":
-            # A field that is empty is none; one that is an empty text has quotes. Spark tells both apart only where
-            # what it writes for none is something else than an empty text.
+            # An empty field is null, and an empty text is quoted. Spark distinguishes them only if its text for null
+            # is not empty.
             strict = session.read.options(header=True, enforceSchema=False, mode="FAILFAST", columnPruning=False)
             return strict.options(escape='"', nullValue=_NONE, emptyValue="").csv(paths)
         if self.format == "json_lines":
-            # Read once more than needed, since JSON says of which type a field is only where it stands.
+            # Needs a pass of its own to find the types of fields, which JSON does not declare.
             return self._json(session, paths)
         return session.read.text(paths).withColumnRenamed("value", self.columns[0])
 
     def _json(self, session: SparkSession, paths: list[str]) -> DataFrame:
-        """What every line says; the types are found first, and a line that is no JSON fails already then."""
+        """The rows of JSON lines. The first pass infers the types, and fails at a line that is not JSON."""
         try:
             return session.read.json(paths, mode="FAILFAST")
         except (PySparkException, Py4JError) as failure:
             if not any((cause.condition or "").startswith(_MALFORMED) for cause in causes(failure)):
                 raise
-            # Spark does not say which line it is. Every line that is no JSON is the corrupt record of its own row,
-            # which Spark lets nobody look at but beside another column.
+            # Spark does not report the line. In permissive mode each line that is not JSON is the corrupt record of
+            # its row, a column that Spark reads only together with another one.
             schema = f"{_CORRUPT} STRING, other STRING"
             lines = session.read.json(paths, schema, mode="PERMISSIVE", columnNameOfCorruptRecord=_CORRUPT)
             named = lines.select(sql.input_file_name().alias("file"), _CORRUPT, "other")
@@ -148,21 +149,21 @@ class _Read:
 
 
 def unreadable(failed: SparkJobFailed, path: str) -> DatasetUnreadable | None:
-    """What Spark's readers found wrong with a dataset: file, line and record; None if a job failed for another reason.
+    """The failure of a dataset that Spark could not read, with file, line and record; None for any other failed job.
 
     Parameters
     ----------
     failed : as `Spark.run` raises it, from Spark's own error. path : of the dataset, as the request names it.
     """
-    found = list(causes(failed.__cause__))
-    reading = [cause for cause in found if (cause.condition or "").startswith((_READING_FAILED, *_MALFORMED))]
+    chain = list(causes(failed.__cause__))
+    reading = [cause for cause in chain if (cause.condition or "").startswith((_READING_FAILED, *_MALFORMED))]
     if not reading:
         return None
     file = next((cause.parameters["path"] for cause in reading if "path" in cause.parameters), None)
     records = [cause.parameters["badRecord"] for cause in reading if "badRecord" in cause.parameters]
     if records:
         return _malformed(path, file, records[-1])
-    return _unreadable(path, file, found[-1].message)
+    return _unreadable(path, file, chain[-1].message)
 
 
 def _malformed(path: str, file: str | None, record: str) -> DatasetUnreadable:
@@ -178,7 +179,7 @@ def _unreadable(path: str, file: str | None, reason: str, **context: Json) -> Da
 
 
 def _line_of(record: str, file: str) -> int | None:
-    """The number, from 1, of the line that a record is; None where this machine does not have the file as text."""
+    """The line number, from 1, of a record; None if this machine does not have the file as text."""
     wanted, read = record.encode(errors="surrogateescape"), 0
     try:
         with Path(file).open("rb") as lines:
@@ -194,19 +195,19 @@ def _line_of(record: str, file: str) -> int | None:
 
 
 def _local_path(uri: str) -> str:
-    """A file's path, where Hadoop's URI of it names one of this machine."""
+    """The path of a `file:` URI of Hadoop; any other URI unchanged."""
     return unquote(urlsplit(uri).path) if uri.startswith("file:") else uri
 
 
 def _data_files(folder: Path, endings: tuple[str, ...]) -> list[str]:
-    found: list[str] = []
+    files: list[str] = []
     for parent, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if not name.startswith(("_", "."))]
         data = (name for name in names if not name.startswith(("_", ".")) and name.endswith(endings or ("",)))
-        found.extend(os.path.join(parent, name) for name in data)  # noqa: PTH118 — as os.walk has it
-    return found
+        files.extend(os.path.join(parent, name) for name in data)  # noqa: PTH118 — as os.walk has it
+    return files
 
 
 def _as_uri(file: str) -> str:
-    """Said to be of this machine: a cluster's own file system may be another."""
+    """A `file:` URI: the default file system of a cluster may be another one."""
     return f"file://{file.translate(_OF_PATTERNS)}"

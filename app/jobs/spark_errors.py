@@ -1,7 +1,7 @@
-"""An error of Spark as Spark itself structures it: conditions and their parameters, one for each cause.
+"""Errors of Spark in their structured form: a condition and its parameters for each cause.
 
-The text of such an error is Spark's words around a stranger's (lines of a file, names of columns). What went wrong is
-therefore read from the exceptions of the JVM, never from that text.
+The message of such an error quotes untrusted text (lines of a file, names of columns). Errors are therefore classified
+by the exceptions of the JVM, never by their messages.
 """
 
 from collections.abc import Iterator, Mapping
@@ -20,9 +20,9 @@ class Cause:
 
     Parameters
     ----------
-    condition : Spark's name for what went wrong, such as `FAILED_READ_FILE.NO_HINT`; None if the exception has none.
-    parameters : of that condition, by their names.
-    message : the exception's own.
+    condition : Spark's error condition, such as `FAILED_READ_FILE.NO_HINT`; None if the exception has none.
+    parameters : parameters of the condition, by name.
+    message : the message of the exception.
     """
 
     condition: str | None
@@ -31,9 +31,9 @@ class Cause:
 
 
 def causes(error: BaseException | None) -> Iterator[Cause]:
-    """The exceptions behind an error of PySpark, the outermost first; none if it has no JVM exception behind it.
+    """The chain of JVM exceptions behind an error of PySpark, the outermost first; empty if there is none.
 
-    The JVM has to be there still: an exception is an object of its.
+    The JVM must still run: the exceptions are its objects.
     """
     exception = _exception_of(error)
     for _ in range(_MOST_CAUSES):
@@ -42,7 +42,7 @@ def causes(error: BaseException | None) -> Iterator[Cause]:
         try:
             yield _cause(exception)
             exception = exception.getCause()
-        except (Py4JError, OSError):  # the JVM is gone; what was yielded is all there is
+        except (Py4JError, OSError):  # the JVM has ended, and with it the rest of the chain
             return
 
 
@@ -50,7 +50,7 @@ def _exception_of(error: BaseException | None) -> Any:
     if isinstance(error, Py4JJavaError):
         return error.java_exception
     if isinstance(error, PySparkException):
-        return getattr(error, "_origin", None)  # PySpark has no public way to it
+        return getattr(error, "_origin", None)  # PySpark has no public attribute for it
     return None
 
 

@@ -1,47 +1,64 @@
-"""How much one request may ask for."""
+"""How large one request may be: the limits, declared once.
+
+`app.settings` reads each of them from the environment; the OpenAPI document and `docs/settings.md` list them with the
+defaults, minimums and descriptions below.
+"""
 
 from collections.abc import Sized
-from dataclasses import dataclass
+
+from pydantic import BaseModel, ConfigDict, Field
 
 from app.errors import FieldPath, LimitExceeded
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """The operator's limits; each is a setting of the same name."""
+class Limits(BaseModel):
+    """The limits that the operator sets; each one is a setting of the same name."""
 
-    max_body_bytes: int = 10 * 1024 * 1024
-    """A request's body."""
-    max_brokers: int = 10_000
-    """Brokers of a snapshot or a request."""
-    max_topics: int = 10_000
-    """Topics of one request."""
-    max_members: int = 10_000
-    """Members of one consumer group."""
-    max_events: int = 1_000
-    """Events of one group plan."""
-    max_sync_partitions: int = 1_000_000
-    """Partitions that a plan request is answered for at once; more become a job."""
-    max_partitions: int = 5_000_000
-    """Partitions of one plan."""
-    max_replicas: int = 20_000_000
-    """Replicas of one plan: partitions × replication factor."""
-    max_key_placements: int = 5_000_000
-    """Keys of one request × its partitioners × its partition counts."""
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
-    max_scenarios: int = 1_000_000
-    """Scenarios of one sweep."""
-    max_active_sweeps: int = 10
-    """Sweeps that one API key may have on the way."""
-    dataset_roots: tuple[str, ...] = ()
-    """Folders and beginnings of URIs under which datasets are read; empty: none is."""
+    max_body_bytes: int = Field(10 * 1024 * 1024, ge=1024, description="Bytes of a request body.")
+    max_brokers: int = Field(10_000, ge=1, description="Brokers of a snapshot or a request.")
+    max_topics: int = Field(10_000, ge=1, description="Topics of one plan.")
+    max_members: int = Field(10_000, ge=1, description="Members of one consumer group.")
+    max_events: int = Field(1_000, ge=1, description="Events of one group plan.")
+    max_sync_partitions: int = Field(
+        1_000_000,
+        ge=1,
+        description="Partitions of a plan that is answered immediately; a larger one needs `Prefer: respond-async`.",
+    )
+    max_partitions: int = Field(5_000_000, ge=1, description="Partitions of one plan.")
+    max_replicas: int = Field(20_000_000, ge=1, description="Replicas of one plan: partitions × replication factor.")
+    max_key_placements: int = Field(
+        5_000_000, ge=1, description="Keys × partitioners × partition counts of one request."
+    )
+    max_scenarios: int = Field(1_000_000, ge=1, description="Scenarios of one sweep.")
+    max_active_sweeps: int = Field(10, ge=1, description="Unfinished sweeps of one API key.")
+    dataset_roots: tuple[str, ...] = Field(
+        (),
+        description="Folders and URI prefixes under which sweeps may read datasets, separated by commas; "
+        "if empty, sweeps read no datasets.",
+    )
+
+    @classmethod
+    def numbers(cls) -> dict[str, str]:
+        """The description of every limit that is a number, by name.
+
+        `dataset_roots` is not among them: paths are not published to callers.
+        """
+        return {name: field.description or "" for name, field in cls.model_fields.items() if name != "dataset_roots"}
 
     def check_count(self, name: str, items: Sized, *, path: FieldPath) -> None:
-        """Raise `LimitExceeded` where there are more `items` than the limit called `max_<name>`."""
+        """Raise `LimitExceeded` if there are more `items` than the limit `max_<name>`."""
         self.check_number(name, len(items), path=path)
 
     def check_number(self, name: str, number: int, *, path: FieldPath, remedy: str = "") -> None:
-        """Raise `LimitExceeded` where `number` is above the limit called `max_<name>`."""
+        """Raise `LimitExceeded` if `number` is above the limit `max_<name>`.
+
+        Parameters
+        ----------
+        name : the limit without `max_`; its words are those of the message.
+        remedy : what the message says after the numbers.
+        """
         limit: int = getattr(self, f"max_{name}")
         if number > limit:
             raise LimitExceeded(

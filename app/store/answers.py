@@ -1,4 +1,4 @@
-"""What was answered to an Idempotency-Key, so that the same request gets the same answer again."""
+"""Stored responses to requests with an Idempotency-Key, for repetitions of the same request."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from app.store.transaction import Store
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer as it went out, and the fingerprint of the request that it was given to."""
+    """A response as it was sent, and the fingerprint of its request."""
 
     fingerprint: str
     status: int
@@ -21,18 +21,18 @@ class Answer:
 
 
 class Answers(Store):
-    """The answers that a transaction sees."""
+    """Stored responses in one transaction."""
 
     def claim(self, principal: str, idempotency_key: str) -> bool:
-        """Hold the key until the transaction ends, or say that another request holds it now.
+        """Lock the key until the transaction ends; False if another request has locked it.
 
-        The lock goes with the transaction, however it ends: a process that dies leaves no key behind as in flight.
+        The lock ends with the transaction, however that ends: a process that dies leaves no key locked.
         """
         claimed = sa.func.pg_try_advisory_xact_lock(sa.func.hashtextextended(f"{principal}\n{idempotency_key}", 0))
         return bool(self._writing.scalar(sa.select(claimed)))
 
     def find(self, principal: str, idempotency_key: str) -> Answer | None:
-        """What was answered to that key, or None."""
+        """The stored response for the key, or None."""
         c = answers.c
         query = sa.select(c.fingerprint, c.status, c.headers, c.body).where(
             c.principal == principal, c.idempotency_key == idempotency_key
@@ -41,7 +41,7 @@ class Answers(Store):
         return None if row is None else Answer(*row)
 
     def keep(self, principal: str, idempotency_key: str, answer: Answer) -> None:
-        """Keep an answer under a key that this transaction has claimed."""
+        """Store the response for a key that this transaction has claimed."""
         self._writing.execute(
             answers.insert().values(
                 principal=principal,
@@ -54,6 +54,6 @@ class Answers(Store):
         )
 
     def forget(self, *, older_than: timedelta) -> int:
-        """Forget the answers older than that; say how many there were."""
+        """Delete the responses that are older; return their number."""
         old = answers.c.created_at < sa.func.now() - older_than
         return self._writing.execute(answers.delete().where(old)).rowcount

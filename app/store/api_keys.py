@@ -1,4 +1,4 @@
-"""Who may ask. A key is shown once, when it is made; only its hash is kept."""
+"""API keys. A key is shown once, when it is created; only its hash is stored."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -31,10 +31,10 @@ class ApiKey:
 
 
 class ApiKeys(Store):
-    """The keys that a transaction sees."""
+    """API keys in one transaction."""
 
     def create(self, name: str, scopes: Sequence[str]) -> tuple[ApiKey, str]:
-        """Make a key: what is kept of it, and the secret, which nobody can read again."""
+        """Create a key; return its record and its secret, which cannot be read again."""
         secret = _PREFIX + token_urlsafe(32)
         row = insert(api_keys).values(id=uuid7(), name=name, key_hash=_hash(secret), scopes=list(scopes))
         created = self._writing.execute(
@@ -45,7 +45,7 @@ class ApiKeys(Store):
         return ApiKey(*created), secret
 
     def authenticate(self, secret: str) -> ApiKey | None:
-        """The key with this secret, or None where there is none or it was revoked."""
+        """The key with this secret, or None if there is none or it was revoked."""
         query = sa.select(*_COLUMNS).where(api_keys.c.key_hash == _hash(secret), api_keys.c.revoked_at.is_(None))
         row = self._reading.execute(query).one_or_none()
         return None if row is None else ApiKey(*row)
@@ -59,7 +59,7 @@ class ApiKeys(Store):
         return [ApiKey(*row) for row in self._reading.execute(sa.select(*_COLUMNS).order_by(api_keys.c.id))]
 
     def revoke(self, name: str) -> ApiKey:
-        """Revoke the key of that name for good, or raise `ApiKeyNotFound`. Revoking it again changes nothing."""
+        """Revoke a key permanently, or raise `ApiKeyNotFound`. Revoking it again changes nothing."""
         revoked = (
             api_keys.update()
             .where(api_keys.c.name == name)

@@ -1,4 +1,4 @@
-"""Which folder holds the embedded Postgres's data, and whose turn it is to use it."""
+"""Choose the data folder of the embedded Postgres, and lock it for one process."""
 
 import fcntl
 import hashlib
@@ -54,9 +54,10 @@ def settled(wanted: Path, *, account: Account, may_relocate: bool, shelter: Path
 
 @contextmanager
 def sole_use(folder: Path) -> Iterator[None]:
-    """Hold the folder's lock for as long as the context lasts.
+    """Lock the folder for the duration of the context.
 
-    The lock is the kernel's: it goes when its holder does, however it dies, and no program it starts inherits it.
+    The lock is the kernel's: it is released when the process ends, however it ends, and child processes do not inherit
+    it.
 
     Raises
     ------

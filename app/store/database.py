@@ -7,6 +7,7 @@ from typing import Self
 import orjson
 import sqlalchemy as sa
 
+from app.store.activity import Activities
 from app.store.answers import Answers
 from app.store.api_keys import ApiKeys
 from app.store.jobs import Jobs
@@ -16,15 +17,15 @@ from app.store.sweeps import Sweeps
 from app.store.transaction import Transaction
 
 CONNECTIONS = 8
-"""Of a process that does not say how many it needs: a worker, a command."""
+"""Default pool size: a worker or a command."""
 _FREE_WITHIN_S = 10.0
 
 
 class UnitOfWork:
-    """What one transaction may read and write. It takes a connection with its first statement.
+    """One transaction over all stores. It takes a connection with its first statement.
 
-    Whoever made it commits or rolls back; a service does neither. `release` is for services: between reading what a
-    plan needs and storing the plan, no connection is held.
+    The creator commits or rolls back; a service does neither. `release` is for services: between reading the input of
+    a plan and storing the plan, no connection is in use.
     """
 
     def __init__(self, transaction: Transaction) -> None:
@@ -35,35 +36,36 @@ class UnitOfWork:
         self.api_keys = ApiKeys(transaction)
         self.answers = Answers(transaction)
         self.sweeps = Sweeps(transaction)
+        self.activities = Activities(transaction)
 
     @property
     def is_open(self) -> bool:
-        """Whether it holds a connection."""
+        """Whether the transaction has a connection."""
         return self._transaction.is_open
 
     def release(self) -> None:
-        """Give the connection back until the next statement, which may see what others committed since.
+        """Return the connection to the pool until the next statement, which may see later commits of others.
 
-        Nothing happens if something was written or locked, as an Idempotency-Key is: all of that is one transaction.
+        If something was written or locked, as an Idempotency-Key is, nothing happens: that is one transaction.
         """
         self._transaction.release()
 
     def commit(self) -> None:
-        """Make what was written permanent, and give the connection back."""
+        """Commit, and return the connection to the pool."""
         self._transaction.commit()
 
     def rollback(self) -> None:
-        """Undo what was written, and give the connection back."""
+        """Roll back, and return the connection to the pool."""
         self._transaction.rollback()
 
 
 class Database:
-    """A Postgres that plans are kept in.
+    """A Postgres database with the schema of `tables`.
 
     Parameters
     ----------
-    url : `postgresql://…`; the driver is ours to choose.
-    connections : in use at once, at most; whoever needs one more waits for some seconds, and then gets `ServiceBusy`.
+    url : `postgresql://…`; any driver that it names is replaced.
+    connections : pool size; a transaction that needs one more waits for some seconds, then raises `ServiceBusy`.
     """
 
     def __init__(self, url: str, *, connections: int = CONNECTIONS) -> None:
@@ -95,7 +97,7 @@ class Database:
         return UnitOfWork(Transaction(self.engine))
 
     def connections_accepted(self) -> int:
-        """How many connections Postgres accepts in all from accounts that are no superusers."""
+        """How many connections Postgres accepts in total from accounts that are not superusers."""
         setting = sa.func.current_setting
         limit, reserved = setting("max_connections"), setting("superuser_reserved_connections")
         with self.engine.connect() as connection:

@@ -1,9 +1,9 @@
-"""A real Postgres in a data folder: made when new, recovered when it was killed, stopped when left.
+"""A Postgres server over a data folder: initialised if new, recovered if it was killed, stopped at the end.
 
 The data folder holds `postgres/` (the cluster and its password, closed to everyone but the account that runs Postgres),
-`postgres.log` and `lock`. The server listens on a free port of 127.0.0.1 only, and everybody, also the machine's other
-users, needs the password. A socket in a closed folder would do without one, but a socket's path may have no more than
-107 bytes and a data folder's may.
+`postgres.log` and `lock`. The server listens on a free port of 127.0.0.1 only, and every client, including
+other users of the machine, needs the password. A socket in a closed folder would need none, but its path is limited to
+107 bytes, which the path of a data folder can exceed.
 """
 
 import os
@@ -34,8 +34,8 @@ _LOG_KEPT_BYTES = 2**20
 _START_ATTEMPTS = 6
 _ANSWER_WITHIN_S = 15.0
 
-# For one small service on a machine that does other things as well. What was committed is on the disk (`fsync`,
-# `synchronous_commit`). The log keeps to what the operator can act on: no statements, no users' values.
+# For one small service on a shared machine. Committed transactions are on disk (`fsync`, `synchronous_commit`). The log
+# has what the operator can act on: no statements, no values of users.
 _SETTINGS: dict[str, str | int] = {
     "unix_socket_directories": "",
     "max_connections": 50,
@@ -60,13 +60,13 @@ class Server:
     """A Postgres that accepts connections."""
 
     url: str = field(repr=False)
-    """For SQLAlchemy; carries the password, so it is left out of what is printed."""
+    """For SQLAlchemy; contains the password, so it is not part of the repr."""
     data_dir: Path
-    """Where the data truly is: not the wanted folder, if it had to be relocated."""
+    """The actual folder of the data, which differs from the configured one if it was relocated."""
     log: Path
     pid: int
     was_found: bool
-    """Whether this server outlived the process that had started it, and was taken over."""
+    """Whether this server outlived the process that started it, and was taken over."""
 
 
 @contextmanager
@@ -79,14 +79,14 @@ def running(data_dir: Path, *, may_relocate: bool = False, shelter: Path = SHELT
 
     Parameters
     ----------
-    data_dir : made if it is missing. Only what is new in it gets an owner and a mode; parents keep theirs.
-    may_relocate : whether the folder is a mere default. Root's Postgres runs as `nobody`; if that account cannot reach
-        the folder, a default is replaced by one in the shelter, and a folder that was asked for is refused.
-    shelter : where root puts what `nobody` has to reach.
+    data_dir : created if it is missing. Only new files get an owner and a mode; parents are not changed.
+    may_relocate : whether the folder is a default. Root's Postgres runs as `nobody`; if that account cannot access the
+        folder, a default is replaced by a folder in the shelter, and a configured folder is rejected.
+    shelter : root's folder for files that `nobody` has to access.
 
     Raises
     ------
-    DataFolderUnreachable : the folder cannot be made, or not be reached by the account that runs Postgres.
+    DataFolderUnreachable : the folder cannot be created, or not be accessed by the account that runs Postgres.
     DataFolderInUse : another process runs this folder's server.
     DataFolderOwnedByAnother : the folder was first used by another account.
     DataFolderOtherVersion : the folder was written by another major version of Postgres.
@@ -107,9 +107,9 @@ def running(data_dir: Path, *, may_relocate: bool = False, shelter: Path = SHELT
 
 
 def url_of_running(data_dir: Path, *, shelter: Path = SHELTER) -> str | None:
-    """Say the URL of the server that already runs for a data folder; it is not looked after, nor stopped.
+    """The URL of the server that already runs over a data folder; this process neither monitors nor stops it.
 
-    None where none runs or accepts connections, or the caller may not look; `running` then says what is the matter.
+    None if no server runs or accepts connections, or the caller lacks permission; `running` then raises the reason.
     """
     for folder in data_folder.candidates(data_dir, shelter=shelter):
         try:

@@ -1,4 +1,4 @@
-"""Jobs: what was asked for with `Prefer: respond-async`, and how far it is."""
+"""Jobs: requests with `Prefer: respond-async`, and their states."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from app.store.tables import jobs
 from app.store.transaction import Store
 
 RUN_JOB = "run_job"
-"""The name of the queue's one task: it is given the id of a row here."""
+"""Name of the queue task that runs a job; its argument is the id of the job."""
 
 _COLUMNS = (
     jobs.c.id,
@@ -31,7 +31,7 @@ _COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A job: queued, running, succeeded, failed or cancelled. A failed one says why, a succeeded one names its plan."""
+    """A job: queued, running, succeeded (with `plan_id`), failed (with `error`) or cancelled."""
 
     id: UUID
     kind: str
@@ -45,10 +45,10 @@ class Job:
 
 
 class Jobs(Store):
-    """The jobs that a transaction sees."""
+    """Jobs in one transaction."""
 
     def enqueue(self, kind: str, request: Mapping[str, Json], *, job_id: UUID | None = None) -> Job:
-        """Store a job and put it on the queue, both or neither: the queue's rows are of the same transaction."""
+        """Store a job and put it on the queue, in the same transaction."""
         new = jobs.insert().values(id=job_id or uuid7(), kind=kind, state="queued", request=request)
         job = Job(*self._writing.execute(new.returning(*_COLUMNS)).one())
         defer(self._writing, RUN_JOB, {"job_id": str(job.id)})
@@ -62,7 +62,7 @@ class Jobs(Store):
         return Job(*row)
 
     def start(self, job_id: UUID) -> Job | None:
-        """Mark a queued or stalled job as running; None where it has ended already, so that it is not run twice."""
+        """Mark a queued or stalled job as running; None if it has ended already, so that it does not run twice."""
         started = (
             jobs.update()
             .where(jobs.c.id == job_id, jobs.c.state.in_(("queued", "running")))
@@ -77,7 +77,7 @@ class Jobs(Store):
         self._end(job_id, state="succeeded", plan_id=plan_id)
 
     def fail(self, job_id: UUID, error: Mapping[str, Json]) -> None:
-        """End a job with the problem that it met."""
+        """End a job with its failure."""
         self._end(job_id, state="failed", error=error)
 
     def _end(self, job_id: UUID, **values: object) -> None:

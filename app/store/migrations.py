@@ -1,4 +1,4 @@
-"""Bring a database's schema up to date, or take it down again."""
+"""Migrate the schema of a database up or down."""
 
 from pathlib import Path
 
@@ -9,26 +9,26 @@ from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
 FOLDER = Path(__file__).resolve().parents[2] / "migrations"
-# Any number will do, as long as every Rackplan process takes the same one.
+# An arbitrary number that all Rackplan processes share.
 _LOCK = 0x7261636B706C616E
 
 
 def upgrade(engine: sa.Engine, revision: str = "head") -> None:
-    """Bring the schema up to `revision`. Processes that start together take turns."""
+    """Upgrade the schema to `revision`. Processes that start at the same time take turns."""
     with engine.begin() as connection:
         connection.execute(sa.text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
         command.upgrade(_config(connection), revision)
 
 
 def downgrade(engine: sa.Engine, revision: str = "base") -> None:
-    """Take the schema down to `revision`; what the dropped tables held is lost."""
+    """Downgrade the schema to `revision`; the rows of dropped tables are lost."""
     with engine.begin() as connection:
         connection.execute(sa.text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
         command.downgrade(_config(connection), revision)
 
 
 def current(connection: sa.Connection) -> str | None:
-    """The revision that the database is at, or None where it has no schema of ours."""
+    """The current revision of the database, or None if it has no Rackplan schema."""
     return MigrationContext.configure(connection).get_current_revision()
 
 

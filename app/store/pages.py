@@ -18,9 +18,9 @@ class Page(Generic[Item]):
     has_more: bool
 
     @classmethod
-    def of(cls, found: Sequence[Item], size: int) -> Self:
-        """A page of `size` out of what `newest_first` found, which looks one further."""
-        return cls(tuple(found[:size]), has_more=len(found) > size)
+    def of(cls, items: Sequence[Item], size: int) -> Self:
+        """A page of `size` items from the result of a `newest_first` query, which has one more if a page follows."""
+        return cls(tuple(items[:size]), has_more=len(items) > size)
 
 
 def newest_first(

@@ -1,4 +1,4 @@
-"""Plans: immutable answers, kept once by the hash of what was asked."""
+"""Plans: immutable answers, each stored once by the hash of its request."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -42,7 +42,7 @@ class PlanHead:
     labels: Mapping[str, str]
     request: Mapping[str, Json]
     answer: Mapping[str, Json]
-    """What was found, but for the assignments: prediction, seed, measures, violations, warnings."""
+    """Everything but the assignments: prediction, seed, measures, violations, warnings."""
     created_at: datetime
 
 
@@ -59,7 +59,12 @@ class PlanTopic:
 
 @dataclass(frozen=True, slots=True)
 class NewPlan:
-    """A plan that is ready to be kept."""
+    """A plan that is ready to be stored.
+
+    Parameters
+    ----------
+    solver_seconds : what solving took; not stored, because the same plan is the same bytes.
+    """
 
     kind: str
     hash: str
@@ -69,11 +74,12 @@ class NewPlan:
     request: Mapping[str, Json]
     answer: Mapping[str, Json]
     placements: Sequence[Placement] = field(repr=False)
+    solver_seconds: float = field(default=0.0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class PlanFilter:
-    """Which plans a list shows; what is None or empty does not narrow it."""
+    """Selects the plans of a list; a field that is None or empty does not restrict it."""
 
     kind: str | None = None
     cluster: str | None = None
@@ -84,10 +90,10 @@ class PlanFilter:
 
 
 class Plans(Store):
-    """The plans that a transaction sees."""
+    """Plans in one transaction."""
 
     def keep(self, plan: NewPlan, *, plan_id: UUID | None = None) -> PlanHead:
-        """Keep a plan, or find the one that was kept for the same hash before."""
+        """Store a plan, or return the one that is stored with the same hash."""
         row = insert(plans).values(
             id=plan_id or uuid7(),
             kind=plan.kind,
@@ -102,16 +108,16 @@ class Plans(Store):
             row.on_conflict_do_nothing(index_elements=[plans.c.hash]).returning(*_HEAD)
         ).one_or_none()
         if created is None:
-            found = self.find(plan.hash)
-            if found is None:  # deleted between the two statements: then it is ours to keep
+            existing = self.find(plan.hash)
+            if existing is None:  # deleted between the two statements
                 return self.keep(plan, plan_id=plan_id)
-            return found
+            return existing
         head = PlanHead(*created)
         if plan.placements:  # a group may subscribe to nothing
-            self._keep_rows(head.id, plan.placements)
+            self._store_rows(head.id, plan.placements)
         return head
 
-    def _keep_rows(self, plan_id: UUID, placements: Sequence[Placement]) -> None:
+    def _store_rows(self, plan_id: UUID, placements: Sequence[Placement]) -> None:
         self._writing.execute(
             plan_topics.insert(),
             [
@@ -129,7 +135,7 @@ class Plans(Store):
         )
 
     def find(self, plan_hash: str) -> PlanHead | None:
-        """The plan of that hash, or None."""
+        """The plan with this hash, or None."""
         row = self._reading.execute(sa.select(*_HEAD).where(plans.c.hash == plan_hash)).one_or_none()
         return None if row is None else PlanHead(*row)
 
@@ -141,53 +147,53 @@ class Plans(Store):
         return PlanHead(*row)
 
     def topics(self, plan_id: UUID) -> list[PlanTopic]:
-        """The plan's topics in the order they were asked for, without their assignments."""
+        """The topics of the plan in the order of the request, without their assignments."""
         c = plan_topics.c
         query = sa.select(c.ordinal, c.name, c.first_partition_id, c.partitions, c.replication_factor)
         rows = self._reading.execute(query.where(c.plan_id == plan_id).order_by(c.ordinal))
         return [PlanTopic(*row) for row in rows]
 
     def placements(self, plan_id: UUID) -> tuple[Placement, ...]:
-        """The plan's assignments in the order they were asked for; the arrays are read-only."""
+        """The assignments of the plan in the order of the request; the arrays are read-only."""
         c = plan_topics.c
         query = sa.select(c.name, c.first_partition_id, c.replication_factor, c.replicas)
         rows = self._reading.execute(query.where(c.plan_id == plan_id).order_by(c.ordinal))
         return tuple(Placement(name, first, _rows(replicas, factor)) for name, first, factor, replicas in rows)
 
     def rows(self, plan_id: UUID, topic: PlanTopic, *, start: int, stop: int) -> Int32s:
-        """Rows start … stop − 1 of one topic's assignment; no more of it is read than that."""
+        """Rows start … stop − 1 of one topic's assignment; only these are read."""
         c = plan_topics.c
         width = topic.replication_factor * INT32_BYTES
         piece = sa.func.substring(c.replicas, start * width + 1, (stop - start) * width)
         query = sa.select(piece).where(c.plan_id == plan_id, c.ordinal == topic.ordinal)
         return _rows(self._reading.scalars(query).one(), topic.replication_factor)
 
-    def page(self, wanted: PlanFilter, *, before: UUID | None, size: int) -> Page[PlanHead]:
+    def page(self, selected: PlanFilter, *, before: UUID | None, size: int) -> Page[PlanHead]:
         """Plans, newest first; `before` is the last id of the page before."""
-        query = sa.select(*_HEAD).where(*_conditions(wanted))
+        query = sa.select(*_HEAD).where(*_conditions(selected))
         rows = self._reading.execute(newest_first(query, plans.c.id, before=before, size=size))
         return Page.of([PlanHead(*row) for row in rows], size)
 
     def delete(self, plan_id: UUID) -> None:
-        """Forget a plan and its assignments, or raise `PlanNotFound`."""
+        """Delete a plan and its assignments, or raise `PlanNotFound`."""
         if self._writing.execute(plans.delete().where(plans.c.id == plan_id)).rowcount == 0:
             raise _not_found(plan_id)
 
 
-def _conditions(wanted: PlanFilter) -> Iterable[sa.ColumnElement[bool]]:
-    if wanted.kind is not None:
-        yield plans.c.kind == wanted.kind
-    if wanted.cluster is not None:
-        yield plans.c.cluster == wanted.cluster
-    if wanted.topic is not None:
-        named = sa.select(plan_topics.c.plan_id).where(plan_topics.c.name == wanted.topic)
+def _conditions(selected: PlanFilter) -> Iterable[sa.ColumnElement[bool]]:
+    if selected.kind is not None:
+        yield plans.c.kind == selected.kind
+    if selected.cluster is not None:
+        yield plans.c.cluster == selected.cluster
+    if selected.topic is not None:
+        named = sa.select(plan_topics.c.plan_id).where(plan_topics.c.name == selected.topic)
         yield plans.c.id.in_(named)
-    if wanted.labels:
-        yield plans.c.labels.contains(dict(wanted.labels))
-    if wanted.created_after is not None:
-        yield plans.c.created_at >= wanted.created_after
-    if wanted.created_before is not None:
-        yield plans.c.created_at < wanted.created_before
+    if selected.labels:
+        yield plans.c.labels.contains(dict(selected.labels))
+    if selected.created_after is not None:
+        yield plans.c.created_at >= selected.created_after
+    if selected.created_before is not None:
+        yield plans.c.created_at < selected.created_before
 
 
 def _rows(replicas: bytes, factor: int) -> Int32s:

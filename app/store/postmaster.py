@@ -1,4 +1,4 @@
-"""One Postgres server process over one cluster folder: found or started, awaited, stopped."""
+"""One Postgres server process over one cluster folder: find or start it, wait until it is ready, stop it."""
 
 import os
 import signal
@@ -61,7 +61,7 @@ class Postmaster:
         """
         deadline = time.monotonic() + READY_WITHIN_S
         while time.monotonic() < deadline:
-            # In this order: a server that ends between the two questions has taken its file with it.
+            # In this order: a server that ends between the two has removed its file.
             file = read_pid_file(self.cluster)
             if self.has_ended():
                 return None
@@ -72,7 +72,7 @@ class Postmaster:
         raise EmbeddedPostgresFailed(detail, folder=str(self.cluster), pid=self.pid)
 
     def has_ended(self) -> bool:
-        """Say whether the process is gone."""
+        """Whether the process has ended."""
         if self._child is not None:
             return self._child.poll() is not None
         return not _serves(self.pid, self.cluster)
@@ -80,7 +80,7 @@ class Postmaster:
     def stop(self) -> None:
         """Stop the server and wait: by a fast shutdown, by force only if that takes longer than a minute."""
         for number, patience_s in _STOP_SIGNALS:
-            # A found process is looked at again each time: its number could have passed to another one meanwhile.
+            # The process is identified again each time: its number could have been reused meanwhile.
             if self.has_ended():
                 return
             try:
@@ -108,7 +108,7 @@ def find(cluster: Path) -> Postmaster | None:
 
 
 def serving(cluster: Path) -> PidFile | None:
-    """Say what the server that runs over a cluster says of itself; None where none runs. Changes nothing."""
+    """The pid file of the server that runs over a cluster; None if none runs. Changes nothing."""
     file = read_pid_file(cluster)
     return file if file is not None and _serves(file.pid, cluster) else None
 
@@ -116,9 +116,10 @@ def serving(cluster: Path) -> PidFile | None:
 def start(
     cluster: Path, *, account: Account, programs: Programs, settings: Mapping[str, str | int], log: Path
 ) -> Postmaster:
-    """Start a server over a cluster on a free port of 127.0.0.1; it is not ready yet when this returns.
+    """Start a server over a cluster on a free port of 127.0.0.1, without waiting until it is ready.
 
-    Its output is appended to `log`. Nothing keeps the port free until the server has it; if it then ends, try again.
+    Its output is appended to `log`. Another process may take the port first; the server then ends, and the caller
+    tries again.
 
     Raises
     ------
@@ -127,14 +128,14 @@ def start(
     command: list[str | Path] = [programs.postgres, "-D", cluster]
     for name, value in {**settings, "listen_addresses": "127.0.0.1", "port": _free_port()}.items():
         command += ["-c", f"{name}={value}"]
-    # Opened here and handed over, so that the log can lie in the caller's folder, where the account may not write.
+    # Opened here and inherited, so that the log can be in the caller's folder, where the account may not write.
     with log.open("ab") as output:
         child = account.start(command, output=output)
     return Postmaster(cluster, child.pid, child)
 
 
 def read_pid_file(cluster: Path) -> PidFile | None:
-    """Read a cluster's `postmaster.pid`; None where there is none, or nothing that names a process.
+    """Read a cluster's `postmaster.pid`; None if it does not exist or names no process.
 
     Source: Postgres' `miscadmin.h`, LOCK_FILE_LINE_*: line 1 the process, line 4 the port, line 8 the state.
     """

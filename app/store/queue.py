@@ -1,4 +1,4 @@
-"""The queue's rows, written in the transaction of what they are about: both are there, or neither."""
+"""Tasks on the queue, written in the transaction of the rows that they refer to: both are stored, or neither."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -15,6 +15,6 @@ _DEFER = sa.text(
 def defer(
     connection: sa.Connection, task: str, arguments: Mapping[str, str], *, after: timedelta | None = None
 ) -> None:
-    """Put a task on the queue; with `after` it is not begun before."""
+    """Put a task on the queue; with `after` it starts no sooner than that."""
     seconds = None if after is None else after.total_seconds()
     connection.execute(_DEFER, {"task": task, "args": orjson.dumps(arguments).decode(), "seconds": seconds})

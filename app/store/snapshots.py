@@ -1,4 +1,4 @@
-"""Clusters as they were, each kept once by its content."""
+"""Snapshots of clusters, each stored once by its content."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ _HEAD = (snapshots.c.id, snapshots.c.cluster, snapshots.c.content_hash, snapshot
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A cluster as it was, without its document. `summary` is what a list shows: counts and warnings."""
+    """A snapshot without its document. `summary` has what a list shows: counts and warnings."""
 
     id: UUID
     cluster: str
@@ -29,7 +29,7 @@ class Snapshot:
 
 
 class Snapshots(Store):
-    """The snapshots that a transaction sees."""
+    """Snapshots in one transaction."""
 
     def keep(
         self,
@@ -40,15 +40,15 @@ class Snapshots(Store):
         summary: Mapping[str, Json],
         snapshot_id: UUID | None = None,
     ) -> Snapshot:
-        """Keep a snapshot; where the cluster was in this very state before, that snapshot is the newest again."""
+        """Store a snapshot; if the cluster was in the same state before, that snapshot becomes the newest again."""
         row = insert(snapshots).values(
             id=snapshot_id or uuid7(), cluster=cluster, content_hash=content_hash, document=document, summary=summary
         )
-        kept = row.on_conflict_do_update(
+        upserted = row.on_conflict_do_update(
             index_elements=[snapshots.c.cluster, snapshots.c.content_hash],
             set_={"last_seen_at": sa.func.clock_timestamp()},
         ).returning(*_HEAD)
-        return Snapshot(*self._writing.execute(kept).one())
+        return Snapshot(*self._writing.execute(upserted).one())
 
     def get(self, snapshot_id: UUID) -> Snapshot:
         """The snapshot, or `SnapshotNotFound`."""
@@ -58,7 +58,7 @@ class Snapshots(Store):
         return Snapshot(*row)
 
     def document(self, snapshot_id: UUID) -> bytes:
-        """The canonical document that the content hash is of, or `SnapshotNotFound`."""
+        """The canonical document, whose hash is the content hash; raises `SnapshotNotFound`."""
         document: bytes | None = self._reading.scalar(
             sa.select(snapshots.c.document).where(snapshots.c.id == snapshot_id)
         )
@@ -67,7 +67,7 @@ class Snapshots(Store):
         return document
 
     def newest(self, cluster: str) -> Snapshot | None:
-        """The state the cluster was last seen in, or None."""
+        """The snapshot of the latest known state of the cluster, or None."""
         query = sa.select(*_HEAD).where(snapshots.c.cluster == cluster).order_by(snapshots.c.last_seen_at.desc())
         row = self._reading.execute(query.limit(1)).one_or_none()
         return None if row is None else Snapshot(*row)

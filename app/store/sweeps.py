@@ -1,4 +1,4 @@
-"""Sweeps: what is to be scored, the ledger of what has been, and a row a scenario."""
+"""Sweeps: their definitions, the ledger of scored chunks, and a row a scenario."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ from app.store.tables import sweep_chunks, sweep_rows, sweeps
 from app.store.transaction import Store
 
 RUN_SWEEP = "run_sweep"
-"""The name of the queue's task that scores one chunk of a sweep; it is given the id of a row here."""
+"""Name of the queue task that scores one chunk of a sweep; its argument is the id of the sweep."""
 ENDED = ("succeeded", "failed", "cancelled")
 
 _COLUMNS = (
@@ -44,7 +44,7 @@ class Sweep:
 
     Parameters
     ----------
-    waiting : why it does not go on for now; None while it does. error : why it failed.
+    waiting : why it is paused; None if it is not. error : why it failed.
     """
 
     id: UUID
@@ -62,18 +62,19 @@ class Sweep:
 
     @property
     def has_ended(self) -> bool:
-        """Whether nothing more will be scored."""
+        """Whether the sweep is succeeded, failed or cancelled."""
         return self.state in ENDED
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a sweep is.
+    """Progress of a sweep.
 
     Parameters
     ----------
-    done : scenarios. rate_per_s : of the last chunks together; fastest_per_s : of the fastest of them. The first ones
-        also load what the later ones find loaded.
+    done : scored scenarios.
+    rate_per_s : scenarios per second over the last chunks together; None if no chunk is scored.
+    fastest_per_s : of the fastest of these chunks. The first chunks of a worker also load compiled loops.
     """
 
     done: int
@@ -83,7 +84,7 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """How rows are sorted: by a field of theirs, or by index where it is None. What has no value comes last."""
+    """Sort order of rows: by a field, or by index if it is None. Rows without a value are last."""
 
     field: str | None = None
     descending: bool = False
@@ -91,24 +92,24 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class RowFilter:
-    """Which rows: those that have these values, and whose axes read like these texts."""
+    """Selects rows with these values of fields, and these texts of axis values."""
 
     values: Mapping[str, Json] = field(default_factory=dict)
     axes: Mapping[str, str] = field(default_factory=dict)
 
     def conditions(self) -> list[sa.ColumnElement[bool]]:
-        """As SQL asks for them."""
+        """The conditions in SQL."""
         row = sweep_rows.c.row
-        holding = [row.contains(dict(self.values))] if self.values else []
+        equal = [row.contains(dict(self.values))] if self.values else []
         # Step by step: a path of several steps is one array literal, which a comma or brace in a name would change.
-        return [*holding, *(row["axes"][name].astext == text for name, text in self.axes.items())]
+        return [*equal, *(row["axes"][name].astext == text for name, text in self.axes.items())]
 
 
 EVERY_ROW = RowFilter()
 
 
 class Sweeps(Store):
-    """The sweeps that a transaction sees."""
+    """Sweeps in one transaction."""
 
     def create(
         self,
@@ -137,7 +138,7 @@ class Sweeps(Store):
         defer(self._writing, RUN_SWEEP, {"sweep_id": str(sweep_id)}, after=after)
 
     def get(self, sweep_id: UUID, *, for_update: bool = False) -> Sweep:
-        """The sweep, or `SweepNotFound`; locked against others that write it, if asked for."""
+        """The sweep, or `SweepNotFound`; with `for_update` its row is locked."""
         query = sa.select(*_COLUMNS).where(sweeps.c.id == sweep_id)
         row = self._writing.execute(query.with_for_update() if for_update else query).mappings().one_or_none()
         if row is None:
@@ -155,12 +156,12 @@ class Sweeps(Store):
         return Page.of([Sweep(**row) for row in rows], size)
 
     def on_the_way(self, principal: str) -> int:
-        """How many sweeps of this principal have not ended."""
+        """Number of unfinished sweeps of this principal."""
         query = sa.select(sa.func.count()).where(sweeps.c.principal == principal, sweeps.c.state.not_in(ENDED))
         return self._reading.scalars(query).one()
 
     def progress(self, sweep_id: UUID, *, recent: int = 3) -> Progress:
-        """How far the sweep is; rates are those of the `recent` chunks."""
+        """Progress of the sweep; rates are those of the last `recent` chunks."""
         size = sweep_chunks.c.stop - sweep_chunks.c.start
         of_sweep = sweep_chunks.c.sweep_id == sweep_id
         done = self._reading.scalars(sa.select(sa.func.coalesce(sa.func.sum(size), 0)).where(of_sweep)).one()
@@ -180,20 +181,20 @@ class Sweeps(Store):
         return Progress(int(done), float(scored) / float(seconds), float(fastest))
 
     def start(self, sweep_id: UUID) -> None:
-        """Mark the sweep as running, and as waiting for nothing."""
+        """Mark the sweep as running and not waiting."""
         started = sa.func.coalesce(sweeps.c.started_at, sa.func.now())
         self._set(sweep_id, state="running", started_at=started, waiting=None)
 
     def record(
         self, sweep_id: UUID, start: int, rows: Sequence[tuple[int, bytes]], *, stop: int, seconds: float
     ) -> None:
-        """Keep a chunk's rows and its line of the ledger."""
+        """Store the rows of a chunk and its line of the ledger."""
         line = sweep_chunks.insert().values(sweep_id=sweep_id, start=start, stop=stop, seconds=seconds)
         self._writing.execute(line)
         self._copy(sweep_id, rows)
 
     def wait(self, sweep_id: UUID, reason: Mapping[str, Json]) -> None:
-        """Say why the sweep does not go on for now."""
+        """Record why the sweep is paused."""
         self._set(sweep_id, waiting=reason)
 
     def end(self, sweep_id: UUID, state: str, *, error: Mapping[str, Json] | None = None) -> None:
@@ -201,12 +202,12 @@ class Sweeps(Store):
         self._set(sweep_id, state=state, error=error, waiting=None, finished_at=sa.func.now())
 
     def expire(self, *, older_than: timedelta) -> int:
-        """Forget the sweeps that ended longer ago than that, with their rows; how many there were."""
+        """Delete the sweeps that ended longer ago, with their rows; return their number."""
         old = sweeps.delete().where(sweeps.c.finished_at < sa.func.now() - older_than)
         return self._writing.execute(old).rowcount
 
     def delete(self, sweep_id: UUID) -> None:
-        """Forget a sweep with its rows, or raise `SweepNotFound`."""
+        """Delete a sweep with its rows, or raise `SweepNotFound`."""
         if self._writing.execute(sweeps.delete().where(sweeps.c.id == sweep_id)).rowcount == 0:
             raise SweepNotFound(f"there is no sweep {sweep_id}", sweep_id=str(sweep_id))
 
@@ -221,9 +222,9 @@ class Sweeps(Store):
         after: tuple[float | None, int] | None,
         size: int,
     ) -> Page[tuple[int, Mapping[str, Any]]]:
-        """A page of these rows, each with its index.
+        """A page of rows, each with its index.
 
-        `after` is the last row of the page before: its value of the order's field, and its index.
+        `after` identifies the last row of the previous page: its value of the order's field, and its index.
         """
         index, row = sweep_rows.c.index, sweep_rows.c.row
         query = sa.select(index, row).where(sweep_rows.c.sweep_id == sweep_id, *where.conditions())
@@ -239,38 +240,38 @@ class Sweeps(Store):
                 bound = last if after[0] is None else sa.literal(after[0], sa.Double)
                 beyond = value < bound if order.descending else value > bound
                 query = query.where(sa.or_(beyond, sa.and_(value == bound, index > after[1])))
-        found = [(number, its) for number, its in self._reading.execute(query.limit(size + 1))]
-        return Page.of(found, size)
+        rows = [(number, document) for number, document in self._reading.execute(query.limit(size + 1))]
+        return Page.of(rows, size)
 
     def row(self, sweep_id: UUID, index: int) -> Mapping[str, Any] | None:
-        """One row, or None where the scenario has not been scored."""
+        """One row, or None if the scenario has not been scored."""
         query = sa.select(sweep_rows.c.row).where(sweep_rows.c.sweep_id == sweep_id, sweep_rows.c.index == index)
         return self._reading.scalars(query).one_or_none()
 
     def count(self, sweep_id: UUID, *, where: RowFilter) -> int:
-        """How many rows are such."""
+        """Number of selected rows."""
         query = sa.select(sa.func.count()).select_from(sweep_rows)
         return self._reading.scalars(query.where(sweep_rows.c.sweep_id == sweep_id, *where.conditions())).one()
 
     def numbers(self, sweep_id: UUID, fields: Sequence[str], *, where: RowFilter) -> list[tuple[Any, ...]]:
-        """The index and these fields, as numbers, of every such row, by index."""
+        """The index and these fields, as numbers, of every selected row, by index."""
         columns = [sa.cast(sweep_rows.c.row[field].astext, sa.Double) for field in fields]
         query = sa.select(sweep_rows.c.index, *columns)
         query = query.where(sweep_rows.c.sweep_id == sweep_id, *where.conditions())
-        return [tuple(found) for found in self._reading.execute(query.order_by(sweep_rows.c.index))]
+        return [tuple(values) for values in self._reading.execute(query.order_by(sweep_rows.c.index))]
 
     def chosen(self, sweep_id: UUID, indices: Iterable[int]) -> list[tuple[int, Mapping[str, Any]]]:
         """These rows, by index."""
         query = sa.select(sweep_rows.c.index, sweep_rows.c.row).where(
             sweep_rows.c.sweep_id == sweep_id, sweep_rows.c.index.in_(list(indices))
         )
-        return [(number, its) for number, its in self._reading.execute(query.order_by(sweep_rows.c.index))]
+        return [(number, row) for number, row in self._reading.execute(query.order_by(sweep_rows.c.index))]
 
     def having(self, sweep_id: UUID, field: str, values: Sequence[int]) -> list[tuple[int, Mapping[str, Any]]]:
         """The rows in which this field has one of these values, by index."""
-        its = sa.cast(sweep_rows.c.row[field].astext, sa.BigInteger)
+        value = sa.cast(sweep_rows.c.row[field].astext, sa.BigInteger)
         query = sa.select(sweep_rows.c.index, sweep_rows.c.row).where(
-            sweep_rows.c.sweep_id == sweep_id, its.in_(list(values))
+            sweep_rows.c.sweep_id == sweep_id, value.in_(list(values))
         )
         return [(number, row) for number, row in self._reading.execute(query.order_by(sweep_rows.c.index))]
 
@@ -278,7 +279,7 @@ class Sweeps(Store):
         self._writing.execute(sweeps.update().where(sweeps.c.id == sweep_id).values(**values))
 
     def _copy(self, sweep_id: UUID, rows: Sequence[tuple[int, bytes]]) -> None:
-        """Rows go in as COPY writes them, in binary: several times as fast as INSERT."""
+        """Insert rows by COPY in binary, which is several times as fast as INSERT."""
         driver: psycopg.Connection[Any] = self._writing.connection.driver_connection  # type: ignore[assignment]
         with (
             driver.cursor() as cursor,
@@ -286,8 +287,8 @@ class Sweeps(Store):
         ):
             copy.set_types(["uuid", "int4", "jsonb"])
             for index, row in rows:
-                copy.write_row((sweep_id, index, Jsonb(orjson.Fragment(row), dumps=_as_written)))
+                copy.write_row((sweep_id, index, Jsonb(orjson.Fragment(row), dumps=_unchanged)))
 
 
-def _as_written(fragment: object) -> bytes:
+def _unchanged(fragment: object) -> bytes:
     return orjson.dumps(fragment)

@@ -41,12 +41,12 @@ snapshots = Table(
     Column("id", Uuid, primary_key=True),
     Column("cluster", Text, nullable=False),
     Column("content_hash", Text, nullable=False),
-    # The canonical document that the hash is of; what a plan is made from.
+    # The canonical document, of which content_hash is the hash; plans are made from it.
     Column("document", LargeBinary, nullable=False),
-    # What a list shows, so that listing parses no document: counts and warnings.
+    # Counts and warnings, so that a list parses no document.
     Column("summary", JSON, nullable=False),
     _created_at(),
-    # A cluster may come back to a state it was in before: the newest snapshot is the one last seen, not last created.
+    # A cluster may return to an earlier state: the newest snapshot is the one last seen, not the one last created.
     Column("last_seen_at", DateTime(timezone=True), nullable=False, server_default=func.clock_timestamp()),
     UniqueConstraint("cluster", "content_hash"),
     Index(None, "cluster", "last_seen_at"),
@@ -62,7 +62,7 @@ plans = Table(
     Column("cluster", Text),
     Column("snapshot_id", Uuid, ForeignKey("snapshots.id")),
     Column("labels", JSONB, nullable=False),
-    # JSON, not JSONB: the text is kept as it was written, so that a plan is the same bytes each time it is read.
+    # JSON, not JSONB: the text is stored as it was written, so that a plan is the same bytes each time it is read.
     Column("request", JSON, nullable=False),
     Column("answer", JSON, nullable=False),
     _created_at(),
@@ -94,7 +94,7 @@ jobs = Table(
     Column("state", Text, nullable=False),
     Column("request", JSON, nullable=False),
     Column("plan_id", Uuid, ForeignKey("plans.id", ondelete="SET NULL")),
-    # The problem that a failed job ended with, as its code, detail and context.
+    # Code, detail and context of the failure of a failed job.
     Column("error", JSON),
     _created_at(),
     Column("started_at", DateTime(timezone=True)),
@@ -111,9 +111,9 @@ sweeps = Table(
     Column("definition", JSON, nullable=False),
     Column("scenarios", Integer, nullable=False),
     Column("labels", JSONB, nullable=False),
-    # Who asked: how many sweeps one key may have on the way is bounded.
+    # The API key that created the sweep: the unfinished sweeps of a key are limited.
     Column("principal", Text, nullable=False, index=True),
-    # Why it does not go on for now, as while Spark cannot be reached; null while it does.
+    # Why the sweep is paused, for example because Spark cannot be reached; null if it is not.
     Column("waiting", JSON),
     Column("error", JSON),
     _created_at(),
@@ -122,7 +122,7 @@ sweeps = Table(
     CheckConstraint("state IN ('queued', 'running', 'succeeded', 'failed', 'cancelled')", name="state"),
 )
 
-# The ledger: a chunk's line is written with its rows, so that what is in it has been done, once.
+# The ledger: a chunk's line is written in the transaction of its rows, so that each chunk is stored once.
 sweep_chunks = Table(
     "sweep_chunks",
     metadata,
@@ -138,7 +138,7 @@ sweep_rows = Table(
     metadata,
     Column("sweep_id", Uuid, ForeignKey("sweeps.id", ondelete="CASCADE"), primary_key=True),
     Column("index", Integer, primary_key=True),
-    # What was found, in the fields of the sweep's kind.
+    # The result of the scenario, in the fields of the sweep's kind.
     Column("row", JSONB, nullable=False),
 )
 
@@ -147,7 +147,7 @@ api_keys = Table(
     metadata,
     Column("id", Uuid, primary_key=True),
     Column("name", Text, nullable=False, unique=True),
-    # SHA-256: the key has 256 bits of its own, so that nothing slower makes it harder to guess.
+    # SHA-256: the key has 256 random bits, so that a slower hash would not make it harder to guess.
     Column("key_hash", Text, nullable=False, unique=True),
     Column("scopes", ARRAY(Text), nullable=False),
     _created_at(),

@@ -1,4 +1,4 @@
-"""A transaction that begins with its first statement, and gives its connection back while nobody needs it."""
+"""A transaction that begins with its first statement, and returns its connection while it is not needed."""
 
 import sqlalchemy as sa
 
@@ -8,7 +8,7 @@ from app.errors import ServiceBusy
 class Transaction:
     """One transaction at a time over a connection of the engine's pool.
 
-    A connection is taken when the first statement needs it, never before: what waits for a thread holds none.
+    A connection is taken by the first statement, never before: a request that waits for a thread has none.
     """
 
     def __init__(self, engine: sa.Engine) -> None:
@@ -18,7 +18,7 @@ class Transaction:
 
     @property
     def is_open(self) -> bool:
-        """Whether it holds a connection."""
+        """Whether the transaction has a connection."""
         return self._connection is not None
 
     @property
@@ -45,26 +45,26 @@ class Transaction:
         return self.reading
 
     def release(self) -> None:
-        """Give the connection back until the next statement, unless something was written or locked."""
+        """Return the connection to the pool until the next statement, unless something was written or locked."""
         if not self._is_pinned:
             self.commit()
 
     def commit(self) -> None:
-        """End the transaction, if there is one, and give the connection back."""
+        """Commit the transaction, if there is one, and return the connection to the pool."""
         connection, self._connection, self._is_pinned = self._connection, None, False
         if connection is not None:
             with connection:
                 connection.commit()
 
     def rollback(self) -> None:
-        """Undo the transaction, if there is one, and give the connection back."""
+        """Roll the transaction back, if there is one, and return the connection to the pool."""
         connection, self._connection, self._is_pinned = self._connection, None, False
         if connection is not None:
             connection.close()
 
 
 class Store:
-    """What one kind of rows may be asked in a transaction; its subclasses are the queries."""
+    """Base of the stores, each with the queries of one kind of rows."""
 
     def __init__(self, transaction: Transaction) -> None:
         self._transaction = transaction

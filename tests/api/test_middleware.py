@@ -56,6 +56,46 @@ class TestLog:
         assert not [line for line in lines if line.get("request_id") == "probe"], "probes say nothing at this level"
         assert logging.getLogger("uvicorn.access").disabled
 
+    def test_a_plan_has_its_kind_hash_solver_time_and_gap(self, scratch: Database, run_service: RunService) -> None:
+        with run_service(scratch, RACKPLAN_LOG_LEVEL="info", RACKPLAN_LOG_FORMAT="json") as service:
+            partitions = [{"partition": number, "replicas": [0, 1]} for number in range(6)]
+            cluster = {
+                "cluster": "log",
+                "brokers": [{"id": broker, "rack": "r"} for broker in range(3)],
+                "topics": [{"name": "t", "partitions": partitions}],
+            }
+            snapshot = service.client.post("/v1/snapshots", json=cluster).json()["id"]
+            place = PLACE | {"snapshot_id": snapshot}
+            answers = {
+                "placed": service.client.post("/v1/plans/replicas", json=place, headers={"X-Request-ID": "placed"}),
+                "moved": service.client.post(
+                    "/v1/plans/reassignment",
+                    json={"snapshot_id": snapshot, "remove_brokers": [1]},
+                    headers={"X-Request-ID": "moved"},
+                ),
+                "rejected": service.client.post(
+                    "/v1/plans/reassignment",
+                    json={"snapshot_id": snapshot, "remove_brokers": [77]},
+                    headers={"X-Request-ID": "rejected"},
+                ),
+                "invalid": service.client.post("/v1/plans/replicas", json={}, headers={"X-Request-ID": "invalid"}),
+                "missing": service.client.get("/v1/plans/x", headers={"X-Request-ID": "missing"}),
+            }
+            lines = [json.loads(line) for line in service.log.read_text().splitlines()]
+        by_id = {line.get("request_id"): line for line in lines if line["event"] == "request.answered"}
+        for name, kind in (("placed", "replicas"), ("moved", "reassignment")):
+            plan, line = answers[name].json(), by_id[name]
+            assert (line["plan_kind"], line["plan_hash"], line["status"]) == (kind, plan["hash"], 201)
+            assert 0 <= line["solver_seconds"] <= line["seconds"]
+            assert "code" not in line
+        assert by_id["moved"]["gap"] == answers["moved"].json()["certificate"]["gap"]
+        assert "gap" not in by_id["placed"], "a replayed draw is no optimisation"
+        rejected = by_id["rejected"]
+        assert (rejected["plan_kind"], rejected["code"]) == ("reassignment", "unknown_broker")
+        assert answers["rejected"].json()["code"] == rejected["code"]
+        assert not {"plan_hash", "solver_seconds", "gap"} & set(rejected)
+        assert (by_id["invalid"]["code"], by_id["missing"]["code"]) == ("validation", "not_found")
+
 
 class TestSameOrigin:
     """A page of another origin may not make a browser change something here."""
@@ -87,6 +127,12 @@ class TestHost:
         headers = {"Host": host, "Origin": f"http://{host}"}
         problem(client.get("/v1/plans", headers=headers), 403, "forbidden")
         problem(client.post("/v1/plans/replicas", json=PLACE, headers=headers), 403, "forbidden")
+
+    @pytest.mark.parametrize(
+        "host", ["localhost:x", "::1", "[::1", "localhost, evil.example", "localhost@evil.example"]
+    )
+    def test_what_is_no_host(self, client: httpx.Client, host: str) -> None:
+        problem(client.get("/v1/plans", headers={"Host": host}), 403, "forbidden")
 
     @pytest.mark.parametrize("host", ["localhost", "LOCALHOST:8080", "127.0.0.1", "[::1]:8080"])
     def test_this_machines_names(self, client: httpx.Client, host: str) -> None:

@@ -1,5 +1,6 @@
 """Every failure is a problem document (RFC 9457): the domain's, the framework's and the machine's."""
 
+import re
 import socket
 from collections.abc import Iterator
 from urllib.parse import urlsplit
@@ -8,37 +9,72 @@ import httpx
 import pytest
 import sqlalchemy as sa
 
-from app.api.statuses import STATUS
-from app.errors import Failure, MachineRefuses
+from app.api.statuses import STATUS, status_of
+from app.errors.failure import Failure
+from app.errors.machine import MachineRefuses
+from app.errors.registry import FAILURES
 from app.store.database import Database
 from tests.api.conftest import Serve
 from tests.api.contract import SNAPSHOT_ID, UNKNOWN_ID, only_error, place, problem, topic
+from tests.conftest import ROOT
 
 JSON = {"Content-Type": "application/json"}
 ELEVEN_MB = 11 * 1024 * 1024
 
 
-def _concrete(base: type[Failure]) -> Iterator[type[Failure]]:
+def _subclasses(base: type[Failure]) -> Iterator[type[Failure]]:
     for subclass in base.__subclasses__():
-        yield from _concrete(subclass)
-        if hasattr(subclass, "code"):
-            yield subclass
-
-
-FAILURES = sorted(set(_concrete(Failure)), key=lambda failure: str(failure.code))
+        yield subclass
+        yield from _subclasses(subclass)
 
 
 class TestStatuses:
-    """The one table that gives a failure its status."""
+    """Every failure has a code, a title and a status, or is for the operator of the machine only."""
 
-    def test_every_failure_has_one_unless_only_the_machine_meets_it(self) -> None:
-        without = {failure for failure in _concrete(Failure) if failure not in STATUS}
-        assert without == set(_concrete(MachineRefuses))
+    def test_every_failure_has_a_status_unless_only_the_operator_can_act_on_it(self) -> None:
+        without = {failure for failure in _subclasses(Failure) if status_of(failure) is None}
+        assert without == {failure for failure in _subclasses(Failure) if issubclass(failure, MachineRefuses)}
         assert all(status >= 400 for status in STATUS.values())
 
-    def test_codes_are_unique_and_titles_are_there(self) -> None:
-        assert len({failure.code for failure in FAILURES}) == len(FAILURES)
-        assert all(failure.title for failure in FAILURES)
+    def test_most_statuses_are_those_of_a_category(self) -> None:
+        """A row of the table is a category, or one failure that no category fits."""
+        assert len(STATUS) < 15
+        own = {status for failure, status in STATUS.items() if "code" in vars(failure)}
+        categories = {status for failure, status in STATUS.items() if "code" not in vars(failure)}
+        assert categories == {422, 404, 409}
+        assert not own & categories
+
+    def test_the_registry_has_every_failure(self) -> None:
+        """By its code; what is in no module of `app.errors`, or states no title, would be missing."""
+        assert set(FAILURES.values()) == {failure for failure in _subclasses(Failure) if "title" in vars(failure)}
+        assert all(code == failure.code for code, failure in FAILURES.items())
+
+    def test_codes_and_titles_are_unique(self) -> None:
+        concrete = {failure for failure in _subclasses(Failure) if "title" in vars(failure)}
+        assert len({failure.code for failure in concrete}) == len(concrete)
+        assert len({failure.title for failure in concrete}) == len(concrete)
+        assert all(failure.title for failure in concrete)
+
+    def test_a_code_is_the_class_name_unless_the_class_states_another(self) -> None:
+        derived = {failure: re.sub(r"(?<!^)(?=[A-Z])", "_", failure.__name__).lower() for failure in FAILURES.values()}
+        stated = {failure.__name__: code for code, failure in FAILURES.items() if code != derived[failure]}
+        assert stated == {"NotFeasible": "infeasible_reassignment", "InvalidField": "validation"}
+
+    def test_a_category_has_neither_code_nor_title(self) -> None:
+        categories = {failure for failure in _subclasses(Failure) if "title" not in vars(failure)}
+        assert {failure.__name__ for failure in categories} == {
+            "Unprocessable",
+            "NotFound",
+            "Conflict",
+            "KafkaRefuses",
+            "MachineRefuses",
+        }
+        assert not any(hasattr(failure, "code") for failure in categories)
+
+    def test_codes_are_those_of_the_contract(self) -> None:
+        """Callers branch on codes: the documentation lists every one, and none disappears when a class is renamed."""
+        documented = re.findall(r"^\| `(\w+)` \|", (ROOT / "docs" / "problems.md").read_text("utf-8"), re.MULTILINE)
+        assert set(documented) == set(FAILURES)
 
 
 class TestFramework:

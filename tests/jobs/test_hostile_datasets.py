@@ -22,6 +22,7 @@ from hypothesis import strategies as st
 from app import errors
 from app.errors import ColumnNotFound, DatasetUnreadable, Failure, Json, KeyColumnOfAnotherType, MalformedKey, crossing
 from app.errors.quotation import DETAIL_CHARACTERS, quoted
+from app.errors.registry import FAILURES
 from app.jobs.spark import Spark
 from tests.jobs.cluster import quick_java
 from tests.jobs.test_key_skew import defined, measured
@@ -192,7 +193,7 @@ class TestNames:
 class TestCrossing:
     """How failures come from executors."""
 
-    @pytest.mark.parametrize("kind", list(crossing.known().values()), ids=lambda kind: kind.__name__)
+    @pytest.mark.parametrize("kind", list(FAILURES.values()), ids=lambda kind: kind.__name__)
     def test_every_failure_comes_back_as_itself(self, kind: type[Failure]) -> None:
         further = {"kafka": errors.KafkaError("SomeException", "why")} if issubclass(kind, errors.KafkaRefuses) else {}
         failure = kind("why", path=("topics", 0), limit=3, known=["a", {"b": None}], **further)  # type: ignore[arg-type] # by name

@@ -46,6 +46,7 @@ class GroupProblem:
 
 class _GroupPlanner(Planner[GroupRequest, GroupProblem, Prediction]):
     kind, reader = KIND, READER
+    certificate_path = ("optimum", "certificate")
 
     def check_site(self, request: GroupRequest) -> None:
         if (request.snapshot_id is None) == (request.brokers is None and request.topics is None):

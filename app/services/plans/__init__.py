@@ -2,6 +2,7 @@
 
 pipeline.py      the one way from a request to a plan, and the protocol of a kind
 record.py        a plan as it is stored
+outcomes.py      what became of each attempt to make a plan, for logs and metrics
 pages.py         a page of its partitions
 differences.py   the difference between two plans
 exports.py       the file formats of plans

@@ -6,6 +6,7 @@ What differs between kinds is a `Planner`: its request, the problem that the req
 answer. Below `resolve` nothing reads the request.
 """
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
@@ -18,6 +19,7 @@ from app.core.model import Cluster, Placement
 from app.errors import FieldPath, Json
 from app.services import snapshots
 from app.services.limits import Limits
+from app.services.plans import outcomes
 from app.services.plans.record import Plan, as_json
 from app.services.seeds import digest, seed_of
 from app.store.database import UnitOfWork
@@ -100,6 +102,11 @@ class Planner(Protocol[RequestT, ProblemT, SolutionT]):
     def reader(self) -> TypeAdapter[RequestT]:
         """Reads the request record from plain values."""
 
+    @property
+    def certificate_path(self) -> tuple[str, ...]:
+        """Where the answer has its certificate, whose gap is logged; a kind without one has nothing there."""
+        return ("certificate",)
+
     def stored(self, request: RequestT) -> Mapping[str, Json]:
         """The request as a job stores it."""
         plain: dict[str, Json] = as_json(request)
@@ -166,15 +173,18 @@ def make_plan(
     SnapshotNotFound, SnapshotChanged
     What the planner's steps do.
     """
-    planner.check_site(request)
-    planner.check(request, limits)
-    site = _site(uow, request.snapshot_id, if_match)
-    previous = planner.previous_snapshot(request)
-    if previous is not None:
-        site = Site(site.cluster, site.snapshot_id, site.content_hash, _site(uow, previous, ()))
-    uow.release()  # the connection, which planning does without
-    new = _draft(planner, request, site, Allowance(limits, is_job=is_job))
-    return Plan(uow.plans.keep(new, plan_id=plan_id), tuple(new.placements))
+    with outcomes.attempt(planner.kind) as outcome:
+        planner.check_site(request)
+        planner.check(request, limits)
+        site = _site(uow, request.snapshot_id, if_match)
+        previous = planner.previous_snapshot(request)
+        if previous is not None:
+            site = Site(site.cluster, site.snapshot_id, site.content_hash, _site(uow, previous, ()))
+        uow.release()  # the connection, which planning does without
+        new = _draft(planner, request, site, Allowance(limits, is_job=is_job))
+        plan = Plan(uow.plans.keep(new, plan_id=plan_id), tuple(new.placements))
+        outcome.succeed(new, outcomes.gap_of(new.answer, planner.certificate_path))
+    return plan
 
 
 def run_job(
@@ -237,7 +247,9 @@ def _draft(
     seeded = planner.with_seed(problem, seed_of(plan_hash))
     if seeded is not problem:
         canonical = _canonical(planner, request, site, seeded)
+    started = time.perf_counter()
     solution = planner.solve(seeded)
+    solver_seconds = time.perf_counter() - started
     if violations := planner.violations(seeded, solution):
         # A defect of Rackplan's own; such a plan is never stored.
         raise RuntimeError("; ".join(violations[:SHOWN_VIOLATIONS]))
@@ -250,6 +262,7 @@ def _draft(
         request=canonical,
         answer=planner.answer(seeded, solution),
         placements=planner.placements(seeded, solution),
+        solver_seconds=solver_seconds,
     )
 
 

@@ -56,6 +56,7 @@ class StreamsProblem:
 
 class _StreamsPlanner(Planner[StreamsRequest, StreamsProblem, StreamsAssignment]):
     kind, reader = KIND, READER
+    certificate_path = ("best_standbys", "certificate")
 
     def check_site(self, request: StreamsRequest) -> None:
         """Nothing: an application may be planned without knowing any racks."""

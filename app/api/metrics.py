@@ -1,0 +1,89 @@
+"""The metrics of `/metrics`, in Prometheus' text format.
+
+What this process does is counted as it happens; jobs, sweeps and the queue, which workers share, are read from the
+database when metrics are scraped. Labels are operations, kinds, states and codes of failures: their values are bounded.
+"""
+
+from collections.abc import Iterator
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.registry import Collector
+
+from app.services.plans.outcomes import PlanOutcome
+from app.store.activity import Activity
+
+REQUESTS = Histogram(
+    "rackplan_request_seconds", "Seconds that requests took, by operation and status.", ("method", "route", "status")
+)
+_PLANS = Counter(
+    "rackplan_plans",
+    "Attempts of this process to make a plan, by kind and outcome (ok or a code).",
+    ("kind", "outcome"),
+)
+_SOLVER_SECONDS = Histogram(
+    "rackplan_solver_seconds",
+    "Seconds in the solver for plans of this process, by kind.",
+    ("kind",),
+    buckets=(0.001, 0.005, 0.02, 0.1, 0.5, 1, 2, 5, 10, 30, 60, 120),
+)
+_DATABASE_UP = Gauge("rackplan_database_up", "1 if the jobs, sweeps and queue could be read for this scrape, else 0.")
+
+
+def count_plan(outcome: PlanOutcome) -> None:
+    """Count one attempt to make a plan."""
+    _PLANS.labels(outcome.kind, outcome.code).inc()
+    if outcome.solver_seconds is not None:
+        _SOLVER_SECONDS.labels(outcome.kind).observe(outcome.solver_seconds)
+
+
+def exposition(activity: Activity | None) -> bytes:
+    """All metrics as text.
+
+    Parameters
+    ----------
+    activity : what the database says; None if it could not be read, for which `rackplan_database_up` is 0 and the
+        metrics of jobs, sweeps and the queue are absent.
+    """
+    _DATABASE_UP.set(activity is not None)
+    text = generate_latest()
+    if activity is None:
+        return text
+    # A registry of its own: these are values of one scrape, and no other scrape sees them.
+    shared = CollectorRegistry()
+    shared.register(_ActivityCollector(activity))
+    return text + generate_latest(shared)
+
+
+class _ActivityCollector(Collector):
+    def __init__(self, activity: Activity) -> None:
+        self._activity = activity
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        activity = self._activity
+        yield _by_state("rackplan_jobs", "Jobs by kind, state and code of the failure.", activity.jobs)
+        yield _by_state("rackplan_sweeps", "Sweeps by kind, state and code of the failure.", activity.sweeps)
+        rates = GaugeMetricFamily(
+            "rackplan_scenarios_per_second", "Scenarios scored per second in the last minute, by kind.", labels=["kind"]
+        )
+        for kind, rate in activity.scenarios_per_s.items():
+            rates.add_metric([kind], rate)
+        yield rates
+        length = GaugeMetricFamily(
+            "rackplan_queue_length", "Tasks on the queue that are due and no worker runs, by task.", labels=["task"]
+        )
+        age = GaugeMetricFamily(
+            "rackplan_queue_oldest_seconds", "Seconds that the oldest of these tasks has been due.", labels=["task"]
+        )
+        for task, due in activity.queue.items():
+            length.add_metric([task], due.tasks)
+            age.add_metric([task], due.oldest_s)
+        yield length
+        yield age
+
+
+def _by_state(name: str, text: str, counts: dict[tuple[str, str, str], int]) -> GaugeMetricFamily:
+    family = GaugeMetricFamily(name, text, labels=["kind", "state", "code"])
+    for labels, count in counts.items():
+        family.add_metric(labels, count)
+    return family

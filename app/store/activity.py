@@ -1,0 +1,76 @@
+"""Jobs, sweeps and the queue at one moment, as counts: for metrics."""
+
+from dataclasses import dataclass, field
+
+import sqlalchemy as sa
+
+from app.store.jobs import RUN_JOB
+from app.store.sweeps import RUN_SWEEP
+from app.store.tables import jobs, sweep_chunks, sweeps
+from app.store.transaction import Store
+
+_RATE_SECONDS = 60
+_QUEUE = sa.text(
+    "SELECT task_name, count(*), extract(epoch FROM now() - min(coalesce(scheduled_at, created_at))) "
+    "FROM (SELECT j.task_name, j.scheduled_at, "
+    "(SELECT min(e.at) FROM procrastinate_events e WHERE e.job_id = j.id) AS created_at "
+    "FROM procrastinate_jobs j WHERE j.status = 'todo' AND j.task_name = ANY(:tasks)) due "
+    "WHERE coalesce(scheduled_at, now()) <= now() GROUP BY task_name"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """Tasks of one name that are due and that no worker runs yet; the age of the oldest, in seconds."""
+
+    tasks: int = 0
+    oldest_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Activity:
+    """What the database says of work in progress.
+
+    Parameters
+    ----------
+    jobs, sweeps : how many there are, by kind, state and the code of the failure, which is empty unless they failed.
+    scenarios_per_s : scenarios scored in the last minute over 60 s, for each kind with an unfinished sweep or a rate.
+    queue : for each task of jobs and sweeps, what is due.
+    """
+
+    jobs: dict[tuple[str, str, str], int]
+    sweeps: dict[tuple[str, str, str], int]
+    scenarios_per_s: dict[str, float]
+    queue: dict[str, Due] = field(default_factory=dict)
+
+
+class Activities(Store):
+    """Counts of the rows that a transaction sees."""
+
+    def now(self) -> Activity:
+        """Count everything anew; each query reads indexes or one narrow scan."""
+        return Activity(
+            jobs=self._by_state(jobs), sweeps=self._by_state(sweeps), scenarios_per_s=self._rates(), queue=self._queue()
+        )
+
+    def _by_state(self, table: sa.Table) -> dict[tuple[str, str, str], int]:
+        labels = (table.c.kind, table.c.state, sa.func.coalesce(table.c.error["code"].as_string(), ""))
+        query = sa.select(*labels, sa.func.count()).group_by(*labels)
+        return {(kind, state, code): count for kind, state, code, count in self._reading.execute(query)}
+
+    def _rates(self) -> dict[str, float]:
+        recent = sa.func.now() - sa.func.make_interval(0, 0, 0, 0, 0, 0, _RATE_SECONDS)
+        size = sweep_chunks.c.stop - sweep_chunks.c.start
+        # Sweeps that ended before the minute have no recent chunk: of the others, the ledger is read by its key.
+        query = (
+            sa.select(sweeps.c.kind, sa.func.coalesce(sa.func.sum(size).filter(sweep_chunks.c.finished_at > recent), 0))
+            .join_from(sweeps, sweep_chunks, sweep_chunks.c.sweep_id == sweeps.c.id, isouter=True)
+            .where(sa.or_(sweeps.c.finished_at.is_(None), sweeps.c.finished_at > recent))
+            .group_by(sweeps.c.kind)
+        )
+        return {kind: int(scored) / _RATE_SECONDS for kind, scored in self._reading.execute(query)}
+
+    def _queue(self) -> dict[str, Due]:
+        due = {task: Due() for task in (RUN_JOB, RUN_SWEEP)}
+        rows = self._reading.execute(_QUEUE, {"tasks": list(due)})
+        return due | {task: Due(count, max(0.0, float(oldest or 0))) for task, count, oldest in rows}
