@@ -188,7 +188,7 @@ def _text(document: Document, value: object, path: FieldPath) -> str:
     """A string as the group protocol's names are in a request, too; PostgreSQL stores no NUL in JSON."""
     text = document.string(value, path)
     if _CONTROL.search(text):
-        raise document.refuse(path, expected="a string without control characters", actual=shown(text))
+        raise document.reject(path, expected="a string without control characters", actual=shown(text))
     return text
 
 
