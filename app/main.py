@@ -33,6 +33,7 @@ from app.api.auth import principal
 from app.api.health import Readiness
 from app.api.middleware import BodyLimit, Overload, RequestLog, SameOrigin, TrustedHost
 from app.api.plan_kinds import PLAN_RESOURCES
+from app.errors import ServiceBusy
 from app.services import groups as group_service
 from app.services import keys as key_service
 from app.services import replicas as replica_service
@@ -131,7 +132,8 @@ def _prepare(app: FastAPI) -> None:
             return
         try:
             step()
-        except DBAPIError as lost:
+        except (DBAPIError, ServiceBusy) as failure:
             # The service answers without them; the next start stores them.
-            structlog.get_logger().warning("examples.not_kept", detail=str(lost.orig))
+            detail = failure.detail if isinstance(failure, ServiceBusy) else str(failure.orig)
+            structlog.get_logger().warning("examples.not_kept", detail=detail)
     app.state.is_prepared.set()
