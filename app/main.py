@@ -33,7 +33,7 @@ from app.api.auth import principal
 from app.api.health import Readiness
 from app.api.middleware import BodyLimit, Overload, RequestLog, SameOrigin, TrustedHost
 from app.api.plan_kinds import PLAN_RESOURCES
-from app.errors import ServiceBusy
+from app.errors.access import ServiceBusy
 from app.services import groups as group_service
 from app.services import keys as key_service
 from app.services import replicas as replica_service

@@ -10,7 +10,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from app import cli
 from app.api.statuses import status_of
-from app.errors.failure import Failure
+from app.errors import Failure
 from app.errors.registry import FAILURES
 from app.formats.wire_formats import WireFormat
 from app.services.limits import Limits

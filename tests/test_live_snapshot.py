@@ -22,7 +22,8 @@ from hypothesis import strategies as st
 
 from app.api.clusters import SnapshotRequest
 from app.core.model import NO_LEADER, UNKNOWN_SIZE, Broker, Cluster, Topic, padded, unpadded
-from app.errors import ClusterUnreachable, ConflictingFields
+from app.errors.machine import ClusterUnreachable
+from app.errors.requests import ConflictingFields
 from app.formats import log_dirs, snapshot_json
 from app.formats.assembly import assemble
 from app.formats.log_dirs import BrokerLogDirs, LogDir, LogDirReplica, LogDirs

@@ -17,7 +17,7 @@ import pytest
 import structlog.testing
 
 from app.cli import worker_account, worker_process
-from app.errors import WorkerNotConfinable
+from app.errors.machine import WorkerNotConfinable
 from app.settings import Settings
 from app.store import accounts, embedded
 from app.store.accounts import SHELTER

@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from app.errors import ServiceBusy
+from app.errors.access import ServiceBusy
 
 
 @dataclass(frozen=True, slots=True)

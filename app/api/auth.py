@@ -11,7 +11,7 @@ from fastapi import Depends
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBasic, HTTPBasicCredentials, HTTPBearer, SecurityScopes
 
 from app.api.dependencies import Uow
-from app.errors import Forbidden, Unauthenticated
+from app.errors.access import Forbidden, Unauthenticated
 from app.store.api_keys import ApiKeys
 
 _BEARER = HTTPBearer(auto_error=False, scheme_name="API key", description="`rackplan keys create` makes one.")

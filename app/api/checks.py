@@ -6,7 +6,6 @@ import orjson
 from fastapi import APIRouter, Body, Depends, Response
 from pydantic import BaseModel, Field
 
-from app import errors
 from app.api import examples
 from app.api.dependencies import RequestLimits, Uow, json_only
 from app.api.fields import Id, Int32, TopicName
@@ -18,6 +17,10 @@ from app.api.snapshots import WarningDocument
 from app.core.measures.movement import PartitionChange
 from app.core.measures.placement import PlacementMeasures
 from app.core.measures.violations import Violation
+from app.errors.access import IdempotencyKeyInFlight, UnsupportedMediaType
+from app.errors.lookups import SnapshotNotFound
+from app.errors.reassignments import ReassignmentUnderWay
+from app.errors.requests import IllegalReassignment
 from app.formats.reassignment import PartitionReassignment, Reassignment
 from app.services import checks
 
@@ -103,11 +106,11 @@ class CheckDocument(BaseModel):
     dependencies=[Depends(json_only)],
     response_model=CheckDocument,
     responses=responses(
-        errors.SnapshotNotFound,
-        errors.IllegalReassignment,
-        errors.ReassignmentUnderWay,
-        errors.UnsupportedMediaType,
-        errors.IdempotencyKeyInFlight,
+        SnapshotNotFound,
+        IllegalReassignment,
+        ReassignmentUnderWay,
+        UnsupportedMediaType,
+        IdempotencyKeyInFlight,
     ),
 )
 def check(

@@ -5,12 +5,12 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field
 
-from app import errors
 from app.api.fields import Attributes, BrokerId, Bytes, Name, PartitionId, Rack, TopicId, TopicName
 from app.api.fields import Request as RequestModel
 from app.api.recorded_groups import RecordedGroupRequest
 from app.core.model import NO_LEADER, UNKNOWN_SIZE, Broker, BrokerCapacity, Cluster, Topic, padded
-from app.errors import DuplicatePartition
+from app.errors import FieldPath
+from app.errors.requests import DuplicatePartition
 
 
 class CapacityRequest(RequestModel):
@@ -80,7 +80,7 @@ class SnapshotRequest(RequestModel):
 def _topic(index: int, topic: TopicRequest) -> Topic:
     partitions = sorted(topic.partitions, key=lambda partition: partition.partition)
     ids = np.array([partition.partition for partition in partitions], np.int32)
-    path: errors.FieldPath = ("topics", index, "partitions")
+    path: FieldPath = ("topics", index, "partitions")
     if len(repeated := ids[1:][ids[1:] == ids[:-1]]):
         raise DuplicatePartition(
             f"partition {topic.name}-{repeated[0]} is listed twice", path=path, value=int(repeated[0])

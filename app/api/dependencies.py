@@ -8,7 +8,7 @@ from fastapi import Depends, Request
 from fastapi.concurrency import run_in_threadpool
 
 from app.api.admission import Admission
-from app.errors import UnsupportedMediaType
+from app.errors.access import UnsupportedMediaType
 from app.errors.quotation import quoted
 from app.services.limits import Limits
 from app.store.database import Database, UnitOfWork

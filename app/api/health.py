@@ -17,7 +17,8 @@ from prometheus_client import CONTENT_TYPE_LATEST
 from pydantic import BaseModel
 
 from app.api import metrics
-from app.errors import ServiceBusy, SparkUnavailable
+from app.errors.access import ServiceBusy
+from app.errors.machine import SparkUnavailable
 from app.services.spark_master import SparkMaster
 from app.store import migrations
 from app.store.activity import Activity

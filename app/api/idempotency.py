@@ -8,7 +8,7 @@ from fastapi import Depends, Header, Request, Response, Security
 
 from app.api.auth import principal
 from app.api.dependencies import RawBody, Uow
-from app.errors import IdempotencyKeyInFlight, IdempotencyKeyReused
+from app.errors.access import IdempotencyKeyInFlight, IdempotencyKeyReused
 from app.store.answers import Answer
 from app.store.database import UnitOfWork
 

@@ -8,12 +8,12 @@ import orjson
 from fastapi import APIRouter, Response, Security
 from pydantic import BaseModel
 
-from app import errors
 from app.api import examples
 from app.api.auth import principal
 from app.api.dependencies import Uow
 from app.api.fields import Id
 from app.api.problems import responses
+from app.errors.lookups import JobNotFound
 from app.store.jobs import Job
 
 router = APIRouter(prefix="/v1/jobs", tags=["jobs"])
@@ -39,7 +39,7 @@ class JobDocument(BaseModel):
     operation_id="get_job",
     summary="Read the state of a job",
     response_model=JobDocument,
-    responses=responses(errors.JobNotFound),
+    responses=responses(JobNotFound),
     dependencies=[Security(principal, scopes=["read"])],
 )
 def get(uow: Uow, job_id: Annotated[Id, examples.JOB_ID]) -> Response:

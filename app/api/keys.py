@@ -5,7 +5,6 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Body, Depends, Response, Security
 from pydantic import AfterValidator, BaseModel, Field
 
-from app import errors
 from app.api import examples
 from app.api.auth import principal
 from app.api.dependencies import RequestLimits, json_only
@@ -19,6 +18,16 @@ from app.core.keys.null_keys import DEFAULT_BATCH_BYTES, NULL_KEY_POLICIES
 from app.core.keys.partitioners import PARTITIONERS
 from app.core.keys.resize import Resize
 from app.core.model import INT32_MAX
+from app.errors.access import IdempotencyKeyInFlight, UnsupportedMediaType
+from app.errors.kafka import InvalidPartitions
+from app.errors.requests import (
+    ConflictingFields,
+    DuplicatePartition,
+    LimitExceeded,
+    MalformedKey,
+    QueueSizesOverflow,
+    UnknownPartition,
+)
 from app.services import keys
 from app.services.keys import DEFAULT_RECORD_BYTES, Encoding, KeysRequest, NullKeys
 
@@ -235,15 +244,15 @@ def list_partitioners() -> PartitionersDocument:
     dependencies=[Depends(json_only)],
     response_model=KeysDocument,
     responses=responses(
-        errors.MalformedKey,
-        errors.InvalidPartitions,
-        errors.UnknownPartition,
-        errors.DuplicatePartition,
-        errors.ConflictingFields,
-        errors.QueueSizesOverflow,
-        errors.LimitExceeded,
-        errors.UnsupportedMediaType,
-        errors.IdempotencyKeyInFlight,
+        MalformedKey,
+        InvalidPartitions,
+        UnknownPartition,
+        DuplicatePartition,
+        ConflictingFields,
+        QueueSizesOverflow,
+        LimitExceeded,
+        UnsupportedMediaType,
+        IdempotencyKeyInFlight,
     ),
 )
 def place_keys(

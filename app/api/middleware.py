@@ -13,8 +13,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from app.api.admission import Admission
 from app.api.metrics import REQUESTS, count_plan
 from app.api.problems import of_failure
-from app.errors import Forbidden, LimitExceeded, ServiceBusy
+from app.errors.access import Forbidden, ServiceBusy
 from app.errors.quotation import quoted
+from app.errors.requests import LimitExceeded
 from app.services.plans.outcomes import SUCCEEDED, PlanOutcome, receiving
 
 _LONGEST_REQUEST_ID = 64

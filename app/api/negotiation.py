@@ -6,7 +6,7 @@ from hashlib import sha256
 from fastapi import Request, Response
 from fastapi.responses import Response as PlainResponse
 
-from app.errors import NotAcceptable
+from app.errors.access import NotAcceptable
 from app.errors.quotation import quoted
 
 

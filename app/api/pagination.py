@@ -9,7 +9,7 @@ from uuid import UUID
 
 from fastapi import Query
 
-from app.errors import InvalidPageToken
+from app.errors.access import InvalidPageToken
 
 _PLACE = Struct(">?dq")
 PageSize = Annotated[int, Query(ge=1, le=1000, description="Largest number of items on a page.")]

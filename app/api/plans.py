@@ -10,7 +10,6 @@ import orjson
 from fastapi import APIRouter, Header, Query, Request, Response, Security
 from pydantic import Field
 
-from app import errors
 from app.api import examples
 from app.api.auth import principal
 from app.api.dependencies import Uow
@@ -24,7 +23,9 @@ from app.api.plan_documents import (
 from app.api.plan_kinds import PLAN_RESOURCES
 from app.api.problems import responses
 from app.core.model import INT32_MAX, Cluster
-from app.errors import NotExportable
+from app.errors.access import InvalidPageToken, NotAcceptable
+from app.errors.lookups import PlanNotFound, SnapshotNotFound
+from app.errors.requests import ConflictingFields, NotExportable, SnapshotChanged
 from app.services import plans, snapshots
 from app.services.plans import FORMATS, Plan
 from app.services.plans.kinds import KINDS, to_json
@@ -56,7 +57,7 @@ IfMatch = Annotated[
     operation_id="list_plans",
     summary="List plans, newest first",
     response_model=PlansPage,
-    responses=responses(errors.InvalidPageToken),
+    responses=responses(InvalidPageToken),
     dependencies=[Security(principal, scopes=["read"])],
 )
 def list_plans(
@@ -93,8 +94,8 @@ def list_plans(
     summary="Read a plan",
     response_model=_PLAN,
     responses=responses(
-        errors.PlanNotFound,
-        errors.NotAcceptable,
+        PlanNotFound,
+        NotAcceptable,
         others={200: {"content": FILES | {SVG: {}}, "description": "The plan"}, 304: NOT_MODIFIED},
     ),
     dependencies=[Security(principal, scopes=["read"])],
@@ -123,7 +124,7 @@ def get(request: Request, uow: Uow, plan_id: PlanId) -> Response:
     operation_id="list_plan_partitions",
     summary="List partitions of a plan",
     response_model=PartitionsDocument,
-    responses=responses(errors.PlanNotFound, errors.InvalidPageToken),
+    responses=responses(PlanNotFound, InvalidPageToken),
     dependencies=[Security(principal, scopes=["read"])],
 )
 def partitions(
@@ -142,9 +143,7 @@ def partitions(
     operation_id="diff_plan",
     summary="Compare a plan with another one or the previous state",
     response_model=_DIFFERENCE,
-    responses=responses(
-        errors.PlanNotFound, errors.SnapshotNotFound, errors.ConflictingFields, errors.InvalidPageToken
-    ),
+    responses=responses(PlanNotFound, SnapshotNotFound, ConflictingFields, InvalidPageToken),
     dependencies=[Security(principal, scopes=["read"])],
 )
 def diff(
@@ -178,10 +177,10 @@ def diff(
     summary="Export a plan as a file",
     response_class=Response,
     responses=responses(
-        errors.PlanNotFound,
-        errors.NotExportable,
-        errors.ConflictingFields,
-        errors.SnapshotChanged,
+        PlanNotFound,
+        NotExportable,
+        ConflictingFields,
+        SnapshotChanged,
         others={200: {"content": FILES, "description": "The file"}, 304: NOT_MODIFIED},
     ),
     dependencies=[Security(principal, scopes=["read"])],
@@ -230,7 +229,7 @@ def export(
     summary="Draw a plan",
     response_class=Response,
     responses=responses(
-        errors.PlanNotFound, others={200: {"content": {SVG: {}}, "description": "Racks × brokers"}, 304: NOT_MODIFIED}
+        PlanNotFound, others={200: {"content": {SVG: {}}, "description": "Racks × brokers"}, 304: NOT_MODIFIED}
     ),
     dependencies=[Security(principal, scopes=["read"])],
 )
@@ -245,7 +244,7 @@ def picture(request: Request, uow: Uow, plan_id: PlanId) -> Response:
     status_code=204,
     operation_id="delete_plan",
     summary="Delete a plan",
-    responses=responses(errors.PlanNotFound),
+    responses=responses(PlanNotFound),
     dependencies=[Security(principal, scopes=["admin"])],
 )
 def delete(uow: Uow, plan_id: PlanId) -> Response:

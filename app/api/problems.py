@@ -17,8 +17,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.api.field_errors import field_error, first_of, pointer
 from app.api.statuses import HEADERS, status_of
+from app.errors import Failure, Json
 from app.errors.access import Forbidden, ServiceBusy, Unauthenticated
-from app.errors.failure import Failure, Json
 from app.errors.quotation import DETAIL_CHARACTERS, bounded, quoted
 from app.errors.requests import InvalidField
 

@@ -6,7 +6,6 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Body, Depends, Response
 from pydantic import Field, create_model
 
-from app import errors
 from app.api import examples
 from app.api.clusters import BrokerRequest
 from app.api.dependencies import RequestLimits, Uow, json_only
@@ -18,6 +17,19 @@ from app.api.planned import LATER, IfMatch, Prefer, planned
 from app.api.problems import responses
 from app.core.replicas.options import Option
 from app.core.replicas.registry import PLACEMENT_OPTIONS, PLACEMENTS
+from app.errors.access import IdempotencyKeyInFlight, UnsupportedMediaType
+from app.errors.kafka import ArithmeticOverflow, BrokersWithoutRack, InvalidPartitions, InvalidReplicationFactor
+from app.errors.lookups import SnapshotNotFound
+from app.errors.requests import (
+    AttributeMissing,
+    DuplicateAttribute,
+    DuplicateBroker,
+    DuplicateTopic,
+    ForcedAttributeNotListed,
+    LimitExceeded,
+    SnapshotChanged,
+    TooFewValues,
+)
 from app.services import replicas
 from app.services.replicas import ReplicasRequest
 
@@ -103,21 +115,21 @@ class PlaceRequest(_with_options(_PlaceFields)):  # type: ignore[misc] # the reg
     dependencies=[Depends(json_only)],
     response_model=PlanDocument,
     responses=responses(
-        errors.SnapshotNotFound,
-        errors.SnapshotChanged,
-        errors.LimitExceeded,
-        errors.InvalidPartitions,
-        errors.InvalidReplicationFactor,
-        errors.BrokersWithoutRack,
-        errors.ArithmeticOverflow,
-        errors.AttributeMissing,
-        errors.DuplicateAttribute,
-        errors.ForcedAttributeNotListed,
-        errors.TooFewValues,
-        errors.DuplicateBroker,
-        errors.DuplicateTopic,
-        errors.UnsupportedMediaType,
-        errors.IdempotencyKeyInFlight,
+        SnapshotNotFound,
+        SnapshotChanged,
+        LimitExceeded,
+        InvalidPartitions,
+        InvalidReplicationFactor,
+        BrokersWithoutRack,
+        ArithmeticOverflow,
+        AttributeMissing,
+        DuplicateAttribute,
+        ForcedAttributeNotListed,
+        TooFewValues,
+        DuplicateBroker,
+        DuplicateTopic,
+        UnsupportedMediaType,
+        IdempotencyKeyInFlight,
         others=LATER,
     ),
 )

@@ -22,7 +22,7 @@ from app.api.reassignment import KEPT_REASSIGNMENT, PlanReassignmentRequest
 from app.api.replicas import PlaceRequest
 from app.api.streams import PlanStreamsRequest
 from app.api.sweeps.capacity import CapacitySweepRequest
-from app.errors import JobNotFound, PlanNotFound, SnapshotNotFound, SweepNotFound
+from app.errors.lookups import JobNotFound, PlanNotFound, SnapshotNotFound, SweepNotFound
 from app.services import groups, reassignment, replicas, snapshots, streams, sweeps
 from app.services.limits import Limits
 from app.services.plans import make_plan

@@ -12,7 +12,6 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ValidationError
 from starlette.datastructures import UploadFile
 
-from app import errors
 from app.api import examples
 from app.api.auth import principal
 from app.api.clusters import SnapshotRequest
@@ -23,8 +22,19 @@ from app.api.negotiation import with_etag
 from app.api.pagination import PageSize, PageToken, id_of_token, token_of_id
 from app.api.problems import responses
 from app.core.model import Cluster
-from app.errors import UnsupportedMediaType
+from app.errors.access import IdempotencyKeyInFlight, InvalidPageToken, UnsupportedMediaType
+from app.errors.lookups import SnapshotNotFound
 from app.errors.quotation import quoted
+from app.errors.requests import (
+    ConflictingFields,
+    DuplicateBroker,
+    DuplicateGroup,
+    DuplicateMember,
+    DuplicatePartition,
+    DuplicateTopic,
+    LimitExceeded,
+)
+from app.errors.texts import MalformedText
 from app.formats import assembly, pasted
 from app.formats.lines import decode
 from app.services import snapshots
@@ -88,7 +98,7 @@ async def _upload(request: Request, body: RawBody) -> _Upload:
         async with request.form(max_files=8, max_fields=8, max_part_size=len(body) + 1) as form:
             for name, part in form.multi_items():
                 if name in parts:
-                    raise errors.ConflictingFields(f"the part {quoted(name)} is there twice", path=(name,))
+                    raise ConflictingFields(f"the part {quoted(name)} is there twice", path=(name,))
                 parts[name] = await part.read() if isinstance(part, UploadFile) else part.encode()
     elif media_type not in ("application/json", "text/plain"):
         raise UnsupportedMediaType(
@@ -106,15 +116,15 @@ async def _upload(request: Request, body: RawBody) -> _Upload:
     summary="Create a snapshot of a cluster",
     response_model=SnapshotDocument,
     responses=responses(
-        errors.MalformedText,
-        errors.DuplicateBroker,
-        errors.DuplicateTopic,
-        errors.DuplicatePartition,
-        errors.DuplicateGroup,
-        errors.DuplicateMember,
-        errors.LimitExceeded,
-        errors.UnsupportedMediaType,
-        errors.IdempotencyKeyInFlight,
+        MalformedText,
+        DuplicateBroker,
+        DuplicateTopic,
+        DuplicatePartition,
+        DuplicateGroup,
+        DuplicateMember,
+        LimitExceeded,
+        UnsupportedMediaType,
+        IdempotencyKeyInFlight,
     ),
     openapi_extra=examples.SNAPSHOT_BODY,
 )
@@ -154,7 +164,7 @@ def create(
     operation_id="list_snapshots",
     summary="List snapshots, newest first",
     response_model=SnapshotsPage,
-    responses=responses(errors.InvalidPageToken),
+    responses=responses(InvalidPageToken),
     dependencies=[Security(principal, scopes=["read"])],
 )
 def list_snapshots(
@@ -171,7 +181,7 @@ def list_snapshots(
     operation_id="get_snapshot",
     summary="Read a snapshot",
     response_model=SnapshotWithCluster,
-    responses=responses(errors.SnapshotNotFound, others={304: {"description": "The caller has the current version"}}),
+    responses=responses(SnapshotNotFound, others={304: {"description": "The caller has the current version"}}),
     dependencies=[Security(principal, scopes=["read"])],
 )
 def get(request: Request, uow: Uow, snapshot_id: Annotated[Id, examples.SNAPSHOT_ID]) -> Response:
@@ -192,7 +202,7 @@ def _cluster(upload: _Upload, cluster: str | None) -> tuple[Cluster, list[Cautio
         return _assembled(cluster, **{part: getattr(texts, part) for part in TEXT_PARTS})
     unknown = sorted(set(upload.parts) - {*TEXT_PARTS, "cluster"})
     if unknown:
-        raise errors.ConflictingFields(
+        raise ConflictingFields(
             f"there is no part {quoted(unknown[0])}; a form has cluster and {', '.join(TEXT_PARTS)}", path=(unknown[0],)
         )
     texts_by_part = {part: decode(upload.parts[part], part) for part in TEXT_PARTS if part in upload.parts}

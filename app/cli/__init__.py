@@ -17,7 +17,8 @@ import typer
 from app import __version__
 from app.cli import plan_commands
 from app.cli.output import hand_over, read_input
-from app.errors import ExtraNotInstalled, Failure
+from app.errors import Failure
+from app.errors.machine import ExtraNotInstalled
 from app.errors.quotation import escaped
 from app.formats.wire_formats import ByteEncoding, WireFormat
 

@@ -19,7 +19,7 @@ from kafka.errors import ClusterAuthorizationFailedError, IncompatibleBrokerVers
 
 from app.cli.live_client import CLIENT_ERRORS, connected, one_line, within
 from app.core.model import NO_REPLICA, UNKNOWN_SIZE, Broker, Cluster, Topic, padded
-from app.errors import ClusterUnreachable
+from app.errors.machine import ClusterUnreachable
 from app.formats.log_dirs import BrokerLogDirs, LogDir, LogDirReplica, LogDirs, sizes
 
 Members: TypeAlias = Mapping[str, Any]

@@ -18,7 +18,8 @@ from kafka.admin import KafkaAdminClient
 from kafka.errors import KafkaError
 from kafka.net.compat import KafkaNetClient
 
-from app.errors import ClusterUnreachable, ConflictingFields
+from app.errors.machine import ClusterUnreachable
+from app.errors.requests import ConflictingFields
 
 T = TypeVar("T")
 

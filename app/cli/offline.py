@@ -13,7 +13,7 @@ from app.core.model import Cluster, NewTopic
 from app.core.replicas.awareness.rules import Policy
 from app.core.replicas.rack_modes import RackMode
 from app.core.replicas.registry import PLACEMENTS
-from app.errors import ConflictingFields, MalformedKey
+from app.errors.requests import ConflictingFields, MalformedKey
 from app.formats.assembly import assemble
 from app.formats.lines import decode
 from app.services import groups, keys, replicas

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import typer
 
-from app.errors import OutputNotWritable
+from app.errors.machine import OutputNotWritable
 
 
 def read_input(file: Path) -> bytes:

@@ -15,7 +15,8 @@ from pydantic import ValidationError
 from app.api.field_errors import field_error, first_of
 from app.api.reassignment import PlanReassignmentRequest
 from app.cli.offline import Texts, printed, require
-from app.errors import ConflictingFields, InvalidField, Json
+from app.errors import Json
+from app.errors.requests import ConflictingFields, InvalidField
 from app.formats import topics_to_move as topics_file
 from app.formats.lines import decode, rejection
 from app.services.plans import BATCH, draft_plan, kinds

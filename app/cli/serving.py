@@ -12,7 +12,7 @@ import uvicorn
 from app import logs
 from app.api.request_head import BoundedHeadProtocol
 from app.cli import worker_process
-from app.errors import ApiKeyNeeded, TooFewDatabaseConnections
+from app.errors.machine import ApiKeyNeeded, TooFewDatabaseConnections
 from app.settings import OTHER_CONNECTIONS, Settings
 from app.store import embedded, migrations
 from app.store.database import Database

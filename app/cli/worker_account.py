@@ -20,7 +20,7 @@ from pathlib import Path
 import structlog
 
 import app
-from app.errors import WorkerNotConfinable
+from app.errors.machine import WorkerNotConfinable
 from app.services.sweeps.datasets import LOCAL, is_uri
 from app.settings import Settings
 from app.store.accounts import Account, make_open_folder

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from app.core.model import NO_REPLICA, UNKNOWN_SIZE, Broker, Cluster, Topic
-from app.errors import MalformedText
+from app.errors.texts import MalformedText
 from app.formats import broker_lists, group_texts, log_dirs, recorded_groups, topic_describe
 from app.formats.lines import rejection
 from app.formats.log_dirs import LogDirs

@@ -17,7 +17,7 @@ from app.core.groups.model import Owned
 from app.core.jvm import JavaHashMap
 from app.core.jvm.hashes import STRING
 from app.core.model import Int32s
-from app.errors import KafkaError, NotSerializable
+from app.errors.kafka import KafkaError, NotSerializable
 from app.formats import generated_bytes as generated
 from app.formats.generated_bytes import GeneratedReader
 

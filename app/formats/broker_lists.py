@@ -22,7 +22,8 @@ from collections.abc import Iterator
 import orjson
 
 from app.core.model import Broker
-from app.errors import Json, MalformedText
+from app.errors import Json
+from app.errors.texts import MalformedText
 from app.formats import broker_api_versions, broker_binary, broker_registration, topic_metadata, update_metadata
 from app.formats.byte_encodings import decoded, detect
 from app.formats.documents import Document

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 
 from app.core.groups.model import Member, Owned
 from app.core.jvm.hashes import utf16_order
-from app.errors import KafkaError, NotSerializable
+from app.errors.kafka import KafkaError, NotSerializable
 from app.formats import generated_bytes as generated
 from app.formats.generated_bytes import GeneratedReader
 

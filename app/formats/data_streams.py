@@ -6,7 +6,7 @@ U+0000 takes two bytes, and a character beyond U+FFFF six, three for each of its
 Source: Java's `java.io.DataInput`, "Modified UTF-8".
 """
 
-from app.errors import CorruptProtocolBytes, KafkaError, NotSerializable
+from app.errors.kafka import CorruptProtocolBytes, KafkaError, NotSerializable
 
 _LONGEST_TEXT_BYTES = 0xFFFF
 

@@ -13,7 +13,8 @@ import orjson
 
 from app.core.groups.model import Owned
 from app.core.jvm.hashes import TaskId, TopicPartition
-from app.errors import Json, MalformedText
+from app.errors import Json
+from app.errors.texts import MalformedText
 from app.formats import (
     broker_binary,
     broker_registration,

@@ -22,7 +22,8 @@ from typing import TypeVar
 import numpy as np
 
 from app.core.groups.model import Member, Owned
-from app.errors import CorruptProtocolBytes, FieldPath
+from app.errors import FieldPath
+from app.errors.kafka import CorruptProtocolBytes
 from app.formats.consumer_protocol import Assignment, Subscription, read_assignment, read_subscription
 from app.formats.documents import Document
 from app.formats.lines import shown

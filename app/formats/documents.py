@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import orjson
 
 from app.core.model import INT32_MAX
-from app.errors import FieldPath, MalformedText
+from app.errors import FieldPath
+from app.errors.texts import MalformedText
 from app.formats.lines import first_repeated, is_topic_name, rejection, shown
 
 _BLANK = re.compile(r"[ \t\r\n]*")

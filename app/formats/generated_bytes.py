@@ -22,7 +22,7 @@ import numpy as np
 from app.core.groups.model import Owned
 from app.core.jvm.hashes import utf16_order
 from app.core.model import Int32s
-from app.errors import CorruptProtocolBytes, KafkaError, NotSerializable
+from app.errors.kafka import CorruptProtocolBytes, KafkaError, NotSerializable
 
 _LONGEST_STRING_BYTES = 0x7FFF
 # Java takes an encoded surrogate for one fault of up to three bytes; Unicode's advice, and Python, for one a byte.

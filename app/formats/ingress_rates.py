@@ -24,7 +24,8 @@ import numpy as np
 
 from app.core.capacity.measured import IngressSeries
 from app.core.sweeps.fields import impossible
-from app.errors import ConflictingFields, FieldPath, Json
+from app.errors import FieldPath, Json
+from app.errors.requests import ConflictingFields
 from app.formats.lines import is_topic_name, rejection, shown, whole_number
 
 _NEEDED, _OPTIONAL = ("topic", "bytes_in_per_s"), ("partition", "timestamp")

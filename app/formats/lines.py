@@ -9,7 +9,8 @@ import re
 from collections.abc import Iterable, Iterator
 
 from app.core.model import INT32_MAX
-from app.errors import FieldPath, Json, MalformedText
+from app.errors import FieldPath, Json
+from app.errors.texts import MalformedText
 
 LOG_LINE = re.compile(r"\[\d{4}-\d\d-\d\d[ T]|WARN(?:ING)?\b|Warning:")
 _NUMBERS = re.compile(r"[0-9]{1,10}(?:,[0-9]{1,10})*")

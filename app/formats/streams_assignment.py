@@ -29,7 +29,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
 from app.core.jvm.hashes import TaskId, TopicPartition, utf16_order
-from app.errors import CorruptProtocolBytes, KafkaError, NotSerializable
+from app.errors.kafka import CorruptProtocolBytes, KafkaError, NotSerializable
 from app.formats.data_streams import DataReader, text
 from app.formats.generated_bytes import int32, int64
 from app.formats.lines import rejection

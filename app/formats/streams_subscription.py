@@ -28,7 +28,7 @@ from uuid import UUID
 
 from app.core.jvm.hashes import TaskId
 from app.core.streams.model import RUNNING_ACTIVE, UNKNOWN_LAG
-from app.errors import KafkaError, NotSerializable
+from app.errors.kafka import KafkaError, NotSerializable
 from app.formats import generated_bytes as generated
 from app.formats.generated_bytes import GeneratedReader, java_text
 from app.formats.lines import rejection, shown

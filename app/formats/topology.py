@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from app.core.streams.model import StreamsTasks
-from app.errors import KafkaError, SubscribedTopicMissing
+from app.errors.kafka import KafkaError, SubscribedTopicMissing
 
 _NO_TOPICS: Mapping[str, Collection[str]] = MappingProxyType({})
 

@@ -6,7 +6,7 @@ Source: the Kafka protocol guide, "Protocol Primitive Types".
 """
 
 from app.core.model import INT32_MAX
-from app.errors import MalformedText
+from app.errors.texts import MalformedText
 from app.formats.lines import rejection
 
 LONGEST_STRING_BYTES = 2**15 - 1

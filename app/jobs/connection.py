@@ -24,7 +24,7 @@ from pyspark.errors import PySparkException
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
-from app.errors import SparkUnavailable
+from app.errors.machine import SparkUnavailable
 from app.jobs import java, shipping
 from app.services.spark_master import SparkMaster
 

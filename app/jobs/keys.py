@@ -14,7 +14,9 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 
 from app.core.keys.sweep import DatasetSums, PartitionSums, heaviest_of
-from app.errors import ColumnNotFound, Json, SparkJobFailed
+from app.errors import Json
+from app.errors.machine import SparkJobFailed
+from app.errors.requests import ColumnNotFound
 from app.jobs.datasets import Dataset, unreadable
 from app.jobs.kernels import key_counts, keys
 from app.jobs.kernels.loop import FAILURE

@@ -23,7 +23,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sql
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from app.errors import SparkJobCancelled, SparkJobFailed, SparkUnavailable
+from app.errors.machine import SparkJobCancelled, SparkJobFailed, SparkUnavailable
 from app.errors.quotation import quoted
 from app.jobs import shipping
 from app.jobs.connection import Connection

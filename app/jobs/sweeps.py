@@ -10,7 +10,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import structlog
 
-from app.errors import Failure, SparkJobCancelled, SparkJobFailed, SparkUnavailable, SweepNotFound
+from app.errors import Failure
+from app.errors.lookups import SweepNotFound
+from app.errors.machine import SparkJobCancelled, SparkJobFailed, SparkUnavailable
 from app.jobs import keys
 from app.jobs.kernels import scenarios
 from app.jobs.spark import Ranges, Spark

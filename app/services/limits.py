@@ -8,7 +8,8 @@ from collections.abc import Sized
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from app.errors import FieldPath, LimitExceeded
+from app.errors import FieldPath
+from app.errors.requests import LimitExceeded
 
 
 class Limits(BaseModel):

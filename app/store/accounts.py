@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from app.errors import AccountUnusable
+from app.errors.machine import AccountUnusable
 
 SHELTER = Path("/var/lib/rackplan")
 """Where root puts what the account needs: Postgres' programs and data if it cannot reach the caller's own, and the

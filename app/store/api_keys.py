@@ -10,7 +10,7 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
-from app.errors import ApiKeyNameTaken, ApiKeyNotFound
+from app.errors.lookups import ApiKeyNameTaken, ApiKeyNotFound
 from app.store.ids import uuid7
 from app.store.tables import api_keys
 from app.store.transaction import Store

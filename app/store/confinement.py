@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from app.errors import WorkerNotConfinable
+from app.errors.machine import WorkerNotConfinable
 from app.store import confined_exec
 from app.store.accounts import Account
 

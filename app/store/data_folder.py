@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from app.errors import DataFolderInUse, DataFolderOwnedByAnother, DataFolderUnreachable
+from app.errors.machine import DataFolderInUse, DataFolderOwnedByAnother, DataFolderUnreachable
 from app.store.accounts import SHELTER, Account, make_open_folder, name_of
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 import psycopg
 from sqlalchemy.engine import URL
 
-from app.errors import DataFolderOtherVersion, EmbeddedPostgresFailed
+from app.errors.machine import DataFolderOtherVersion, EmbeddedPostgresFailed
 from app.store import accounts, data_folder, server_programs
 from app.store import postmaster as postmasters
 from app.store.accounts import SHELTER, Account

@@ -7,7 +7,8 @@ from uuid import UUID
 
 import sqlalchemy as sa
 
-from app.errors import JobNotFound, Json
+from app.errors import Json
+from app.errors.lookups import JobNotFound
 from app.store.ids import uuid7
 from app.store.queue import defer
 from app.store.tables import jobs

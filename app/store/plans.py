@@ -10,7 +10,8 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
 from app.core.model import Int32s, Placement
-from app.errors import Json, PlanNotFound
+from app.errors import Json
+from app.errors.lookups import PlanNotFound
 from app.store.ids import uuid7
 from app.store.pages import Page, newest_first
 from app.store.tables import plan_topics, plans

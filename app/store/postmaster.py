@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.errors import EmbeddedPostgresFailed
+from app.errors.machine import EmbeddedPostgresFailed
 from app.store.accounts import Account
 from app.store.server_programs import Programs
 

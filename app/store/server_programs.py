@@ -9,7 +9,7 @@ from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 
-from app.errors import EmbeddedPostgresFailed
+from app.errors.machine import EmbeddedPostgresFailed
 from app.store.accounts import Account, make_open_folder
 
 

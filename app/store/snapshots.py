@@ -8,7 +8,8 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
-from app.errors import Json, SnapshotNotFound
+from app.errors import Json
+from app.errors.lookups import SnapshotNotFound
 from app.store.ids import uuid7
 from app.store.pages import Page, newest_first
 from app.store.tables import snapshots

@@ -11,7 +11,8 @@ import psycopg
 import sqlalchemy as sa
 from psycopg.types.json import Jsonb
 
-from app.errors import Json, SweepNotFound
+from app.errors import Json
+from app.errors.lookups import SweepNotFound
 from app.store.ids import uuid7
 from app.store.pages import Page, newest_first
 from app.store.queue import defer

@@ -2,7 +2,7 @@
 
 import sqlalchemy as sa
 
-from app.errors import ServiceBusy
+from app.errors.access import ServiceBusy
 
 
 class Transaction:

@@ -7,7 +7,10 @@ from types import MappingProxyType
 from app.core.model import Cluster, NewTopic
 from app.core.replicas.rack_modes import RackMode
 from app.core.replicas.registry import PLACEMENTS
-from app.errors import BrokersWithoutRack, DuplicateTopic, Failure, MalformedText
+from app.errors import Failure
+from app.errors.kafka import BrokersWithoutRack
+from app.errors.requests import DuplicateTopic
+from app.errors.texts import MalformedText
 from app.formats import assembly
 from app.formats.lines import is_topic_name, whole_number
 from app.services import replicas, snapshots

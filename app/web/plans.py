@@ -8,7 +8,7 @@ from uuid import UUID
 from fastapi import APIRouter, Response, params
 
 from app.core.model import Cluster
-from app.errors import PlanNotFound
+from app.errors.lookups import PlanNotFound
 from app.services import groups, plans, reassignment, replicas, streams
 from app.services.plans import Plan
 from app.store.database import Database

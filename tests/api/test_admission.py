@@ -16,7 +16,7 @@ from pydantic import ValidationError
 
 from app.api.admission import Admission, Capacity
 from app.api.examples import EXAMPLE_PLAN_ID, PLACE_REQUEST
-from app.errors import ServiceBusy
+from app.errors.access import ServiceBusy
 from app.settings import Settings
 from app.store.database import Database
 from tests.api.conftest import Serve

@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
-from app.errors import DatasetNotAllowed
+from app.errors.requests import DatasetNotAllowed
 from app.services.sweeps.datasets import located
 from app.store.database import Database
 from tests.api.conftest import Serve

@@ -81,7 +81,8 @@ class TestLog:
                 "invalid": service.client.post("/v1/plans/replicas", json={}, headers={"X-Request-ID": "invalid"}),
                 "missing": service.client.get("/v1/plans/x", headers={"X-Request-ID": "missing"}),
             }
-            lines = [json.loads(line) for line in service.log.read_text().splitlines()]
+        # A line is written after its response: the log is complete once the service has ended.
+        lines = [json.loads(line) for line in service.log.read_text().splitlines()]
         by_id = {line.get("request_id"): line for line in lines if line["event"] == "request.answered"}
         for name, kind in (("placed", "replicas"), ("moved", "reassignment")):
             plan, line = answers[name].json(), by_id[name]

@@ -10,7 +10,7 @@ import pytest
 import sqlalchemy as sa
 
 from app.api.statuses import STATUS, status_of
-from app.errors.failure import Failure
+from app.errors import Failure
 from app.errors.machine import MachineRefuses
 from app.errors.registry import FAILURES
 from app.store.database import Database

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from app.core.jvm import JavaRandom
 from app.core.model import INT32_MAX, Broker, NewTopic, Placement
 from app.core.replicas import admin_utils
-from app.errors import ArithmeticOverflow, BrokersWithoutRack, InvalidPartitions, InvalidReplicationFactor
+from app.errors.kafka import ArithmeticOverflow, BrokersWithoutRack, InvalidPartitions, InvalidReplicationFactor
 
 KIP_36 = [
     Broker(0, "rack1"), Broker(1, "rack3"), Broker(2, "rack3"),

@@ -16,7 +16,7 @@ from app.core.replicas.envelope import Envelope, ObservedRange, Share, enumerate
 from app.core.replicas.striped_bounds import bound_outcomes
 from app.core.replicas.striped_envelope import FEWEST_SEEDS, envelope, sample_seeds
 from app.core.replicas.striped_outcomes import enumerate_outcomes
-from app.errors import InvalidPartitions, InvalidReplicationFactor
+from app.errors.kafka import InvalidPartitions, InvalidReplicationFactor
 
 
 @st.composite

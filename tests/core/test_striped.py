@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from app.core.jvm import JavaHashMap, JavaRandom, hashes
 from app.core.model import Broker, NewTopic
 from app.core.replicas import striped
-from app.errors import InvalidPartitions, InvalidReplicationFactor, KafkaRefuses
+from app.errors.kafka import InvalidPartitions, InvalidReplicationFactor, KafkaRefuses
 
 VECTORS = Path(__file__).parents[1] / "vectors"
 SEEDS = st.integers(-(2**63), 2**63 - 1)

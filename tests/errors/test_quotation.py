@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.errors import Failure, MalformedText
+from app.errors import Failure
 from app.errors.quotation import (
     CONTEXT_CHARACTERS,
     CONTEXT_ITEMS,
@@ -15,6 +15,7 @@ from app.errors.quotation import (
     escaped,
     quoted,
 )
+from app.errors.texts import MalformedText
 
 texts = st.text(st.characters(exclude_categories=()))
 

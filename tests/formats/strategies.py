@@ -9,7 +9,7 @@ import pytest
 from hypothesis import strategies as st
 
 from app.core.model import INT32_MAX, Int32s, Placement, padded
-from app.errors import MalformedText
+from app.errors.texts import MalformedText
 
 Source = TypeVar("Source", str, bytes)
 SAMPLES = Path(__file__).parents[1] / "samples"

@@ -3,7 +3,7 @@
 import pytest
 
 from app.core.model import UNKNOWN_SIZE, Broker
-from app.errors import MalformedText
+from app.errors.texts import MalformedText
 from app.formats import log_dirs
 from app.formats.assembly import assemble
 from tests.formats.strategies import sample

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.model import Broker
-from app.errors import MalformedText
+from app.errors.texts import MalformedText
 from app.formats import broker_binary, topic_metadata
 from app.formats.broker_binary import Endpoint, LiveBroker
 from app.formats.topic_metadata import MetadataBroker, MetadataBrokers

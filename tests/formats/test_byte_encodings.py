@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.errors import MalformedText
+from app.errors.texts import MalformedText
 from app.formats.byte_encodings import decoded, detect
 from app.formats.wire_formats import ByteEncoding
 

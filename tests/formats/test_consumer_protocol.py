@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from app.core.groups.model import Owned
 from app.core.jvm.hashes import utf16_order
 from app.core.model import INT32_MAX
-from app.errors import CorruptProtocolBytes, KafkaRefuses, NotSerializable
+from app.errors.kafka import CorruptProtocolBytes, KafkaRefuses, NotSerializable
 from app.formats.assignor_user_data import (
     StickyUserData,
     read_cooperative,

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from app.errors import MalformedText
+from app.errors.texts import MalformedText
 from app.formats import decoding
 from app.formats.wire_formats import ByteEncoding, WireFormat
 from tests.formats.test_broker_lists import UPDATE_METADATA

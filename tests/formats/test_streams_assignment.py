@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.model import INT32_MAX
-from app.errors import CorruptProtocolBytes, KafkaError, MalformedText, NotSerializable
+from app.errors.kafka import CorruptProtocolBytes, KafkaError, NotSerializable
+from app.errors.texts import MalformedText
 from app.formats.data_streams import DataReader, text
 from app.formats.streams_assignment import NEWEST_VERSION, AssignmentInfo, HostInfo, by_task, read, write
 from tests.formats.strategies import rejection_of

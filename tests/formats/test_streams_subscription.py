@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from app.core.model import INT32_MAX
 from app.core.streams.model import RUNNING_ACTIVE, UNKNOWN_LAG
-from app.errors import CorruptProtocolBytes, MalformedText, NotSerializable
+from app.errors.kafka import CorruptProtocolBytes, NotSerializable
+from app.errors.texts import MalformedText
 from app.formats.streams_subscription import NEWEST_VERSION, SubscriptionInfo, read, write
 from tests.formats.strategies import rejection_of
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.core.streams.model import StreamsTasks
-from app.errors import SubscribedTopicMissing
+from app.errors.kafka import SubscribedTopicMissing
 from app.formats.lines import is_topic_name
 from app.formats.topology import Node, Processor, Sink, Source, Subtopology, TopologyDescription, tasks
 from app.formats.topology_text import read, write

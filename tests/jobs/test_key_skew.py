@@ -20,16 +20,16 @@ from app.core.keys.partitioners import PARTITIONERS
 from app.core.keys.serializers import string_keys
 from app.core.keys.skew import heaviest
 from app.core.keys.sweep import KeyTally, suggested
-from app.errors import (
+from app.errors import Failure
+from app.errors.machine import SparkJobFailed
+from app.errors.requests import (
     ColumnNotFound,
     DatasetEmpty,
     DatasetNotAllowed,
     DatasetNotFound,
     DatasetUnreadable,
-    Failure,
     KeyColumnOfAnotherType,
     MalformedKey,
-    SparkJobFailed,
     ValueColumnOfAnotherType,
 )
 from app.jobs import keys as job

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from app.errors import SparkUnavailable
+from app.errors.machine import SparkUnavailable
 from app.jobs.spark import Spark
 from app.services.spark_master import SparkMaster
 from tests.jobs import cluster as clusters

@@ -15,7 +15,8 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from app.errors import InvalidPartitions, SparkJobCancelled, SparkJobFailed, SparkUnavailable
+from app.errors.kafka import InvalidPartitions
+from app.errors.machine import SparkJobCancelled, SparkJobFailed, SparkUnavailable
 from app.jobs.kernels import key_hashes
 from app.jobs.spark import Ranges, Spark
 from tests.conftest import ROOT

@@ -14,8 +14,9 @@ from app.api.examples import SWEEP
 from app.api.sweeps.capacity import CapacitySweepRequest
 from app.core.sweeps import score
 from app.core.sweeps.scoring import LONGEST_TRACE
-from app.errors import ConflictingFields, Json
+from app.errors import Json
 from app.errors.quotation import DETAIL_CHARACTERS
+from app.errors.requests import ConflictingFields
 from app.jobs.kernels import scenarios
 from app.jobs.kernels.loop import results_of, run_task
 from app.jobs.kernels.registry import KERNELS

@@ -9,7 +9,8 @@ import pytest
 from pydantic import TypeAdapter
 
 from app.core.model import Broker, Cluster, NewTopic, Placement
-from app.errors import ConflictingFields, DuplicateBroker, Json, LimitExceeded
+from app.errors import Json
+from app.errors.requests import ConflictingFields, DuplicateBroker, LimitExceeded
 from app.services import replicas
 from app.services.limits import Limits
 from app.services.plans import Allowance, Planner, Site, draft_plan

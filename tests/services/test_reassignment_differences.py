@@ -7,7 +7,7 @@ import pytest
 
 from app.api.plan_documents import ReassignmentDiffDocument
 from app.core.model import Placement, padded
-from app.errors import SnapshotNotFound
+from app.errors.lookups import SnapshotNotFound
 from app.services import snapshots
 from app.services.limits import Limits
 from app.services.plans import Difference, Plan, as_json

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from app.core.model import Cluster, Placement, padded
-from app.errors import NotExportable
+from app.errors.requests import NotExportable
 from app.formats import leader_election, reassignment, replica_assignment
 from app.services.reassignment import EXPORTS, one_batch
 from app.store.plans import NewPlan

@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 
 from app.core.model import UNKNOWN_SIZE, Broker, Cluster, Topic, padded, unpadded
 from app.core.replicas.rack_modes import RackMode
-from app.errors import Failure, InvalidReplicationFactor, NotFeasible, SizesMissing
+from app.errors import Failure
+from app.errors.kafka import InvalidReplicationFactor
+from app.errors.reassignments import NotFeasible, SizesMissing
 from app.services.limits import Limits
 from app.services.plans import draft_plan
 from app.services.reassignment import (

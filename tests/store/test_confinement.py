@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from app.errors import WorkerNotConfinable
+from app.errors.machine import WorkerNotConfinable
 from app.store import accounts
 from app.store.confinement import Confinement, confine
 from tests.conftest import ROOT

@@ -21,7 +21,7 @@ import psycopg
 import pytest
 import sqlalchemy as sa
 
-from app.errors import (
+from app.errors.machine import (
     DataFolderInUse,
     DataFolderOtherVersion,
     DataFolderOwnedByAnother,

@@ -4,7 +4,6 @@ from typing import Annotated
 
 from fastapi import APIRouter, Body, Depends, Response
 
-from app import errors
 from app.api import examples
 from app.api.dependencies import RequestLimits, Uow, json_only
 from app.api.groups.documents import GroupPlanDocument
@@ -12,6 +11,25 @@ from app.api.groups.requests import PlanGroupRequest
 from app.api.idempotency import OnceOnly
 from app.api.planned import LATER, IfMatch, Prefer, planned
 from app.api.problems import responses
+from app.errors.access import IdempotencyKeyInFlight, UnsupportedMediaType
+from app.errors.kafka import (
+    AssignorLosesCount,
+    AssignorNeverEnds,
+    CorruptProtocolBytes,
+    NoMembers,
+    OwnedPartitionMissing,
+    PartitionsLeftUnassigned,
+)
+from app.errors.lookups import SnapshotNotFound
+from app.errors.requests import (
+    ConflictingFields,
+    DuplicateBroker,
+    DuplicateMember,
+    DuplicateTopic,
+    LimitExceeded,
+    SnapshotChanged,
+)
+from app.errors.texts import MalformedText
 from app.services.groups import PLANNER
 
 router = APIRouter(prefix="/v1/plans", tags=["plans"])
@@ -25,22 +43,22 @@ router = APIRouter(prefix="/v1/plans", tags=["plans"])
     dependencies=[Depends(json_only)],
     response_model=GroupPlanDocument,
     responses=responses(
-        errors.SnapshotNotFound,
-        errors.SnapshotChanged,
-        errors.LimitExceeded,
-        errors.ConflictingFields,
-        errors.DuplicateMember,
-        errors.DuplicateBroker,
-        errors.DuplicateTopic,
-        errors.MalformedText,
-        errors.CorruptProtocolBytes,
-        errors.NoMembers,
-        errors.OwnedPartitionMissing,
-        errors.PartitionsLeftUnassigned,
-        errors.AssignorLosesCount,
-        errors.AssignorNeverEnds,
-        errors.UnsupportedMediaType,
-        errors.IdempotencyKeyInFlight,
+        SnapshotNotFound,
+        SnapshotChanged,
+        LimitExceeded,
+        ConflictingFields,
+        DuplicateMember,
+        DuplicateBroker,
+        DuplicateTopic,
+        MalformedText,
+        CorruptProtocolBytes,
+        NoMembers,
+        OwnedPartitionMissing,
+        PartitionsLeftUnassigned,
+        AssignorLosesCount,
+        AssignorNeverEnds,
+        UnsupportedMediaType,
+        IdempotencyKeyInFlight,
         others=LATER,
     ),
 )

@@ -20,7 +20,7 @@ from app.api.fields import (
 )
 from app.api.fields import Request as RequestModel
 from app.core.groups.registry import ASSIGNORS
-from app.errors import ConflictingFields
+from app.errors.requests import ConflictingFields
 from app.services.groups import PLANNER, GroupRequest
 
 MOST_PARTITIONS = 5_000_000

@@ -4,7 +4,6 @@ from typing import Annotated
 
 from fastapi import APIRouter, Body, Depends, Response
 
-from app import errors
 from app.api.dependencies import RequestLimits, Uow, json_only
 from app.api.idempotency import OnceOnly
 from app.api.planned import LATER, IfMatch, Prefer, planned
@@ -12,6 +11,32 @@ from app.api.problems import responses
 from app.api.reassignment.documents import ReassignmentPlanDocument
 from app.api.reassignment.examples import REASSIGNMENT_REQUEST
 from app.api.reassignment.requests import PlanReassignmentRequest
+from app.errors.access import IdempotencyKeyInFlight, UnsupportedMediaType
+from app.errors.kafka import BrokersWithoutRack, InvalidPartitions, InvalidReplicationFactor
+from app.errors.lookups import SnapshotNotFound
+from app.errors.reassignments import (
+    BrokerExists,
+    BudgetBelowMinimum,
+    NotFeasible,
+    PinContradicted,
+    RatesMissing,
+    ReassignmentUnderWay,
+    SizesMissing,
+    UnknownBroker,
+    UnknownRack,
+    UnknownTopic,
+)
+from app.errors.requests import (
+    BatchesOutOfDisk,
+    ConflictingFields,
+    DuplicateBroker,
+    DuplicatePartition,
+    DuplicateTopic,
+    LimitExceeded,
+    MoveExceedsBatchLimit,
+    SnapshotChanged,
+    UnknownPartition,
+)
 from app.services.reassignment import PLANNER
 
 router = APIRouter(prefix="/v1/plans", tags=["plans"])
@@ -25,31 +50,31 @@ router = APIRouter(prefix="/v1/plans", tags=["plans"])
     dependencies=[Depends(json_only)],
     response_model=ReassignmentPlanDocument,
     responses=responses(
-        errors.SnapshotNotFound,
-        errors.SnapshotChanged,
-        errors.LimitExceeded,
-        errors.ConflictingFields,
-        errors.DuplicateBroker,
-        errors.DuplicateTopic,
-        errors.DuplicatePartition,
-        errors.UnknownBroker,
-        errors.UnknownTopic,
-        errors.UnknownPartition,
-        errors.UnknownRack,
-        errors.BrokerExists,
-        errors.InvalidPartitions,
-        errors.InvalidReplicationFactor,
-        errors.BrokersWithoutRack,
-        errors.NotFeasible,
-        errors.PinContradicted,
-        errors.BudgetBelowMinimum,
-        errors.RatesMissing,
-        errors.SizesMissing,
-        errors.MoveExceedsBatchLimit,
-        errors.BatchesOutOfDisk,
-        errors.ReassignmentUnderWay,
-        errors.UnsupportedMediaType,
-        errors.IdempotencyKeyInFlight,
+        SnapshotNotFound,
+        SnapshotChanged,
+        LimitExceeded,
+        ConflictingFields,
+        DuplicateBroker,
+        DuplicateTopic,
+        DuplicatePartition,
+        UnknownBroker,
+        UnknownTopic,
+        UnknownPartition,
+        UnknownRack,
+        BrokerExists,
+        InvalidPartitions,
+        InvalidReplicationFactor,
+        BrokersWithoutRack,
+        NotFeasible,
+        PinContradicted,
+        BudgetBelowMinimum,
+        RatesMissing,
+        SizesMissing,
+        MoveExceedsBatchLimit,
+        BatchesOutOfDisk,
+        ReassignmentUnderWay,
+        UnsupportedMediaType,
+        IdempotencyKeyInFlight,
         others=LATER,
     ),
 )

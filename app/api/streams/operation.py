@@ -4,7 +4,6 @@ from typing import Annotated
 
 from fastapi import APIRouter, Body, Depends, Response
 
-from app import errors
 from app.api import examples
 from app.api.dependencies import RequestLimits, Uow, json_only
 from app.api.idempotency import OnceOnly
@@ -12,6 +11,28 @@ from app.api.planned import LATER, IfMatch, Prefer, planned
 from app.api.problems import responses
 from app.api.streams.documents import StreamsPlanDocument
 from app.api.streams.requests import PlanStreamsRequest
+from app.errors.access import IdempotencyKeyInFlight, UnsupportedMediaType
+from app.errors.kafka import (
+    ClientWithoutThreads,
+    CorruptProtocolBytes,
+    InconsistentTasks,
+    NoClients,
+    RackCostsOverflow,
+    TagsBeyondLimits,
+    TaskPartitionsUnknown,
+    TooManyTasks,
+    UnknownTaskLag,
+)
+from app.errors.lookups import SnapshotNotFound
+from app.errors.requests import (
+    ConflictingFields,
+    DuplicateBroker,
+    DuplicateClient,
+    ImpossibleValue,
+    LimitExceeded,
+    SnapshotChanged,
+)
+from app.errors.texts import MalformedText
 from app.services.streams import PLANNER
 
 router = APIRouter(prefix="/v1/plans", tags=["plans"])
@@ -25,25 +46,25 @@ router = APIRouter(prefix="/v1/plans", tags=["plans"])
     dependencies=[Depends(json_only)],
     response_model=StreamsPlanDocument,
     responses=responses(
-        errors.SnapshotNotFound,
-        errors.SnapshotChanged,
-        errors.LimitExceeded,
-        errors.ConflictingFields,
-        errors.ImpossibleValue,
-        errors.MalformedText,
-        errors.CorruptProtocolBytes,
-        errors.DuplicateClient,
-        errors.DuplicateBroker,
-        errors.NoClients,
-        errors.ClientWithoutThreads,
-        errors.UnknownTaskLag,
-        errors.TagsBeyondLimits,
-        errors.TaskPartitionsUnknown,
-        errors.InconsistentTasks,
-        errors.TooManyTasks,
-        errors.RackCostsOverflow,
-        errors.UnsupportedMediaType,
-        errors.IdempotencyKeyInFlight,
+        SnapshotNotFound,
+        SnapshotChanged,
+        LimitExceeded,
+        ConflictingFields,
+        ImpossibleValue,
+        MalformedText,
+        CorruptProtocolBytes,
+        DuplicateClient,
+        DuplicateBroker,
+        NoClients,
+        ClientWithoutThreads,
+        UnknownTaskLag,
+        TagsBeyondLimits,
+        TaskPartitionsUnknown,
+        InconsistentTasks,
+        TooManyTasks,
+        RackCostsOverflow,
+        UnsupportedMediaType,
+        IdempotencyKeyInFlight,
         others=LATER,
     ),
 )

@@ -10,7 +10,6 @@ from anyio import CapacityLimiter, to_thread
 from fastapi import APIRouter, Body, Depends, Query, Request, Response, Security
 from fastapi.responses import StreamingResponse
 
-from app import errors
 from app.api import examples
 from app.api.auth import principal
 from app.api.dependencies import RequestLimits, Uow, json_only
@@ -24,6 +23,22 @@ from app.api.sweeps.documents import (
     SweepWithDefinition,
 )
 from app.api.sweeps.requests import ChangesRequest, SweepSubmission
+from app.errors.access import IdempotencyKeyInFlight, InvalidPageToken, UnsupportedMediaType
+from app.errors.kafka import ArithmeticOverflow, BrokersWithoutRack, InvalidPartitions, InvalidReplicationFactor
+from app.errors.lookups import SnapshotNotFound, SweepNotFound
+from app.errors.reassignments import UnknownBroker, UnknownRack, UnknownTopic
+from app.errors.requests import (
+    ConflictingFields,
+    DatasetNotAllowed,
+    DuplicateBroker,
+    DuplicateTopic,
+    EmptyAxis,
+    ImpossibleValue,
+    LimitExceeded,
+    TooManySweeps,
+    UnknownAxis,
+)
+from app.errors.texts import MalformedText
 from app.services import sweeps
 from app.services.sweeps import KINDS, SweepRequest
 from app.store.database import Database, UnitOfWork
@@ -39,25 +54,25 @@ SweepId = Annotated[Id, examples.SWEEP_ID]
 State = Literal["queued", "running", "succeeded", "failed", "cancelled"]
 
 _REJECTED = (
-    errors.UnknownAxis,
-    errors.EmptyAxis,
-    errors.ImpossibleValue,
-    errors.ConflictingFields,
-    errors.LimitExceeded,
-    errors.InvalidPartitions,
-    errors.InvalidReplicationFactor,
-    errors.BrokersWithoutRack,
-    errors.ArithmeticOverflow,
-    errors.DuplicateBroker,
-    errors.DuplicateTopic,
-    errors.MalformedText,
-    errors.UnknownBroker,
-    errors.UnknownRack,
-    errors.UnknownTopic,
-    errors.DatasetNotAllowed,
-    errors.TooManySweeps,
-    errors.UnsupportedMediaType,
-    errors.IdempotencyKeyInFlight,
+    UnknownAxis,
+    EmptyAxis,
+    ImpossibleValue,
+    ConflictingFields,
+    LimitExceeded,
+    InvalidPartitions,
+    InvalidReplicationFactor,
+    BrokersWithoutRack,
+    ArithmeticOverflow,
+    DuplicateBroker,
+    DuplicateTopic,
+    MalformedText,
+    UnknownBroker,
+    UnknownRack,
+    UnknownTopic,
+    DatasetNotAllowed,
+    TooManySweeps,
+    UnsupportedMediaType,
+    IdempotencyKeyInFlight,
 )
 """Why a sweep of any kind is rejected."""
 
@@ -69,7 +84,7 @@ _REJECTED = (
     summary="Create a sweep over scenarios",
     dependencies=[Depends(json_only)],
     response_model=SweepDocument,
-    responses=responses(*_REJECTED, errors.SnapshotNotFound),
+    responses=responses(*_REJECTED, SnapshotNotFound),
 )
 def create(
     uow: Uow,
@@ -98,7 +113,7 @@ def create(
     operation_id="list_sweeps",
     summary="List sweeps, newest first",
     response_model=SweepsPage,
-    responses=responses(errors.InvalidPageToken),
+    responses=responses(InvalidPageToken),
     dependencies=[Security(principal, scopes=["read"])],
 )
 def list_sweeps(
@@ -119,7 +134,7 @@ def list_sweeps(
     operation_id="get_sweep",
     summary="Get a sweep and its progress",
     response_model=SweepWithDefinition,
-    responses=responses(errors.SweepNotFound),
+    responses=responses(SweepNotFound),
     dependencies=[Security(principal, scopes=["read"])],
 )
 def get(uow: Uow, sweep_id: SweepId) -> Response:
@@ -135,7 +150,7 @@ def get(uow: Uow, sweep_id: SweepId) -> Response:
     summary="Follow a sweep's progress as events",
     response_class=StreamingResponse,
     responses=responses(
-        errors.SweepNotFound,
+        SweepNotFound,
         others={200: {"content": {"text/event-stream": {}}, "description": "Progress until the sweep has ended"}},
     ),
 )
@@ -154,7 +169,7 @@ def events(request: Request, uow: Uow, sweep_id: SweepId, _: May) -> Response:
     operation_id="cancel_sweep",
     summary="Cancel a sweep",
     response_model=SweepDocument,
-    responses=responses(errors.SweepNotFound),
+    responses=responses(SweepNotFound),
     dependencies=[Security(principal, scopes=["plan"])],
 )
 def cancel(uow: Uow, sweep_id: SweepId) -> Response:
@@ -169,7 +184,7 @@ def cancel(uow: Uow, sweep_id: SweepId) -> Response:
     summary="Clone a sweep, with changes",
     dependencies=[Depends(json_only)],
     response_model=SweepDocument,
-    responses=responses(*_REJECTED, errors.SweepNotFound),
+    responses=responses(*_REJECTED, SweepNotFound),
 )
 def clone(
     uow: Uow,
@@ -208,7 +223,7 @@ async def _progress_events(database: Database, sweep_id: UUID, limiter: Capacity
     while True:
         try:
             document = await to_thread.run_sync(poll, limiter=limiter)
-        except errors.SweepNotFound:
+        except SweepNotFound:
             return
         seen = (document["state"], document["done"], document["waiting"])
         has_ended = document["finished_at"] is not None

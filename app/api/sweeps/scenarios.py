@@ -7,7 +7,6 @@ import orjson
 from fastapi import APIRouter, Query, Request, Response, Security
 from pydantic import Field
 
-from app import errors
 from app.api import examples
 from app.api.auth import principal
 from app.api.dependencies import RequestLimits, Uow
@@ -27,6 +26,27 @@ from app.api.sweeps.documents import (
     ScenarioDocument,
     ScenariosPage,
     SummaryDocument,
+)
+from app.errors.access import IdempotencyKeyInFlight, InvalidPageToken, NotAcceptable
+from app.errors.kafka import (
+    ArithmeticOverflow,
+    AssignorLosesCount,
+    AssignorNeverEnds,
+    BrokersWithoutRack,
+    InvalidReplicationFactor,
+    OwnedPartitionMissing,
+    PartitionsLeftUnassigned,
+    SubscribedTopicMissing,
+)
+from app.errors.lookups import ScenarioNotFound, SnapshotNotFound, SweepNotFound
+from app.errors.reassignments import NotFeasible
+from app.errors.requests import (
+    ConflictingFields,
+    ImpossibleValue,
+    LimitExceeded,
+    NotForThisKind,
+    UnknownAxis,
+    UnknownFigure,
 )
 from app.formats import scenario_tables
 from app.services.sweeps import results
@@ -62,12 +82,12 @@ AxisFilter = Annotated[
     summary="List scored scenarios",
     response_model=ScenariosPage,
     responses=responses(
-        errors.SweepNotFound,
-        errors.InvalidPageToken,
-        errors.NotAcceptable,
-        errors.UnknownFigure,
-        errors.UnknownAxis,
-        errors.NotForThisKind,
+        SweepNotFound,
+        InvalidPageToken,
+        NotAcceptable,
+        UnknownFigure,
+        UnknownAxis,
+        NotForThisKind,
         others={200: {"content": {media_type: {} for media_type in TABLES}, "description": "Scenarios"}},
     ),
     dependencies=[Security(principal, scopes=["read"])],
@@ -107,7 +127,7 @@ def scenarios(
     operation_id="get_scenario",
     summary="Read one scored scenario",
     response_model=ScenarioDocument,
-    responses=responses(errors.SweepNotFound, errors.ScenarioNotFound),
+    responses=responses(SweepNotFound, ScenarioNotFound),
     dependencies=[Security(principal, scopes=["read"])],
 )
 def scenario(uow: Uow, sweep_id: SweepId, index: examples.ScenarioIndex) -> Response:
@@ -122,23 +142,23 @@ def scenario(uow: Uow, sweep_id: SweepId, index: examples.ScenarioIndex) -> Resp
     summary="Store a scenario as a plan",
     response_model=PlanDocument | ReassignmentPlanDocument | GroupPlanDocument,
     responses=responses(
-        errors.SweepNotFound,
-        errors.ScenarioNotFound,
-        errors.SnapshotNotFound,
-        errors.NotForThisKind,
-        errors.LimitExceeded,
-        errors.ConflictingFields,
-        errors.ArithmeticOverflow,
-        errors.OwnedPartitionMissing,
-        errors.SubscribedTopicMissing,
-        errors.PartitionsLeftUnassigned,
-        errors.AssignorLosesCount,
-        errors.AssignorNeverEnds,
-        errors.ImpossibleValue,
-        errors.InvalidReplicationFactor,
-        errors.BrokersWithoutRack,
-        errors.NotFeasible,
-        errors.IdempotencyKeyInFlight,
+        SweepNotFound,
+        ScenarioNotFound,
+        SnapshotNotFound,
+        NotForThisKind,
+        LimitExceeded,
+        ConflictingFields,
+        ArithmeticOverflow,
+        OwnedPartitionMissing,
+        SubscribedTopicMissing,
+        PartitionsLeftUnassigned,
+        AssignorLosesCount,
+        AssignorNeverEnds,
+        ImpossibleValue,
+        InvalidReplicationFactor,
+        BrokersWithoutRack,
+        NotFeasible,
+        IdempotencyKeyInFlight,
     ),
 )
 def open_scenario(
@@ -158,7 +178,7 @@ def open_scenario(
     operation_id="summarise_sweep",
     summary="Get the distributions of a sweep's figures",
     response_model=SummaryDocument,
-    responses=responses(errors.SweepNotFound, errors.UnknownAxis, errors.NotForThisKind),
+    responses=responses(SweepNotFound, UnknownAxis, NotForThisKind),
     dependencies=[Security(principal, scopes=["read"])],
 )
 def summary(
@@ -178,7 +198,7 @@ def summary(
     operation_id="get_front",
     summary="Read the Pareto front",
     response_model=FrontDocument,
-    responses=responses(errors.SweepNotFound, errors.NotForThisKind),
+    responses=responses(SweepNotFound, NotForThisKind),
     dependencies=[Security(principal, scopes=["read"])],
 )
 def front(uow: Uow, sweep_id: SweepId) -> Response:
@@ -194,7 +214,7 @@ def front(uow: Uow, sweep_id: SweepId) -> Response:
     operation_id="get_best",
     summary="Get the best scenario, and why cheaper neighbours are not acceptable",
     response_model=BestDocument,
-    responses=responses(errors.SweepNotFound, errors.NotForThisKind),
+    responses=responses(SweepNotFound, NotForThisKind),
     dependencies=[Security(principal, scopes=["read"])],
 )
 def best(uow: Uow, sweep_id: SweepId) -> Response:
@@ -210,7 +230,7 @@ def best(uow: Uow, sweep_id: SweepId) -> Response:
     operation_id="compare_sweeps",
     summary="Compare two sweeps",
     response_model=ComparisonDocument,
-    responses=responses(errors.SweepNotFound, errors.NotForThisKind),
+    responses=responses(SweepNotFound, NotForThisKind),
     dependencies=[Security(principal, scopes=["read"])],
 )
 def comparison(

@@ -28,7 +28,8 @@ from app.core.capacity.sections import (
 from app.core.capacity.topics import TOPIC_FIELDS, read_topics
 from app.core.sweeps.axes import Grid
 from app.core.sweeps.sampling import scenario_seed
-from app.errors import ConflictingFields, Failure, FieldPath, Json, UnknownAxis
+from app.errors import Failure, FieldPath, Json
+from app.errors.requests import ConflictingFields, UnknownAxis
 
 Base: TypeAlias = Mapping[str, Json]
 Digits: TypeAlias = tuple[int, ...]

@@ -22,7 +22,8 @@ from app.core.capacity.scenario import (
 from app.core.capacity.topics import read_topics
 from app.core.replicas.registry import PLACEMENTS
 from app.core.sweeps.fields import Fields, as_integer, as_list, as_number, impossible
-from app.errors import ConflictingFields, Json, LimitExceeded
+from app.errors import Json
+from app.errors.requests import ConflictingFields, LimitExceeded
 
 SECTION_FIELDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {

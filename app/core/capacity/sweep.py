@@ -20,7 +20,8 @@ from app.core.model import Int32s
 from app.core.sweeps.axes import Axis, Grid, read_axis
 from app.core.sweeps.fields import Fields, as_integer, as_number, impossible
 from app.core.sweeps.sampling import sampled_index
-from app.errors import ConflictingFields, Json
+from app.errors import Json
+from app.errors.requests import ConflictingFields
 
 _FIELDS = ("base", "axes", "sample", "objective", "constraints", "seed")
 _RESOLVED = ("resolved", "snapshot_content_hash", "topics_read", "warnings")

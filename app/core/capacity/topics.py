@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 
 from app.core.capacity.scenario import TopicLoad
 from app.core.sweeps.fields import Fields, as_list, as_number, impossible
-from app.errors import ConflictingFields, FieldPath, ImpossibleValue, Json
+from app.errors import FieldPath, Json
+from app.errors.requests import ConflictingFields, ImpossibleValue
 
 LARGEST_REPLICATION_FACTOR = 2**15 - 1
 """Kafka sends a replication factor as an int16."""

@@ -23,7 +23,8 @@ from app.core.groups.model import GroupMetadata, Member, Owned, TopicMetadata
 from app.core.groups.registry import ASSIGNORS, Assignor
 from app.core.model import padded, unpadded
 from app.core.sweeps.axes import Axis, Grid
-from app.errors import ConflictingFields, Json
+from app.errors import Json
+from app.errors.requests import ConflictingFields
 
 NUMBERS = (
     "members",

@@ -17,7 +17,8 @@ from app.core.keys import folds, hashes
 from app.core.keys.model import Flags, Keys
 from app.core.keys.null_keys import NULL_KEY_POLICIES, ProducerView
 from app.core.model import INT32_MAX, Int32s
-from app.errors import FieldPath, InvalidPartitions, KafkaError
+from app.errors import FieldPath
+from app.errors.kafka import InvalidPartitions, KafkaError
 
 WITHOUT_KEY = -(2**31)
 """The answer for a record that has no key for this partitioner; no client's arithmetic gives this number."""

@@ -35,7 +35,7 @@ from app.core.jvm import JavaRandom
 from app.core.model import INT32_MAX, Broker, Int32s, NewTopic, Placement
 from app.core.replicas import admin_utils_kernel as kernel
 from app.core.replicas.rack_modes import brokers_without_rack
-from app.errors import ArithmeticOverflow, InvalidPartitions, InvalidReplicationFactor, KafkaError
+from app.errors.kafka import ArithmeticOverflow, InvalidPartitions, InvalidReplicationFactor, KafkaError
 
 
 def place(

@@ -5,7 +5,7 @@ from dataclasses import replace
 from enum import StrEnum
 
 from app.core.model import Broker
-from app.errors import BrokersWithoutRack, KafkaError
+from app.errors.kafka import BrokersWithoutRack, KafkaError
 
 
 class RackMode(StrEnum):

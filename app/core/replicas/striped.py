@@ -37,7 +37,8 @@ from app.core.jvm.hashes import OPTIONAL_STRING, utf16_order
 from app.core.jvm.random import JavaRandom
 from app.core.model import Broker, Int32s, Int64s, NewTopic, Placement
 from app.core.replicas import striped_kernel as kernel
-from app.errors import ConflictingFields, InvalidPartitions, InvalidReplicationFactor, KafkaError
+from app.errors.kafka import InvalidPartitions, InvalidReplicationFactor, KafkaError
+from app.errors.requests import ConflictingFields
 
 
 def place(

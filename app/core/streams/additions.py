@@ -19,7 +19,7 @@ from typing import TypeAlias
 from uuid import UUID
 
 from app.core.streams.model import StreamsClient, StreamsOptions
-from app.errors import LimitExceeded
+from app.errors.requests import LimitExceeded
 
 MOST_STEPS = 2_000_000
 """Limit of the search for clients that are apart."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from app.core.jvm.hashes import JAVA_UUID, TaskId
 from app.core.model import Int64s
 from app.core.streams.model import Bools, StreamsAssignment, StreamsClient, StreamsTasks
-from app.errors import InconsistentTasks, KafkaError, NoClients, UnknownTaskLag
+from app.errors.kafka import InconsistentTasks, KafkaError, NoClients, UnknownTaskLag
 
 
 def java_order(process_id: UUID) -> Any:

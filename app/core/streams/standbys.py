@@ -28,7 +28,8 @@ from app.core.model import NO_CLIENT, Int64s
 from app.core.streams import standbys_kernel as kernel
 from app.core.streams.application import Application, PartialAssignment, inconsistent, tag_vectors
 from app.core.streams.model import Bools, StreamsClient, StreamsOptions
-from app.errors import FieldPath, KafkaError, TagsBeyondLimits
+from app.errors import FieldPath
+from app.errors.kafka import KafkaError, TagsBeyondLimits
 
 MOST_TAGS = 5
 LONGEST_KEY = 20

@@ -8,7 +8,8 @@ from math import prod
 from typing import overload
 
 from app.core.sweeps.fields import Fields, as_list, as_number
-from app.errors import EmptyAxis, FieldPath, Json
+from app.errors import FieldPath, Json
+from app.errors.requests import EmptyAxis
 
 
 @dataclass(frozen=True, slots=True)

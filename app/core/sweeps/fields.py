@@ -7,7 +7,8 @@ seen for the first time there, so every field is validated here.
 from collections.abc import Collection, Mapping, Sequence
 from math import isfinite
 
-from app.errors import FieldPath, ImpossibleValue, Json
+from app.errors import FieldPath, Json
+from app.errors.requests import ImpossibleValue
 
 REQUIRED = object()
 """The default of a field that has none."""

@@ -15,8 +15,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from app.errors import ColumnNotFound, DatasetUnreadable, KeyColumnOfAnotherType, MalformedKey, ValueColumnOfAnotherType
 from app.errors.quotation import quoted
+from app.errors.requests import (
+    ColumnNotFound,
+    DatasetUnreadable,
+    KeyColumnOfAnotherType,
+    MalformedKey,
+    ValueColumnOfAnotherType,
+)
 from app.jobs.kernels.files import batches_of
 from app.jobs.kernels.loop import Kernel
 

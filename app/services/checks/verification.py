@@ -15,7 +15,9 @@ from app.core.measures.placement import PlacementMeasures, measure
 from app.core.measures.tally import tally
 from app.core.measures.violations import Violation, violations
 from app.core.model import Assignment, Cluster, Int32s, padded
-from app.errors import IllegalReassignment, Json, ReassignmentUnderWay
+from app.errors import Json
+from app.errors.reassignments import ReassignmentUnderWay
+from app.errors.requests import IllegalReassignment
 from app.formats.reassignment import PartitionReassignment, Reassignment
 from app.services import snapshots
 from app.services.cautions import Caution

@@ -1,7 +1,8 @@
 """Several assignors on one group, a line each."""
 
 from app.core.groups.registry import Assignor
-from app.errors import Failure, Json, KafkaRefuses
+from app.errors import Failure, Json
+from app.errors.kafka import KafkaRefuses
 from app.services.groups import reports
 from app.services.groups.predictions import Prediction, predict
 from app.services.groups.sources import GroupSource

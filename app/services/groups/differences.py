@@ -12,7 +12,8 @@ from app.core.groups.arrays.partition_table import partition_table
 from app.core.groups.measures.handover import Handover
 from app.core.groups.model import GroupAssignment
 from app.core.model import INT32_MAX, NO_REPLICA, Int32s, Int64s
-from app.errors import ConflictingFields, PlanNotFound, SnapshotNotFound
+from app.errors.lookups import PlanNotFound, SnapshotNotFound
+from app.errors.requests import ConflictingFields
 from app.services import snapshots
 from app.services.groups.readers import readers_of_all
 from app.services.groups.stored import StoredGroup, member_ids, stored_group

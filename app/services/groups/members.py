@@ -8,7 +8,10 @@ import numpy as np
 
 from app.core.groups.model import Member, Owned
 from app.core.groups.registry import Assignor, OwnedIn
-from app.errors import ConflictingFields, CorruptProtocolBytes, DuplicateTopic, FieldPath, MalformedText
+from app.errors import FieldPath
+from app.errors.kafka import CorruptProtocolBytes
+from app.errors.requests import ConflictingFields, DuplicateTopic
+from app.errors.texts import MalformedText
 from app.formats import assignor_user_data
 from app.formats.consumer_protocol import NEWEST_VERSION, Subscription, read_subscription
 from app.services.cautions import Caution

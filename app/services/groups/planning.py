@@ -9,7 +9,8 @@ from app.core.groups.lifecycle.rebalance_trigger import trigger
 from app.core.groups.measures.violations import GroupViolation, violations
 from app.core.groups.model import GroupMetadata
 from app.core.model import Placement
-from app.errors import ConflictingFields, DuplicateMember, DuplicateTopic, Json
+from app.errors import Json
+from app.errors.requests import ConflictingFields, DuplicateMember, DuplicateTopic
 from app.services.groups import comparison, reports
 from app.services.groups.cautions import cautions_of
 from app.services.groups.predictions import Prediction, predict

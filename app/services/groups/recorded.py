@@ -6,7 +6,7 @@ from app.core.groups.arrays.partition_table import Weights
 from app.core.groups.model import GroupMetadata, Member, Owned
 from app.core.model import Cluster, Int64s
 from app.core.recorded import RecordedGroup, RecordedMember, TopicPartitions
-from app.errors import ConflictingFields
+from app.errors.requests import ConflictingFields
 from app.services.cautions import Caution
 from app.services.groups.members import ListedMember
 

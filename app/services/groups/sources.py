@@ -21,7 +21,8 @@ from app.core.groups.optimum.by_load import LARGEST_SUM
 from app.core.groups.registry import ASSIGNORS, Assignor
 from app.core.model import Broker, Cluster, Int32s, Topic, padded
 from app.core.recorded import RecordedGroup
-from app.errors import ConflictingFields, DuplicateTopic, FieldPath, LimitExceeded
+from app.errors import FieldPath
+from app.errors.requests import ConflictingFields, DuplicateTopic, LimitExceeded
 from app.services.cautions import Caution
 from app.services.groups.members import ListedMember, from_the_future, listed_member
 from app.services.groups.recorded import missing_from, recorded_group, recorded_lag, recorded_member

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from app.core.keys.model import Keys, keys_of
-from app.errors import MalformedKey
+from app.errors.requests import MalformedKey
 
 Written: TypeAlias = str | int
 """A key in a request. Numbers may be written as strings of digits, since many JSON readers hold 53 bits only."""

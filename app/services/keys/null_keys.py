@@ -10,7 +10,7 @@ from app.core import ENGINE_VERSION
 from app.core.keys.model import Keys
 from app.core.keys.null_keys import DEFAULT_BATCH_BYTES, ProducerView
 from app.core.model import INT32_MAX, Int32s
-from app.errors import ConflictingFields, DuplicatePartition, QueueSizesOverflow, UnknownPartition
+from app.errors.requests import ConflictingFields, DuplicatePartition, QueueSizesOverflow, UnknownPartition
 from app.services.seeds import digest, seed_of
 from app.services.snapshots import first_repeated
 

@@ -4,7 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from app.errors import ConflictingFields, Json, PlanNotFound
+from app.errors import Json
+from app.errors.lookups import PlanNotFound
+from app.errors.requests import ConflictingFields
 from app.services.plans.record import Plan, load
 from app.store.database import UnitOfWork
 

@@ -8,7 +8,8 @@ from uuid import UUID
 
 import orjson
 
-from app.errors import ConflictingFields, Json, NotExportable
+from app.errors import Json
+from app.errors.requests import ConflictingFields, NotExportable
 from app.services import groups, reassignment, replicas, snapshots, streams
 from app.services.plans import (
     BATCH,

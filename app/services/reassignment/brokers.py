@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 
 from app.core.model import Broker, Cluster, Int32s
 from app.core.replicas.rack_modes import RackMode, brokers_without_rack
-from app.errors import BrokerExists, FieldPath, UnknownBroker, UnknownRack
+from app.errors import FieldPath
+from app.errors.reassignments import BrokerExists, UnknownBroker, UnknownRack
 from app.services.cautions import Caution
 from app.services.reassignment.requests import ReassignmentRequest
 

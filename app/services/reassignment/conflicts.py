@@ -10,7 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from app.core.model import Int64s
-from app.errors import FieldPath, InvalidReplicationFactor, Json, KafkaError, NotFeasible
+from app.errors import FieldPath, Json
+from app.errors.kafka import InvalidReplicationFactor, KafkaError
+from app.errors.reassignments import NotFeasible
 from app.services.reassignment.brokers import Bools, BrokerTable
 
 

@@ -9,7 +9,7 @@ from app.core.model import NO_REPLICA, Int32s, Int64s
 from app.core.reassignment import Domain, PartitionKind, RackRule, find_domains
 from app.core.reassignment import NoLegalPlacement as NoDomain
 from app.core.replicas.rack_modes import RackMode
-from app.errors import PinContradicted
+from app.errors.reassignments import PinContradicted
 from app.services.reassignment.brokers import Bools, BrokerTable
 from app.services.reassignment.conflicts import (
     FACTOR,

@@ -31,8 +31,8 @@ import numpy as np
 from app.core.measures.transfers import ChangedPartitions, Transfers
 from app.core.model import NO_REPLICA, Assignment, Cluster, Int32s, Int64s, unpadded
 from app.core.reassignment import awaits_election
-from app.errors import NotExportable
 from app.errors.quotation import escaped
+from app.errors.requests import NotExportable
 from app.formats import leader_election, reassignment, reassignment_diffs, reassignment_tables, replica_assignment
 from app.formats.quantities import byte_size, counted, known_size
 from app.formats.reassignment import PartitionReassignment, Reassignment

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from app.core.measures.tally import positions_of
 from app.core.model import NO_REPLICA, UNKNOWN_SIZE, Int32s, Int64s, Topic
 from app.core.reassignment import Balance
-from app.errors import ConflictingFields, RatesMissing, SizesMissing
+from app.errors.reassignments import RatesMissing, SizesMissing
+from app.errors.requests import ConflictingFields
 from app.services.cautions import Caution
 from app.services.reassignment.brokers import Bools, BrokerTable
 from app.services.reassignment.requests import LeadersBy, ReassignmentRequest, ReplicasBy

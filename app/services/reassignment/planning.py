@@ -28,14 +28,9 @@ from app.core.reassignment import (
     with_leader_first,
     within_budget,
 )
-from app.errors import (
-    BatchesOutOfDisk,
-    BudgetBelowMinimum,
-    ConflictingFields,
-    Json,
-    MoveExceedsBatchLimit,
-    NotFeasible,
-)
+from app.errors import Json
+from app.errors.reassignments import BudgetBelowMinimum, NotFeasible
+from app.errors.requests import BatchesOutOfDisk, ConflictingFields, MoveExceedsBatchLimit
 from app.services.limits import Limits
 from app.services.plans import Allowance, Planner, Site
 from app.services.reassignment import reports

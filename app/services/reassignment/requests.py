@@ -11,17 +11,10 @@ from pydantic import TypeAdapter
 from app.core.model import Broker
 from app.core.reassignment import KEEP, TIGHT, Balance
 from app.core.replicas.rack_modes import RackMode
-from app.errors import (
-    ConflictingFields,
-    DuplicateBroker,
-    DuplicatePartition,
-    DuplicateTopic,
-    FieldPath,
-    InvalidReplicationFactor,
-    Json,
-    KafkaError,
-    RatesMissing,
-)
+from app.errors import FieldPath, Json
+from app.errors.kafka import InvalidReplicationFactor, KafkaError
+from app.errors.reassignments import RatesMissing
+from app.errors.requests import ConflictingFields, DuplicateBroker, DuplicatePartition, DuplicateTopic
 from app.services.limits import Limits
 from app.services.plans import as_json
 from app.services.snapshots import first_repeated

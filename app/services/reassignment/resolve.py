@@ -20,7 +20,8 @@ from app.core.reassignment import (
     ReplicaPlacement,
 )
 from app.core.replicas.rack_modes import RackMode
-from app.errors import ConflictingFields, Json
+from app.errors import Json
+from app.errors.requests import ConflictingFields
 from app.services.cautions import Caution
 from app.services.plans import Allowance
 from app.services.reassignment.brokers import Bools, BrokerTable, brokers_of

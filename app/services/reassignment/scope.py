@@ -8,15 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.core.model import NO_LEADER, NO_REPLICA, Cluster, Int32s, Int64s, Placement, Topic
-from app.errors import (
-    ConflictingFields,
-    FieldPath,
-    InvalidPartitions,
-    KafkaError,
-    ReassignmentUnderWay,
-    UnknownPartition,
-    UnknownTopic,
-)
+from app.errors import FieldPath
+from app.errors.kafka import InvalidPartitions, KafkaError
+from app.errors.reassignments import ReassignmentUnderWay, UnknownTopic
+from app.errors.requests import ConflictingFields, UnknownPartition
 from app.services.cautions import Caution
 from app.services.plans import Allowance
 from app.services.reassignment.requests import ReassignmentRequest

@@ -6,7 +6,7 @@ from types import MappingProxyType
 import numpy as np
 
 from app.core.model import Int32s
-from app.errors import NotExportable
+from app.errors.requests import NotExportable
 from app.formats import placement_tables, reassignment, replica_assignment
 from app.services.plans import MARKDOWN_ROWS, ClusterOf, Plan, Write
 from app.store.plans import NewPlan

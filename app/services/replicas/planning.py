@@ -16,7 +16,9 @@ from app.core.replicas.awareness.rules import Policy, Rules
 from app.core.replicas.envelope import Envelope, Share
 from app.core.replicas.rack_modes import RackMode, require_racks
 from app.core.replicas.registry import PLACEMENTS, Algorithm, place_topics
-from app.errors import ConflictingFields, InvalidPartitions, Json, KafkaError
+from app.errors import Json
+from app.errors.kafka import InvalidPartitions, KafkaError
+from app.errors.requests import ConflictingFields
 from app.services.cautions import Caution
 from app.services.limits import Limits
 from app.services.plans import Allowance, Plan, PlannedPartition, Planner, Site, as_json, draft_plan

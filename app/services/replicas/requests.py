@@ -10,7 +10,9 @@ from pydantic import TypeAdapter
 from app.core.model import INT32_MAX, Broker, NewTopic
 from app.core.replicas.rack_modes import RackMode
 from app.core.replicas.registry import PLACEMENT_OPTIONS, PLACEMENTS
-from app.errors import ConflictingFields, DuplicateTopic, InvalidPartitions, Json, KafkaError
+from app.errors import Json
+from app.errors.kafka import InvalidPartitions, KafkaError
+from app.errors.requests import ConflictingFields, DuplicateTopic
 from app.services.limits import Limits
 from app.services.plans import as_json
 from app.services.snapshots import check_brokers, first_repeated

@@ -6,16 +6,16 @@ from uuid import UUID
 
 from app.core.model import Broker, Cluster, Topic
 from app.core.recorded import RecordedGroup
-from app.errors import (
+from app.errors import FieldPath
+from app.errors.quotation import quoted
+from app.errors.requests import (
     DuplicateBroker,
     DuplicateGroup,
     DuplicateMember,
     DuplicatePartition,
     DuplicateTopic,
-    FieldPath,
     SnapshotChanged,
 )
-from app.errors.quotation import quoted
 from app.formats import snapshot_json
 from app.services.cautions import Caution
 from app.services.limits import Limits

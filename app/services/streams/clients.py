@@ -5,7 +5,9 @@ from binascii import Error as Base64Error
 from dataclasses import replace
 
 from app.core.streams.application import name_of
-from app.errors import ConflictingFields, FieldPath, ImpossibleValue, MalformedText
+from app.errors import FieldPath
+from app.errors.requests import ConflictingFields, ImpossibleValue
+from app.errors.texts import MalformedText
 from app.formats import streams_subscription
 from app.services.streams.requests import ClientRequest
 

@@ -22,7 +22,8 @@ from app.core.streams.lifecycle.state import Changelogs, restarted_id
 from app.core.streams.lifecycle.steps import StreamsRebalance, StreamsStep, apply_events
 from app.core.streams.model import AssignTasks, StreamsClient
 from app.core.streams.verdicts import task_verdicts
-from app.errors import ConflictingFields, FieldPath, ImpossibleValue, Json
+from app.errors import FieldPath, Json
+from app.errors.requests import ConflictingFields, ImpossibleValue
 from app.services.streams.requests import JoiningClient, StreamsEvent, StreamsRequest
 from app.services.streams.sources import WHOLE_CHANGELOG, StreamsSource, process_id_of, task_of
 

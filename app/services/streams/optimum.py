@@ -14,7 +14,7 @@ from app.core.streams.optimum.quality import StandbyQuality, standby_quality
 from app.core.streams.rack_aware.optimum import rack_aware
 from app.core.streams.rack_aware.racks import why_off
 from app.core.streams.registry import StreamsAssignor
-from app.errors import ConflictingFields, ImpossibleValue, LimitExceeded
+from app.errors.requests import ConflictingFields, ImpossibleValue, LimitExceeded
 from app.services.cautions import Caution
 from app.services.streams.sources import StreamsSource
 

@@ -17,7 +17,8 @@ from app.core.streams.rack_aware.racks import RacksOff, why_off
 from app.core.streams.registry import STREAMS_ASSIGNORS, StreamsAssignor
 from app.core.streams.standbys import require_tags_within_limits
 from app.core.streams.violations import violations
-from app.errors import ConflictingFields, Json
+from app.errors import Json
+from app.errors.requests import ConflictingFields
 from app.services.cautions import Caution
 from app.services.groups import listed_metadata, metadata_of
 from app.services.limits import Limits

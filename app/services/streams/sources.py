@@ -16,7 +16,8 @@ from app.core.streams.model import (
     StreamsTasks,
     TaskPartitions,
 )
-from app.errors import ConflictingFields, DuplicateClient, FieldPath, ImpossibleValue
+from app.errors import FieldPath
+from app.errors.requests import ConflictingFields, DuplicateClient, ImpossibleValue
 from app.services.cautions import NAMED_MEMBERS, Caution
 from app.services.snapshots import first_repeated
 from app.services.streams.clients import read_client

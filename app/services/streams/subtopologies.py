@@ -6,7 +6,9 @@ from app.core.groups.model import GroupMetadata
 from app.core.jvm.hashes import TaskId, TopicPartition
 from app.core.model import unpadded
 from app.core.streams.model import TaskPartitions
-from app.errors import ConflictingFields, FieldPath, MalformedText
+from app.errors import FieldPath
+from app.errors.requests import ConflictingFields
+from app.errors.texts import MalformedText
 from app.formats import topology_text
 from app.services.snapshots import first_repeated
 from app.services.streams.requests import StreamsRequest, SubtopologyRequest

@@ -9,8 +9,9 @@ import re
 from collections.abc import Sequence
 from pathlib import PurePath
 
-from app.errors import DatasetNotAllowed, FieldPath
+from app.errors import FieldPath
 from app.errors.quotation import quoted
+from app.errors.requests import DatasetNotAllowed
 
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _PATTERN = re.compile(r"[*?\[\]{}\\]")

@@ -7,7 +7,8 @@ from uuid import UUID
 
 from app.core.model import Broker, Cluster
 from app.core.replicas.sweep import NUMBERS, read_sweep
-from app.errors import ConflictingFields, ImpossibleValue, Json
+from app.errors import Json
+from app.errors.requests import ConflictingFields, ImpossibleValue
 from app.formats.scenario_tables import Column
 from app.services import replicas, snapshots
 from app.services.limits import Limits

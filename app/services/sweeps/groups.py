@@ -12,7 +12,8 @@ from app.core.groups.registry import ASSIGNORS
 from app.core.groups.sweep import NUMBERS, SweptGroup, read_sweep, resolved_document
 from app.core.model import Cluster
 from app.core.recorded import RecordedGroup
-from app.errors import ConflictingFields, ImpossibleValue, Json
+from app.errors import Json
+from app.errors.requests import ConflictingFields, ImpossibleValue
 from app.formats.scenario_tables import Column
 from app.services import snapshots
 from app.services.cautions import Caution

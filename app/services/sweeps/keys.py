@@ -8,7 +8,8 @@ from typing import Any, cast
 
 from app.core.keys.partitioners import require_partitions
 from app.core.keys.sweep import NUMBERS, DatasetSums, scenario_rows
-from app.errors import ConflictingFields, DatasetEmpty, ImpossibleValue, Json, NotForThisKind
+from app.errors import Json
+from app.errors.requests import ConflictingFields, DatasetEmpty, ImpossibleValue, NotForThisKind
 from app.formats.scenario_tables import Column
 from app.services.limits import Limits
 from app.services.plans import Plan

@@ -6,7 +6,8 @@ from typing import Any, TypeAlias
 
 from app.core.sweep_kinds import READERS
 from app.core.sweeps import ScenarioRow, score
-from app.errors import FieldPath, Json, NotForThisKind
+from app.errors import FieldPath, Json
+from app.errors.requests import NotForThisKind
 from app.formats.scenario_tables import Column
 from app.services.limits import Limits
 from app.services.plans import Plan

@@ -12,8 +12,9 @@ from uuid import UUID
 
 import orjson
 
-from app.errors import ConflictingFields, Failure, Json, TooManySweeps
+from app.errors import Failure, Json
 from app.errors.quotation import document_of
+from app.errors.requests import ConflictingFields, TooManySweeps
 from app.services.limits import Limits
 from app.services.sweeps.kinds import KINDS
 from app.store.database import UnitOfWork

@@ -7,7 +7,8 @@ from uuid import UUID
 from app.core.capacity.measured import TopicIngress, ingress, topic_document
 from app.core.capacity.topics import read_topics
 from app.core.model import Topic
-from app.errors import ConflictingFields, Failure, FieldPath, Json
+from app.errors import Failure, FieldPath, Json
+from app.errors.requests import ConflictingFields
 from app.formats import ingress_rates
 from app.services import snapshots
 from app.services.cautions import Caution

@@ -19,7 +19,8 @@ from app.core.reassignment.sweep import (
 )
 from app.core.replicas.rack_modes import RackMode
 from app.core.sweeps import Grid
-from app.errors import Json, UnknownRack
+from app.errors import Json
+from app.errors.reassignments import UnknownRack
 from app.formats.scenario_tables import Column
 from app.services import snapshots
 from app.services.limits import Limits

@@ -8,7 +8,9 @@ from uuid import UUID
 import numpy as np
 
 from app.core.measures.distribution import Distribution, distribution
-from app.errors import Json, NotForThisKind, ScenarioNotFound, UnknownAxis, UnknownFigure
+from app.errors import Json
+from app.errors.lookups import ScenarioNotFound
+from app.errors.requests import NotForThisKind, UnknownAxis, UnknownFigure
 from app.formats.scenario_tables import ERROR, INDEX, Column
 from app.services.limits import Limits
 from app.services.plans import Plan

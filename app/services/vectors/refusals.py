@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from app.errors import KafkaRefuses
+from app.errors.kafka import KafkaRefuses
 
 
 def attempt(answer: Callable[[Mapping[str, Any]], Any], given: Mapping[str, Any]) -> Any:

@@ -13,7 +13,7 @@ from app.core.model import Broker, NewTopic, Placement
 from app.core.replicas.awareness.placing import Aware
 from app.core.replicas.awareness.rules import Policy, Rules
 from app.core.replicas.awareness.verifier import broken
-from app.errors import ConflictingFields, TooFewValues
+from app.errors.requests import ConflictingFields, TooFewValues
 from tests.core.awareness.aware_clusters import SEEDS, clusters, every_row, place, spread_of, values
 
 

@@ -6,7 +6,8 @@ import pytest
 
 from app.core.capacity.scenarios import require_axes
 from app.core.capacity.sweep import CapacitySweep, SweepDefinition, read_definition, read_scenario
-from app.errors import ConflictingFields, EmptyAxis, Failure, ImpossibleValue, LimitExceeded, UnknownAxis
+from app.errors import Failure
+from app.errors.requests import ConflictingFields, EmptyAxis, ImpossibleValue, LimitExceeded, UnknownAxis
 from tests.core.capacity.small_scenarios import PROFILE, base, topic
 
 

@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 
 from hypothesis import strategies as st
 
-from app.errors import AssignorNeverEnds, KafkaRefuses
+from app.errors.kafka import AssignorNeverEnds, KafkaRefuses
 from tests.core.groups import sticky_by_hand as hand
 
 Partition: TypeAlias = tuple[str, int]

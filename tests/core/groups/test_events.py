@@ -28,7 +28,7 @@ from app.core.groups.measures.violations import violations
 from app.core.groups.model import Assign, GroupAssignment, GroupMetadata, Member
 from app.core.groups.optimum import optimal
 from app.core.model import padded
-from app.errors import ConflictingFields
+from app.errors.requests import ConflictingFields
 from tests.core.groups.small_groups import given_to, metadata, snapshots, topic
 
 RACKS = {0: "a", 1: "b", 2: "c"}

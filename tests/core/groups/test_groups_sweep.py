@@ -26,7 +26,8 @@ from app.core.groups.sweep import (
     with_added,
 )
 from app.core.sweeps import score
-from app.errors import ConflictingFields, Failure, Json
+from app.errors import Failure, Json
+from app.errors.requests import ConflictingFields
 from tests.core.groups.small_groups import groups, member, metadata, snapshots, topic
 
 DIVIDING = [assignor for assignor in ASSIGNORS.values() if assignor.is_exclusive]

@@ -23,7 +23,8 @@ from app.core.groups.optimum.by_load import balance_by_load
 from app.core.groups.optimum.fair_shares import fair_shares
 from app.core.groups.optimum.optimal import assign, optimum
 from app.core.model import Int32s, Int64s
-from app.errors import KafkaRefuses, LimitExceeded
+from app.errors.kafka import KafkaRefuses
+from app.errors.requests import LimitExceeded
 from tests.core.groups.small_groups import (
     every_assignment,
     given_to,

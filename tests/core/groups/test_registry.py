@@ -13,7 +13,7 @@ from app.core.groups.registry import ASSIGNORS
 from app.core.groups.server import uniform
 from app.core.groups.server.topic_ids import id_of_topic
 from app.core.model import padded
-from app.errors import AssignorNeverEnds, KafkaRefuses
+from app.errors.kafka import AssignorNeverEnds, KafkaRefuses
 from tests.core.groups.small_groups import given_to, groups, metadata, snapshots, topic
 
 RACKS = {0: "a", 1: "b", 2: "c"}

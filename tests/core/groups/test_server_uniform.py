@@ -13,7 +13,7 @@ from app.core.groups.arrays.owned import owned_after
 from app.core.groups.model import GroupAssignment, Member, Owned
 from app.core.groups.server.group import SubscriptionType
 from app.core.groups.server.uniform import assign
-from app.errors import KafkaRefuses, OwnedPartitionMissing, PartitionsLeftUnassigned, SubscribedTopicMissing
+from app.errors.kafka import KafkaRefuses, OwnedPartitionMissing, PartitionsLeftUnassigned, SubscribedTopicMissing
 from app.services.vectors.groups_server import ANSWERS
 from app.services.vectors.refusals import attempt
 from tests.core.groups.assignor_cases import lists, measured, server_groups, written

@@ -16,7 +16,7 @@ from app.core.keys.model import Keys, keys_of
 from app.core.keys.null_keys import NULL_KEY_POLICIES
 from app.core.keys.partitioners import PARTITIONERS, WITHOUT_KEY, Partitioner, partition, register
 from app.core.model import INT32_MAX, Int32s
-from app.errors import InvalidPartitions
+from app.errors.kafka import InvalidPartitions
 
 LEAST = -(2**31)
 int32s = st.integers(LEAST, 2**31 - 1)

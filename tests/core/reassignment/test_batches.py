@@ -11,7 +11,7 @@ from app.core.model import UNKNOWN_SIZE, Int32s, padded, unpadded
 from app.core.reassignment.batches.cutting import cut_batches
 from app.core.reassignment.batches.model import Batches, BatchLimits, BrokerDisks, Hottest, ReassignedPartitions
 from app.core.reassignment.batches.verifier import batch_violations
-from app.errors import BatchesOutOfDisk, MoveExceedsBatchLimit
+from app.errors.requests import BatchesOutOfDisk, MoveExceedsBatchLimit
 from tests.core.reassignment.small_reassignments import all_limits, disks_for, reassignments, small, with_racks
 
 UNLIMITED = BatchLimits(max_moves_in_per_broker=None)

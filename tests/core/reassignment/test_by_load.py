@@ -13,7 +13,7 @@ from app.core.model import NO_REPLICA, Int64s
 from app.core.reassignment.loads.by_load import LoadPlacement, place_by_load
 from app.core.reassignment.model import KEEP, TIGHT, Balance, Band, Domain, MovementProblem
 from app.core.reassignment.verifier import placement_violations
-from app.errors import LimitExceeded
+from app.errors.requests import LimitExceeded
 from tests.core.reassignment.small_problems import (
     homes_of,
     is_moved,

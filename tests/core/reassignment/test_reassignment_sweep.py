@@ -18,7 +18,9 @@ from app.core.reassignment.sweep import (
     resolved_document,
 )
 from app.core.sweeps import score
-from app.errors import ConflictingFields, EmptyAxis, Failure, ImpossibleValue, UnknownAxis, UnknownBroker
+from app.errors import Failure
+from app.errors.reassignments import UnknownBroker
+from app.errors.requests import ConflictingFields, EmptyAxis, ImpossibleValue, UnknownAxis
 
 Json = dict[str, Any]
 

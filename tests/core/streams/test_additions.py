@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from app.core.streams import additions
 from app.core.streams.additions import NewClient, smallest_addition
 from app.core.streams.model import StreamsClient, StreamsOptions
-from app.errors import LimitExceeded
+from app.errors.requests import LimitExceeded
 from tests.core.streams.small_applications import client
 
 VALUES = ("a", "b", "c")

@@ -16,7 +16,7 @@ from app.core.streams.optimum.best_standbys import CP_SAT, FLOW, BestStandbys, b
 from app.core.streams.optimum.quality import StandbyProblem, quality_of, standby_problem, standby_quality
 from app.core.streams.verdicts import task_verdicts
 from app.core.streams.violations import violations
-from app.errors import ConflictingFields, ImpossibleValue, LimitExceeded
+from app.errors.requests import ConflictingFields, ImpossibleValue, LimitExceeded
 from tests.core.streams.small_applications import Given, applications, client, ids, tasks, written
 
 

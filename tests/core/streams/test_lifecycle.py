@@ -27,7 +27,7 @@ from app.core.streams.lifecycle.state import Changelogs, restarted_id
 from app.core.streams.lifecycle.steps import StreamsStep, apply_events
 from app.core.streams.model import RUNNING_ACTIVE, StreamsClient, StreamsOptions, StreamsTasks
 from app.core.streams.violations import violations
-from app.errors import ConflictingFields
+from app.errors.requests import ConflictingFields
 from tests.core.streams.small_applications import Given, applications, client, ids, tasks, written
 
 CHANGELOGS = Changelogs(default_offsets=90_000)

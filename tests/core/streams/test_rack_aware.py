@@ -14,7 +14,7 @@ from app.core.streams.assignors import high_availability, sticky
 from app.core.streams.model import RackAwareStrategy, StreamsClient, StreamsOptions, TaskPartitions
 from app.core.streams.rack_aware.optimum import RackAware, rack_aware
 from app.core.streams.rack_aware.racks import RacksOff, why_off
-from app.errors import InconsistentTasks, RackCostsOverflow, TaskPartitionsUnknown
+from app.errors.kafka import InconsistentTasks, RackCostsOverflow, TaskPartitionsUnknown
 from tests.core.streams import flow_by_hand as by_hand
 from tests.core.streams.small_applications import Given, applications, client, tasks, written
 

@@ -10,7 +10,7 @@ from app.core.streams.application import Application, PartialAssignment
 from app.core.streams.model import RackAwareStrategy, StreamsOptions
 from app.core.streams.rack_aware import flow
 from app.core.streams.rack_aware.optimum import rack_aware
-from app.errors import InconsistentTasks
+from app.errors.kafka import InconsistentTasks
 from tests.core.streams.small_applications import Given, applications, tasks
 from tests.core.streams.test_rack_aware import IN_RACKS, MIN_TRAFFIC, TWO_RACKS, flows, started
 

@@ -13,7 +13,7 @@ from app.core.streams.assignors.high_availability import assign
 from app.core.streams.model import StreamsAssignment, StreamsClient, StreamsOptions
 from app.core.streams.registry import STANDBY_POLICIES
 from app.core.streams.standbys import policy_for, require_tags_within_limits
-from app.errors import TagsBeyondLimits
+from app.errors.kafka import TagsBeyondLimits
 from tests.core.streams.small_applications import Given, applications, client, tasks, written
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from app.core.streams.model import UNBOUNDED_LAG, StreamsAssignment, StreamsOptions, StreamsTasks
 from app.core.streams.registry import STANDBY_POLICIES, STREAMS_ASSIGNORS
 from app.core.streams.violations import violations
-from app.errors import KafkaRefuses, NoClients, UnknownTaskLag
+from app.errors.kafka import KafkaRefuses, NoClients, UnknownTaskLag
 from tests.core.streams.small_applications import Given, applications, client, tasks, written
 
 NAMES = sorted(STREAMS_ASSIGNORS)

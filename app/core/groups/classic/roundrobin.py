@@ -22,7 +22,7 @@ from app.core.groups.arrays.subscriptions import Subscriptions, hash_ordered, st
 from app.core.groups.model import GroupAssignment, GroupMetadata, Member
 from app.core.jvm.hashes import utf16_order
 from app.core.model import Int32s
-from app.errors import KafkaError, NoMembers
+from app.errors.kafka import KafkaError, NoMembers
 
 
 def assign(members: Sequence[Member], metadata: GroupMetadata) -> GroupAssignment:

@@ -13,7 +13,7 @@ from app.core.groups.measures.handover import Handover, handover
 from app.core.groups.measures.locality import Locality, locality
 from app.core.groups.model import Assign, GroupAssignment, GroupMetadata, Member, TopicMetadata
 from app.core.model import Int32s, padded, unpadded
-from app.errors import ConflictingFields
+from app.errors.requests import ConflictingFields
 
 
 @dataclass(frozen=True, slots=True, eq=False)

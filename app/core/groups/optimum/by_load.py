@@ -31,7 +31,7 @@ from app.core.groups.model import GroupAssignment, GroupMetadata, Member
 from app.core.groups.optimum.by_load_kernel import assign_heaviest_first
 from app.core.groups.optimum.fair_shares import fair_shares
 from app.core.model import NO_MEMBER, Int64s
-from app.errors import LimitExceeded
+from app.errors.requests import LimitExceeded
 
 SOLVER = "longest processing time first"
 LARGEST_SUM = 1 << 61

@@ -35,7 +35,7 @@ from app.core.groups.model import GroupAssignment, GroupMetadata, Member
 from app.core.groups.optimum.fair_shares import Share, fair_shares
 from app.core.groups.optimum.network import OptimumProblem, optimal_network
 from app.core.model import NO_MEMBER
-from app.errors import LimitExceeded
+from app.errors.requests import LimitExceeded
 
 SOLVER = "ortools min-cost flow"
 

@@ -9,7 +9,7 @@ from app.core.groups.arrays.subscriptions import Subscriptions, hash_ordered
 from app.core.groups.model import Member
 from app.core.groups.server.topic_ids import set_order
 from app.core.model import Int64s
-from app.errors import KafkaError, SubscribedTopicMissing
+from app.errors.kafka import KafkaError, SubscribedTopicMissing
 
 
 class SubscriptionType(StrEnum):

@@ -20,7 +20,7 @@ from app.core.groups.arrays.subscriptions import static_first
 from app.core.groups.model import GroupAssignment, Member
 from app.core.groups.server.group import ServerGroup, SubscriptionType
 from app.core.model import Int64s
-from app.errors import KafkaError, SubscribedTopicMissing
+from app.errors.kafka import KafkaError, SubscribedTopicMissing
 
 
 def assign(

@@ -48,7 +48,7 @@ from app.core.groups.server.topic_ids import id_bits, set_copy_order, set_order,
 from app.core.jvm import hash_order
 from app.core.jvm.hash_map import DEFAULT_CAPACITY, capacity_for
 from app.core.model import NO_MEMBER, Int32s, Int64s
-from app.errors import KafkaError, OwnedPartitionMissing, PartitionsLeftUnassigned
+from app.errors.kafka import KafkaError, OwnedPartitionMissing, PartitionsLeftUnassigned
 
 
 def assign(

@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from app.core.groups.sticky_builders import constrained_kernel as kernel
 from app.core.groups.sticky_builders.group import StickyGroup, count_failure
 from app.core.model import NO_MEMBER, Int64s
-from app.errors import KafkaError, NoMembers
+from app.errors.kafka import KafkaError, NoMembers
 
 
 @dataclass(frozen=True, slots=True)

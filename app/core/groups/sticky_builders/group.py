@@ -20,7 +20,7 @@ from app.core.groups.model import GroupMetadata, Member
 from app.core.groups.sticky_builders import group_kernel as kernel
 from app.core.jvm.hashes import utf16_order
 from app.core.model import Int32s, Int64s
-from app.errors import AssignorLosesCount, KafkaError, KafkaRefuses, OwnedPartitionMissing
+from app.errors.kafka import AssignorLosesCount, KafkaError, KafkaRefuses, OwnedPartitionMissing
 
 
 @dataclass(frozen=True, slots=True, eq=False)

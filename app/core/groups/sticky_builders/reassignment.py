@@ -19,7 +19,7 @@ from app.core.groups.sticky_builders.group import NumberedPartitions, StickyGrou
 from app.core.jvm import JavaHashMap, JavaHashSet
 from app.core.jvm.hashes import STRING, TOPIC_PARTITION, string_hash_codes, topic_partition_hash_codes
 from app.core.model import Int64s
-from app.errors import AssignorNeverEnds, KafkaError
+from app.errors.kafka import AssignorNeverEnds, KafkaError
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -25,7 +25,7 @@ from app.core.reassignment.leaders import repair_kernel as kernel
 from app.core.reassignment.leaders.problem import NOT_A_CANDIDATE, LeaderChoice, LeaderProblem
 from app.core.reassignment.leaders.shares import Shares
 from app.core.reassignment.model import Balance, Band
-from app.errors import LimitExceeded
+from app.errors.requests import LimitExceeded
 
 LARGEST_SUM = 1 << 61
 """Weights are added exactly in 64 bits; the rest is headroom for rounding."""

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from app.core.model import NO_REPLICA, Int32s, Int64s
 from app.core.reassignment.counts.places import DomainTable
 from app.core.reassignment.model import MovementProblem
-from app.errors import LimitExceeded
+from app.errors.requests import LimitExceeded
 
 LARGEST_SUM = 1 << 60
 """Loads and weights of all replicas are added in 64 bits, with headroom for one class of cost above them."""

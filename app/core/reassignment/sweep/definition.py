@@ -15,7 +15,9 @@ from app.core.model import INT32_MAX, Int32s, Int64s, padded, unpadded
 from app.core.reassignment.model import KEEP, TIGHT, Balance
 from app.core.sweeps.axes import Axis, Grid, read_axis
 from app.core.sweeps.fields import as_integer
-from app.errors import ConflictingFields, ImpossibleValue, Json, UnknownAxis, UnknownBroker
+from app.errors import Json
+from app.errors.reassignments import UnknownBroker
+from app.errors.requests import ConflictingFields, ImpossibleValue, UnknownAxis
 
 REMOVE, ADD = "remove_broker", "add_brokers"
 NAMES = (REMOVE, ADD)

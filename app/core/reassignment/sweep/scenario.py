@@ -23,7 +23,8 @@ from app.core.reassignment.sweep.definition import (
     read_definition,
 )
 from app.core.reassignment.verifier import placement_violations
-from app.errors import Json, NotFeasible
+from app.errors import Json
+from app.errors.reassignments import NotFeasible
 
 NUMBERS = (
     "brokers",

@@ -32,7 +32,8 @@ from app.core.replicas.awareness import forced, hdfs, kafka, redis, spread
 from app.core.replicas.awareness.layout import Demand, Layout
 from app.core.replicas.awareness.rules import Policy, Rules
 from app.core.replicas.awareness.tables import Load, dealer, table
-from app.errors import ConflictingFields, InvalidPartitions, InvalidReplicationFactor, KafkaError
+from app.errors.kafka import InvalidPartitions, InvalidReplicationFactor, KafkaError
+from app.errors.requests import ConflictingFields
 
 LEAST_TABLE = 2048
 """Fewer rows are not worth copying."""

@@ -10,7 +10,7 @@ endpoints are in different zones.
 from app.core.replicas.awareness.layout import WANTED, Demand, Layout, evenly
 from app.core.replicas.awareness.rules import Rules
 from app.core.replicas.awareness.spread import demands as spread_demands
-from app.errors import TooFewValues
+from app.errors.requests import TooFewValues
 
 
 def demands(layout: Layout, rules: Rules, factor: int) -> tuple[Demand, ...]:

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from app.core.model import Broker
-from app.errors import AttributeMissing, ConflictingFields, DuplicateAttribute, FieldPath, ForcedAttributeNotListed
+from app.errors import FieldPath
+from app.errors.requests import AttributeMissing, ConflictingFields, DuplicateAttribute, ForcedAttributeNotListed
 
 
 class Policy(StrEnum):

@@ -7,7 +7,7 @@ import numpy as np
 from app.core.jvm import JavaHashMap, JavaHashSet, hash_order
 from app.core.jvm.hashes import TASK_ID, TaskId, int32, uuid_hash_code
 from app.core.streams.application import Application, PartialAssignment, inconsistent, java_order
-from app.errors import ClientWithoutThreads, KafkaError, NoClients, TooManyTasks
+from app.errors.kafka import ClientWithoutThreads, KafkaError, NoClients, TooManyTasks
 
 
 class StickyPlacement:

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from app.core.streams.lifecycle.state import LifecycleSetting, fresh, restarted
 from app.core.streams.model import StreamsClient
-from app.errors import ConflictingFields
+from app.errors.requests import ConflictingFields
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from app.core.streams.model import (
     StreamsTasks,
     TaskPartitions,
 )
-from app.errors import ConflictingFields
+from app.errors.requests import ConflictingFields
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from app.core.jvm.hashes import TaskId
 from app.core.model import Int64s
 from app.core.streams.application import NO_TAG, tag_vectors
 from app.core.streams.model import Bools, StreamsAssignment, StreamsClient, StreamsOptions
-from app.errors import ConflictingFields, ImpossibleValue
+from app.errors.requests import ConflictingFields, ImpossibleValue
 
 LARGEST_COMMON_MULTIPLE = 10**6
 """Of the numbers of threads: loads are compared exactly as integers, which must stay within 64 bits."""

@@ -23,7 +23,7 @@ from app.core.model import Int64s
 from app.core.streams.application import NO_TAG
 from app.core.streams.model import Bools
 from app.core.streams.optimum.quality import StandbyProblem
-from app.errors import LimitExceeded
+from app.errors.requests import LimitExceeded
 
 MOST_PATTERNS = 1_000_000
 """Upper limit of patterns · profiles of active clients."""

@@ -23,7 +23,7 @@ from app.core.streams.rack_aware.racks import (
     unknown_partitions,
     why_off,
 )
-from app.errors import RackCostsOverflow
+from app.errors.kafka import RackCostsOverflow
 
 STATELESS_COSTS = (1, 0)
 """Traffic and non-overlap cost of stateless tasks: a move costs 0."""

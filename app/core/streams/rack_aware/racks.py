@@ -16,7 +16,7 @@ from app.core.jvm.hashes import TaskId, TopicPartition
 from app.core.model import Int64s
 from app.core.streams.application import Application, name_of
 from app.core.streams.model import RackAwareStrategy, StreamsClient, StreamsOptions, TaskPartitions
-from app.errors import KafkaError, TaskPartitionsUnknown
+from app.errors.kafka import KafkaError, TaskPartitionsUnknown
 
 
 class RacksOff(Enum):
