@@ -254,11 +254,11 @@ class TestPicture:
         accepted = client.get(f"/v1/plans/{found['id']}", headers={"Accept": "image/svg+xml"})
         assert accepted.content == response.content
 
-    def test_of_topics_whose_replicas_nobody_knows(self, client: httpx.Client) -> None:
+    def test_of_topics_with_unknown_replicas(self, client: httpx.Client) -> None:
         found = plan(client, brokers=None, topics=[{"name": "t", "partitions": 3}])
         picture = client.get(f"/v1/plans/{found['id']}/picture.svg")
         assert picture.status_code == 200
-        assert "Of no partition it is known in which rack it is read." in picture.text
+        assert "The rack in which partitions are read is unknown." in picture.text
 
 
 def test_a_plan_of_listed_topics_without_brokers_is_read_in_every_way(client: httpx.Client) -> None:
