@@ -484,7 +484,7 @@ class TestKept:
         assert "4 of 4 stateful tasks ideal" in picture.text
         page = client.get(f"/plans/{EXAMPLE_STREAMS_PLAN_ID}")
         assert page.status_code == 200
-        for told in ("What each loss costs", "zone=use1-az1", "high_availability"):
+        for told in ("Cost of each loss", "zone=use1-az1", "high_availability"):
             assert told in page.text
         fragile = planned(client, clients=clients(2, client_tags={"zone": "a"}))
         assert "2 copies in zone=a" in client.get(f"/plans/{fragile['id']}").text
