@@ -13,8 +13,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
-from ortools.graph.python import max_flow as max_flow_solver
-from ortools.graph.python import min_cost_flow as min_cost_flow_solver
 
 from app.core import flow_kernel as kernel
 from app.core.model import Int32s, Int64s
@@ -136,7 +134,9 @@ def cheapest_amounts(network: Network, costs: Int64s) -> Int64s:
         if network.supplies.any():
             raise InfeasibleFlow
         return np.zeros(0, np.int64)
-    solver = min_cost_flow_solver.SimpleMinCostFlow()
+    from ortools.graph.python import min_cost_flow as solvers  # noqa: PLC0415 — executors of other kernels lack it
+
+    solver = solvers.SimpleMinCostFlow()
     arcs = solver.add_arcs_with_capacity_and_unit_cost(network.tails, network.heads, network.capacities, costs)
     solver.set_nodes_supplies(np.arange(len(network.supplies), dtype=np.int32), network.supplies)
     status = solver.solve()
@@ -177,7 +177,9 @@ def max_flow(tails: Int32s, heads: Int32s, capacities: Int64s, *, source: int, s
 
     Source: Goldberg and Tarjan, "A new approach to the maximum-flow problem" (1988), in OR-tools.
     """
-    solver = max_flow_solver.SimpleMaxFlow()
+    from ortools.graph.python import max_flow as solvers  # noqa: PLC0415 — as above
+
+    solver = solvers.SimpleMaxFlow()
     solver.add_arcs_with_capacity(tails, heads, capacities)
     status = solver.solve(source, sink)
     if status != solver.OPTIMAL:
