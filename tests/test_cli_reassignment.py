@@ -227,7 +227,8 @@ class TestRequest:
         file = tmp_path / "request.json"
         file.write_text("{}")
         refused(
-            run("--request", str(file), "--relax", "--remove-broker", "105"), "--remove-broker, --relax cannot stand"
+            run("--request", str(file), "--relax", "--remove-broker", "105"),
+            "--remove-broker, --relax and --request exclude each other",
         )
 
 

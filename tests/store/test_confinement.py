@@ -186,7 +186,7 @@ class TestUnreadable:
             "from pathlib import Path\n"
             "from app.store import accounts\n"
             "from app.store.confinement import confine\n"
-            "from app.errors import WorkerNotConfinable\n"
+            "from app.errors.machine import WorkerNotConfinable\n"
             "try:\n"
             "    confine(accounts.current(), [Path(sys.argv[1])]).first_unreadable([], environment={})\n"
             "except WorkerNotConfinable as failure:\n"

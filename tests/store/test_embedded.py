@@ -70,7 +70,7 @@ with running(Path(sys.argv[1]), shelter=Path(sys.argv[2])) as server:
 FORMER_ROOT = """
 import os, sys
 from pathlib import Path
-from app.errors import DataFolderOwnedByAnother
+from app.errors.machine import DataFolderOwnedByAnother
 from app.store.embedded import running, url_of_running
 
 roots, own, shelter, uid = Path(sys.argv[1]), Path(sys.argv[2]), Path(sys.argv[3]), int(sys.argv[4])
