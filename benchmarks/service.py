@@ -6,19 +6,20 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
 import sqlalchemy as sa
 
+from app.api.examples import EXAMPLE_SWEEP_ID
 from app.store import embedded, migrations
 from app.store.database import Database
 from app.store.tables import plans
 
 ROOT = Path(__file__).parents[1]
-_STARTS_WITHIN_S = 60.0
+_STARTS_WITHIN_S = 180.0
 _STOPS_WITHIN_S = 15.0
 
 
@@ -75,7 +76,7 @@ def running() -> Iterator[Service]:
             assert server.stdout is not None
             address = f"http://127.0.0.1:{server.stdout.readline().strip()}"
             with httpx.Client(base_url=address, timeout=60) as client:
-                if not _answers(client, server):
+                if not _is_prepared(client, server):
                     log.seek(0)
                     raise RuntimeError(f"the service did not start: {log.read().decode(errors='replace')[-4000:]}")
                 yield Service(client, found, server.pid)
@@ -88,11 +89,12 @@ def running() -> Iterator[Service]:
                 server.wait()
 
 
-def _answers(client: httpx.Client, server: subprocess.Popen[str]) -> bool:
+def _is_prepared(client: httpx.Client, server: subprocess.Popen[str]) -> bool:
+    """Wait for the last of the examples, which the service stores while it answers already."""
     deadline = time.monotonic() + _STARTS_WITHIN_S
     while server.poll() is None and time.monotonic() < deadline:
-        try:
-            return client.get("/healthz").is_success
-        except httpx.TransportError:  # it has the port, but does not listen yet
-            time.sleep(0.05)
+        with suppress(httpx.TransportError):  # it has the port, but does not listen yet
+            if client.get(f"/v1/sweeps/{EXAMPLE_SWEEP_ID}").is_success:
+                return True
+        time.sleep(0.05)
     return False
