@@ -202,7 +202,7 @@ class ReassignmentDiffSummary(DiffSummary):
     """The same of a reassignment, over all of its cluster; bytes are those of replicas whose size is known."""
 
     moved_bytes: int
-    unknown_size_replicas: int = Field(description="Of the replicas added, those whose size nobody knows.")
+    unknown_size_replicas: int = Field(description="Of the replicas added, those of unknown size.")
     brokers: list[BrokerTransfer] = Field(description="By ascending id.")
     flows: list[BrokerFlow] = Field(description=f"The largest first, {SHOWN_FLOWS} at most.")
     flows_in_all: int

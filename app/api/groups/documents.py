@@ -14,7 +14,7 @@ Assigned = dict[str, dict[str, list[int]]]
 
 
 class LocalityCounts(BaseModel):
-    """Where partitions are read: in a rack that holds a replica, in another, or nobody can say."""
+    """Where partitions are read: in a rack with a replica, in another rack, or unknown."""
 
     in_rack: int
     cross_rack: int
@@ -85,7 +85,7 @@ class PhaseDocument(BaseModel):
 
 
 class RebalanceDocument(BaseModel):
-    """A rebalance, until nobody has to give anything up; not `settled` where that does not come."""
+    """A rebalance, until no member has to revoke a partition; not `settled` if that does not happen."""
 
     settled: bool
     phases: list[PhaseDocument]

@@ -39,7 +39,7 @@ router = APIRouter(prefix="/v1/plans", tags=["plans"])
     "/group",
     status_code=201,
     operation_id="plan_group",
-    summary="Predict a consumer group",
+    summary="Predict the assignment of a consumer group",
     dependencies=[Depends(json_only)],
     response_model=GroupPlanDocument,
     responses=responses(
@@ -70,11 +70,11 @@ def plan_group(
     prefer: Prefer = None,
     if_match: IfMatch = None,
 ) -> Response:
-    """Say who reads what once the group has rebalanced, exactly as Kafka's own assignor would have it: what moves, what
-    is read across racks, and how far that is from the best there is, which comes with its proof.
+    """Predict the assignment after the group has rebalanced, equal to that of Kafka's own assignor: the partitions that
+    move, the reads across racks, and the optimum, with its certificate.
 
-    `events` are applied in order, and each answers a step. Several assignors make a comparison. What Kafka does unasked
-    (racks that do not count, partitions that nobody asked for) stands in `warnings`.
+    `events` are applied in order, and each returns a step. Several assignors are compared. Silent behaviour of Kafka
+    (ignored racks, partitions of topics without subscription) is in `warnings`.
     """
 
     return planned(

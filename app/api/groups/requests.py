@@ -42,7 +42,7 @@ AssignorName = Annotated[str, AfterValidator(_known), Field(json_schema_extra={"
 
 
 class GroupTopicRequest(RequestModel):
-    """A topic: its partitions with their replicas, or how many there are, where nobody knows the replicas."""
+    """A topic: its partitions with their replicas, or their number, if the replicas are unknown."""
 
     name: TopicName
     topic_id: TopicId | None = None
@@ -101,7 +101,7 @@ class ReplacedMember(RequestModel):
 
 
 class ReplaceRequest(RequestModel):
-    """A member is restarted and comes back under another id; with its group instance id nobody rebalances."""
+    """A member is restarted and comes back under another id; with its group instance id there is no rebalance."""
 
     replace: ReplacedMember
 

@@ -103,7 +103,7 @@ class PlanReassignmentRequest(RequestModel):
     remove_brokers: list[BrokerId] = Field(default_factory=list)
     replace_brokers: dict[BrokerKey, BrokerId] = Field(
         default_factory=dict,
-        description="By broker its successor, which takes its places. One that nobody lists stands in the same rack.",
+        description="By broker its successor, which takes its places. If it is not listed, it is in the same rack.",
     )
     replication_factor: dict[TopicName, Factor] = Field(
         default_factory=dict, description="By topic; where it is lowered the preferred leader stays."
@@ -140,7 +140,7 @@ class PlanReassignmentRequest(RequestModel):
     max_moved_bytes: Bytes | None = Field(None, description="A budget: the best balance that it pays for.")
     trade_off: bool = Field(False, description="Also answer a table of movement against balance.")
     unknown_sizes: Literal["estimate"] | None = Field(
-        None, description="`estimate`: partitions whose bytes nobody knows are as large as others of their topic."
+        None, description="`estimate`: partitions of unknown size are as large as others of their topic."
     )
     on_conflict: Literal["refuse", "relax"] = Field(
         "refuse", description="`relax`: plan the nearest that there is, and say in `relaxed` what was given up."

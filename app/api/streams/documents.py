@@ -49,7 +49,7 @@ class TagDocument(BaseModel):
 
 
 class PromotedTask(BaseModel):
-    """A task that goes on elsewhere, and how far behind the best of those that take it up is; null: nobody knows."""
+    """A task that goes on elsewhere, and the smallest lag of those that take it up; null if it is unknown."""
 
     task: str
     survivor_lag: int | None
@@ -181,7 +181,7 @@ class AdditionDocument(BaseModel):
 
 
 class StreamsRebalanceDocument(BaseModel):
-    """One rebalance of a step. `not_running` are tasks that have to be restored first, as nobody has their state."""
+    """One rebalance of a step. `not_running` are tasks that have to be restored first, as no client has their state."""
 
     cause: Literal["left", "joined", "restarted", "probing", "nothing"]
     active_moved: int

@@ -42,7 +42,7 @@ router = APIRouter(prefix="/v1/plans", tags=["plans"])
     "/streams",
     status_code=201,
     operation_id="plan_streams",
-    summary="Predict where Streams tasks land",
+    summary="Predict the assignment of Streams tasks",
     dependencies=[Depends(json_only)],
     response_model=StreamsPlanDocument,
     responses=responses(
@@ -76,12 +76,12 @@ def plan_streams(
     prefer: Prefer = None,
     if_match: IfMatch = None,
 ) -> Response:
-    """Say where active, standby and warm-up tasks land, exactly as Kafka Streams' own assignor has it (KIP-441), with
-    standbys by client tags (KIP-708) and racks (KIP-925).
+    """Predict the clients of active, standby and warm-up tasks, equal to those of Kafka Streams' own assignor
+    (KIP-441), with standbys by client tags (KIP-708) and racks (KIP-925).
 
-    `ideal` says whether every stateful task has its standbys, all of them apart in every listed tag, and `tasks` which
-    has not and why. `if_lost` says for each tag value, and `if_client_lost` for each client, which tasks are left
-    without state and how far behind the others' survivors are. What Kafka switches off unasked stands in `warnings`.
+    `ideal` is true if every stateful task has its standbys, all of them apart by every listed tag; `tasks` has the
+    reason for each task. `if_lost` has for each tag value, and `if_client_lost` for each client, the tasks that lose
+    their state and the lag of the other tasks' survivors. Features that Kafka disables silently are in `warnings`.
     """
 
     return planned(

@@ -16,7 +16,7 @@ from app.services.streams import PLANNER, StreamsRequest
 TaskName = Annotated[str, Field(min_length=1, max_length=40, examples=["0_3"])]
 Tag = Annotated[str, Field(min_length=1, max_length=249)]
 Cost = Annotated[Int32, Field(ge=0)]
-Lag = Annotated[Int64, Field(ge=-3, description="−2: it runs the task; −3: nobody knows.")]
+Lag = Annotated[Int64, Field(ge=-3, description="−2: it runs the task; −3: unknown.")]
 
 
 class StreamsClientRequest(RequestModel):

@@ -141,7 +141,7 @@ def _of_transfers(write: Callable[[Transfers], bytes]) -> Write:
 def _known(cluster_of: ClusterOf) -> Cluster:
     cluster = cluster_of()
     if cluster is None:
-        raise NotExportable("the plan was made from no snapshot, so that nobody knows what it moves")
+        raise NotExportable("the plan was made from no snapshot, so that what it moves is unknown")
     return cluster
 
 

@@ -45,7 +45,7 @@ class PartitionSizes:
         """Raise `SizesMissing` if a size is unknown; `what` needs them all."""
         if self.unknown:
             raise SizesMissing(
-                f'{what} needs the bytes of every partition; of {self.unknown} nobody knows them; `"unknown_sizes": '
+                f'{what} needs the bytes of every partition; those of {self.unknown} are unknown; `"unknown_sizes": '
                 '"estimate"` estimates them',
                 path=path,
                 partitions=self.unknown,
@@ -188,7 +188,7 @@ def _rates(name: str, reported: float | Sequence[float], partitions: int) -> NDA
     if isinstance(reported, int | float):
         return np.full(partitions, reported / max(partitions, 1))
     if len(reported) != partitions:
-        detail = f"topic {name} has {partitions} partitions, and the rates of {len(reported)} are told"
+        detail = f"topic {name} has {partitions} partitions, and the rates of {len(reported)} are given"
         raise ConflictingFields(detail, path=("ingress_bytes_per_s", name), value=len(reported), limit=partitions)
     return np.array(reported, np.float64)
 

@@ -80,7 +80,7 @@ def _of_members(cluster: Cluster) -> Iterator[Caution]:
         if without:
             unsaid = sum(member.topics is None for member in without)
             sentence = f"{len(without)} of {len(group.members)} members of group {shown(group.group_id)}"
-            groups.append(sentence + (f" (of {unsaid} nobody said)" if unsaid else ""))
+            groups.append(sentence + (f" (unknown for {unsaid})" if unsaid else ""))
     if groups:
         yield Caution("members_without_rack", f"brokers have racks and members have none: {_some(groups)}")
 

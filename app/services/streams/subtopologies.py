@@ -77,7 +77,7 @@ def partitions_of(subtopologies: Sequence[SubtopologyRequest], metadata: GroupMe
     for place, subtopology in enumerate(subtopologies):
         read = _counts(subtopology.source_topics, metadata, ("subtopologies", place, "source_topics"))
         if not read:
-            detail = f"subtopology {subtopology.id} reads no topic, so that nobody knows how many tasks it has"
+            detail = f"subtopology {subtopology.id} reads no topic, so that its number of tasks is unknown"
             raise ConflictingFields(detail, path=("subtopologies", place, "source_topics"))
         restored = _counts(subtopology.changelog_topics, metadata, ("subtopologies", place, "changelog_topics"))
         for number in range(max(read.values())):

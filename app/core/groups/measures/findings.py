@@ -164,7 +164,7 @@ def known_faults(
 def _no_members(members: Sequence[Member], assignment: GroupAssignment | None) -> Finding | None:
     if members:
         return None
-    outcome = "the assignor fails" if assignment is None else "the assignor answers that nobody gets anything"
+    outcome = "the assignor fails" if assignment is None else "the assignor returns an empty assignment"
     return Finding("no_members", f"the group has 0 members; {outcome}", count=0)
 
 
