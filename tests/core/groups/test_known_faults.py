@@ -38,7 +38,7 @@ def test_no_members() -> None:
     nothing = GroupAssignment((), (), np.zeros(1, np.int64), np.empty(0, np.int32), np.empty(0, np.int32))
     (answered,), (failed,) = known_faults([], known(t=1), nothing), known_faults([], known(t=1), None)
     assert answered.code == failed.code == "no_members"
-    assert "answers" in answered.detail
+    assert "empty assignment" in answered.detail
     assert "fails" in failed.detail
 
 
