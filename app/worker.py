@@ -7,6 +7,7 @@ import asyncio
 import os
 import signal
 import sys
+import time
 from datetime import timedelta
 from threading import Thread
 
@@ -15,6 +16,9 @@ from app.jobs import queue
 from app.jobs.spark import Spark
 from app.settings import Settings
 from app.store.database import Database
+
+ENDS_WITHIN_S = 10.0
+"""Seconds that a worker has to end after the process that started it."""
 
 
 def main() -> None:
@@ -42,6 +46,9 @@ def _stop_when_stdin_closes() -> None:
     while os.read(0, 4096):  # not sys.stdin: a thread that reads it keeps the interpreter from ending
         pass
     os.kill(os.getpid(), signal.SIGTERM)
+    # No parent is left to kill a worker that does not end by itself. Another one runs its jobs, which are stalled then.
+    time.sleep(ENDS_WITHIN_S)
+    os._exit(1)
 
 
 if __name__ == "__main__":
