@@ -29,9 +29,10 @@ from tests.jobs.cluster import quick_java
 from tests.jobs.test_key_skew import defined, measured
 
 VALUES = st.none() | st.integers() | st.text(max_size=5)
+NESTED = st.lists(VALUES, max_size=3) | st.dictionaries(st.text(max_size=5), VALUES, max_size=3)
 CONTEXTS = st.dictionaries(
     st.text(max_size=5).filter(lambda name: name not in ("self", "detail", "path", "file", "many")),
-    st.recursive(VALUES, lambda inner: st.lists(inner) | st.dictionaries(st.text(max_size=5), inner), max_leaves=20),
+    VALUES | NESTED | st.lists(NESTED, max_size=3) | st.dictionaries(st.text(max_size=5), NESTED, max_size=3),
     max_size=5,
 )
 
