@@ -1,8 +1,9 @@
-"""The worker as a process: as whom it runs, what it gets of its starter, and another one when it dies.
+"""The process of a worker: its account, its environment, and its restarts.
 
-An ordinary user's worker runs as that user. Root's worker, its JVM and what Spark starts run as `nobody`, the account
-of root's Postgres: datasets and requests are what others wrote, and a mistake in the code that reads them must not be
-root's. It has no capabilities, cannot gain any, and gets of root's environment only what `worker_account` lists.
+The worker of an ordinary user runs as that user. Root's worker, its JVM and the processes of Spark run as `nobody`, the
+account of root's Postgres: datasets and requests are not trusted, and a defect in the code that reads them must not
+get root's rights. The process has no capabilities, cannot gain any, and inherits only the variables that
+`worker_account` lists.
 """
 
 import os
@@ -88,7 +89,7 @@ class Worker:
 
 
 def prepare(settings: Settings, *, allow_root: bool, shelter: Path = SHELTER) -> Worker:
-    """Decide as whom the worker runs, and make what that account needs.
+    """Choose the account of the worker, and create what that account needs.
 
     Parameters
     ----------
@@ -109,7 +110,7 @@ def prepare(settings: Settings, *, allow_root: bool, shelter: Path = SHELTER) ->
 
 
 def become(*, allow_root: bool) -> None:
-    """Be a worker until the process is told to stop: this process itself, also if it changes its account.
+    """Run a worker in this process until it is stopped; the account of the process may change.
 
     Raises what `prepare` does.
     """
