@@ -1,23 +1,17 @@
 """What tests run against: a real Postgres, migrated, and the real service on a socket."""
 
 import signal
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from threading import Thread
 
 import httpx
 import pytest
-import sqlalchemy as sa
-import uvicorn
 from hypothesis import HealthCheck, settings
 
-from app.api.seeding import keep_example_reassignment, keep_example_sweep, keep_examples
-from app.main import create_app
-from app.settings import Settings
 from app.store import embedded, migrations
 from app.store.database import Database
-from app.store.tables import metadata
+from tests import databases
+from tests.service import client_of, served
 
 # Machines are noisy: an example that takes long is no failure, and the first one may load compiled loops.
 settings.register_profile("rackplan", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -40,53 +34,46 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[embedded.Server]:
-    """A Postgres for the whole run, in a folder that its account can reach."""
-    with tempfile.TemporaryDirectory(prefix="rackplan-tests-") as folder:
-        Path(folder).chmod(0o755)
-        with embedded.running(Path(folder, "data"), shelter=Path(folder, "shelter")) as server:
-            yield server
+    """A Postgres for the whole run."""
+    with (
+        databases.folder_of_postgres() as folder,
+        embedded.running(folder / "data", shelter=folder / "shelter") as server,
+    ):
+        yield server
 
 
 @pytest.fixture(scope="session")
-def migrated(postgres: embedded.Server) -> Iterator[Database]:
-    """The database of the run, migrated."""
+def template(postgres: embedded.Server) -> str:
+    """The name of a migrated database without rows, for copies."""
     with Database(postgres.url) as database:
         migrations.upgrade(database.engine)
-        yield database
-
-
-@pytest.fixture
-def database(migrated: Database) -> Iterator[Database]:
-    """The database, empty again after the test."""
-    yield migrated
-    with migrated.engine.begin() as connection:
-        names = ", ".join(table.name for table in metadata.sorted_tables)
-        connection.execute(sa.text(f"TRUNCATE {names}, procrastinate_jobs, procrastinate_events CASCADE"))
+    databases.create(databases.TEMPLATE, server=postgres.url, template=embedded.DATABASE)
+    return databases.TEMPLATE
 
 
 @pytest.fixture(scope="session")
-def address(migrated: Database) -> Iterator[str]:
-    """The service of the run, on a free loopback port: the real application in a real server."""
-    configured = Settings(database_url=migrated.url.render_as_string(hide_password=False), log_level="warning")
-    app = create_app(configured)
-    config = uvicorn.Config(app, host="127.0.0.1", port=0, log_config=None, access_log=False)
-    server = uvicorn.Server(config)
-    thread = Thread(target=server.run, daemon=True)
-    thread.start()
-    while not server.started:
-        assert thread.is_alive(), "the service did not start"
-        thread.join(0.02)
-    assert app.state.is_prepared.wait(300), "the examples were not kept"
-    yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
-    server.should_exit = True
-    thread.join(20)
+def rows(postgres: embedded.Server, template: str) -> Iterator[databases.Rows]:
+    """The rows of the database of the run."""
+    with databases.copied(template, server=postgres.url) as database:
+        yield databases.Rows(database)
 
 
 @pytest.fixture
-def client(address: str, database: Database) -> Iterator[httpx.Client]:
-    """A client of the service, over a database that holds the documentation's examples and nothing else."""
-    keep_examples(database)
-    keep_example_reassignment(database)
-    keep_example_sweep(database)
-    with httpx.Client(base_url=address, timeout=60) as client:
+def database(rows: databases.Rows, request: pytest.FixtureRequest) -> Database:
+    """The database of the run: without rows, or with the documentation's examples if the test has a client."""
+    rows.reset(examples="client" in request.fixturenames)
+    return rows.database
+
+
+@pytest.fixture(scope="session")
+def address(rows: databases.Rows) -> Iterator[str]:
+    """The service of the run, on a free loopback port: the real application in a real server."""
+    with served(rows.database) as address:
+        yield address
+
+
+@pytest.fixture
+def client(address: str, database: Database) -> Iterator[httpx.Client]:  # noqa: ARG001 -- its rows are reset
+    """A client of the service, over a database that has the documentation's examples and nothing else."""
+    with client_of(address) as client:
         yield client

@@ -8,39 +8,25 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_hex
-from threading import Thread
 
 import httpx
 import psutil
 import pytest
-import sqlalchemy as sa
-import uvicorn
 
-from app.main import create_app
-from app.settings import Settings
-from app.store import embedded, migrations
+from app.store import embedded
 from app.store.database import Database
+from tests import databases
 from tests.conftest import ROOT
+from tests.service import client_of, served
 
 Serve = Callable[..., httpx.Client]
 
 
 @pytest.fixture
-def scratch(postgres: embedded.Server) -> Iterator[Database]:
+def scratch(postgres: embedded.Server, template: str) -> Iterator[Database]:
     """A migrated database of the test's own, which it may break."""
-    name = f"scratch_{token_hex(8)}"
-    url = sa.make_url(postgres.url)
-    server = sa.create_engine(url, isolation_level="AUTOCOMMIT")
-    with server.connect() as connection:
-        connection.execute(sa.text(f"CREATE DATABASE {name}"))
-    try:
-        with Database(url.set(database=name).render_as_string(hide_password=False)) as database:
-            migrations.upgrade(database.engine)
-            yield database
-    finally:
-        with server.connect() as connection:
-            connection.execute(sa.text(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)"))
-        server.dispose()
+    with databases.copied(template, server=postgres.url) as database:
+        yield database
 
 
 @pytest.fixture
@@ -49,30 +35,10 @@ def serve() -> Iterator[Serve]:
     with ExitStack() as started:
 
         def start(database: Database, **changed: object) -> httpx.Client:
-            url = database.url.render_as_string(hide_password=False)
-            configured = Settings(database_url=url, log_level="warning", **changed)  # type: ignore[arg-type] # by name
-            address = started.enter_context(_in_thread(configured))
-            return started.enter_context(httpx.Client(base_url=address, timeout=60))
+            address = started.enter_context(served(database, **changed))
+            return started.enter_context(client_of(address))
 
         yield start
-
-
-@contextmanager
-def _in_thread(configured: Settings) -> Iterator[str]:
-    app = create_app(configured)
-    config = uvicorn.Config(app, host="127.0.0.1", port=0, log_config=None, access_log=False)
-    server = uvicorn.Server(config)
-    thread = Thread(target=server.run, daemon=True)
-    thread.start()
-    while not server.started:
-        assert thread.is_alive(), "the service did not start"
-        thread.join(0.02)
-    assert app.state.is_prepared.wait(300), "the examples were not kept"
-    try:
-        yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
-    finally:
-        server.should_exit = True
-        thread.join(20)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +66,7 @@ def run_service(tmp_path: Path) -> RunService:
                 command, cwd=ROOT, stdout=out, stderr=err, env=_environment(database, RACKPLAN_PORT="0", **environment)
             )
         try:
-            with httpx.Client(base_url=_announced(service, said, log), timeout=60) as client:
+            with client_of(_announced(service, said, log)) as client:
                 yield Running(client, log)
         finally:
             service.terminate()
@@ -136,22 +102,25 @@ StartWorker = Callable[[], Worker]
 
 @pytest.fixture
 def start_worker(database: Database, tmp_path: Path) -> Iterator[StartWorker]:
-    """Start `python -m app.worker` over the database of the run; those that still run are ended after the test."""
+    """Start `python -m app.worker` over the database of the run; those that still run are killed after the test."""
     started: list[Worker] = []
 
     def start() -> Worker:
         with (tmp_path / f"worker-{len(started)}.log").open("wb") as log:
             process = subprocess.Popen(
-                [sys.executable, "-m", "app.worker"], cwd=ROOT, stdout=log, stderr=log, env=_environment(database)
+                [sys.executable, "-m", "app.worker"],
+                cwd=ROOT,
+                stdout=log,
+                stderr=log,
+                # What Spark writes is removed with the test's folder, if the worker cannot do so.
+                env=_environment(database, TMPDIR=str(tmp_path)),
             )
         started.append(Worker(process))
         return started[-1]
 
     yield start
     for worker in started:
-        if worker.process.poll() is None:
-            worker.process.terminate()
-            worker.process.wait(30)
+        worker.kill()
 
 
 def _environment(database: Database, **changed: str) -> dict[str, str]:

@@ -9,7 +9,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -30,6 +29,7 @@ from app.errors.machine import (
 )
 from app.store import accounts, embedded, postmaster, server_programs
 from app.store.embedded import Server, running, url_of_running
+from tests import databases
 
 REPOSITORY = Path(__file__).parents[2]
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root's Postgres runs as another account than root's")
@@ -93,27 +93,11 @@ with running(own, shelter=shelter) as server:
 @contextmanager
 def temporary_folder() -> Iterator[Path]:
     """A folder that every account can pass; no server is left in it."""
-    folder = Path(tempfile.mkdtemp(prefix="rackplan-test-", dir=memory_with_room()))
-    folder.chmod(0o755)
-    try:
-        yield folder
-    finally:
-        stop_what_is_left(folder)
-        shutil.rmtree(folder)
-
-
-def memory_with_room() -> Path | None:
-    """A folder in memory with a GiB to spare, where there is one; otherwise the usual temporary folder.
-
-    On a busy disk these tests do little but wait for `fsync`. Killing processes, which is what they do, leaves what was
-    written to files in either place; only a power cut would tell them apart.
-    """
-    memory = Path("/dev/shm")  # noqa: S108 -- what goes there goes into a new folder of its own
-    if not os.access(memory, os.W_OK | os.X_OK):
-        return None
-    state = os.statvfs(memory)
-    roomy = state.f_bavail * state.f_frsize > 2**30
-    return memory if roomy and not state.f_flag & os.ST_NOEXEC else None
+    with databases.folder_of_postgres() as folder:
+        try:
+            yield folder
+        finally:
+            stop_what_is_left(folder)
 
 
 def stop_what_is_left(folder: Path) -> None:

@@ -1,7 +1,6 @@
 """The migrations make the tables that the code uses, from nothing, and take them down again."""
 
 from collections.abc import Iterator
-from uuid import uuid4
 
 import pytest
 import sqlalchemy as sa
@@ -11,20 +10,14 @@ from alembic.runtime.migration import MigrationContext
 from app.store import embedded, migrations
 from app.store.database import Database
 from app.store.tables import metadata
+from tests import databases
 
 
 @pytest.fixture
 def empty(postgres: embedded.Server) -> Iterator[Database]:
     """A database with nothing in it."""
-    name = f"empty_{uuid4().hex}"
-    with Database(postgres.url) as main:
-        with main.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-            connection.execute(sa.text(f"CREATE DATABASE {name}"))
-        url = main.url.set(database=name).render_as_string(hide_password=False)
-        with Database(url) as database:
-            yield database
-        with main.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-            connection.execute(sa.text(f"DROP DATABASE {name} WITH (FORCE)"))
+    with databases.copied("template0", server=postgres.url) as database:
+        yield database
 
 
 def left(database: Database) -> set[str]:

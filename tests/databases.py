@@ -1,0 +1,120 @@
+"""Databases of tests: copies of a migrated template, and rows that are reset before a test."""
+
+import os
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from secrets import token_hex
+
+import sqlalchemy as sa
+
+from app.api.seeding import keep_example_reassignment, keep_example_sweep, keep_examples
+from app.store.database import Database
+from app.store.tables import metadata
+
+TEMPLATE = "rackplan_template"
+"""The database that others are copies of: migrated, without rows."""
+TABLES = (
+    *(table.name for table in metadata.sorted_tables),
+    *("procrastinate_workers", "procrastinate_jobs", "procrastinate_periodic_defers", "procrastinate_events"),
+)
+"""Every table that has rows; the migrations' own is not one."""
+
+_EMPTY = "".join(f"DELETE FROM {table};" for table in reversed(TABLES))  # noqa: S608 -- the names are constants
+_FILL = "".join(f"INSERT INTO {table} OVERRIDING SYSTEM VALUE TABLE examples.{table};" for table in TABLES)
+_STORE_EXAMPLES = "CREATE SCHEMA examples;" + "".join(
+    f"CREATE TABLE examples.{table} (LIKE {table} INCLUDING STORAGE); INSERT INTO examples.{table} TABLE {table};"
+    for table in TABLES
+)
+_PROGRESS = """
+    SELECT pg_snapshot_xmax(pg_current_snapshot())::text,
+           (SELECT count(*) FROM pg_stat_activity
+            WHERE datname = current_database() AND xact_start IS NOT NULL AND pid <> pg_backend_pid())
+"""
+_SETTLED_WITHIN_S = 60.0
+
+
+@contextmanager
+def folder_of_postgres() -> Iterator[Path]:
+    """A temporary folder that every account can pass: in memory if that has a GiB to spare.
+
+    On a busy disk tests of Postgres do little but wait for `fsync`. Killing processes leaves what was written to files
+    in either place; only a power cut would tell them apart.
+    """
+    with tempfile.TemporaryDirectory(prefix="rackplan-tests-", dir=_memory_with_room()) as folder:
+        Path(folder).chmod(0o755)
+        yield Path(folder)
+
+
+def _memory_with_room() -> Path | None:
+    memory = Path("/dev/shm")  # noqa: S108 -- what goes there goes into a new folder of its own
+    if not os.access(memory, os.W_OK | os.X_OK):
+        return None
+    state = os.statvfs(memory)
+    has_room = state.f_bavail * state.f_frsize > 2**30
+    return memory if has_room and not state.f_flag & os.ST_NOEXEC else None
+
+
+def create(name: str, *, server: str, template: str) -> None:
+    """Create a database as a copy of another, to which nothing is connected."""
+    _execute(server, f"CREATE DATABASE {name} TEMPLATE {template}")
+
+
+@contextmanager
+def copied(template: str, *, server: str) -> Iterator[Database]:
+    """A new database, dropped in the end together with what is still connected to it."""
+    name = f"test_{token_hex(8)}"
+    create(name, server=server, template=template)
+    try:
+        with Database(sa.make_url(server).set(database=name).render_as_string(hide_password=False)) as database:
+            yield database
+    finally:
+        _execute(server, f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+
+
+def _execute(server: str, statement: str) -> None:
+    engine = sa.create_engine(sa.make_url(server).set(database="postgres"), isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        connection.execute(sa.text(statement))
+    engine.dispose()
+
+
+class Rows:
+    """The rows of the run's database, which many tests write and most do not.
+
+    A reset costs a statement if nothing was committed since the last one: Postgres gives a number to every transaction
+    that writes. The examples are planned once and copied from then on.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+        keep_examples(database)
+        keep_example_reassignment(database)
+        keep_example_sweep(database)
+        with self.database.engine.begin() as connection:
+            connection.exec_driver_sql(_STORE_EXAMPLES)
+        self._known: tuple[bool, str] | None = None
+
+    def reset(self, *, examples: bool) -> None:
+        """Leave the examples of the documentation, or no row at all."""
+        if (examples, self._last_written()) == self._known:
+            return
+        with self.database.engine.begin() as connection:
+            # As a replica does: the triggers of the queue, and foreign keys, have nothing to add to whole tables.
+            connection.exec_driver_sql(
+                "SET LOCAL session_replication_role = replica;" + _EMPTY + (_FILL if examples else "")
+            )
+        self._known = (examples, self._last_written())
+
+    def _last_written(self) -> str:
+        """The number of the next transaction, as soon as no other is in progress in this database."""
+        ends = time.monotonic() + _SETTLED_WITHIN_S
+        while True:
+            with self.database.engine.connect() as connection:
+                number, others = connection.exec_driver_sql(_PROGRESS).one()
+            if not others:
+                return str(number)
+            assert time.monotonic() < ends, "an earlier test left a transaction in progress"
+            time.sleep(0.01)

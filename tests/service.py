@@ -1,0 +1,40 @@
+"""The service in this process: the real application in a real server, on a free loopback port."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Thread
+
+import httpx
+import uvicorn
+
+from app.main import create_app
+from app.settings import Settings
+from app.store.database import Database
+
+_PREPARED_WITHIN_S = 300.0
+
+
+@contextmanager
+def served(database: Database, **changed: object) -> Iterator[str]:
+    """Serve a database, with some settings changed; the context's value is the address of the service."""
+    url = database.url.render_as_string(hide_password=False)
+    settings = Settings(**({"database_url": url, "log_level": "warning"} | changed))  # type: ignore[arg-type] # by name
+    app = create_app(settings)
+    config = uvicorn.Config(app, host="127.0.0.1", port=0, log_config=None, access_log=False)
+    server = uvicorn.Server(config)
+    thread = Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        assert thread.is_alive(), "the service did not start"
+        thread.join(0.02)
+    assert app.state.is_prepared.wait(_PREPARED_WITHIN_S), "the examples were not stored"
+    try:
+        yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        thread.join(20)
+
+
+def client_of(address: str) -> httpx.Client:
+    """A client of a service. There is no TLS on loopback, and reading every authority's certificate takes 30 ms."""
+    return httpx.Client(base_url=address, timeout=60, verify=False)  # noqa: S501
