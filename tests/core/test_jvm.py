@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.core.jvm import JavaHashMap, JavaHashSet, JavaRandom, KeyType, hash_order, hashes
+from app.core.jvm import JavaHashMap, JavaHashSet, JavaPriorityQueue, JavaRandom, KeyType, hash_order, hashes
 from app.core.jvm.hash_map import capacity_for, table_size
 
 VECTORS = Path(__file__).parents[1] / "vectors"
@@ -30,6 +30,13 @@ def mapped(keys: list[int], *, initial_capacity: int | None = None) -> JavaHashM
     built: JavaHashMap[int, int] = JavaHashMap(hashes.INTEGER, initial_capacity=initial_capacity)
     for key in keys:
         built[key] = 1
+    return built
+
+
+def computed(keys: list[int], *, initial_capacity: int | None = None) -> JavaHashMap[int, int]:
+    built: JavaHashMap[int, int] = JavaHashMap(hashes.INTEGER, initial_capacity=initial_capacity)
+    for key in keys:
+        built.compute_if_absent(key, lambda: 1)
     return built
 
 
@@ -118,16 +125,27 @@ class TestHashCodes:
 
 
 class TestHashMap:
-    @given(keys=st.lists(INT32, unique=True), initial_capacity=st.none() | st.integers(0, 300))
-    def test_the_order_of_arrays_is_that_of_the_map(self, keys: list[int], initial_capacity: int | None) -> None:
-        order = hash_order(np.array(keys, np.int32), initial_capacity=initial_capacity, order=keys)
-        assert [keys[index] for index in order] == list(mapped(keys, initial_capacity=initial_capacity))
+    @given(
+        keys=st.lists(INT32, unique=True), initial_capacity=st.none() | st.integers(0, 300), insert_first=st.booleans()
+    )
+    def test_the_order_of_arrays_is_that_of_the_map(
+        self, keys: list[int], initial_capacity: int | None, insert_first: bool
+    ) -> None:
+        order = hash_order(
+            np.array(keys, np.int32), initial_capacity=initial_capacity, order=keys, computed=insert_first
+        )
+        build = computed if insert_first else mapped
+        assert [keys[index] for index in order] == list(build(keys, initial_capacity=initial_capacity))
 
-    @given(multiples=st.lists(st.integers(0, 200), unique=True, min_size=9), bits=st.integers(4, 16))
-    def test_so_it_is_where_keys_share_bins(self, multiples: list[int], bits: int) -> None:
+    @given(
+        multiples=st.lists(st.integers(0, 200), unique=True, min_size=8),
+        bits=st.integers(4, 16),
+        insert_first=st.booleans(),
+    )
+    def test_so_it_is_where_keys_share_bins(self, multiples: list[int], bits: int, insert_first: bool) -> None:
         keys = [multiple << bits for multiple in multiples]
-        order = hash_order(np.array(keys, np.int32), order=keys)
-        assert [keys[index] for index in order] == list(mapped(keys))
+        order = hash_order(np.array(keys, np.int32), order=keys, computed=insert_first)
+        assert [keys[index] for index in order] == list((computed if insert_first else mapped)(keys))
 
     def test_large_tables_are_sorted_by_all_bits_of_the_bin(self) -> None:
         """200,000 scattered keys, in a table of 2¹⁹ bins: more than 16 bits, and never nine keys in one of them."""
@@ -204,11 +222,16 @@ class TestHashMap:
         ]
         assert list(built)[-4:] == ["BBAaAaBBAa", "BBAaAaBBBB", "BBAaBBAaAa", "BBAaBBAaBB"]
 
-    def test_a_computed_key_goes_to_the_front_of_its_bin(self) -> None:
-        computed: JavaHashMap[int, int] = JavaHashMap(hashes.INTEGER)
-        for i in range(14):
-            computed.compute_if_absent(i * 5 % 14 * 32, lambda: 1)
-        assert list(computed) == [128, 256, 384, 64, 192, 320, 0, 288, 416, 96, 224, 352, 32, 160]
+    def test_a_computed_key_is_the_first_of_its_bin(self) -> None:
+        keys = [i * 5 % 14 * 32 for i in range(14)]
+        assert list(computed(keys)) == [128, 256, 384, 64, 192, 320, 0, 288, 416, 96, 224, 352, 32, 160]
+
+    def test_a_table_that_is_only_computed_doubles_one_key_later(self) -> None:
+        """13 keys are more than ¾ of 16 bins: `put` doubles at once, `computeIfAbsent` before the fourteenth."""
+        keys = [*range(12), 16]
+        assert list(mapped(keys)) == keys
+        assert list(computed(keys)) == [16, *range(12)]
+        assert list(computed([*keys, 32])) == [32, 0, *range(1, 12), 16]
 
     @pytest.mark.parametrize(
         ("key_type", "key_of", "measured"),
@@ -293,6 +316,55 @@ class TestHashMap:
             for index in given_.get("remove_indices", []):
                 built.pop(keys[index], None)
             assert list(built.values()) == expected["iteration_order"], case["name"]
+
+
+class TestPriorityQueue:
+    @given(keys=st.lists(st.integers(0, 5)))
+    def test_elements_leave_by_key(self, keys: list[int]) -> None:
+        queue = JavaPriorityQueue(float, keys)
+        assert [queue.poll() for _ in keys] == sorted(keys)
+        assert queue.poll() is None
+
+    @given(keys=st.lists(st.integers(0, 3), max_size=40), seed=st.integers(0, 2**32))
+    def test_it_is_a_binary_heap_in_an_array(self, keys: list[int], seed: int) -> None:
+        """Each step as the documentation of a heap has it, by exchanges of neighbours."""
+        items = list(enumerate(keys))
+        queue: JavaPriorityQueue[tuple[int, int]] = JavaPriorityQueue(lambda item: item[1])
+        heap: list[tuple[int, int]] = []
+        random = JavaRandom(seed)
+        while items or heap:
+            if items and (not heap or random.next_int(3)):
+                queue.add(items[-1])
+                heap.append(items.pop())
+                rise(heap)
+            else:
+                assert queue.poll() == take(heap)
+            assert len(queue) == len(heap)
+
+    def test_equal_keys_leave_neither_in_order_nor_in_reverse(self) -> None:
+        queue = JavaPriorityQueue(lambda _: 0.0, "abcde")
+        assert "".join(queue.poll() or "" for _ in range(5)) == "aedcb"
+
+
+def rise(heap: list[tuple[int, int]]) -> None:
+    place = len(heap) - 1
+    while place > 0 and heap[place][1] < heap[(place - 1) // 2][1]:
+        parent = (place - 1) // 2
+        heap[place], heap[parent] = heap[parent], heap[place]
+        place = parent
+
+
+def take(heap: list[tuple[int, int]]) -> tuple[int, int]:
+    first, heap[0] = heap[0], heap[-1]
+    heap.pop()
+    place = 0
+    while children := [child for child in (2 * place + 1, 2 * place + 2) if child < len(heap)]:
+        child = min(children, key=lambda child: heap[child][1])
+        if heap[place][1] <= heap[child][1]:
+            break
+        heap[place], heap[child] = heap[child], heap[place]
+        place = child
+    return first
 
 
 KEYS: dict[str, tuple[KeyType[Any], Callable[[Any], Any]]] = {

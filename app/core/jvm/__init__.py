@@ -1,15 +1,17 @@
 """Java's Random, hashCode and HashMap order, where Kafka's outcome hangs on them.
 
-random.py     java.util.Random, Collections.shuffle
-hashes.py     hashCode and compareTo of the classes that Kafka uses as keys
-hash_map.py   the order in which a HashMap iterates
-hash_set.py   the same of a HashSet
-tree_bin.py   the bins of a HashMap that have become trees
+random.py          java.util.Random, Collections.shuffle
+hashes.py          hashCode and compareTo of the classes that Kafka uses as keys
+hash_map.py        the order in which a HashMap iterates
+hash_set.py        the same of a HashSet
+tree_bin.py        the bins of a HashMap that have become trees
+priority_queue.py  the order in which a PriorityQueue is polled
 """
 
 from app.core.jvm.hash_map import JavaHashMap, hash_order
 from app.core.jvm.hash_set import JavaHashSet
 from app.core.jvm.hashes import KeyType
+from app.core.jvm.priority_queue import JavaPriorityQueue
 from app.core.jvm.random import JavaRandom
 
-__all__ = ["JavaHashMap", "JavaHashSet", "JavaRandom", "KeyType", "hash_order"]
+__all__ = ["JavaHashMap", "JavaHashSet", "JavaPriorityQueue", "JavaRandom", "KeyType", "hash_order"]

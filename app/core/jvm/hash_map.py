@@ -1,12 +1,18 @@
 """java.util.HashMap and HashSet: which order their keys are iterated in.
 
-A table of 2ⁿ bins; a key goes to bin (h ^ h >>> 16) mod 2ⁿ of its hash code h, behind those that are there. The table
-doubles when it holds more than ¾ as many keys as bins; a bin is then split in two, each part keeping its order. Where
-a ninth key comes to a bin, the table doubles if it has fewer than 64 bins, else the bin becomes a `TreeBin`.
-Iteration goes bin by bin. Removed keys leave the table as large as it was.
+A table of 2ⁿ bins; a key is in bin (h ^ h >>> 16) mod 2ⁿ of its hash code h. Iteration is bin by bin. Removing keys
+leaves the table as large as it was.
 
-`JavaHashMap` is exact, key by key. `hash_order` is the same for keys that are only put, as arrays: a sort by bin, which
-falls back on `JavaHashMap` where a bin would have nine keys.
+    put, putIfAbsent, putAll         a new key is the last of its bin; then the table doubles if it has more than ¾ as
+                                     many keys as bins
+    computeIfAbsent, compute, merge  the table doubles first, if it has more than ¾ as many keys as bins; then a new key
+                                     is the first of its bin
+
+A bin is then split in two, each part in its order. If a bin gets a ninth key (an eighth at its front), the table
+doubles if it has fewer than 64 bins, else the bin becomes a `TreeBin`.
+
+`JavaHashMap` is exact, key by key. `hash_order` is the same for keys that are only inserted, as arrays: a sort by bin,
+which uses `JavaHashMap` if a bin would be full.
 
 Source: the Java SE API documentation of `java.util.HashMap` and the implementation notes at the head of OpenJDK's
 source; every rule is checked against runs of OpenJDK 17 and 25.
@@ -118,7 +124,7 @@ class JavaHashMap(MutableMapping[Key, Value], Generic[Key, Value]):
             self._table[index] = None
 
     def compute_if_absent(self, key: Key, make: Callable[[], Value]) -> Value:
-        """`computeIfAbsent`: unlike `put` it puts a new key in front of its bin, and doubles the table belatedly."""
+        """`computeIfAbsent`; `compute` and `merge` insert a new key in the same way."""
         self._grow_belatedly()
         known = self._nodes.get(key)
         return known.value if known is not None else self._put_in_front(key, make())
@@ -226,44 +232,55 @@ def capacity_for(count: int, *, jdk: int = 17) -> int:
 
 
 def hash_order(
-    hash_codes: Int32s, *, initial_capacity: int | None = None, order: Sequence[Any] | None = None
+    hash_codes: Int32s,
+    *,
+    initial_capacity: int | None = None,
+    order: Sequence[Any] | None = None,
+    computed: bool = False,
 ) -> Int64s:
-    """In which order a HashMap iterates over distinct keys that were put into it in listed order.
+    """In which order a HashMap iterates over distinct keys that were inserted in listed order.
 
     Parameters
     ----------
     hash_codes : (n,) int32 of the keys.
     initial_capacity : as in `JavaHashMap`.
-    order : (n,) sort keys of the keys, where their class is Comparable; asked for only if nine keys share a bin.
+    order : (n,) sort keys of the keys, if their class is Comparable; used only if a bin becomes a tree.
+    computed : inserted by `computeIfAbsent`, `compute` or `merge` instead of `put`.
 
     Returns
     -------
-    (n,) int64 indices into the keys. O(n), as arrays: 0.05 s for a million. Where nine keys share a bin, key by key:
-    10 s for a million.
+    (n,) int64 indices into the keys. O(n), as arrays: 0.05 s for a million. If a bin becomes a tree, key by key: 10 s
+    for a million.
     """
     codes = np.ascontiguousarray(hash_codes, np.int32).view(np.uint32)
     bins = codes ^ (codes >> np.uint32(16))
     size = DEFAULT_CAPACITY if initial_capacity is None else table_size(initial_capacity)
-    # With how many keys each table was left for the next: no bin of any of them may have had a ninth.
-    while not _has_ninth(bins[: size * 3 // 4 + 1], size):
-        if size * 3 // 4 >= len(bins):
-            return _sorted_by_bin(bins & np.uint32(size - 1))
+    limit = CHAIN_LIMIT - computed
+    # The number of keys with which each table was left for the next: no bin of any of them may have been full.
+    while not _is_full(bins[: size * 3 // 4 + 1], size, limit):
+        if size * 3 // 4 + computed >= len(bins):
+            return _sorted_by_bin(bins & np.uint32(size - 1), newest_first=computed)
         size *= 2
     by_index: KeyType[int] = KeyType(
         "index", hash_codes.tolist().__getitem__, None if order is None else order.__getitem__
     )
     exact: JavaHashMap[int, bool] = JavaHashMap(by_index, initial_capacity=initial_capacity)
     for index in range(len(bins)):
-        exact[index] = True
+        if computed:
+            exact.compute_if_absent(index, lambda: True)
+        else:
+            exact[index] = True
     return np.fromiter(exact, np.int64, len(bins))
 
 
-def _has_ninth(bins: NDArray[np.uint32], size: int) -> bool:
-    return len(bins) > CHAIN_LIMIT and int(np.bincount(bins & np.uint32(size - 1)).max()) > CHAIN_LIMIT
+def _is_full(bins: NDArray[np.uint32], size: int, limit: int) -> bool:
+    return len(bins) > limit and int(np.bincount(bins & np.uint32(size - 1)).max()) > limit
 
 
-def _sorted_by_bin(bins: NDArray[np.uint32]) -> Int64s:
+def _sorted_by_bin(bins: NDArray[np.uint32], *, newest_first: bool) -> Int64s:
     """A stable sort: by the low half, then by the high one, since numpy sorts 16-bit integers in linear time."""
+    if newest_first:
+        return len(bins) - 1 - _sorted_by_bin(bins[::-1], newest_first=False)
     order: Int64s = np.argsort(bins.astype(np.uint16), kind="stable")
     if len(bins) and int(bins.max()) > 0xFFFF:
         high = (bins >> np.uint32(16)).astype(np.uint16)

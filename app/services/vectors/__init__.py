@@ -7,7 +7,7 @@ groups_server.py   server_range, server_uniform, server_simple
 protocol.py        consumer_protocol
 keys.py            murmur2
 streams.py         streams_high_availability, streams_sticky, streams_standby, streams_rack_aware
-jvm.py             java_random, java_hash_order
+jvm.py             java_random, java_hash_order, java_hash_order_compute
 refusals.py        a refusal as the vectors write it
 """
 

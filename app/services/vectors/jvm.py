@@ -1,6 +1,7 @@
-"""Cases of Java's generator and hash order."""
+"""Cases of Java's generator and iteration orders."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -47,4 +48,22 @@ def _java_hash_order(given: Mapping[str, Any]) -> Any:
     return {"hash_codes": [key_type.hash_code(key) for key in keys], "iteration_order": list(hash_map.values())}
 
 
-ANSWERS = {"java_random": _java_random, "java_hash_order": _java_hash_order}
+def _java_hash_order_compute(given: Mapping[str, Any]) -> Any:
+    key_type, parse = KEY_TYPES[given["key_type"]]
+    keys = [parse(key) for key in given["keys"]]
+    hash_map: JavaHashMap[Any, int] = JavaHashMap(key_type, initial_capacity=given["initial_capacity"])
+    for index, (key, how) in enumerate(zip(keys, given["how"], strict=True)):
+        if how == "put":
+            hash_map.setdefault(key, index)
+        else:
+            hash_map.compute_if_absent(key, partial(int, index))
+    for index in given.get("remove_indices") or ():
+        hash_map.pop(keys[index], None)
+    return {"hash_codes": [key_type.hash_code(key) for key in keys], "iteration_order": list(hash_map.values())}
+
+
+ANSWERS = {
+    "java_random": _java_random,
+    "java_hash_order": _java_hash_order,
+    "java_hash_order_compute": _java_hash_order_compute,
+}
