@@ -140,9 +140,10 @@ def create(
     """Store a cluster from JSON, or from the output of Kafka's tools: as parts of a form (`brokers`, `topics`,
     `log_dirs`, `groups`, each the unchanged text of one tool, and `cluster`), or one after another as `text/plain`.
 
-    `brokers` is the output of `kafka-broker-api-versions`; or ZooKeeper registrations (versions 1 to 5), each after a
-    line with its path `/brokers/ids/<id>`, or as a JSON array with the key `id` in each; or the body of a
-    TopicMetadata response v1 or an UpdateMetadata request v2, in hexadecimal or base64.
+    `brokers` is the output of `kafka-broker-api-versions`, or of `kafka-cluster` with `api-versions` or
+    `list-endpoints`; or ZooKeeper registrations (versions 1 to 5), each after a line with its path
+    `/brokers/ids/<id>`, or as a JSON array with the key `id` in each; or the body of a TopicMetadata response v1 or an
+    UpdateMetadata request v2, in hexadecimal or base64.
 
     `groups` is the output of `kafka-consumer-groups --describe`, also with `--members --verbose` or `--state`, one
     after another in any order; or an admin client's description of groups as JSON, which alone has racks and

@@ -3,7 +3,8 @@
 Output of the tools:
 
     topic_describe.py       kafka-topics --describe
-    broker_api_versions.py  kafka-broker-api-versions: the brokers, and the only tool that prints racks
+    broker_api_versions.py  kafka-broker-api-versions and kafka-cluster api-versions: the brokers with their racks
+    cluster_endpoints.py    kafka-cluster list-endpoints: the same as a table
     log_dirs.py             kafka-log-dirs --describe
     pasted.py               several of them in one text
     assembly.py             a cluster from those, and from the description of its groups

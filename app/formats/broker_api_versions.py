@@ -1,4 +1,4 @@
-"""The header lines of `kafka-broker-api-versions`, the one shell tool that prints racks.
+"""The header lines of `kafka-broker-api-versions`, and of `kafka-cluster api-versions`, which replaces it in 4.4.
 
     127.0.0.1:19199 (id: 109 rack: use1-az4 isFenced: false) -> (
     kafka-1:9092 (id: 1 rack: null) -> ERROR: org.apache.kafka.common.errors.DisconnectException
@@ -7,7 +7,8 @@
 each, and a `)`; the one that did not has its error on the line. The API lines are checked for their shape and
 dropped: only headers are written.
 
-Source: `BrokerApiVersionsCommand`, `Node.toString` and `NodeApiVersions.toString` of Apache Kafka.
+Source: `BrokerApiVersionsCommand` and, since 4.4, `ClusterTool` (KAFKA-19663), `Node.toString` and
+`NodeApiVersions.toString` of Apache Kafka.
 """
 
 import re

@@ -1,6 +1,7 @@
 """The brokers of a cluster from any text that lists them.
 
-    kafka-broker-api-versions    its output (broker_api_versions.py)
+    kafka-broker-api-versions    its output, or that of `kafka-cluster api-versions` (broker_api_versions.py)
+    kafka-cluster list-endpoints its output (cluster_endpoints.py)
     ZooKeeper registrations      versions 1 to 5 (broker_registration.py) with their ids, see below
     bytes of Kafka's protocol    the body of a TopicMetadata response v1 (topic_metadata.py) or of an UpdateMetadata
                                  request v2 (update_metadata.py), as hexadecimal digits or in base64
@@ -24,7 +25,14 @@ import orjson
 from app.core.model import Broker
 from app.errors import Json
 from app.errors.texts import MalformedText
-from app.formats import broker_api_versions, broker_binary, broker_registration, topic_metadata, update_metadata
+from app.formats import (
+    broker_api_versions,
+    broker_binary,
+    broker_registration,
+    cluster_endpoints,
+    topic_metadata,
+    update_metadata,
+)
 from app.formats.byte_encodings import decoded, detect
 from app.formats.documents import Document
 from app.formats.lines import last_line, numbered, rejection, shown, whole_number
@@ -52,6 +60,8 @@ def read(text: str) -> tuple[Broker, ...]:
         return _of_bytes(decoded(content))
     if _lists_registrations(text):
         return _registered(text)
+    if any(cluster_endpoints.HEADER.fullmatch(content) for _, content in numbered(text)):
+        return cluster_endpoints.brokers(cluster_endpoints.read(text))
     return broker_api_versions.brokers(broker_api_versions.read(text))
 
 

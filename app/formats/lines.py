@@ -1,7 +1,7 @@
 """Decoding, numbered lines, numbers, topic names and rejections, for every reader of a Kafka tool's text.
 
-The tools print lines that are no part of their answer, and people paste them along: log lines that open with a
-timestamp in brackets (`[2025-01-27 19:50:51,936] WARN …`) and lines that open with `WARN`, `WARNING` or `Warning:`.
+The tools print lines that are no part of their answer, and they are often pasted along: log lines (with a timestamp, in
+brackets or not), warnings, stack traces, and what the JVM, SLF4J, Log4j and the start scripts print before them.
 Readers skip those and blank lines; every other line must be one that they know.
 """
 
@@ -12,7 +12,15 @@ from app.core.model import INT32_MAX
 from app.errors import FieldPath, Json
 from app.errors.texts import MalformedText
 
-LOG_LINE = re.compile(r"\[\d{4}-\d\d-\d\d[ T]|WARN(?:ING)?\b|Warning:")
+LOG_LINE = re.compile(
+    r"\[?\d{4}-\d\d-\d\d[ T]\d\d:|WARN(?:ING)?\b|Warning:|ERROR StatusLogger |log4j:(?:WARN|ERROR) "
+    r"|SLF4J(?:\([A-Z]\))?:|Picked up [A-Z_]{1,40}:|(?:OpenJDK|Java HotSpot\(TM\)) [\w -]{0,40} VM warning:"
+    r"|DEPRECATED: |To use a Log4j 2\.x configuration|You can also use the \S{1,200} file as a starting point"
+    r"|Option --[a-z-]{1,60} (?:has been|is) deprecated"
+    r"|(?:Caused by: )?(?:java|org\.apache\.kafka)\.[\w.$]{1,200}(?:Exception|Error)(?::|$)"
+    r"|\s+at [\w.$<>/]{1,300}\(|\s*\.\.\. \d{1,4} more\s*$"
+)
+"""A line that a tool prints beside its answer. Source: `kafka-run-class.sh`, the tools' Log4j configuration."""
 _NUMBERS = re.compile(r"[0-9]{1,10}(?:,[0-9]{1,10})*")
 _TOPIC_NAME = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 # 22 digits of 6 bits are 4 bits more than 16 bytes; those are 0 in the last digit.

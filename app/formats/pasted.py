@@ -3,7 +3,8 @@
 A line that only one tool prints says whose lines follow:
 
     Topic: …                                              kafka-topics --describe
-    host:9092 (id: 101 rack: use1-az1) -> (               kafka-broker-api-versions
+    host:9092 (id: 101 rack: use1-az1) -> (               kafka-broker-api-versions, kafka-cluster api-versions
+    ID         HOST      PORT       RACK       …          kafka-cluster list-endpoints
     Querying brokers for log directories information      kafka-log-dirs --describe; likewise its JSON alone
     GROUP           TOPIC           PARTITION  …          kafka-consumer-groups --describe, in each of its forms
     {"billing": {…                                        an admin client's description of groups
@@ -14,20 +15,27 @@ Command lines that were copied along (`$ bin/kafka-topics.sh --describe …`) sa
 import re
 from dataclasses import dataclass
 
-from app.formats import consumer_groups, described_groups, group_tables
+from app.formats import cluster_endpoints, consumer_groups, described_groups, group_tables
 from app.formats.lines import rejection, shown
 from app.formats.split_text import Mark, split, starts_document
 
 _BROKERS, _TOPICS, _LOG_DIRS, _GROUPS = "brokers", "topics", "log_dirs", "groups"
 _MARKS = {
     _TOPICS: re.compile(r"\s*Topic:"),
-    _BROKERS: re.compile(r"\s*\S+ \(id: "),
+    _BROKERS: re.compile(rf"\s*\S+ \(id: |{cluster_endpoints.HEADER.pattern}"),
     _LOG_DIRS: re.compile(r"Querying brokers for log dir|Received log directory"),
 }
 _COMMAND = re.compile(
-    r"(?:.*[\s/\\$#>])?kafka-(?P<tool>topics|broker-api-versions|log-dirs|consumer-groups)(?:\.sh|\.bat)?(?:\s|$)"
+    r"(?:.*[\s/\\$#>])?kafka-(?P<tool>topics|broker-api-versions|cluster|log-dirs|consumer-groups)"
+    r"(?:\.sh|\.bat)?(?:\s|$)"
 )
-_TOOLS = {"topics": _TOPICS, "broker-api-versions": _BROKERS, "log-dirs": _LOG_DIRS, "consumer-groups": _GROUPS}
+_TOOLS = {
+    "topics": _TOPICS,
+    "broker-api-versions": _BROKERS,
+    "cluster": _BROKERS,
+    "log-dirs": _LOG_DIRS,
+    "consumer-groups": _GROUPS,
+}
 _EXPECTED = (
     "what kafka-topics --describe, kafka-broker-api-versions, kafka-log-dirs --describe or "
     "kafka-consumer-groups --describe prints"

@@ -12,6 +12,7 @@ from app.errors import Failure
 from app.formats import (
     broker_api_versions,
     broker_registration,
+    cluster_endpoints,
     described_groups,
     group_texts,
     leader_election,
@@ -30,6 +31,7 @@ READERS: dict[str, Callable[[str], Any]] = {
     for module in (
         broker_api_versions,
         broker_registration,
+        cluster_endpoints,
         described_groups,
         group_texts,
         leader_election,
@@ -56,6 +58,7 @@ HEADS = [
     "Topologies:\n   Sub-topology: 0\n    Source: KSTREAM-SOURCE-0000000000 (topics: ",
     "Received log directory information from brokers ",
     "Consumer group '",
+    "ID HOST PORT RACK STATE ENDPOINT_TYPE\n1 h 1 ",
 ]
 PIECES = [
     *(" ", "\t", ":", "(", ")", '{"', "[", "{", "}", "\\", "'", '"', "a", "1", ",", "-", ".", "$ ", "A: ", "\n", "\r"),

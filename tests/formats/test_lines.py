@@ -45,7 +45,35 @@ def test_log_lines_and_blank_lines_are_skipped_and_still_counted() -> None:
     assert list(numbered(text)) == [(4, "Topic: a"), (6, "b")]
 
 
-@pytest.mark.parametrize("line", ["[1,2,3]", "[orders]", "Warnings", "WARNED", " WARN x"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "[2025-01-27 19:50:51,936] WARN [AdminClient clientId=adminclient-1] x (o.a.k.clients.NetworkClient)",
+        "2025-01-27T19:50:51.936123456Z main WARN The use of package scanning is deprecated",
+        "WARNING: An illegal reflective access operation has occurred",
+        "log4j:WARN No appenders could be found for logger (kafka.utils.Log4jControllerRegistration$).",
+        "SLF4J: Class path contains multiple SLF4J bindings.",
+        "SLF4J(W): Class path contains multiple SLF4J providers.",
+        "ERROR StatusLogger No Log4j 2 configuration file found.",
+        "Picked up JAVA_TOOL_OPTIONS: -Dfile.encoding=UTF-8",
+        "OpenJDK 64-Bit Server VM warning: If the number of processors is expected to increase from one, …",
+        "Java HotSpot(TM) 64-Bit Server VM warning: Option UseConcMarkSweepGC was deprecated in version 9.0",
+        "DEPRECATED: A Log4j 1.x configuration file has been detected, which is no longer recommended.",
+        "To use a Log4j 2.x configuration, please see https://logging.apache.org/log4j/2.x/migrate-from-log4j1.html",
+        "You can also use the /opt/kafka/config/tool-log4j2.yaml file as a starting point.",
+        "Option --config has been deprecated and will be removed in a future version.",
+        "java.net.ConnectException: Connection refused",
+        "Caused by: org.apache.kafka.common.errors.TimeoutException: Timed out waiting for a node assignment.",
+        "\tat java.base/sun.nio.ch.Net.pollConnect(Native Method)",
+        "\t... 12 more",
+    ],
+)
+def test_lines_of_logs_the_jvm_and_start_scripts_are_skipped(line: str) -> None:
+    """As the tools of Kafka 2.x to 4.x print them before and after their answers."""
+    assert list(numbered(f"{line}\nTopic: a\n{line}\r\n")) == [(2, "Topic: a")]
+
+
+@pytest.mark.parametrize("line", ["[1,2,3]", "[orders]", "Warnings", "WARNED", " WARN x", "java.topic", "Option x"])
 def test_other_lines_are_not_taken_for_log_lines(line: str) -> None:
     assert list(numbered(line)) == [(1, line)]
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.formats import broker_api_versions, log_dirs, recorded_groups, topic_describe
+from app.formats import broker_api_versions, broker_lists, log_dirs, recorded_groups, topic_describe
 from app.formats.group_texts import read as read_groups
 from app.formats.pasted import Pasted, read
 from tests.formats.strategies import broken, reads_or_rejects, rejected, sample
@@ -58,6 +58,16 @@ def test_command_lines_and_log_lines_belong_to_no_text() -> None:
     found = read(text)
     for tool, reader in READERS.items():
         assert reader(getattr(found, tool)) == reader(TEXTS[tool])
+
+
+def test_brokers_as_the_cluster_tool_lists_them() -> None:
+    endpoints = sample("kafka-cluster-list-endpoints.txt")
+    pasted = read(f"$ kafka-cluster.sh list-endpoints --include-fenced-brokers\n{endpoints}{TEXTS['topics']}")
+    assert pasted.brokers is not None
+    assert broker_lists.read(pasted.brokers) == broker_lists.read(endpoints)
+    versions = read(f"$ kafka-cluster.sh api-versions --bootstrap-server kafka-1:9092\n{TEXTS['brokers']}")
+    assert versions.brokers is not None
+    assert READERS["brokers"](versions.brokers) == READERS["brokers"](TEXTS["brokers"])
 
 
 @pytest.mark.parametrize("indent", [None, 1])
