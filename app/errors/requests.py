@@ -64,6 +64,18 @@ class InvalidField(Unprocessable):
     title = "A field is invalid"
 
 
+class UnsupportedKafkaVersion(Unprocessable):
+    """The stated Kafka version is not a version, or older or newer than the supported releases."""
+
+    title = "The Kafka version is not supported"
+
+
+class AssignorUnavailable(Unprocessable):
+    """The assignor does not exist in the stated Kafka version; names the releases that have it."""
+
+    title = "The Kafka version does not have the assignor"
+
+
 class ConflictingFields(Unprocessable):
     """Two fields exclude each other, or a field requires another one that is missing."""
 

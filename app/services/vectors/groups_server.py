@@ -1,6 +1,7 @@
 """Cases of the group coordinator's assignors."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from app.core.groups.server import range as server_range
 from app.core.groups.server import simple as server_simple
 from app.core.groups.server import uniform as server_uniform
 from app.core.groups.server.group import SubscriptionType, type_of
+from app.core.groups.server.uniform_homogeneous import Remainder
 
 Assign = Callable[..., GroupAssignment]
 
@@ -59,4 +61,5 @@ ANSWERS = {
     "server_range": _answer(server_range.assign),
     "server_simple": _answer(server_simple.assign),
     "server_uniform": _answer(server_uniform.assign),
+    "server_uniform_4_0_1": _answer(partial(server_uniform.assign, remainder=Remainder.OWNERS)),
 }

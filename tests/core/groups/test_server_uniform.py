@@ -13,6 +13,7 @@ from app.core.groups.arrays.owned import owned_after
 from app.core.groups.model import GroupAssignment, Member, Owned
 from app.core.groups.server.group import SubscriptionType
 from app.core.groups.server.uniform import assign
+from app.core.groups.server.uniform_homogeneous import Remainder
 from app.errors.kafka import KafkaRefuses, OwnedPartitionMissing, PartitionsLeftUnassigned, SubscribedTopicMissing
 from app.services.vectors.groups_server import ANSWERS
 from app.services.vectors.refusals import attempt
@@ -35,20 +36,30 @@ def by_topic(assignment: GroupAssignment) -> Answer:
     return answer
 
 
-def by_hand(members: Sequence[Member], topics: Mapping[str, int], subscription_type: SubscriptionType) -> Answer | str:
+def by_hand(
+    members: Sequence[Member],
+    topics: Mapping[str, int],
+    subscription_type: SubscriptionType,
+    remainder: Remainder = Remainder.FIRST_MEMBERS,
+) -> Answer | str:
     """Kafka's steps, or the exception's name."""
     try:
         if subscription_type is SubscriptionType.HOMOGENEOUS:
-            return homogeneous(members, topics)
+            return homogeneous(members, topics, to_owners=remainder is Remainder.OWNERS)
         return Heterogeneous(members, topics).answer()
     except Thrown as thrown:
         return str(thrown)
 
 
-def answered(members: Sequence[Member], topics: Mapping[str, int], subscription_type: SubscriptionType) -> Answer | str:
+def answered(
+    members: Sequence[Member],
+    topics: Mapping[str, int],
+    subscription_type: SubscriptionType,
+    remainder: Remainder = Remainder.FIRST_MEMBERS,
+) -> Answer | str:
     """The same of the assignor."""
     try:
-        return by_topic(assign(members, topics, subscription_type=subscription_type))
+        return by_topic(assign(members, topics, subscription_type=subscription_type, remainder=remainder))
     except KafkaRefuses as refusal:
         return refusal.kafka.exception
 
@@ -72,12 +83,25 @@ class TestPromises:
         expected = {(name, partition) for name in read for partition in range(topics[name])}
         assert Counter(place for own in answer.values() for place in own) == Counter(expected)
 
-    @given(server_groups(exclusive=True, same_subscription=True))
+    @pytest.mark.parametrize("remainder", Remainder)
+    @given(group=server_groups(exclusive=True, same_subscription=True))
     def test_counts_differ_by_one_at_most_where_all_read_the_same(
+        self, remainder: Remainder, group: tuple[list[Member], dict[str, int]]
+    ) -> None:
+        counts = np.diff(assign(*group, remainder=remainder).offsets)
+        assert not len(counts) or counts.max() - counts.min() <= 1
+
+    @given(group=server_groups(exclusive=True, same_subscription=True))
+    def test_since_4_0_1_no_partition_moves_if_the_group_is_balanced(
         self, group: tuple[list[Member], dict[str, int]]
     ) -> None:
-        counts = np.diff(assign(*group).offsets)
-        assert not len(counts) or counts.max() - counts.min() <= 1
+        """Whichever members have the extra partitions, they keep them; before, the first members took them over."""
+        members, topics = group
+        assignment = assign(members, topics)
+        owns = owned_after(assignment)
+        settled = [Member(member.id, member.topics, owned=owns.get(member.id, ())) for member in reversed(members)]
+        again = assign(settled, topics, remainder=Remainder.OWNERS)
+        assert lists(again) == lists(assignment)
 
     @given(server_groups(exclusive=True, same_subscription=True))
     def test_a_member_keeps_what_it_owns_up_to_its_share(self, group: tuple[list[Member], dict[str, int]]) -> None:
@@ -119,20 +143,32 @@ class TestKafkasSteps:
         kind = SubscriptionType.HETEROGENEOUS
         assert answered(*group, kind) == by_hand(*group, kind)
 
-    @given(server_groups())
-    def test_homogeneous_though_it_may_not_be_true(self, group: tuple[list[Member], dict[str, int]]) -> None:
+    @pytest.mark.parametrize("remainder", Remainder)
+    @given(group=server_groups())
+    def test_homogeneous_though_it_may_not_be_true(
+        self, remainder: Remainder, group: tuple[list[Member], dict[str, int]]
+    ) -> None:
         kind = SubscriptionType.HOMOGENEOUS
-        assert answered(*group, kind) == by_hand(*group, kind)
+        assert answered(*group, kind, remainder) == by_hand(*group, kind, remainder)
 
-    @given(server_groups(same_subscription=True))
-    def test_homogeneous(self, group: tuple[list[Member], dict[str, int]]) -> None:
+    @pytest.mark.parametrize("remainder", Remainder)
+    @given(group=server_groups(same_subscription=True))
+    def test_homogeneous(self, remainder: Remainder, group: tuple[list[Member], dict[str, int]]) -> None:
         kind = SubscriptionType.HOMOGENEOUS
-        assert answered(*group, kind) == by_hand(*group, kind)
+        assert answered(*group, kind, remainder) == by_hand(*group, kind, remainder)
 
-    @given(server_groups(largest=400))
-    def test_large_topics_in_hash_sets_of_many_bins(self, group: tuple[list[Member], dict[str, int]]) -> None:
+    @given(group=server_groups(exclusive=True, same_subscription=True))
+    def test_homogeneous_and_nothing_owned_twice(self, group: tuple[list[Member], dict[str, int]]) -> None:
+        kind = SubscriptionType.HOMOGENEOUS
+        assert answered(*group, kind, Remainder.OWNERS) == by_hand(*group, kind, Remainder.OWNERS)
+
+    @pytest.mark.parametrize("remainder", Remainder)
+    @given(group=server_groups(largest=400))
+    def test_large_topics_in_hash_sets_of_many_bins(
+        self, remainder: Remainder, group: tuple[list[Member], dict[str, int]]
+    ) -> None:
         for kind in SubscriptionType:
-            assert answered(*group, kind) == by_hand(*group, kind)
+            assert answered(*group, kind, remainder) == by_hand(*group, kind, remainder)
 
     @pytest.mark.parametrize("seed", range(8))
     def test_many_members_and_topics(self, seed: int) -> None:
@@ -152,7 +188,8 @@ class TestKafkasSteps:
             for i in range(n_members)
         ]
         for kind in SubscriptionType:
-            assert answered(members, topics, kind) == by_hand(members, topics, kind)
+            for remainder in Remainder:
+                assert answered(members, topics, kind, remainder) == by_hand(members, topics, kind, remainder)
 
 
 class TestExamples:
@@ -161,6 +198,13 @@ class TestExamples:
     def test_the_first_members_have_the_remainder(self) -> None:
         answer = assign([Member("b", (T1,)), Member("a", (T1,))], {T1: 3})
         assert written(answer) == {"b": f"{T1}-2", "a": f"{T1}-0 {T1}-1"}
+
+    def test_since_4_0_1_an_owner_keeps_the_remainder_and_else_the_last_members_have_it(self) -> None:
+        members = [Member("a", (T1,)), Member("b", (T1,), owned=(owned(T1, 0, 1),)), Member("c", (T1,))]
+        answer = assign(members, {T1: 4}, remainder=Remainder.OWNERS)
+        assert written(answer) == {"a": f"{T1}-2", "b": f"{T1}-0 {T1}-1", "c": f"{T1}-3"}
+        fresh = assign([Member(name, (T1,)) for name in "abc"], {T1: 4}, remainder=Remainder.OWNERS)
+        assert written(fresh) == {"a": f"{T1}-0", "b": f"{T1}-1", "c": f"{T1}-2 {T1}-3"}
 
     def test_a_newcomer_gets_what_the_owner_has_too_much_of(self) -> None:
         members = [Member("a", (T1,), owned=(owned(T1, 0, 1, 2, 3),)), Member("b", (T1,))]

@@ -50,8 +50,8 @@ class Read:
         }
 
 
-def homogeneous(members: Sequence[Member], topics: Mapping[str, int]) -> Answer:
-    """Where all members read what the first one reads."""
+def homogeneous(members: Sequence[Member], topics: Mapping[str, int], *, to_owners: bool) -> Answer:
+    """Where all members read what the first one reads; since 4.0.1 an extra partition is left `to_owners`."""
     group = Read(members, topics)
     read = JavaHashSet.copy_of(group.subscribed[group.members[0]], KAFKA_UUID) if group.members else ()
     if not read:
@@ -69,7 +69,8 @@ def homogeneous(members: Sequence[Member], topics: Mapping[str, int]) -> Answer:
     given: dict[str, dict[UUID, set[int]]] = {}
     room_of: dict[str, int] = {}
     for index, member in enumerate(group.members):
-        room = quota + (index < extra)
+        reserves = extra > 0
+        room = quota + reserves
         given[member] = {}
         for topic, partitions in group.owned[member].items():
             if topic in read:
@@ -78,6 +79,9 @@ def homogeneous(members: Sequence[Member], topics: Mapping[str, int]) -> Answer:
                 room -= len(kept)
                 if kept or not partitions:
                     given[member][topic] = set(kept)
+        if to_owners and reserves and room > 0 and len(group.members) - index > extra:
+            reserves, room = False, room - 1
+        extra -= reserves
         room_of[member] = room
     waiting = iter(free)
     for member, room in room_of.items():

@@ -1,0 +1,148 @@
+"""The uniform assignor if all members subscribe to the same topics.
+
+Members are visited in the order of Kafka's hash map. Each keeps what it owns up to its quota, in the order of a hash
+map of topics and of hash sets of partitions. The rest (first the partitions that no member owns, topic by topic in the
+order of a hash set, then those above a quota) fills the members in turn. Quotas differ by one partition if the members
+do not divide the partitions evenly; `Remainder` names the members that have the larger one.
+
+    M0, M1 and M2 subscribe to T1 of four partitions; M2 owns 2 and 3
+
+    FIRST_MEMBERS   M0 → 0 1    M1 → 3    M2 → 2        M2 loses a partition, since the first member has two
+    OWNERS          M0 → 0      M1 → 1    M2 → 2 3
+
+Kafka walks all owned partitions in hash order. The order matters only for members above their quota, so that all others
+are processed as arrays here.
+
+Source: `org.apache.kafka.coordinator.group.assignor.UniformHomogeneousAssignmentBuilder` of Apache Kafka 4.0.0 to 4.4.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from enum import Enum
+
+import numpy as np
+
+from app.core.groups.arrays.owned import MemberPartitions, OwnedPartitions
+from app.core.groups.arrays.partition_table import PartitionOwners
+from app.core.groups.model import GroupAssignment, Member
+from app.core.groups.server.group import ServerGroup, require_topics
+from app.core.groups.server.topic_ids import set_copy_order, set_order
+from app.core.jvm import hash_order
+from app.core.jvm.hash_map import DEFAULT_CAPACITY, capacity_for
+from app.core.model import NO_MEMBER, Int64s
+from app.errors.kafka import KafkaError, PartitionsLeftUnassigned
+
+
+class Remainder(Enum):
+    """Which members have one partition more, if the members do not divide the partitions evenly."""
+
+    FIRST_MEMBERS = "first_members"
+    """The first members in the coordinator's order (4.0.0)."""
+    OWNERS = "owners"
+    """Members that own more than the others may have; then the last members (since 4.0.1, KAFKA-18688)."""
+
+
+def assign(group: ServerGroup, topics: Mapping[str, int], remainder: Remainder) -> GroupAssignment:
+    """Assign the partitions of the topics that the first member subscribes to; see `uniform.assign`."""
+    subscribed = list(dict.fromkeys(group.members[0].topics)) if group.members else []
+    if not subscribed:
+        return PartitionOwners.of_patterns((), (), ()).assignment([])
+    copied = set_copy_order(subscribed, max(capacity_for(len(subscribed)), DEFAULT_CAPACITY))
+    in_set_order = [subscribed[index] for index in copied.tolist()]
+    require_topics(in_set_order, topics)
+    names = sorted(in_set_order)
+    index_of = {name: index for index, name in enumerate(names)}
+    counts = np.array([topics[name] for name in names], np.int64)
+    starts = np.cumsum(counts) - counts
+    owned = OwnedPartitions.of(group.members, index_of)
+    _require_distinct(owned.pairs, starts, counts)
+    rows = starts[owned.pairs.topics] + owned.pairs.partitions
+    sizes = np.bincount(owned.pairs.members, minlength=len(group.members))
+    quotas = _QUOTAS[remainder](int(counts.sum()), sizes)
+    above_quota = _above_quota(owned.pairs, group.members, quotas, index_of)
+    owners = np.full(int(counts.sum()), NO_MEMBER, np.int32)
+    owners[rows] = owned.pairs.members
+    by_topic = [starts[index_of[name]] + np.arange(topics[name]) for name in in_set_order]
+    unowned = np.concatenate([topic_rows[owners[topic_rows] == NO_MEMBER] for topic_rows in by_topic])
+    owners[rows[above_quota]] = NO_MEMBER
+    slack = quotas - np.bincount(owners[owners != NO_MEMBER], minlength=len(quotas))
+    owners[np.concatenate([unowned, rows[above_quota]])] = np.repeat(np.arange(len(quotas)), slack)
+    assignment = PartitionOwners(names, starts, counts, group.hashed[owners].astype(np.int32)).assignment(group.ids)
+    without_partitions = [
+        (int(group.hashed[member]), topic)
+        for member, topic in owned.without_partitions
+        if member not in owners[starts[topic] : starts[topic] + counts[topic]]
+    ]
+    return replace(assignment, without_partitions=without_partitions)
+
+
+def _quotas_of_first_members(partitions: int, sizes: Int64s) -> Int64s:
+    quota, extras = divmod(partitions, len(sizes))
+    quotas = np.full(len(sizes), quota, np.int64)
+    quotas[:extras] += 1
+    return quotas
+
+
+def _quotas_of_owners(partitions: int, sizes: Int64s) -> Int64s:
+    """A member that would have room with an extra partition leaves it to a later one, while enough members follow."""
+    quota, extras = divmod(partitions, len(sizes))
+    takes = sizes > quota
+    # The member at which the extras that are left are as many as the members from it on: these all take one.
+    left = np.maximum(extras - (np.cumsum(takes) - takes), 0)
+    takes |= left >= np.arange(len(sizes), 0, -1)
+    quotas = np.full(len(sizes), quota, np.int64)
+    quotas[np.flatnonzero(takes)[:extras]] += 1
+    return quotas
+
+
+_QUOTAS = {Remainder.FIRST_MEMBERS: _quotas_of_first_members, Remainder.OWNERS: _quotas_of_owners}
+
+
+def _require_distinct(owned: MemberPartitions, starts: Int64s, counts: Int64s) -> None:
+    """Raise if members own a partition that does not exist, or one that another member owns.
+
+    Kafka counts these as assigned. As the quotas add up to the number of partitions, others are always left without a
+    member, and Kafka's code fails.
+    """
+    exists = (owned.partitions >= 0) & (owned.partitions < counts[owned.topics])
+    distinct = len(np.unique((starts[owned.topics] + owned.partitions)[exists], return_index=True)[1])
+    if distinct < len(owned):
+        raise PartitionsLeftUnassigned(
+            f"members own {len(owned)} partitions, of which {distinct} exist and are owned once: "
+            f"{len(owned) - distinct} others would be left without a member",
+            kafka=KafkaError("PartitionAssignorException", "Partitions were left unassigned"),
+            path=("members",),
+            owned=len(owned),
+            distinct=distinct,
+        )
+
+
+def _above_quota(
+    owned: MemberPartitions, members: Sequence[Member], quotas: Int64s, index_of: Mapping[str, int]
+) -> Int64s:
+    """Owned partitions above their owner's quota, in Kafka's order: int64 indices of pairs."""
+    sizes = np.bincount(owned.members, minlength=len(members))
+    starts = np.cumsum(sizes) - sizes
+    above: list[int] = []
+    for index in np.flatnonzero(sizes > quotas).tolist():
+        pairs = slice(starts[index], starts[index] + sizes[index])
+        surplus = _surplus(members[index], owned.topics[pairs], owned.partitions[pairs], int(quotas[index]), index_of)
+        above.extend(int(starts[index]) + place for place in surplus)
+    return np.array(above, np.int64)
+
+
+def _surplus(member: Member, topics: Int64s, partitions: Int64s, quota: int, index_of: Mapping[str, int]) -> list[int]:
+    """Owned partitions of one member above its quota: places in `topics` and `partitions`, which are what it owns."""
+    by_topic: dict[int, list[int]] = {}
+    for place, topic in enumerate(topics.tolist()):
+        by_topic.setdefault(topic, []).append(place)
+    # Topics that it no longer subscribes to are in the hash map too, and enlarge it.
+    names = list(dict.fromkeys(run.topic for run in member.owned))
+    surplus: list[int] = []
+    for name in (names[index] for index in set_order(names).tolist()):
+        places = by_topic.get(index_of.get(name, -1), [])
+        if len(places) > quota:
+            numbers = partitions[places].astype(np.int32)
+            surplus.extend(places[index] for index in hash_order(numbers, order=numbers.tolist())[quota:].tolist())
+        quota = max(quota - len(places), 0)
+    return surplus

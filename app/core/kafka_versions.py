@@ -1,0 +1,117 @@
+"""Releases of Apache Kafka, and the ranges of releases for which a replayed algorithm holds.
+
+A replay is compared with answers measured on code of the releases 4.0.0 to 4.4 (`tests/vectors/VERSIONS.md`). Older
+clusters are described by the same snapshots, so that their versions are read too.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Self
+
+from app.errors import FieldPath
+from app.errors.quotation import quoted
+from app.errors.requests import UnsupportedKafkaVersion
+
+_VERSION = re.compile(r"(\d{1,3})\.(\d{1,3})(?:\.(\d{1,3}))?(?:[-.+].*)?", re.ASCII)
+
+
+@dataclass(frozen=True, order=True, slots=True)
+class KafkaVersion:
+    """A release, ordered by its numbers. Without a patch number it is the first release of its line: `4.1` is 4.1.0."""
+
+    major: int
+    minor: int
+    patch: int = 0
+
+    @classmethod
+    def of(cls, text: str) -> Self:
+        """Read `4.1`, `4.1.2`, or what builds and vendors append to it: `4.1.0-SNAPSHOT`, `3.9.0.redhat-1`.
+
+        Raises
+        ------
+        ValueError : if it does not begin with two or three numbers.
+        """
+        match = _VERSION.fullmatch(text.strip())
+        if match is None:
+            raise ValueError(f"a version is two or three numbers joined by dots; {text!r} given")
+        major, minor, patch = match.groups(default="0")
+        return cls(int(major), int(minor), int(patch))
+
+    def __str__(self) -> str:
+        return f"{self.major}.{self.minor}.{self.patch}"
+
+
+@dataclass(frozen=True, slots=True)
+class KafkaRange:
+    """Releases from one to another, both included, as they are written: `KafkaRange("4.0.1", "4.4")`.
+
+    A last release without a patch number includes all patch releases of its line.
+    """
+
+    from_: str
+    to: str
+
+    def __contains__(self, version: KafkaVersion) -> bool:
+        return KafkaVersion.of(self.from_) <= version <= _last(self.to)
+
+    def __str__(self) -> str:
+        return self.from_ if self.from_ == self.to else f"{self.from_}–{self.to}"
+
+    def intersection(self, other: "KafkaRange") -> "KafkaRange | None":
+        """The releases that are in both; None if there is none."""
+        first = max(self, other, key=lambda each: KafkaVersion.of(each.from_))
+        last = min(self, other, key=lambda each: _last(each.to))
+        return KafkaRange(first.from_, last.to) if KafkaVersion.of(first.from_) <= _last(last.to) else None
+
+
+SUPPORTED = KafkaRange("2.4", "4.4")
+"""The releases that a request or a snapshot may state."""
+MEASURED = KafkaRange("4.0.0", "4.4")
+"""The releases whose code has answered the vectors."""
+NEWEST = KafkaVersion.of(SUPPORTED.to)
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """The code of Kafka that an algorithm replays.
+
+    Parameters
+    ----------
+    source : the class, with its package.
+    holds : the releases whose code was compared, or is equal to the code that was.
+    """
+
+    source: str
+    holds: KafkaRange = MEASURED
+
+
+def supported_version(text: str, *, path: FieldPath) -> KafkaVersion:
+    """Read the version that a request or a snapshot states.
+
+    Raises
+    ------
+    UnsupportedKafkaVersion : if it is not a version, or not in `SUPPORTED`; `path` is its field.
+    """
+    try:
+        version = KafkaVersion.of(text)
+    except ValueError:
+        raise _unsupported(text, path) from None
+    if version not in SUPPORTED:
+        raise _unsupported(text, path)
+    return version
+
+
+def _unsupported(text: str, path: FieldPath) -> UnsupportedKafkaVersion:
+    return UnsupportedKafkaVersion(
+        f"kafka_version is a release from {SUPPORTED.from_} to {SUPPORTED.to}; {quoted(text)} given",
+        path=path,
+        value=text,
+        minimum=SUPPORTED.from_,
+        maximum=SUPPORTED.to,
+    )
+
+
+def _last(text: str) -> KafkaVersion:
+    """The last release of a range's end, which is the whole line if it has no patch number."""
+    version = KafkaVersion.of(text)
+    return version if text.count(".") == 2 else KafkaVersion(version.major, version.minor, 10**6)
