@@ -18,16 +18,7 @@ from app.core.keys.null_keys import DEFAULT_BATCH_BYTES, NULL_KEY_POLICIES
 from app.core.keys.partitioners import PARTITIONERS
 from app.core.keys.resize import Resize
 from app.core.model import INT32_MAX
-from app.errors.access import IdempotencyKeyInFlight, UnsupportedMediaType
-from app.errors.kafka import InvalidPartitions
-from app.errors.requests import (
-    ConflictingFields,
-    DuplicatePartition,
-    LimitExceeded,
-    MalformedKey,
-    QueueSizesOverflow,
-    UnknownPartition,
-)
+from app.errors import access, kafka, requests
 from app.services import keys
 from app.services.keys import DEFAULT_RECORD_BYTES, Encoding, KeysRequest, NullKeys
 
@@ -244,15 +235,15 @@ def list_partitioners() -> PartitionersDocument:
     dependencies=[Depends(json_only)],
     response_model=KeysDocument,
     responses=responses(
-        MalformedKey,
-        InvalidPartitions,
-        UnknownPartition,
-        DuplicatePartition,
-        ConflictingFields,
-        QueueSizesOverflow,
-        LimitExceeded,
-        UnsupportedMediaType,
-        IdempotencyKeyInFlight,
+        requests.MalformedKey,
+        kafka.InvalidPartitions,
+        requests.UnknownPartition,
+        requests.DuplicatePartition,
+        requests.ConflictingFields,
+        requests.QueueSizesOverflow,
+        requests.LimitExceeded,
+        access.UnsupportedMediaType,
+        access.IdempotencyKeyInFlight,
     ),
 )
 def place_keys(

@@ -1,17 +1,21 @@
 """An operation that plans: answered at once, or accepted as a job. Every kind of plan uses it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, TypeVar
 
-from fastapi import Header, Response
+from fastapi import APIRouter, Depends, Header, Response
 
+from app.api.dependencies import RequestLimits, Uow, json_only
 from app.api.idempotency import OnceOnly
 from app.api.jobs import JobDocument, accepted, wants_job
 from app.api.negotiation import matched_hashes
-from app.services.limits import Limits
+from app.api.problems import responses
+from app.errors import Failure
+from app.errors.access import IdempotencyKeyInFlight, UnsupportedMediaType
+from app.errors.lookups import SnapshotNotFound
+from app.errors.requests import LimitExceeded, SnapshotChanged
 from app.services.plans import Plan, Planner, PlanRequest, check_job, make_plan
 from app.services.plans.kinds import to_json
-from app.store.database import UnitOfWork
 
 Prefer = Annotated[str | None, Header(description="`respond-async` makes it a job.", max_length=200)]
 IfMatch = Annotated[
@@ -19,34 +23,58 @@ IfMatch = Annotated[
 ]
 LATER: Mapping[int, Mapping[str, Any]] = {202: {"model": JobDocument, "description": "It is a job now"}}
 RequestT = TypeVar("RequestT", bound=PlanRequest)
+EndpointT = TypeVar("EndpointT", bound=Callable[..., Response])
 
 
-def planned(
-    uow: UnitOfWork,
-    once: OnceOnly,
-    limits: Limits,
-    planner: Planner[RequestT, Any, Any],
-    read: Callable[[], RequestT],
-    *,
-    prefer: str | None,
-    if_match: str | None,
-) -> Response:
-    """Answer a request for a plan once.
+class Planning:
+    """The planning of one request: answered at once, or accepted as a job if the header `Prefer` says so.
+
+    A repeated request of the same Idempotency-Key gets the first answer.
+    """
+
+    def __init__(
+        self, uow: Uow, once: OnceOnly, limits: RequestLimits, prefer: Prefer = None, if_match: IfMatch = None
+    ) -> None:
+        self._uow = uow
+        self._once = once
+        self._limits = limits
+        self._is_job = wants_job(prefer)
+        self._if_match = matched_hashes(if_match)
+
+    def answer(self, planner: Planner[RequestT, Any, Any], read: Callable[[], RequestT]) -> Response:
+        """Plan once. `read` returns the request as the planner takes it."""
+        return self._once(lambda: self._answer(planner, read()))
+
+    def _answer(self, planner: Planner[RequestT, Any, Any], request: RequestT) -> Response:
+        if not self._is_job:
+            return created(make_plan(self._uow, planner, request, self._limits, if_match=self._if_match))
+        check_job(self._uow, planner, request, self._limits, if_match=self._if_match)
+        return accepted(self._uow.jobs.enqueue(planner.kind, planner.stored(request)))
+
+
+PlanningOnce = Annotated[Planning, Depends(scope="function")]
+
+
+def plan_operation(
+    router: APIRouter, kind: str, *, summary: str, answer: Any, failures: Sequence[type[Failure]]
+) -> Callable[[EndpointT], EndpointT]:
+    """Register `POST /v1/plans/<kind>`.
 
     Parameters
     ----------
-    read : returns the request as the service takes it.
-    prefer, if_match : the headers of these names.
+    answer : the model of the plan.
+    failures : those of the kind, besides the ones that every kind has.
     """
-
-    def answer() -> Response:
-        request, hashes = read(), matched_hashes(if_match)
-        if not wants_job(prefer):
-            return created(make_plan(uow, planner, request, limits, if_match=hashes))
-        check_job(uow, planner, request, limits, if_match=hashes)
-        return accepted(uow.jobs.enqueue(planner.kind, planner.stored(request)))
-
-    return once(answer)
+    every_kind = (SnapshotNotFound, SnapshotChanged, LimitExceeded)
+    return router.post(
+        f"/{kind}",
+        status_code=201,
+        operation_id=f"plan_{kind}",
+        summary=summary,
+        dependencies=[Depends(json_only)],
+        response_model=answer,
+        responses=responses(*every_kind, *failures, UnsupportedMediaType, IdempotencyKeyInFlight, others=LATER),
+    )
 
 
 def created(plan: Plan) -> Response:

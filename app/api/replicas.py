@@ -3,33 +3,18 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Body, Depends, Response
+from fastapi import APIRouter, Body, Response
 from pydantic import Field, create_model
 
 from app.api import examples
 from app.api.clusters import BrokerRequest
-from app.api.dependencies import RequestLimits, Uow, json_only
 from app.api.fields import AttributeName, Id, Int32, Labels, Name, PartitionId, Seed, TopicName
 from app.api.fields import Request as RequestModel
-from app.api.idempotency import OnceOnly
 from app.api.plan_documents import PlanDocument
-from app.api.planned import LATER, IfMatch, Prefer, planned
-from app.api.problems import responses
+from app.api.planned import PlanningOnce, plan_operation
 from app.core.replicas.options import Option
 from app.core.replicas.registry import PLACEMENT_OPTIONS, PLACEMENTS
-from app.errors.access import IdempotencyKeyInFlight, UnsupportedMediaType
-from app.errors.kafka import ArithmeticOverflow, BrokersWithoutRack, InvalidPartitions, InvalidReplicationFactor
-from app.errors.lookups import SnapshotNotFound
-from app.errors.requests import (
-    AttributeMissing,
-    DuplicateAttribute,
-    DuplicateBroker,
-    DuplicateTopic,
-    ForcedAttributeNotListed,
-    LimitExceeded,
-    SnapshotChanged,
-    TooFewValues,
-)
+from app.errors import kafka, requests
 from app.services import replicas
 from app.services.replicas import ReplicasRequest
 
@@ -107,39 +92,26 @@ class PlaceRequest(_with_options(_PlaceFields)):  # type: ignore[misc] # the reg
         return replicas.PLANNER.restored(self.model_dump())
 
 
-@router.post(
-    "/replicas",
-    status_code=201,
-    operation_id="plan_replicas",
+@plan_operation(
+    router,
+    "replicas",
     summary="Place new topics as Kafka does",
-    dependencies=[Depends(json_only)],
-    response_model=PlanDocument,
-    responses=responses(
-        SnapshotNotFound,
-        SnapshotChanged,
-        LimitExceeded,
-        InvalidPartitions,
-        InvalidReplicationFactor,
-        BrokersWithoutRack,
-        ArithmeticOverflow,
-        AttributeMissing,
-        DuplicateAttribute,
-        ForcedAttributeNotListed,
-        TooFewValues,
-        DuplicateBroker,
-        DuplicateTopic,
-        UnsupportedMediaType,
-        IdempotencyKeyInFlight,
-        others=LATER,
+    answer=PlanDocument,
+    failures=(
+        kafka.InvalidPartitions,
+        kafka.InvalidReplicationFactor,
+        kafka.BrokersWithoutRack,
+        kafka.ArithmeticOverflow,
+        requests.AttributeMissing,
+        requests.DuplicateAttribute,
+        requests.ForcedAttributeNotListed,
+        requests.TooFewValues,
+        requests.DuplicateBroker,
+        requests.DuplicateTopic,
     ),
 )
 def plan_replicas(
-    uow: Uow,
-    once: OnceOnly,
-    limits: RequestLimits,
-    body: Annotated[PlaceRequest, Body(openapi_examples=examples.PLACE_REQUEST)],
-    prefer: Prefer = None,
-    if_match: IfMatch = None,
+    planning: PlanningOnce, body: Annotated[PlaceRequest, Body(openapi_examples=examples.PLACE_REQUEST)]
 ) -> Response:
     """Say where the replicas of new topics land, exactly as Kafka's own code would place them; the same request gets
     the same plan, byte for byte.
@@ -148,13 +120,4 @@ def plan_replicas(
     assignment to Kafka) or `envelope` (a controller draws its own seed: this is one outcome, and `envelope` says what
     all of them have in common).
     """
-
-    return planned(
-        uow,
-        once,
-        limits,
-        replicas.PLANNER,
-        body.service,
-        prefer=prefer,
-        if_match=if_match,
-    )
+    return planning.answer(replicas.PLANNER, body.service)

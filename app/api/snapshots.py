@@ -22,19 +22,8 @@ from app.api.negotiation import with_etag
 from app.api.pagination import PageSize, PageToken, id_of_token, token_of_id
 from app.api.problems import responses
 from app.core.model import Cluster
-from app.errors.access import IdempotencyKeyInFlight, InvalidPageToken, UnsupportedMediaType
-from app.errors.lookups import SnapshotNotFound
+from app.errors import access, lookups, requests, texts
 from app.errors.quotation import quoted
-from app.errors.requests import (
-    ConflictingFields,
-    DuplicateBroker,
-    DuplicateGroup,
-    DuplicateMember,
-    DuplicatePartition,
-    DuplicateTopic,
-    LimitExceeded,
-)
-from app.errors.texts import MalformedText
 from app.formats import assembly, pasted
 from app.formats.lines import decode
 from app.services import snapshots
@@ -98,10 +87,10 @@ async def _upload(request: Request, body: RawBody) -> _Upload:
         async with request.form(max_files=8, max_fields=8, max_part_size=len(body) + 1) as form:
             for name, part in form.multi_items():
                 if name in parts:
-                    raise ConflictingFields(f"the part {quoted(name)} is there twice", path=(name,))
+                    raise requests.ConflictingFields(f"the part {quoted(name)} is there twice", path=(name,))
                 parts[name] = await part.read() if isinstance(part, UploadFile) else part.encode()
     elif media_type not in ("application/json", "text/plain"):
-        raise UnsupportedMediaType(
+        raise access.UnsupportedMediaType(
             f"the body is {quoted(media_type) or 'of no type'}; "
             "it has to be JSON, a form (multipart/form-data) or text/plain",
             offered=["application/json", "multipart/form-data", "text/plain"],
@@ -116,15 +105,15 @@ async def _upload(request: Request, body: RawBody) -> _Upload:
     summary="Create a snapshot of a cluster",
     response_model=SnapshotDocument,
     responses=responses(
-        MalformedText,
-        DuplicateBroker,
-        DuplicateTopic,
-        DuplicatePartition,
-        DuplicateGroup,
-        DuplicateMember,
-        LimitExceeded,
-        UnsupportedMediaType,
-        IdempotencyKeyInFlight,
+        texts.MalformedText,
+        requests.DuplicateBroker,
+        requests.DuplicateTopic,
+        requests.DuplicatePartition,
+        requests.DuplicateGroup,
+        requests.DuplicateMember,
+        requests.LimitExceeded,
+        access.UnsupportedMediaType,
+        access.IdempotencyKeyInFlight,
     ),
     openapi_extra=examples.SNAPSHOT_BODY,
 )
@@ -165,7 +154,7 @@ def create(
     operation_id="list_snapshots",
     summary="List snapshots, newest first",
     response_model=SnapshotsPage,
-    responses=responses(InvalidPageToken),
+    responses=responses(access.InvalidPageToken),
     dependencies=[Security(principal, scopes=["read"])],
 )
 def list_snapshots(
@@ -182,7 +171,7 @@ def list_snapshots(
     operation_id="get_snapshot",
     summary="Read a snapshot",
     response_model=SnapshotWithCluster,
-    responses=responses(SnapshotNotFound, others={304: {"description": "The caller has the current version"}}),
+    responses=responses(lookups.SnapshotNotFound, others={304: {"description": "The caller has the current version"}}),
     dependencies=[Security(principal, scopes=["read"])],
 )
 def get(request: Request, uow: Uow, snapshot_id: Annotated[Id, examples.SNAPSHOT_ID]) -> Response:
@@ -203,7 +192,7 @@ def _cluster(upload: _Upload, cluster: str | None) -> tuple[Cluster, list[Cautio
         return _assembled(cluster, **{part: getattr(texts, part) for part in TEXT_PARTS})
     unknown = sorted(set(upload.parts) - {*TEXT_PARTS, "cluster"})
     if unknown:
-        raise ConflictingFields(
+        raise requests.ConflictingFields(
             f"there is no part {quoted(unknown[0])}; a form has cluster and {', '.join(TEXT_PARTS)}", path=(unknown[0],)
         )
     texts_by_part = {part: decode(upload.parts[part], part) for part in TEXT_PARTS if part in upload.parts}

@@ -7,7 +7,7 @@ import httpx
 import pytest
 import sqlalchemy as sa
 
-from app.api.examples import EXAMPLE_JOB_ID, EXAMPLE_PLAN_ID, KEPT_PLAN, PLACE, SNAPSHOT
+from app.api.examples import EXAMPLE_JOB_ID, EXAMPLE_PLAN_ID, PLACE, SNAPSHOT, STORED_PLAN
 from app.store.database import Database
 from tests.api.conftest import StartWorker
 from tests.api.contract import UNKNOWN_ID, is_utc, only_error, place, problem, topic
@@ -64,7 +64,7 @@ class TestWorker:
 
     def test_it_runs_what_was_asked_for(self, client: httpx.Client, start_worker: StartWorker) -> None:
         asked = [
-            _ask(client, KEPT_PLAN),
+            _ask(client, STORED_PLAN),
             _ask(client, PLACE | {"seed": 9, "labels": {"via": "job"}}),
             _ask(client, PLACE | {"topics": [topic(replication_factor=99)]}),
         ]

@@ -6,8 +6,7 @@ from uuid import UUID
 import httpx
 import pytest
 
-from app.api.examples import EXAMPLE_REASSIGNMENT_PLAN_ID
-from app.api.reassignment import KEPT_REASSIGNMENT, REASSIGNMENT_REQUEST
+from app.api.examples import EXAMPLE_REASSIGNMENT_PLAN_ID, REASSIGNMENT_REQUEST, STORED_REASSIGNMENT
 from app.services import jobs
 from app.services.limits import Limits
 from app.store.database import Database
@@ -86,7 +85,7 @@ class TestExamples:
 
     def test_the_kept_one_is_there(self, client: httpx.Client) -> None:
         kept = client.get(f"/v1/plans/{EXAMPLE_REASSIGNMENT_PLAN_ID}").json()
-        assert kept["request"]["remove_brokers"] == KEPT_REASSIGNMENT["remove_brokers"]
+        assert kept["request"]["remove_brokers"] == STORED_REASSIGNMENT["remove_brokers"]
 
     def test_removing_a_broker_by_hand(self, client: httpx.Client) -> None:
         """106 has one replica of 2 MiB and leaves; 105 alone stands in its rack, so it is the one to take it."""

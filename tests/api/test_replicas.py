@@ -7,7 +7,7 @@ import httpx
 import orjson
 import pytest
 
-from app.api.examples import EXAMPLE_PLAN_ID, KEPT_PLAN, PLACE, SNAPSHOT
+from app.api.examples import EXAMPLE_PLAN_ID, PLACE, SNAPSHOT, STORED_PLAN
 from app.core.jvm import JavaRandom
 from app.core.model import Broker, NewTopic
 from app.core.replicas.registry import PLACEMENTS, place_topics
@@ -468,7 +468,7 @@ class TestRespondAsync:
 
     @pytest.mark.parametrize("prefer", ["wait=10", "return=minimal", "respond-asynchronously", ""])
     def test_other_preferences_are_let_pass(self, client: httpx.Client, prefer: str) -> None:
-        response = client.post("/v1/plans/replicas", json=KEPT_PLAN, headers={"Prefer": prefer})
+        response = client.post("/v1/plans/replicas", json=STORED_PLAN, headers={"Prefer": prefer})
         assert (response.status_code, response.json()["id"]) == (201, str(EXAMPLE_PLAN_ID))
 
     def test_what_can_be_known_at_once_is_said_at_once(self, client: httpx.Client) -> None:

@@ -1,6 +1,5 @@
-"""`/v1/plans/reassignment`: operation.py, its requests.py, with examples.py, and documents.py."""
+"""`/v1/plans/reassignment`: operation.py, its requests.py and documents.py."""
 
 from app.api.reassignment.documents import ReassignmentPlanDocument
-from app.api.reassignment.examples import KEPT_REASSIGNMENT, REASSIGNMENT_REQUEST
 from app.api.reassignment.operation import router
 from app.api.reassignment.requests import BatchFields, EvenReplicas, PlanReassignmentRequest

@@ -23,22 +23,7 @@ from app.api.sweeps.documents import (
     SweepWithDefinition,
 )
 from app.api.sweeps.requests import ChangesRequest, SweepSubmission
-from app.errors.access import IdempotencyKeyInFlight, InvalidPageToken, UnsupportedMediaType
-from app.errors.kafka import ArithmeticOverflow, BrokersWithoutRack, InvalidPartitions, InvalidReplicationFactor
-from app.errors.lookups import SnapshotNotFound, SweepNotFound
-from app.errors.reassignments import UnknownBroker, UnknownRack, UnknownTopic
-from app.errors.requests import (
-    ConflictingFields,
-    DatasetNotAllowed,
-    DuplicateBroker,
-    DuplicateTopic,
-    EmptyAxis,
-    ImpossibleValue,
-    LimitExceeded,
-    TooManySweeps,
-    UnknownAxis,
-)
-from app.errors.texts import MalformedText
+from app.errors import access, kafka, lookups, reassignments, requests, texts
 from app.services import sweeps
 from app.services.sweeps import KINDS, SweepRequest
 from app.store.database import Database, UnitOfWork
@@ -54,25 +39,25 @@ SweepId = Annotated[Id, examples.SWEEP_ID]
 State = Literal["queued", "running", "succeeded", "failed", "cancelled"]
 
 _REJECTED = (
-    UnknownAxis,
-    EmptyAxis,
-    ImpossibleValue,
-    ConflictingFields,
-    LimitExceeded,
-    InvalidPartitions,
-    InvalidReplicationFactor,
-    BrokersWithoutRack,
-    ArithmeticOverflow,
-    DuplicateBroker,
-    DuplicateTopic,
-    MalformedText,
-    UnknownBroker,
-    UnknownRack,
-    UnknownTopic,
-    DatasetNotAllowed,
-    TooManySweeps,
-    UnsupportedMediaType,
-    IdempotencyKeyInFlight,
+    requests.UnknownAxis,
+    requests.EmptyAxis,
+    requests.ImpossibleValue,
+    requests.ConflictingFields,
+    requests.LimitExceeded,
+    kafka.InvalidPartitions,
+    kafka.InvalidReplicationFactor,
+    kafka.BrokersWithoutRack,
+    kafka.ArithmeticOverflow,
+    requests.DuplicateBroker,
+    requests.DuplicateTopic,
+    texts.MalformedText,
+    reassignments.UnknownBroker,
+    reassignments.UnknownRack,
+    reassignments.UnknownTopic,
+    requests.DatasetNotAllowed,
+    requests.TooManySweeps,
+    access.UnsupportedMediaType,
+    access.IdempotencyKeyInFlight,
 )
 """Why a sweep of any kind is rejected."""
 
@@ -84,7 +69,7 @@ _REJECTED = (
     summary="Create a sweep over scenarios",
     dependencies=[Depends(json_only)],
     response_model=SweepDocument,
-    responses=responses(*_REJECTED, SnapshotNotFound),
+    responses=responses(*_REJECTED, lookups.SnapshotNotFound),
 )
 def create(
     uow: Uow,
@@ -113,7 +98,7 @@ def create(
     operation_id="list_sweeps",
     summary="List sweeps, newest first",
     response_model=SweepsPage,
-    responses=responses(InvalidPageToken),
+    responses=responses(access.InvalidPageToken),
     dependencies=[Security(principal, scopes=["read"])],
 )
 def list_sweeps(
@@ -134,7 +119,7 @@ def list_sweeps(
     operation_id="get_sweep",
     summary="Get a sweep and its progress",
     response_model=SweepWithDefinition,
-    responses=responses(SweepNotFound),
+    responses=responses(lookups.SweepNotFound),
     dependencies=[Security(principal, scopes=["read"])],
 )
 def get(uow: Uow, sweep_id: SweepId) -> Response:
@@ -150,7 +135,7 @@ def get(uow: Uow, sweep_id: SweepId) -> Response:
     summary="Follow a sweep's progress as events",
     response_class=StreamingResponse,
     responses=responses(
-        SweepNotFound,
+        lookups.SweepNotFound,
         others={200: {"content": {"text/event-stream": {}}, "description": "Progress until the sweep has ended"}},
     ),
 )
@@ -169,7 +154,7 @@ def events(request: Request, uow: Uow, sweep_id: SweepId, _: May) -> Response:
     operation_id="cancel_sweep",
     summary="Cancel a sweep",
     response_model=SweepDocument,
-    responses=responses(SweepNotFound),
+    responses=responses(lookups.SweepNotFound),
     dependencies=[Security(principal, scopes=["plan"])],
 )
 def cancel(uow: Uow, sweep_id: SweepId) -> Response:
@@ -184,7 +169,7 @@ def cancel(uow: Uow, sweep_id: SweepId) -> Response:
     summary="Clone a sweep, with changes",
     dependencies=[Depends(json_only)],
     response_model=SweepDocument,
-    responses=responses(*_REJECTED, SweepNotFound),
+    responses=responses(*_REJECTED, lookups.SweepNotFound),
 )
 def clone(
     uow: Uow,
@@ -223,7 +208,7 @@ async def _progress_events(database: Database, sweep_id: UUID, limiter: Capacity
     while True:
         try:
             document = await to_thread.run_sync(poll, limiter=limiter)
-        except SweepNotFound:
+        except lookups.SweepNotFound:
             return
         seen = (document["state"], document["done"], document["waiting"])
         has_ended = document["finished_at"] is not None

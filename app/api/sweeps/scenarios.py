@@ -27,27 +27,7 @@ from app.api.sweeps.documents import (
     ScenariosPage,
     SummaryDocument,
 )
-from app.errors.access import IdempotencyKeyInFlight, InvalidPageToken, NotAcceptable
-from app.errors.kafka import (
-    ArithmeticOverflow,
-    AssignorLosesCount,
-    AssignorNeverEnds,
-    BrokersWithoutRack,
-    InvalidReplicationFactor,
-    OwnedPartitionMissing,
-    PartitionsLeftUnassigned,
-    SubscribedTopicMissing,
-)
-from app.errors.lookups import ScenarioNotFound, SnapshotNotFound, SweepNotFound
-from app.errors.reassignments import NotFeasible
-from app.errors.requests import (
-    ConflictingFields,
-    ImpossibleValue,
-    LimitExceeded,
-    NotForThisKind,
-    UnknownAxis,
-    UnknownFigure,
-)
+from app.errors import access, kafka, lookups, reassignments, requests
 from app.formats import scenario_tables
 from app.services.sweeps import results
 from app.services.sweeps.results import ScenarioFilter
@@ -82,12 +62,12 @@ AxisFilter = Annotated[
     summary="List scored scenarios",
     response_model=ScenariosPage,
     responses=responses(
-        SweepNotFound,
-        InvalidPageToken,
-        NotAcceptable,
-        UnknownFigure,
-        UnknownAxis,
-        NotForThisKind,
+        lookups.SweepNotFound,
+        access.InvalidPageToken,
+        access.NotAcceptable,
+        requests.UnknownFigure,
+        requests.UnknownAxis,
+        requests.NotForThisKind,
         others={200: {"content": {media_type: {} for media_type in TABLES}, "description": "Scenarios"}},
     ),
     dependencies=[Security(principal, scopes=["read"])],
@@ -127,7 +107,7 @@ def scenarios(
     operation_id="get_scenario",
     summary="Read one scored scenario",
     response_model=ScenarioDocument,
-    responses=responses(SweepNotFound, ScenarioNotFound),
+    responses=responses(lookups.SweepNotFound, lookups.ScenarioNotFound),
     dependencies=[Security(principal, scopes=["read"])],
 )
 def scenario(uow: Uow, sweep_id: SweepId, index: examples.ScenarioIndex) -> Response:
@@ -142,23 +122,23 @@ def scenario(uow: Uow, sweep_id: SweepId, index: examples.ScenarioIndex) -> Resp
     summary="Store a scenario as a plan",
     response_model=PlanDocument | ReassignmentPlanDocument | GroupPlanDocument,
     responses=responses(
-        SweepNotFound,
-        ScenarioNotFound,
-        SnapshotNotFound,
-        NotForThisKind,
-        LimitExceeded,
-        ConflictingFields,
-        ArithmeticOverflow,
-        OwnedPartitionMissing,
-        SubscribedTopicMissing,
-        PartitionsLeftUnassigned,
-        AssignorLosesCount,
-        AssignorNeverEnds,
-        ImpossibleValue,
-        InvalidReplicationFactor,
-        BrokersWithoutRack,
-        NotFeasible,
-        IdempotencyKeyInFlight,
+        lookups.SweepNotFound,
+        lookups.ScenarioNotFound,
+        lookups.SnapshotNotFound,
+        requests.NotForThisKind,
+        requests.LimitExceeded,
+        requests.ConflictingFields,
+        kafka.ArithmeticOverflow,
+        kafka.OwnedPartitionMissing,
+        kafka.SubscribedTopicMissing,
+        kafka.PartitionsLeftUnassigned,
+        kafka.AssignorLosesCount,
+        kafka.AssignorNeverEnds,
+        requests.ImpossibleValue,
+        kafka.InvalidReplicationFactor,
+        kafka.BrokersWithoutRack,
+        reassignments.NotFeasible,
+        access.IdempotencyKeyInFlight,
     ),
 )
 def open_scenario(
@@ -178,7 +158,7 @@ def open_scenario(
     operation_id="summarise_sweep",
     summary="Get the distributions of a sweep's figures",
     response_model=SummaryDocument,
-    responses=responses(SweepNotFound, UnknownAxis, NotForThisKind),
+    responses=responses(lookups.SweepNotFound, requests.UnknownAxis, requests.NotForThisKind),
     dependencies=[Security(principal, scopes=["read"])],
 )
 def summary(
@@ -198,7 +178,7 @@ def summary(
     operation_id="get_front",
     summary="Read the Pareto front",
     response_model=FrontDocument,
-    responses=responses(SweepNotFound, NotForThisKind),
+    responses=responses(lookups.SweepNotFound, requests.NotForThisKind),
     dependencies=[Security(principal, scopes=["read"])],
 )
 def front(uow: Uow, sweep_id: SweepId) -> Response:
@@ -214,7 +194,7 @@ def front(uow: Uow, sweep_id: SweepId) -> Response:
     operation_id="get_best",
     summary="Get the best scenario, and why cheaper neighbours are not acceptable",
     response_model=BestDocument,
-    responses=responses(SweepNotFound, NotForThisKind),
+    responses=responses(lookups.SweepNotFound, requests.NotForThisKind),
     dependencies=[Security(principal, scopes=["read"])],
 )
 def best(uow: Uow, sweep_id: SweepId) -> Response:
@@ -230,7 +210,7 @@ def best(uow: Uow, sweep_id: SweepId) -> Response:
     operation_id="compare_sweeps",
     summary="Compare two sweeps",
     response_model=ComparisonDocument,
-    responses=responses(SweepNotFound, NotForThisKind),
+    responses=responses(lookups.SweepNotFound, requests.NotForThisKind),
     dependencies=[Security(principal, scopes=["read"])],
 )
 def comparison(

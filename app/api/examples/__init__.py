@@ -1,0 +1,131 @@
+"""The examples of the documentation. They run as they stand: the service stores the snapshots, plans and job named.
+
+`<name>.json` has the example bodies of one operation, in the form of OpenAPI: name → `summary` and `value`.
+"""
+
+from importlib.resources import files
+from typing import Annotated, Any
+from uuid import UUID
+
+import orjson
+from fastapi import Path
+
+EXAMPLE_SNAPSHOT_ID = UUID("01890a5d-ac96-774b-bcce-b302099a8057")
+EXAMPLE_GROUPS_SNAPSHOT_ID = UUID("01890a5d-ac96-7b62-9d0e-4a7f1c83e265")
+EXAMPLE_PLAN_ID = UUID("01890a5d-ac97-7f2e-9c41-5d1f3a2b6c70")
+EXAMPLE_GROUP_PLAN_ID = UUID("01890a5d-ac96-7e08-b3a1-7c2d5f4e9b18")
+EXAMPLE_STREAMS_PLAN_ID = UUID("01890a5d-ac99-7c3d-a5b6-2e8f7d1c4a93")
+EXAMPLE_REASSIGNMENT_PLAN_ID = UUID("01890a5d-ac9b-7a15-9f37-4b6d8e2c1f50")
+EXAMPLE_SWEEP_ID = UUID("01890a5d-ac9a-7d4e-8b21-6f3e9c0d5a82")
+EXAMPLE_JOB_ID = UUID("01890a5d-ac98-7b1a-8e3d-0f4c2d9a7e51")
+
+
+def _bodies(name: str) -> dict[str, Any]:
+    """The example bodies of one operation, by name."""
+    bodies: dict[str, Any] = orjson.loads(files("app.api.examples").joinpath(f"{name}.json").read_bytes())
+    return bodies
+
+
+SNAPSHOT_EXAMPLES = _bodies("snapshots")
+PLACE_REQUEST = _bodies("replicas")
+REASSIGNMENT_REQUEST = _bodies("reassignment")
+GROUP_REQUEST = _bodies("group")
+STREAMS_REQUEST = _bodies("streams")
+CHECK_REQUEST = _bodies("checks")
+KEYS_REQUEST = _bodies("keys")
+SWEEP_REQUEST = _bodies("sweeps")
+CLONE_REQUEST = _bodies("clones")
+
+SNAPSHOT: dict[str, Any] = SNAPSHOT_EXAMPLES["json"]["value"]
+SNAPSHOT_WITH_GROUP: dict[str, Any] = SNAPSHOT_EXAMPLES["groups"]["value"]
+PLACE: dict[str, Any] = PLACE_REQUEST["replay"]["value"]
+REASSIGNMENT: dict[str, Any] = REASSIGNMENT_REQUEST["remove"]["value"]
+GROUP: dict[str, Any] = GROUP_REQUEST["range"]["value"]
+STREAMS: dict[str, Any] = STREAMS_REQUEST["zones"]["value"]
+SWEEP: dict[str, Any] = SWEEP_REQUEST["grid"]["value"]
+SWEEP_BASE: dict[str, Any] = SWEEP["base"]
+
+_OF_EXAMPLE = {"labels": {"example": "documentation"}}
+"""Makes a stored example another plan than the one that a caller gets for the same request, and may delete."""
+STORED_PLAN, STORED_REASSIGNMENT, STORED_GROUP_PLAN, STORED_STREAMS_PLAN = (
+    request | _OF_EXAMPLE for request in (PLACE, REASSIGNMENT, GROUP, STREAMS)
+)
+"""The requests of the stored plans."""
+
+BROKERS_TEXT = """\
+10.0.0.1:9092 (id: 101 rack: use1-az1 isFenced: false) -> (
+10.0.0.2:9092 (id: 103 rack: use1-az2 isFenced: false) -> (
+10.0.0.3:9092 (id: 105 rack: use1-az4 isFenced: false) -> (
+"""
+TOPICS_TEXT = (
+    "Topic: orders\tTopicId: qZugq_NJRUyvZZHyC6trPg\tPartitionCount: 1\tReplicationFactor: 3\tConfigs: \n"
+    "\tTopic: orders\tPartition: 0\tLeader: 101\tReplicas: 101,103,105\tIsr: 101,103,105\tElr: \tLastKnownElr: \n"
+)
+GROUPS_TEXT = """\
+
+GROUP    TOPIC   PARTITION  CURRENT-OFFSET  LOG-END-OFFSET  LAG  CONSUMER-ID     HOST       CLIENT-ID
+billing  orders  0          1550            1562            12   billing-0-35ee  /10.0.1.1  billing-0
+
+GROUP           COORDINATOR (ID)          ASSIGNMENT-STRATEGY  STATE                #MEMBERS
+billing         10.0.0.1:9092  (101)      range                Stable               1
+"""
+_PASTED = BROKERS_TEXT + TOPICS_TEXT + GROUPS_TEXT
+
+SNAPSHOT_BODY: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "application/json": {
+                "schema": {"$ref": "#/components/schemas/SnapshotRequest"},
+                "examples": SNAPSHOT_EXAMPLES,
+            },
+            "multipart/form-data": {
+                "schema": {
+                    "type": "object",
+                    "required": ["cluster"],
+                    "additionalProperties": False,
+                    "properties": {
+                        "cluster": {"type": "string", "minLength": 1, "maxLength": 249},
+                        "brokers": {
+                            "type": "string",
+                            "description": "The output of kafka-broker-api-versions, registrations, or bytes.",
+                        },
+                        "topics": {"type": "string", "description": "The output of kafka-topics --describe."},
+                        "log_dirs": {"type": "string", "description": "The output of kafka-log-dirs --describe."},
+                        "groups": {
+                            "type": "string",
+                            "description": "The output of kafka-consumer-groups --describe, also with --members "
+                            "--verbose or --state, one after another; or described groups as JSON.",
+                        },
+                    },
+                },
+                "examples": {
+                    "texts": {
+                        "summary": "The output of the Kafka tools",
+                        "value": {
+                            "cluster": "example-texts",
+                            "brokers": BROKERS_TEXT,
+                            "topics": TOPICS_TEXT,
+                            "groups": GROUPS_TEXT,
+                        },
+                    }
+                },
+            },
+            "text/plain": {
+                "schema": {"type": "string"},
+                "examples": {"texts": {"summary": "The same, one after another", "value": _PASTED}},
+            },
+        },
+    }
+}
+
+SWEEP_ID = Path(examples=[str(EXAMPLE_SWEEP_ID)])
+ScenarioIndex = Annotated[int, Path(ge=0, le=2**31 - 1, examples=[0])]
+SNAPSHOT_ID = Path(examples=[str(EXAMPLE_SNAPSHOT_ID)])
+PLAN_ID = Path(
+    examples=[
+        str(plan_id)
+        for plan_id in (EXAMPLE_PLAN_ID, EXAMPLE_REASSIGNMENT_PLAN_ID, EXAMPLE_GROUP_PLAN_ID, EXAMPLE_STREAMS_PLAN_ID)
+    ]
+)
+JOB_ID = Path(examples=[str(EXAMPLE_JOB_ID)])
