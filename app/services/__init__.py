@@ -1,6 +1,6 @@
 """Use cases: a service takes records and a unit of work and calls the core once. It knows neither HTTP nor SQL.
 
-plans/           what all kinds of plans share: the pipeline, the record, pages, differences, exports, the registry
+plans/           what all kinds of plans share: the pipeline, the record, exports, the registry
 replicas/        place new topics and partitions
 reassignment/    change a cluster with the least movement
 groups/          predict a consumer group

@@ -13,9 +13,8 @@ from sqlalchemy.dialects.postgresql import insert
 from app.errors.lookups import ApiKeyNameTaken, ApiKeyNotFound
 from app.store.ids import uuid7
 from app.store.tables import api_keys
-from app.store.transaction import Store
+from app.store.transaction import Store, columns_of
 
-_COLUMNS = (api_keys.c.id, api_keys.c.name, api_keys.c.scopes, api_keys.c.created_at, api_keys.c.revoked_at)
 _PREFIX = "rackplan_"
 
 
@@ -28,6 +27,9 @@ class ApiKey:
     scopes: Sequence[str]
     created_at: datetime
     revoked_at: datetime | None
+
+
+_COLUMNS = columns_of(api_keys, ApiKey)
 
 
 class ApiKeys(Store):

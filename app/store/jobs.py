@@ -12,22 +12,10 @@ from app.errors.lookups import JobNotFound
 from app.store.ids import uuid7
 from app.store.queue import defer
 from app.store.tables import jobs
-from app.store.transaction import Store
+from app.store.transaction import Store, columns_of
 
 RUN_JOB = "run_job"
 """Name of the queue task that runs a job; its argument is the id of the job."""
-
-_COLUMNS = (
-    jobs.c.id,
-    jobs.c.kind,
-    jobs.c.state,
-    jobs.c.request,
-    jobs.c.plan_id,
-    jobs.c.error,
-    jobs.c.created_at,
-    jobs.c.started_at,
-    jobs.c.finished_at,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +31,9 @@ class Job:
     created_at: datetime
     started_at: datetime | None
     finished_at: datetime | None
+
+
+_COLUMNS = columns_of(jobs, Job)
 
 
 class Jobs(Store):

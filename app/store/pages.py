@@ -30,3 +30,8 @@ def newest_first(
     if before is not None:
         query = query.where(id_column < before)
     return query.order_by(id_column.desc()).limit(size + 1)
+
+
+def equal(table: sa.Table, **values: str | None) -> list[sa.ColumnElement[bool]]:
+    """The conditions that columns have these values; None is any."""
+    return [table.c[name] == value for name, value in values.items() if value is not None]

@@ -13,21 +13,10 @@ from app.core.model import Int32s, Placement
 from app.errors import Json
 from app.errors.lookups import PlanNotFound
 from app.store.ids import uuid7
-from app.store.pages import Page, newest_first
+from app.store.pages import Page, equal, newest_first
 from app.store.tables import plan_topics, plans
-from app.store.transaction import Store
+from app.store.transaction import Store, columns_of
 
-_HEAD = (
-    plans.c.id,
-    plans.c.kind,
-    plans.c.hash,
-    plans.c.cluster,
-    plans.c.snapshot_id,
-    plans.c.labels,
-    plans.c.request,
-    plans.c.answer,
-    plans.c.created_at,
-)
 INT32_BYTES = 4
 
 
@@ -45,6 +34,9 @@ class PlanHead:
     answer: Mapping[str, Json]
     """Everything but the assignments: prediction, seed, measures, violations, warnings."""
     created_at: datetime
+
+
+_HEAD = columns_of(plans, PlanHead)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,10 +174,7 @@ class Plans(Store):
 
 
 def _conditions(selected: PlanFilter) -> Iterable[sa.ColumnElement[bool]]:
-    if selected.kind is not None:
-        yield plans.c.kind == selected.kind
-    if selected.cluster is not None:
-        yield plans.c.cluster == selected.cluster
+    yield from equal(plans, kind=selected.kind, cluster=selected.cluster)
     if selected.topic is not None:
         named = sa.select(plan_topics.c.plan_id).where(plan_topics.c.name == selected.topic)
         yield plans.c.id.in_(named)

@@ -11,11 +11,9 @@ from sqlalchemy.dialects.postgresql import insert
 from app.errors import Json
 from app.errors.lookups import SnapshotNotFound
 from app.store.ids import uuid7
-from app.store.pages import Page, newest_first
+from app.store.pages import Page, equal, newest_first
 from app.store.tables import snapshots
-from app.store.transaction import Store
-
-_HEAD = (snapshots.c.id, snapshots.c.cluster, snapshots.c.content_hash, snapshots.c.summary, snapshots.c.created_at)
+from app.store.transaction import Store, columns_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +25,9 @@ class Snapshot:
     content_hash: str
     summary: Mapping[str, Json]
     created_at: datetime
+
+
+_HEAD = columns_of(snapshots, Snapshot)
 
 
 class Snapshots(Store):
@@ -75,9 +76,7 @@ class Snapshots(Store):
 
     def page(self, *, cluster: str | None, before: UUID | None, size: int) -> Page[Snapshot]:
         """Snapshots, newest first; `before` is the last id of the page before."""
-        query = sa.select(*_HEAD)
-        if cluster is not None:
-            query = query.where(snapshots.c.cluster == cluster)
+        query = sa.select(*_HEAD).where(*equal(snapshots, cluster=cluster))
         rows = self._reading.execute(newest_first(query, snapshots.c.id, before=before, size=size))
         return Page.of([Snapshot(*row) for row in rows], size)
 

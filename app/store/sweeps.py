@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, TypeAlias
 from uuid import UUID
 
 import orjson
@@ -14,29 +14,16 @@ from psycopg.types.json import Jsonb
 from app.errors import Json
 from app.errors.lookups import SweepNotFound
 from app.store.ids import uuid7
-from app.store.pages import Page, newest_first
+from app.store.pages import Page, equal, newest_first
 from app.store.queue import defer
 from app.store.tables import sweep_chunks, sweep_rows, sweeps
-from app.store.transaction import Store
+from app.store.transaction import Store, columns_of
 
 RUN_SWEEP = "run_sweep"
 """Name of the queue task that scores one chunk of a sweep; its argument is the id of the sweep."""
+RowDocument: TypeAlias = Mapping[str, Any]
+"""A scored scenario."""
 ENDED = ("succeeded", "failed", "cancelled")
-
-_COLUMNS = (
-    sweeps.c.id,
-    sweeps.c.kind,
-    sweeps.c.state,
-    sweeps.c.definition,
-    sweeps.c.scenarios,
-    sweeps.c.labels,
-    sweeps.c.principal,
-    sweeps.c.waiting,
-    sweeps.c.error,
-    sweeps.c.created_at,
-    sweeps.c.started_at,
-    sweeps.c.finished_at,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +52,9 @@ class Sweep:
     def has_ended(self) -> bool:
         """Whether the sweep is succeeded, failed or cancelled."""
         return self.state in ENDED
+
+
+_COLUMNS = columns_of(sweeps, Sweep)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,9 +96,6 @@ class RowFilter:
         return [*equal, *(row["axes"][name].astext == text for name, text in self.axes.items())]
 
 
-EVERY_ROW = RowFilter()
-
-
 class Sweeps(Store):
     """Sweeps in one transaction."""
 
@@ -143,16 +130,12 @@ class Sweeps(Store):
         query = sa.select(*_COLUMNS).where(sweeps.c.id == sweep_id)
         row = self._writing.execute(query.with_for_update() if for_update else query).mappings().one_or_none()
         if row is None:
-            raise SweepNotFound(f"there is no sweep {sweep_id}", sweep_id=str(sweep_id))
+            raise _not_found(sweep_id)
         return Sweep(**row)
 
     def page(self, *, kind: str | None, state: str | None, before: UUID | None, size: int) -> Page[Sweep]:
         """Sweeps, newest first; `before` is the last id of the page before."""
-        query = sa.select(*_COLUMNS)
-        if kind is not None:
-            query = query.where(sweeps.c.kind == kind)
-        if state is not None:
-            query = query.where(sweeps.c.state == state)
+        query = sa.select(*_COLUMNS).where(*equal(sweeps, kind=kind, state=state))
         rows = self._reading.execute(newest_first(query, sweeps.c.id, before=before, size=size)).mappings()
         return Page.of([Sweep(**row) for row in rows], size)
 
@@ -210,7 +193,7 @@ class Sweeps(Store):
     def delete(self, sweep_id: UUID) -> None:
         """Delete a sweep with its rows, or raise `SweepNotFound`."""
         if self._writing.execute(sweeps.delete().where(sweeps.c.id == sweep_id)).rowcount == 0:
-            raise SweepNotFound(f"there is no sweep {sweep_id}", sweep_id=str(sweep_id))
+            raise _not_found(sweep_id)
 
     # -- rows --------------------------------------------------------------------------------------------------------
 
@@ -222,7 +205,7 @@ class Sweeps(Store):
         order: Order,
         after: tuple[float | None, int] | None,
         size: int,
-    ) -> Page[tuple[int, Mapping[str, Any]]]:
+    ) -> Page[tuple[int, RowDocument]]:
         """A page of rows, each with its index.
 
         `after` identifies the last row of the previous page: its value of the order's field, and its index.
@@ -244,10 +227,9 @@ class Sweeps(Store):
         rows = [(number, document) for number, document in self._reading.execute(query.limit(size + 1))]
         return Page.of(rows, size)
 
-    def row(self, sweep_id: UUID, index: int) -> Mapping[str, Any] | None:
+    def row(self, sweep_id: UUID, index: int) -> RowDocument | None:
         """One row, or None if the scenario has not been scored."""
-        query = sa.select(sweep_rows.c.row).where(sweep_rows.c.sweep_id == sweep_id, sweep_rows.c.index == index)
-        return self._reading.scalars(query).one_or_none()
+        return next((row for _, row in self.chosen(sweep_id, [index])), None)
 
     def count(self, sweep_id: UUID, *, where: RowFilter) -> int:
         """Number of selected rows."""
@@ -257,24 +239,22 @@ class Sweeps(Store):
     def numbers(self, sweep_id: UUID, fields: Sequence[str], *, where: RowFilter) -> list[tuple[Any, ...]]:
         """The index and these fields, as numbers, of every selected row, by index."""
         columns = [sa.cast(sweep_rows.c.row[field].astext, sa.Double) for field in fields]
-        query = sa.select(sweep_rows.c.index, *columns)
-        query = query.where(sweep_rows.c.sweep_id == sweep_id, *where.conditions())
-        return [tuple(values) for values in self._reading.execute(query.order_by(sweep_rows.c.index))]
+        return self._by_index(sweep_id, columns, where.conditions())
 
-    def chosen(self, sweep_id: UUID, indices: Iterable[int]) -> list[tuple[int, Mapping[str, Any]]]:
+    def chosen(self, sweep_id: UUID, indices: Iterable[int]) -> list[tuple[int, RowDocument]]:
         """These rows, by index."""
-        query = sa.select(sweep_rows.c.index, sweep_rows.c.row).where(
-            sweep_rows.c.sweep_id == sweep_id, sweep_rows.c.index.in_(list(indices))
-        )
-        return [(number, row) for number, row in self._reading.execute(query.order_by(sweep_rows.c.index))]
+        return self._by_index(sweep_id, [sweep_rows.c.row], [sweep_rows.c.index.in_(list(indices))])
 
-    def having(self, sweep_id: UUID, field: str, values: Sequence[int]) -> list[tuple[int, Mapping[str, Any]]]:
+    def having(self, sweep_id: UUID, field: str, values: Sequence[int]) -> list[tuple[int, RowDocument]]:
         """The rows in which this field has one of these values, by index."""
         value = sa.cast(sweep_rows.c.row[field].astext, sa.BigInteger)
-        query = sa.select(sweep_rows.c.index, sweep_rows.c.row).where(
-            sweep_rows.c.sweep_id == sweep_id, value.in_(list(values))
-        )
-        return [(number, row) for number, row in self._reading.execute(query.order_by(sweep_rows.c.index))]
+        return self._by_index(sweep_id, [sweep_rows.c.row], [value.in_(list(values))])
+
+    def _by_index(
+        self, sweep_id: UUID, columns: Sequence[sa.ColumnElement[Any]], conditions: Sequence[sa.ColumnElement[bool]]
+    ) -> list[tuple[Any, ...]]:
+        query = sa.select(sweep_rows.c.index, *columns).where(sweep_rows.c.sweep_id == sweep_id, *conditions)
+        return [tuple(values) for values in self._reading.execute(query.order_by(sweep_rows.c.index))]
 
     def _set(self, sweep_id: UUID, **values: object) -> None:
         self._writing.execute(sweeps.update().where(sweeps.c.id == sweep_id).values(**values))
@@ -293,3 +273,7 @@ class Sweeps(Store):
 
 def _unchanged(fragment: object) -> bytes:
     return orjson.dumps(fragment)
+
+
+def _not_found(sweep_id: UUID) -> SweepNotFound:
+    return SweepNotFound(f"there is no sweep {sweep_id}", sweep_id=str(sweep_id))

@@ -1,5 +1,7 @@
 """A transaction that begins with its first statement, and returns its connection while it is not needed."""
 
+from dataclasses import fields
+
 import sqlalchemy as sa
 
 from app.errors.access import ServiceBusy
@@ -61,6 +63,11 @@ class Transaction:
         connection, self._connection, self._is_pinned = self._connection, None, False
         if connection is not None:
             connection.close()
+
+
+def columns_of(table: sa.Table, record: type) -> tuple[sa.Column[object], ...]:
+    """The columns of a table that a dataclass has as fields, in the order of the fields."""
+    return tuple(table.c[field.name] for field in fields(record))
 
 
 class Store:

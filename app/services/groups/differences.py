@@ -15,8 +15,7 @@ from app.core.model import INT32_MAX, NO_REPLICA, Int32s, Int64s
 from app.errors.lookups import PlanNotFound, SnapshotNotFound
 from app.errors.requests import ConflictingFields
 from app.services import snapshots
-from app.services.groups.readers import readers_of_all
-from app.services.groups.stored import StoredGroup, member_ids, stored_group
+from app.services.groups.stored import StoredGroup, member_ids, readers_of_all, stored_group
 from app.services.plans import Difference, Plan, named_plan
 from app.store.database import UnitOfWork
 

@@ -11,15 +11,14 @@ from app.core.groups.model import GroupMetadata
 from app.core.model import Placement
 from app.errors import Json
 from app.errors.requests import ConflictingFields, DuplicateMember, DuplicateTopic
-from app.services.groups import comparison, reports
-from app.services.groups.cautions import cautions_of
-from app.services.groups.predictions import Prediction, predict
-from app.services.groups.readers import readers_of
+from app.services.groups import reports
+from app.services.groups.predictions import Prediction, cautions_of, predict
 from app.services.groups.requests import READER, GroupRequest
 from app.services.groups.sources import GroupSource, event_of, metadata_of, source_of
+from app.services.groups.stored import readers_of
 from app.services.limits import Limits
 from app.services.plans import Allowance, Planner, Site, as_json
-from app.services.snapshots import check_brokers, first_repeated
+from app.services.snapshots import check_brokers, first_repeated, require_distinct
 
 KIND = "group"
 
@@ -91,7 +90,10 @@ class _GroupPlanner(Planner[GroupRequest, GroupProblem, Prediction]):
             "assignor": first.name,
             "protocol": first.protocol.value,
             **_report(source, solution),
-            "comparison": [comparison.row(solution, source), *(comparison.compared(each, source) for each in others)],
+            "comparison": [
+                reports.comparison_row(solution, source),
+                *(reports.compared(each, source) for each in others),
+            ],
             "steps": _steps(problem, solution),
             "trigger": None if problem.previous is None else _trigger(problem, problem.previous),
             "violations": as_json(_violations(solution, source)),
@@ -111,10 +113,7 @@ def _check_lists(request: GroupRequest, limits: Limits) -> None:
     limits.check_count("members", request.members or (), path=("members",))
     limits.check_count("events", request.events, path=("events",))
     names = [topic.name for topic in request.topics or ()]
-    if (twice := first_repeated(names)) is not None:
-        raise DuplicateTopic(
-            f"topic {names[twice]} is listed twice", path=("topics", twice, "name"), value=names[twice]
-        )
+    require_distinct("topic", names, DuplicateTopic, lambda place: ("topics", place, "name"))
     limits.check_number("partitions", sum(topic.partitions for topic in request.topics or ()), path=("topics",))
     _require_distinct(request)
 
@@ -122,10 +121,7 @@ def _check_lists(request: GroupRequest, limits: Limits) -> None:
 def _require_distinct(request: GroupRequest) -> None:
     members = request.members or ()
     ids = [member.member_id for member in members]
-    if (twice := first_repeated(ids)) is not None:
-        raise DuplicateMember(
-            f"member {ids[twice]} is listed twice", path=("members", twice, "member_id"), value=ids[twice]
-        )
+    require_distinct("member", ids, DuplicateMember, lambda place: ("members", place, "member_id"))
     places = [place for place, member in enumerate(members) if member.group_instance_id]
     instances = [str(members[place].group_instance_id) for place in places]
     if (twice := first_repeated(instances)) is not None:

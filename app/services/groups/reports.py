@@ -1,4 +1,4 @@
-"""Predictions and events as a group plan writes them: by member and topic, not by array."""
+"""Predictions, comparisons and events as a group plan writes them: by member and topic, not by array."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -12,9 +12,12 @@ from app.core.groups.measures.locality import Locality, locality, member_loads
 from app.core.groups.model import GroupAssignment, GroupMetadata, Member
 from app.core.groups.optimum.by_load import balance_by_load
 from app.core.groups.optimum.optimal import optimum
+from app.core.groups.registry import Assignor
 from app.core.measures.violations import NAMED_PARTITIONS
 from app.core.model import Int64s
-from app.errors import Json
+from app.errors import Failure, Json
+from app.errors.kafka import KafkaRefuses
+from app.services.groups.predictions import Prediction, predict
 from app.services.groups.sources import GroupSource
 
 
@@ -169,4 +172,43 @@ def trigger_json(verdict: Trigger) -> dict[str, Json]:
         "would_rebalance": verdict.would_rebalance,
         "because": [change(of) for of in verdict.because],
         "unseen": [change(of) for of in verdict.unseen],
+    }
+
+
+def compared(assignor: Assignor, source: GroupSource) -> dict[str, Json]:
+    """What an assignor makes of the group; where Kafka's own code fails on it, that is what the line says."""
+    try:
+        return comparison_row(predict(assignor, source), source)
+    except Failure as failure:
+        error: dict[str, Json] = {"code": failure.code, "detail": failure.detail}
+        if isinstance(failure, KafkaRefuses):
+            error["kafka_exception"] = failure.kafka.exception
+        unknown: dict[str, Json] = dict.fromkeys(
+            ("in_rack", "cross_rack", "unknown", "in_rack_share", "moved", "revoked", "phases", "loads")
+        )
+        return _assignor_json(assignor) | unknown | {"error": error}
+
+
+def comparison_row(prediction: Prediction, source: GroupSource) -> dict[str, Json]:
+    """The line of an assignor that has answered."""
+    loads = loads_json(prediction.members, source, prediction.assignment)
+    return (
+        _assignor_json(prediction.assignor)
+        | locality_json(prediction.members, source, prediction.assignment)
+        | {
+            "moved": prediction.moved,
+            "revoked": prediction.revoked,
+            "phases": None if prediction.rebalance is None else len(prediction.rebalance.phases),
+            "loads": {name: evenness for name, evenness in loads.items() if name != "per_member"},
+            "error": None,
+        }
+    )
+
+
+def _assignor_json(assignor: Assignor) -> dict[str, Json]:
+    return {
+        "assignor": assignor.name,
+        "runs_on": assignor.runs_on,
+        "protocol": assignor.protocol.value,
+        "rack_aware": assignor.is_rack_aware,
     }

@@ -24,8 +24,15 @@ from app.core.recorded import RecordedGroup
 from app.errors import FieldPath
 from app.errors.requests import ConflictingFields, DuplicateTopic, LimitExceeded
 from app.services.cautions import Caution
-from app.services.groups.members import ListedMember, from_the_future, listed_member
-from app.services.groups.recorded import missing_from, recorded_group, recorded_lag, recorded_member
+from app.services.groups.members import (
+    ListedMember,
+    from_the_future,
+    listed_member,
+    missing_from,
+    recorded_group,
+    recorded_lag,
+    recorded_member,
+)
 from app.services.groups.requests import (
     Balance,
     ChangedRacks,

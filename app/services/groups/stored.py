@@ -1,13 +1,23 @@
-"""The group of a stored plan: members and metadata, read from the stored request again."""
+"""A stored group plan: its rows, the readers of each partition, and its members and metadata.
 
+A row has the positions of the readers in the list of members, topic by topic.
+
+"""
+
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from app.core.groups.model import GroupMetadata, Member
+import numpy as np
+
+from app.core.groups.arrays.partition_table import NO_ROW, members_of_entries, partition_table
+from app.core.groups.model import GroupAssignment, GroupMetadata, Member
 from app.core.groups.registry import ASSIGNORS, Assignor
-from app.core.model import Cluster
+from app.core.model import NO_MEMBER, NO_REPLICA, Cluster, Int32s, Int64s, Placement
+from app.errors import Json
 from app.services.groups.requests import READER
 from app.services.groups.sources import source_of
+from app.services.plans import PlannedPartition
 from app.store.plans import NewPlan, PlanHead
 
 
@@ -31,3 +41,41 @@ def member_ids(head: PlanHead | NewPlan) -> list[str]:
     """The members' ids at those places, from the answer alone."""
     loads: Any = head.answer["loads"]
     return [member["member_id"] for member in loads["per_member"]]
+
+
+def readers_of(members: Sequence[Member], metadata: GroupMetadata, assignment: GroupAssignment) -> list[Placement]:
+    """The readers of each partition of subscribed topics."""
+    subscribed = {topic for member in members for topic in member.topics}
+    return [topic for topic in readers_of_all(members, metadata, assignment) if topic.topic in subscribed]
+
+
+def readers_of_all(
+    members: Sequence[Member], metadata: GroupMetadata, assignment: GroupAssignment
+) -> Iterator[Placement]:
+    """The readers of each partition of every topic, as positions in the list of members; topics by name."""
+    table = partition_table(metadata)
+    rows = table.rows_of(assignment.topics, assignment.topic_index, assignment.partitions)
+    readers = members_of_entries(assignment, [member.id for member in members])
+    known = (rows != NO_ROW) & (readers != NO_MEMBER)
+    by_row = _listed(rows[known], readers[known], table.rows)
+    for name, begin, end in zip(table.topics, table.starts[:-1].tolist(), table.starts[1:].tolist(), strict=True):
+        if end > begin:
+            yield Placement(name, 0, by_row[begin:end])
+
+
+def partition_json(head: PlanHead, row: PlannedPartition) -> dict[str, Json]:
+    """One partition of a plan, and the members that read it: one at most, but in share groups."""
+    members: Any = head.answer["loads"]
+    readers: list[Json] = [members["per_member"][place]["member_id"] for place in row.row if place != NO_REPLICA]
+    return {"topic": row.topic, "partition": row.partition, "members": readers}
+
+
+def _listed(rows: Int64s, readers: Int32s, count: int) -> Int32s:
+    """(count, widest) int32: the readers of each row, padded."""
+    order = np.lexsort((readers, rows))
+    rows, readers = rows[order], readers[order]
+    times = np.bincount(rows, minlength=count)
+    place = np.arange(len(rows)) - np.repeat(np.cumsum(times) - times, times)
+    listed = np.full((count, max(int(times.max(initial=0)), 1)), NO_REPLICA, np.int32)
+    listed[rows, place] = readers
+    return listed

@@ -1,16 +1,24 @@
 """What every kind of plan shares.
 
 pipeline.py      the one way from a request to a plan, and the protocol of a kind
-record.py        a plan as it is stored
-outcomes.py      what became of each attempt to make a plan, for logs and metrics
-pages.py         a page of its partitions
-differences.py   the difference between two plans
+record.py        a stored plan, a page of its partitions, its difference from another plan
+outcomes.py      the outcome of each attempt to make a plan, for logs and metrics
 exports.py       the file formats of plans
 kinds.py         the registry of plan kinds; import it by its own name, since the kinds import this package
 """
 
-from app.services.plans.differences import Difference, named_plan
 from app.services.plans.exports import BATCH, FORMATS, MARKDOWN_ROWS, ClusterOf, Format, Write
-from app.services.plans.pages import PartitionsPage, PlannedPartition, partitions
 from app.services.plans.pipeline import Allowance, Planner, PlanRequest, Site, check_job, draft_plan, make_plan, run_job
-from app.services.plans.record import JSON_OPTIONS, Plan, as_json, load, made_on, summary
+from app.services.plans.record import (
+    JSON_OPTIONS,
+    Difference,
+    PartitionsPage,
+    Plan,
+    PlannedPartition,
+    as_json,
+    load,
+    made_on,
+    named_plan,
+    partitions,
+    summary,
+)

@@ -1,5 +1,6 @@
-"""A plan as it is stored: its record, its summary and the cluster that it was made on."""
+"""A stored plan: its record, its summary, pages of its partitions, and its difference from another plan."""
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
@@ -8,6 +9,9 @@ import orjson
 
 from app.core import ENGINE_VERSION
 from app.core.model import Broker, Cluster, Placement
+from app.errors import Json
+from app.errors.lookups import PlanNotFound
+from app.errors.requests import ConflictingFields
 from app.services import snapshots
 from app.store.database import UnitOfWork
 from app.store.plans import NewPlan, PlanHead
@@ -59,3 +63,67 @@ def made_on(uow: UnitOfWork, head: PlanHead) -> Cluster:
         for broker in listed
     ]
     return Cluster(head.cluster or "", tuple(brokers))
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedPartition:
+    """One row of a plan: the brokers of a partition, or positions of its readers; the kind defines which."""
+
+    topic: str
+    partition: int
+    row: Sequence[int]
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionsPage:
+    """Some partitions of a plan, their total number, and the offset of the next page; None on the last one."""
+
+    items: Sequence[PlannedPartition]
+    total: int
+    next_offset: int | None
+
+
+def partitions(uow: UnitOfWork, plan_id: UUID, *, topic: str | None, offset: int, size: int) -> PartitionsPage:
+    """A page of a plan's partitions, by topic in the plan's order and partition id; only the page's rows are read."""
+    topics = [shape for shape in uow.plans.topics(plan_id) if topic is None or shape.name == topic]
+    items: list[PlannedPartition] = []
+    skipped = 0
+    for shape in topics:
+        start = max(offset - skipped, 0)
+        stop = min(offset + size - skipped, shape.partitions)
+        if start < stop:
+            rows = uow.plans.rows(plan_id, shape, start=start, stop=stop).tolist()
+            first = shape.first_partition_id + start
+            items += [PlannedPartition(shape.name, first + i, row) for i, row in enumerate(rows)]
+        skipped += shape.partitions
+    return PartitionsPage(items, skipped, offset + size if offset + size < skipped else None)
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """The difference between two plans, or between a plan and the state before it.
+
+    Parameters
+    ----------
+    summary : counts. total : the number of partitions that differ.
+    items : differences start … stop − 1 of them, by topic and partition id, as JSON or records of the core.
+    """
+
+    summary: Mapping[str, Json]
+    total: int
+    items: Callable[[int, int], Sequence[object]]
+
+
+def named_plan(uow: UnitOfWork, plan: Plan, against: UUID) -> Plan | None:
+    """The plan of the id `against`; None if there is none.
+
+    Raises `ConflictingFields` where it is of another kind: the two have nothing in common.
+    """
+    try:
+        named = load(uow, against)
+    except PlanNotFound:
+        return None
+    if named.head.kind != plan.head.kind:
+        detail = f"{against} is a {named.head.kind} plan, and a {plan.head.kind} plan is compared with one of its kind"
+        raise ConflictingFields(detail, path=("against",), value=str(against))
+    return named

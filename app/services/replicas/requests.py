@@ -15,7 +15,7 @@ from app.errors.kafka import InvalidPartitions, KafkaError
 from app.errors.requests import ConflictingFields, DuplicateTopic
 from app.services.limits import Limits
 from app.services.plans import as_json
-from app.services.snapshots import check_brokers, first_repeated
+from app.services.snapshots import check_brokers, require_distinct
 
 KIND = "replicas"
 
@@ -70,10 +70,7 @@ def check(request: ReplicasRequest, limits: Limits) -> None:
     check_brokers(request.brokers or (), limits)
     limits.check_count("topics", request.topics, path=("topics",))
     names = [topic.name for topic in request.topics]
-    if (twice := first_repeated(names)) is not None:
-        raise DuplicateTopic(
-            f"topic {names[twice]} is listed twice", path=("topics", twice, "name"), value=names[twice]
-        )
+    require_distinct("topic", names, DuplicateTopic, lambda place: ("topics", place, "name"))
     replicas = sum(max(topic.partitions, 0) * max(topic.replication_factor, 0) for topic in request.topics)
     limits.check_number("partitions", partitions_of(request), path=("topics",))
     limits.check_number("replicas", replicas, path=("topics",))

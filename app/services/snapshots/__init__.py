@@ -5,4 +5,12 @@ cautions.py   warnings about missing or inconsistent parts of a snapshot
 """
 
 from app.services.snapshots.cautions import of_assembly, of_cluster
-from app.services.snapshots.records import check_brokers, first_repeated, is_fresh, keep, load, require_unchanged
+from app.services.snapshots.records import (
+    check_brokers,
+    first_repeated,
+    is_fresh,
+    keep,
+    load,
+    require_distinct,
+    require_unchanged,
+)

@@ -1,12 +1,12 @@
 """Store the state of a cluster and find it again."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from hashlib import sha256
 from uuid import UUID
 
 from app.core.model import Broker, Cluster, Topic
 from app.core.recorded import RecordedGroup
-from app.errors import FieldPath
+from app.errors import Failure, FieldPath
 from app.errors.quotation import quoted
 from app.errors.requests import (
     DuplicateBroker,
@@ -85,16 +85,12 @@ def check_brokers(brokers: Sequence[Broker], limits: Limits) -> None:
     """Raise `DuplicateBroker` or `LimitExceeded` if a list of brokers is not valid."""
     limits.check_count("brokers", brokers, path=("brokers",))
     ids = [broker.id for broker in brokers]
-    if (twice := first_repeated(ids)) is not None:
-        raise DuplicateBroker(f"broker {ids[twice]} is listed twice", path=("brokers", twice, "id"), value=ids[twice])
+    require_distinct("broker", ids, DuplicateBroker, lambda place: ("brokers", place, "id"))
 
 
 def _check_topics(topics: Sequence[Topic]) -> None:
     names = [topic.name for topic in topics]
-    if (twice := first_repeated(names)) is not None:
-        raise DuplicateTopic(
-            f"topic {names[twice]} is listed twice", path=("topics", twice, "name"), value=names[twice]
-        )
+    require_distinct("topic", names, DuplicateTopic, lambda place: ("topics", place, "name"))
     known = [(index, topic.topic_id) for index, topic in enumerate(topics) if topic.topic_id is not None]
     if (twice := first_repeated([topic_id for _, topic_id in known])) is not None:
         index, topic_id = known[twice]
@@ -126,6 +122,14 @@ def _check_groups(groups: Sequence[RecordedGroup]) -> None:
                 path=(*path, "offsets", twice, "partition"),
                 value=partition,
             )
+
+
+def require_distinct(
+    noun: str, values: Sequence[int | str], failure: type[Failure], path: Callable[[int], FieldPath]
+) -> None:
+    """Raise `failure` if a value is listed twice. `path` is that of the value at a position of the list."""
+    if (twice := first_repeated(values)) is not None:
+        raise failure(f"{noun} {values[twice]} is listed twice", path=path(twice), value=values[twice])
 
 
 def first_repeated(values: Sequence[Hashable]) -> int | None:

@@ -10,7 +10,7 @@ from app.errors import FieldPath
 from app.errors.requests import ConflictingFields
 from app.errors.texts import MalformedText
 from app.formats import topology_text
-from app.services.snapshots import first_repeated
+from app.services.snapshots import require_distinct
 from app.services.streams.requests import StreamsRequest, SubtopologyRequest
 
 
@@ -69,9 +69,7 @@ def partitions_of(subtopologies: Sequence[SubtopologyRequest], metadata: GroupMe
     if not subtopologies:
         return None
     ids = [subtopology.id for subtopology in subtopologies]
-    if (twice := first_repeated(ids)) is not None:
-        path = ("subtopologies", twice, "id")
-        raise ConflictingFields(f"subtopology {ids[twice]} is listed twice", path=path, value=ids[twice])
+    require_distinct("subtopology", ids, ConflictingFields, lambda place: ("subtopologies", place, "id"))
     sources: dict[TaskId, list[TopicPartition]] = {}
     changelogs: dict[TaskId, list[TopicPartition]] = {}
     for place, subtopology in enumerate(subtopologies):

@@ -6,7 +6,7 @@ kind.py        what a kind provides; kinds.py the table of all kinds
 capacity.py    a base scenario and axes over it; measured_topics.py reads its topics from a snapshot
 draws.py       one placement with many seeds
 groups.py      consumer groups under assignors, with members lost and added
-keys.py        a dataset of keys under partitioners; datasets.py decides which datasets may be read
+keys.py        a dataset of keys under partitioners, and which datasets may be read
 reassignment.py  brokers removed and added, and what moves
 """
 

@@ -13,7 +13,7 @@ from app.formats import ingress_rates
 from app.services import snapshots
 from app.services.cautions import Caution
 from app.services.limits import Limits
-from app.services.snapshots import first_repeated
+from app.services.snapshots import first_repeated, require_distinct
 from app.store.database import UnitOfWork
 
 _AT: FieldPath = ("base", "measured")
@@ -97,9 +97,7 @@ def _stated(
 ) -> tuple[dict[str, Mapping[str, Any]], list[Mapping[str, Any]]]:
     """The stated fields of each measured topic, and the topics that are only planned."""
     names = [entry["name"] for entry in entries]
-    if (twice := first_repeated(names)) is not None:
-        path = ("base", "topics", twice, "name")
-        raise ConflictingFields(f"topic {names[twice]} is listed twice", path=path, value=names[twice])
+    require_distinct("topic", names, ConflictingFields, lambda place: ("base", "topics", place, "name"))
     measured = {topic.name for topic in chosen}
     for place, entry in enumerate(entries):
         for needed in ("partitions", "replication_factor"):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from app.core.groups.classic import cooperative_sticky
 from app.core.groups.model import GroupMetadata
 from app.errors.kafka import NoMembers
-from app.services.vectors.groups_sticky import ANSWERS
+from app.services.vectors.groups import ANSWERS
 from app.services.vectors.refusals import attempt
 from tests.core.groups.assignor_cases import measured
 from tests.core.groups.sticky_cases import (

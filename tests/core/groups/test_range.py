@@ -13,7 +13,7 @@ from app.core.groups.model import GroupMetadata, Member
 from app.core.jvm import JavaHashMap, JavaHashSet
 from app.core.jvm.hashes import STRING, utf16_order
 from app.core.model import unpadded
-from app.services.vectors.groups_classic import ANSWERS
+from app.services.vectors.groups import ANSWERS
 from app.services.vectors.refusals import attempt
 from tests.core.groups.assignor_cases import Lists, classic_groups, lists, measured, metadata, written
 

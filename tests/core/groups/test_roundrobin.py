@@ -14,7 +14,7 @@ from app.core.groups.model import GroupMetadata, Member
 from app.core.jvm import JavaHashMap
 from app.core.jvm.hashes import STRING, utf16_order
 from app.errors.kafka import NoMembers
-from app.services.vectors.groups_classic import ANSWERS
+from app.services.vectors.groups import ANSWERS
 from app.services.vectors.refusals import attempt
 from tests.core.groups.assignor_cases import Lists, classic_groups, lists, measured, metadata, written
 

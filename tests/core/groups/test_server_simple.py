@@ -10,7 +10,7 @@ from app.core.groups.model import Member
 from app.core.groups.server.group import SubscriptionType
 from app.core.groups.server.simple import assign
 from app.errors.kafka import SubscribedTopicMissing
-from app.services.vectors.groups_server import ANSWERS
+from app.services.vectors.groups import ANSWERS
 from app.services.vectors.refusals import attempt
 from tests.core.groups.assignor_cases import lists, measured, server_groups
 

@@ -15,7 +15,7 @@ from app.core.groups.server.group import SubscriptionType
 from app.core.groups.server.uniform import assign
 from app.core.groups.server.uniform_homogeneous import Remainder
 from app.errors.kafka import KafkaRefuses, OwnedPartitionMissing, PartitionsLeftUnassigned, SubscribedTopicMissing
-from app.services.vectors.groups_server import ANSWERS
+from app.services.vectors.groups import ANSWERS
 from app.services.vectors.refusals import attempt
 from tests.core.groups.assignor_cases import lists, measured, server_groups, written
 from tests.core.groups.uniform_by_hand import Answer, Heterogeneous, Thrown, homogeneous

@@ -18,7 +18,7 @@ from app.core.jvm import JavaHashSet
 from app.core.jvm.hashes import TOPIC_PARTITION
 from app.errors.kafka import AssignorLosesCount, AssignorNeverEnds, KafkaRefuses, NoMembers, OwnedPartitionMissing
 from app.formats.assignor_user_data import read_sticky, write_sticky
-from app.services.vectors.groups_sticky import ANSWERS
+from app.services.vectors.groups import ANSWERS
 from app.services.vectors.refusals import attempt
 from tests.core.groups.assignor_cases import measured
 from tests.core.groups.sticky_cases import (
