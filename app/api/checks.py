@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 import orjson
 from fastapi import APIRouter, Body, Depends, Response
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, TypeAdapter
 
 from app.api import examples
 from app.api.dependencies import RequestLimits, Uow, json_only
@@ -21,10 +21,13 @@ from app.errors.access import IdempotencyKeyInFlight, UnsupportedMediaType
 from app.errors.lookups import SnapshotNotFound
 from app.errors.reassignments import ReassignmentUnderWay
 from app.errors.requests import IllegalReassignment
-from app.formats.reassignment import PartitionReassignment, Reassignment
+from app.formats.reassignment import Reassignment
 from app.services import checks
 
 router = APIRouter(prefix="/v1/checks", tags=["checks"])
+
+
+_REASSIGNMENT = TypeAdapter(Reassignment)
 
 
 class ReassignedPartition(RequestModel):
@@ -125,16 +128,11 @@ def check(
     """
 
     def answer() -> Response:
-        partitions = tuple(
-            PartitionReassignment(
-                p.topic, p.partition, tuple(p.replicas), None if p.log_dirs is None else tuple(p.log_dirs)
-            )
-            for p in body.reassignment.partitions
-        )
+        posted = _REASSIGNMENT.validate_python(body.reassignment.model_dump(exclude={"version"}))
         result = checks.check(
             uow,
             body.snapshot_id,
-            Reassignment(partitions),
+            posted,
             limits,
             running_reassignment=body.running_reassignment,
         )

@@ -1,12 +1,16 @@
 """Consumer groups as a snapshot's request writes them."""
 
-from base64 import b64decode
+from typing import Annotated
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from app.api.fields import Base64, Generation, GroupString, Int64, PartitionId, Rack, TopicName
 from app.api.fields import Request as RequestModel
-from app.core.recorded import RecordedGroup, RecordedMember, RecordedOffset, TopicPartitions
+from app.core.recorded import RecordedGroup
+from app.formats import recorded_json
+
+ByTopic = Annotated[dict[TopicName, list[PartitionId]], AfterValidator(lambda by_topic: dict(sorted(by_topic.items())))]
+"""Partitions by topic; the order in which a caller writes the topics says nothing."""
 
 
 class RecordedMemberRequest(RequestModel):
@@ -18,25 +22,10 @@ class RecordedMemberRequest(RequestModel):
     group_instance_id: GroupString | None = None
     rack_id: Rack | None = None
     topics: list[TopicName] | None = Field(None, description="As subscribed.")
-    owned_partitions: dict[TopicName, list[PartitionId]] | None = Field(None, description="What it said it owns.")
+    owned_partitions: ByTopic | None = Field(None, description="What it said it owns.")
     generation_id: Generation | None = Field(None, description="Of what it owns.")
     user_data: Base64 | None = Field(None, description="The assignor's own bytes in the subscription, in base64.")
-    assigned_partitions: dict[TopicName, list[PartitionId]] | None = Field(None, description="What it was given.")
-
-    def core(self) -> RecordedMember:
-        """As the core knows it."""
-        return RecordedMember(
-            member_id=self.member_id,
-            client_id=self.client_id,
-            host=self.host,
-            group_instance_id=self.group_instance_id,
-            rack_id=self.rack_id or None,
-            topics=None if self.topics is None else tuple(self.topics),
-            owned=_by_topic(self.owned_partitions),
-            generation_id=self.generation_id,
-            user_data=None if self.user_data is None else b64decode(self.user_data),
-            assigned=_by_topic(self.assigned_partitions),
-        )
+    assigned_partitions: ByTopic | None = Field(None, description="What it was given.")
 
 
 class RecordedOffsetRequest(RequestModel):
@@ -61,15 +50,4 @@ class RecordedGroupRequest(RequestModel):
 
     def core(self) -> RecordedGroup:
         """As the core knows it."""
-        return RecordedGroup(
-            group_id=self.group_id,
-            state=self.state,
-            assignor=self.assignor,
-            members=tuple(member.core() for member in self.members),
-            offsets=tuple(RecordedOffset(**offset.model_dump()) for offset in self.offsets),
-        )
-
-
-def _by_topic(partitions: dict[str, list[int]] | None) -> tuple[TopicPartitions, ...] | None:
-    """By topic, as a client's subscription has them; the order of an object's keys says nothing."""
-    return None if partitions is None else tuple(TopicPartitions(t, tuple(partitions[t])) for t in sorted(partitions))
+        return recorded_json.group(self.model_dump())

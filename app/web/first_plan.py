@@ -47,18 +47,7 @@ _TOPICS = (
 )
 
 EXAMPLE: Mapping[str, str] = MappingProxyType(
-    {
-        "cluster": "example",
-        "brokers_text": _BROKERS,
-        "topics_text": _TOPICS,
-        "log_dirs_text": "",
-        "topic": "orders",
-        "partitions": "12",
-        "replication_factor": "3",
-        "algorithm": "admin_utils",
-        "rack_mode": "",
-        "seed": "",
-    }
+    {**EMPTY, "cluster": "example", "brokers_text": _BROKERS, "topics_text": _TOPICS, "topic": "orders"}
 )
 """The fields of the form with a small cluster, as the Kafka tools print it."""
 

@@ -197,7 +197,7 @@ def require_same(rows: Sequence[Row], expected_answer: KeysAnswer, keys: Sequenc
     """Every figure is what the service says of the keys one by one."""
     assert len(rows) == len(NAMES) * len(COUNTS)
     for index, row in enumerate(rows):
-        placed = expected_answer.placed[index // len(COUNTS)]
+        placed = expected_answer.partitioners[index // len(COUNTS)]
         at = index % len(COUNTS)
         assert row["axes"] == {"partitioner": placed.partitioner, "partitions": COUNTS[at]}
         assert (row["records"], row["records_without_key"]) == (len(keys), sum(key is None for key in keys))

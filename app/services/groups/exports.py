@@ -17,19 +17,15 @@ from app.store.plans import NewPlan
 _IN_RACK, _CROSS_RACK, _UNKNOWN = range(len(reader_tables.LOCALITIES))
 
 
-def _csv(plan: Plan | NewPlan, cluster_of: ClusterOf) -> bytes:
-    return reader_tables.write_csv(*_readers(plan, cluster_of))
-
-
-def _markdown(plan: Plan | NewPlan, cluster_of: ClusterOf) -> bytes:
-    return reader_tables.write_markdown(*_readers(plan, cluster_of), limit=MARKDOWN_ROWS).encode()
-
-
-def _arrow(plan: Plan | NewPlan, cluster_of: ClusterOf) -> bytes:
-    return reader_tables.write_arrow(*_readers(plan, cluster_of))
-
-
-EXPORTS: Mapping[str, Write] = MappingProxyType({"csv": _csv, "markdown": _markdown, "arrow": _arrow})
+EXPORTS: Mapping[str, Write] = MappingProxyType(
+    {
+        "csv": lambda plan, cluster_of: reader_tables.write_csv(*_readers(plan, cluster_of)),
+        "markdown": lambda plan, cluster_of: reader_tables.write_markdown(
+            *_readers(plan, cluster_of), limit=MARKDOWN_ROWS
+        ).encode(),
+        "arrow": lambda plan, cluster_of: reader_tables.write_arrow(*_readers(plan, cluster_of)),
+    }
+)
 """What a group plan is written as. It says nothing of replicas, so that there is nothing in it to reassign."""
 
 

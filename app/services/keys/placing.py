@@ -8,7 +8,7 @@ import re
 from base64 import b64decode
 from binascii import Error as Base64Error
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from enum import StrEnum
 from functools import partial
 from types import MappingProxyType
@@ -31,7 +31,6 @@ from app.core.keys.partitioners import (
 from app.core.keys.resize import Resize, resize
 from app.core.keys.skew import HeavyKey, Skew, heaviest, skew
 from app.core.model import Int32s
-from app.errors import Json
 from app.errors.requests import MalformedKey
 from app.services.keys.null_keys import NullKeys, Producer, producer
 from app.services.limits import Limits
@@ -129,13 +128,13 @@ class KeysRequest:
 class PlacedKeys:
     """One partitioner's answer.
 
-    `partition_by_key` is (keys,) int32, `WITHOUT_KEY` where the record has no key and was not placed by the policy
+    `partition_by_key` has one entry a key, None where the record has no key and was not placed by the policy
     `null_keys`; another negative number is one that the client's arithmetic gives and the client then refuses.
     `skew` counts every record that has a partition, `resizes` those only that have it by their key.
     """
 
     partitioner: str
-    partition_by_key: Int32s
+    partition_by_key: Int32s | list[int | None]
     without_key: int
     null_keys: str | None
     skew: Skew
@@ -149,7 +148,7 @@ class KeysAnswer:
     keys: int
     partitions: int
     seed: int | None
-    placed: Sequence[PlacedKeys]
+    partitioners: Sequence[PlacedKeys]
     heaviest_keys: Sequence[HeavyKey]
     disagreements: Sequence[Disagreement]
 
@@ -176,7 +175,9 @@ def place_keys(request: KeysRequest, limits: Limits) -> KeysAnswer:
         keys=len(keys),
         partitions=request.partitions,
         seed=None if sender is None else sender.seed,
-        placed=[_placed(PARTITIONERS[name], keys, partitions, request, sender) for name, partitions in by_key.items()],
+        partitioners=[
+            _placed(PARTITIONERS[name], keys, partitions, request, sender) for name, partitions in by_key.items()
+        ],
         heaviest_keys=heaviest(keys, most=HEAVIEST),
         # Where a record without key goes is chance, on which clients neither agree nor disagree.
         disagreements=disagreements(by_key),
@@ -192,28 +193,11 @@ def warm_up() -> None:
 
 def to_json(answer: KeysAnswer) -> bytes:
     """The document of an answer. It has the seed only if records without key were placed."""
-    drawn: dict[str, Json] = {} if answer.seed is None else {"seed": answer.seed}
-    document = {
-        "keys": answer.keys,
-        "partitions": answer.partitions,
-        **drawn,
-        "partitioners": [
-            {
-                "partitioner": one.partitioner,
-                "partition_by_key": _or_null(one.partition_by_key),
-                "without_key": one.without_key,
-                "null_keys": one.null_keys,
-                "skew": one.skew,
-                "resizes": one.resizes,
-            }
-            for one in answer.placed
-        ],
-        "heaviest_keys": [
-            {"first_index": heavy.first_index, "weight": heavy.weight, "share": heavy.share}
-            for heavy in answer.heaviest_keys
-        ],
-        "disagreements": answer.disagreements,
-    }
+    document: dict[str, object] = {field.name: getattr(answer, field.name) for field in fields(answer)}
+    if answer.seed is None:
+        del document["seed"]
+    named = ("first_index", "weight", "share")
+    document["heaviest_keys"] = [{name: getattr(heavy, name) for name in named} for heavy in answer.heaviest_keys]
     return orjson.dumps(document, option=orjson.OPT_SERIALIZE_NUMPY)
 
 
@@ -226,7 +210,7 @@ def _placed(
         partitions = place_null_keys(partitioner, by_key, sender.record_bytes, sender.view, random=random)
     return PlacedKeys(
         partitioner=partitioner.name,
-        partition_by_key=partitions,
+        partition_by_key=_or_null(partitions),
         without_key=int(np.count_nonzero(by_key == WITHOUT_KEY)),
         null_keys=partitioner.null_keys,
         skew=skew(partitions, request.partitions),

@@ -12,10 +12,6 @@ from app.services.plans import MARKDOWN_ROWS, ClusterOf, Plan, Write
 from app.store.plans import NewPlan
 
 
-def _reassignment(plan: Plan | NewPlan, _: ClusterOf) -> bytes:
-    return reassignment.write_placements(plan.placements)
-
-
 def _replica_assignment(plan: Plan | NewPlan, cluster_of: ClusterOf) -> bytes:
     """The string is of one topic, from partition 0 on: Kafka counts off what the topic has already."""
     if len(plan.placements) != 1:
@@ -44,25 +40,13 @@ def _existing(name: str, partitions: int, factor: int, cluster_of: ClusterOf) ->
     return topic.replicas
 
 
-def _csv(plan: Plan | NewPlan, _: ClusterOf) -> bytes:
-    return placement_tables.write_csv(plan.placements)
-
-
-def _markdown(plan: Plan | NewPlan, _: ClusterOf) -> bytes:
-    return placement_tables.write_markdown(plan.placements, limit=MARKDOWN_ROWS).encode()
-
-
-def _arrow(plan: Plan | NewPlan, _: ClusterOf) -> bytes:
-    return placement_tables.write_arrow(plan.placements)
-
-
 EXPORTS: Mapping[str, Write] = MappingProxyType(
     {
-        "reassignment": _reassignment,
+        "reassignment": lambda plan, _: reassignment.write_placements(plan.placements),
         "replica_assignment": _replica_assignment,
-        "csv": _csv,
-        "markdown": _markdown,
-        "arrow": _arrow,
+        "csv": lambda plan, _: placement_tables.write_csv(plan.placements),
+        "markdown": lambda plan, _: placement_tables.write_markdown(plan.placements, limit=MARKDOWN_ROWS).encode(),
+        "arrow": lambda plan, _: placement_tables.write_arrow(plan.placements),
     }
 )
 """What a plan of replicas is written as."""

@@ -6,19 +6,15 @@ from typing import Any
 
 from app.formats import task_tables
 from app.formats.task_tables import TaskRow
-from app.services.plans import MARKDOWN_ROWS, ClusterOf, Plan, Write
+from app.services.plans import MARKDOWN_ROWS, Plan, Write
 from app.store.plans import NewPlan
 
-
-def _csv(plan: Plan | NewPlan, _: ClusterOf) -> bytes:
-    return task_tables.write_csv(_rows(plan))
-
-
-def _markdown(plan: Plan | NewPlan, _: ClusterOf) -> bytes:
-    return task_tables.write_markdown(_rows(plan), limit=MARKDOWN_ROWS).encode()
-
-
-EXPORTS: Mapping[str, Write] = MappingProxyType({"csv": _csv, "markdown": _markdown})
+EXPORTS: Mapping[str, Write] = MappingProxyType(
+    {
+        "csv": lambda plan, _: task_tables.write_csv(_rows(plan)),
+        "markdown": lambda plan, _: task_tables.write_markdown(_rows(plan), limit=MARKDOWN_ROWS).encode(),
+    }
+)
 """What a Streams plan is written as. It says nothing of replicas, so that there is nothing in it to reassign."""
 
 

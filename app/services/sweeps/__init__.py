@@ -26,20 +26,3 @@ from app.services.sweeps.lifecycle import (
     submit,
     wait,
 )
-
-__all__ = [
-    "FIRST_SCENARIOS",
-    "KINDS",
-    "Chunk",
-    "SweepRequest",
-    "again",
-    "cancel",
-    "definition",
-    "document",
-    "fail",
-    "keep_scored",
-    "next_chunk",
-    "record",
-    "submit",
-    "wait",
-]
