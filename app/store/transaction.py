@@ -1,6 +1,7 @@
 """A transaction that begins with its first statement, and returns its connection while it is not needed."""
 
 from dataclasses import fields
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -65,7 +66,7 @@ class Transaction:
             connection.close()
 
 
-def columns_of(table: sa.Table, record: type) -> tuple[sa.Column[object], ...]:
+def columns_of(table: sa.Table, record: type) -> tuple[Any, ...]:
     """The columns of a table that a dataclass has as fields, in the order of the fields."""
     return tuple(table.c[field.name] for field in fields(record))
 
