@@ -5,10 +5,10 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field
 
-from app.api.fields import Attributes, BrokerId, Bytes, Name, PartitionId, Rack, TopicId, TopicName
+from app.api.fields import Attributes, BrokerId, Bytes, LogDirPath, Name, PartitionId, Rack, TopicId, TopicName
 from app.api.fields import Request as RequestModel
 from app.api.recorded_groups import RecordedGroupRequest
-from app.core.model import NO_LEADER, UNKNOWN_SIZE, Broker, BrokerCapacity, Cluster, Topic, padded
+from app.core.model import NO_LEADER, UNKNOWN_SIZE, Broker, BrokerCapacity, Cluster, Cordon, Topic, padded
 from app.errors import FieldPath
 from app.errors.requests import DuplicatePartition
 
@@ -42,6 +42,24 @@ class BrokerRequest(RequestModel):
         return Broker(self.id, self.rack, self.fenced, capacity, self.attributes, self.weight)
 
 
+class SnapshotBrokerRequest(BrokerRequest):
+    """A broker of a snapshot."""
+
+    cordoned: bool = Field(
+        False,
+        description="Whether every log directory of the broker is cordoned (KIP-1066), so that Kafka assigns no new "
+        "replica to it.",
+    )
+    cordoned_log_dirs: list[LogDirPath] = Field(
+        default_factory=list, description="The paths of its cordoned log directories, if they are known."
+    )
+
+    def cordon(self) -> Cordon | None:
+        """What is cordoned of it, or None."""
+        is_cordoned = self.cordoned or self.cordoned_log_dirs
+        return Cordon(self.cordoned, tuple(self.cordoned_log_dirs)) if is_cordoned else None
+
+
 class PartitionRequest(RequestModel):
     """The state of a partition; the first of `replicas` is the preferred leader."""
 
@@ -66,7 +84,7 @@ class SnapshotRequest(RequestModel):
     """The state of a cluster."""
 
     cluster: Name
-    brokers: list[BrokerRequest]
+    brokers: list[SnapshotBrokerRequest]
     topics: list[TopicRequest] = Field(default_factory=list)
     groups: list[RecordedGroupRequest] = Field(default_factory=list)
 
@@ -74,7 +92,9 @@ class SnapshotRequest(RequestModel):
         """The record of the core. Raises `DuplicatePartition`."""
         brokers = tuple(broker.broker() for broker in self.brokers)
         topics = tuple(_topic(i, topic) for i, topic in enumerate(self.topics))
-        return Cluster(self.cluster, brokers, topics, tuple(group.core() for group in self.groups))
+        groups = tuple(group.core() for group in self.groups)
+        cordons = {broker.id: cordon for broker in self.brokers if (cordon := broker.cordon()) is not None}
+        return Cluster(self.cluster, brokers, topics, groups, cordons)
 
 
 def _topic(index: int, topic: TopicRequest) -> Topic:

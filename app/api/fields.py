@@ -58,6 +58,7 @@ TopicId = Annotated[
     ),
 ]
 # Strings of the group protocol: ids of groups, members and clients, hosts, names of assignors.
+LogDirPath = Annotated[str, Field(min_length=1, max_length=4096, pattern=_PRINTABLE)]
 GroupString = Annotated[str, Field(min_length=1, max_length=32767, pattern=_PRINTABLE)]
 
 

@@ -20,7 +20,7 @@ from kafka.errors import ClusterAuthorizationFailedError, IncompatibleBrokerVers
 from app.cli.live_client import CLIENT_ERRORS, connected, one_line, within
 from app.core.model import NO_REPLICA, UNKNOWN_SIZE, Broker, Cluster, Topic, padded
 from app.errors.machine import ClusterUnreachable
-from app.formats.log_dirs import BrokerLogDirs, LogDir, LogDirReplica, LogDirs, sizes
+from app.formats.log_dirs import BrokerLogDirs, LogDir, LogDirReplica, LogDirs, cordons, sizes
 
 Members: TypeAlias = Mapping[str, Any]
 Moves: TypeAlias = Mapping[tuple[str, int], Members]
@@ -81,6 +81,7 @@ def _read(admin: KafkaAdminClient, name: str | None) -> LiveSnapshot:
         name=name or described["cluster_id"] or "live",
         brokers=tuple(brokers),
         topics=tuple(_sized(topics, disks)),
+        cordons=cordons(disks),
     )
     return LiveSnapshot(cluster, tuple(dict.fromkeys(cautions)))
 
@@ -192,6 +193,8 @@ def _log_dir(members: Members) -> LogDir:
             ]
         ),
         error=for_code(members["error_code"]).__name__ if members["error_code"] else None,
+        # Brokers before 4.3 do not return it.
+        cordoned=members.get("is_cordoned"),
     )
 
 

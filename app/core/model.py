@@ -62,6 +62,20 @@ class Broker:
         return self.attributes.get(attribute, self.rack if attribute == "rack" else None)
 
 
+@dataclass(frozen=True, slots=True)
+class Cordon:
+    """What is cordoned of a broker: Kafka assigns no new replica to it (KIP-1066, since 4.3).
+
+    Parameters
+    ----------
+    is_whole : no log directory of the broker is left uncordoned, so that the broker itself is cordoned.
+    log_dirs : the cordoned log directories, in the order of the source; empty if they are unknown.
+    """
+
+    is_whole: bool
+    log_dirs: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Assignment:
     """The replicas of one topic, however they were placed: the input of measures and verifiers.
@@ -128,12 +142,18 @@ class Topic:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cluster:
-    """A snapshot of a cluster: brokers by ascending id, topics by name and consumer groups by group id."""
+    """A snapshot of a cluster: brokers by ascending id, topics by name and groups by group id.
+
+    Parameters
+    ----------
+    cordons : by broker id, of those brokers that have a cordoned log directory.
+    """
 
     name: str
     brokers: tuple[Broker, ...]
     topics: tuple[Topic, ...] = ()
     groups: tuple[RecordedGroup, ...] = ()
+    cordons: Mapping[int, Cordon] = field(default_factory=dict)
 
     def topic(self, name: str) -> Topic | None:
         """The topic with this name, or None."""

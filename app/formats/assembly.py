@@ -73,7 +73,10 @@ def assemble(
     brokers = _seen(described, disks) if listed is None else listed
     sizes = dict(log_dirs.sizes(disks))
     topics = tuple([_sized(topic, sizes) for topic in described])
-    return Assembled(Cluster(name, brokers, topics, joined.groups), tuple(sorted(sizes)), joined)
+    cordons = log_dirs.cordons(disks)
+    cordons = {broker.id: cordons[broker.id] for broker in brokers if broker.id in cordons}
+    cluster = Cluster(name, brokers, topics, joined.groups, cordons)
+    return Assembled(cluster, tuple(sorted(sizes)), joined)
 
 
 @contextmanager

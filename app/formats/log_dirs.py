@@ -5,9 +5,10 @@
     {"brokers":[{"broker":101,"logDirs":[{"partitions":[{"partition":"orders-0","size":1,"offsetLag":0,
     "isFuture":false}],"error":null,"logDir":"/var/lib/kafka"}]}],"version":1}
 
-The keys are written in the order in which Kafka 4.0 prints them; keys that are not known are dropped on reading,
-since a newer tool may print more. A future replica (`isFuture`) is one that is being copied into another directory of
-the same broker.
+The keys are written in the order in which Kafka 4.0 prints them (up to 3.x: another order, which is read, too); keys
+that are not known are dropped on reading, since a newer tool may print more. A future replica (`isFuture`) is one that
+is being copied into another directory of the same broker. `isCordoned` is the name that the protocol gives to the
+cordon of a log directory (DescribeLogDirs v5, KIP-1066); `cordoned` is read as well.
 
 Source: `LogDirsCommand` of Apache Kafka.
 """
@@ -18,6 +19,7 @@ from dataclasses import dataclass
 
 import orjson
 
+from app.core.model import Cordon
 from app.errors import FieldPath
 from app.formats.documents import Document
 from app.formats.lines import LOG_LINE, is_topic_name, rejection, shown, whole_number, whole_numbers
@@ -41,11 +43,18 @@ class LogDirReplica:
 
 @dataclass(frozen=True, slots=True)
 class LogDir:
-    """A log directory of a broker. `error`: the class name of what is wrong with it, as an offline disk has one."""
+    """A log directory of a broker.
+
+    Parameters
+    ----------
+    error : the class name of what is wrong with it, as an offline disk has one.
+    cordoned : whether Kafka assigns no new replica to it; None if the tool does not print it.
+    """
 
     path: str
     replicas: tuple[LogDirReplica, ...]
     error: str | None = None
+    cordoned: bool | None = None
 
     @property
     def used_bytes(self) -> int:
@@ -118,6 +127,20 @@ def disks(log_dirs: LogDirs) -> Mapping[int, tuple[LogDir, ...]]:
     return {broker.broker: broker.log_dirs for broker in log_dirs.brokers}
 
 
+def cordons(log_dirs: LogDirs) -> Mapping[int, Cordon]:
+    """What is cordoned, by the id of each broker that has a cordoned log directory.
+
+    A broker whose log directories without an error are all cordoned is cordoned itself.
+    """
+    found: dict[int, Cordon] = {}
+    for broker in log_dirs.brokers:
+        cordoned = tuple([log_dir.path for log_dir in broker.log_dirs if log_dir.cordoned])
+        if cordoned:
+            usable = [log_dir for log_dir in broker.log_dirs if log_dir.error is None]
+            found[broker.broker] = Cordon(all(log_dir.cordoned for log_dir in usable), cordoned)
+    return found
+
+
 def _without_prose(text: str) -> tuple[str, tuple[int, ...] | None]:
     """The text with its lines of prose blanked, so that the JSON keeps its line numbers, and the brokers they name."""
     document_lines: list[str] = []
@@ -149,6 +172,8 @@ def _broker(document: Document, value: object, path: FieldPath) -> BrokerLogDirs
 def _log_dir(document: Document, value: object, path: FieldPath, seen: set[tuple[str, int, bool]]) -> LogDir:
     members = _known(document, value, path, ("logDir", "partitions"))
     error = members.get("error")
+    cordoned_key = "isCordoned" if "isCordoned" in members else "cordoned"
+    cordoned = members.get(cordoned_key)
     replicas: list[LogDirReplica] = []
     for i, item in enumerate(document.array(members["partitions"], (*path, "partitions"))):
         place = (*path, "partitions", i)
@@ -162,6 +187,7 @@ def _log_dir(document: Document, value: object, path: FieldPath, seen: set[tuple
         path=document.string(members["logDir"], (*path, "logDir")),
         replicas=tuple(replicas),
         error=None if error is None else document.string(error, (*path, "error")),
+        cordoned=None if cordoned is None else document.boolean(cordoned, (*path, cordoned_key)),
     )
 
 
@@ -191,6 +217,8 @@ def _broker_members(broker: BrokerLogDirs) -> dict[str, object]:
 def _log_dir_members(log_dir: LogDir) -> dict[str, object]:
     return {
         "partitions": [_replica_members(replica) for replica in log_dir.replicas],
+        # Before `error` in the order of a Java HashMap.
+        **({} if log_dir.cordoned is None else {"isCordoned": log_dir.cordoned}),
         "error": log_dir.error,
         "logDir": log_dir.path,
     }

@@ -5,8 +5,9 @@
 
 Keys are sorted, brokers are sorted by id, topics by name, partitions by id, consumer groups (`groups`, see
 recorded_json.py) by group id. Left out is what says nothing: no rack, not fenced, no capacity, no attributes, a weight
-of 1, no leader, an unknown size, no replica being added or removed, an unknown topic id, no groups. How wide an array
-was padded leaves no trace.
+of 1, nothing cordoned, no leader, an unknown size, no replica being added or removed, an unknown topic id, no groups.
+How wide an array was padded leaves no trace. The cordon of a broker is written with it (`cordoned`,
+`cordoned_log_dirs`).
 """
 
 from collections.abc import Iterator
@@ -23,6 +24,7 @@ from app.core.model import (
     Broker,
     BrokerCapacity,
     Cluster,
+    Cordon,
     Int32s,
     Topic,
     padded,
@@ -34,7 +36,10 @@ def write(cluster: Cluster) -> bytes:
     """The cluster's canonical document."""
     document: dict[str, object] = {
         "cluster": cluster.name,
-        "brokers": [_broker_members(broker) for broker in sorted(cluster.brokers, key=lambda broker: broker.id)],
+        "brokers": [
+            _broker_members(broker) | _cordon_members(cluster.cordons.get(broker.id))
+            for broker in sorted(cluster.brokers, key=lambda broker: broker.id)
+        ],
         "topics": [_topic_members(topic) for topic in sorted(cluster.topics, key=lambda topic: topic.name)],
     }
     if cluster.groups:
@@ -51,6 +56,7 @@ def read(document: bytes) -> Cluster:
         brokers=tuple([_broker(broker) for broker in members["brokers"]]),
         topics=tuple([_topic(topic) for topic in members["topics"]]),
         groups=tuple([recorded_json.group(group) for group in members.get("groups", ())]),
+        cordons={broker["id"]: cordon for broker in members["brokers"] if (cordon := _cordon(broker)) is not None},
     )
 
 
@@ -67,6 +73,13 @@ def _broker_members(broker: Broker) -> dict[str, object]:
     if broker.weight != 1:
         members["weight"] = broker.weight
     return members
+
+
+def _cordon_members(cordon: Cordon | None) -> dict[str, object]:
+    if cordon is None:
+        return {}
+    members: dict[str, object] = {"cordoned_log_dirs": cordon.log_dirs} if cordon.log_dirs else {}
+    return members | {"cordoned": True} if cordon.is_whole else members
 
 
 def _topic_members(topic: Topic) -> dict[str, object]:
@@ -110,6 +123,11 @@ def _broker(members: dict[str, Any]) -> Broker:
         attributes=members.get("attributes", {}),
         weight=members.get("weight", 1.0),
     )
+
+
+def _cordon(broker: dict[str, Any]) -> Cordon | None:
+    is_whole, log_dirs = broker.get("cordoned", False), tuple(broker.get("cordoned_log_dirs", ()))
+    return Cordon(is_whole, log_dirs) if is_whole or log_dirs else None
 
 
 def _topic(members: dict[str, Any]) -> Topic:

@@ -65,6 +65,25 @@ class TestCreateFromJson:
         assert "2 of 4" in warnings["brokers_without_rack"]["detail"]
         assert warnings["unlisted_brokers"]["brokers"] == [9]
 
+    def test_cordoned_brokers_and_log_directories(self, client: httpx.Client) -> None:
+        """As JSON and as `kafka-log-dirs` text; the document of the snapshot has both (KIP-1066)."""
+        listed: list[dict[str, Any]] = [
+            {"id": 1, "rack": "a", "cordoned": True, "cordoned_log_dirs": ["/d"]},
+            {"id": 2, "rack": "a", "cordoned_log_dirs": ["/e"]},
+            {"id": 3, "rack": "a"},
+        ]
+        posted = client.post("/v1/snapshots", json={"cluster": "cordoned", "brokers": listed})
+        document = client.get(posted.headers["location"]).json()["document"]
+        assert document["brokers"] == listed
+        assert [(w["code"], w["brokers"]) for w in posted.json()["warnings"]] == [
+            ("cordoned_brokers", [1]),
+            ("cordoned_log_dirs", [2]),
+        ]
+        text = '{"brokers":[{"broker":1,"logDirs":[{"logDir":"/d","partitions":[],"isCordoned":true}]}]}'
+        parts = {"cluster": (None, "cordoned"), "log_dirs": (None, text)}
+        read = client.get(client.post("/v1/snapshots", files=parts).headers["location"]).json()["document"]
+        assert read["brokers"] == [{"id": 1, "cordoned": True, "cordoned_log_dirs": ["/d"]}]
+
     def test_no_rack_anywhere(self, client: httpx.Client) -> None:
         warning = client.post("/v1/snapshots", json={"cluster": "c", "brokers": brokers(3, 0)}).json()["warnings"][0]
         assert (warning["code"], warning["brokers"]) == ("brokers_without_rack", [1, 2, 3])

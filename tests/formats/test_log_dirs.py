@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.core.model import INT32_MAX
-from app.formats.log_dirs import BrokerLogDirs, LogDir, LogDirReplica, LogDirs, disks, read, sizes, write
+from app.core.model import INT32_MAX, Cordon
+from app.formats.log_dirs import BrokerLogDirs, LogDir, LogDirReplica, LogDirs, cordons, disks, read, sizes, write
 from tests.formats.strategies import broken, broker_ids, reads_or_rejects, rejected, sample, topic_names
 
 CAPTURE = "kafka-log-dirs-describe.txt"
@@ -28,7 +28,10 @@ def brokers(draw: st.DrawFn) -> BrokerLogDirs:
     error = st.none() | st.just("org.apache.kafka.common.errors.KafkaStorageException")
     return BrokerLogDirs(
         draw(broker_ids),
-        tuple(LogDir(draw(st.text(max_size=9)), tuple(part), draw(error)) for part in (held[:split], held[split:])),
+        tuple(
+            LogDir(draw(st.text(max_size=9)), tuple(part), draw(error), draw(st.none() | st.booleans()))
+            for part in (held[:split], held[split:])
+        ),
     )
 
 
@@ -70,6 +73,36 @@ def test_sizes_are_those_of_the_largest_replica_that_is_not_a_future_one() -> No
     assert sizes(answer) == {("a-b-12", 0): 9, ("t", 1): 0}
     assert disks(answer) == {1: (first, second), 2: (third,)}
     assert [disk.used_bytes for disk in disks(answer)[1]] == [7, 99]
+
+
+def test_brokers_are_cordoned_if_every_usable_log_directory_is() -> None:
+    """Both spellings of the key; an offline directory can be assigned nothing, cordoned or not."""
+
+    def answer(*log_dirs: str) -> str:
+        return f'{{"brokers":[{{"broker":1,"logDirs":[{",".join(log_dirs)}]}}]}}'
+
+    cordoned, open_dir = (f'{{"logDir":"/d{i}","partitions":[],"isCordoned":{i}}}' for i in ("true", "false"))
+    offline = '{"logDir":"/d3","partitions":[],"error":"E","cordoned":false}'
+    assert cordons(read(answer(cordoned, open_dir, offline))) == {1: Cordon(False, ("/dtrue",))}
+    assert cordons(read(answer(cordoned, offline))) == {1: Cordon(True, ("/dtrue",))}
+    assert cordons(read(answer(open_dir, offline))) == cordons(read(sample(CAPTURE))) == {}
+    rejection = rejected(read, answer(cordoned, '\n{"logDir":"/d","partitions":[],"isCordoned":"no"}'))
+    assert "brokers/0/logDirs/1/isCordoned: expected true or false" in rejection.detail
+    assert rejection.line == 2
+
+
+def test_the_answers_of_older_tools() -> None:
+    """Up to 3.x the keys are in the order of a Scala map."""
+    text = (
+        "Querying brokers for log directories information\nReceived log directory information from brokers 0\n"
+        '{"version":1,"brokers":[{"broker":0,"logDirs":[{"logDir":"/var/lib/kafka","error":null,"partitions":'
+        '[{"partition":"__consumer_offsets-22","size":7,"offsetLag":0,"isFuture":false}]}]}]}\n'
+    )
+    before = (
+        "OpenJDK 64-Bit Server VM warning: Option UseConcMarkSweepGC was deprecated in version 9.0\n"
+        "[2021-03-04 05:06:07,008] WARN [AdminClient clientId=adminclient-1] x (o.a.k.clients.NetworkClient)\n"
+    )
+    assert sizes(read(before + text + before)) == {("__consumer_offsets", 22): 7}
 
 
 def test_the_partition_number_follows_the_last_dash() -> None:

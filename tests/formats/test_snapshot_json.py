@@ -9,7 +9,18 @@ import orjson
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.core.model import NO_LEADER, NO_REPLICA, UNKNOWN_SIZE, Broker, BrokerCapacity, Cluster, Int32s, Topic, padded
+from app.core.model import (
+    NO_LEADER,
+    NO_REPLICA,
+    UNKNOWN_SIZE,
+    Broker,
+    BrokerCapacity,
+    Cluster,
+    Cordon,
+    Int32s,
+    Topic,
+    padded,
+)
 from app.core.recorded import RecordedGroup, RecordedMember, RecordedOffset, TopicPartitions
 from app.formats.assembly import assemble
 from app.formats.snapshot_json import read, write
@@ -61,6 +72,11 @@ groups = st.builds(
 )
 
 
+cordon = st.one_of(
+    st.builds(Cordon, st.booleans(), st.lists(texts, min_size=1, max_size=2).map(tuple)), st.just(Cordon(True))
+)
+
+
 @st.composite
 def topics(draw: st.DrawFn, name: str) -> Topic:
     ids = sorted(draw(st.lists(st.integers(0, 5000), unique=True, max_size=5)))
@@ -86,7 +102,8 @@ def clusters(draw: st.DrawFn) -> Cluster:
     ordered = tuple(sorted(listed, key=lambda broker: broker.id))
     recorded = sorted(draw(st.lists(groups, unique_by=lambda group: group.group_id, max_size=3)), key=_group_id)
     found = tuple(draw(topics(name)) for name in names)
-    return Cluster(draw(st.text(max_size=8)), ordered, found, tuple(recorded))
+    cordons = {broker.id: draw(cordon) for broker in ordered if draw(st.booleans())}
+    return Cluster(draw(st.text(max_size=8)), ordered, found, tuple(recorded), cordons)
 
 
 def _group_id(group: RecordedGroup) -> str:
@@ -99,7 +116,7 @@ def _trimmed(rows: Int32s) -> list[list[int]]:
 
 def assert_same(found: Cluster, expected: Cluster) -> None:
     """Equal in everything but how wide the arrays are padded; no capacity and an empty one say the same."""
-    assert found.name == expected.name
+    assert (found.name, found.cordons) == (expected.name, expected.cordons)
     for name in ("id", "rack", "fenced", "attributes", "weight"):
         assert [getattr(broker, name) for broker in found.brokers] == [
             getattr(broker, name) for broker in expected.brokers
@@ -155,7 +172,7 @@ def test_order_and_padding_leave_no_trace(cluster: Cluster, extra: int, random: 
             )
         )
     groups = tuple([replace(group, offsets=group.offsets[::-1]) for group in cluster.groups[::-1]])
-    other = Cluster(cluster.name, cluster.brokers[::-1], tuple(retold[::-1]), groups)
+    other = Cluster(cluster.name, cluster.brokers[::-1], tuple(retold[::-1]), groups, cluster.cordons)
     assert write(other) == write(cluster)
 
 

@@ -62,6 +62,7 @@ def _of_brokers(cluster: Cluster) -> Iterator[Caution]:
             + ("no placement can be rack-aware" if len(without_rack) == len(listed) else "enforced mode refuses them"),
             without_rack,
         )
+    yield from _of_cordons(cluster)
     if unlisted:
         yield Caution(
             "unlisted_brokers",
@@ -69,6 +70,18 @@ def _of_brokers(cluster: Cluster) -> Iterator[Caution]:
             "nothing new is placed on them",
             unlisted,
         )
+
+
+def _of_cordons(cluster: Cluster) -> Iterator[Caution]:
+    whole = tuple(sorted(broker for broker, cordon in cluster.cordons.items() if cordon.is_whole))
+    partly = tuple(sorted(broker for broker, cordon in cluster.cordons.items() if not cordon.is_whole))
+    if whole:
+        yield Caution(
+            "cordoned_brokers", f"{len(whole)} brokers are cordoned: Kafka assigns no new replica to them", whole
+        )
+    if partly:
+        detail = f"{len(partly)} brokers have cordoned log directories, to which Kafka assigns no new replica"
+        yield Caution("cordoned_log_dirs", detail, partly)
 
 
 def _of_members(cluster: Cluster) -> Iterator[Caution]:
