@@ -58,10 +58,9 @@ def _exposure(assignments: Mapping[str, Assignment], table: BrokerTable) -> Attr
     down_to_one = np.zeros(len(table.racks), np.int64)
     for assignment in assignments.values():
         kernel.count_down_to_one(positions_of(assignment.replicas, table.ids), table.rack_of, down_to_one)
-    spanned = {values: int(n) for values, n in enumerate(counts.per_racks_spanned) if n}
     losses = zip(counts.per_rack.tolist(), down_to_one.tolist(), strict=True)
     return AttributeExposure(
-        values_per_partition=RacksPerPartition(min(spanned, default=0), max(spanned, default=0), spanned),
+        values_per_partition=RacksPerPartition.of(counts),
         spanning_share=rack_safe_share(counts) or 0.0,
         losses={
             value: ValueLoss(leaders, reduced, to_one, offline)

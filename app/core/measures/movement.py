@@ -1,13 +1,14 @@
 """Differences of two assignments: partitions that change, replicas that move, preferred leaders that change."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from app.core.model import NO_REPLICA, Assignment, Int32s, Int64s
+from app.core.model import NO_REPLICA, Assignment, Int32s, Int64s, unpadded
+from app.core.replica_lists import not_among
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,30 +50,33 @@ class Movement:
     """Replicas that a partition of both sides gains: what Kafka has to copy."""
     replicas_removed: int
     preferred_leaders_changed: int
-    COUNTS: ClassVar = (
-        "partitions",
-        "partitions_added",
-        "partitions_removed",
-        "partitions_changed",
-        "replicas_added",
-        "replicas_removed",
-        "preferred_leaders_changed",
-    )
     topics: tuple[TopicMovement, ...] = field(repr=False)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """The counts by name."""
+        return {name: getattr(self, name) for name in self.__slots__ if name != "topics"}
 
     @property
     def total(self) -> int:
         """Number of partitions that differ in any way."""
         return sum(len(topic.rows) for topic in self.topics)
 
+    def slices(self, start: int, stop: int) -> Iterator[tuple[TopicMovement, Int64s]]:
+        """Each topic with its rows among the partitions that differ, start … stop − 1 of all."""
+        for topic in self.topics:
+            yield topic, topic.rows[max(start, 0) : max(stop, 0)]
+            start, stop = start - len(topic.rows), stop - len(topic.rows)
+
     def changes(self, start: int, stop: int) -> list[PartitionChange]:
         """Changes start … stop − 1, by topic name and partition id."""
-        listed: list[PartitionChange] = []
-        for topic in self.topics:
-            rows = topic.rows[max(start, 0) : max(stop, 0)]
-            listed.extend(_change(topic, int(row)) for row in rows)
-            start, stop = start - len(topic.rows), stop - len(topic.rows)
-        return listed
+        return [
+            PartitionChange(topic.topic, partition, before or None, after or None, *differences)
+            for topic, rows in self.slices(start, stop)
+            for partition, before, after, *differences in differing(
+                topic.partition_ids[rows], topic.before[rows], topic.after[rows]
+            )
+        ]
 
 
 def movement(before: Mapping[str, Assignment], after: Mapping[str, Assignment]) -> Movement:
@@ -93,8 +97,8 @@ def movement(before: Mapping[str, Assignment], after: Mapping[str, Assignment]) 
         partitions_added=_sum(now & ~was for was, now in present),
         partitions_removed=_sum(was & ~now for was, now in present),
         partitions_changed=sum(len(was) for was, _ in both),
-        replicas_added=sum(_gained(was, now) for was, now in both),
-        replicas_removed=sum(_gained(now, was) for was, now in both),
+        replicas_added=_sum(not_among(now, was) for was, now in both),
+        replicas_removed=_sum(not_among(was, now) for was, now in both),
         preferred_leaders_changed=_sum(was[:, 0] != now[:, 0] for was, now in both if len(was)),
         topics=topics,
     )
@@ -124,28 +128,14 @@ def _present(rows: Int32s) -> NDArray[np.bool_]:
     return np.asarray((rows[:, :1] != NO_REPLICA).any(axis=1), np.bool_)
 
 
-def _gained(before: Int32s, after: Int32s) -> int:
-    """Number of replicas of `after` that are not among `before`, row by row."""
-    stays = (after[:, :, None] == before[:, None, :]).any(axis=2)
-    return int(np.count_nonzero(~stays & (after != NO_REPLICA)))
-
-
 def _sum(masks: Iterable[NDArray[np.bool_]]) -> int:
     return sum(int(np.count_nonzero(mask)) for mask in masks)
 
 
-def _change(topic: TopicMovement, row: int) -> PartitionChange:
-    before, after = _listed(topic.before[row]), _listed(topic.after[row])
-    return PartitionChange(
-        topic=topic.topic,
-        partition=int(topic.partition_ids[row]),
-        before=tuple(before) or None,
-        after=tuple(after) or None,
-        adding_replicas=tuple(broker for broker in after if broker not in before),
-        removing_replicas=tuple(broker for broker in before if broker not in after),
-        preferred_leader_changes=bool(before and after and before[0] != after[0]),
-    )
-
-
-def _listed(row: Int32s) -> Sequence[int]:
-    return [broker for broker in row.tolist() if broker != NO_REPLICA]
+def differing(ids: Int32s, before: Int32s, after: Int32s) -> Iterator[tuple[Any, ...]]:
+    """For each row its partition id, replicas before and after, those added and removed, whether the leader changes."""
+    for partition, *lists in zip(ids.tolist(), unpadded(before), unpadded(after), strict=True):
+        was, now = map(tuple, lists)
+        added = tuple(broker for broker in now if broker not in was)
+        removed = tuple(broker for broker in was if broker not in now)
+        yield partition, was, now, added, removed, bool(was and now and was[0] != now[0])

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
@@ -48,6 +49,12 @@ class RacksPerPartition:
     max: int
     partitions: Mapping[int, int]
 
+    @classmethod
+    def of(cls, counts: Tally) -> Self:
+        """Count the partitions of a tally."""
+        spanned = {racks: int(n) for racks, n in enumerate(counts.per_racks_spanned) if n}
+        return cls(min(spanned, default=0), max(spanned, default=0), spanned)
+
 
 @dataclass(frozen=True, slots=True)
 class PlacementMeasures:
@@ -68,15 +75,11 @@ def measure(counts: Tally) -> PlacementMeasures:
     A broker without a rack is in none: its replicas add to no partition's racks.
     """
     ids = [broker.id for broker in counts.brokers]
-    partitions = int(counts.per_racks_spanned.sum())
-    spanned = {racks: int(n) for racks, n in enumerate(counts.per_racks_spanned) if n}
     return PlacementMeasures(
-        partitions=partitions,
+        partitions=int(counts.per_racks_spanned.sum()),
         leaders=_per_broker(ids, counts.per_broker[:, 0]),
         replicas=_per_broker(ids, counts.per_broker[:, 1]),
-        racks_per_partition=(
-            RacksPerPartition(min(spanned, default=0), max(spanned, default=0), spanned) if counts.racks else None
-        ),
+        racks_per_partition=RacksPerPartition.of(counts) if counts.racks else None,
         rack_safe_share=rack_safe_share(counts),
         exposure=Exposure(
             racks=dict(zip(counts.racks, _losses(counts.per_rack), strict=True)),

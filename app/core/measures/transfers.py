@@ -5,15 +5,16 @@ Kafka's own reassignments. A new partition is created, not moved: its replicas h
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from app.core.measures import transfers_kernel as kernel
-from app.core.measures.movement import Movement, TopicMovement, movement
+from app.core.measures.movement import Movement, PartitionChange, TopicMovement, differing, movement
 from app.core.measures.tally import BrokerTable, positions_of
-from app.core.model import NO_REPLICA, UNKNOWN_SIZE, Assignment, Broker, Int32s, Int64s, unpadded
+from app.core.model import UNKNOWN_SIZE, Assignment, Broker, Int32s, Int64s
+from app.core.replica_lists import distinct_values, stacked, sums_by
 
 NOWHERE = -1
 """Sender of a replica that a raised factor adds, and receiver of one that a lowered factor removes."""
@@ -39,17 +40,14 @@ class BrokerLoads(Copies):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class BrokerTransfers:
+class BrokerTransfers(Copies):
     """Transfers from one broker to another, by ascending sender and receiver; `NOWHERE` comes first.
 
-    senders, receivers : (pairs,) int32 broker ids. replicas, size_bytes, unknown_size : (pairs,) int64.
+    senders, receivers : (pairs,) int32 broker ids; the others are (pairs,) as well.
     """
 
     senders: Int32s
     receivers: Int32s
-    replicas: Int64s
-    size_bytes: Int64s
-    unknown_size: Int64s
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,28 +72,15 @@ class ChangedPartitions:
 
     def only(self, rows: NDArray[np.bool_]) -> "ChangedPartitions":
         """The partitions of these rows."""
-        return ChangedPartitions(
-            self.topic,
-            self.partition_ids[rows],
-            self.before[rows],
-            self.after[rows],
-            self.size_bytes[rows],
-            self.racks_before[rows],
-            self.racks_after[rows],
-        )
+        columns = {name: getattr(self, name)[rows] for name in self.__slots__ if name != "topic"}
+        return replace(self, **columns)
 
 
 @dataclass(frozen=True, slots=True)
-class PartitionTransfer:
+class PartitionTransfer(PartitionChange):
     """One partition that differs. `before` is None if it is new; `size_bytes` if it is unknown."""
 
-    topic: str
-    partition: int
-    before: tuple[int, ...] | None
     after: tuple[int, ...]
-    adding_replicas: tuple[int, ...]
-    removing_replicas: tuple[int, ...]
-    preferred_leader_changes: bool
     size_bytes: int | None
     racks_before: int
     racks_after: int
@@ -128,20 +113,11 @@ class Transfers:
     def changed(self, start: int = 0, stop: int | None = None) -> Iterator[ChangedPartitions]:
         """The partitions that differ, topic by topic in the order of their names: start … stop − 1 of all."""
         last = self.movement.total if stop is None else stop
-        for topic, sizes in zip(self.movement.topics, self._sizes, strict=True):
-            rows = topic.rows[max(start, 0) : max(last, 0)]
-            start, last = start - len(topic.rows), last - len(topic.rows)
+        for (topic, rows), sizes in zip(self.movement.slices(start, last), self._sizes, strict=True):
             if len(rows):
                 before, after = topic.before[rows], topic.after[rows]
-                yield ChangedPartitions(
-                    topic.topic,
-                    topic.partition_ids[rows],
-                    before,
-                    after,
-                    sizes[rows],
-                    _racks_spanned(before, self._table),
-                    _racks_spanned(after, self._table),
-                )
+                spans = [_racks_spanned(side, self._table) for side in (before, after)]
+                yield ChangedPartitions(topic.topic, topic.partition_ids[rows], before, after, sizes[rows], *spans)
 
     def partitions(self, start: int, stop: int) -> list[PartitionTransfer]:
         """The same as records."""
@@ -172,36 +148,29 @@ def transfers(
         before, {**before, **{name: _completed(before.get(name), assignment) for name, assignment in after.items()}}
     )
     row_sizes = tuple(_row_sizes(topic, before.get(topic.topic), sizes.get(topic.topic)) for topic in compared.topics)
-    sides = _stacked([topic.before for topic in compared.topics]), _stacked([topic.after for topic in compared.topics])
+    sides = stacked([topic.before for topic in compared.topics]), stacked([topic.after for topic in compared.topics])
     was, now, table = _positions(*sides, brokers)
-    counts = _TransferCounts.over(len(table.ids))
-    flows = _count(was, now, np.concatenate([*row_sizes, _NO_SIZES]), table, counts)
+    all_sizes = np.concatenate([*row_sizes, np.empty(0, np.int64)])
+    loads_before, loads_after, arriving, leaving = (np.zeros((len(table.ids), n), np.int64) for n in (4, 4, 3, 3))
+    created = np.zeros(len(table.ids), np.int64)
+    changed = int(np.count_nonzero((was != now).any(axis=1)))
+    senders, receivers, rows = (np.empty(2 * changed * was.shape[1], np.int32) for _ in range(3))
+    pairs = 0
+    if was.size:
+        per_broker = (loads_before, loads_after, arriving, leaving, created)
+        pairs = kernel.count(was, now, all_sizes, table.rack_of, *per_broker, senders, receivers, rows)
     return Transfers(
         movement=compared,
         brokers=table.brokers,
-        before=BrokerLoads(*counts.before.T),
-        after=BrokerLoads(*counts.after.T),
-        arriving=Copies(*counts.arriving.T),
-        leaving=Copies(*counts.leaving.T),
-        created=counts.created,
-        flows=flows,
+        before=BrokerLoads(*loads_before.T),
+        after=BrokerLoads(*loads_after.T),
+        arriving=Copies(*arriving.T),
+        leaving=Copies(*leaving.T),
+        created=created,
+        flows=_summed(senders[:pairs], receivers[:pairs], all_sizes[rows[:pairs]], table.ids),
         _sizes=row_sizes,
         _table=table,
     )
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _TransferCounts:
-    before: Int64s
-    after: Int64s
-    arriving: Int64s
-    leaving: Int64s
-    created: Int64s
-
-    @classmethod
-    def over(cls, brokers: int) -> "_TransferCounts":
-        before, after, arriving, leaving = (np.zeros((brokers, columns), np.int64) for columns in (4, 4, 3, 3))
-        return cls(before, after, arriving, leaving, np.zeros(brokers, np.int64))
 
 
 def _completed(before: Assignment | None, after: Assignment) -> Assignment:
@@ -212,11 +181,8 @@ def _completed(before: Assignment | None, after: Assignment) -> Assignment:
     if not stays.any():
         return after
     ids = np.concatenate([after.partition_ids, before.partition_ids[stays]])
-    rows = np.full((len(ids), max(before.replicas.shape[1], after.replicas.shape[1])), NO_REPLICA, np.int32)
-    rows[: len(after.partition_ids), : after.replicas.shape[1]] = after.replicas
-    rows[len(after.partition_ids) :, : before.replicas.shape[1]] = before.replicas[stays]
     order = np.argsort(ids)
-    return Assignment(ids[order], rows[order])
+    return Assignment(ids[order], stacked([after.replicas, before.replicas[stays]])[order])
 
 
 def _row_sizes(topic: TopicMovement, before: Assignment | None, sizes: Int64s | None) -> Int64s:
@@ -226,19 +192,6 @@ def _row_sizes(topic: TopicMovement, before: Assignment | None, sizes: Int64s | 
         rows = np.searchsorted(topic.partition_ids, before.partition_ids)
         row_sizes[rows] = UNKNOWN_SIZE if sizes is None else sizes
     return row_sizes
-
-
-def _stacked(sides: Sequence[Int32s]) -> Int32s:
-    """The rows of all topics, one topic after the other, padded to the widest."""
-    width = max([side.shape[1] for side in sides], default=0)
-    if all(side.shape[1] == width for side in sides):
-        return np.concatenate([*sides, np.empty((0, width), np.int32)])
-    rows = np.full((sum(map(len, sides)), width), NO_REPLICA, np.int32)
-    start = 0
-    for side in sides:
-        rows[start : start + len(side), : side.shape[1]] = side
-        start += len(side)
-    return rows
 
 
 def _positions(before: Int32s, after: Int32s, brokers: Sequence[Broker]) -> tuple[Int32s, Int32s, BrokerTable]:
@@ -252,57 +205,25 @@ def _positions(before: Int32s, after: Int32s, brokers: Sequence[Broker]) -> tupl
     return positions_of(before, table.ids), positions_of(after, table.ids), table
 
 
-def _count(
-    before: Int32s, after: Int32s, sizes: Int64s, table: BrokerTable, counts: _TransferCounts
-) -> BrokerTransfers:
-    """Sum what brokers have, receive and send, and the transfers between them."""
-    changed = int(np.count_nonzero((before != after).any(axis=1)))
-    senders, receivers, rows = (np.empty(2 * changed * before.shape[1], np.int32) for _ in range(3))
-    pairs = 0
-    if before.size:
-        added_to = (counts.before, counts.after, counts.arriving, counts.leaving, counts.created)
-        pairs = kernel.count(before, after, sizes, table.rack_of, *added_to, senders, receivers, rows)
-    return _summed(senders[:pairs], receivers[:pairs], sizes[rows[:pairs]], table.ids)
-
-
 def _summed(senders: Int32s, receivers: Int32s, sizes: Int64s, ids: Int32s) -> BrokerTransfers:
     # Sender and receiver as one number, both from 1 on, so that `NOWHERE` sorts first.
     pairs = (senders.astype(np.int64) + 1) * (len(ids) + 1) + receivers + 1
-    distinct, place = np.unique(pairs, return_inverse=True)
-    size_bytes, unknown = np.zeros(len(distinct), np.int64), np.zeros(len(distinct), np.int64)
-    np.add.at(size_bytes, place, np.maximum(sizes, 0))
-    np.add.at(unknown, place, (sizes < 0).astype(np.int64))
+    distinct, place, replicas = np.unique(pairs, return_inverse=True, return_counts=True)
     known = np.append(np.int32(NOWHERE), ids).astype(np.int32)
     sender, receiver = np.divmod(distinct, len(ids) + 1)
-    return BrokerTransfers(
-        known[sender], known[receiver], np.bincount(place, minlength=len(distinct)), size_bytes, unknown
-    )
-
-
-_NO_SIZES: Int64s = np.empty(0, np.int64)
+    size_bytes = sums_by(place, np.maximum(sizes, 0), len(distinct))
+    unknown = np.bincount(place[sizes < 0], minlength=len(distinct))
+    return BrokerTransfers(replicas, size_bytes, unknown, known[sender], known[receiver])
 
 
 def _racks_spanned(replicas: Int32s, table: BrokerTable) -> Int32s:
     positions = positions_of(replicas, table.ids)
-    racks = np.sort(np.where(positions < 0, -1, table.rack_of[positions]), axis=1)
-    is_first = np.diff(racks, axis=1, prepend=-1) != 0
-    return np.asarray((is_first & (racks >= 0)).sum(axis=1), np.int32)
+    return distinct_values(np.where(positions < 0, -1, table.rack_of[positions])).astype(np.int32)
 
 
 def _records(changed: ChangedPartitions) -> Iterator[PartitionTransfer]:
-    columns = (changed.partition_ids, changed.size_bytes, changed.racks_before, changed.racks_after)
-    rows = zip(*(column.tolist() for column in columns), strict=True)
-    sides = zip(unpadded(changed.before), unpadded(changed.after), strict=True)
-    for (partition, size, racks_before, racks_after), (before, after) in zip(rows, sides, strict=True):
-        yield PartitionTransfer(
-            topic=changed.topic,
-            partition=partition,
-            before=tuple(before) or None,
-            after=tuple(after),
-            adding_replicas=tuple(broker for broker in after if broker not in before),
-            removing_replicas=tuple(broker for broker in before if broker not in after),
-            preferred_leader_changes=bool(before and after and before[0] != after[0]),
-            size_bytes=None if size == UNKNOWN_SIZE else size,
-            racks_before=racks_before,
-            racks_after=racks_after,
-        )
+    sizes = [None if size == UNKNOWN_SIZE else size for size in changed.size_bytes.tolist()]
+    figures = zip(sizes, changed.racks_before.tolist(), changed.racks_after.tolist(), strict=True)
+    differences = differing(changed.partition_ids, changed.before, changed.after)
+    for (partition, before, *others), (*own_figures,) in zip(differences, figures, strict=True):
+        yield PartitionTransfer(changed.topic, partition, before or None, *others, *own_figures)

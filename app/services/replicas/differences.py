@@ -28,7 +28,7 @@ def difference(uow: UnitOfWork, plan: Plan, against: UUID | None) -> Difference:
 
 def movement_summary(moved: Movement) -> dict[str, Json]:
     """The counts of a difference between two assignments."""
-    return {name: getattr(moved, name) for name in Movement.COUNTS}
+    return dict(moved.counts)
 
 
 def _of_snapshot(

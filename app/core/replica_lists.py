@@ -1,0 +1,69 @@
+"""Replica lists as arrays: one row a partition, brokers as ids or positions, padded with `NO_REPLICA`."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.core.model import NO_REPLICA, Int32s, Int64s
+
+
+def widened(lists: Int32s, width: int) -> Int32s:
+    """(rows, width) int32: the lists with columns of padding added on the right."""
+    more = width - lists.shape[1]
+    return np.pad(lists, ((0, 0), (0, more)), constant_values=NO_REPLICA) if more else lists
+
+
+def stacked(lists: Sequence[Int32s]) -> Int32s:
+    """(all rows, widest) int32: the lists of several topics below one another."""
+    width = max((rows.shape[1] for rows in lists), default=0)
+    return np.concatenate([np.empty((0, width), np.int32), *(widened(rows, width) for rows in lists)])
+
+
+def not_among(lists: Int32s, others: Int32s) -> NDArray[np.bool_]:
+    """(rows, widest) bool: replicas of a row that are not in the same row of the others.
+
+    Complexity: O(rows · widest · widest of the others).
+
+    Examples
+    --------
+    >>> not_among(np.array([[1, 2, -1]]), np.array([[2, 3]])).tolist()
+    [[True, False, False]]
+    """
+    is_other = lists != NO_REPLICA
+    for column in others.T:
+        is_other &= lists != column[:, None]
+    return np.asarray(is_other, np.bool_)
+
+
+def distinct_values(lists: NDArray[np.integer]) -> Int64s:
+    """(rows,) int64: number of distinct values in each row; negative ones do not count."""
+    ordered = np.sort(lists, axis=1)
+    is_first = np.diff(ordered, axis=1, prepend=-1) != 0
+    return np.asarray((is_first & (ordered >= 0)).sum(axis=1), np.int64)
+
+
+def sums_by(index: NDArray[np.integer], amounts: NDArray[np.integer] | int, size: int) -> Int64s:
+    """(size,) int64: the amounts of each index, added exactly."""
+    sums = np.zeros(size, np.int64)
+    np.add.at(sums, index, amounts)
+    return sums
+
+
+def per_broker(replicas: Int32s, brokers: int, load: Int64s | None = None) -> Int64s:
+    """(brokers,) int64: the number of replicas at each position, or the sum of their loads.
+
+    Parameters
+    ----------
+    replicas : (rows, widest) int32 positions of brokers. load : (rows,) int64 of one replica of the row.
+
+    Examples
+    --------
+    >>> replicas = np.array([[0, 1], [1, -1]], np.int32)
+    >>> per_broker(replicas, 3).tolist(), per_broker(replicas, 3, np.array([5, 7])).tolist()
+    ([1, 2, 0], [5, 12, 0])
+    """
+    is_replica = replicas != NO_REPLICA
+    if load is None:
+        return np.asarray(np.bincount(replicas[is_replica], minlength=brokers), np.int64)
+    return sums_by(replicas[is_replica], np.repeat(load, is_replica.sum(axis=1)), brokers)
