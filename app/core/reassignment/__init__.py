@@ -5,6 +5,7 @@ Callers import this room; its files are:
 model.py          the problem, the balance and the placement, as arrays
 domains.py        eligible brokers of each partition, and its spread over racks
 verifier.py       violations of a placement, whichever solver made it
+bands.py          the narrowest feasible band, by maximum flows over groups of partitions
 plan_minimum.py   the least movement for the end of a given plan
 counts/           replicas balanced by count: the least movement, exactly
 loads/            replicas balanced by bytes or throughput: local search, with lower bounds
@@ -13,6 +14,7 @@ batches/          the reassignment in batches within limits, each with its inver
 sweep/            a broker removed, brokers added: the scenarios of a sweep
 """
 
+from app.core.reassignment.bands import narrowest_band
 from app.core.reassignment.batches.cutting import cut_batches
 from app.core.reassignment.batches.model import Batches, BatchLimits, BrokerDisks, Hottest, ReassignedPartitions
 from app.core.reassignment.batches.verifier import BatchViolation, batch_violations
@@ -23,7 +25,6 @@ from app.core.reassignment.counts.least_movement import (
     trade_off,
     within_budget,
 )
-from app.core.reassignment.counts.narrowest import narrowest_band
 from app.core.reassignment.counts.places import cheapest, movement_costs
 from app.core.reassignment.domains import NoLegalPlacement, PartitionKind, RackRule, find_domains
 from app.core.reassignment.leaders.choosing import choose_leaders

@@ -7,6 +7,7 @@ partitions that it concerns. Solvers read domains only, so that no kind of chang
 
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from math import ceil, floor
 
 import numpy as np
@@ -40,6 +41,22 @@ class Domain:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class DomainTable:
+    """Domains as stacked arrays.
+
+    Parameters
+    ----------
+    factor : (domains,) int64. least, most : (domains, racks) int64. may_keep, may_receive : (domains, brokers) bool.
+    """
+
+    factor: Int64s
+    least: Int64s
+    most: Int64s
+    may_keep: NDArray[np.bool_]
+    may_receive: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
 class MovementProblem:
     """Partitions whose replicas are to be placed. Rows are partitions, in the caller's order.
 
@@ -77,10 +94,27 @@ class MovementProblem:
         """Number of racks."""
         return int(self.rack_of.max(initial=-1)) + 1
 
+    @cached_property
+    def table(self) -> DomainTable:
+        """The domains as arrays."""
+        domains, racks, brokers = self.domains, self.racks, len(self.broker_ids)
+        return DomainTable(
+            factor=np.array([domain.factor for domain in domains], np.int64),
+            least=np.array([domain.least for domain in domains], np.int64).reshape(-1, racks),
+            most=np.array([domain.most for domain in domains], np.int64).reshape(-1, racks),
+            may_keep=np.array([domain.may_keep for domain in domains], np.bool_).reshape(-1, brokers),
+            may_receive=np.array([domain.may_receive for domain in domains], np.bool_).reshape(-1, brokers),
+        )
+
     @property
     def factors(self) -> Int64s:
         """(rows,) int64 replication factor of each partition after the change."""
-        return np.array([domain.factor for domain in self.domains], np.int64)[self.domain_of]
+        return self.table.factor[self.domain_of]
+
+    @property
+    def widest(self) -> int:
+        """The largest replication factor; 0 without domains."""
+        return int(self.table.factor.max(initial=0))
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from app.core.reassignment.counts.least_movement import least_movement, movement
 from app.core.reassignment.domains import NoLegalPlacement, PartitionKind, RackRule, find_domains
 from app.core.reassignment.model import KEEP, Band, MovementProblem, ReplicaPlacement
 from app.core.reassignment.verifier import are_spread
+from app.core.replica_lists import per_broker
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,8 +61,7 @@ def least_movement_for(plan: ProposedPlan) -> PlanMinimum:
     Complexity: two solutions of `least_movement`.
     """
     brokers = len(plan.broker_ids)
-    had = plan.base + np.bincount(plan.before[plan.before != NO_REPLICA], minlength=brokers)
-    has = plan.base + np.bincount(plan.after[plan.after != NO_REPLICA], minlength=brokers)
+    had, has = (plan.base + per_broker(lists, brokers) for lists in (plan.before, plan.after))
     emptied = (had > 0) & (has == 0)
     target = (plan.is_listed & ~emptied) | (has > plan.base)
     problem = _problem(plan, target, spreads_racks=True)

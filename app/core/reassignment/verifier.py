@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from app.core.model import NO_REPLICA, Int32s
 from app.core.reassignment.model import MovementProblem, ReplicaPlacement
+from app.core.replica_lists import not_among, per_broker
 
 NAMED = 10
 """How many partitions, or brokers, are named for each violation."""
@@ -71,14 +72,10 @@ def _are_distinct_and_enough(problem: MovementProblem, replicas: Int32s) -> Bool
 
 
 def _may_be_there(problem: MovementProblem, replicas: Int32s) -> Bools:
-    may = np.ones(len(replicas), np.bool_)
-    for number, domain in enumerate(problem.domains):
-        rows = np.flatnonzero(problem.domain_of == number)
-        there = replicas[rows]
-        is_current = (there[:, :, None] == problem.current[rows][:, None, :]).any(axis=2)
-        fits = domain.may_receive[there] | (domain.may_keep[there] & is_current) | (there == NO_REPLICA)
-        may[rows] = fits.all(axis=1)
-    return may
+    domain = problem.domain_of[:, None]
+    may_stay = problem.table.may_keep[domain, replicas] & ~not_among(replicas, problem.current)
+    may = problem.table.may_receive[domain, replicas] | may_stay | (replicas == NO_REPLICA)
+    return np.asarray(may.all(axis=1), np.bool_)
 
 
 def _keeps(problem: MovementProblem, replicas: Int32s) -> Bools:
@@ -90,14 +87,13 @@ def _violations_of_sums(problem: MovementProblem, placement: ReplicaPlacement) -
     replicas, current, band = placement.replicas, problem.current, placement.band
     violations = []
     if band is not None:
-        on_each = problem.base + np.bincount(replicas[replicas != NO_REPLICA], minlength=len(problem.base))
+        on_each = problem.base + per_broker(replicas, len(problem.base))
         outside = problem.target & ((on_each < band.low) | (on_each > band.high))
         violations += [
             f"broker {problem.broker_ids[broker]} has {on_each[broker]}, not {band.low} to {band.high}"
             for broker in np.flatnonzero(outside)[:NAMED]
         ]
-    stays = (replicas[:, :, None] == current[:, None, :]) & ~problem.is_copied[:, None, :]
-    copied = (replicas != NO_REPLICA) & ~stays.any(axis=2)
+    copied = not_among(replicas, np.where(problem.is_copied, NO_REPLICA, current))
     copied &= (current != NO_REPLICA).any(axis=1)[:, None]
     moved = int((copied.sum(axis=1) * problem.weight).sum())
     if moved != placement.moved:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from app.core.certificate import Certificate
 from app.core.flow import InfeasibleFlow
 from app.core.model import NO_REPLICA
+from app.core.reassignment.bands import narrowest_band
 from app.core.reassignment.counts import network, within_band
 from app.core.reassignment.counts.least_movement import (
     BudgetTooSmall,
@@ -20,7 +21,6 @@ from app.core.reassignment.counts.least_movement import (
     trade_off,
     within_budget,
 )
-from app.core.reassignment.counts.narrowest import narrowest_band
 from app.core.reassignment.counts.places import counts
 from app.core.reassignment.domains import NoLegalPlacement, PartitionKind, RackRule, find_domains
 from app.core.reassignment.model import KEEP, TIGHT, Balance, Band, Domain, MovementProblem, ReplicaPlacement

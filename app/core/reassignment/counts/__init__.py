@@ -2,7 +2,6 @@
 
 least_movement.py   the verbs: by balance, within a band, within a budget, as a trade-off; `keep`
 within_band.py      the least movement within a band, by column generation
-narrowest.py        the narrowest feasible band
 network.py          the flow network of the active partitions, and back from its flow
 places.py           costs of places, the cheapest place under dual prices, counts, order; places_kernel.py its loops
 """

@@ -25,10 +25,9 @@ import numpy as np
 from app.core.certificate import Certificate
 from app.core.flow import cheapest_amounts
 from app.core.model import NO_REPLICA, Int32s, Int64s
-from app.core.reassignment.counts.narrowest import narrowest_band
+from app.core.reassignment.bands import narrowest_band
 from app.core.reassignment.counts.network import BrokerCapacity, candidate_receivers, placement_network
 from app.core.reassignment.counts.places import (
-    DomainTable,
     PlaceCosts,
     cheapest,
     counts,
@@ -40,6 +39,7 @@ from app.core.reassignment.counts.places import (
 )
 from app.core.reassignment.counts.within_band import least_within
 from app.core.reassignment.model import KEEP, Balance, Band, MovementProblem, ReplicaPlacement
+from app.core.replica_lists import per_broker
 
 SOLVER = "ortools min-cost flow"
 
@@ -205,11 +205,11 @@ def fairest_receivers(problem: MovementProblem) -> tuple[Int32s, int]:
     replicas, stays = stay_put(problem)
     rows = np.flatnonzero(~stays)
     if len(rows):
-        table, frozen = DomainTable.of(problem), frozen_counts(problem, replicas, ~stays)
+        frozen = frozen_counts(problem, replicas, ~stays)
         capacity = _unit_capacities(problem, frozen, rows)
         underfull = problem.target & (frozen <= np.median(frozen))
-        candidates = candidate_receivers(problem, table, rows, underfull=underfull, requested=np.empty(0, np.int64))
-        network = placement_network(problem, table, _avoidable(problem, capacity), rows, capacity, candidates)
+        candidates = candidate_receivers(problem, rows, underfull=underfull, requested=np.empty(0, np.int64))
+        network = placement_network(problem, _avoidable(problem, capacity), rows, capacity, candidates)
         amounts = cheapest_amounts(network.flow, network.costs)
         replicas[rows] = network.places(amounts, problem.must_keep, replicas.shape[1])
     free = np.zeros(len(problem.broker_ids), np.int64)
@@ -236,13 +236,11 @@ def _unit_capacities(problem: MovementProblem, frozen: Int64s, rows: Int64s) -> 
     """Unit arcs for each broker's next replicas, the n-th at a cost of n, up to the highest count of a fairest
     solution.
     """
-    table = DomainTable.of(problem)
-    domains = np.unique(problem.domain_of[rows])
-    moving_replicas = int(table.factor[problem.domain_of[rows]].sum())
-    current = problem.current[rows]
+    table = problem.table
+    moving_replicas = int(problem.factors[rows].sum())
     # If a partition keeps only some of its replicas, which ones is free as well.
-    reach = frozen + np.bincount(current[current != NO_REPLICA], minlength=len(frozen))
-    for domain in domains:
+    reach = frozen + per_broker(problem.current[rows], len(frozen))
+    for domain in np.unique(problem.domain_of[rows]):
         receives = table.may_receive[domain]
         for rack in np.unique(problem.rack_of[receives]):
             brokers = np.flatnonzero(receives & (problem.rack_of == rack))

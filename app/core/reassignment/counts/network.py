@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from app.core.flow import Network
 from app.core.model import NO_REPLICA, Int32s, Int64s
-from app.core.reassignment.counts.places import DomainTable, PlaceCosts
+from app.core.reassignment.counts.places import PlaceCosts
 from app.core.reassignment.model import MovementProblem
 
 ALL_CANDIDATES = 600_000
@@ -48,7 +48,7 @@ class CandidateReceivers:
 
 
 def candidate_receivers(
-    problem: MovementProblem, table: DomainTable, rows: Int64s, *, underfull: NDArray[np.bool_], requested: Int64s
+    problem: MovementProblem, rows: Int64s, *, underfull: NDArray[np.bool_], requested: Int64s
 ) -> CandidateReceivers:
     """Choose the receivers that are arcs of their own, for partitions that may have several replicas in a rack.
 
@@ -58,7 +58,7 @@ def candidate_receivers(
     underfull : (brokers,) bool, brokers with too few replicas.
     requested : int64 partition · brokers + broker, of each broker that pricing has requested for a partition.
     """
-    brokers = len(problem.broker_ids)
+    brokers, table = len(problem.broker_ids), problem.table
     several = table.most > 1
     sets, set_of = np.unique(table.may_receive, axis=0, return_inverse=True)
     domain = problem.domain_of[rows]
@@ -170,7 +170,7 @@ class _Arcs:
     count: int = 0
 
     def lay(
-        self, tails: Int64s, heads: Int64s, *, capacity: Int64s | int, cost: Int64s | int, row: Int64s | int = -1
+        self, tails: Int64s, heads: Int64s | int, *, capacity: Int64s | int, cost: Int64s | int, row: Int64s | int = -1
     ) -> slice:
         """Add arcs from tails to heads one by one; the slice of their indices."""
         columns = np.broadcast_arrays(tails, heads, capacity, cost, row)
@@ -183,9 +183,75 @@ class _Arcs:
         return [np.concatenate(column) for column in zip(*self.kinds, strict=True)]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Nodes:
+    """The nodes, in this order: active partitions, shares of racks, pools of receivers by rack, brokers, the sink.
+
+    Parameters
+    ----------
+    rows : (active,) int64 partitions. need : (active,) int64 replicas that are not pinned.
+    least, most : (active, racks) int64 bounds of those in each rack.
+    is_current : (active, widest) bool, current brokers that a replica may stay on, the pinned one apart.
+    share : (active, racks) int64 node of the partition's share of the rack; -1 if it needs none.
+    pool : (active, racks) int64 node of the pool; -1 if the rack may have several replicas of the partition, of which
+        two could meet on a broker, or none.
+    receivers : (sets, brokers) bool, the distinct sets of receivers, each with a pool in every rack.
+    first_pool, first_broker, sink : nodes.
+    """
+
+    rows: Int64s
+    need: Int64s
+    least: Int64s
+    most: Int64s
+    is_current: NDArray[np.bool_]
+    share: Int64s
+    pool: Int64s
+    receivers: NDArray[np.bool_]
+    first_pool: int
+    first_broker: int
+    sink: int
+
+    @classmethod
+    def of(cls, problem: MovementProblem, rows: Int64s) -> "_Nodes":
+        table, racks, domain = problem.table, problem.racks, problem.domain_of[rows]
+        need, least, most = table.factor[domain], table.least[domain], table.most[domain]
+        current, must = problem.current[rows], problem.must_keep[rows]
+        pinned = np.flatnonzero(must != NO_REPLICA)
+        need[pinned] -= 1
+        for bounds in (least, most):
+            bounds[pinned, problem.rack_of[must[pinned]]] -= 1
+        least = np.maximum(least, 0)
+        is_current = (current != NO_REPLICA) & (current != must[:, None]) & table.may_keep[domain[:, None], current]
+        in_rack = np.zeros((len(rows), racks), np.bool_)
+        at_row, at_column = np.nonzero(is_current)
+        in_rack[at_row, problem.rack_of[current[at_row, at_column]]] = True
+        # A replica from the pool could meet the pinned one if the rack may have both.
+        is_alone = table.most[domain] == 1
+        # A partition's share of a rack is a node only if the pool alone is not enough.
+        has_share = (in_rack | ~is_alone | (least > 0)) & (most > 0)
+        share = np.full((len(rows), racks), -1, np.int64)
+        share[has_share] = len(rows) + np.arange(np.count_nonzero(has_share))
+        first_pool = len(rows) + int(np.count_nonzero(has_share))
+        sets, set_of = np.unique(table.may_receive, axis=0, return_inverse=True)
+        pool = first_pool + set_of.reshape(-1)[domain][:, None] * racks + np.arange(racks)
+        pool[~is_alone | (most <= 0)] = -1
+        first_broker = first_pool + len(sets) * racks
+        sink = first_broker + len(problem.broker_ids)
+        return cls(rows, need, least, most, is_current, share, pool, sets, first_pool, first_broker, sink)
+
+    def supplies(self, demands: Int64s) -> Int64s:
+        """(nodes,) int64, with the minimum of each rack at its share, and what brokers have to take."""
+        supplies = np.zeros(self.sink + 1, np.int64)
+        supplies[: len(self.rows)] = self.need - self.least.sum(axis=1)
+        has_share = self.share >= 0
+        supplies[self.share[has_share]] = self.least[has_share]
+        supplies[self.first_broker : self.sink] = -demands
+        supplies[self.sink] = int(demands.sum()) - int(self.need.sum())
+        return supplies
+
+
 def placement_network(
     problem: MovementProblem,
-    table: DomainTable,
     costs: PlaceCosts,
     rows: Int64s,
     capacity: BrokerCapacity,
@@ -193,93 +259,59 @@ def placement_network(
 ) -> PlacementNetwork:
     """Build the network of the partitions `rows`, into brokers of the given capacity.
 
+    Complexity: O(rows · (racks + widest) + candidates + brokers · sets of receivers).
+
     Parameters
     ----------
-    table : the domains. costs : of places.
-    candidates : receivers that are arcs of their own.
+    problem : the partitions and their domains. costs : of places. rows : (active,) int64 partitions.
+    capacity : what brokers take. candidates : receivers that are arcs of their own.
     """
-    brokers, racks = len(problem.broker_ids), problem.racks
-    domain = problem.domain_of[rows]
-    need, least, most = table.factor[domain], table.least[domain], table.most[domain]
-    must = problem.must_keep[rows]
-    pinned = np.flatnonzero(must != NO_REPLICA)
-    need[pinned] -= 1
-    for bounds in (least, most):
-        bounds[pinned, problem.rack_of[must[pinned]]] -= 1
-    least = np.maximum(least, 0)
-    # A replica from the pool could meet the pinned one if the rack may have both.
-    alone = table.most[domain] == 1
-    current, current_cost = problem.current[rows], costs.current[rows]
-    is_current = (current != NO_REPLICA) & (current != must[:, None])
-    is_current &= table.may_keep[domain[:, None], current]
-
-    # A partition's share of a rack is a node only if the pool alone is not enough.
-    in_rack = np.zeros((len(rows), racks), np.bool_)
-    at_row, at_column = np.nonzero(is_current)
-    in_rack[at_row, problem.rack_of[current[at_row, at_column]]] = True
-    shares = (in_rack | ~alone | (least > 0)) & (most > 0)
-    share_row, share_rack = np.nonzero(shares)
-    share_of = np.full((len(rows), racks), -1, np.int64)
-    share_of[share_row, share_rack] = len(rows) + np.arange(len(share_row))
-    sets, set_of = np.unique(table.may_receive, axis=0, return_inverse=True)
-    row_set = set_of.reshape(-1)[domain]
-    first_pool = len(rows) + len(share_row)
-    first_broker = first_pool + len(sets) * racks
-    sink = first_broker + brokers
-    pool_of = first_pool + row_set[:, None] * racks + np.arange(racks)
-
-    arcs = _Arcs()
-    lows, highs = least[share_row, share_rack], most[share_row, share_rack]
-    arcs.lay(share_row, share_of[share_row, share_rack], capacity=highs - lows, cost=0)
-    at_share = share_of[at_row, problem.rack_of[current[at_row, at_column]]]
-    usable = at_share >= 0
-    at_row, at_column, at_share = at_row[usable], at_column[usable], at_share[usable]
-    at_broker = first_broker + current[at_row, at_column].astype(np.int64)
-    direct = arcs.lay(at_share, at_broker, capacity=1, cost=current_cost[at_row, at_column], row=at_row)
-    single = (must[candidates.row] != candidates.broker) & (
-        share_of[candidates.row, problem.rack_of[candidates.broker]] >= 0
-    )
-    row, broker = candidates.row[single], candidates.broker[single]
-    singles = arcs.lay(
-        share_of[row, problem.rack_of[broker]],
-        first_broker + broker.astype(np.int64),
-        capacity=1,
-        cost=costs.other[rows][row],
-        row=row,
-    )
-    pool_row, pool_rack = np.nonzero(alone & (most > 0))
-    from_share = share_of[pool_row, pool_rack]
+    nodes, arcs = _Nodes.of(problem, rows), _Arcs()
+    has_share = nodes.share >= 0
+    arcs.lay(np.nonzero(has_share)[0], nodes.share[has_share], capacity=(nodes.most - nodes.least)[has_share], cost=0)
+    direct = _lay_current(arcs, nodes, problem, costs)
+    singles = _lay_candidates(arcs, nodes, problem, costs, candidates)
+    pool_row, pool_rack = np.nonzero(nodes.pool >= 0)
+    from_share = nodes.share[pool_row, pool_rack]
     pooled = arcs.lay(
         np.where(from_share >= 0, from_share, pool_row),
-        pool_of[pool_row, pool_rack],
+        nodes.pool[pool_row, pool_rack],
         capacity=1,
         cost=costs.other[rows][pool_row],
         row=pool_row,
     )
-    in_set, receiver = np.nonzero(sets)
-    pools = arcs.lay(
-        first_pool + in_set * racks + problem.rack_of[receiver], first_broker + receiver, capacity=len(rows), cost=0
-    )
-    arcs.lay(
-        first_broker + capacity.brokers,
-        np.full(len(capacity.brokers), sink),
-        capacity=capacity.capacities,
-        cost=capacity.costs,
-    )
+    of_set, receiver = np.nonzero(nodes.receivers)
+    pool = nodes.first_pool + of_set * problem.racks + problem.rack_of[receiver]
+    pools = arcs.lay(pool, nodes.first_broker + receiver, capacity=len(rows), cost=0)
+    arcs.lay(nodes.first_broker + capacity.brokers, nodes.sink, capacity=capacity.capacities, cost=capacity.costs)
     tails, heads, capacities, cost, row_of = arcs.joined()
-
-    supplies = np.zeros(sink + 1, np.int64)
-    supplies[: len(rows)] = need - least.sum(axis=1)
-    supplies[share_of[share_row, share_rack]] = lows
-    supplies[first_broker:sink] = -capacity.demands
-    supplies[sink] = int(capacity.demands.sum()) - int(need.sum())
     return PlacementNetwork(
         rows=rows,
-        flow=Network(supplies, tails.astype(np.int32), heads.astype(np.int32), capacities),
+        flow=Network(nodes.supplies(capacity.demands), tails.astype(np.int32), heads.astype(np.int32), capacities),
         costs=cost,
-        first_broker=first_broker,
+        first_broker=nodes.first_broker,
         _direct=slice(direct.start, singles.stop),
         _pooled=pooled,
         _pools=pools,
         _row_of=row_of,
     )
+
+
+def _lay_current(arcs: _Arcs, nodes: _Nodes, problem: MovementProblem, costs: PlaceCosts) -> slice:
+    """Arcs from shares of racks to current brokers there."""
+    row, column = np.nonzero(nodes.is_current)
+    broker = problem.current[nodes.rows][row, column].astype(np.int64)
+    share = nodes.share[row, problem.rack_of[broker]]
+    cost = costs.current[nodes.rows][row, column]
+    usable = share >= 0
+    return arcs.lay(share[usable], nodes.first_broker + broker[usable], capacity=1, cost=cost[usable], row=row[usable])
+
+
+def _lay_candidates(
+    arcs: _Arcs, nodes: _Nodes, problem: MovementProblem, costs: PlaceCosts, candidates: CandidateReceivers
+) -> slice:
+    """Arcs from shares of racks to candidate receivers there."""
+    share = nodes.share[candidates.row, problem.rack_of[candidates.broker]]
+    usable = (problem.must_keep[nodes.rows][candidates.row] != candidates.broker) & (share >= 0)
+    row, to = candidates.row[usable], nodes.first_broker + candidates.broker[usable].astype(np.int64)
+    return arcs.lay(share[usable], to, capacity=1, cost=costs.other[nodes.rows][row], row=row)

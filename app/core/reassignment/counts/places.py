@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from app.core.model import NO_REPLICA, Int32s, Int64s
 from app.core.reassignment.counts import places_kernel as kernel
 from app.core.reassignment.model import MovementProblem
+from app.core.replica_lists import per_broker
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,37 +38,9 @@ def movement_costs(problem: MovementProblem) -> PlaceCosts:
     return PlaceCosts(np.where(problem.is_copied, weight[:, None], 0), weight)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class DomainTable:
-    """The problem's domains as stacked arrays.
-
-    Parameters
-    ----------
-    factor : (domains,) int64. least, most : (domains, racks) int64. may_keep, may_receive : (domains, brokers) bool.
-    """
-
-    factor: Int64s
-    least: Int64s
-    most: Int64s
-    may_keep: NDArray[np.bool_]
-    may_receive: NDArray[np.bool_]
-
-    @classmethod
-    def of(cls, problem: MovementProblem) -> "DomainTable":
-        """Stack the domains."""
-        domains, racks, brokers = problem.domains, problem.racks, len(problem.broker_ids)
-        return cls(
-            factor=np.array([domain.factor for domain in domains], np.int64),
-            least=np.array([domain.least for domain in domains], np.int64).reshape(-1, racks),
-            most=np.array([domain.most for domain in domains], np.int64).reshape(-1, racks),
-            may_keep=np.array([domain.may_keep for domain in domains], np.bool_).reshape(-1, brokers),
-            may_receive=np.array([domain.may_receive for domain in domains], np.bool_).reshape(-1, brokers),
-        )
-
-
 def settled(problem: MovementProblem) -> NDArray[np.bool_]:
     """(rows,) bool: partitions whose current brokers are a legal placement as they are."""
-    table = DomainTable.of(problem)
+    table = problem.table
     settles = np.zeros(len(problem.current), np.bool_)
     kernel.settled(
         problem.domain_of,
@@ -97,10 +70,10 @@ def cheapest(problem: MovementProblem, costs: PlaceCosts, prices: Int64s) -> tup
     (rows,) int64 cost of each partition's cheapest place, prices included; and those places, (rows, widest) int32,
     padded with `NO_REPLICA`.
     """
-    table = DomainTable.of(problem)
-    ranked, ends = _ranked(problem, table, prices)
+    table = problem.table
+    ranked, ends = _ranked(problem, prices)
     priced_costs = np.zeros(len(problem.current), np.int64)
-    chosen = np.full((len(priced_costs), int(table.factor.max(initial=0))), NO_REPLICA, np.int32)
+    chosen = np.full((len(priced_costs), problem.widest), NO_REPLICA, np.int32)
     kernel.cheapest(
         problem.domain_of,
         table.factor,
@@ -121,11 +94,12 @@ def cheapest(problem: MovementProblem, costs: PlaceCosts, prices: Int64s) -> tup
     return priced_costs, chosen
 
 
-def _ranked(problem: MovementProblem, table: DomainTable, prices: Int64s) -> tuple[Int32s, Int64s]:
+def _ranked(problem: MovementProblem, prices: Int64s) -> tuple[Int32s, Int64s]:
     """(domains, racks, longest) int32 receivers of each rack by ascending price, and (domains, racks) how many.
 
     No more are listed than a rack may have of one partition plus its current brokers.
     """
+    table = problem.table
     looked_at = int(table.most.max(initial=0)) + problem.current.shape[1]
     shape = (len(problem.domains), problem.racks)
     ends = np.zeros(shape, np.int64)
@@ -144,24 +118,21 @@ def _ranked(problem: MovementProblem, table: DomainTable, prices: Int64s) -> tup
 def stay_put(problem: MovementProblem) -> tuple[Int32s, NDArray[np.bool_]]:
     """(rows, widest) int32 current brokers of settled partitions, padding elsewhere; (rows,) bool, settled or not."""
     stays = settled(problem)
-    widest = max((domain.factor for domain in problem.domains), default=0)
-    replicas = np.full((len(stays), widest), NO_REPLICA, np.int32)
-    width = min(widest, problem.current.shape[1])
+    replicas = np.full((len(stays), problem.widest), NO_REPLICA, np.int32)
+    width = min(problem.widest, problem.current.shape[1])
     replicas[stays, :width] = problem.current[stays, :width]
     return replicas, stays
 
 
 def counts(problem: MovementProblem, replicas: Int32s) -> Int64s:
     """(brokers,) int64 replicas on each broker, `base` included."""
-    here = np.bincount(replicas[replicas != NO_REPLICA], minlength=len(problem.base))
-    return np.asarray(problem.base + here, np.int64)
+    return problem.base + per_broker(replicas, len(problem.base))
 
 
 def frozen_counts(problem: MovementProblem, replicas: Int32s, is_active: NDArray[np.bool_]) -> Int64s:
     """(brokers,) int64 as `counts`, without the replicas that active partitions may move."""
-    musts = problem.must_keep[is_active]
-    pinned = np.bincount(musts[musts != NO_REPLICA], minlength=len(problem.base))
-    return np.asarray(counts(problem, replicas[~is_active]) + pinned, np.int64)
+    pinned = per_broker(problem.must_keep[is_active, None], len(problem.base))
+    return counts(problem, replicas[~is_active]) + pinned
 
 
 def costs_of(problem: MovementProblem, costs: PlaceCosts, replicas: Int32s) -> Int64s:

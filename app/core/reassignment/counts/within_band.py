@@ -29,7 +29,6 @@ from app.core.reassignment.counts.network import (
     placement_network,
 )
 from app.core.reassignment.counts.places import (
-    DomainTable,
     PlaceCosts,
     cheapest,
     costs_of,
@@ -58,7 +57,7 @@ def least_within(problem: MovementProblem, band: Band, *, is_over: Callable[[], 
     InfeasibleFlow : no legal placement is within the band.
     """
     replicas, stays = stay_put(problem)
-    state = _State(problem, DomainTable.of(problem), band, replicas, ~stays, np.empty(0, np.int64), problem.target)
+    state = _State(problem, band, replicas, ~stays, np.empty(0, np.int64), problem.target)
     state.underfull = state.underfull & (state.counts() < band.low)
     state.is_active |= _lightest(state)
     _reach_band(state)
@@ -89,7 +88,6 @@ class _State:
     """The placement, and the active partitions, which are in the restricted problem; the others are frozen."""
 
     problem: MovementProblem
-    table: DomainTable
     band: Band
     replicas: Int32s
     is_active: NDArray[np.bool_]
@@ -121,7 +119,7 @@ class _State:
     def candidate_receivers(self, rows: Int64s) -> CandidateReceivers:
         """Candidates of the active partitions; their present brokers are among them, so that no placement is lost."""
         requested = np.union1d(self.requested, self._pairs(rows, self.replicas[rows]))
-        return candidate_receivers(self.problem, self.table, rows, underfull=self.underfull, requested=requested)
+        return candidate_receivers(self.problem, rows, underfull=self.underfull, requested=requested)
 
     def _pairs(self, rows: Int64s, places: Int32s) -> Int64s:
         pairs = rows[:, None] * len(self.problem.broker_ids) + places
@@ -172,7 +170,7 @@ def _reach_band(state: _State) -> None:
 
 def _network(state: _State, costs: PlaceCosts, capacity: BrokerCapacity) -> PlacementNetwork:
     rows = np.flatnonzero(state.is_active)
-    return placement_network(state.problem, state.table, costs, rows, capacity, state.candidate_receivers(rows))
+    return placement_network(state.problem, costs, rows, capacity, state.candidate_receivers(rows))
 
 
 def _band_capacity(state: _State) -> BrokerCapacity:

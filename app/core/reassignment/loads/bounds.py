@@ -1,11 +1,9 @@
 """Lower bounds: the lowest ceiling and the highest floor of loads, and the least movement within a band.
 
-The ceiling and the floor are those of the relaxation in which replicas may be split. All partitions of a domain may
-then be spread alike, so that feasibility of a band is a maximum flow from domains over racks to brokers, in units of
-load: a broker has at most one whole replica of each partition, a rack between its `least` and `most`, and a broker that
-may only keep replicas no more than it has. Every placement is feasible for the relaxation; so none has a lower ceiling,
-nor, below that ceiling, a higher floor. The ceiling is raised to what whole replicas require: of the heaviest k · n + 1
-replicas that n brokers must have, some broker has k + 1.
+The ceiling and the floor are those of the relaxation in which replicas may be split (`bands`), with the partitions of a
+domain as a group: a broker has at most one whole replica of each partition, a rack between its `least` and `most`, and
+a broker that may only keep replicas no more than it has. The ceiling is raised to what whole replicas require: of the
+heaviest k · n + 1 replicas that n brokers must have, some broker has k + 1.
 
 The movement is bounded by Lagrangian duality: with a dual price on each broker's load, every partition chooses its
 cheapest legal set alone, and no placement within the band costs less than those choices less the value of the band at
@@ -23,15 +21,12 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from app.core.flow import InfeasibleFlow, Network, is_feasible
 from app.core.model import NO_REPLICA, Int32s, Int64s
-from app.core.reassignment.loads.legal_sets_kernel import (
-    LIMB,
-    rows_legal_in_place,
-    sum_of_cheapest_sets,
-)
+from app.core.reassignment.bands import GroupedLoads
+from app.core.reassignment.loads.legal_sets_kernel import LIMB, rows_legal_in_place, sum_of_cheapest_sets
 from app.core.reassignment.loads.rules import LoadRules
 from app.core.reassignment.model import Band
+from app.core.replica_lists import per_broker, sums_by
 
 
 def lowest_ceiling(rules: LoadRules, base_load: Int64s) -> int:
@@ -43,115 +38,51 @@ def lowest_ceiling(rules: LoadRules, base_load: Int64s) -> int:
     ------
     InfeasibleFlow : if some partition has no legal placement.
     """
-    domain_loads = _domain_loads(rules)
-    total = int(domain_loads.whole.sum())
-    beyond = total + int(base_load.max(initial=0))
-    if not _is_feasible(rules, domain_loads, base_load, 0, beyond):
-        raise InfeasibleFlow
-    bases = base_load[rules.target]
-    below = int(bases.max(initial=0)) - 1
-    if rules.target.all():
-        below = max(below, -(-(total + int(base_load.sum())) // max(1, len(base_load))) - 1)
-    above, step = below + 1, 1
-    while above < beyond and not _is_feasible(rules, domain_loads, base_load, 0, above):
-        below, above, step = above, min(beyond, above + step), 2 * step
-    while above - below > 1:
-        middle = (above + below) // 2
-        if _is_feasible(rules, domain_loads, base_load, 0, middle):
-            above = middle
-        else:
-            below = middle
-    return max(above, _whole_replica_bound(rules, domain_loads, base_load))
+    groups = _grouped_loads(rules, base_load)
+    return max(groups.lowest_ceiling(), _whole_replica_bound(rules, groups))
 
 
 def highest_floor(rules: LoadRules, base_load: Int64s, ceiling: int) -> int:
     """An upper bound on the smallest load of a target broker, among placements below the ceiling; 0 if there are
     none.
     """
-    domain_loads = _domain_loads(rules)
-    if not rules.target.any():
-        return 0
-    below, above = 0, ceiling + 1
-    while above - below > 1:
-        middle = (above + below) // 2
-        if _is_feasible(rules, domain_loads, base_load, middle, ceiling):
-            below = middle
-        else:
-            above = middle
-    return below
+    return _grouped_loads(rules, base_load).highest_floor(ceiling)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _DomainLoads:
-    """The load that each domain spreads.
-
-    Parameters
-    ----------
-    whole : (domains,) load of all replicas; partitions : (domains,) of one replica of each partition.
-    must, may : (domains, brokers) int64, the minimum and the maximum on a broker.
-    """
-
-    whole: Int64s
-    partitions: Int64s
-    must: Int64s
-    may: Int64s
-
-
-def _domain_loads(rules: LoadRules) -> _DomainLoads:
+def _grouped_loads(rules: LoadRules, base_load: Int64s) -> GroupedLoads:
+    """The load that each domain spreads."""
     domains, brokers = rules.may_receive.shape
-    partitions = np.zeros(domains, np.int64)
-    np.add.at(partitions, rules.domain_of, rules.load)
-    must, may = np.zeros((domains, brokers), np.int64), np.zeros((domains, brokers), np.int64)
-    for current_broker in rules.current.T:
-        working = current_broker != NO_REPLICA
-        np.add.at(may, (rules.domain_of[working], current_broker[working]), rules.load[working])
+    partitions = sums_by(rules.domain_of, rules.load, domains)
+    must, may = (_in_domains(rules, replicas, brokers) for replicas in (rules.must_keep[:, None], rules.current))
     may = np.where(rules.may_receive, partitions[:, None], may)
-    pinned = rules.must_keep != NO_REPLICA
-    np.add.at(must, (rules.domain_of[pinned], rules.must_keep[pinned]), rules.load[pinned])
-    return _DomainLoads(partitions * rules.factor, partitions, must, may)
-
-
-def _is_feasible(rules: LoadRules, domain_loads: _DomainLoads, base_load: Int64s, low: int, high: int) -> bool:
-    """Whether split replicas can be spread so that every target broker's load is within low … high."""
-    domains, brokers = domain_loads.may.shape
-    racks = rules.least.shape[1]
-    total = int(domain_loads.whole.sum())
-    least = np.where(rules.target, np.maximum(0, low - base_load), 0)
-    most = np.where(rules.target, high - base_load, total)
-    domain, broker = np.nonzero(domain_loads.may)
-    rack_nodes = domains + np.arange(domains * racks)
-    first_broker = domains + domains * racks
-    sink = first_broker + brokers
-    tails = [np.repeat(np.arange(domains), racks), domains + domain * racks + rules.rack_of[broker]]
-    heads = [rack_nodes, first_broker + broker]
-    lower = [(rules.least * domain_loads.partitions[:, None]).ravel(), domain_loads.must[domain, broker]]
-    upper = [
-        np.minimum(rules.most * domain_loads.partitions[:, None], domain_loads.whole[:, None]).ravel(),
-        domain_loads.may[domain, broker],
-    ]
-    return _has_feasible_flow(
-        np.concatenate([domain_loads.whole, np.zeros(domains * racks + brokers, np.int64), [-total]]),
-        np.concatenate([*tails, first_broker + np.arange(brokers)]),
-        np.concatenate([*heads, np.full(brokers, sink)]),
-        np.concatenate([*lower, least]),
-        np.concatenate([*upper, most]),
+    total = partitions * rules.factor
+    domain, broker = np.nonzero(may)
+    return GroupedLoads(
+        total=total,
+        least=rules.least * partitions[:, None],
+        most=np.minimum(rules.most * partitions[:, None], total[:, None]),
+        group=domain,
+        broker=broker,
+        must=must[domain, broker],
+        may=may[domain, broker],
+        rack_of=rules.rack_of,
+        target=rules.target,
+        base=base_load,
     )
 
 
-def _has_feasible_flow(supplies: Int64s, tails: Int64s, heads: Int64s, lower: Int64s, upper: Int64s) -> bool:
-    if (lower > upper).any():
-        return False
-    supplies = supplies.copy()
-    np.subtract.at(supplies, tails, lower)
-    np.add.at(supplies, heads, lower)
-    return is_feasible(Network(supplies, tails.astype(np.int32), heads.astype(np.int32), upper - lower))
+def _in_domains(rules: LoadRules, replicas: Int32s, brokers: int) -> Int64s:
+    """(domains, brokers) int64: the load of these replicas, (rows, …) int32, by domain."""
+    row, column = np.nonzero(replicas != NO_REPLICA)
+    cells = rules.domain_of[row].astype(np.int64) * brokers + replicas[row, column]
+    return sums_by(cells, rules.load[row], len(rules.factor) * brokers).reshape(-1, brokers)
 
 
-def _whole_replica_bound(rules: LoadRules, domain_loads: _DomainLoads, base_load: Int64s) -> int:
+def _whole_replica_bound(rules: LoadRules, groups: GroupedLoads) -> int:
     """The least load that the heaviest whole replicas put on one broker, over all targets and over those of each
     rack.
     """
-    may: NDArray[np.bool_] = np.asarray(domain_loads.may.any(axis=0))
+    may = np.isin(np.arange(len(groups.base)), groups.broker)
     bounds = [0]
     regions: list[tuple[NDArray[np.bool_], Int64s]] = [(np.full(len(may), True), rules.factor)]
     regions += [(np.asarray(rules.rack_of == rack), least) for rack, least in enumerate(rules.least.T)]
@@ -160,7 +91,9 @@ def _whole_replica_bound(rules: LoadRules, domain_loads: _DomainLoads, base_load
         copies = np.where(_may_leave_targets(rules, inside & ~rules.target), 0, of_domain[rules.domain_of])
         heaviest = -np.sort(-np.repeat(rules.load, copies))
         if receivers.any() and len(heaviest):
-            bounds.append(_heaviest_share(heaviest, int(np.count_nonzero(receivers))) + int(base_load[receivers].min()))
+            bounds.append(
+                _heaviest_share(heaviest, int(np.count_nonzero(receivers))) + int(groups.base[receivers].min())
+            )
     return max(bounds)
 
 
@@ -266,9 +199,9 @@ def least_cost(rules: LoadRules, prices: Int64s, move_cost: Int64s) -> tuple[int
     racks, used = rules.least.shape[1], np.zeros(len(prices), np.int64)
     order = np.lexsort((prices, rules.rack_of))
     by_price = order[np.argsort(~rules.may_receive[:, order], axis=1, kind="stable")]
-    per_rack = np.zeros((len(rules.may_receive), racks), np.int64)
     domain, broker = np.nonzero(rules.may_receive)
-    np.add.at(per_rack, (domain, rules.rack_of[broker]), 1)
+    cells = domain * racks + rules.rack_of[broker]
+    per_rack = np.bincount(cells, minlength=len(rules.may_receive) * racks).reshape(-1, racks)
     starts = np.concatenate([np.zeros((len(per_rack), 1), np.int64), np.cumsum(per_rack, axis=1)], axis=1)
     high, low = sum_of_cheapest_sets(rules, rows_legal_in_place(rules), prices, move_cost, by_price, starts, used)
     return (int(high) << LIMB) + int(low), used
@@ -293,15 +226,11 @@ def first_prices(rules: LoadRules, base_load: Int64s, band: Band) -> NDArray[np.
         rules.stays_free & (rules.load > 0)[:, None] & (rules.current != rules.must_keep[:, None])
     )
     at, load = rules.current[rows, columns], rules.load[rows]
-    in_place = base_load.astype(np.int64).copy()
-    for current_broker in rules.current.T:
-        working = current_broker != NO_REPLICA
-        np.add.at(in_place, current_broker[working], rules.load[working])
+    in_place = base_load + per_broker(rules.current, brokers, rules.load)
     ratio = rules.cost[rows] / load
     surplus = np.where(rules.target, np.maximum(in_place - band.high, 0), 0)
     giving = _marginal(at, ratio, load, surplus, brokers)
-    needed = np.zeros(racks, np.int64)
-    np.add.at(needed, rules.rack_of, np.where(rules.target, np.maximum(band.low - in_place, 0), 0))
+    needed = sums_by(rules.rack_of, np.where(rules.target, np.maximum(band.low - in_place, 0), 0), racks)
     taking = _marginal(rules.rack_of[at], ratio, load, needed, racks)
     is_taking = rules.target & (in_place < band.low)
     # What brokers below the floor receive does not have to be shed for the ceiling.

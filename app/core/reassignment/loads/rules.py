@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.core.model import NO_REPLICA, Int32s, Int64s
-from app.core.reassignment.counts.places import DomainTable
 from app.core.reassignment.model import MovementProblem
 from app.errors.requests import LimitExceeded
 
@@ -56,17 +55,17 @@ def load_rules(problem: MovementProblem, load: Int64s) -> LoadRules:
     for what, of_row in (("loads", load), ("weights", problem.weight)):
         _check_sum(what, of_row, int(factors.max(initial=1)))
     domain_of = problem.domain_of.astype(np.int32)
-    terms = DomainTable.of(problem)
-    may_stay = terms.may_receive | terms.may_keep
+    table = problem.table
+    may_stay = table.may_receive | table.may_keep
     stays = may_stay[domain_of[:, None], problem.current] | (problem.current == problem.must_keep[:, None])
     stays &= problem.current != NO_REPLICA
     return LoadRules(
         rack_of=problem.rack_of.astype(np.int32),
         target=problem.target.astype(np.bool_),
-        may_receive=terms.may_receive,
-        factor=terms.factor,
-        least=terms.least,
-        most=terms.most,
+        may_receive=table.may_receive,
+        factor=table.factor,
+        least=table.least,
+        most=table.most,
         domain_of=domain_of,
         must_keep=problem.must_keep.astype(np.int32),
         current=np.where(stays, problem.current, NO_REPLICA).astype(np.int32),
