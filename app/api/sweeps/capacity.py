@@ -12,9 +12,7 @@ from app.api.fields import Id, Int32, Labels, Rack, Seed, TopicName
 from app.api.fields import Request as RequestModel
 from app.api.sweeps.fields import Axes, KnownKind
 from app.core.capacity.ranking import CONSTRAINTS, OBJECTIVES
-from app.core.capacity.scenario import FAILURE_CLASSES
-from app.core.capacity.sections import LONGEST_HORIZON_MONTHS
-from app.core.capacity.topics import LARGEST_REPLICATION_FACTOR
+from app.core.capacity.scenario import FAILURE_CLASSES, LARGEST_REPLICATION_FACTOR, LONGEST_HORIZON_MONTHS
 from app.core.replicas.registry import PLACEMENTS
 from app.services.sweeps import SweepRequest
 

@@ -10,15 +10,25 @@ them.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from app.core.capacity import loads_kernel as kernel
 from app.core.capacity.costs import CrossRack
-from app.core.capacity.scenario import FIRST_BROKER_ID, RESOURCES, BaseFailure, Clients, Topology, base_failures
-from app.core.capacity.workload import Float64s, Storage, Workload
+from app.core.capacity.scenario import (
+    FIRST_BROKER_ID,
+    RESOURCES,
+    BaseFailure,
+    Clients,
+    Float64s,
+    Topology,
+    base_failures,
+)
+from app.core.capacity.workload import Storage, Workload
 from app.core.model import NO_REPLICA, Int32s, Int64s, Placement
+from app.core.replica_lists import stacked
 
 _READ_IS_A_QUARTER_OF_A_WRITE = 0.25
 _BLOCK_NUMBERS = 1 << 22
@@ -69,15 +79,17 @@ class ClassCounts:
 
 @dataclass(frozen=True, slots=True)
 class CountRange:
-    """The smallest and largest of a count over all brokers."""
+    """The smallest and largest of a count over all brokers; `spread` is max − min."""
 
     min: int
     max: int
+    spread: int
 
-    @property
-    def spread(self) -> int:
-        """max − min."""
-        return self.max - self.min
+    @classmethod
+    def of(cls, counts: Int64s) -> Self:
+        """The range of (brokers,) counts."""
+        low, high = int(counts.min()), int(counts.max())
+        return cls(low, high, high - low)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,13 +109,8 @@ class BrokerLoads:
 
 def positions(placements: Iterable[Placement]) -> Int32s:
     """(partitions, largest factor) int32 positions of replicas' brokers, topic after topic, padded with NO_REPLICA."""
-    rows = [placement.replicas for placement in placements]
-    padded = np.full((sum(map(len, rows)), max(row.shape[1] for row in rows)), NO_REPLICA, np.int32)
-    begin = 0
-    for row in rows:
-        np.subtract(row, FIRST_BROKER_ID, out=padded[begin : begin + len(row), : row.shape[1]])
-        begin += len(row)
-    return padded
+    rows = stacked([placement.replicas for placement in placements])
+    return np.where(rows == NO_REPLICA, NO_REPLICA, rows - np.int32(FIRST_BROKER_ID))
 
 
 def loads(
@@ -134,16 +141,17 @@ class _FailureSets:
         kernel.receive(rows, work.peak_ingress, self._received, self._replicas)
         self._storage = Storage(rows, work, brokers)
         self._stored = self._storage.stored_bytes
+        self._arrays = (*work.traffic, work.min_insync, topology.rack_of, self._local)
         self._worst: dict[str, tuple[float, str, Float64s]] = {}
         self._counts: dict[str, tuple[int, Int64s]] = {}
 
     def loads(self, failures: Sequence[str]) -> BrokerLoads:
         before: dict[str, Float64s] = {}
-        leaders = CountRange(0, 0)
+        leaders = CountRange(0, 0, 0)
         for base, carried, counts in self._base_failures(failures):
             if base.rack is None:
                 before = {name: values[0] for name, values in self._values(carried[np.newaxis]).items()}
-                leaders = _count_range(carried[:, kernel.LEADERS].astype(np.int64))
+                leaders = CountRange.of(carried[:, kernel.LEADERS].astype(np.int64))
             if base.own_class in failures:
                 self._record_counts(base.own_class, counts[np.newaxis, :3])
             if base.own_class in failures and base.rack is not None:
@@ -153,7 +161,7 @@ class _FailureSets:
         return BrokerLoads(
             resources={name: self._resource(name, before[name]) for name in RESOURCES},
             leaders=leaders,
-            replicas=_count_range(self._replicas),
+            replicas=CountRange.of(self._replicas),
             failures={name: ClassCounts(sets, *most.tolist()) for name, (sets, most) in self._counts.items()},
             cross_rack=self._cross_rack(),
             storage=self._storage,
@@ -165,32 +173,18 @@ class _FailureSets:
         The loads of lost brokers have no meaning. The columns are those of `loads_kernel`.
         """
         no_failure, *racks = base_failures(self._topology)
-        brokers, work = len(self._topology.brokers), self._work
+        brokers, rack_of = len(self._topology.brokers), self._topology.rack_of
         carried, counts = np.zeros((brokers, 4)), np.zeros(5, np.int64)
-        arrays = work.bounds, work.peak_ingress, work.fan_out, work.lagging_share
-        kernel.carry(self._rows, *arrays, self._topology.rack_of, self._local, carried, counts)
+        kernel.carry(self._rows, *self._work.traffic, rack_of, self._local, carried, counts)
         yield no_failure, carried, counts[:4]
         if not {"rack", "rack_and_broker"}.intersection(failures):
             return
         changes, changed = np.zeros((len(racks), brokers, 4)), np.zeros((len(racks), 4), np.int64)
-        kernel.change_with_a_rack_lost(self._rows, *self._arrays(), changes, changed)
+        kernel.change_with_a_rack_lost(self._rows, *self._arrays, changes, changed)
         # All partitions can span one rack fewer, those without a replica in the lost rack as well.
         one_rack_fewer = np.array([0, 0, *counts[3:]])
         for base, change, count in zip(racks, changes, changed, strict=True):
             yield base, carried + change, one_rack_fewer + count
-
-    def _arrays(self) -> tuple[Int64s, Float64s, Float64s, Float64s, Int32s, Int32s, Float64s]:
-        """The first arguments of the failure kernels, after the rows."""
-        work = self._work
-        return (
-            work.bounds,
-            work.peak_ingress,
-            work.fan_out,
-            work.lagging_share,
-            work.min_insync,
-            self._topology.rack_of,
-            self._local,
-        )
 
     def _lose_one_more(self, base: BaseFailure, carried: Float64s, counts: Int64s) -> None:
         """Lose each live broker in turn, in blocks of bounded memory."""
@@ -203,7 +197,7 @@ class _FailureSets:
         for first in range(0, brokers, block):
             lost = min(block, brokers - first)
             change, changed = np.zeros((lost, *carried.shape)), np.zeros((lost, 3), np.int64)
-            kernel.change_with_one_more(self._rows, *self._arrays(), base.dead, racks_left, first, change, changed)
+            kernel.change_with_one_more(self._rows, *self._arrays, base.dead, racks_left, first, change, changed)
             live = np.flatnonzero(~base.dead[first : first + lost])
             if not len(live):
                 continue
@@ -252,17 +246,8 @@ class _FailureSets:
     def _cross_rack(self) -> CrossRack:
         work = self._work
         crossed = np.zeros((len(work.fan_out), 3))
-        kernel.crossing(
-            self._rows,
-            work.bounds,
-            work.peak_ingress,
-            work.fan_out,
-            self._topology.rack_of,
-            self._producers,
-            self._consumers,
-            self._fetching,
-            crossed,
-        )
+        clients = self._topology.rack_of, self._producers, self._consumers, self._fetching
+        kernel.crossing(self._rows, work.bounds, work.peak_ingress, work.fan_out, *clients, crossed)
         return CrossRack(*(work.mean_to_peak @ crossed).tolist())
 
 
@@ -271,10 +256,6 @@ def shares(given: Mapping[str, float] | None, topology: Topology) -> Float64s:
     if given is None:
         return np.full(len(topology.racks), 1 / len(topology.racks))
     return np.array([given.get(rack, 0.0) for rack in topology.racks], np.float64)
-
-
-def _count_range(numbers: Int64s) -> CountRange:
-    return CountRange(int(numbers.min()), int(numbers.max()))
 
 
 def _spread(values: Float64s) -> LoadSpread:

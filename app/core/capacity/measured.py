@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from app.core.capacity.scenario import Float64s
 from app.core.capacity.topics import CURRENT_RETENTION_FIELDS
-from app.core.capacity.workload import Float64s
 from app.core.model import NO_REPLICA, UNKNOWN_SIZE, Topic
 from app.errors import Json
 

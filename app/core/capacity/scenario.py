@@ -1,15 +1,34 @@
-"""The records of a scenario: what is given of a cluster, its traffic, and which failures it has to withstand."""
+"""The records of a scenario: a cluster, its traffic, and the failures that it has to withstand.
+
+Field names and limits are those of `POST /v1/sweeps`: `app.core.sweeps.fields.read_record` reads the records from JSON.
+"""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from types import MappingProxyType
 from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from app.core.model import Broker, Int32s, NewTopic
+from app.core.replicas.registry import PLACEMENTS
+from app.core.sweeps.fields import (
+    as_flag,
+    as_list,
+    as_name,
+    as_number,
+    declared,
+    impossible,
+    integer,
+    number,
+    random_seed,
+    read_record,
+)
+from app.errors import FieldPath, Json
+from app.errors.requests import ImpossibleValue
+
+Float64s = NDArray[np.float64]
 
 RESOURCES = ("disk", "disk_bytes_per_s", "nic_in", "nic_out", "vcpu", "partitions")
 """The resources of a broker; of limits that break at the same load, the first is reported."""
@@ -17,6 +36,51 @@ FAILURE_CLASSES = ("none", "broker", "rack", "rack_and_broker")
 FIRST_BROKER_ID = 1
 DEFAULT_BYTES_PER_S_PER_VCPU = 20 * 2**20
 """A default, not a measurement: `broker_profile.bytes_per_s_per_vcpu` sets the measured value."""
+
+
+LONGEST_HORIZON_MONTHS = 1200
+LARGEST_REPLICATION_FACTOR = 2**15 - 1
+"""Kafka sends a replication factor as an int16."""
+
+
+def as_numbers(value: Json, path: FieldPath) -> Float64s:
+    """A list of finite numbers of 0 or more, as float64."""
+    return np.array([as_number(each, (*path, index)) for index, each in enumerate(as_list(value, path))])
+
+
+def _as_weights(value: Json, path: FieldPath) -> float | Float64s:
+    """An exponent, 0 for "uniform", or a weight for each partition."""
+    if value == "uniform":
+        return 0.0
+    if isinstance(value, Mapping):
+        return read_record(_Zipf, value, path).zipf
+    if isinstance(value, str):
+        raise impossible('"uniform", {"zipf": s} or a list with a weight a partition is needed', value, path)
+    weights = as_numbers(value, path)
+    if not 0 < weights.sum() < np.inf:
+        raise ImpossibleValue("the weights need a finite sum above 0", path=path)
+    return weights
+
+
+def _as_algorithm(value: Json, path: FieldPath) -> str:
+    algorithm = as_name(value, path)
+    if algorithm not in PLACEMENTS:
+        raise impossible(f"a placement algorithm is needed, of {', '.join(PLACEMENTS)}", algorithm, path)
+    return algorithm
+
+
+def _as_shares(value: Json, path: FieldPath) -> Mapping[str, float]:
+    if not isinstance(value, Mapping) or not value:
+        raise impossible("a share for each rack is needed", value, path)
+    shares = {rack: as_number(share, (*path, rack), maximum=1.0) for rack, share in value.items()}
+    if abs(sum(shares.values()) - 1) > 1e-6:
+        raise impossible("shares that sum to 1 are needed", sum(shares.values()), path)
+    return shares
+
+
+@dataclass(frozen=True, slots=True)
+class _Zipf:
+    zipf: float = number()
 
 
 @dataclass(frozen=True)
@@ -46,19 +110,19 @@ class Topology:
         return np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BrokerProfile:
     """Capacity and price of one broker; None if a resource has no limit."""
 
-    disk_bytes: float
-    disk_bytes_per_s: float | None = None
-    nic_in_bytes_per_s: float | None = None
-    nic_out_bytes_per_s: float | None = None
-    vcpu: float | None = None
-    max_partitions: int | None = None
-    price_per_month: float = 0.0
-    bytes_per_s_per_vcpu: float = DEFAULT_BYTES_PER_S_PER_VCPU
-    name: str | None = None
+    name: str | None = declared(as_name, None)
+    disk_bytes: float = number(above=0)
+    disk_bytes_per_s: float | None = number(None, above=0)
+    nic_in_bytes_per_s: float | None = number(None, above=0)
+    nic_out_bytes_per_s: float | None = number(None, above=0)
+    vcpu: float | None = number(None, above=0)
+    max_partitions: int | None = integer(None, minimum=1)
+    price_per_month: float = number(0.0)
+    bytes_per_s_per_vcpu: float = number(DEFAULT_BYTES_PER_S_PER_VCPU, above=0)
 
     def capacity(self, resource: str) -> float | None:
         """The capacity of one of `RESOURCES`, in its own unit; None if it has no limit."""
@@ -72,7 +136,7 @@ class BrokerProfile:
         }[resource]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class TopicLoad:
     """A topic and its traffic.
 
@@ -86,25 +150,24 @@ class TopicLoad:
     disk_headroom : the share by which a replica's bytes on disk exceed its retained bytes.
     consumer_groups : the fan-out: how many times every byte is read.
     lagging_share : the share of reads that come from disk.
-    zipf : partition p weighs 1 / (p + 1) ** zipf; 0 is uniform.
-    measured_weights : (partitions,) float64, in place of `zipf`; they count relative to their sum.
+    partition_weights : the exponent z of partition weights 1 / (p + 1) ** z, 0 for uniform ones; or (partitions,)
+        float64 weights, which count relative to their sum.
     """
 
-    name: str
-    partitions: int
-    replication_factor: int
-    min_insync_replicas: int
-    ingress_bytes_per_s: float
-    peak_ingress_bytes_per_s: float
-    retained_bytes: float | None = None
-    retained_bytes_per_partition: NDArray[np.float64] | None = None
-    retention_s: float | None = None
-    retention_bytes: float | None = None
-    disk_headroom: float = 0.0
-    consumer_groups: float = 0.0
-    lagging_share: float = 0.0
-    zipf: float = 0.0
-    measured_weights: NDArray[np.float64] | None = None
+    name: str = declared(as_name)
+    partitions: int = integer(minimum=1)
+    replication_factor: int = integer(minimum=1, maximum=LARGEST_REPLICATION_FACTOR)
+    min_insync_replicas: int = integer(1, minimum=1)
+    ingress_bytes_per_s: float = number()
+    peak_ingress_bytes_per_s: float = number(0.0)
+    retained_bytes: float | None = number(None)
+    retained_bytes_per_partition: Float64s | None = declared(as_numbers, None)
+    retention_s: float | None = number(None)
+    retention_bytes: float | None = number(None)
+    disk_headroom: float = number(0.0)
+    consumer_groups: float = number(0.0)
+    lagging_share: float = number(0.0, maximum=1.0)
+    partition_weights: "float | Float64s" = declared(_as_weights, 0.0)
 
     @property
     def new_topic(self) -> NewTopic:
@@ -116,11 +179,11 @@ class TopicLoad:
 
         The keys of partition p of n are spread over p, p + n, p + 2n … of a multiple of n, and so are its measurements.
         """
-        weights, retained = self.measured_weights, self.retained_bytes_per_partition
+        weights, retained = self.partition_weights, self.retained_bytes_per_partition
         return replace(
             self,
             partitions=self.partitions * by,
-            measured_weights=None if weights is None else np.tile(weights, by),
+            partition_weights=weights if isinstance(weights, float) else np.tile(weights, by),
             retained_bytes_per_partition=None if retained is None else np.tile(retained / by, by),
         )
 
@@ -129,37 +192,34 @@ class TopicLoad:
 class PlacementPolicy:
     """The algorithm of `PLACEMENTS` that places the topics; if the seed is None, each scenario has its own."""
 
-    algorithm: str = "admin_utils"
-    seed: int | None = None
+    algorithm: str = declared(_as_algorithm, "admin_utils")
+    seed: int | None = random_seed(None)
 
 
 @dataclass(frozen=True, slots=True)
 class Clients:
     """The share of producers and consumers in each rack, None for equal shares; and follower fetching (KIP-392)."""
 
-    producer_share_per_rack: Mapping[str, float] | None = None
-    consumer_share_per_rack: Mapping[str, float] | None = None
-    follower_fetching: bool = False
+    producer_share_per_rack: Mapping[str, float] | None = declared(_as_shares, None)
+    consumer_share_per_rack: Mapping[str, float] | None = declared(_as_shares, None)
+    follower_fetching: bool = declared(as_flag, False)
 
 
 @dataclass(frozen=True, slots=True)
 class TrafficGrowth:
-    """Compound growth of traffic a month; −1 stops all traffic."""
+    """Compound growth of traffic a month, −1 stopping all of it; and the horizon in months."""
 
-    growth_per_month: float = 0.0
-    horizon_months: int = 24
+    growth_per_month: float = number(0.0, minimum=-1.0)
+    horizon_months: int = integer(24, minimum=0, maximum=LONGEST_HORIZON_MONTHS)
 
 
 @dataclass(frozen=True, slots=True)
 class Prices:
     """Prices besides those of brokers; some managed services do not bill replication between racks."""
 
-    cross_rack_per_gib: float = 0.0
-    storage_per_gib_month: float = 0.0
-    replication_billed: bool = True
-
-
-NO_TARGETS: Mapping[str, float] = MappingProxyType({})
+    cross_rack_per_gib: float = number(0.0)
+    storage_per_gib_month: float = number(0.0)
+    replication_billed: bool = declared(as_flag, True)
 
 
 @dataclass(frozen=True, slots=True)

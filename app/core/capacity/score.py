@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
+from typing import Any
 
 from app.core.capacity.costs import CrossRack, MonthlyCost, monthly_cost
 from app.core.capacity.limits import Limit, copying, first_breaking_month, headroom, in_unit
@@ -12,7 +13,6 @@ from app.core.capacity.workload import workload
 from app.core.jvm import JavaRandom
 from app.core.model import Placement
 from app.core.replicas.registry import PLACEMENTS, place_topics
-from app.errors import Json
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class ResourceFigures:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """A scenario's score; loads, money and bytes are today's, month 0.
+    """A scenario's score, with the field names of `GET /v1/sweeps/{id}/scenarios`; month 0, at today's traffic.
 
     Parameters
     ----------
@@ -53,37 +53,17 @@ class Score:
     first_limit: Limit | None
     headroom: float | None
     first_breaking_month: int | None
+    monthly_cost: float
     monthly_cost_parts: MonthlyCost
+    cross_rack_bytes_per_s: float
     cross_rack_parts: CrossRack
-    resources: Mapping[str, ResourceFigures]
+    partitions_offline: int
+    partitions_under_min_isr: int
+    partitions_not_rack_safe: int
     leaders_per_broker: CountRange
     replicas_per_broker: CountRange
+    resources: Mapping[str, ResourceFigures]
     failures: Mapping[str, ClassCounts]
-
-    @property
-    def monthly_cost(self) -> float:
-        """All parts."""
-        return self.monthly_cost_parts.total
-
-    @property
-    def cross_rack_bytes_per_s(self) -> float:
-        """All causes."""
-        return self.cross_rack_parts.total
-
-    @property
-    def partitions_offline(self) -> int:
-        """Under the scenario's worst failure set."""
-        return max(counts.partitions_offline for counts in self.failures.values())
-
-    @property
-    def partitions_under_min_isr(self) -> int:
-        """Under the scenario's worst failure set."""
-        return max(counts.partitions_under_min_isr for counts in self.failures.values())
-
-    @property
-    def partitions_not_rack_safe(self) -> int:
-        """Under the scenario's worst failure set."""
-        return max(counts.partitions_not_rack_safe for counts in self.failures.values())
 
 
 def place(
@@ -118,6 +98,8 @@ def score(scenario: Scenario) -> Score:
 def judge(scenario: Scenario, carried: BrokerLoads) -> Score:
     """Compare the loads of a scenario's brokers with its limits, and price them."""
     room = headroom(scenario, carried)
+    cost = monthly_cost(scenario, carried.cross_rack)
+    classes = carried.failures.values()
     return Score(
         seed=scenario.seed,
         brokers=len(scenario.topology.brokers),
@@ -127,11 +109,16 @@ def judge(scenario: Scenario, carried: BrokerLoads) -> Score:
         first_limit=room.first,
         headroom=None if room.factor == inf else room.factor,
         first_breaking_month=first_breaking_month(room, scenario.traffic),
-        monthly_cost_parts=monthly_cost(scenario, carried.cross_rack),
+        monthly_cost=cost.total,
+        monthly_cost_parts=cost,
+        cross_rack_bytes_per_s=carried.cross_rack.total,
         cross_rack_parts=carried.cross_rack,
-        resources={resource: _figures(scenario, carried, resource) for resource in RESOURCES},
+        partitions_offline=max(counts.partitions_offline for counts in classes),
+        partitions_under_min_isr=max(counts.partitions_under_min_isr for counts in classes),
+        partitions_not_rack_safe=max(counts.partitions_not_rack_safe for counts in classes),
         leaders_per_broker=carried.leaders,
         replicas_per_broker=carried.replicas,
+        resources={resource: _figures(scenario, carried, resource) for resource in RESOURCES},
         failures=carried.failures,
     )
 
@@ -152,38 +139,8 @@ def _in_unit(scenario: Scenario, resource: str, spread: LoadSpread, more: float)
     return LoadSpread(most, p95, mean, spread.broker)
 
 
-def document(scored: Score) -> dict[str, Json]:
-    """The score as JSON, with the field names of `GET /v1/sweeps/{id}/scenarios`."""
-    return {
-        "seed": scored.seed,
-        "brokers": scored.brokers,
-        "partitions": scored.partitions,
-        "feasible": scored.feasible,
-        "binding": None if scored.binding is None else _fields(scored.binding),
-        "first_limit": None if scored.first_limit is None else _fields(scored.first_limit),
-        "headroom": scored.headroom,
-        "first_breaking_month": scored.first_breaking_month,
-        "monthly_cost": scored.monthly_cost,
-        "monthly_cost_parts": _fields(scored.monthly_cost_parts),
-        "cross_rack_bytes_per_s": scored.cross_rack_bytes_per_s,
-        "cross_rack_parts": _fields(scored.cross_rack_parts),
-        "partitions_offline": scored.partitions_offline,
-        "partitions_under_min_isr": scored.partitions_under_min_isr,
-        "partitions_not_rack_safe": scored.partitions_not_rack_safe,
-        "leaders_per_broker": _range_document(scored.leaders_per_broker),
-        "replicas_per_broker": _range_document(scored.replicas_per_broker),
-        "resources": {
-            name: {**_fields(figures), "before": _fields(figures.before), "worst": _fields(figures.worst)}
-            for name, figures in scored.resources.items()
-        },
-        "failures": {name: _fields(counts) for name, counts in scored.failures.items()},
-    }
-
-
-def _fields(record: Limit | MonthlyCost | CrossRack | ResourceFigures | LoadSpread | ClassCounts) -> dict[str, Json]:
-    """The fields of a record by name; `asdict` copies every value, which took most of a scenario's time."""
-    return {name: getattr(record, name) for name in record.__slots__}
-
-
-def _range_document(counts: CountRange) -> dict[str, Json]:
-    return {"min": counts.min, "max": counts.max, "spread": counts.spread}
+def document(record: Any) -> Any:
+    """A score as JSON: records as objects; `asdict` copies every value, which took most of a scenario's time."""
+    if hasattr(record, "__slots__"):
+        return {name: document(getattr(record, name)) for name in record.__slots__}
+    return {name: document(value) for name, value in record.items()} if isinstance(record, dict) else record

@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
 from app.core.capacity.scenario import (
-    DEFAULT_BYTES_PER_S_PER_VCPU,
     FAILURE_CLASSES,
     RESOURCES,
     BrokerProfile,
@@ -20,42 +19,34 @@ from app.core.capacity.scenario import (
     TrafficGrowth,
 )
 from app.core.capacity.topics import read_topics
-from app.core.replicas.registry import PLACEMENTS
-from app.core.sweeps.fields import Fields, as_integer, as_list, as_number, impossible
+from app.core.sweeps.fields import Fields, RecordT, as_integer, as_list, field_names, impossible, read_record
 from app.errors import Json
 from app.errors.requests import ConflictingFields, LimitExceeded
 
 SECTION_FIELDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "topology": ("racks", "brokers_per_rack"),
-        "broker_profile": (
-            "name",
-            "disk_bytes",
-            "disk_bytes_per_s",
-            "nic_in_bytes_per_s",
-            "nic_out_bytes_per_s",
-            "vcpu",
-            "max_partitions",
-            "price_per_month",
-            "bytes_per_s_per_vcpu",
-        ),
+        "broker_profile": field_names(BrokerProfile),
         "topics": (),
         "partitions_multiplier": (),
-        "placement": ("algorithm", "seed"),
-        "clients": ("producer_share_per_rack", "consumer_share_per_rack", "follower_fetching"),
-        "traffic": ("growth_per_month", "horizon_months"),
+        "placement": field_names(PlacementPolicy),
+        "clients": field_names(Clients),
+        "traffic": field_names(TrafficGrowth),
         "failures": (),
         "targets": RESOURCES,
-        "prices": ("cross_rack_per_gib", "storage_per_gib_month", "replication_billed"),
+        "prices": field_names(Prices),
         "rereplication": ("throttle_bytes_per_s",),
     }
 )
 """Every section of a scenario and its fields; none if the section is not an object."""
-LONGEST_HORIZON_MONTHS = 1200
 
 
 def _object(section: str, value: Json) -> Fields:
     return Fields(value, (section,), known=SECTION_FIELDS[section])
+
+
+def _optional(record: type[RecordT], section: str, value: Json) -> RecordT:
+    return read_record(record, {} if value is None else value, (section,))
 
 
 def read_topology(value: Json) -> Topology:
@@ -79,19 +70,7 @@ def read_topology(value: Json) -> Topology:
 
 def read_profile(value: Json) -> BrokerProfile:
     """One broker; only `disk_bytes` is required."""
-    fields = _object("broker_profile", value)
-    partitions = fields.raw("max_partitions")
-    return BrokerProfile(
-        disk_bytes=fields.number("disk_bytes", above=0),
-        disk_bytes_per_s=fields.number_or_none("disk_bytes_per_s", above=0),
-        nic_in_bytes_per_s=fields.number_or_none("nic_in_bytes_per_s", above=0),
-        nic_out_bytes_per_s=fields.number_or_none("nic_out_bytes_per_s", above=0),
-        vcpu=fields.number_or_none("vcpu", above=0),
-        max_partitions=None if partitions is None else fields.integer("max_partitions", minimum=1),
-        price_per_month=fields.number("price_per_month", 0.0),
-        bytes_per_s_per_vcpu=fields.number("bytes_per_s_per_vcpu", DEFAULT_BYTES_PER_S_PER_VCPU, above=0),
-        name=None if fields.raw("name") is None else fields.text("name"),
-    )
+    return read_record(BrokerProfile, value, ("broker_profile",))
 
 
 def read_multiplier(value: Json) -> int:
@@ -101,44 +80,17 @@ def read_multiplier(value: Json) -> int:
 
 def read_placement(value: Json) -> PlacementPolicy:
     """The algorithm of `PLACEMENTS`, and its seed."""
-    fields = _object("placement", {} if value is None else value)
-    algorithm = fields.text("algorithm", "admin_utils")
-    if algorithm not in PLACEMENTS:
-        known = ", ".join(PLACEMENTS)
-        raise impossible(f"a placement algorithm is needed, of {known}", algorithm, fields.at("algorithm"))
-    no_seed = fields.raw("seed") is None
-    return PlacementPolicy(algorithm, None if no_seed else fields.integer("seed", minimum=-(2**63), maximum=2**63 - 1))
+    return _optional(PlacementPolicy, "placement", value)
 
 
 def read_clients(value: Json) -> Clients:
     """The shares of clients by rack, and whether consumers read from followers."""
-    fields = _object("clients", {} if value is None else value)
-    return Clients(
-        producer_share_per_rack=_shares(fields, "producer_share_per_rack"),
-        consumer_share_per_rack=_shares(fields, "consumer_share_per_rack"),
-        follower_fetching=fields.flag("follower_fetching", False),
-    )
-
-
-def _shares(fields: Fields, name: str) -> Mapping[str, float] | None:
-    value, path = fields.raw(name), fields.at(name)
-    if value is None:
-        return None
-    if not isinstance(value, Mapping) or not value:
-        raise impossible("a share for each rack is needed", value, path)
-    shares = {rack: as_number(share, (*path, rack), maximum=1.0) for rack, share in value.items()}
-    if abs(sum(shares.values()) - 1) > 1e-6:
-        raise impossible("shares that sum to 1 are needed", sum(shares.values()), path)
-    return shares
+    return _optional(Clients, "clients", value)
 
 
 def read_traffic(value: Json) -> TrafficGrowth:
     """Growth a month, of −100 % or more, and the horizon in months."""
-    fields = _object("traffic", {} if value is None else value)
-    return TrafficGrowth(
-        growth_per_month=fields.number("growth_per_month", 0.0, minimum=-1.0),
-        horizon_months=fields.integer("horizon_months", 24, minimum=0, maximum=LONGEST_HORIZON_MONTHS),
-    )
+    return _optional(TrafficGrowth, "traffic", value)
 
 
 def read_failures(value: Json) -> tuple[str, ...]:
@@ -159,12 +111,7 @@ def read_targets(value: Json) -> Mapping[str, float]:
 
 def read_prices(value: Json) -> Prices:
     """Prices by the GiB."""
-    fields = _object("prices", {} if value is None else value)
-    return Prices(
-        cross_rack_per_gib=fields.number("cross_rack_per_gib", 0.0),
-        storage_per_gib_month=fields.number("storage_per_gib_month", 0.0),
-        replication_billed=fields.flag("replication_billed", True),
-    )
+    return _optional(Prices, "prices", value)
 
 
 def read_rereplication(value: Json) -> float:

@@ -18,7 +18,7 @@ from app.core.capacity.sections import SECTION_FIELDS, read_clients, read_failur
 from app.core.capacity.workload import Workload, workload
 from app.core.model import Int32s
 from app.core.sweeps.axes import Axis, Grid, read_axis
-from app.core.sweeps.fields import Fields, as_integer, as_number, impossible
+from app.core.sweeps.fields import Fields, as_number, impossible, integer, random_seed, read_record
 from app.core.sweeps.sampling import sampled_index
 from app.errors import Json
 from app.errors.requests import ConflictingFields
@@ -37,8 +37,8 @@ _SMALLEST_SEED, _LARGEST_SEED = -(2**63), 2**63 - 1
 class Sample:
     """`count` scenarios of the grid, chosen at random without replacement."""
 
-    count: int
-    seed: int
+    count: int = integer(minimum=1)
+    seed: int = random_seed(0)
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,8 @@ class CapacitySweep:
         grid_index = self.definition.grid_index(index)
         scenario = self._reader.scenario(grid_index)
         digits = self._reader.relevant(_LOADED, self.definition.grid.digits(grid_index))
-        return document(judge(scenario, self._loads(scenario.seed, digits)))
+        scored: Mapping[str, Json] = document(judge(scenario, self._loads(scenario.seed, digits)))
+        return scored
 
     def _load(self, seed: int, digits: Digits) -> BrokerLoads:
         reader = self._reader
@@ -194,12 +195,13 @@ def read_definition(value: Json) -> SweepDefinition:
     objective = fields.text("objective", "monthly_cost")
     if objective not in OBJECTIVES:
         raise impossible(f"an objective is needed, of {', '.join(OBJECTIVES)}", objective, ("objective",))
+    sample = fields.raw("sample")
     bounds = Fields(fields.raw("constraints") or {}, ("constraints",), known=tuple(CONSTRAINTS))
     given = [name for name in CONSTRAINTS if bounds.raw(name) is not None]
     definition = SweepDefinition(
         base=sections,
         axes=_read_axes(fields.raw("axes")),
-        sample=_read_sample(fields.raw("sample")),
+        sample=None if sample is None else read_record(Sample, sample, ("sample",)),
         objective=objective,
         constraints={name: as_number(bounds.raw(name), bounds.at(name)) for name in given},
         seed=fields.integer("seed", 0, minimum=_SMALLEST_SEED, maximum=_LARGEST_SEED),
@@ -227,13 +229,3 @@ def _read_axes(value: Json) -> tuple[Axis, ...]:
             raise ConflictingFields(f"axis {axis.path} is given twice", path=fields.at("path"))
         axes.append(axis)
     return tuple(axes)
-
-
-def _read_sample(value: Json) -> Sample | None:
-    if value is None:
-        return None
-    fields = Fields(value, ("sample",), known=("count", "seed"))
-    return Sample(
-        as_integer(fields.raw("count"), fields.at("count"), minimum=1),
-        fields.integer("seed", 0, minimum=_SMALLEST_SEED, maximum=_LARGEST_SEED),
-    )

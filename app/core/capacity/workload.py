@@ -10,13 +10,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.core.capacity import loads_kernel
-from app.core.capacity.scenario import TopicLoad
+from app.core.capacity.scenario import Float64s, TopicLoad
 from app.core.model import Int32s, Int64s
-
-Float64s = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,6 +39,11 @@ class Workload:
     growing_bytes: Float64s
     most_bytes: Float64s
 
+    @property
+    def traffic(self) -> tuple[Int64s, Float64s, Float64s, Float64s]:
+        """The bounds, peak ingress, fan-out and lagging share, as the loops over partitions take them."""
+        return self.bounds, self.peak_ingress, self.fan_out, self.lagging_share
+
 
 def workload(topics: Sequence[TopicLoad]) -> Workload:
     """Spread each topic's bytes over its partitions by their weights."""
@@ -63,10 +65,9 @@ def workload(topics: Sequence[TopicLoad]) -> Workload:
 
 def partition_shares(topic: TopicLoad) -> Float64s:
     """(partitions,) float64: each partition's share of its topic; they sum to 1."""
-    if topic.measured_weights is not None:
-        weights = topic.measured_weights
-    else:
-        weights = np.arange(1, topic.partitions + 1, dtype=np.float64) ** -topic.zipf
+    weights = topic.partition_weights
+    if isinstance(weights, float):
+        weights = np.arange(1, topic.partitions + 1, dtype=np.float64) ** -weights
     return np.asarray(weights / weights.sum(), dtype=np.float64)
 
 

@@ -1,15 +1,24 @@
-"""One field of a JSON object read at a time; raises `ImpossibleValue` with the path of what is invalid.
+"""Read JSON objects: records whose fields are declared with their limits, or one field at a time.
+
+What is invalid is an `ImpossibleValue` with its path.
 
 The values of an axis reach a scenario after the request has been validated, and numbers between the ends of a range are
 seen for the first time there, so every field is validated here.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import MISSING, field, fields
+from functools import partial
 from math import isfinite
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from app.errors import FieldPath, Json
 from app.errors.requests import ImpossibleValue
 
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+RecordT = TypeVar("RecordT", bound="DataclassInstance")
 REQUIRED = object()
 """The default of a field that has none."""
 
@@ -43,45 +52,20 @@ class Fields:
         return (*self._path, name)
 
     def raw(self, name: str) -> Json:
-        """The field as it stands; None where it is not there."""
+        """The value of a field; None if it is absent."""
         return self._value.get(name)
 
-    def number(
-        self,
-        name: str,
-        default: object = REQUIRED,
-        *,
-        minimum: float = 0.0,
-        maximum: float | None = None,
-        above: float | None = None,
-    ) -> float:
-        """A finite number."""
-        value = self._value_or(name, default)
-        return as_number(value, self.at(name), minimum=minimum, maximum=maximum, above=above)
-
-    def number_or_none(self, name: str, *, above: float | None = None) -> float | None:
-        """A finite number of 0 or more, or None where the field is not there."""
-        return None if self.raw(name) is None else self.number(name, above=above)
+    def number(self, name: str, default: object = REQUIRED, **limits: Any) -> float:
+        """A finite number, within limits as of `as_number`."""
+        return as_number(self._value_or(name, default), self.at(name), **limits)
 
     def integer(self, name: str, default: object = REQUIRED, *, minimum: int, maximum: int = 2**31 - 1) -> int:
         """A whole number."""
         return as_integer(self._value_or(name, default), self.at(name), minimum=minimum, maximum=maximum)
 
-    def flag(self, name: str, default: bool) -> bool:
-        """True or false."""
-        value = self._value_or(name, default)
-        if not isinstance(value, bool):
-            raise impossible("true or false is needed", value, self.at(name))
-        return value
-
     def text(self, name: str, default: object = REQUIRED) -> str:
-        """A string that is not empty and has no control characters, of which PostgreSQL stores no NUL in JSON."""
-        value = self._value_or(name, default)
-        if not isinstance(value, str) or not value:
-            raise impossible("a name is needed", value, self.at(name))
-        if any(character < " " or character == "\x7f" for character in value):
-            raise impossible("a name without control characters is needed", value, self.at(name))
-        return value
+        """A name, as of `as_name`."""
+        return as_name(self._value_or(name, default), self.at(name))
 
     def _value_or(self, name: str, default: object) -> object:
         value = self.raw(name)
@@ -90,6 +74,60 @@ class Fields:
         if default is REQUIRED:
             raise ImpossibleValue(f"{name} is missing", path=self.at(name))
         return default
+
+
+Read: TypeAlias = Callable[[Any, FieldPath], object]
+"""Reads the value of a field; raises `ImpossibleValue` with its path."""
+
+
+def declared(read: Read, default: object = REQUIRED) -> Any:
+    """A field of a record that `read_record` reads; it is required if it has no default."""
+    metadata = {"read": read}
+    return field(metadata=metadata) if default is REQUIRED else field(default=default, metadata=metadata)
+
+
+def number(default: object = REQUIRED, **limits: Any) -> Any:
+    """A field of a record: a finite number, within limits as of `as_number`."""
+    return declared(partial(as_number, **limits), default)
+
+
+def integer(default: object = REQUIRED, **limits: Any) -> Any:
+    """A field of a record: a whole number, within limits as of `as_integer`."""
+    return declared(partial(as_integer, **limits), default)
+
+
+def random_seed(default: int | None) -> Any:
+    """A field of a record: the seed of a random generator, 64 bits with sign."""
+    return integer(default, minimum=-(2**63), maximum=2**63 - 1)
+
+
+def read_record(record: type[RecordT], value: Json, path: FieldPath) -> RecordT:
+    """Read a dataclass whose fields are `declared`: a JSON object with the same names. A null is an absent field.
+
+    Raises
+    ------
+    ImpossibleValue : the value is no object, has another field, lacks a required one, or one is invalid.
+
+    Examples
+    --------
+    >>> from dataclasses import make_dataclass
+    >>> Disk = make_dataclass("Disk", [("bytes", float, number(above=0)), ("name", str, declared(as_name, "data"))])
+    >>> read_record(Disk, {"bytes": 10}, ("disk",))
+    Disk(bytes=10.0, name='data')
+    """
+    given = Fields(value, path, known=field_names(record))
+    values = {}
+    for each in fields(record):
+        if given.raw(each.name) is not None:
+            values[each.name] = each.metadata["read"](given.raw(each.name), given.at(each.name))
+        elif each.default is MISSING:
+            raise ImpossibleValue(f"{each.name} is missing", path=given.at(each.name))
+    return record(**values)
+
+
+def field_names(record: "type[DataclassInstance]") -> tuple[str, ...]:
+    """The names of a record's fields, in their order."""
+    return tuple(each.name for each in fields(record))
 
 
 def as_number(
@@ -127,6 +165,22 @@ def as_integer(value: object, path: FieldPath, *, minimum: int, maximum: int = 2
             f"a whole number of {minimum} to {maximum} is needed", value, path, minimum=minimum, maximum=maximum
         )
     return int(value)
+
+
+def as_flag(value: object, path: FieldPath) -> bool:
+    """True or false."""
+    if not isinstance(value, bool):
+        raise impossible("true or false is needed", value, path)
+    return value
+
+
+def as_name(value: object, path: FieldPath) -> str:
+    """A string that is not empty and has no control characters, of which PostgreSQL stores no NUL in JSON."""
+    if not isinstance(value, str) or not value:
+        raise impossible("a name is needed", value, path)
+    if any(character < " " or character == "\x7f" for character in value):
+        raise impossible("a name without control characters is needed", value, path)
+    return value
 
 
 def as_list(value: Json, path: FieldPath) -> Sequence[Json]:

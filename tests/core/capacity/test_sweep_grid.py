@@ -3,6 +3,7 @@
 from math import prod
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -110,8 +111,8 @@ def test_axes_are_written_where_they_point() -> None:
     actual = CapacitySweep(definition).scenario(0)
     assert [entry.partitions for entry in actual.topics] == [72, 36]
     assert [entry.consumer_groups for entry in actual.topics] == [5, 5]
-    weights = actual.topics[1].measured_weights
-    assert weights is not None
+    weights = actual.topics[1].partition_weights
+    assert isinstance(weights, np.ndarray)
     assert weights.tolist() == list(range(1, 13)) * 3
     assert actual.topology.brokers_per_rack == {"x": 3, "y": 6}
     assert (actual.profile.disk_bytes, actual.profile.vcpu) == (5e9, None)
