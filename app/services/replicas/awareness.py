@@ -8,7 +8,7 @@ from app.core.measures.attributes import AttributeExposure, exposure_by_attribut
 from app.core.measures.violations import Violation
 from app.core.model import Assignment, Broker, NewTopic, Placement
 from app.core.replicas.awareness.layout import Layout
-from app.core.replicas.awareness.placing import POLICIES
+from app.core.replicas.awareness.policies import POLICIES
 from app.core.replicas.awareness.rules import Rules
 from app.core.replicas.awareness.verifier import broken
 from app.errors import Json

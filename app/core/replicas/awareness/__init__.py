@@ -1,15 +1,14 @@
-"""Placement that is aware of any attributes of brokers, by one of several policies; Kafka itself knows racks alone.
+"""Placement over any attributes of brokers, by one of several policies; Kafka itself uses racks alone.
 
-    rules.py       what a caller wants: the policy, the attributes in their order, forced values
-    placing.py     POLICIES, and the placement as the registry has it
-    spread.py, forced.py, hdfs.py, redis.py, kafka.py
-                   one policy each: what it asks of a partition's replicas, as costs
-    layout.py      the brokers by their attributes, and what a demand is
-    tree.py        attributes within each other: how many replicas each value has in a row that costs least
-    crossed.py     attributes that cross: the row that costs least, by an exact solver where need be
-    quotas.py      how many replicas each broker gets, by weight
-    tables.py      the rows of a table, dealt either way, and their leaders
-    verifier.py    which partitions are not as a policy has them, whoever placed them
+    rules.py      the policy of a request, the attributes in their order, forced values
+    policies.py   POLICIES: the costs of replicas by which each policy chooses rows
+    placing.py    the placement, as the registry has it; options.py its options in requests
+    layout.py     brokers by their attributes; demands, the costs as a policy states them
+    tree.py       nested attributes: bounds on the replicas of each value in rows of least cost
+    crossed.py    attributes that cross: the least cost of a row, by an exact solver if necessary
+    quotas.py     the number of replicas of each broker, by weight
+    tables.py     tables of rows, nested or crossed, and their leaders
+    verifier.py   partitions that violate a policy, whichever planner placed them
 
-The `…_kernel.py` files are the compiled loops; they are imported when they are first needed.
+The `…_kernel.py` files are the compiled loops.
 """

@@ -1,8 +1,7 @@
-"""What the cheapest row costs where attributes cross: a value of one reaches across several values of another.
+"""The least cost of a row if attributes cross: if brokers with one value of an attribute have several of another.
 
-Over one attribute after another the least cost is found by itself; where a row exists that has all of them, nothing can
-be cheaper. Otherwise an exact solver minimises the cost of the first attribute, then that of the second with the first
-held where it is, and so on.
+The least cost of each attribute alone is a lower bound. If the greedy row reaches all of them, it is optimal. Otherwise
+CP-SAT minimises the cost of the first attribute, then that of the second with the first fixed, and so on.
 """
 
 from dataclasses import dataclass, field
@@ -16,12 +15,12 @@ from app.core.replicas.awareness.layout import FORBIDDEN, Demand, Layout
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cheapest:
-    """A row that costs least, and what it costs.
+    """A row of least cost.
 
     Parameters
     ----------
-    kinds : (placed,) int64: the kinds of brokers that it is made of. cost : (attributes,) int64.
-    costs : (attributes, most values, factor + 1) int64: the demand's, `FORBIDDEN` where there are none.
+    kinds : (placed,) int64 kind of broker of each replica. cost : (attributes,) int64.
+    costs : (attributes, most values, factor + 1) int64, as `Demand.table`.
     kind_of : (brokers,) int64: brokers of one kind have the same value of every attribute.
     """
 
@@ -32,7 +31,7 @@ class Cheapest:
 
     @classmethod
     def of(cls, layout: Layout, demand: Demand) -> Self:
-        """Find it for one demand."""
+        """Minimise the cost of one demand."""
         rows, kind_of, sizes = np.unique(layout.value_of, axis=1, return_inverse=True, return_counts=True)
         costs = demand.table(layout)
         kinds = _greedily(rows, sizes, costs, demand.factor)
@@ -42,7 +41,7 @@ class Cheapest:
 
 
 def _cost(rows: Int64s, costs: Int64s, kinds: Int64s) -> Int64s:
-    """(attributes,) int64: what a row of these kinds costs."""
+    """(attributes,) int64: the cost of a row of these kinds."""
     total = np.zeros(len(rows), np.int64)
     for attribute, values in enumerate(rows[:, kinds]):
         for value, count in zip(*np.unique(values, return_counts=True), strict=True):
@@ -51,13 +50,13 @@ def _cost(rows: Int64s, costs: Int64s, kinds: Int64s) -> Int64s:
 
 
 def _alone(costs: Int64s, factor: int) -> Int64s:
-    """(attributes,) int64: the least that each attribute can cost when the others are let be."""
+    """(attributes,) int64: the least cost of each attribute, the others ignored."""
     ascending = np.sort(costs.reshape(len(costs), -1), axis=1)
     return np.asarray(ascending[:, :factor].sum(axis=1), np.int64)
 
 
 def _greedily(rows: Int64s, sizes: Int64s, costs: Int64s, factor: int) -> Int64s | None:
-    """The kinds of a row begun where it costs least and continued so; None where it comes to an end too early."""
+    """The kinds of a row that adds the cheapest kind each time; None if none is left before the row is complete."""
     counts = np.zeros(costs.shape[:2], np.int64)
     remaining, kinds = sizes.copy(), []
     attributes = np.arange(len(rows))[:, None]
@@ -74,11 +73,11 @@ def _greedily(rows: Int64s, sizes: Int64s, costs: Int64s, factor: int) -> Int64s
 
 
 def _solved(rows: Int64s, sizes: Int64s, demand: Demand) -> Int64s:
-    """The kinds of a row that costs least, found exactly: as many replicas as can be, then attribute by attribute."""
+    """The kinds of a row of least cost, exactly: most replicas, then least cost attribute by attribute."""
     from ortools.sat.python import cp_model  # noqa: PLC0415 — it takes long to import, and few requests need it
 
     model, solver = cp_model.CpModel(), cp_model.CpSolver()
-    solver.parameters.num_workers = 1  # several would race, and which row wins would be chance
+    solver.parameters.num_workers = 1  # with several the row would depend on timing
     replicas = [model.new_int_var(0, min(int(size), demand.factor), "") for size in sizes]
     model.add(sum(replicas) <= demand.factor)
     goals = [-sum(replicas)]

@@ -1,4 +1,4 @@
-"""Brokers by their attributes, as the policies and the planner look at them."""
+"""Brokers by their attributes, and the costs by which a policy chooses rows."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -10,16 +10,16 @@ from numpy.typing import NDArray
 from app.core.model import Broker, Int32s, Int64s
 
 LEAST_WEIGHT = 1e-9
-"""A broker counts as at least this much of the heaviest one: below, the arithmetic would no longer tell it from 0."""
+"""Smallest relative weight: below it, floating point would not distinguish a broker from one of weight 0."""
 WANTED = -1
-"""What a replica costs that a row is to have before any other is weighed."""
+"""Cost of a replica that a row must have before other costs are compared."""
 FORBIDDEN = 1 << 40
-"""What a replica costs where there may be none; no sum of other costs comes near."""
+"""Cost of a replica that is not allowed; larger than every sum of other costs."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Layout:
-    """Brokers by ascending id, and the values of the attributes that count.
+    """Brokers by ascending id, and the values of the attributes that are constrained.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class Layout:
 
     @classmethod
     def of(cls, brokers: Sequence[Broker], attributes: Sequence[str]) -> Self:
-        """Every broker has every attribute, and no id comes twice."""
+        """The layout of brokers that have every attribute; ids are distinct."""
         known = sorted(brokers, key=lambda broker: broker.id)
         values_of_brokers = [[str(broker.value(name)) for broker in known] for name in attributes]
         values = tuple(tuple(sorted(set(column))) for column in values_of_brokers)
@@ -53,7 +53,7 @@ class Layout:
         )
 
     def sizes(self, attribute: int) -> list[int]:
-        """How many brokers have each value of an attribute."""
+        """The number of brokers with each value of an attribute."""
         sizes: list[int] = np.bincount(self.value_of[attribute], minlength=len(self.values[attribute])).tolist()
         return sizes
 
@@ -66,16 +66,16 @@ class Layout:
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """What a policy asks of the rows of some partitions.
+    """The requirements of a policy for the rows of some partitions.
 
-    A row's cost is a list, compared item by item: of each attribute in turn, the sum of what each replica costs there.
+    The cost of a row is a vector, compared in lexicographic order: for each attribute the sum of the costs of replicas.
 
     Parameters
     ----------
-    factor : how many replicas a row has, if there is room for them.
-    costs : of each attribute, of each value, what the first, second … replica there costs, never less than the one
-        before. There may be no more of them than costs.
-    leading_value : the value of the first attribute that leads; None where any may.
+    factor : replicas of a row, if the costs allow so many.
+    costs : by attribute and value, the cost of the first, second … replica there, not decreasing; there are
+        as many costs as replicas are allowed.
+    leading_value : the value of the first attribute that has the leader; None if any may.
     """
 
     factor: int
@@ -84,26 +84,13 @@ class Demand:
 
     @property
     def leading(self) -> int:
-        """How many replicas a row has at the value that leads it, if one does; the policy has them come first."""
+        """The number of replicas at the leading value, which come first in a row; 0 without one."""
         return 0 if self.leading_value is None else self.costs[0][self.leading_value].count(WANTED)
 
     def table(self, layout: Layout) -> Int64s:
-        """(attributes, most values, factor + 1) int64: `costs` as an array, `FORBIDDEN` where there are none."""
+        """(attributes, most values, factor + 1) int64: `costs` as an array, `FORBIDDEN` beyond them."""
         table = np.full((len(self.costs), max(map(len, layout.values)), self.factor + 1), FORBIDDEN, np.int64)
         for attribute, of_values in enumerate(self.costs):
             for value, each in enumerate(of_values):
                 table[attribute, value, : len(each)] = each
         return table
-
-
-def even(most: int) -> tuple[int, ...]:
-    """The costs under which replicas are dealt evenly: the sum of the first c is c²."""
-    return tuple(2 * count + 1 for count in range(most))
-
-
-def evenly(layout: Layout, factor: int) -> tuple[tuple[tuple[int, ...], ...], ...]:
-    """The costs under which every attribute is spread evenly, without limits of their own."""
-    return tuple(
-        tuple(even(min(factor, size)) for size in layout.sizes(attribute))
-        for attribute in range(len(layout.attributes))
-    )

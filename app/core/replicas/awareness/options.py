@@ -1,6 +1,7 @@
-"""The options of awareness: which attributes count, in which order, and by whose rule."""
+"""The options of awareness: the policy, the attributes in their order, and forced values."""
 
-from app.core.replicas.awareness.placing import POLICIES, Aware
+from app.core.replicas.awareness.placing import Aware
+from app.core.replicas.awareness.policies import POLICIES
 from app.core.replicas.awareness.rules import Policy, Rules
 from app.core.replicas.options import Option, OptionSet, OptionValues
 from app.errors import Json

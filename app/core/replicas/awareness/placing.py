@@ -1,74 +1,45 @@
-"""Place the partitions of a topic by a policy: the one `place` verb, with attributes.
+"""Place the partitions of a topic by a policy, over any attributes of brokers.
 
 Hard constraints
-    The replicas of a partition are on distinct live brokers. What the policy never breaks, as its own file says.
-Goals, in order
-    1. Each partition is spread as the policy has it, over each attribute in turn.
-    2. Leaders are by weight.
-    3. Replicas are by weight.
+    The replicas of a partition are on distinct live brokers, within the limits of the policy (`policies`).
+Goals, in lexicographic order
+    1. Each partition has the least cost of the policy, attribute by attribute.
+    2. Leaders are proportional to the weights of brokers.
+    3. Replicas are proportional to the weights of brokers.
 
 Algorithm
-    Rows are made for a table of partitions and copied; what the table leaves uneven, the rows of the last partitions
-    make good. Which rows keep goal 1 is counted (`tree`), how many of them each broker gets follows from the weights
-    (`quotas`), a draw says which (`rows_kernel`), and leadership is passed on until no chain betters it
-    (`leaders_kernel`).
+    A table of rows is built and copied; the rows of the last partitions compensate what rounding left unbalanced. The
+    rows of least cost are characterised by bounds (`tree`), the number of replicas of each broker follows from the
+    weights (`quotas`), their partitions are chosen at random (`rows_kernel`), and leadership is passed on along chains
+    of replicas while that improves the balance (`leaders_kernel`).
 
-Four brokers, zones a: 1 2 and b: 3 4, each a rack of its own, factor 2, `spread`: every partition has one of 1 2 and
-one of 3 4; of four partitions each broker leads one and holds two.
+Four brokers, zones a: 1 2 and b: 3 4, factor 2, `spread`: every partition has one replica on 1 or 2 and one on 3 or 4;
+of four partitions each broker leads one and has two.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import isqrt
-from types import MappingProxyType
-from typing import TypeAlias
 
 import numpy as np
 
 from app.core.jvm import JavaRandom
 from app.core.model import Broker, Int32s, NewTopic, Placement
-from app.core.replicas.awareness import forced, hdfs, kafka, redis, spread
 from app.core.replicas.awareness.layout import Demand, Layout
-from app.core.replicas.awareness.rules import Policy, Rules
+from app.core.replicas.awareness.policies import POLICIES
+from app.core.replicas.awareness.rules import Rules
 from app.core.replicas.awareness.tables import Load, dealer, table
 from app.errors.kafka import InvalidPartitions, InvalidReplicationFactor, KafkaError
 from app.errors.requests import ConflictingFields
 
 LEAST_TABLE = 2048
-"""Fewer rows are not worth copying."""
-
-Demands: TypeAlias = Callable[[Layout, Rules, int], tuple[Demand, ...]]
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """A policy as the API and the docs tell it, and what it asks of a topic's rows."""
-
-    summary: str
-    source: str
-    demands: Demands
-
-
-POLICIES: Mapping[Policy, Rule] = MappingProxyType(
-    {
-        Policy.SPREAD: Rule("as even as can be over each attribute in turn", "Elasticsearch", spread.demands),
-        Policy.FORCED: Rule(
-            "the same, but the share of a forced value without live brokers stays unassigned",
-            "Elasticsearch",
-            forced.demands,
-        ),
-        Policy.HDFS: Rule("the first two in one rack, the third in another", "HDFS", hdfs.demands),
-        Policy.REDIS: Rule("the leader shares its zone with no follower", "Redis Enterprise", redis.demands),
-        Policy.KAFKA: Rule("as many racks as can be, and no more", "KIP-36", kafka.demands),
-    }
-)
-"""Every policy; to add one is a file with its `demands`, a name in `Policy`, an entry here and its tests."""
+"""Smallest number of rows of a table that is copied."""
 
 
 @dataclass(frozen=True, slots=True)
 class Aware:
-    """The placement that follows some rules: a `registry.Place`."""
+    """The placement by some rules: a `registry.Place`."""
 
     rules: Rules
 
@@ -79,19 +50,19 @@ class Aware:
 
         Parameters
         ----------
-        brokers : the live ones, in any order; no id twice.
-        topic : `start_partition_id` only says what the first partition is called.
-        random : draws which of the equally good rows are taken.
+        brokers : the live ones, in any order, with distinct ids.
+        topic : its `start_partition_id` is the id of the first row, and has no other effect.
+        random : chooses among rows that are equally good; its state is advanced.
 
         Returns
         -------
-        Rows of one width: the factor, or less where the policy leaves replicas unassigned.
+        Rows of one width: the factor, or less if the policy leaves replicas unassigned.
 
         Raises
         ------
-        InvalidPartitions, InvalidReplicationFactor : none or fewer; more replicas than brokers.
-        AttributeMissing, TooFewValues, and what `Rules.check` does.
-        ConflictingFields : a start index is given, which this placement has no use for.
+        InvalidPartitions : less than 1. InvalidReplicationFactor : less than 1, or more than the brokers.
+        AttributeMissing : as `Rules.require_attributes`. TooFewValues : as the policy. Others : as `Rules.check`.
+        ConflictingFields : a start index is given, which this placement does not use.
         """
         check(brokers, topic, fixed_start_index=fixed_start_index)
         self.rules.check()
@@ -104,7 +75,7 @@ class Aware:
 def _rows(layout: Layout, demands: Sequence[Demand], partitions: int, random: JavaRandom) -> Int32s:
     """(partitions, placed) int32 broker ids."""
     brokers, deals = len(layout.ids), dealer(layout, demands)
-    # What is rounded in each copy has to find room in the last rows: a broker has some rows · placed / brokers there.
+    # Rounding in each copy is compensated in the last rows, where a broker has about rows · placed / brokers replicas.
     rounding_rows = isqrt(2 * partitions * brokers // deals.placed)
     table_rows = -(-max(LEAST_TABLE, rounding_rows) // brokers) * brokers
     copies = max(partitions // table_rows - 1, 0)
@@ -120,7 +91,7 @@ def _rows(layout: Layout, demands: Sequence[Demand], partitions: int, random: Ja
 
 
 def check(brokers: Sequence[Broker], topic: NewTopic, *, fixed_start_index: int | None) -> None:
-    """Raise what is wrong whatever the rules are, in the order of AdminUtils."""
+    """Reject what no rules allow, in the order of AdminUtils."""
     partitions, factor = topic.partitions, topic.replication_factor
     if fixed_start_index is not None:
         raise ConflictingFields(

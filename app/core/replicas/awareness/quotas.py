@@ -1,8 +1,7 @@
-"""How many replicas each broker gets of some rows: by its weight, as nearly as the bounds of the rows allow.
+"""The number of replicas of each broker in some rows: proportional to weight, as far as the bounds of the rows allow.
 
-Of all ways to keep the bounds the one is taken whose Σ replicas² / weight is least. Without bounds in the way that is
-exactly by weight; where they are, what a broker must or cannot take is made good by the others. Rounded down the tree,
-a node and a broker are less than one replica from it.
+Within the bounds, Σ replicas² / weight is minimal. If no bound is active, that is exactly proportional to weight. It is
+rounded from the root of the tree down: every node and every broker differ from it by less than one replica.
 """
 
 from collections.abc import Sequence
@@ -28,9 +27,9 @@ class Block:
 
     Parameters
     ----------
-    rows : how many. bounds : what each of them keeps to.
-    is_leading : (brokers,) bool: the leaves that lead them, where only some do.
-    led : (brokers,) int64: what these have already where they lead; of the others anything.
+    rows : number of them. bounds : of each row.
+    is_leading : (brokers,) bool, leaves that lead the rows, if only some may.
+    led : (brokers,) int64 rows that these lead already; other entries are ignored.
     """
 
     rows: int
@@ -40,14 +39,16 @@ class Block:
 
 
 def quotas(tree: Tree, weights: _Floats, blocks: Sequence[Block], *, before: Int64s, ties: _Floats) -> list[Int64s]:
-    """For each block, (brokers,) int64: how many replicas of its rows each leaf of the tree gets.
+    """For each block, (brokers,) int64 replicas of each leaf of the tree.
 
     Parameters
     ----------
-    weights : (brokers,) float64 of the leaves, as all arrays here. before : what they have already.
-    ties : (brokers,) float64 in [0, 1): of leaves that have the same right to one more, the smaller goes first.
+    tree : of the attributes. weights : (brokers,) float64 of the leaves, in whose order all arrays here are.
+    blocks : in the order in which they are rounded. before : (brokers,) int64 replicas that the leaves have already.
+    ties : (brokers,) float64 in [0, 1); of leaves with equal remainders, the smallest is rounded up first.
 
-    What leads a block is dealt by weight among those that lead it; what follows makes up for that over all blocks.
+    Replicas of leaders are proportional to weight among the leading leaves; those of followers compensate for that over
+    all blocks.
     """
     nodes = _Nodes.of(tree, weights)
     shares = [nodes.share(block, np.where(block.is_leading, block.led, before)) for block in blocks]
@@ -58,7 +59,7 @@ def quotas(tree: Tree, weights: _Floats, blocks: Sequence[Block], *, before: Int
             total = total - nodes.brokers(shares[index])
             shares[index] = nodes.share(block, np.where(block.is_leading, block.led, total))
             if is_last:
-                # Rounded one after another, so that the next blocks make good what rounding left of those before.
+                # Rounded one after another, so that later blocks compensate for the rounding of earlier ones.
                 counts.append(_rounded(tree, nodes.levels(shares[index]), ties))
                 total = total + counts[-1]
             else:
@@ -68,11 +69,11 @@ def quotas(tree: Tree, weights: _Floats, blocks: Sequence[Block], *, before: Int
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Nodes:
-    """A tree's nodes in one array, as the kernel takes them."""
+    """The nodes of a tree in one array, as the compiled loop takes them."""
 
     children: Int64s
     ends: tuple[int, ...]
-    """Where each level ends, the root's first."""
+    """End of each level, beginning with the root's."""
     weights: _Floats
 
     @classmethod
@@ -87,7 +88,7 @@ class _Nodes:
         return cls(children, ends, weights)
 
     def share(self, block: Block, current: _Floats) -> _Floats:
-        """(nodes,) float64: what the nodes get of a block where brokers have `current` some."""
+        """(nodes,) float64 replicas of a block, if brokers have `current` ones already."""
         bounds, share = block.bounds, np.zeros(self.ends[-1])
         low, high = (
             block.rows * np.concatenate([[bounds.placed], *levels]).astype(np.float64)
@@ -98,22 +99,22 @@ class _Nodes:
         return share
 
     def brokers(self, share: _Floats) -> _Floats:
-        """Of a share that of the brokers."""
+        """The part of the brokers."""
         return share[self.ends[-2] :]
 
     def levels(self, share: _Floats) -> list[_Floats]:
-        """A share by level, without the root's."""
+        """The parts of the levels below the root."""
         return [share[begin:end] for begin, end in pairwise(self.ends)]
 
 
 def _rounded(tree: Tree, share: list[_Floats], ties: _Floats) -> Int64s:
-    """Whole numbers for the brokers; every node's sum is its share rounded down or up."""
+    """(brokers,) int64; the sum of every node is its share, rounded down or up."""
     total = np.array([round(float(share[0].sum()))])
     for level, each in enumerate(share):
         near = np.where(np.abs(each - np.round(each)) < _NOISE * (1 + each), np.round(each), each)
         whole = np.floor(near).astype(np.int64)
         parents, part = tree.parents[level], np.round(near - whole, 6)
-        # Within each parent those come first that lack the most; the parent says how many of them get one more.
+        # Within each parent the largest remainders are rounded up; the parent's count determines how many.
         order = np.lexsort((ties[: len(part)], -part, parents))
         more = total - np.add.reduceat(whole, tree.starts[level])
         rank = np.arange(len(part)) - tree.starts[level][parents]

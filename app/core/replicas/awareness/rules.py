@@ -1,4 +1,4 @@
-"""What a caller wants of an aware placement: which attributes count, in which order, and by whose rule."""
+"""The rules of an aware placement: the policy, the attributes in their order, and forced values."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from app.errors.requests import AttributeMissing, ConflictingFields, DuplicateAt
 
 
 class Policy(StrEnum):
-    """Whose rule a placement follows."""
+    """The policy of a placement."""
 
     SPREAD = "spread"
     FORCED = "forced"
@@ -21,12 +21,12 @@ class Policy(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """The rule and what it is about.
+    """A policy and its attributes.
 
     Parameters
     ----------
-    attributes : names, the one that counts most first; at least one, none twice.
-    forced : for `Policy.FORCED` alone: by attribute the values that there are meant to be, live brokers or not.
+    attributes : distinct names, at least one, the most important first.
+    forced : for `Policy.FORCED` alone: by attribute, the values that are expected, with live brokers or not.
     """
 
     policy: Policy = Policy.SPREAD
@@ -34,13 +34,13 @@ class Rules:
     forced: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
 
     def check(self) -> None:
-        """Raise what is wrong with the rules by themselves.
+        """Validate the rules by themselves.
 
         Raises
         ------
         DuplicateAttribute : an attribute, or one of its forced values, is listed twice.
-        ForcedAttributeNotListed : values are forced of an attribute that does not count.
-        ConflictingFields : values are forced where the policy forces none, or none where it does; no attribute.
+        ForcedAttributeNotListed : values are forced of an attribute that is not listed.
+        ConflictingFields : there is no attribute; or values are forced with another policy, or none with `forced`.
         """
         if not self.attributes:
             raise ConflictingFields("a policy needs an attribute or more; 0 given", path=("attributes",), value=0)
@@ -64,7 +64,7 @@ class Rules:
             _refuse_repeated(f"forced value of {name}", values, ("forced", name))
 
     def require_attributes(self, brokers: Sequence[Broker]) -> None:
-        """Raise `AttributeMissing`, naming them, where some of the brokers lack an attribute that counts."""
+        """Raise `AttributeMissing`, which names the brokers, if some lack an attribute."""
         for index, name in enumerate(self.attributes):
             without = [broker.id for broker in brokers if broker.value(name) is None]
             if without:

@@ -1,4 +1,4 @@
-"""A table of rows that keep to a policy and are balanced: dealt down a tree, or one by one where there is none."""
+"""Tables of rows of least cost, balanced over brokers: down a tree if attributes are nested, else row by row."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -17,12 +17,12 @@ from app.core.replicas.awareness.tree import Bounds, Tree, bounds
 
 _TURNS, _SWEEPS = 32, 2
 _ONE_BY_ONE = 1024
-"""So many rows are not copied where each is made by itself."""
+"""Rows that are built one by one before they are copied."""
 
 
 @dataclass(slots=True)
 class Load:
-    """What the brokers of a layout have so far; tables add to it.
+    """The load of the brokers so far; tables add to it.
 
     Parameters
     ----------
@@ -34,16 +34,16 @@ class Load:
 
     @classmethod
     def none(cls, layout: Layout) -> "Load":
-        """Nothing yet."""
+        """No load."""
         return cls(np.zeros(len(layout.ids), np.int64), np.zeros(len(layout.ids), np.int64))
 
     def times(self, count: int) -> "Load":
-        """As much `count` times."""
+        """The load of `count` copies."""
         return Load(self.leaders * count, self.replicas * count)
 
 
 class Dealer(Protocol):
-    """What deals rows to brokers; `least` is of each demand, of each attribute, what every row costs."""
+    """Assigns rows to brokers; `least` is the cost of every row, by demand and attribute."""
 
     @property
     def placed(self) -> int: ...
@@ -51,12 +51,12 @@ class Dealer(Protocol):
     def least(self) -> Sequence[Sequence[int]]: ...
 
     def deal(self, parts: Sequence[Int32s], load: Load, rank: Int64s, state: np.uint64) -> np.uint64:
-        """Fill the rows of each demand with brokers by position, in any order; gives the generator's new state."""
+        """Fill the rows of each demand with brokers by position, in any order; returns the new random state."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Nested:
-    """Deals over attributes that lie within each other.
+    """Assigns rows if attributes are nested.
 
     Parameters
     ----------
@@ -70,19 +70,19 @@ class Nested:
 
     @property
     def placed(self) -> int:
-        """How many replicas each row has."""
+        """Number of replicas of each row."""
         return self.bounds[0].placed
 
     @property
     def least(self) -> Sequence[Sequence[int]]:
-        """What every row of each demand costs."""
+        """The cost of every row, by demand and attribute."""
         return [each.cost for each in self.bounds]
 
     def deal(self, parts: Sequence[Int32s], load: Load, rank: Int64s, state: np.uint64) -> np.uint64:
-        """As `Dealer` says."""
+        """As in `Dealer`."""
         leaves = self.tree.brokers
         blocks = [
-            # Of two that may lead a row one is chosen later on; one that does by itself has to be dealt by its leaders.
+            # If two replicas may lead, one is chosen later; a single one counts as a leader from the start.
             Block(len(part), bound, self._is_leading(demand), load.leaders[leaves] * (demand.leading == 1))
             for part, demand, bound in zip(parts, self.demands, self.bounds, strict=True)
         ]
@@ -116,7 +116,7 @@ class Nested:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Crossed:
-    """Deals over attributes of which one reaches across another.
+    """Assigns rows if attributes cross.
 
     Parameters
     ----------
@@ -129,19 +129,19 @@ class Crossed:
 
     @property
     def placed(self) -> int:
-        """How many replicas each row has."""
+        """Number of replicas of each row."""
         return len(self.cheapest[0].kinds)
 
     @property
     def least(self) -> Sequence[Sequence[int]]:
-        """What every row of each demand costs."""
+        """The cost of every row, by demand and attribute."""
         return [each.cost.tolist() for each in self.cheapest]
 
     def deal(self, parts: Sequence[Int32s], load: Load, rank: Int64s, state: np.uint64) -> np.uint64:
-        """As `Dealer` says."""
+        """As in `Dealer`."""
         before = np.stack([load.replicas, load.leaders * self.demands[0].leading])
         counts = np.zeros_like(before)
-        # Rows are made one by one, so that most are copies: each demand gives as many of its rows as these fit in.
+        # Rows are built one by one, which is slow, so that most are copies of the first rows of each demand.
         one_by_one = -(-_ONE_BY_ONE // len(rank)) * len(rank)
         copies = max(sum(map(len, parts)) // one_by_one - 1, 0)
         if copies > 1:
@@ -151,7 +151,7 @@ class Crossed:
             for part, end in zip(parts, ends, strict=True):
                 part[: end * copies] = np.tile(part[:end], (copies, 1))
             parts = [part[end * copies :] for part, end in zip(parts, ends, strict=True)]
-        # What came before is made good once, and not in each copy.
+        # The load from before is compensated once, not in each copy.
         counts += before
         self._fill(parts, counts, rank)
         load.replicas[:] = counts[0]
@@ -160,7 +160,7 @@ class Crossed:
     def _fill(self, parts: Sequence[Int32s], counts: Int64s, rank: Int64s) -> None:
         value_of, weights = self.layout.value_of, self.layout.weights
         leads = [(value_of[0] == demand.leading_value).astype(np.int64) for demand in self.demands]
-        # A little of each demand in turn: what leads one has to be made good in the rows of the others.
+        # Some rows of each demand in turn, since the rows of one compensate for the leaders of the others.
         for turn in zip(*(np.array_split(part, _TURNS) for part in parts), strict=True):
             for part, row, leading in zip(turn, self.cheapest, leads, strict=True):
                 crossed_kernel.fill(
@@ -176,7 +176,7 @@ class Crossed:
 
 
 def dealer(layout: Layout, demands: Sequence[Demand]) -> Dealer:
-    """What deals over this layout."""
+    """The dealer for a layout: nested or crossed."""
     tree = Tree.of(layout)
     if tree is None:
         return Crossed(layout, demands, [Cheapest.of(layout, demand) for demand in demands])
@@ -186,7 +186,7 @@ def dealer(layout: Layout, demands: Sequence[Demand]) -> Dealer:
 def table(
     rows: int, *, layout: Layout, demands: Sequence[Demand], deals: Dealer, load: Load, random: JavaRandom
 ) -> Int32s:
-    """(rows, placed) int32 broker ids, the leader first; `load` is what the brokers have already."""
+    """(rows, placed) int32 broker ids, the leader first; adds to `load`, and advances `random`."""
     rank = np.arange(len(layout.ids))
     state = rows_kernel.shuffle(rank, 0, len(rank), np.uint64(random.state))
     made = np.empty((rows, deals.placed), np.int32)
@@ -207,7 +207,7 @@ def table(
 
 
 def _shares(rows: int, layout: Layout, demands: Sequence[Demand], load: Load) -> Int64s:
-    """(demands,) int64: how many of the rows each gets; the values that lead do so by weight, `load` included."""
+    """(demands,) int64 rows of each demand: leading values by weight, with `load` included."""
     led_by = [demand.leading_value for demand in demands if demand.leading_value is not None]
     if not led_by:
         return np.array([rows])

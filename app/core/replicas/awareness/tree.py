@@ -1,7 +1,7 @@
-"""Attributes that lie within each other, as a tree: a value of one has all its brokers in one value of the one before.
+"""Nested attributes as a tree: all brokers with one value of an attribute have the same value of the one before.
 
-Level 0 is the root, level i the values of attribute i - 1, the last level the brokers. On a tree the rows that cost
-least are exactly those that keep within bounds at every node, so that finding them is counting.
+Level 0 is the root, level i the values of attribute i − 1, the last level the brokers. On a tree, the rows of least
+cost are exactly those within bounds at every node.
 """
 
 from dataclasses import dataclass, field
@@ -18,13 +18,13 @@ _Cost: TypeAlias = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tree:
-    """The nodes of each level, those of one parent side by side.
+    """The nodes of each level, with those of one parent adjacent.
 
     Parameters
     ----------
-    brokers : (brokers,) int64: the leaves as positions in the layout.
+    brokers : (brokers,) int64 positions in the layout of the leaves.
     parents : of each level from 1 on, (nodes,) int64 index of each node's parent in the level above, ascending.
-    values : of each level from 1 to the last but one, (nodes,) int64 which value of its attribute a node is.
+    values : of each level from 1 to the last but one, (nodes,) int64 value of its attribute.
     """
 
     brokers: Int64s = field(repr=False)
@@ -33,7 +33,7 @@ class Tree:
 
     @classmethod
     def of(cls, layout: Layout) -> Self | None:
-        """The tree of the layout's attributes; None where some value reaches across two of the attribute before."""
+        """The tree of the layout's attributes; None if they cross."""
         rows = layout.value_of
         order = np.lexsort(rows[::-1])
         above = np.zeros(len(order), np.int64)
@@ -50,11 +50,11 @@ class Tree:
 
     @property
     def starts(self) -> tuple[Int64s, ...]:
-        """Of each level from 1 on, where the children of each node of the level above begin."""
+        """By level from 1 on, the first child of each node of the level above."""
         return tuple(np.flatnonzero(np.diff(parents, prepend=-1)) for parents in self.parents)
 
     def leaves_of(self, value: int) -> NDArray[np.bool_]:
-        """(brokers,) bool: whether each leaf stands in that value of the first attribute."""
+        """(brokers,) bool: whether each leaf has that value of the first attribute."""
         node = np.arange(len(self.brokers))
         for parents in self.parents[:0:-1]:
             node = parents[node]
@@ -63,13 +63,13 @@ class Tree:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Bounds:
-    """Between how many replicas of a row each node has, in every row that costs least, and only there.
+    """Bounds on the replicas of a row at each node: necessary and sufficient for least cost.
 
     Parameters
     ----------
-    placed : how many replicas a row has: the factor, or as many as there is room for.
+    placed : replicas of a row: the factor, or the maximum that the demand allows.
     lowest, highest : of each level from 1 on, (nodes,) int64.
-    cost : of each attribute, what a row costs.
+    cost : of a row, by attribute.
     """
 
     placed: int
@@ -79,14 +79,16 @@ class Bounds:
 
 
 def bounds(tree: Tree, demand: Demand) -> Bounds:
-    """Count the bounds of the rows that a demand finds cheapest. O(brokers · factor · log) time.
+    """The bounds of the rows of least cost.
 
-    Costs never fall with each further replica at a node, so that adding a row's replicas one after another where the
-    next is cheapest is optimal, and what the last one cost parts the nodes that have to be taken from those that may.
+    Costs do not decrease with further replicas at a node, so that greedy is optimal: replicas cheaper than the last one
+    are in every row of least cost, and those of its cost may be.
+
+    Complexity: O(brokers · factor · log(brokers · factor)).
     """
     last = len(tree.parents)
     leaf_costs: list[list[_Cost]] = [[()] for _ in tree.brokers]
-    # Of each level, of each node: what its first, second … replica costs below it, and what with its own.
+    # By level and node: the costs of its first, second … replica below it, and together with its own.
     below: list[list[list[_Cost]]] = []
     mine: list[list[list[_Cost]]] = [leaf_costs]
     for level in range(last, 0, -1):
@@ -104,7 +106,7 @@ def bounds(tree: Tree, demand: Demand) -> Bounds:
     lowest, highest = [], []
     high = [replicas]
     for level in range(1, last + 1):
-        # What the dearest replica costs that a node may have, below it.
+        # The cost below each node of the most expensive replica that it may have.
         dearest = [costs[most - 1] if most else None for costs, most in zip(below[level - 1], high, strict=True)]
         pairs = [
             _between(costs, dearest[parent])
@@ -118,7 +120,7 @@ def bounds(tree: Tree, demand: Demand) -> Bounds:
 
 
 def _between(costs: list[_Cost], dearest: _Cost | None) -> tuple[int, int]:
-    """How many of the ascending costs are below the dearest one, and how many at most that."""
+    """The number of ascending costs below the highest one, and the number up to it."""
     if dearest is None:
         return 0, 0
     return sum(cost < dearest for cost in costs), sum(cost <= dearest for cost in costs)

@@ -1,4 +1,4 @@
-"""The verifier of aware placements: which partitions are not as a policy has them, whoever placed them."""
+"""The verifier of aware placements: partitions that violate a policy, whichever planner placed them."""
 
 from collections.abc import Sequence
 
@@ -10,25 +10,27 @@ from app.core.measures.violations import NAMED_PARTITIONS, Violation
 from app.core.model import Broker, Placement
 from app.core.replicas.awareness import verifier_kernel as kernel
 from app.core.replicas.awareness.layout import Layout
-from app.core.replicas.awareness.placing import POLICIES
+from app.core.replicas.awareness.policies import POLICIES
 from app.core.replicas.awareness.rules import Rules
 from app.core.replicas.awareness.tables import dealer
 
 
 def broken(placement: Placement, brokers: Sequence[Broker], rules: Rules, factor: int) -> list[Violation]:
-    """Say which partitions of a placement break a policy's rule, or are less even than it could have them.
+    """List the partitions of a placement that violate a policy, or cost more than the least that is possible.
 
     Parameters
     ----------
-    brokers : the live ones, with every attribute that counts. factor : how many replicas were asked for.
+    placement : of one topic. brokers : the live ones, with every attribute of the rules.
+    rules : the policy and its attributes. factor : the requested replicas of a partition.
 
     Returns
     -------
-    Empty where every partition has as many replicas as find a place, on distinct, live brokers, spread as well as any.
+    Empty if every partition has as many replicas as the policy can place, on distinct live brokers, at least cost.
+    Otherwise one violation, which names the first partitions.
 
     Raises
     ------
-    TooFewValues : where no placement could keep the policy.
+    TooFewValues : no placement satisfies the policy.
     """
     rows = _broken_rows(placement, brokers, rules, factor)
     if not len(rows):
