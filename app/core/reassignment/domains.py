@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.core.model import NO_REPLICA, Int32s, Int64s
-from app.core.reassignment.model import Domain
+from app.core.reassignment.model import Domain, MovementProblem
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,6 +45,24 @@ class RackRule:
     repairs: bool = True
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class ProblemBrokers:
+    """The brokers of a problem in which all partitions have the same eligible ones.
+
+    Parameters
+    ----------
+    ids : (brokers,) int32, rack_of : (brokers,) int32, base : (brokers,) int64, as in `MovementProblem`.
+    target : (brokers,) bool, brokers that may receive replicas and are balanced.
+    may_keep : (brokers,) bool, brokers that may keep their replicas.
+    """
+
+    ids: Int32s
+    rack_of: Int32s
+    base: Int64s
+    target: NDArray[np.bool_]
+    may_keep: NDArray[np.bool_]
+
+
 class NoLegalPlacement(Exception):
     """No legal placement exists for some partitions, whatever moves.
 
@@ -59,6 +77,37 @@ class NoLegalPlacement(Exception):
     def __init__(self, what: str, *, needed: int, there: int, kind: int, row: int) -> None:
         super().__init__(f"{what}: {needed} needed, {there} there")
         self.what, self.needed, self.there, self.kind, self.row = what, needed, there, kind, row
+
+
+def problem_by_factor(
+    brokers: ProblemBrokers, current: Int32s, factors: Int64s, weight: Int64s, rule: RackRule
+) -> MovementProblem:
+    """A problem whose partitions differ in their replication factor alone: no successors, no pinned replicas.
+
+    Parameters
+    ----------
+    brokers : of the problem. current : (rows, widest) int32, factors, weight : (rows,) int64, as in `MovementProblem`.
+    rule : the spread over racks.
+
+    Raises
+    ------
+    NoLegalPlacement : for the first partition without any.
+    """
+    distinct, kind_of = np.unique(factors, return_inverse=True)
+    kinds = [PartitionKind(int(factor), brokers.may_keep, brokers.target) for factor in distinct]
+    domains, domain_of = find_domains(kinds, kind_of.reshape(-1).astype(np.int32), current, brokers.rack_of, rule)
+    return MovementProblem(
+        broker_ids=brokers.ids,
+        rack_of=brokers.rack_of,
+        target=brokers.target,
+        base=brokers.base,
+        domains=domains,
+        domain_of=domain_of,
+        current=current,
+        is_copied=np.zeros(current.shape, np.bool_),
+        must_keep=np.full(len(current), NO_REPLICA, np.int32),
+        weight=weight,
+    )
 
 
 def find_domains(

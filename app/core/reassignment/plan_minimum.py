@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from app.core.model import NO_REPLICA, Int32s, Int64s
 from app.core.reassignment.counts.least_movement import least_movement, movement_within
-from app.core.reassignment.domains import NoLegalPlacement, PartitionKind, RackRule, find_domains
+from app.core.reassignment.domains import NoLegalPlacement, ProblemBrokers, RackRule, problem_by_factor
 from app.core.reassignment.model import KEEP, Band, MovementProblem, ReplicaPlacement
 from app.core.reassignment.verifier import are_spread
 from app.core.replica_lists import per_broker
@@ -77,26 +77,11 @@ def least_movement_for(plan: ProposedPlan) -> PlanMinimum:
 
 def _problem(plan: ProposedPlan, target: NDArray[np.bool_], *, spreads_racks: bool) -> MovementProblem | None:
     """The problem that the plan solves; None if no placement satisfies the rack rule."""
-    factors, number = np.unique((plan.after != NO_REPLICA).sum(axis=1), return_inverse=True)
     rack_of = plan.rack_of if spreads_racks else np.zeros_like(plan.rack_of)
-    kinds = [PartitionKind(int(factor), target, target) for factor in factors]
     listed = rack_of[plan.is_listed]
     rule = RackRule(len(np.unique(listed)), known=int(listed.max(initial=-1)) + 1)
-    kind_of: Int32s = number.reshape(-1).astype(np.int32)
+    brokers = ProblemBrokers(plan.broker_ids, rack_of, plan.base, target, may_keep=target)
     try:
-        domains, domain_of = find_domains(kinds, kind_of, plan.before, rack_of, rule)
+        return problem_by_factor(brokers, plan.before, (plan.after != NO_REPLICA).sum(axis=1), plan.weight, rule)
     except NoLegalPlacement:
         return None
-    rows = len(plan.before)
-    return MovementProblem(
-        broker_ids=plan.broker_ids,
-        rack_of=rack_of,
-        target=target,
-        base=plan.base,
-        domains=domains,
-        domain_of=domain_of,
-        current=plan.before,
-        is_copied=np.zeros(plan.before.shape, np.bool_),
-        must_keep=np.full(rows, NO_REPLICA, np.int32),
-        weight=plan.weight,
-    )

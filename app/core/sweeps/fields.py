@@ -7,18 +7,22 @@ seen for the first time there, so every field is validated here.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import MISSING, field, fields
+from dataclasses import MISSING, Field, field, fields
 from functools import partial
 from math import isfinite
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import Any, ClassVar, Protocol, TypeAlias, TypeVar
 
 from app.errors import FieldPath, Json
 from app.errors.requests import ImpossibleValue
 
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
 
-RecordT = TypeVar("RecordT", bound="DataclassInstance")
+class Record(Protocol):
+    """Any dataclass."""
+
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+
+
+RecordT = TypeVar("RecordT", bound=Record)
 REQUIRED = object()
 """The default of a field that has none."""
 
@@ -125,7 +129,7 @@ def read_record(record: type[RecordT], value: Json, path: FieldPath) -> RecordT:
     return record(**values)
 
 
-def field_names(record: "type[DataclassInstance]") -> tuple[str, ...]:
+def field_names(record: type[Record]) -> tuple[str, ...]:
     """The names of a record's fields, in their order."""
     return tuple(each.name for each in fields(record))
 

@@ -1,13 +1,12 @@
 """Cut a reassignment into batches that Kafka executes one after another, with figures and a lower bound."""
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from app.core.model import UNKNOWN_SIZE, Int64s
 from app.core.reassignment.batches.model import Batches, BatchLimits, BrokerDisks, ReassignedPartitions
 from app.core.reassignment.batches.scheduling import NO_LIMIT, FinalOrders, StepChains, is_hottest_first, pack, steps
+from app.core.replica_lists import sums_by
 
 
 def cut_batches(reassigned: ReassignedPartitions, limits: BatchLimits, disks: BrokerDisks | None = None) -> Batches:
@@ -50,24 +49,15 @@ def cut_batches(reassigned: ReassignedPartitions, limits: BatchLimits, disks: Br
     rows = np.concatenate([chains.rows[chains.chain_of], reordered.rows])
     order = np.lexsort((rows, batch))
     n_batches = int(batch.max(initial=-1)) + 1
-    counted = _batch_figures(reassigned, chains, batch_of, n_batches, limits)
     return Batches(
-        rows=rows[order],
-        offsets=_offsets(batch, n_batches),
-        before=np.concatenate([chains.before, reordered.before])[order],
-        after=np.concatenate([chains.after, reordered.after])[order],
-        moving=moving,
-        moved_replicas=counted.moved_replicas,
-        moved_bytes=counted.moved_bytes,
-        unknown_sizes=counted.unknown_sizes,
-        max_bytes_in=counted.max_bytes_in,
-        seconds=counted.seconds,
+        rows[order],
+        np.concatenate([[0], np.cumsum(np.bincount(batch, minlength=n_batches))]).astype(np.int64),
+        np.concatenate([chains.before, reordered.before])[order],
+        np.concatenate([chains.after, reordered.after])[order],
+        moving,
+        *_batch_figures(reassigned, chains, batch_of, n_batches, limits),
         lower_bound=batches_lower_bound(reassigned, chains, reordered, limits),
     )
-
-
-def _offsets(batch: Int64s, n_batches: int) -> Int64s:
-    return np.concatenate([[0], np.cumsum(np.bincount(batch, minlength=n_batches))]).astype(np.int64)
 
 
 def batches_lower_bound(
@@ -83,8 +73,7 @@ def batches_lower_bound(
     chain_of_add = np.repeat(chains.chain_of, np.diff(chains.adds_from))
     moves_in = np.bincount(chains.adds, minlength=brokers)
     moves_out = np.bincount(chains.source[chain_of_add], minlength=brokers)
-    bytes_in = np.zeros(brokers, np.int64)
-    np.add.at(bytes_in, chains.adds, chains.size[chain_of_add])
+    bytes_in = sums_by(chains.adds, chains.size[chain_of_add], brokers)
     at_once = limits.max_partitions or NO_LIMIT
     moving = max(
         _batches(moves_in, limits.max_moves_in_per_broker),
@@ -100,40 +89,24 @@ def _batches(totals: Int64s, limit: int | None) -> int:
     return 0 if limit is None else -(-int(totals.max(initial=0)) // limit)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class BatchFigures:
-    """(batches,) arrays, as in `Batches`."""
-
-    moved_replicas: Int64s
-    moved_bytes: Int64s
-    unknown_sizes: Int64s
-    max_bytes_in: Int64s
-    seconds: NDArray[np.float64] | None
-
-
 def _batch_figures(
     reassigned: ReassignedPartitions, chains: StepChains, batch_of: Int64s, n_batches: int, limits: BatchLimits
-) -> BatchFigures:
-    """Count what the steps move in each batch; `batch_of` is (steps,) int64."""
+) -> tuple[Int64s, Int64s, Int64s, Int64s, NDArray[np.float64] | None]:
+    """The figures of `Batches`: moved replicas and bytes, unknown sizes, most bytes in, seconds.
+
+    Parameters
+    ----------
+    batch_of : (steps,) int64 batch of each step of the chains.
+    """
     n_adds = np.diff(chains.adds_from)
     chain, batch = np.repeat(chains.chain_of, n_adds), np.repeat(batch_of, n_adds)
-    size = chains.size[chain]
-    moved_bytes = np.zeros(n_batches, np.int64)
-    np.add.at(moved_bytes, batch, size)
-    bytes_in = _most(batch, chains.adds, size, n_batches)
-    seconds = None
+    size, is_unknown = chains.size[chain], reassigned.size_bytes[chains.rows[chain]] == UNKNOWN_SIZE
+    bytes_in, seconds = _most(batch, chains.adds, size, n_batches), None
     if limits.throttle_bytes_per_s is not None:
         busiest = np.maximum(bytes_in, _most(batch, chains.source[chain], size, n_batches))
         seconds = busiest / limits.throttle_bytes_per_s
-    return BatchFigures(
-        moved_replicas=np.bincount(batch, minlength=n_batches),
-        moved_bytes=moved_bytes,
-        unknown_sizes=np.bincount(
-            batch[reassigned.size_bytes[chains.rows[chain]] == UNKNOWN_SIZE], minlength=n_batches
-        ),
-        max_bytes_in=bytes_in,
-        seconds=seconds,
-    )
+    moved, unknown = (np.bincount(each, minlength=n_batches) for each in (batch, batch[is_unknown]))
+    return moved, sums_by(batch, size, n_batches), unknown, bytes_in, seconds
 
 
 def _most(batch: Int64s, broker: NDArray[np.integer], size: Int64s, n_batches: int) -> Int64s:

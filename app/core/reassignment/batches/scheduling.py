@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 from app.core.model import UNKNOWN_SIZE, Int32s, Int64s
 from app.core.reassignment.batches import first_fit_kernel, steps_kernel
 from app.core.reassignment.batches.model import BatchLimits, BrokerDisks, Hottest, ReassignedPartitions
+from app.core.replica_lists import widened
 from app.errors.requests import BatchesOutOfDisk, MoveExceedsBatchLimit
 
 NO_LIMIT = 1 << 62
@@ -83,7 +84,10 @@ def steps(
     reassigned: ReassignedPartitions, limits: BatchLimits, *, hottest_first: bool
 ) -> tuple[StepChains, FinalOrders]:
     """The steps of every partition that changes; chains in the order in which they are packed, ties by row."""
-    before, after = _alike(reassigned.before, reassigned.after)
+    width = max(reassigned.before.shape[1], reassigned.after.shape[1], 1)
+    before, after = (
+        np.ascontiguousarray(widened(lists, width), np.int32) for lists in (reassigned.before, reassigned.after)
+    )
     most_adds = limits.max_moves_out_per_broker or NO_LIMIT
     n_steps, is_reordered = steps_kernel.count(before, after, most_adds)
     rows = _ordered(reassigned.heat, n_steps > 0, hottest_first=hottest_first)
@@ -94,15 +98,6 @@ def steps(
     chains = StepChains(rows, first, *filled, before[rows, 0], np.where(sizes == UNKNOWN_SIZE, 0, sizes))
     final = _ordered(reassigned.heat, is_reordered, hottest_first=limits.hottest is Hottest.FIRST)
     return chains, FinalOrders(final, steps_kernel.unordered(before, after, final), after[final])
-
-
-def _alike(before: Int32s, after: Int32s) -> tuple[Int32s, Int32s]:
-    """Both lists with the same number of columns."""
-    width = max(before.shape[1], after.shape[1], 1)
-    return tuple(  # type: ignore[return-value]  # of two
-        np.ascontiguousarray(np.pad(rows, ((0, 0), (0, width - rows.shape[1])), constant_values=-1), np.int32)
-        for rows in (before, after)
-    )
 
 
 def _ordered(heat: Int64s, chosen: NDArray[np.bool_], *, hottest_first: bool) -> Int64s:

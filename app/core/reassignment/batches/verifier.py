@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from app.core.model import NO_REPLICA, UNKNOWN_SIZE, Int32s, Int64s
 from app.core.reassignment.batches.model import Batches, BatchLimits, BrokerDisks, ReassignedPartitions
+from app.core.replica_lists import distinct_values, not_among, sums_by, widened
 
 Bools = NDArray[np.bool_]
 
@@ -60,11 +61,11 @@ def replay(reassigned: ReassignedPartitions, batches: Batches) -> StepReplay:
     """The steps of every row, in order."""
     every = (reassigned.before, reassigned.after, batches.before, batches.after)
     width = max(1, *(lists.shape[1] for lists in every))
-    origin, goal = _widened(reassigned.before, width), _widened(reassigned.after, width)
+    origin, goal = widened(reassigned.before, width), widened(reassigned.after, width)
     batch = np.repeat(np.arange(len(batches)), np.diff(batches.offsets))
     order = np.lexsort((batch, batches.rows))
     row = batches.rows[order].astype(np.int64)
-    before, after = _widened(batches.before, width)[order], _widened(batches.after, width)[order]
+    before, after = widened(batches.before, width)[order], widened(batches.after, width)[order]
     changes = np.diff(row) != 0
     sizes = reassigned.size_bytes[row]
     return StepReplay(
@@ -98,30 +99,13 @@ def deleted(replayed: StepReplay) -> BatchTraffic:
     return _traffic(replayed, replayed.before, replayed.lost)
 
 
-def not_among(lists: Int32s, others: Int32s) -> Bools:
-    """(rows, widest) bool: replicas of a row that are not in the same row of the others."""
-    return np.asarray((lists != NO_REPLICA) & ~(lists[:, :, None] == others[:, None, :]).any(axis=2), np.bool_)
-
-
-def distinct(lists: NDArray[np.integer]) -> Int64s:
-    """(rows,) int64: number of distinct values in each row, -1 apart."""
-    ordered = np.sort(lists, axis=1)
-    is_new = np.diff(ordered, axis=1, prepend=-1) != 0
-    return np.asarray((is_new & (ordered >= 0)).sum(axis=1), np.int64)
-
-
-def _widened(lists: Int32s, width: int) -> Int32s:
-    return np.pad(lists, ((0, 0), (0, width - lists.shape[1])), constant_values=NO_REPLICA)
-
-
 def _traffic(replayed: StepReplay, brokers: Int32s, chosen: Bools) -> BatchTraffic:
     step, _ = np.nonzero(chosen)
     n_batches = int(replayed.batch.max(initial=0)) + 1
     pairs = brokers[chosen].astype(np.int64) * n_batches + replayed.batch[step]
-    violations, pair_of, replicas = np.unique(pairs, return_inverse=True, return_counts=True)
-    size_bytes = np.zeros(len(violations), np.int64)
-    np.add.at(size_bytes, pair_of, replayed.size[step])
-    return BatchTraffic(violations // n_batches, violations % n_batches, replicas, size_bytes)
+    distinct, pair_of, replicas = np.unique(pairs, return_inverse=True, return_counts=True)
+    size_bytes = sums_by(pair_of, replayed.size[step], len(distinct))
+    return BatchTraffic(distinct // n_batches, distinct % n_batches, replicas, size_bytes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,11 +164,12 @@ def _paths(replayed: StepReplay) -> Iterator[BatchViolation]:
     yield from _steps(replayed, "partition_is_new", ~exists[replayed.row], "is created, and not moved")
     twice = ~replayed.is_first & (replayed.batch == np.roll(replayed.batch, 1))
     yield from _steps(replayed, "row_twice", twice, "has two steps in one batch")
-    copies = np.bincount(replayed.row, weights=replayed.gained.sum(axis=1), minlength=len(replayed.goal))
+    copies = sums_by(replayed.row, replayed.gained.sum(axis=1), len(replayed.goal))
     needed = not_among(replayed.goal, replayed.origin).sum(axis=1)
     detour = replayed.is_last & (copies > needed)[replayed.row]
     yield from _steps(replayed, "detour", detour, "copies replicas that it does not need")
-    left_out = np.flatnonzero(exists & _differ(replayed.origin, replayed.goal) & ~_in(replayed.row, len(exists)))
+    is_in_no_batch = np.bincount(replayed.row, minlength=len(exists)) == 0
+    left_out = np.flatnonzero(exists & _differ(replayed.origin, replayed.goal) & is_in_no_batch)
     if len(left_out):
         yield BatchViolation("row_left_out", len(left_out), f"row {left_out[0]} is in no batch", row=int(left_out[0]))
 
@@ -194,7 +179,7 @@ def _lists(reassigned: ReassignedPartitions, replayed: StepReplay) -> Iterator[B
     length = (lists != NO_REPLICA).sum(axis=1)
     strange = ((lists < NO_REPLICA) | (lists >= n_brokers)).any(axis=1)
     strange |= (np.diff((lists != NO_REPLICA).astype(np.int8), axis=1) > 0).any(axis=1)
-    strange |= distinct(lists) != length
+    strange |= distinct_values(lists) != length
     if strange.any():
         yield from _steps(replayed, "illegal_list", strange, "has no list of distinct, known brokers")
         return
@@ -274,9 +259,9 @@ def _figures(
     unknown = np.where(reassigned.size_bytes[replayed.row] == UNKNOWN_SIZE, copies, 0)
     most_in, most_out = _most(arrivals, n_batches), _most(departures, n_batches)
     for name, stated, counted in (
-        ("moved_replicas", batches.moved_replicas, _sums(replayed.batch, copies, n_batches)),
-        ("moved_bytes", batches.moved_bytes, _sums(replayed.batch, copies * replayed.size, n_batches)),
-        ("unknown_sizes", batches.unknown_sizes, _sums(replayed.batch, unknown, n_batches)),
+        ("moved_replicas", batches.moved_replicas, sums_by(replayed.batch, copies, n_batches)),
+        ("moved_bytes", batches.moved_bytes, sums_by(replayed.batch, copies * replayed.size, n_batches)),
+        ("unknown_sizes", batches.unknown_sizes, sums_by(replayed.batch, unknown, n_batches)),
         ("max_bytes_in", batches.max_bytes_in, most_in),
     ):
         if not np.array_equal(stated, counted):
@@ -316,20 +301,8 @@ def _differ(lists: Int32s, others: Int32s) -> Bools:
     return np.asarray((lists != others).any(axis=1), np.bool_)
 
 
-def _in(rows: Int64s, n_rows: int) -> Bools:
-    violations = np.zeros(n_rows, np.bool_)
-    violations[rows] = True
-    return violations
-
-
 def _racks(rack_of: Int32s, lists: Int32s) -> Int64s:
-    return distinct(np.where(lists == NO_REPLICA, NO_REPLICA, rack_of[lists]))
-
-
-def _sums(batch: Int64s, values: NDArray[np.integer], n_batches: int) -> Int64s:
-    sums = np.zeros(n_batches, np.int64)
-    np.add.at(sums, batch, values)
-    return sums
+    return distinct_values(np.where(lists == NO_REPLICA, NO_REPLICA, rack_of[lists]))
 
 
 def _most(traffic: BatchTraffic, n_batches: int) -> Int64s:

@@ -16,8 +16,9 @@ costs less than every partition's cheapest candidate, prices included, less the 
 earn by them. With optimal prices that is the optimum, since the flow has an integral one.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
-from numpy.typing import NDArray
 
 from app.core.certificate import Certificate
 from app.core.model import NO_LEADER, Int32s, Int64s
@@ -25,6 +26,7 @@ from app.core.reassignment.leaders import repair_kernel as kernel
 from app.core.reassignment.leaders.problem import NOT_A_CANDIDATE, LeaderChoice, LeaderProblem
 from app.core.reassignment.leaders.shares import Shares
 from app.core.reassignment.model import Balance, Band
+from app.core.replica_lists import per_broker, sums_by
 from app.errors.requests import LimitExceeded
 
 LARGEST_SUM = 1 << 61
@@ -87,32 +89,21 @@ def by_count(problem: LeaderProblem, balance: Balance) -> LeaderChoice:
     costs, _ = change_costs(problem, keep=balance.tolerance is None)
     leaders, rows = only_candidates(problem, costs)
     part = problem.part(rows, leaders)
-    start = Shares.of(part.replicas, costs[rows], part.weight, part.target, part.base)
-    spread, band = start.without_costs(), None
+    start = _shares(part, costs[rows])
+    spread = start.without_costs()
     if balance.tolerance is None:
         spread.even_out()
-        low = high = spread.loads()
-        largest_bound = int((high + part.base)[part.target].max(initial=0))
-    else:
-        tight = spread.narrow()
-        band, largest_bound = balance.widened(tight), tight.high
-        low, high = bounds(part, band)
-    prices = start.settle(low, high)
+        loads = spread.loads()
+        start.settle(loads, loads)
+        leaders[rows] = start.leaders()
+        largest_bound = int((loads + part.base)[part.target].max(initial=0))
+        return _answer(problem, leaders, _BY_COUNT, None, _forced(problem), largest_bound)
+    tight = spread.narrow()
+    band = balance.widened(tight)
+    prices = start.settle(*bounds(part, band))
     leaders[rows] = start.leaders()
-    if band is None:
-        bound = int(np.count_nonzero(problem.is_forced()))
-    else:
-        bound = changes_bound(problem, *bounds(problem, band), prices)
-    constraints = _constraints(band, "" if band is None else f"{band.low} to {band.high} leaders a broker")
-    largest = int(problem.loads(leaders)[problem.target].max(initial=0))
-    return LeaderChoice(
-        leaders=leaders,
-        band=band,
-        certificate=Certificate("leader changes", problem.changes(leaders), bound, SOLVER_BY_COUNT, constraints),
-        largest=Certificate("leaders of the largest broker", largest, largest_bound, SOLVER_BY_COUNT, constraints),
-        without_choice=problem.without_choice(),
-        prices=np.zeros_like(prices) if band is None else prices,
-    )
+    bound = changes_bound(problem, *bounds(problem, band), prices)
+    return _answer(problem, leaders, _BY_COUNT, band, bound, tight.high, prices)
 
 
 def bounds(problem: LeaderProblem, band: Band) -> tuple[Int64s, Int64s]:
@@ -137,27 +128,54 @@ def by_ingress(problem: LeaderProblem, balance: Balance) -> LeaderChoice:
         goal = max(goal, balance.widened(Band(0, largest_bound)).high)
     leaders[heavy] = _spread(part, costs[heavy], goal)
     leaders[idle] = _by_number(problem, costs[idle], idle, leaders)
-    loads = problem.loads(leaders)
-    largest, least = int(loads[problem.target].max(initial=0)), int(loads[problem.target].min(initial=goal))
-    band = None if balance.tolerance is None else Band(least, max(goal, largest))
-    forced = int(np.count_nonzero(problem.is_forced()))
-    bound = forced if band is None else forced + fewest_to_leave(problem, band.high)
-    constraints = _constraints(band, "" if band is None else f"at most {band.high} bytes/s led by a broker")
+    if balance.tolerance is None:
+        return _answer(problem, leaders, _BY_INGRESS, None, _forced(problem), largest_bound)
+    loads = problem.loads(leaders)[problem.target]
+    band = Band(int(loads.min(initial=goal)), max(goal, int(loads.max(initial=0))))
+    bound = _forced(problem) + fewest_to_leave(problem, band.high)
+    return _answer(problem, leaders, _BY_INGRESS, band, bound, largest_bound)
+
+
+@dataclass(frozen=True, slots=True)
+class _Method:
+    """The words of a method's certificates. limit : what a band allows, formatted with its bounds."""
+
+    solver: str
+    largest: str
+    limit: str
+
+
+_BY_COUNT = _Method(SOLVER_BY_COUNT, "leaders of the largest broker", "{} to {} leaders a broker")
+_BY_INGRESS = _Method(
+    SOLVER_BY_INGRESS, "ingress of the largest broker, bytes/s", "at most {1} bytes/s led by a broker"
+)
+
+
+def _answer(
+    problem: LeaderProblem,
+    leaders: Int32s,
+    method: _Method,
+    band: Band | None,
+    changes_bound: int,
+    largest_bound: int,
+    prices: Int64s | None = None,
+) -> LeaderChoice:
+    limit = "leaders that may stay do" if band is None else method.limit.format(band.low, band.high)
+    constraints = ("a replica of each partition leads", limit)
+    largest = int(problem.loads(leaders)[problem.target].max(initial=0))
     return LeaderChoice(
         leaders=leaders,
         band=band,
-        certificate=Certificate("leader changes", problem.changes(leaders), bound, SOLVER_BY_INGRESS, constraints),
-        largest=Certificate(
-            "ingress of the largest broker, bytes/s", largest, largest_bound, SOLVER_BY_INGRESS, constraints
-        ),
+        certificate=Certificate("leader changes", problem.changes(leaders), changes_bound, method.solver, constraints),
+        largest=Certificate(method.largest, largest, largest_bound, method.solver, constraints),
         without_choice=problem.without_choice(),
-        prices=np.zeros(len(problem.base), np.int64),
+        prices=np.zeros(len(problem.base), np.int64) if prices is None else prices,
     )
 
 
-def _constraints(band: Band | None, limit: str) -> tuple[str, ...]:
-    """What the bounds hold against, in words. limit : what the band allows a broker; without a band leaders stay."""
-    return ("a replica of each partition leads", "leaders that may stay do" if band is None else limit)
+def _forced(problem: LeaderProblem) -> int:
+    """Number of partitions with a forced change: a lower bound on changes."""
+    return int(np.count_nonzero(problem.is_forced()))
 
 
 def _largest_bound(part: LeaderProblem, costs: Int32s) -> int:
@@ -190,9 +208,8 @@ def _spread(part: LeaderProblem, costs: Int32s, goal: int) -> Int32s:
 
 def _by_number(problem: LeaderProblem, costs: Int32s, idle: Int64s, leaders: Int32s) -> Int32s:
     """(len(idle),) int32 leaders of partitions without ingress, on the brokers that lead the fewest partitions."""
-    numbers = np.bincount(leaders[leaders != NO_LEADER], minlength=len(problem.base))
-    ones: NDArray[np.int64] = np.ones(len(idle), np.int64)
-    return Shares.of(problem.replicas[idle], costs, ones, problem.target, numbers).leaders()
+    numbers = per_broker(leaders[:, None], len(problem.base))
+    return Shares.of(problem.replicas[idle], costs, np.ones(len(idle), np.int64), problem.target, numbers).leaders()
 
 
 def change_costs(problem: LeaderProblem, *, keep: bool = False) -> tuple[Int32s, int]:
@@ -238,7 +255,7 @@ def changes_bound(problem: LeaderProblem, low: Int64s, high: Int64s, prices: Int
     cheapest = np.where(costs >= 0, priced, np.iinfo(np.int64).max).min(axis=1, initial=np.iinfo(np.int64).max)
     least = int(cheapest[is_led].sum()) - int(np.where(prices > 0, prices * high, prices * low).sum())
     # The remainder of a unit is the part of new replicas, which the unit exceeds.
-    return int(np.count_nonzero(problem.is_forced())) + max(least // unit, 0)
+    return _forced(problem) + max(least // unit, 0)
 
 
 def fewest_to_leave(problem: LeaderProblem, most: int) -> int:
@@ -250,9 +267,8 @@ def fewest_to_leave(problem: LeaderProblem, most: int) -> int:
     stays = np.flatnonzero((problem.leader >= 0) & ~problem.is_forced() & (problem.replicas >= 0).any(axis=1))
     order = stays[np.lexsort((-problem.weight[stays], problem.leader[stays]))]
     leader, weight = problem.leader[order], problem.weight[order]
-    loads = problem.base.astype(np.int64)
-    np.add.at(loads, leader, weight)
+    loads = problem.base + sums_by(leader, weight, len(problem.base))
     before = np.cumsum(weight) - weight
     starts = np.searchsorted(leader, np.arange(len(loads)))
-    gone = before - np.append(before, 0)[np.minimum(starts, len(before))][leader] if len(order) else before
-    return int(np.count_nonzero(problem.target[leader] & (loads[leader] - gone > most) & (weight > 0)))
+    moved_before = before - np.append(before, 0)[np.minimum(starts, len(before))][leader] if len(order) else before
+    return int(np.count_nonzero(problem.target[leader] & (loads[leader] - moved_before > most) & (weight > 0)))

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from app.core.certificate import Certificate
 from app.core.model import NO_LEADER, NO_REPLICA, Int32s, Int64s
 from app.core.reassignment.model import KEEP, Balance, Band
+from app.core.replica_lists import per_broker
 
 NOT_A_CANDIDATE = -1
 """Cost of a replica that may not lead."""
@@ -70,10 +71,7 @@ class LeaderProblem:
 
     def loads(self, leaders: Int32s) -> Int64s:
         """(brokers,) int64: what each broker leads under a choice, `base` included."""
-        is_led = leaders != NO_LEADER
-        loads = self.base.astype(np.int64)
-        np.add.at(loads, leaders[is_led], self.weight[is_led])
-        return loads
+        return self.base + per_broker(leaders[:, None], len(self.base), self.weight)
 
     def changes(self, leaders: Int32s) -> int:
         """Number of partitions that have a leader and get another."""
@@ -118,8 +116,8 @@ def leader_violations(problem: LeaderProblem, answer: LeaderChoice, balance: Bal
     has_replicas = (problem.replicas != NO_REPLICA).any(axis=1)
     is_replica = (problem.replicas == leaders[:, None]).any(axis=1)
     if not is_replica[has_replicas].all() or (leaders[~has_replicas] != NO_LEADER).any():
-        outsiders = np.count_nonzero(has_replicas & ~is_replica) + np.count_nonzero(leaders[~has_replicas] != NO_LEADER)
-        return [f"{outsiders} partitions are led by a broker without a replica of them"]
+        outside = np.count_nonzero(has_replicas & ~is_replica) + np.count_nonzero(leaders[~has_replicas] != NO_LEADER)
+        return [f"{outside} partitions are led by a broker without a replica of them"]
     violations = []
     may = (problem.candidates() & (problem.replicas == leaders[:, None])).any(axis=1)
     if barred := np.count_nonzero(has_replicas & ~may):

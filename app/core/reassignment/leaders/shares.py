@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from app.core.model import NO_LEADER, Int32s, Int64s
 from app.core.reassignment.leaders import shares_kernel as kernel
 from app.core.reassignment.model import Band
+from app.core.replica_lists import sums_by
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,9 +48,7 @@ class Shares:
     def loads(self) -> Int64s:
         """(brokers,) int64: what each broker leads, without `base`."""
         is_led = self.amounts > 0
-        loads = np.zeros(len(self.base), np.int64)
-        np.add.at(loads, self.table[is_led], self.amounts[is_led])
-        return loads
+        return sums_by(self.table[is_led], self.amounts[is_led], len(self.base))
 
     def columns(self) -> Int64s:
         """(rows,) int64: the candidate that leads most of each row."""
@@ -176,9 +175,8 @@ def _levels(loads: Int64s, group: Int64s) -> Int64s:
     Its own load if the whole group is within one of the mean.
     """
     sizes = np.bincount(group)
-    totals, largest = np.zeros(len(sizes), np.int64), np.zeros(len(sizes), np.int64)
+    totals, largest = sums_by(group, loads, len(sizes)), np.zeros(len(sizes), np.int64)
     least = np.full(len(sizes), np.iinfo(np.int64).max)
-    np.add.at(totals, group, loads)
     np.maximum.at(largest, group, loads)
     np.minimum.at(least, group, loads)
     floor, ceiling = totals // sizes, -(-totals // sizes)

@@ -52,7 +52,7 @@ class SweptCluster:
     counts_racks : whether racks are constrained; a broker without a rack is then offline, in a rack of its own.
     spans_all : whether a partition must span the racks that exist before a broker is removed, not only the remaining.
     topics : names. starts : (topics + 1,) int64, the first row of each topic.
-    replicas : (rows, largest factor) int32 positions in `brokers`, preferred leader first, padded with `NO_HOME`.
+    replicas : (rows, largest factor) int32 positions in `brokers`, preferred leader first, padded with `NO_REPLICA`.
     size_bytes : (rows,) int64; 0 if unknown.
     base, base_bytes : (brokers,) int64 replicas of partitions that may not move, and their bytes.
     """

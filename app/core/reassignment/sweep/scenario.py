@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from app.core.model import NO_REPLICA, Int32s, Int64s
+from app.core.model import NO_RACK, NO_REPLICA, Int32s
 from app.core.reassignment.counts.least_movement import least_movement
 from app.core.reassignment.counts.places import cheapest, movement_costs
 from app.core.reassignment.domains import NoLegalPlacement as NoDomain
-from app.core.reassignment.domains import PartitionKind, RackRule, find_domains
+from app.core.reassignment.domains import ProblemBrokers, RackRule, problem_by_factor
 from app.core.reassignment.model import MovementProblem, ReplicaPlacement
 from app.core.reassignment.sweep.definition import (
     BrokerChange,
@@ -23,6 +23,7 @@ from app.core.reassignment.sweep.definition import (
     read_definition,
 )
 from app.core.reassignment.verifier import placement_violations
+from app.core.replica_lists import distinct_values, not_among, per_broker
 from app.errors import Json
 from app.errors.reassignments import NotFeasible
 
@@ -96,10 +97,9 @@ class ReassignmentSweep:
         definition, change = self.definition, self.definition.change(index)
         cluster, problem = definition.cluster, problem_of(definition, change)
         solution = least_movement(problem, definition.balance_of(change))
-        if faults := placement_violations(problem, solution):
-            raise RuntimeError("; ".join(faults[:5]))
-        is_current = (solution.replicas[:, :, None] == problem.current[:, None, :]).any(axis=2)
-        moved = ((solution.replicas != NO_REPLICA) & ~is_current).sum(axis=1)
+        if violations := placement_violations(problem, solution):
+            raise RuntimeError("; ".join(violations[:5]))
+        moved = not_among(solution.replicas, problem.current).sum(axis=1)
         receives = np.array([broker.receives for broker in cluster.brokers], np.bool_)
         return {
             "brokers": int(np.count_nonzero(problem.target)),
@@ -132,26 +132,17 @@ def problem_of(definition: ReassignmentSweepDefinition, change: BrokerChange) ->
     remains = np.ones(len(ids), np.bool_) if change.removed is None else ids != change.removed
     receives = remains & np.array([broker.receives for broker in brokers], np.bool_)
     rack_of = rack_indices(cluster, brokers)
-    factors, kind_of = np.unique((cluster.replicas != NO_REPLICA).sum(axis=1), return_inverse=True)
-    kinds = [PartitionKind(int(factor), remains, receives) for factor in factors]
     usable_racks = len(np.unique(rack_of[receives]))
     rule = RackRule(max(len(cluster.racks) if cluster.spans_all else usable_racks, 1))
+    base = np.pad(cluster.base, (0, len(added)))
+    weight = cluster.size_bytes if definition.minimises_bytes else np.ones(len(cluster.replicas), np.int64)
+    factors = (cluster.replicas != NO_REPLICA).sum(axis=1)
     try:
-        domains, domain_of = find_domains(kinds, kind_of.astype(np.int32), cluster.replicas, rack_of, rule)
+        return problem_by_factor(
+            ProblemBrokers(ids, rack_of, base, receives, may_keep=remains), cluster.replicas, factors, weight, rule
+        )
     except NoDomain as short:
         raise _not_feasible(cluster, change, short, receiving_racks=rack_of[receives]) from None
-    return MovementProblem(
-        broker_ids=ids,
-        rack_of=rack_of,
-        target=receives,
-        base=np.concatenate([cluster.base, np.zeros(len(added), np.int64)]),
-        domains=domains,
-        domain_of=domain_of,
-        current=cluster.replicas,
-        is_copied=np.zeros(cluster.replicas.shape, np.bool_),
-        must_keep=np.full(len(cluster.replicas), NO_REPLICA, np.int32),
-        weight=cluster.size_bytes if definition.minimises_bytes else np.ones(len(cluster.replicas), np.int64),
-    )
 
 
 def rack_indices(cluster: SweptCluster, brokers: Sequence[SweptBroker]) -> Int32s:
@@ -192,9 +183,9 @@ def _balance_figures(
     cluster: SweptCluster, replicas: Int32s, is_counted: NDArray[np.bool_], when: str
 ) -> dict[str, Json]:
     """The smallest and largest count, the spread and the largest bytes over some brokers; None if there are none."""
-    brokers, ones = len(is_counted), np.ones(len(replicas), np.int64)
-    counts = _per_broker(cluster.base, replicas, ones, brokers)[is_counted]
-    stored_bytes = _per_broker(cluster.base_bytes, replicas, cluster.size_bytes, brokers)[is_counted]
+    brokers, added = len(is_counted), len(is_counted) - len(cluster.base)
+    counts = (np.pad(cluster.base, (0, added)) + per_broker(replicas, brokers))[is_counted]
+    stored_bytes = np.pad(cluster.base_bytes, (0, added)) + per_broker(replicas, brokers, cluster.size_bytes)
     if not len(counts):
         return dict.fromkeys(f"{name}_{when}" for name in ("smallest", "largest", "spread", "largest_bytes"))
     smallest, largest = int(counts.min()), int(counts.max())
@@ -202,25 +193,14 @@ def _balance_figures(
         f"smallest_{when}": smallest,
         f"largest_{when}": largest,
         f"spread_{when}": largest - smallest,
-        f"largest_bytes_{when}": int(stored_bytes.max()),
+        f"largest_bytes_{when}": int(stored_bytes[is_counted].max()),
     }
-
-
-def _per_broker(base: Int64s, replicas: Int32s, weight: Int64s, brokers: int) -> Int64s:
-    """(brokers,) int64 sums of the replicas' weights, those of partitions that may not move included."""
-    sums = np.zeros(brokers, np.int64)
-    sums[: len(base)] = base
-    for column in replicas.T:
-        is_replica = column != NO_REPLICA
-        np.add.at(sums, column[is_replica], weight[is_replica])
-    return sums
 
 
 def _short_of_racks(cluster: SweptCluster, problem: MovementProblem, replicas: Int32s) -> int | None:
     racks = len(cluster.racks)
     if not racks:
         return None
-    rows, columns = np.nonzero(replicas != NO_REPLICA)
-    is_in = np.zeros((len(replicas), problem.racks), np.bool_)
-    is_in[rows, problem.rack_of[replicas[rows, columns]]] = True
-    return int(np.count_nonzero(is_in[:, :racks].sum(axis=1) < np.minimum(problem.factors, racks)))
+    rack = np.where(replicas == NO_REPLICA, NO_RACK, problem.rack_of[replicas])
+    spanned = distinct_values(np.where(rack < racks, rack, NO_RACK))
+    return int(np.count_nonzero(spanned < np.minimum(problem.factors, racks)))
