@@ -31,7 +31,7 @@ from app.api import (
 from app.api.admission import Admission, Capacity
 from app.api.auth import principal
 from app.api.health import Readiness
-from app.api.middleware import BodyLimit, Overload, RequestLog, SameOrigin, TrustedHost
+from app.api.middleware import BodyLimit, Interrupted, Overload, RequestLog, SameOrigin, TrustedHost
 from app.api.plan_kinds import PLAN_RESOURCES
 from app.errors.access import ServiceBusy
 from app.services import groups as group_service
@@ -45,6 +45,8 @@ from app.web import plans as pages
 
 _FOLLOWERS = 2
 """Database connections of progress streams, of the spare ones in `Settings`."""
+_ENDS_WITHIN_S = 0.5
+"""Time that a step of the preparation has to end when the service stops."""
 
 
 def create_app(settings: Settings | None = None) -> FastAPI:
@@ -67,11 +69,11 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         current_default_thread_limiter().total_tokens = settings.threads
         # Compiled loops take a second to load, and up to a minute to compile: neither the start nor the first caller
         # waits for that.
-        preparing = Thread(target=_prepare, args=(app,), name="prepare")
+        preparing = Thread(target=_prepare, args=(app,), name="prepare", daemon=True)
         preparing.start()
         yield
         app.state.is_ending.set()
-        preparing.join()
+        preparing.join(_ENDS_WITHIN_S)
         readiness.close()
         database.close()
 
@@ -111,6 +113,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.add_middleware(SameOrigin, allowed_origins=settings.allowed_origins)
     if settings.hosts is not None:
         app.add_middleware(TrustedHost, hosts=settings.hosts)
+    app.add_middleware(Interrupted)
     app.add_middleware(RequestLog)
     return app
 
@@ -133,6 +136,8 @@ def _prepare(app: FastAPI) -> None:
         try:
             step()
         except (DBAPIError, ServiceBusy) as failure:
+            if app.state.is_ending.is_set():
+                return
             # The service answers without them; the next start stores them.
             detail = failure.detail if isinstance(failure, ServiceBusy) else str(failure.orig)
             structlog.get_logger().warning("examples.not_kept", detail=detail)

@@ -71,6 +71,12 @@ class Settings(Limits, BaseSettings):
     queue_seconds: float = Field(
         10.0, gt=0, le=600, description="Longest time that a request waits for a slot, in seconds."
     )
+    grace_seconds: int = Field(
+        5,
+        ge=0,
+        le=600,
+        description="Longest time that a stop waits for requests in progress, in seconds; then they are answered 503.",
+    )
     threads: int = Field(24, ge=1, description="Threads for requests; at least RACKPLAN_CONCURRENT_REQUESTS + 2.")
     database_connections: int = Field(
         20,

@@ -4,6 +4,7 @@
 """
 
 import asyncio
+import logging
 import os
 import signal
 import sys
@@ -22,7 +23,7 @@ ENDS_WITHIN_S = 10.0
 
 
 def main() -> None:
-    """Run jobs until the process receives SIGINT or SIGTERM; running jobs are finished first."""
+    """Run jobs until the process receives SIGINT or SIGTERM; a running job is handed back to the queue."""
     settings = Settings()
     logs.configure(settings.log_format, settings.log_level)
     if settings.database_url is None:
@@ -39,6 +40,9 @@ def main() -> None:
         asyncio.run(
             queue.run(database, settings.limits, spark=spark, idempotency_age=idempotency_age, sweep_age=sweep_age)
         )
+    # Without waiting for the threads of jobs that were handed back.
+    logging.shutdown()
+    os._exit(0)
 
 
 def _stop_when_stdin_closes() -> None:

@@ -46,12 +46,12 @@ def rackplan(*arguments: str, env: Mapping[str, str]) -> subprocess.CompletedPro
 class Serving:
     """A `rackplan serve` that says where it listens."""
 
-    def __init__(self, data_dir: Path, *arguments: str) -> None:
+    def __init__(self, data_dir: Path, *arguments: str, **settings: str) -> None:
         command = [str(RACKPLAN), "serve", *arguments]
         # Its own group, as a terminal's foreground job has: a Ctrl-C goes to all of it.
         self.process = subprocess.Popen(
-            command, env=environment(data_dir), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-            start_new_session=True,
+            command, env=environment(data_dir, **settings), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+            text=True, start_new_session=True,
         )  # fmt: skip
         assert self.process.stdout is not None
         self.said = [self.process.stdout.readline()]
@@ -72,9 +72,9 @@ class Serving:
 
 
 @contextmanager
-def serving(data_dir: Path, *arguments: str) -> Iterator[Serving]:
+def serving(data_dir: Path, *arguments: str, **settings: str) -> Iterator[Serving]:
     """A service for the length of a test, whatever the test does to it."""
-    service = Serving(data_dir, *arguments)
+    service = Serving(data_dir, *arguments, **settings)
     family = service.family
     try:
         yield service

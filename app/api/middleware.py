@@ -1,5 +1,6 @@
 """What every request passes before its operation: request id and log, host and origin checks, overload, body limit."""
 
+import asyncio
 import time
 from collections.abc import Collection, Sequence
 from secrets import token_hex
@@ -13,7 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from app.api.admission import Admission
 from app.api.metrics import REQUESTS, count_plan
 from app.api.problems import of_failure
-from app.errors.access import Forbidden, ServiceBusy
+from app.errors.access import Forbidden, ServiceBusy, ServiceStopping
 from app.errors.quotation import quoted
 from app.errors.requests import LimitExceeded
 from app.services.plans.outcomes import SUCCEEDED, PlanOutcome, receiving
@@ -89,6 +90,29 @@ def _details(code: str | None, plans: Sequence[PlanOutcome]) -> dict[str, object
     # A page shows a failure as a form, without a problem document.
     code = code or (None if plan.code == SUCCEEDED else plan.code)
     return plan.log_fields() if code is None else plan.log_fields() | {"code": code}
+
+
+class Interrupted:
+    """Answer a request that is cancelled, because it outlasts the grace period of a stop, with a problem."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        is_answered = False
+
+        async def send_and_note(message: Message) -> None:
+            nonlocal is_answered
+            is_answered = True
+            await send(message)
+
+        try:
+            await self._app(scope, receive, send_and_note)
+        except asyncio.CancelledError:
+            if scope["type"] != "http" or is_answered:
+                raise
+            stopping = ServiceStopping("the service stops before the request ends; send it again")
+            await of_failure(Request(scope), stopping)(scope, receive, send)
 
 
 class Overload:

@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from app.api.field_errors import field_error, first_of, pointer
 from app.api.statuses import HEADERS, status_of
 from app.errors import Failure, Json
-from app.errors.access import Forbidden, ServiceBusy, Unauthenticated
+from app.errors.access import Forbidden, ServiceBusy, ServiceStopping, Unauthenticated
 from app.errors.quotation import DETAIL_CHARACTERS, bounded, quoted
 from app.errors.requests import InvalidField
 
@@ -63,7 +63,7 @@ def responses(
     failures : what the operation itself raises.
     others : its responses that are not problems, by status.
     """
-    general: tuple[type[Failure], ...] = (Unauthenticated, Forbidden, ServiceBusy)
+    general: tuple[type[Failure], ...] = (Unauthenticated, Forbidden, ServiceBusy, ServiceStopping)
     by_status: dict[int, list[str]] = {
         HTTPStatus.BAD_REQUEST.value: ["The request cannot be parsed"],
         HTTPStatus.INTERNAL_SERVER_ERROR.value: ["The service failed"],

@@ -19,6 +19,7 @@ STATUS: Mapping[type[failure.Failure], HTTPStatus] = MappingProxyType(
         access.UnsupportedMediaType: HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
         requests.TooManySweeps: HTTPStatus.TOO_MANY_REQUESTS,
         access.ServiceBusy: HTTPStatus.SERVICE_UNAVAILABLE,
+        access.ServiceStopping: HTTPStatus.SERVICE_UNAVAILABLE,
     }
 )
 
@@ -28,6 +29,7 @@ HEADERS: Mapping[type[failure.Failure], Mapping[str, str]] = MappingProxyType(
         access.IdempotencyKeyInFlight: {"Retry-After": "1"},
         requests.TooManySweeps: {"Retry-After": "30"},
         access.ServiceBusy: {"Retry-After": "1"},
+        access.ServiceStopping: {"Retry-After": "5"},
     }
 )
 

@@ -1,10 +1,15 @@
-"""`rackplan serve`: a database, its schema, a worker and the API, started in this order and stopped in the other."""
+"""`rackplan serve`: a database, its schema, the API and a worker, started in this order and stopped in the other."""
 
+import logging
 import os
 import signal
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
+from importlib import import_module
+from threading import Thread
 from types import FrameType
+from typing import NoReturn
 
 import typer
 import uvicorn
@@ -17,7 +22,7 @@ from app.settings import OTHER_CONNECTIONS, Settings
 from app.store import embedded, migrations
 from app.store.database import Database
 
-_STOPPING_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+_STOPPING_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
 def serve(*, with_worker: bool, allow_root: bool = False) -> None:
@@ -36,9 +41,19 @@ def serve(*, with_worker: bool, allow_root: bool = False) -> None:
     """
     settings = Settings()
     logs.configure(settings.log_format, settings.log_level)
-    worker = worker_process.prepare(settings, allow_root=allow_root) if with_worker else None
     for number in _STOPPING_SIGNALS:
         signal.signal(number, _stop)
+    signal.signal(signal.SIGHUP, lambda *_: signal.raise_signal(signal.SIGTERM))
+    # The API is imported, which takes longer than anything else here, while other processes prepare what it needs.
+    Thread(target=import_module, args=("app.main",), daemon=True).start()
+    try:
+        _serve(settings, with_worker=with_worker, allow_root=allow_root)
+    except SystemExit as stopped:
+        _leave(stopped)
+
+
+def _serve(settings: Settings, *, with_worker: bool, allow_root: bool) -> None:
+    worker = worker_process.prepare(settings, allow_root=allow_root) if with_worker else None
     with ExitStack() as started:
         url = settings.database_url
         if url is None:
@@ -52,22 +67,28 @@ def serve(*, with_worker: bool, allow_root: bool = False) -> None:
             migrations.upgrade(database.engine)
             _require_key(database, settings)
             _require_connections(database, settings)
-        # The API and the worker are composed from the environment, wherever they run.
+        # The worker is composed from the environment, wherever it runs.
         os.environ["RACKPLAN_DATABASE_URL"] = url
-        if worker is not None:
-            started.enter_context(worker.running())
+        from app.main import create_app  # noqa: PLC0415 — see `serve`
+
+        api = create_app(Settings())
+        when_stopping: list[Callable[[], None]] = [api.state.is_ending.set]
+
+        def start_worker() -> None:
+            if worker is not None:
+                when_stopping.append(started.enter_context(worker.running()).set)
+
         config = uvicorn.Config(
-            "app.main:create_app",
-            factory=True,
+            api,
             http=BoundedHeadProtocol,
             host=settings.host,
             port=settings.port,
             log_config=None,
             access_log=False,
             server_header=False,
-            timeout_graceful_shutdown=10,
+            timeout_graceful_shutdown=settings.grace_seconds,
         )
-        server = _Announcing(config)
+        server = _Server(config, when_started=start_worker, when_stopping=when_stopping)
         server.run()
         if not server.started:
             raise SystemExit(1)  # the log says why
@@ -92,13 +113,31 @@ def database(*, migrated: bool = False) -> Iterator[Database]:
         yield connected
 
 
-class _Announcing(uvicorn.Server):
-    """Says where it listens and what to try first, once it does."""
+class _Server(uvicorn.Server):
+    """Says where it listens and what to try first, once it does.
+
+    Parameters
+    ----------
+    when_started : called once the server listens.
+    when_stopping : called when the stop begins, while requests in progress are finished.
+    """
+
+    def __init__(
+        self, config: uvicorn.Config, *, when_started: Callable[[], None], when_stopping: Sequence[Callable[[], None]]
+    ) -> None:
+        super().__init__(config)
+        self._when_started, self._when_stopping = when_started, when_stopping
+
+    async def shutdown(self, sockets: list[object] | None = None) -> None:  # type: ignore[override] # theirs is of socket
+        for begin_to_stop in self._when_stopping:
+            begin_to_stop()
+        await super().shutdown(sockets)  # type: ignore[arg-type] # as above
 
     async def startup(self, sockets: list[object] | None = None) -> None:  # type: ignore[override] # theirs is of socket
         await super().startup(sockets)  # type: ignore[arg-type] # as above
         if not self.started:
             return
+        self._when_started()
         host, port = self.servers[0].sockets[0].getsockname()[:2]
         address = f"http://{f'[{host}]' if ':' in host else host}:{port}"
         typer.echo(
@@ -141,5 +180,18 @@ def _require_connections(database: Database, settings: Settings) -> None:
 
 
 def _stop(number: int, _: FrameType | None) -> None:
-    """Leave every context on the way out, as an exception does and a signal's default does not."""
+    """Leave every context on the way out, as an exception does and a signal's default does not.
+
+    A second signal does not interrupt the stop: it would leave a process behind.
+    """
+    for ignored in (*_STOPPING_SIGNALS, signal.SIGHUP):
+        signal.signal(ignored, signal.SIG_IGN)
     raise SystemExit(0 if number == signal.SIGINT else 128 + number)
+
+
+def _leave(stopped: SystemExit) -> NoReturn:
+    """End the process without waiting for threads whose requests have been answered 503."""
+    logging.shutdown()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(stopped.code if isinstance(stopped.code, int) else 1)

@@ -45,6 +45,12 @@ class InvalidPageToken(Unprocessable):
     title = "The page token is not valid"
 
 
+class ServiceStopping(Failure):
+    """The service stops, and the request did not end within the grace period. The same request may be sent again."""
+
+    title = "The service stops"
+
+
 class ServiceBusy(Failure):
     """More requests are under way than can be served now; says how many. The same request may be sent again."""
 

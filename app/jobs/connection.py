@@ -14,9 +14,10 @@ import tempfile
 import threading
 import warnings
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import psutil
 import pyspark
 from py4j.protocol import Py4JError
 from pyspark import SparkConf, SparkContext
@@ -26,10 +27,11 @@ from pyspark.sql import SparkSession
 
 from app.errors.machine import SparkUnavailable
 from app.jobs import java, shipping
+from app.jobs.processes import kill_with_descendants
 from app.services.spark_master import SparkMaster
 
 _LOGGING = Path(__file__).parent / "log4j2.properties"
-_ENDS_WITHIN_S = 10.0
+_STOPS_WITHIN_S = 1.0
 _ANSWERS_WITHIN_S = 3.0
 _ROWS_AT_ONCE = 65_536
 _DRIVER_ADDRESS = re.compile(r"^\s*spark\.driver\.(host|bindAddress)\b", re.MULTILINE)
@@ -57,7 +59,8 @@ class Connection:
         self._master = master
         self.had_executors = False
         runtime = java.find()
-        self._folder = Path(tempfile.mkdtemp(prefix="rackplan-spark-"))
+        scratch = os.environ.get("SPARK_LOCAL_DIRS") if master.is_local else None
+        self._folder = Path(tempfile.mkdtemp(prefix="rackplan-spark-", dir=scratch and scratch.split(",")[0]))
         self._process: subprocess.Popen[bytes] | None = None
         try:
             self.session = self._start(
@@ -95,26 +98,25 @@ class Connection:
         return count if self._master.is_local else count - 1
 
     def close(self) -> None:
-        """Stop the session, then the JVM."""
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", RuntimeWarning)  # if the JVM has ended already
-                self.session.stop()
-        except (Py4JError, OSError):
-            pass  # the session has ended already; the JVM is ended below in any case
-        finally:
-            self.end()
+        """Unregister from the master of a cluster, and end the JVM.
+
+        A master that does not answer within a second notices the end of the connection. A local session is only ended:
+        stopping it takes a second, and leaves nothing behind that `end` would.
+        """
+        if not self._master.is_local:
+            stopping = threading.Thread(target=self._stop, daemon=True)
+            stopping.start()
+            stopping.join(_STOPS_WITHIN_S)
+        self.end()
 
     def end(self) -> None:
-        """End the JVM without stopping its session."""
+        """End the JVM and its Python workers without stopping the session, and remove its folder."""
         if self._process is not None:
+            with suppress(psutil.NoSuchProcess):
+                kill_with_descendants(psutil.Process(self._process.pid))
             if self._process.stdin is not None:
                 self._process.stdin.close()
-            try:
-                self._process.wait(_ENDS_WITHIN_S)
-            except subprocess.TimeoutExpired:
-                self._process.kill()
-                self._process.wait()
+            self._process.wait()
             self._gateway.shutdown()
         # PySpark caches the first JVM of a process, and would use a dead one for the next session.
         SparkContext._gateway = SparkContext._jvm = None  # noqa: SLF001
@@ -122,11 +124,20 @@ class Connection:
         SparkSession._instantiatedSession = None  # noqa: SLF001
         shutil.rmtree(self._folder, ignore_errors=True)
 
+    def _stop(self) -> None:
+        # If the session has ended already, PySpark warns or raises.
+        with warnings.catch_warnings(), suppress(Py4JError, OSError):
+            warnings.simplefilter("ignore", RuntimeWarning)
+            self.session.stop()
+
     def _start(self, variables: Mapping[str, str], configured: SparkConf) -> SparkSession:
         with _STARTING, _environment(variables):
             self._gateway = launch_gateway(configured)  # type: ignore[no-untyped-call] # PySpark has no types for it
             self._process = self._gateway.proc
-            return SparkSession(SparkContext(conf=configured, gateway=self._gateway))
+            context = SparkContext(conf=configured, gateway=self._gateway)
+            # The end of the JVM would be printed with a traceback.
+            context._accumulatorServer.handle_error = lambda *_: None  # type: ignore[method-assign] # noqa: SLF001
+            return SparkSession(context)
 
     def _variables(self, runtime: java.Java, properties: Path | None) -> Mapping[str, str]:
         variables = {
@@ -140,6 +151,8 @@ class Connection:
             variables["PYSPARK_SUBMIT_ARGS"] = shlex.join(["--properties-file", str(properties), "pyspark-shell"])
         if self._master.is_local:
             variables |= {"SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable}
+            # A JVM that is killed leaves its files, so that they are in the folder that `end` removes.
+            variables["SPARK_LOCAL_DIRS"] = str(self._folder / "scratch")
         elif "PYSPARK_PYTHON" not in os.environ:
             variables["PYSPARK_PYTHON"] = "python3"  # of the executors' PATH
         return variables
@@ -158,7 +171,8 @@ class Connection:
             "spark.sql.execution.arrow.maxRecordsPerBatch": str(_ROWS_AT_ONCE),
             "spark.sql.warehouse.dir": (self._folder / "warehouse").as_uri(),
             # The operator's spark.driver.extraJavaOptions follow these, and have precedence.
-            "spark.driver.defaultJavaOptions": f"-Dlog4j2.configurationFile={_LOGGING.as_uri()}",
+            "spark.driver.defaultJavaOptions": f"-Dlog4j2.configurationFile={_LOGGING.as_uri()} "
+            f"-Djava.io.tmpdir={self._folder}",
         }
         text = "" if properties_file is None else properties_file.read_text(encoding="utf-8")
         if local_address is not None and not _DRIVER_ADDRESS.search(text):

@@ -2,7 +2,10 @@
 
 import asyncio
 import signal
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from functools import partial, wraps
 from typing import Any
 from uuid import UUID
 
@@ -28,8 +31,31 @@ CONNECTION_TIMEOUT_S = 5.0
 RECONNECTED_AFTER_S = 1.0
 """The pause after the connection to the database is lost."""
 MAX_ATTEMPTS = 3
+FINISHED_WITHIN_S = 0.5
+"""A job that has not ended so long after the request to stop is put back on the queue."""
 CONCURRENCY = 2
 """Jobs that a worker runs at a time: a plan does not wait for a sweep's chunk, nor one sweep for another."""
+
+
+class HandedBack(Exception):
+    """The worker stops: another one runs the job."""
+
+
+class _Retry(procrastinate.BaseRetryStrategy):
+    """A job that is handed back is due at once; one that raised waits longer each time, and ends after some attempts.
+
+    Every exception is retried: a failure that the caller can correct has ended the job before.
+    """
+
+    _raised = procrastinate.RetryStrategy(max_attempts=MAX_ATTEMPTS, exponential_wait=2, retry_exceptions=[Exception])
+
+    def get_retry_decision(
+        self, *, exception: BaseException, job: procrastinate.jobs.Job
+    ) -> procrastinate.RetryDecision | None:
+        """When the job runs again; None if never."""
+        if isinstance(exception, HandedBack):
+            return procrastinate.RetryDecision(retry_in={"seconds": 0})
+        return self._raised.get_retry_decision(exception=exception, job=job)
 
 
 def run_job(context: procrastinate.JobContext, *, job_id: str) -> None:
@@ -85,7 +111,10 @@ def forget_sweeps(context: procrastinate.JobContext, timestamp: int) -> None:  #
 async def run(
     database: Database, limits: Limits, *, spark: Spark, idempotency_age: timedelta, sweep_age: timedelta
 ) -> None:
-    """Run jobs until the process receives SIGINT or SIGTERM; the current job is finished first.
+    """Run jobs until the process receives SIGINT or SIGTERM.
+
+    Running jobs that do not end within `FINISHED_WITHIN_S` are handed back: their threads still run when this function
+    returns, and have to end with the process. What such a thread stores is not stored twice by the next worker.
 
     Losing the connection to the database ends the queue's own loop. It is started again, and so are unfinished jobs.
     """
@@ -101,7 +130,7 @@ async def run(
         asyncio.get_running_loop().add_signal_handler(number, stop_requested.set)
     stopping = asyncio.create_task(stop_requested.wait())
     while not stop_requested.is_set():
-        working = asyncio.create_task(_work(database, additional_context))
+        working = asyncio.create_task(_work(database, additional_context, stop_requested))
         await asyncio.wait({working, stopping}, return_when=asyncio.FIRST_COMPLETED)
         if stop_requested.is_set():
             working.cancel()
@@ -114,9 +143,10 @@ async def run(
         await asyncio.sleep(RECONNECTED_AFTER_S)
 
 
-async def _work(database: Database, additional_context: dict[str, Any]) -> None:
+async def _work(database: Database, additional_context: dict[str, Any], stop_requested: asyncio.Event) -> None:
     dsn = database.url.set(drivername="postgresql").render_as_string(hide_password=False)
-    app = _app(procrastinate.PsycopgConnector(conninfo=dsn, min_size=1, max_size=4, timeout=CONNECTION_TIMEOUT_S))
+    connector = procrastinate.PsycopgConnector(conninfo=dsn, min_size=1, max_size=4, timeout=CONNECTION_TIMEOUT_S)
+    app = _app(connector, ThreadPoolExecutor(CONCURRENCY, thread_name_prefix="job"), stop_requested)
     async with app.open_async():
         await app.run_worker_async(
             additional_context=additional_context,
@@ -128,12 +158,12 @@ async def _work(database: Database, additional_context: dict[str, Any]) -> None:
         )
 
 
-def _app(connector: procrastinate.PsycopgConnector) -> procrastinate.App:
+def _app(
+    connector: procrastinate.PsycopgConnector, threads: ThreadPoolExecutor, stop_requested: asyncio.Event
+) -> procrastinate.App:
     app = procrastinate.App(connector=connector)
-    # Every exception is retried: a failure that the caller can correct has ended the job before.
-    retry = procrastinate.RetryStrategy(max_attempts=MAX_ATTEMPTS, exponential_wait=2, retry_exceptions=[Exception])
-    app.task(name=RUN_JOB, pass_context=True, retry=retry)(run_job)
-    app.task(name=RUN_SWEEP, pass_context=True, retry=retry)(run_sweep)
+    for name, run_one in ((RUN_JOB, run_job), (RUN_SWEEP, run_sweep)):
+        app.task(name=name, pass_context=True, retry=_Retry())(_handed_back(run_one, threads, stop_requested))
     for function, cron in (
         (retry_stalled_jobs, STALLED_CRON),
         (forget_answers, "17 * * * *"),
@@ -142,3 +172,23 @@ def _app(connector: procrastinate.PsycopgConnector) -> procrastinate.App:
         name = function.__name__
         app.periodic(cron=cron)(app.task(name=name, pass_context=True, queueing_lock=name)(function))
     return app
+
+
+def _handed_back(
+    run_one: Callable[..., None], threads: ThreadPoolExecutor, stop_requested: asyncio.Event
+) -> Callable[..., Awaitable[None]]:
+    """Run a job in a thread; raise `HandedBack` if it does not end soon after the request to stop."""
+
+    @wraps(run_one)
+    async def run_in_thread(context: procrastinate.JobContext, **arguments: str) -> None:
+        ended = asyncio.get_running_loop().run_in_executor(threads, partial(run_one, context, **arguments))
+        stopping = asyncio.create_task(stop_requested.wait())
+        either: set[asyncio.Future[Any]] = {ended, stopping}
+        await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+        stopping.cancel()
+        done, _ = await asyncio.wait({ended}, timeout=FINISHED_WITHIN_S)
+        if not done:
+            raise HandedBack
+        ended.result()
+
+    return run_in_thread

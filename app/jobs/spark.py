@@ -14,6 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TypeAlias
 
+import psutil
 import pyarrow as pa
 import structlog
 from py4j.protocol import Py4JError
@@ -28,6 +29,7 @@ from app.errors.quotation import quoted
 from app.jobs import shipping
 from app.jobs.connection import Connection
 from app.jobs.kernels.loop import results_of, with_failure
+from app.jobs.processes import kill_with_descendants
 from app.services.spark_master import LOCAL, SparkMaster
 
 Source: TypeAlias = Callable[[SparkSession], DataFrame]
@@ -131,6 +133,7 @@ class Spark:
         self._executors_within_s = executors_within_s
         self._connecting = threading.RLock()
         self._connection: Connection | None = None
+        self._is_ended = False
         self._running: set[_Running] = set()
 
     def __enter__(self) -> "Spark":
@@ -139,7 +142,7 @@ class Spark:
     def __exit__(
         self, kind: type[BaseException] | None, raised: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self.close()
+        self.end()
 
     @property
     def is_started(self) -> bool:
@@ -210,18 +213,39 @@ class Spark:
         if connection is not None:
             connection.close()
 
+    def end(self) -> None:
+        """End the session for good, and all child processes; a job that runs raises `SparkJobCancelled`.
+
+        Does not wait for a session that is being started: its JVM is killed as a child process.
+        """
+        self._is_ended = True
+        if self._connecting.acquire(blocking=False):
+            try:
+                self.close()
+            finally:
+                self._connecting.release()
+        kill_with_descendants(*psutil.Process().children())
+
     def _connected(self) -> Connection:
         with self._connecting:
+            if self._is_ended:
+                raise SparkJobCancelled("the worker stops")
             if self._connection is not None and not self._is_usable(self._connection):
                 self._drop(self._connection)
             if self._connection is None:
                 started = time.monotonic()
-                self._connection = Connection(
-                    self.master, driver_memory=self._driver_memory, properties=self._properties
-                )
+                self._connection = self._start()
                 seconds = round(time.monotonic() - started, 1)
                 structlog.get_logger().info("spark.started", master=self.master.url, seconds=seconds)
             return self._connection
+
+    def _start(self) -> Connection:
+        try:
+            return Connection(self.master, driver_memory=self._driver_memory, properties=self._properties)
+        except SparkUnavailable as unavailable:
+            if self._is_ended:  # which killed the JVM
+                raise SparkJobCancelled("the worker stops") from unavailable
+            raise
 
     def _is_usable(self, connection: Connection) -> bool:
         """Whether a session can run a job. A session whose master does not answer is dropped."""
@@ -267,7 +291,7 @@ class Spark:
 
     def _failure_of(self, failure: Exception, running: _Running, connection: Connection) -> Exception:
         """The failure to raise for an exception inside Spark."""
-        if running.is_cancelled:
+        if running.is_cancelled or self._is_ended:
             return SparkJobCancelled(f"the job {running.group} was cancelled", group=running.group)
         if running.is_without_executors:
             self._drop(connection)

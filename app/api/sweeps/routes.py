@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
+from threading import Event
 from typing import Annotated, Literal
 from uuid import UUID
 
@@ -145,7 +146,8 @@ def events(request: Request, uow: Uow, sweep_id: SweepId, _: May) -> Response:
     database: Database = request.app.state.database
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     followers: CapacityLimiter = request.app.state.followers
-    events = _progress_events(database, sweep_id, followers)
+    is_ending: Event = request.app.state.is_ending
+    events = _progress_events(database, sweep_id, followers, is_ending)
     return StreamingResponse(events, media_type="text/event-stream", headers=headers)
 
 
@@ -193,8 +195,12 @@ def clone(
     return once(answer)
 
 
-async def _progress_events(database: Database, sweep_id: UUID, limiter: CapacityLimiter) -> AsyncIterator[bytes]:
-    """A sweep's progress as server-sent events; a comment every 15 s keeps idle connections open.
+async def _progress_events(
+    database: Database, sweep_id: UUID, limiter: CapacityLimiter, is_ending: Event
+) -> AsyncIterator[bytes]:
+    """A sweep's progress as server-sent events, until the sweep or the service ends.
+
+    A comment every 15 s keeps idle connections open.
 
     `limiter` bounds how many poll at once, however many follow: so many connections are spared for them.
     """
@@ -205,7 +211,7 @@ async def _progress_events(database: Database, sweep_id: UUID, limiter: Capacity
 
     last: tuple[object, ...] | None = None
     silent_s = 0.0
-    while True:
+    while not is_ending.is_set():
         try:
             document = await to_thread.run_sync(poll, limiter=limiter)
         except lookups.SweepNotFound:

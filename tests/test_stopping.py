@@ -1,0 +1,207 @@
+"""How `rackplan serve` stops: real signals to real processes, and nothing of them is left.
+
+Every wait is for an event; its limit is that of a hang. `python -m benchmarks first_answers` measures the times.
+"""
+
+import os
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import httpx
+import psutil
+import psycopg
+import pytest
+
+from app.store import embedded
+from tests.test_cli import RACKPLAN, Serving, data_dir, ended, environment, serving
+
+__all__ = ["data_dir"]
+
+pytestmark = pytest.mark.slow
+
+HANGS_AFTER_S = 60
+PLAN = {
+    "brokers": [{"id": broker, "rack": "abc"[broker % 3]} for broker in range(6)],
+    "topics": [{"name": "orders", "partitions": 12, "replication_factor": 3}],
+    "seed": 7,
+}
+BASE = {
+    "topology": {"racks": ["a", "b", "c"], "brokers_per_rack": 2},
+    "broker_profile": {"disk_bytes": 4e12},
+    "topics": [{"name": "orders", "partitions": 12, "replication_factor": 2, "ingress_bytes_per_s": 1e6}],
+    "placement": {"algorithm": "admin_utils", "seed": 7},
+}
+SMALL_SWEEP = {"base": BASE, "axes": {"topology.brokers_per_rack": {"from": 2, "to": 3}}}
+LARGE_SWEEP = {
+    "base": {**BASE, "topics": [{**BASE["topics"][0], "partitions": 2000}]},  # type: ignore[index]
+    "axes": {"topology.brokers_per_rack": {"from": 2, "to": 40}, "placement.seed": {"from": 1, "to": 4000}},
+}
+
+
+def to_main(service: Serving, number: signal.Signals) -> None:
+    """Signal the main process alone, as systemd and containers do."""
+    service.process.send_signal(number)
+
+
+def to_group(service: Serving, number: signal.Signals) -> None:
+    """Signal the process group, as a terminal does."""
+    os.killpg(service.process.pid, number)
+
+
+def until(is_so: Callable[[], bool]) -> None:
+    """Wait for an event that only polling shows."""
+    deadline = time.monotonic() + HANGS_AFTER_S
+    while not is_so():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def stops(service: Serving, number: signal.Signals = signal.SIGTERM, send: Callable[..., None] = to_main) -> bool:
+    """Whether a signal ends the service, with the status of the signal, and every process that it started."""
+    family = service.family
+    send(service, number)
+    status = service.process.wait(HANGS_AFTER_S)
+    return status == {signal.SIGINT: 0, signal.SIGTERM: 143}[number] and ended(family)
+
+
+def state_of(service: Serving, sweep: str) -> str:
+    """The state of a sweep."""
+    state: str = service.client.get(f"/v1/sweeps/{sweep}").json()["state"]
+    return state
+
+
+def submit(service: Serving, sweep: object) -> str:
+    """Submit a sweep; its id."""
+    accepted = service.client.post("/v1/sweeps", json=sweep)
+    assert accepted.status_code == 202, accepted.text
+    sweep_id: str = accepted.json()["id"]
+    return sweep_id
+
+
+@contextmanager
+def locked_plans(data_dir: Path) -> Iterator[psycopg.Connection]:
+    """The table of plans, locked: a request that reads it is in progress for as long as the context lasts."""
+    url = embedded.url_of_running(data_dir)
+    assert url is not None
+    # The stop of Postgres may end the connection before this context does.
+    with closing(psycopg.connect(url.replace("+psycopg", ""))) as connection:
+        connection.execute("LOCK TABLE plans IN ACCESS EXCLUSIVE MODE")
+        yield connection
+
+
+def has_waiter(connection: psycopg.Connection) -> bool:
+    """Whether another connection waits for a lock."""
+    row = connection.execute("SELECT count(*) FROM pg_locks WHERE NOT granted").fetchone()
+    return row is not None and row[0] > 0
+
+
+def refuses(service: Serving) -> bool:
+    """Whether the service has closed its listening socket: its stop has begun."""
+    try:
+        httpx.get(service.client.base_url.join("/healthz"), timeout=5)
+    except httpx.TransportError:
+        return True
+    return False
+
+
+@pytest.mark.parametrize("send", [to_main, to_group])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_idle_service(data_dir: Path, number: signal.Signals, send: Callable[..., None]) -> None:
+    with serving(data_dir) as service:
+        assert stops(service, number, send)
+
+
+def test_while_it_starts(data_dir: Path) -> None:
+    """As soon as Postgres runs, and before the service listens."""
+    with subprocess.Popen([RACKPLAN, "serve"], env=environment(data_dir), stdout=subprocess.PIPE) as process:
+        until(lambda: embedded.url_of_running(data_dir) is not None)
+        family = [*psutil.Process(process.pid).children(recursive=True)]
+        process.terminate()
+        assert process.wait(HANGS_AFTER_S) == 143
+        assert ended(family)
+
+
+def test_after_plans_and_sweeps(data_dir: Path) -> None:
+    with serving(data_dir) as service:
+        assert service.client.post("/v1/plans/replicas", json=PLAN).status_code == 201
+        sweep = submit(service, SMALL_SWEEP)
+        until(lambda: state_of(service, sweep) == "succeeded")
+        assert "java" in {process.name() for process in service.family}
+        assert stops(service)
+
+
+@pytest.mark.parametrize("has_session", [False, True], ids=["while Spark starts", "on Spark"])
+def test_a_running_sweep_is_handed_back(data_dir: Path, has_session: bool) -> None:
+    """Its entry is on the queue again, due, and no worker has it."""
+    with serving(data_dir) as service:
+        sweep = submit(service, LARGE_SWEEP)
+        until(lambda: state_of(service, sweep) == "running")
+        until(lambda: any("java" in process.name() for process in service.family))
+        if has_session:
+            until(lambda: service.client.get(f"/v1/sweeps/{sweep}").json()["done"] > 0)
+        assert stops(service, signal.SIGINT, to_group)
+    with embedded.running(data_dir) as postgres, psycopg.connect(postgres.url.replace("+psycopg", "")) as connection:
+        rows = connection.execute(
+            "SELECT status::text, args->>'sweep_id', scheduled_at <= now() FROM procrastinate_jobs "
+            "WHERE task_name LIKE '%sweep%' AND args ? 'sweep_id'"
+        ).fetchall()
+        assert rows == [("todo", sweep, True)]
+        assert connection.execute("SELECT count(*) FROM procrastinate_workers").fetchone() == (0,)
+
+
+def test_a_request_in_progress_is_finished_first(data_dir: Path) -> None:
+    with serving(data_dir, RACKPLAN_GRACE_SECONDS="60") as service, ThreadPoolExecutor(1) as threads:
+        family = service.family
+        with locked_plans(data_dir) as lock:
+            request = threads.submit(service.client.get, "/v1/plans")
+            until(lambda: has_waiter(lock))
+            service.process.terminate()
+            until(lambda: refuses(service))
+            assert service.process.poll() is None
+        assert request.result(HANGS_AFTER_S).status_code == 200
+        assert service.process.wait(HANGS_AFTER_S) == 143
+        assert ended(family)
+
+
+def test_a_request_that_outlasts_the_grace_period_gets_a_problem(data_dir: Path) -> None:
+    with serving(data_dir, RACKPLAN_GRACE_SECONDS="1") as service, ThreadPoolExecutor(1) as threads:
+        family = service.family
+        with locked_plans(data_dir) as lock:
+            request = threads.submit(service.client.get, "/v1/plans")
+            until(lambda: has_waiter(lock))
+            service.process.terminate()
+            answer = request.result(HANGS_AFTER_S)
+            assert service.process.wait(HANGS_AFTER_S) == 143
+            assert ended(family)
+    assert (answer.status_code, answer.headers["Retry-After"]) == (503, "5")
+    assert answer.headers["Content-Type"] == "application/problem+json"
+    assert answer.json()["code"] == "service_stopping"
+
+
+def test_an_open_progress_stream_ends(data_dir: Path) -> None:
+    with serving(data_dir, "--no-worker", RACKPLAN_GRACE_SECONDS="60") as service:
+        family = service.family
+        sweep = submit(service, SMALL_SWEEP)
+        first = threading.Event()
+
+        def follow() -> list[str]:
+            events = []
+            with service.client.stream("GET", f"/v1/sweeps/{sweep}/events") as stream:
+                for line in stream.iter_lines():
+                    events.append(line)
+                    first.set()
+            return events
+
+        with ThreadPoolExecutor(1) as threads:
+            stream = threads.submit(follow)
+            assert first.wait(HANGS_AFTER_S)
+            service.process.terminate()
+            assert stream.result(HANGS_AFTER_S)[0] == "event: progress"
+        assert service.process.wait(HANGS_AFTER_S) == 143
+        assert ended(family)
