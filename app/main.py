@@ -122,13 +122,13 @@ def _prepare(app: FastAPI) -> None:
     """Store the examples of the documentation and load the compiled loops, unless the service ends before."""
     database: Database = app.state.database
     steps: tuple[Callable[[], None], ...] = (
-        lambda: seeding.keep_examples(database),
+        lambda: seeding.store_examples(database),
         replica_service.warm_up,
         key_service.warm_up,
         group_service.warm_up,
         streams_service.warm_up,
-        lambda: seeding.keep_example_reassignment(database),
-        lambda: seeding.keep_example_sweep(database),
+        lambda: seeding.store_example_reassignment(database),
+        lambda: seeding.store_example_sweep(database),
     )
     for step in steps:
         if app.state.is_ending.is_set():

@@ -49,7 +49,7 @@ def _router() -> APIRouter:
             plan = _once(prepared, _kind(body), lambda: _planned(body, limits))
             # Labels differ from request to request as the hash does; both have the same length each time.
             new = replace(plan, hash=token_hex(32), labels=body.labels)
-            return created(Plan(uow.plans.keep(new), tuple(new.placements)))
+            return created(Plan(uow.plans.store(new), tuple(new.placements)))
 
         return once(answer)
 

@@ -65,7 +65,7 @@ def _planned(partitions: int) -> NewPlan:
 
 def _keep(database: Database, plan: NewPlan) -> PlanHead:
     with database.begin() as uow:
-        return uow.plans.keep(replace(plan, hash=token_hex(32)))
+        return uow.plans.store(replace(plan, hash=token_hex(32)))
 
 
 def _insert(connection: "psycopg.Connection[tuple[object, ...]]", plan: NewPlan) -> UUID:

@@ -53,8 +53,8 @@ class CheckRequest(RequestModel):
     reassignment: ReassignmentFile
     running_reassignment: Literal["refuse", "merge"] = Field(
         "merge",
-        description="What to make of partitions that are being reassigned: `merge` takes them to be where they are "
-        "going, and warns; `refuse` answers 409.",
+        description="Partitions that are being reassigned: `merge` checks from their target replicas, with a warning; "
+        "`refuse` returns 409.",
     )
 
 

@@ -31,7 +31,7 @@ Attributes = Annotated[
     Field(
         max_length=16,
         description='The broker\'s failure domains by name, `{"zone": "eu-1a"}`; awareness places by them. Its rack '
-        "stands for an attribute `rack` that is not here.",
+        "is the default of the attribute `rack`.",
     ),
 ]
 Labels = Annotated[

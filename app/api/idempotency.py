@@ -39,7 +39,7 @@ class Once:
             response = answer()
             headers = {name: response.headers[name] for name in _STORED_HEADERS if name in response.headers}
             stored = Answer(self._fingerprint, response.status_code, headers, bytes(response.body))
-            answers.keep(self._principal, self._key, stored)
+            answers.store(self._principal, self._key, stored)
             return response
         if earlier.fingerprint != self._fingerprint:
             raise IdempotencyKeyReused(f"the Idempotency-Key {self._key} was sent with another request before")
@@ -57,8 +57,8 @@ def _once(
             min_length=1,
             max_length=255,
             pattern=r"^[!-~]+$",
-            description="Any text of your own. The same key and request get the same answer again; another request "
-            "with the key gets a 422, and one that comes while the first is being answered a 409.",
+            description="Any unique text. A repeated request with the same key gets the first answer; another request "
+            "with the key gets a 422, and a concurrent one a 409.",
         ),
     ] = None,
 ) -> Once:
@@ -70,7 +70,7 @@ def _fingerprint(request: Request, body: bytes) -> str:
     digest = sha256(f"{request.method} {request.url.path}?{request.url.query}\n".encode())
     media_type, _, parameters = request.headers.get("content-type", "").partition(";")
     _, is_multipart, boundary = parameters.partition("boundary=")
-    if is_multipart:  # the boundary is drawn anew for every sending of the same form
+    if is_multipart:  # the boundary is random in every request
         body = body.replace(boundary.split(";")[0].strip('" ').encode(), b"")
     for header in ("accept", "prefer", "if-match"):
         digest.update(f"{header}: {request.headers.get(header, '')}\n".encode())

@@ -4,7 +4,6 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-import orjson
 from fastapi import APIRouter, Response, Security
 from pydantic import BaseModel
 
@@ -12,6 +11,7 @@ from app.api import examples
 from app.api.auth import principal
 from app.api.dependencies import Uow
 from app.api.fields import Id
+from app.api.negotiation import json_response
 from app.api.problems import responses
 from app.errors.lookups import JobNotFound
 from app.store.jobs import Job
@@ -67,15 +67,6 @@ def accepted(job: Job) -> Response:
 
 
 def _response(job: Job, *, status: int, headers: dict[str, str]) -> Response:
-    document = {
-        "id": job.id,
-        "kind": job.kind,
-        "state": job.state,
-        "plan": None if job.plan_id is None else f"/v1/plans/{job.plan_id}",
-        "error": job.error,
-        "created_at": job.created_at,
-        "started_at": job.started_at,
-        "finished_at": job.finished_at,
-    }
-    body = orjson.dumps(document, option=orjson.OPT_UTC_Z)
-    return Response(body, status, headers=headers, media_type="application/json")
+    document = {name: getattr(job, name, None) for name in JobDocument.model_fields}
+    document["plan"] = None if job.plan_id is None else f"/v1/plans/{job.plan_id}"
+    return json_response(document, status, headers)

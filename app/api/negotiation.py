@@ -1,13 +1,20 @@
 """Content negotiation and conditional requests: `Accept`, `ETag`, `If-Match`, `If-None-Match`."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 
+import orjson
 from fastapi import Request, Response
 from fastapi.responses import Response as PlainResponse
 
 from app.errors.access import NotAcceptable
 from app.errors.quotation import quoted
+
+
+def json_response(document: object, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    """A document as JSON; moments are in UTC."""
+    body = orjson.dumps(document, option=orjson.OPT_UTC_Z)
+    return Response(body, status, headers=dict(headers or {}), media_type="application/json")
 
 
 def chosen(request: Request, offered: Sequence[str]) -> str:

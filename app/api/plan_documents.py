@@ -1,4 +1,4 @@
-"""What plans look like as JSON."""
+"""Plans, their partitions and their differences as JSON."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -20,7 +20,7 @@ from app.services.streams import TaskChange, TaskMoves
 
 
 class PlacedTopic(BaseModel):
-    """Where one topic landed: row i of `replicas` is partition `first_partition_id` + i, its preferred leader first."""
+    """The replicas of one topic: row i is partition `first_partition_id` + i, its preferred leader first."""
 
     name: str
     first_partition_id: int
@@ -43,7 +43,7 @@ class PlanSummary(BaseModel):
 
 
 class BrokerShare(BaseModel):
-    """No draw gives the broker less than `lowest` or more than `highest`; the others are what looked-at draws gave."""
+    """Bounds over all random outcomes, `lowest` and `highest`, and the extremes of the sampled ones."""
 
     lowest: int
     highest: int
@@ -52,7 +52,7 @@ class BrokerShare(BaseModel):
 
 
 class ShareDocument(BaseModel):
-    """How many leaders, or replicas, each broker can get. A spread is the largest count minus the smallest."""
+    """The possible numbers of leaders or replicas of each broker. A spread is the largest count minus the smallest."""
 
     guaranteed_spread: int
     worst_case_spread: int
@@ -91,19 +91,19 @@ class UnassignedDocument(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class AwareMeasures(PlacementMeasures):
-    """What is reported where brokers' attributes count; a plan has them in the order of its request."""
+    """The measures of a placement by attributes; a plan has them in the order of its request."""
 
     attributes: dict[str, AttributeExposure]
 
 
 class PlanDocument(PlanSummary):
-    """An immutable answer, with the request that it answers."""
+    """An immutable plan, with its request."""
 
     topics: list[PlacedTopic]
     envelope: list[EnvelopeDocument] | None
     measures: PlacementMeasures | AwareMeasures
     unassigned: list[UnassignedDocument] | None = Field(
-        None, description="Of awareness alone: topics of which some replicas have no place."
+        None, description="Of awareness: topics with unassigned replicas."
     )
     violations: list[Violation]
     warnings: list[WarningDocument]
@@ -151,11 +151,11 @@ class PartitionDocument(BaseModel):
     partition: int
     leader: int
     replicas: list[int]
-    unassigned: int | None = Field(None, description="How many replicas have no place; only where some have none.")
+    unassigned: int | None = Field(None, description="Number of unassigned replicas; present if there are any.")
 
 
 class ReadPartitionDocument(BaseModel):
-    """One partition of a group plan, and who reads it: one member at most, but in share groups."""
+    """One partition of a group plan and its readers: one member at most, except in share groups."""
 
     topic: str
     partition: int
@@ -163,7 +163,7 @@ class ReadPartitionDocument(BaseModel):
 
 
 class PlannedTaskDocument(BaseModel):
-    """One task of a Streams plan, and who has it; warm-ups are among those that keep it warm."""
+    """One task of a Streams plan and its clients; `standby` includes warm-ups."""
 
     task: str
     active: str | None
@@ -171,7 +171,7 @@ class PlannedTaskDocument(BaseModel):
 
 
 class PartitionsDocument(BaseModel):
-    """Some partitions of a plan, by topic as asked for (of a group: by name) and partition id; of Streams, tasks."""
+    """A page of partitions, in the order of the request's topics (of a group: by name) and by id; of Streams, tasks."""
 
     items: list[PartitionDocument] | list[ReadPartitionDocument] | list[PlannedTaskDocument]
     total: int
@@ -179,7 +179,7 @@ class PartitionsDocument(BaseModel):
 
 
 class DiffSummary(BaseModel):
-    """What lies between two assignments, counted. `replicas_added` is what Kafka would have to copy."""
+    """Counts of differences between two assignments. Kafka copies `replicas_added`."""
 
     partitions: int
     partitions_added: int
@@ -199,7 +199,7 @@ class DiffDocument(BaseModel):
 
 
 class ReassignmentDiffSummary(DiffSummary):
-    """The same of a reassignment, over all of its cluster; bytes are those of replicas whose size is known."""
+    """Counts of differences over all of a cluster; bytes are those of replicas whose size is known."""
 
     moved_bytes: int
     unknown_size_replicas: int = Field(description="Of the replicas added, those of unknown size.")
@@ -217,7 +217,7 @@ class ReassignmentDiffDocument(BaseModel):
 
 
 class GroupDiffDocument(BaseModel):
-    """The partitions whose readers differ, by topic and partition id. What is `kept` is not among them."""
+    """The partitions whose readers differ, by topic and partition id."""
 
     summary: Handover
     items: list[ReaderChange]
@@ -225,7 +225,7 @@ class GroupDiffDocument(BaseModel):
 
 
 class StreamsDiffDocument(BaseModel):
-    """The tasks that other clients have, by task id."""
+    """The tasks whose clients differ, by task id."""
 
     summary: TaskMoves
     items: list[TaskChange]

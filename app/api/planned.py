@@ -17,11 +17,11 @@ from app.errors.requests import LimitExceeded, SnapshotChanged
 from app.services.plans import Plan, Planner, PlanRequest, check_job, make_plan
 from app.services.plans.kinds import to_json
 
-Prefer = Annotated[str | None, Header(description="`respond-async` makes it a job.", max_length=200)]
+Prefer = Annotated[str | None, Header(description="`respond-async`: answer 202 with a job.", max_length=200)]
 IfMatch = Annotated[
     str | None, Header(description="The content hash of a snapshot: 412 if its cluster has changed since.")
 ]
-LATER: Mapping[int, Mapping[str, Any]] = {202: {"model": JobDocument, "description": "It is a job now"}}
+LATER: Mapping[int, Mapping[str, Any]] = {202: {"model": JobDocument, "description": "The request is a job"}}
 RequestT = TypeVar("RequestT", bound=PlanRequest)
 EndpointT = TypeVar("EndpointT", bound=Callable[..., Response])
 

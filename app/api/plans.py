@@ -1,4 +1,4 @@
-"""`/v1/plans`: find, read, slice, compare, hand over, look at."""
+"""`/v1/plans`: list, read, compare, export, draw and delete plans."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -6,7 +6,6 @@ from functools import reduce
 from operator import or_
 from typing import Annotated, Any, Literal
 
-import orjson
 from fastapi import APIRouter, Header, Query, Request, Response, Security
 from pydantic import Field
 
@@ -14,7 +13,7 @@ from app.api import examples
 from app.api.auth import principal
 from app.api.dependencies import Uow
 from app.api.fields import Id, Moment, Name, TopicName
-from app.api.negotiation import chosen, digest_of, matched_hashes, with_etag
+from app.api.negotiation import chosen, digest_of, json_response, matched_hashes, with_etag
 from app.api.pagination import PageSize, PageToken, id_of_token, offset_of_token, token_of_id, token_of_offset
 from app.api.plan_documents import (
     PartitionsDocument,
@@ -42,7 +41,7 @@ _DIFFERENCE: Any = reduce(or_, (resource.difference for resource in PLAN_RESOURC
 JSON = "application/json"
 SVG = "image/svg+xml"
 FILES: dict[str, Any] = {written.media_type: {} for written in FORMATS.values()}
-NOT_MODIFIED = {"description": "The caller has it already"}
+NOT_MODIFIED = {"description": "The caller has the current version"}
 Picture = Callable[[Plan, Cluster], bytes]
 """Draws a plan over the cluster it was made on; the composition root puts the one that the pages use on the app."""
 
@@ -85,7 +84,7 @@ def list_plans(
     )
     page = uow.plans.page(plan_filter, before=id_of_token(page_token), size=page_size)
     token = token_of_id(page.items[-1].id) if page.has_more else None
-    return _json({"items": [plans.summary(head) for head in page.items], "next_page_token": token})
+    return json_response({"items": [plans.summary(head) for head in page.items], "next_page_token": token})
 
 
 @router.get(
@@ -135,7 +134,7 @@ def partitions(
     page = plans.partitions(uow, plan_id, topic=topic, offset=offset_of_token(page_token), size=page_size)
     token = None if page.next_offset is None else token_of_offset(page.next_offset)
     items = [KINDS[head.kind].partition(head, row) for row in page.items]
-    return _json({"items": items, "total": page.total, "next_page_token": token})
+    return json_response({"items": items, "total": page.total, "next_page_token": token})
 
 
 @router.get(
@@ -152,8 +151,8 @@ def diff(
     against: Annotated[
         Id | None,
         Query(
-            description="A plan of the same kind, or, for a plan of replicas, a snapshot. Where it is left out: the "
-            "plan's own snapshot, or, for a group or a Streams plan, what its members or clients had."
+            description="A plan of the same kind, or, for a plan of replicas, a snapshot. By default: the plan's own "
+            "snapshot, or, for a group or a Streams plan, the previous partitions or tasks."
         ),
     ] = None,
     page_size: PageSize = 100,
@@ -168,7 +167,7 @@ def diff(
     start = offset_of_token(page_token)
     token = token_of_offset(start + page_size) if start + page_size < difference.total else None
     items = difference.items(start, start + page_size)
-    return _json({"summary": difference.summary, "items": items, "next_page_token": token})
+    return json_response({"summary": difference.summary, "items": items, "next_page_token": token})
 
 
 @router.get(
@@ -189,14 +188,12 @@ def export(
     request: Request,
     uow: Uow,
     plan_id: PlanId,
-    format: Annotated[Literal[tuple(FORMATS)], Query(description="What to write.")] = "reassignment",  # type: ignore[valid-type] # noqa: A002 — the contract's word; the registry decides
+    format: Annotated[Literal[tuple(FORMATS)], Query(description="The format of the file.")] = "reassignment",  # type: ignore[valid-type] # noqa: A002 — the contract's word; the registry decides
     topic: Annotated[TopicName | None, Query(description="Only this topic of the plan.")] = None,
     batch: Annotated[
-        int | None, Query(ge=1, le=INT32_MAX, description="Of the format `batch`: which one, from 1 on.")
+        int | None, Query(ge=1, le=INT32_MAX, description="Of the format `batch`: its number, from 1 on.")
     ] = None,
-    inverse: Annotated[
-        bool, Query(description="Of the format `batch`: what brings back what was there before it.")
-    ] = False,
+    inverse: Annotated[bool, Query(description="Of the format `batch`: its rollback.")] = False,
     if_match: IfMatch = None,
 ) -> Response:
     """Return the file for `kafka-reassign-partitions --reassignment-json-file`, the string for `kafka-topics
@@ -262,7 +259,3 @@ def _drawn(request: Request, uow: UnitOfWork, plan: Plan) -> Response:
     cluster = plans.made_on(uow, plan.head)
     uow.release()
     return Response(draw(plan, cluster), media_type=SVG)
-
-
-def _json(document: object) -> Response:
-    return Response(orjson.dumps(document, option=orjson.OPT_UTC_Z), media_type=JSON)

@@ -1,4 +1,4 @@
-"""Consumer groups as a snapshot's request writes them."""
+"""Recorded consumer groups in the request of a snapshot."""
 
 from typing import Annotated
 
@@ -14,18 +14,18 @@ ByTopic = Annotated[dict[TopicName, list[PartitionId]], AfterValidator(lambda by
 
 
 class RecordedMemberRequest(RequestModel):
-    """A member. Without `topics` its subscription is not known, and its rack and what it owns are not, either."""
+    """A member. Without `topics` its subscription, its rack and the partitions that it owns are unknown."""
 
     member_id: GroupString
     client_id: GroupString | None = None
     host: GroupString | None = None
     group_instance_id: GroupString | None = None
     rack_id: Rack | None = None
-    topics: list[TopicName] | None = Field(None, description="As subscribed.")
-    owned_partitions: ByTopic | None = Field(None, description="What it said it owns.")
-    generation_id: Generation | None = Field(None, description="Of what it owns.")
+    topics: list[TopicName] | None = Field(None, description="Its subscription.")
+    owned_partitions: ByTopic | None = Field(None, description="Partitions that it owned, by its subscription.")
+    generation_id: Generation | None = Field(None, description="The generation of its owned partitions.")
     user_data: Base64 | None = Field(None, description="The assignor's own bytes in the subscription, in base64.")
-    assigned_partitions: ByTopic | None = Field(None, description="What it was given.")
+    assigned_partitions: ByTopic | None = Field(None, description="Partitions that are assigned to it.")
 
 
 class RecordedOffsetRequest(RequestModel):
@@ -35,12 +35,12 @@ class RecordedOffsetRequest(RequestModel):
     partition: PartitionId
     current_offset: Int64 | None = None
     log_end_offset: Int64 | None = None
-    lag: Int64 | None = Field(None, description="Records; below 0 where the log was cut back.")
-    member_id: GroupString | None = Field(None, description="Who reads it.")
+    lag: Int64 | None = Field(None, description="Records; negative if the log was truncated.")
+    member_id: GroupString | None = Field(None, description="The member that reads the partition.")
 
 
 class RecordedGroupRequest(RequestModel):
-    """A consumer group as it is."""
+    """A recorded consumer group."""
 
     group_id: GroupString
     state: GroupString | None = Field(None, examples=["Stable"])

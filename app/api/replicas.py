@@ -1,4 +1,4 @@
-"""`/v1/plans/replicas`: where new topics and new partitions land."""
+"""`POST /v1/plans/replicas`: place the replicas of new topics and new partitions."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, Literal
@@ -28,7 +28,7 @@ OptionValues = Annotated[list[Name], Field(min_length=1, max_length=1000)]
 
 
 class NewTopicRequest(RequestModel):
-    """Partitions to place: of a new topic, or from `start_partition_id` on of one that has that many."""
+    """Partitions of a new topic, or, from `start_partition_id` on, of an existing one."""
 
     name: TopicName
     partitions: Count
@@ -47,17 +47,17 @@ class _PlaceFields(RequestModel):
     )
     rack_mode: Literal["enforced", "safe", "disabled"] | None = Field(
         None,
-        description="Where it is left out Kafka's own way: admin_utils enforces racks, striped takes the brokers "
-        "without one as a rack of their own. Not for awareness.",
+        description="How racks constrain the placement. By default admin_utils enforces racks, and striped treats "
+        "the brokers without one as a rack. Not for awareness.",
     )
     fixed_start_index: PartitionId | None = Field(
         None,
-        description="Where admin_utils starts in the broker list. Nothing is drawn then, and the plan is `pinned`.",
+        description="Start index of admin_utils in the list of brokers. The plan is then `pinned`: nothing is random.",
     )
     seed: Seed | None = Field(
         None,
-        description="Replays the generator of a controller. One that is left out comes from the request's own hash "
-        "and is answered; the plan's `prediction` is then `envelope`, but with awareness, which no controller does.",
+        description="Seed of the controller's generator, which is replayed. By default it is derived from the "
+        "request's hash, and the plan's `prediction` is `envelope` (of awareness: `pinned`).",
     )
 
 
@@ -113,11 +113,11 @@ class PlaceRequest(_with_options(_PlaceFields)):  # type: ignore[misc] # the reg
 def plan_replicas(
     planning: PlanningOnce, body: Annotated[PlaceRequest, Body(openapi_examples=examples.PLACE_REQUEST)]
 ) -> Response:
-    """Say where the replicas of new topics land, exactly as Kafka's own code would place them; the same request gets
-    the same plan, byte for byte.
+    """Place the replicas of new topics exactly as Kafka's own code does; the same request gets the same plan, byte for
+    byte.
 
-    The plan's `prediction` is `replay` (this seed gives exactly this), `pinned` (no controller draws it: hand the
-    assignment to Kafka) or `envelope` (a controller draws its own seed: this is one outcome, and `envelope` says what
-    all of them have in common).
+    The plan's `prediction` is `replay` (the outcome of this seed), `pinned` (nothing is random: give Kafka the
+    assignment) or `envelope` (a controller chooses its own seed: this is one outcome, and `envelope` has the bounds
+    over all of them).
     """
     return planning.answer(replicas.PLANNER, body.service)

@@ -19,7 +19,7 @@ from app.store.database import Database, UnitOfWork
 _LIMITS = Limits()  # not those of the settings, which may be too low for an example
 
 
-def keep_examples(database: Database) -> None:
+def store_examples(database: Database) -> None:
     """Store the example snapshots, plans and job that are missing; existing ones are not changed."""
     place = PlaceRequest.model_validate(examples.STORED_PLAN).service()
     with database.begin() as uow:
@@ -36,28 +36,28 @@ def keep_examples(database: Database) -> None:
             uow.jobs.enqueue(replicas.KIND, replicas.PLANNER.stored(place), job_id=examples.EXAMPLE_JOB_ID)
 
 
-def keep_example_reassignment(database: Database) -> None:
+def store_example_reassignment(database: Database) -> None:
     """Store the example reassignment. Planning it loads compiled loops, so it follows the other examples."""
     change = PlanReassignmentRequest.model_validate(examples.STORED_REASSIGNMENT).service()
     with database.begin() as uow:
         _store_plan(uow, examples.EXAMPLE_REASSIGNMENT_PLAN_ID, reassignment.PLANNER, change)
 
 
-def keep_example_sweep(database: Database) -> None:
+def store_example_sweep(database: Database) -> None:
     """Store the example sweep. Scoring it loads compiled loops, so it follows the other examples."""
     request = CapacitySweepRequest.model_validate(examples.SWEEP).service()
     with database.begin() as uow:
         try:
             uow.sweeps.get(examples.EXAMPLE_SWEEP_ID)
         except SweepNotFound:
-            sweeps.keep_scored(uow, request, principal="documentation", sweep_id=examples.EXAMPLE_SWEEP_ID)
+            sweeps.store_scored(uow, request, principal="documentation", sweep_id=examples.EXAMPLE_SWEEP_ID)
 
 
 def _store_snapshot(uow: UnitOfWork, snapshot_id: UUID, body: dict[str, Any]) -> None:
     try:
         uow.snapshots.get(snapshot_id)
     except SnapshotNotFound:
-        snapshots.keep(uow, SnapshotRequest.model_validate(body).core(), _LIMITS, snapshot_id=snapshot_id)
+        snapshots.store(uow, SnapshotRequest.model_validate(body).core(), _LIMITS, snapshot_id=snapshot_id)
 
 
 def _store_plan(uow: UnitOfWork, plan_id: UUID, planner: Planner[Any, Any, Any], request: Any) -> None:

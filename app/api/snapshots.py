@@ -18,7 +18,7 @@ from app.api.clusters import SnapshotRequest
 from app.api.dependencies import RawBody, RequestLimits, Uow
 from app.api.fields import Id, Name
 from app.api.idempotency import OnceOnly
-from app.api.negotiation import with_etag
+from app.api.negotiation import json_response, with_etag
 from app.api.pagination import PageSize, PageToken, id_of_token, token_of_id
 from app.api.problems import responses
 from app.core.model import Cluster
@@ -144,7 +144,7 @@ def create(
 
     def answer() -> Response:
         state, cautions = _cluster(upload, cluster)
-        return _created(snapshots.keep(uow, state, limits, cautions=cautions))
+        return _created(snapshots.store(uow, state, limits, cautions=cautions))
 
     return once(answer)
 
@@ -163,7 +163,7 @@ def list_snapshots(
     """Page through the snapshots, of one cluster if `cluster` is given."""
     page = uow.snapshots.page(cluster=cluster, before=id_of_token(page_token), size=page_size)
     token = token_of_id(page.items[-1].id) if page.has_more else None
-    return _json({"items": [_document(snapshot) for snapshot in page.items], "next_page_token": token})
+    return json_response({"items": [_document(snapshot) for snapshot in page.items], "next_page_token": token})
 
 
 @router.get(
@@ -178,7 +178,7 @@ def get(request: Request, uow: Uow, snapshot_id: Annotated[Id, examples.SNAPSHOT
     """Return a snapshot with its cluster. The ETag is its content hash."""
     snapshot = uow.snapshots.get(snapshot_id)
     document = orjson.Fragment(uow.snapshots.document(snapshot_id))
-    return with_etag(request, snapshot.content_hash, _json(_document(snapshot) | {"document": document}))
+    return with_etag(request, snapshot.content_hash, json_response(_document(snapshot) | {"document": document}))
 
 
 def _cluster(upload: _Upload, cluster: str | None) -> tuple[Cluster, list[Caution]]:
@@ -227,11 +227,7 @@ def _document(snapshot: Snapshot) -> dict[str, object]:
 
 
 def _created(snapshot: Snapshot) -> Response:
-    response = _json(_document(snapshot), status=201)
+    response = json_response(_document(snapshot), status=201)
     response.headers["Location"] = f"/v1/snapshots/{snapshot.id}"
     response.headers["ETag"] = f'"{snapshot.content_hash}"'
     return response
-
-
-def _json(document: object, *, status: int = 200) -> Response:
-    return Response(orjson.dumps(document, option=orjson.OPT_UTC_Z), status, media_type="application/json")

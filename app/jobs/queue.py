@@ -98,7 +98,7 @@ def forget_answers(context: procrastinate.JobContext, timestamp: int) -> None:  
     """Delete old answers to Idempotency-Keys."""
     database: Database = context.additional_context["database"]
     with database.begin() as uow:
-        uow.answers.forget(older_than=context.additional_context["idempotency_age"])
+        uow.answers.expire(older_than=context.additional_context["idempotency_age"])
 
 
 def forget_sweeps(context: procrastinate.JobContext, timestamp: int) -> None:  # noqa: ARG001 — as above

@@ -40,7 +40,7 @@ class Answers(Store):
         row = self._reading.execute(query).one_or_none()
         return None if row is None else Answer(*row)
 
-    def keep(self, principal: str, idempotency_key: str, answer: Answer) -> None:
+    def store(self, principal: str, idempotency_key: str, answer: Answer) -> None:
         """Store the response for a key that this transaction has claimed."""
         self._writing.execute(
             answers.insert().values(
@@ -53,7 +53,7 @@ class Answers(Store):
             )
         )
 
-    def forget(self, *, older_than: timedelta) -> int:
+    def expire(self, *, older_than: timedelta) -> int:
         """Delete the responses that are older; return their number."""
         old = answers.c.created_at < sa.func.now() - older_than
         return self._writing.execute(answers.delete().where(old)).rowcount

@@ -65,7 +65,7 @@ class Server:
     """The actual folder of the data, which differs from the configured one if it was relocated."""
     log: Path
     pid: int
-    was_found: bool
+    was_running: bool
     """Whether this server outlived the process that started it, and was taken over."""
 
 
@@ -136,7 +136,7 @@ def _served(folder: Path, *, account: Account, programs: Programs, log: Path) ->
             url = _answering_url(folder, postmaster=postmaster)
             if url is not None:
                 rendered = url.render_as_string(hide_password=False)
-                yield Server(rendered, folder, log, postmaster.pid, postmaster.was_found)
+                yield Server(rendered, folder, log, postmaster.pid, postmaster.was_running)
                 return
         finally:
             postmaster.stop()
@@ -154,7 +154,7 @@ def _answering_url(folder: Path, *, postmaster: Postmaster) -> URL | None:
     try:
         _open_database(url, postmaster=postmaster)
     except EmbeddedPostgresFailed:
-        if postmaster.was_found:
+        if postmaster.was_running:
             return None  # it outlived its starter, but not in a state to be taken over
         raise
     return url

@@ -85,7 +85,7 @@ class PlanFilter:
 class Plans(Store):
     """Plans in one transaction."""
 
-    def keep(self, plan: NewPlan, *, plan_id: UUID | None = None) -> PlanHead:
+    def store(self, plan: NewPlan, *, plan_id: UUID | None = None) -> PlanHead:
         """Store a plan, or return the one that is stored with the same hash."""
         row = insert(plans).values(
             id=plan_id or uuid7(),
@@ -103,7 +103,7 @@ class Plans(Store):
         if created is None:
             existing = self.find(plan.hash)
             if existing is None:  # deleted between the two statements
-                return self.keep(plan, plan_id=plan_id)
+                return self.store(plan, plan_id=plan_id)
             return existing
         head = PlanHead(*created)
         if plan.placements:  # a group may subscribe to nothing

@@ -48,7 +48,7 @@ class Postmaster:
         self._child = child
 
     @property
-    def was_found(self) -> bool:
+    def was_running(self) -> bool:
         """Whether the server outlived the process that had started it."""
         return self._child is None
 

@@ -33,7 +33,7 @@ _HEAD = columns_of(snapshots, Snapshot)
 class Snapshots(Store):
     """Snapshots in one transaction."""
 
-    def keep(
+    def store(
         self,
         *,
         cluster: str,

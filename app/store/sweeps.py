@@ -121,7 +121,7 @@ class Sweeps(Store):
         )
         return Sweep(**self._writing.execute(new.returning(*_COLUMNS)).mappings().one())
 
-    def go_on(self, sweep_id: UUID, *, after: timedelta | None = None) -> None:
+    def enqueue(self, sweep_id: UUID, *, after: timedelta | None = None) -> None:
         """Put the next chunk on the queue."""
         defer(self._writing, RUN_SWEEP, {"sweep_id": str(sweep_id)}, after=after)
 
@@ -139,7 +139,7 @@ class Sweeps(Store):
         rows = self._reading.execute(newest_first(query, sweeps.c.id, before=before, size=size)).mappings()
         return Page.of([Sweep(**row) for row in rows], size)
 
-    def on_the_way(self, principal: str) -> int:
+    def count_unfinished(self, principal: str) -> int:
         """Number of unfinished sweeps of this principal."""
         query = sa.select(sa.func.count()).where(sweeps.c.principal == principal, sweeps.c.state.not_in(ENDED))
         return self._reading.scalars(query).one()

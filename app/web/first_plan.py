@@ -130,7 +130,7 @@ def read(typed: Mapping[str, str]) -> FirstPlan:
 def carry_out(uow: UnitOfWork, wanted: FirstPlan, limits: Limits) -> Plan:
     """Store the cluster as a snapshot and place the topic on it, or raise `Unusable`."""
     try:
-        snapshot = snapshots.keep(uow, wanted.cluster, limits)
+        snapshot = snapshots.store(uow, wanted.cluster, limits)
         return make_plan(uow, replicas.PLANNER, replace(wanted.request, snapshot_id=snapshot.id), limits)
     except Failure as failure:
         raise Unusable({_field(failure): _sentence(failure.detail)}) from failure

@@ -132,10 +132,10 @@ class TestForgetting:
     def test_old_answers_go(self, client: httpx.Client, database: Database) -> None:
         _post(client, "/v1/checks", CHECK)
         with database.begin() as uow:
-            assert uow.answers.forget(older_than=timedelta(hours=1)) == 0
+            assert uow.answers.expire(older_than=timedelta(hours=1)) == 0
         with database.engine.begin() as connection:
             connection.execute(sa.text("UPDATE answers SET created_at = now() - interval '25 hours'"))
         with database.begin() as uow:
-            assert uow.answers.forget(older_than=timedelta(hours=24)) == 1
+            assert uow.answers.expire(older_than=timedelta(hours=24)) == 1
         assert "idempotency-replayed" not in _post(client, "/v1/checks", CHECK).headers
         assert CHECK["snapshot_id"] == SNAPSHOT_ID

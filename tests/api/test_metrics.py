@@ -96,10 +96,10 @@ class TestJobs:
     def test_a_task_that_is_scheduled_for_later_is_not_due(self, database: Database, client: httpx.Client) -> None:
         with database.begin() as uow:
             sweep = uow.sweeps.create(kind="capacity", definition={}, scenarios=9, labels={}, principal="p")
-            uow.sweeps.go_on(sweep.id, after=timedelta(hours=1))
+            uow.sweeps.enqueue(sweep.id, after=timedelta(hours=1))
         assert value(scrape(client), "rackplan_queue_length", task="run_sweep") == 0
         with database.begin() as uow:
-            uow.sweeps.go_on(sweep.id)
+            uow.sweeps.enqueue(sweep.id)
         assert value(scrape(client), "rackplan_queue_length", task="run_sweep") == 1
 
 

@@ -89,13 +89,13 @@ def test_a_raised_factor_comes_from_nowhere() -> None:
 def test_against_its_snapshot_another_snapshot_and_another_plan(database: Database) -> None:
     """Against another plan: what lies between the two ends, whatever each of them names."""
     with database.begin() as uow:
-        snapshot = snapshots.keep(uow, CLUSTER, Limits())
+        snapshot = snapshots.store(uow, CLUSTER, Limits())
         later = replace(CLUSTER, topics=CLUSTER.topics[:1], name="later")
-        other_snapshot = snapshots.keep(uow, later, Limits())
+        other_snapshot = snapshots.store(uow, later, Limits())
 
         def kept(number: int, *placements: Placement) -> Plan:
             new = replace(plan(placements), hash=str(number), cluster=None, snapshot_id=snapshot.id)
-            return Plan(uow.plans.keep(new), tuple(new.placements))
+            return Plan(uow.plans.store(new), tuple(new.placements))
 
         both, first = kept(1, *PLACEMENTS), kept(2, PLACEMENTS[0])
         assert difference(uow, both, None).summary["replicas_added"] == 3

@@ -28,7 +28,7 @@ The size of 1 copied replica is unknown and not part of the bytes.
 1 partition is new: kafka-topics --alter creates it first.
 No file for kafka-reassign-partitions names it.
 
-Do this in order, and begin nothing before what stands above it is complete.
+Run these steps in order; complete each one before the next.
 
 Create the new partitions:
   kafka-topics.sh --bootstrap-server localhost:9092 --alter --topic orders \\

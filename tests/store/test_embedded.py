@@ -305,7 +305,7 @@ class TestNewFolder:
         with running(data, shelter=shelter) as server:
             assert ask(server, "SELECT 6 * 7") == [42]
             assert server.pid in server_processes(data)
-            assert not server.was_found
+            assert not server.was_running
         assert server_processes(data) == []
         assert not (data / "postgres/cluster/postmaster.pid").exists()
 
@@ -342,7 +342,7 @@ class TestUsedFolder:
     def test_rows_are_kept(self, used: Path, shelter: Path) -> None:
         with running(used, shelter=shelter) as server:
             assert ask(server, "SELECT number FROM kept") == [7]
-            assert not server.was_found
+            assert not server.was_running
 
     def test_another_process_has_it(self, used: Path, shelter: Path) -> None:
         with child(DRAINER, used, shelter) as process:
@@ -352,7 +352,7 @@ class TestUsedFolder:
             assert postmaster.read_pid_file(used / "postgres/cluster") is not None
             assert psutil.pid_exists(pid)
         with running(used, shelter=shelter) as server:
-            assert server.was_found
+            assert server.was_running
 
     def test_its_server_can_be_used_meanwhile(self, used: Path, shelter: Path) -> None:
         assert url_of_running(used, shelter=shelter) is None
@@ -416,7 +416,7 @@ class TestKilled:
         pid, rows = written_until_killed(used, shelter, with_server=False)
         assert pid in server_processes(used)
         with running(used, shelter=shelter) as server:
-            assert (server.pid, server.was_found) == (pid, True)
+            assert (server.pid, server.was_running) == (pid, True)
             assert set(rows) <= set(ask(server, "SELECT number FROM written"))
         assert server_processes(used) == []
 
@@ -426,7 +426,7 @@ class TestKilled:
         started = time.monotonic()
         with running(used, shelter=shelter) as server:
             print(f"recovered after {time.monotonic() - started:.2f} s")  # noqa: T201 -- for who reads the report
-            assert (server.pid != pid, server.was_found) == (True, False)
+            assert (server.pid != pid, server.was_running) == (True, False)
             assert set(rows) <= set(ask(server, "SELECT number FROM written"))
         assert "not properly shut down" in server.log.read_text()
 
@@ -458,7 +458,7 @@ class TestKilled:
             os.kill(pid, signal.SIGHUP)
             wait_until_refused(used)
         with running(used, shelter=shelter) as server:
-            assert (server.pid != pid, server.was_found) == (True, False)
+            assert (server.pid != pid, server.was_running) == (True, False)
             assert set(rows) <= set(ask(server, "SELECT number FROM written"))
 
     @pytest.mark.parametrize(

@@ -38,7 +38,7 @@ def keep_recorded(database: Database, **fields: Any) -> Plan:
     """The group of the example's snapshot, planned; `previous` compares with the same snapshot."""
     with database.begin() as uow:
         cluster = SnapshotRequest.model_validate(SNAPSHOT_WITH_GROUP).core()
-        snapshot = snapshots.keep(uow, cluster, Limits())
+        snapshot = snapshots.store(uow, cluster, Limits())
         asked: Json = {"snapshot_id": str(snapshot.id), "group": "billing", **fields}
         if asked.pop("previous", False):
             asked["previous_snapshot_id"] = str(snapshot.id)

@@ -23,13 +23,13 @@ class LocalityCounts(BaseModel):
 
 
 class LocalityDocument(LocalityCounts):
-    """The same by weight, where bytes/s are known."""
+    """Where partitions are read, also by bytes/s if these are known."""
 
     bytes_per_s: LocalityCounts | None = None
 
 
 class EvennessDocument(BaseModel):
-    """How even members' loads are. `spread` is the largest difference between two that could share."""
+    """The balance of members. `spread` is the largest difference between two members that could share partitions."""
 
     min: int
     max: int
@@ -38,7 +38,7 @@ class EvennessDocument(BaseModel):
 
 
 class MemberLoad(BaseModel):
-    """What one member reads."""
+    """The load of one member."""
 
     member_id: str
     group_instance_id: str | None
@@ -52,7 +52,7 @@ class MemberLoad(BaseModel):
 
 
 class Loads(BaseModel):
-    """How even the loads are, by each weight that is known."""
+    """The balance of members, by each known weight."""
 
     partitions: EvennessDocument
     lag: EvennessDocument | None = None
@@ -60,13 +60,13 @@ class Loads(BaseModel):
 
 
 class LoadsDocument(Loads):
-    """The loads, and whose they are."""
+    """The balance of members, and the load of each."""
 
     per_member: list[MemberLoad]
 
 
 class OptimumDocument(LocalityDocument):
-    """The best that the group could have, from what its members own."""
+    """The optimal assignment of the group, given the partitions that its members own."""
 
     balance: Literal["partitions", "lag", "bytes_per_s"]
     moved: int
@@ -76,7 +76,7 @@ class OptimumDocument(LocalityDocument):
 
 
 class PhaseDocument(BaseModel):
-    """One round of joining and assigning; `pending` were given up and are handed out by the next."""
+    """One round of joining and assigning; `pending` partitions were revoked and are assigned by the next one."""
 
     assignment: Assigned
     revoked: int
@@ -92,7 +92,7 @@ class RebalanceDocument(BaseModel):
 
 
 class TopicChangeDocument(BaseModel):
-    """What differs about a topic: `appeared`, `vanished`, `partitions` or `racks`; the first partitions are named."""
+    """A change of a topic: `appeared`, `vanished`, `partitions` or `racks`; the first partitions are listed."""
 
     topic: str
     what: Literal["appeared", "vanished", "partitions", "racks"]
@@ -101,7 +101,7 @@ class TopicChangeDocument(BaseModel):
 
 
 class StepTriggerDocument(BaseModel):
-    """What the leader makes of other metadata; `unseen` are racks that it does not look at, as it has none."""
+    """Whether new metadata makes the leader rebalance; `unseen` are changes that a leader without rack ignores."""
 
     would_rebalance: bool
     because: list[TopicChangeDocument]
@@ -109,13 +109,13 @@ class StepTriggerDocument(BaseModel):
 
 
 class TriggerDocument(StepTriggerDocument):
-    """The same, and who leads."""
+    """Whether the leader rebalances, and which member leads."""
 
     leader: str | None
 
 
 class StepDocument(BaseModel):
-    """One event and what came of it. A rolling restart is a step a member, all of one `event_index`."""
+    """One event and its effects. A rolling restart has a step for each member, with the same `event_index`."""
 
     event_index: int
     event: dict[str, Any]
@@ -139,7 +139,7 @@ class FailureDocument(BaseModel):
 
 
 class ComparedAssignor(BaseModel):
-    """One line of the comparison; all but `error` is null where the assignor fails."""
+    """One line of the comparison; all figures are null if the assignor fails."""
 
     assignor: str
     runs_on: Literal["leader", "coordinator", "nowhere"]
@@ -158,7 +158,7 @@ class ComparedAssignor(BaseModel):
 
 
 class GroupPlanDocument(PlanSummary):
-    """Who reads what once the group has rebalanced. `phases[0].assignment` is what the assignor answers first."""
+    """The assignment after the group has rebalanced. `phases[0].assignment` is the assignor's first answer."""
 
     assignor: str
     protocol: Literal["eager", "cooperative", "reconciled"]

@@ -63,18 +63,19 @@ class GroupTopicRequest(RequestModel):
 
 
 class GroupMemberRequest(RequestModel):
-    """A member, by what it says of itself, or as the coordinator keeps that: `member_metadata`."""
+    """A member, by its subscription or by the coordinator's bytes of it: `member_metadata`."""
 
     member_id: GroupString
     group_instance_id: GroupString | None = Field(None, description="Makes it a static member.")
     rack_id: Rack | None = Field(None, description='Its `client.rack`; `""` counts as none.')
-    topics: list[TopicName] | None = Field(None, description="What it subscribes to.")
+    topics: list[TopicName] | None = Field(None, description="The topics of its subscription.")
     owned_partitions: dict[TopicName, list[PartitionId]] | None = Field(
         None,
-        description="What it has now. Only the sticky ones, `uniform` and `optimal` look at it; moves count.",
+        description="Its current partitions, from which moves are counted. The sticky assignors, `uniform` and "
+        "`optimal` use them.",
     )
     generation_id: Annotated[Int32, Field(ge=-1)] | None = Field(
-        None, description="Of `owned_partitions`. The sticky assignor takes a member that says none to own nothing."
+        None, description="The generation of `owned_partitions`. Without one, the sticky assignor ignores them."
     )
     member_metadata: Annotated[str, Field(max_length=10_000_000)] | None = Field(
         None, description="The raw bytes of ConsumerProtocolSubscription, in base64, in place of the fields above."
@@ -94,14 +95,14 @@ class LeaveRequest(RequestModel):
 
 
 class ReplacedMember(RequestModel):
-    """A member, and as what it comes back."""
+    """A member, and its new id and subscription."""
 
     member_id: GroupString
     by: GroupMemberRequest
 
 
 class ReplaceRequest(RequestModel):
-    """A member is restarted and comes back under another id; with its group instance id there is no rebalance."""
+    """A member restarts under another id; with its group instance id there is no rebalance."""
 
     replace: ReplacedMember
 
@@ -119,11 +120,11 @@ class LoseRackRequest(RequestModel):
 
 
 class GrownTopic(RequestModel):
-    """A topic has that many partitions in all."""
+    """A topic and its new number of partitions."""
 
     topic: TopicName
     partitions: Count
-    replicas: ReplicaRows | None = Field(None, description="Of the new partitions, where they are known.")
+    replicas: ReplicaRows | None = Field(None, description="Replicas of the new partitions, if known.")
 
 
 class TopicGrownRequest(RequestModel):
@@ -133,21 +134,21 @@ class TopicGrownRequest(RequestModel):
 
 
 class RackedBroker(RequestModel):
-    """A broker, and the rack that it is in now."""
+    """A broker and its new rack."""
 
     id: BrokerId
     rack: Rack | None = None
 
 
 class ChangedRacks(RequestModel):
-    """Brokers that stand in other racks, and topics whose partitions have other replicas."""
+    """Brokers with other racks, and topics whose partitions have other replicas."""
 
     brokers: list[RackedBroker] = Field(default_factory=list)
     replicas: dict[TopicName, ReplicaRows] = Field(default_factory=dict)
 
 
 class ReplicaRacksChangedRequest(RequestModel):
-    """The racks of replicas change; the leader rebalances if it looks at racks (KIP-881)."""
+    """The racks of replicas change; a rack-aware leader rebalances (KIP-881)."""
 
     replica_racks_changed: ChangedRacks
 
@@ -190,22 +191,27 @@ class PlanGroupRequest(RequestModel):
     assignor: AssignorName | Annotated[list[AssignorName], Field(min_length=1, max_length=len(ASSIGNORS))] | None = (
         Field(
             None,
-            description="The group's assignor; of several the first, with which the others are compared. Left out: "
-            "a recorded group's own, and `range` for listed members. "
+            description="The group's assignor; of several, the first, with which the others are compared. The default "
+            "is that of a recorded group, and `range` for listed members. "
             + "; ".join(f"`{one.name}`: {one.summary}" for one in ASSIGNORS.values()),
         )
     )
     group: GroupString | None = Field(None, description="A group of the snapshot, in place of `members`.")
     members: list[GroupMemberRequest] | None = None
-    leader: GroupString | None = Field(None, description="Who leads; the first of the members where it is left out.")
-    events: list[EventRequest] = Field(default_factory=list, description="What happens to the group, in order.")
+    leader: GroupString | None = Field(None, description="The member that leads the group; the first one by default.")
+    events: list[EventRequest] = Field(default_factory=list, description="Events of the group, in order.")
     previous_snapshot_id: Id | None = Field(
-        None, description="What the group was assigned by: would its leader rebalance over what differs now?"
+        None,
+        description="The snapshot of the previous assignment, to see whether its changes make the leader rebalance.",
     )
-    bytes_per_s: Weights | None = Field(None, description="What reading each partition in rack is worth.")
-    lag: Weights | None = Field(None, description="Records to read; from the snapshot's group where it is left out.")
+    bytes_per_s: Weights | None = Field(
+        None, description="The rate at which each partition is read, the weight of reads in rack."
+    )
+    lag: Weights | None = Field(
+        None, description="Records that remain to be read; those of the snapshot's group by default."
+    )
     balance: Literal["partitions", "lag", "bytes_per_s"] = Field(
-        "partitions", description="What the optimum makes even among the members."
+        "partitions", description="The load that the optimum balances among members."
     )
     labels: Labels = Field(default_factory=dict)
 

@@ -12,14 +12,14 @@ from app.services.reassignment import LeadersBy, ReplicasBy
 
 
 class Ends(BaseModel):
-    """What the brokers that may receive have: the one with least and the one with most."""
+    """The smallest and the largest load of brokers that may receive replicas."""
 
     smallest: int
     largest: int
 
 
 class ReplicasBalance(Ends):
-    """How even replicas are afterwards. `low` and `high` are the band that was to be kept; null where none was."""
+    """The replica load of brokers after the plan. `low` and `high` are the load band; null without one."""
 
     by: ReplicasBy
     low: int | None
@@ -29,7 +29,7 @@ class ReplicasBalance(Ends):
 
 
 class LeadersBalance(Ends):
-    """How even leaders are afterwards, and the proof of how few of them change for it."""
+    """The leader load of brokers after the plan, and the certificate of the number of leader changes."""
 
     by: LeadersBy
     low: int | None
@@ -44,7 +44,7 @@ class LeadersBalance(Ends):
 
 
 class BalanceDocument(BaseModel):
-    """How even brokers are."""
+    """The balance of brokers."""
 
     replicas: ReplicasBalance
     leaders: LeadersBalance
@@ -62,16 +62,18 @@ class BatchDocument(BaseModel):
 
     partitions: list[MovedPartition]
     count: int
-    moves_data: bool = Field(description="False where only the order of lists changes, and with it preferred leaders.")
+    moves_data: bool = Field(
+        description="False if only the order of replica lists changes, and with it preferred leaders."
+    )
     moved_replicas: int
     moved_bytes: int
     unknown_size_replicas: int
-    max_bytes_in: int = Field(description="The most that one broker takes.")
-    seconds: float | None = Field(description="With a throttle: how long the broker that has most to copy takes.")
+    max_bytes_in: int = Field(description="The largest number of bytes copied to one broker.")
+    seconds: float | None = Field(description="Duration at the throttle, of the broker with the most bytes to copy.")
 
 
 class BrokerMovement(BaseModel):
-    """What a broker gives and takes. Bytes and leaders are of the topics that may move."""
+    """Replicas that a broker receives and sends. Bytes and leaders are of the topics that may move."""
 
     broker: int
     rack: str | None
@@ -88,17 +90,17 @@ class BrokerMovement(BaseModel):
 
 
 class TradeOffPoint(BaseModel):
-    """So much movement buys so much balance: every broker between `low` and `high`."""
+    """The least movement after which the load of every broker is between `low` and `high`."""
 
     low: int
     high: int
     moved_replicas: int
     moved_bytes: int
-    optimal: bool = Field(description="Whether it is proven that no plan within this band moves less.")
+    optimal: bool = Field(description="Whether no plan within this band moves less.")
 
 
 class RelaxedConstraint(BaseModel):
-    """What was asked for and given up."""
+    """A constraint that was relaxed."""
 
     constraint: str
     detail: str
@@ -113,7 +115,7 @@ class Spread(BaseModel):
 
 
 class MeasuresBefore(BaseModel):
-    """What the measures were."""
+    """The measures before the plan."""
 
     rack_safe_share: float | None
     replicas: Spread
@@ -121,12 +123,14 @@ class MeasuresBefore(BaseModel):
 
 
 class ReassignmentPlanDocument(PlanSummary):
-    """A change of a cluster with the least movement, in steps, with its proof."""
+    """A change of a cluster with the least movement, in batches, with its certificate."""
 
     topics: list[PlacedTopic]
     certificate: CertificateDocument
     leader_changes: int
-    not_preferred: int = Field(description="Partitions that are led now by another than the first of their list.")
+    not_preferred: int = Field(
+        description="Partitions that are led by another replica than the preferred leader before the plan."
+    )
     balance: BalanceDocument
     batches: list[BatchDocument]
     fewest_batches: int = Field(description="No schedule of these steps has fewer batches.")

@@ -1,4 +1,4 @@
-"""`/v1/plans/reassignment`: brokers that come and go, factors and racks that change, with the least movement."""
+"""`POST /v1/plans/reassignment`: add and remove brokers, change factors and racks, with the least movement."""
 
 from typing import Annotated
 

@@ -17,7 +17,7 @@ BrokerKey = Annotated[str, Field(pattern=r"^(0|[1-9][0-9]{0,9})$", description="
 
 
 class ToleranceRequest(RequestModel):
-    """So far from the most even that there can be, as a share of its ends."""
+    """A load band around the most balanced one: its lower end × (1 − tolerance) to its upper end × (1 + tolerance)."""
 
     tolerance: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 
@@ -26,7 +26,7 @@ def _word_or_share(value: object) -> str:
     return "word" if isinstance(value, str) else "share"
 
 
-_EVEN = "`tight`: as even as can be; `keep`: only what has to change does; a tolerance: in between. "
+_EVEN = "`tight`: as balanced as possible; `keep`: only necessary changes; a tolerance: in between. "
 EvenReplicas = Annotated[
     Annotated[Literal["tight", "keep"], Tag("word")] | Annotated[ToleranceRequest, Tag("share")],
     Discriminator(_word_or_share),
@@ -38,30 +38,30 @@ EvenLeaders = Annotated[
 
 
 class BalanceFields(RequestModel):
-    """How even brokers are to be."""
+    """The balance constraints of brokers."""
 
     replicas: EvenReplicas | None = Field(
-        None, description=_EVEN + "Left out: `keep`, or `tight` where brokers are added or a budget is set."
+        None, description=_EVEN + "The default is `tight` if brokers are added or a budget is set, `keep` otherwise."
     )
-    replicas_by: ReplicasBy = Field("count", description="What is to be even.")
+    replicas_by: ReplicasBy = Field("count", description="The load that is balanced.")
     leaders: EvenLeaders | None = Field(
         None,
-        description=_EVEN + "`preferred`: lists stay, and whoever is first in one leads. Left out: `keep`, or `tight` "
-        "with leaders_only.",
+        description=_EVEN + "`preferred`: replica lists keep their order, and the first replica leads. The default is "
+        "`tight` with leaders_only, `keep` otherwise.",
     )
-    leaders_by: LeadersBy = Field("count", description="What is to be even.")
+    leaders_by: LeadersBy = Field("count", description="The load that is balanced.")
 
 
 class IsolateFields(RequestModel):
-    """Topics that are to be on these brokers alone."""
+    """Topics whose replicas are restricted to these brokers."""
 
     topics: Annotated[list[TopicName], Field(min_length=1)]
     brokers: Annotated[list[BrokerId], Field(min_length=1)]
-    exclusive: bool = Field(False, description="No other topic is to be on these brokers.")
+    exclusive: bool = Field(False, description="Whether other topics are excluded from these brokers.")
 
 
 class PinFields(RequestModel):
-    """A partition, and where it is to be: the preferred leader first."""
+    """A partition and its replicas, the preferred leader first."""
 
     topic: TopicName
     partition: PartitionId
@@ -69,29 +69,30 @@ class PinFields(RequestModel):
 
 
 class EvacuateFields(RequestModel):
-    """Who is to lead nothing."""
+    """Brokers and racks that lead no partition."""
 
     brokers: list[BrokerId] = Field(default_factory=list)
     racks: list[Rack] = Field(default_factory=list)
 
 
 class BatchFields(RequestModel):
-    """What no batch exceeds; null is no limit."""
+    """The limits of each batch; null is no limit."""
 
-    max_moves_in_per_broker: Number | None = Field(4, description="Replicas that a broker takes in one batch.")
+    max_moves_in_per_broker: Number | None = Field(4, description="Replicas copied to a broker in one batch.")
     max_moves_out_per_broker: Number | None = Field(None, description="Replicas copied from a broker in one batch.")
     max_bytes_in_per_broker: Annotated[int, Field(ge=1, le=INT64_MAX)] | None = Field(
-        None, description="Bytes that a broker takes in one batch, before anything is deleted."
+        None, description="Bytes copied to a broker in one batch; deleted replicas are not subtracted."
     )
     max_partitions: Number | None = None
     max_disk_share: Annotated[float, Field(gt=0, le=1)] | None = Field(
-        None, description="How full a disk may be at any time, where `capacity.disk_bytes` of the broker says its size."
+        None, description="Largest share of a disk in use at any time, for brokers with `capacity.disk_bytes`."
     )
     throttle_bytes_per_s: Annotated[int, Field(ge=1, le=INT64_MAX)] | None = Field(
-        None, description="Of every broker, in and out alike: says how long a batch takes."
+        None, description="Replication throttle of every broker, in and out; batches then have a duration."
     )
     hottest: Literal["last", "first"] = Field(
-        "last", description="When the partitions move that most flows into, or that are largest where that is not told."
+        "last",
+        description="When the partitions with the highest ingress rate move; without rates, the largest ones.",
     )
 
 
@@ -99,57 +100,61 @@ class PlanReassignmentRequest(RequestModel):
     """Changes to a snapshot's cluster, alone or together."""
 
     snapshot_id: Id
-    add_brokers: list[BrokerRequest] = Field(default_factory=list, description="They may exist on paper only.")
+    add_brokers: list[BrokerRequest] = Field(default_factory=list, description="New brokers, which need not exist yet.")
     remove_brokers: list[BrokerId] = Field(default_factory=list)
     replace_brokers: dict[BrokerKey, BrokerId] = Field(
         default_factory=dict,
-        description="By broker its successor, which takes its places. If it is not listed, it is in the same rack.",
+        description="Broker → successor, which gets its replicas. A successor that is in no list is in the same rack.",
     )
     replication_factor: dict[TopicName, Factor] = Field(
-        default_factory=dict, description="By topic; where it is lowered the preferred leader stays."
+        default_factory=dict, description="By topic. If it is lowered, the preferred leader stays."
     )
     partitions: dict[TopicName, Number] = Field(
-        default_factory=dict, description="By topic how many there are to be in all."
+        default_factory=dict, description="By topic, the total number of partitions."
     )
     topics: list[TopicName] | None = Field(
-        None, description="What may move; all where it is left out. The others count where they stay."
+        None, description="Topics whose partitions may move; all by default. Others count where they are."
     )
-    leaders_only: bool = Field(False, description="No replica moves; leaders become even.")
-    fix_offline_replicas: bool = Field(False, description="Nothing stays on brokers that are fenced or down.")
-    repair_racks: bool = Field(
-        True, description="Partitions that span fewer racks than they could are mended; otherwise they may stay so."
-    )
+    leaders_only: bool = Field(False, description="Balance leaders without moving replicas.")
+    fix_offline_replicas: bool = Field(False, description="Move the replicas of fenced and offline brokers.")
+    repair_racks: bool = Field(True, description="Whether partitions that span too few racks are repaired.")
     rack_mode: Literal["enforced", "safe", "disabled"] = Field(
         "enforced",
-        description="`enforced`: a partition spans as many racks as it has replicas, as far as there are racks before "
-        "anyone goes, and every broker needs one; `safe`: the racks that are left, none where some broker has none; "
-        "`disabled`: racks do not count.",
+        description="`enforced`: a partition spans min(replicas, racks) racks of those before brokers are removed, and "
+        "every broker needs a rack; `safe`: of the remaining racks, unconstrained if a broker has no rack; "
+        "`disabled`: racks are not constrained.",
     )
-    max_replicas_per_rack: Number | None = Field(None, description="Of one partition.")
+    max_replicas_per_rack: Number | None = Field(
+        None, description="Upper limit on replicas of one partition in a rack."
+    )
     forbid_brokers: list[BrokerId] = Field(
-        default_factory=list, description="They receive nothing that is new to them."
+        default_factory=list, description="Brokers that receive no further replicas."
     )
     isolate: Annotated[list[IsolateFields], Field(max_length=1000)] = Field(default_factory=list)
-    pins: list[PinFields] = Field(default_factory=list, description="They stand above the rule of racks.")
+    pins: list[PinFields] = Field(
+        default_factory=list, description="Partitions with given replicas; they override the rack constraint."
+    )
     evacuate_leaders: EvacuateFields = Field(default_factory=EvacuateFields)
     balance: BalanceFields = Field(default_factory=BalanceFields)
     ingress_bytes_per_s: dict[TopicName, Rate | list[Rate]] | None = Field(
-        None, description="By topic what flows into all of it, or into each of its partitions as they are afterwards."
+        None, description="By topic, the ingress rate of the topic, or of each partition of the plan."
     )
     minimise: Literal["bytes", "replicas"] = "bytes"
-    max_moved_bytes: Bytes | None = Field(None, description="A budget: the best balance that it pays for.")
-    trade_off: bool = Field(False, description="Also answer a table of movement against balance.")
+    max_moved_bytes: Bytes | None = Field(
+        None, description="Upper limit on moved bytes; the plan is the most balanced one within it."
+    )
+    trade_off: bool = Field(False, description="Whether the answer has a table of movement against balance.")
     unknown_sizes: Literal["estimate"] | None = Field(
-        None, description="`estimate`: partitions of unknown size are as large as others of their topic."
+        None, description="`estimate`: a partition of unknown size has the mean size of its topic's partitions."
     )
     on_conflict: Literal["refuse", "relax"] = Field(
-        "refuse", description="`relax`: plan the nearest that there is, and say in `relaxed` what was given up."
+        "refuse", description="`relax`: relax constraints that conflict, and list them in `relaxed`."
     )
     running_reassignment: Literal["refuse", "merge"] = Field(
-        "refuse", description="`merge`: partitions that are on their way already are taken to be where they go."
+        "refuse", description="`merge`: partitions that are being reassigned are planned from their target replicas."
     )
     deadline_s: Annotated[float, Field(gt=0, le=86_400, allow_inf_nan=False)] | None = Field(
-        None, description="Answer the best that was found by then, with its gap."
+        None, description="Time limit of the solver; then the best plan so far is the answer, with its gap."
     )
     batches: BatchFields = Field(default_factory=BatchFields)
     labels: Labels = Field(default_factory=dict)

@@ -9,7 +9,7 @@ from app.api.snapshots import WarningDocument
 
 
 class ClientTasksDocument(BaseModel):
-    """One client's tasks, ascending. `standby` is what Kafka sends, in which `warmup` is the part that catches up."""
+    """One client's tasks, ascending. `standby` includes `warmup`, as in the assignment that Kafka sends."""
 
     active: list[str]
     standby: list[str]
@@ -25,7 +25,7 @@ class SharedValueDocument(BaseModel):
 
 
 class TaskDocument(BaseModel):
-    """A task, who has it, and whether its copies are apart; `ideal` is null of a task without state."""
+    """A task, its clients, and whether its copies differ in every tag; `ideal` is null for a stateless task."""
 
     task: str
     active: str | None
@@ -39,7 +39,7 @@ class TaskDocument(BaseModel):
 
 
 class TagDocument(BaseModel):
-    """A tag, how many clients have each of its values, and how many values each task's copies need."""
+    """A tag, the number of clients with each value, and the number of values that a task's copies need."""
 
     tag: str
     values: dict[str, int]
@@ -49,14 +49,14 @@ class TagDocument(BaseModel):
 
 
 class PromotedTask(BaseModel):
-    """A task that goes on elsewhere, and the smallest lag of those that take it up; null if it is unknown."""
+    """A task that another copy takes over, and the smallest lag of its copies; null if it is unknown."""
 
     task: str
     survivor_lag: int | None
 
 
 class LossDocument(BaseModel):
-    """What goes with some clients: stateful tasks restored from nothing, taken up by a copy, stateless ones moved."""
+    """The effect of losing clients: tasks without a copy, tasks that a copy takes over, and moved stateless tasks."""
 
     clients: int
     without_survivor: list[str]
@@ -65,7 +65,7 @@ class LossDocument(BaseModel):
 
 
 class CountDocument(BaseModel):
-    """How even clients' counts are."""
+    """The balance of clients."""
 
     min: int
     max: int
@@ -74,7 +74,7 @@ class CountDocument(BaseModel):
 
 
 class ReadsDocument(BaseModel):
-    """Partitions read, those of them across racks, and those of which that is not known."""
+    """Partitions read, those read across racks, and those whose racks are unknown."""
 
     partitions: int
     cross_rack: int
@@ -82,7 +82,7 @@ class ReadsDocument(BaseModel):
 
 
 class ClientLoadDocument(BaseModel):
-    """What one client has. `sources` are read by its active tasks, `changelogs` by its standbys and warm-ups."""
+    """The load of one client. Active tasks read `sources`; standbys and warm-ups read `changelogs`."""
 
     process_id: str
     capacity: int
@@ -96,7 +96,7 @@ class ClientLoadDocument(BaseModel):
 
 
 class StreamsLoadsDocument(BaseModel):
-    """How even the application is, and what crosses racks."""
+    """The balance of clients, and their reads across racks."""
 
     active: CountDocument
     standby: CountDocument
@@ -107,7 +107,7 @@ class StreamsLoadsDocument(BaseModel):
 
 
 class TaskMovementDocument(BaseModel):
-    """What moves from where tasks were, and how many copies of state have to be made for it."""
+    """Tasks that change clients, and the copies of state that have to be restored."""
 
     active_kept: int
     active_moved: int
@@ -117,7 +117,7 @@ class TaskMovementDocument(BaseModel):
 
 
 class TaskViolationDocument(BaseModel):
-    """One way in which the assignment is illegal or fragile; the first tasks are named."""
+    """One way in which the assignment is illegal or fragile; the first tasks are listed."""
 
     code: str
     severity: Literal["illegal", "fragile"]
@@ -141,7 +141,7 @@ class RackAwareDocument(BaseModel):
 
 
 class StandbyQualityDocument(BaseModel):
-    """How good standbys are, most important first. `imbalance` is the sum over clients of standbys² / threads."""
+    """The quality of standbys, most important first. `imbalance` is the sum over clients of standbys² / threads."""
 
     missing: int
     ideal: int
@@ -152,7 +152,7 @@ class StandbyQualityDocument(BaseModel):
 
 
 class StandbyCertificateDocument(BaseModel):
-    """What no standbys with as many ideal tasks and distinct values can be better than."""
+    """Lower bounds for standbys with as many ideal tasks and distinct values."""
 
     imbalance_bound: float
     restored_bound: int
@@ -162,7 +162,7 @@ class StandbyCertificateDocument(BaseModel):
 
 
 class BestStandbysDocument(BaseModel):
-    """The best standbys for the active tasks as they are, by client, and how the assignor's own compare."""
+    """The best standbys for the given active tasks, by client, compared with the assignor's."""
 
     standby: dict[str, list[str]]
     differing_tasks: list[str]
@@ -172,7 +172,7 @@ class BestStandbysDocument(BaseModel):
 
 
 class AdditionDocument(BaseModel):
-    """The fewest clients that make every task's ideal possible, by tag values; null is one that no client has yet."""
+    """The fewest additional clients with which every task can be ideal, by tag values; null is a new value."""
 
     clients: list[dict[str, str | None]]
     new_values: dict[str, int]
@@ -181,7 +181,7 @@ class AdditionDocument(BaseModel):
 
 
 class StreamsRebalanceDocument(BaseModel):
-    """One rebalance of a step. `not_running` are tasks that have to be restored first, as no client has their state."""
+    """One rebalance of a step. `not_running` are tasks whose state has to be restored first."""
 
     cause: Literal["left", "joined", "restarted", "probing", "nothing"]
     active_moved: int
@@ -191,7 +191,7 @@ class StreamsRebalanceDocument(BaseModel):
 
 
 class StreamsStepDocument(BaseModel):
-    """One event, or one client's part in a rolling deploy, and the application once it has settled."""
+    """One event, or the restart of one client in a rolling deploy, and the application after it has settled."""
 
     event_index: int
     event: dict[str, Any]
@@ -209,7 +209,7 @@ class StreamsStepDocument(BaseModel):
 
 
 class StreamsPlanDocument(PlanSummary):
-    """Where the tasks of an application land. Lists of tasks are by subtopology and partition."""
+    """The assignment of an application. Lists of tasks are sorted by subtopology and partition."""
 
     assignor: str
     protocol: Literal["classic"]

@@ -1,4 +1,4 @@
-"""What may happen to a Streams application, as requests write it."""
+"""The events of a Streams application in a request."""
 
 from typing import Annotated
 
@@ -8,21 +8,23 @@ from app.api.fields import GroupString, Int32, Int64, Name, Rack, one_name
 from app.api.fields import Request as RequestModel
 
 TagKey = Annotated[str, Field(min_length=1, max_length=249)]
-Behind = Annotated[Int64, Field(ge=0, description="Offsets that a client has missed of each task when it is back.")]
+Behind = Annotated[Int64, Field(ge=0, description="Offsets by which each task of a client lags after its restart.")]
 
 
 class RollingDeployment(RequestModel):
     """Every client restarts, one after another."""
 
-    keeps_state: bool = Field(True, description="Whether a client finds its state directory again.")
+    keeps_state: bool = Field(True, description="Whether a client still has its state directory after the restart.")
     behind: Behind = 0
-    outlasts_session: bool = Field(True, description="Whether the group rebalances while a client is away.")
+    outlasts_session: bool = Field(
+        True, description="Whether the restart exceeds the session timeout, so that the group rebalances."
+    )
 
 
 class Deployment(RequestModel):
     """All clients restart together."""
 
-    keeps_state: bool = Field(True, description="Whether clients find their state directories again.")
+    keeps_state: bool = Field(True, description="Whether clients still have their state directories after the restart.")
     behind: Behind = 0
 
 
@@ -43,7 +45,7 @@ class JoiningClient(RequestModel):
 
 
 class RollingDeployRequest(RequestModel):
-    """A deploy, client by client: a step each."""
+    """A rolling deploy, a step for each client."""
 
     rolling_deploy: RollingDeployment
 
@@ -55,19 +57,19 @@ class DeployAtOnceRequest(RequestModel):
 
 
 class LoseClientRequest(RequestModel):
-    """A client dies."""
+    """A client is lost."""
 
     lose_client: GroupString
 
 
 class LoseTagRequest(RequestModel):
-    """All clients with a value of a tag die together: a zone, a cluster."""
+    """All clients with a value of a tag, such as a zone, are lost together."""
 
     lose_tag: TagValue
 
 
 class LoseClientsRackRequest(RequestModel):
-    """All clients of a rack die together."""
+    """All clients of a rack are lost together."""
 
     lose_rack: Annotated[Rack, Field(min_length=1)]
 
@@ -79,7 +81,7 @@ class ScaleOutRequest(RequestModel):
 
 
 class ScaleInRequest(RequestModel):
-    """Clients leave for good, together."""
+    """Clients are removed together."""
 
     scale_in: Annotated[list[GroupString], Field(min_length=1)]
 

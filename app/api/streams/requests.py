@@ -22,7 +22,7 @@ Lag = Annotated[Int64, Field(ge=-3, description="−2: it runs the task; −3: u
 class StreamsClientRequest(RequestModel):
     """One instance of the application."""
 
-    process_id: GroupString | None = Field(None, description="A UUID; or a name, where all clients have names.")
+    process_id: GroupString | None = Field(None, description="A UUID; or a name, if all clients have names.")
     subscription_info: Annotated[str, Field(max_length=10_000_000)] | None = Field(
         None,
         description="The user data of its subscription, in base64, versions 1–11: process id, tags and previous tasks.",
@@ -32,40 +32,38 @@ class StreamsClientRequest(RequestModel):
     rack_id: Rack | None = Field(None, description="`client.rack` of its consumers.")
     previous_active: list[TaskName] = Field(default_factory=list)
     previous_standby: list[TaskName] = Field(default_factory=list)
-    lags: dict[TaskName, Lag] = Field(default_factory=dict, description="Offsets that it is behind, by stateful task.")
+    lags: dict[TaskName, Lag] = Field(
+        default_factory=dict, description="By stateful task, the offsets by which the client lags."
+    )
     default_lag: Annotated[Int64, Field(ge=0)] | None = Field(
         None,
-        description="Of the stateful tasks that `lags` leaves out. Without it a client is at the end of what it had "
-        "before, and has nothing of all else.",
+        description="The lag of stateful tasks that are not in `lags`. By default a client has all state of its "
+        "previous tasks, and no state of others.",
     )
 
 
 class SubtopologyRequest(RequestModel):
-    """A subtopology: what its tasks read, and what they restore their state from."""
+    """A subtopology: the source topics of its tasks, and the changelogs of their state."""
 
     id: Annotated[Int32, Field(ge=0)]
     source_topics: list[TopicName]
     changelog_topics: list[TopicName] = Field(default_factory=list)
-    is_stateful: bool | None = Field(None, description="Where it is left out: whether it has changelogs.")
+    is_stateful: bool | None = Field(None, description="By default, whether it has changelogs.")
 
 
 class PlanStreamsRequest(RequestModel):
     """An application: its tasks and its clients."""
 
     topology: Annotated[str, Field(min_length=1)] | None = Field(
-        None, description="What `Topology#describe()` prints, in place of `subtopologies`."
+        None, description="The output of `Topology#describe()`, in place of `subtopologies`."
     )
-    application_id: TopicName | None = Field(
-        None, description="`application.id`, which the topics begin with that Kafka Streams makes itself."
-    )
+    application_id: TopicName | None = Field(None, description="`application.id`, the prefix of internal topics.")
     tasks: list[TaskName] | None = Field(
-        None, description="Where they are left out: one for each partition that a subtopology reads."
+        None, description="By default, one for each partition that a subtopology reads."
     )
-    stateful_tasks: list[TaskName] | None = Field(
-        None, description="Where they are left out: those of stateful subtopologies."
-    )
+    stateful_tasks: list[TaskName] | None = Field(None, description="By default, those of stateful subtopologies.")
     subtopologies: list[SubtopologyRequest] | None = Field(
-        None, description="What tasks read; racks of partitions (KIP-925) are not known without."
+        None, description="The topics of tasks, which KIP-925 needs for the racks of partitions."
     )
     snapshot_id: Id | None = None
     brokers: list[BrokerRequest] | None = None
@@ -82,12 +80,12 @@ class PlanStreamsRequest(RequestModel):
     rack_aware_assignment_strategy: Literal[tuple(strategy.value for strategy in RackAwareStrategy)] = "none"  # type: ignore[valid-type] # the core decides
     traffic_cost: Cost | None = Field(None, description="`rack.aware.assignment.traffic_cost`")
     non_overlap_cost: Cost | None = Field(None, description="`rack.aware.assignment.non_overlap_cost`")
-    state_bytes: dict[TaskName, Bytes] | None = Field(None, description="Of one copy of a task's state.")
+    state_bytes: dict[TaskName, Bytes] | None = Field(None, description="Bytes of one copy of a task's state.")
     changelog_offsets: dict[TaskName, Bytes] | None = Field(
-        None, description="What restoring all of a task's state takes; a million where it is left out."
+        None, description="Offsets to restore for all of a task's state; a million by default."
     )
     events: list[StreamsEventRequest] = Field(
-        default_factory=list, description="What happens once the plan holds, in order."
+        default_factory=list, description="Events after the plan has been applied, in order."
     )
     labels: Labels = Field(default_factory=dict)
 

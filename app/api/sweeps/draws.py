@@ -8,13 +8,12 @@ from app.api.clusters import BrokerRequest
 from app.api.fields import Id, Int32, Labels, Seed
 from app.api.fields import Request as RequestModel
 from app.api.replicas import NewTopicRequest
-from app.api.sweeps.fields import KnownKind
+from app.api.sweeps.fields import KnownKind, Submission
 from app.core.replicas.registry import PLACEMENTS
-from app.services.sweeps import SweepRequest
 
 
 class SeedsRequest(RequestModel):
-    """`count` consecutive seeds; scenario i is placed with `first` + i."""
+    """`count` consecutive seeds; scenario i has the seed `first` + i."""
 
     first: Seed = 0
     count: Annotated[Int32, Field(ge=1)]
@@ -26,7 +25,7 @@ class DrawsChanges(RequestModel):
     seeds: SeedsRequest | None = None
 
 
-class DrawsSweepRequest(DrawsChanges):
+class DrawsSweepRequest(Submission, DrawsChanges):
     """A sweep over seeds: topics on brokers, placed with each seed as a controller would place them."""
 
     kind: Annotated[Literal["placement_draws"], KnownKind]
@@ -39,8 +38,3 @@ class DrawsSweepRequest(DrawsChanges):
     )
     seeds: SeedsRequest
     labels: Labels = Field(default_factory=dict)
-
-    def service(self) -> SweepRequest:
-        """The service's request; absent fields have their defaults."""
-        definition = self.model_dump(mode="json", exclude_none=True, exclude={"kind", "labels"})
-        return SweepRequest(self.kind, definition, self.labels)

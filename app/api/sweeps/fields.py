@@ -6,7 +6,7 @@ from pydantic import BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
 from app.api.fields import Request as RequestModel
-from app.services.sweeps import KINDS
+from app.services.sweeps import KINDS, SweepRequest
 
 DEFAULT_KIND = "capacity"
 """The kind of a request without `kind`."""
@@ -26,6 +26,15 @@ def _known(kind: object) -> object:
 
 KnownKind = BeforeValidator(_known)
 """Lists every kind if a body has an unknown one; the literal of a model would list its own alone."""
+
+
+class Submission(RequestModel):
+    """Base of the requests of sweeps: all fields but `kind` and `labels` are the definition."""
+
+    def service(self) -> SweepRequest:
+        """The service's request; absent fields have their defaults."""
+        definition = self.model_dump(mode="json", exclude_none=True, by_alias=True)
+        return SweepRequest(definition.pop("kind"), definition, definition.pop("labels"))
 
 
 AxisName = Annotated[str, Field(min_length=1, max_length=600)]

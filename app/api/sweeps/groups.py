@@ -7,8 +7,7 @@ from pydantic import Field
 from app.api.fields import GroupString, Id, Int32, Labels, Seed
 from app.api.fields import Request as RequestModel
 from app.api.groups import AssignorName
-from app.api.sweeps.fields import KnownKind
-from app.services.sweeps import SweepRequest
+from app.api.sweeps.fields import KnownKind, Submission
 
 Numbers = Annotated[list[Annotated[Int32, Field(ge=0, le=10_000)]], Field(min_length=1, max_length=1000)]
 
@@ -21,7 +20,7 @@ class GroupsChanges(RequestModel):
     members_added: Numbers | None = None
 
 
-class GroupsSweepRequest(GroupsChanges):
+class GroupsSweepRequest(Submission, GroupsChanges):
     """A sweep over groups: each under every assignor, with members lost and members added."""
 
     kind: Annotated[Literal["consumer_groups"], KnownKind]
@@ -44,8 +43,3 @@ class GroupsSweepRequest(GroupsChanges):
     )
     seed: Seed = Field(0, description="Decides which members are lost.")
     labels: Labels = Field(default_factory=dict)
-
-    def service(self) -> SweepRequest:
-        """The service's request; absent fields have their defaults."""
-        definition = self.model_dump(mode="json", exclude_none=True, exclude={"kind", "labels"})
-        return SweepRequest(self.kind, definition, self.labels)

@@ -7,9 +7,8 @@ from pydantic import Field
 from app.api.fields import Int32, Labels
 from app.api.fields import Request as RequestModel
 from app.api.keys import Count, PartitionerName
-from app.api.sweeps.fields import KnownKind
+from app.api.sweeps.fields import KnownKind, Submission
 from app.core.keys.partitioners import PARTITIONERS
-from app.services.sweeps import SweepRequest
 
 Printable = Annotated[str, Field(min_length=1, max_length=4096, pattern=r"^[^\x00-\x1f\x7f]*$")]
 Partitioners = Annotated[list[PartitionerName], Field(min_length=1, max_length=len(PARTITIONERS))]
@@ -50,7 +49,7 @@ class KeySkewChanges(RequestModel):
     heaviest: Heaviest | None = None
 
 
-class KeySkewSweepRequest(KeySkewChanges):
+class KeySkewSweepRequest(Submission, KeySkewChanges):
     """A sweep over a dataset of keys: a scenario is a partitioner at a partition count."""
 
     kind: Annotated[Literal["key_skew"], KnownKind]
@@ -64,8 +63,3 @@ class KeySkewSweepRequest(KeySkewChanges):
     )
     heaviest: Heaviest = Field(20, description="The number of heaviest keys to list.")
     labels: Labels = Field(default_factory=dict)
-
-    def service(self) -> SweepRequest:
-        """The service's request; absent fields have their defaults."""
-        definition = self.model_dump(mode="json", exclude_none=True, exclude={"kind", "labels"})
-        return SweepRequest(self.kind, definition, self.labels)

@@ -7,8 +7,7 @@ from pydantic import Field
 from app.api.fields import Id, Labels, Rack, TopicName
 from app.api.fields import Request as RequestModel
 from app.api.reassignment import EvenReplicas
-from app.api.sweeps.fields import ChangeAxes, KnownKind
-from app.services.sweeps import SweepRequest
+from app.api.sweeps.fields import ChangeAxes, KnownKind, Submission
 
 
 class SweepBalance(RequestModel):
@@ -33,7 +32,7 @@ class ReassignmentChanges(RequestModel):
     )
 
 
-class ReassignmentSweepRequest(ReassignmentChanges):
+class ReassignmentSweepRequest(Submission, ReassignmentChanges):
     """A sweep over changes of a cluster: a broker removed, brokers added, and what moves."""
 
     kind: Annotated[Literal["reassignment"], KnownKind]
@@ -52,8 +51,3 @@ class ReassignmentSweepRequest(ReassignmentChanges):
         "`disabled`: racks are not constrained.",
     )
     labels: Labels = Field(default_factory=dict)
-
-    def service(self) -> SweepRequest:
-        """The service's request; absent fields have their defaults."""
-        definition = self.model_dump(mode="json", exclude_none=True, by_alias=True, exclude={"kind", "labels"})
-        return SweepRequest(self.kind, definition, self.labels)

@@ -1,7 +1,7 @@
 """`/v1/sweeps`: thousands of scenarios, scored on Spark, ranked and stored."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from threading import Event
 from typing import Annotated, Literal
 from uuid import UUID
@@ -16,6 +16,7 @@ from app.api.auth import principal
 from app.api.dependencies import RequestLimits, Uow, json_only
 from app.api.fields import Id
 from app.api.idempotency import OnceOnly
+from app.api.negotiation import json_response
 from app.api.pagination import PageSize, PageToken, id_of_token, token_of_id
 from app.api.problems import responses
 from app.api.sweeps.documents import (
@@ -32,7 +33,6 @@ from app.store.sweeps import Sweep
 
 router = APIRouter(prefix="/v1/sweeps", tags=["sweeps"])
 
-JSON = "application/json"
 POLL_EVERY_S, KEEP_ALIVE_S = 0.5, 15.0
 
 May = Annotated[str, Security(principal, scopes=["read"])]
@@ -112,7 +112,7 @@ def list_sweeps(
     """Page through the sweeps."""
     page = uow.sweeps.page(kind=kind, state=state, before=id_of_token(page_token), size=page_size)
     token = token_of_id(page.items[-1].id) if page.has_more else None
-    return _json({"items": [_document(uow, sweep) for sweep in page.items], "next_page_token": token})
+    return json_response({"items": [_document(uow, sweep) for sweep in page.items], "next_page_token": token})
 
 
 @router.get(
@@ -127,7 +127,7 @@ def get(uow: Uow, sweep_id: SweepId) -> Response:
     """The sweep's state, scored scenarios, rate per second, seconds left, and definition."""
     sweep = uow.sweeps.get(sweep_id)
     headers = {} if sweep.has_ended else {"Retry-After": "1"}
-    return _json(_document(uow, sweep) | {"definition": sweeps.definition(sweep)}, headers=headers)
+    return json_response(_document(uow, sweep) | {"definition": sweeps.definition(sweep)}, headers=headers)
 
 
 @router.get(
@@ -161,7 +161,7 @@ def events(request: Request, uow: Uow, sweep_id: SweepId, _: May) -> Response:
 )
 def cancel(uow: Uow, sweep_id: SweepId) -> Response:
     """End the sweep within seconds, in Spark as well. Scored scenarios stay; a sweep that has ended is not changed."""
-    return _json(_document(uow, sweeps.cancel(uow, sweep_id)))
+    return json_response(_document(uow, sweeps.cancel(uow, sweep_id)))
 
 
 @router.post(
@@ -221,7 +221,11 @@ async def _progress_events(
         if seen != last:
             last, silent_s = seen, 0.0
             name = document["state"] if has_ended else "progress"
-            yield f"event: {name}\nid: {document['done']}\ndata: ".encode() + _dumped(document) + b"\n\n"
+            yield (
+                f"event: {name}\nid: {document['done']}\ndata: ".encode()
+                + orjson.dumps(document, option=orjson.OPT_UTC_Z)
+                + b"\n\n"
+            )
         if has_ended:
             return
         await asyncio.sleep(POLL_EVERY_S)
@@ -232,17 +236,12 @@ async def _progress_events(
 
 
 def _document(uow: UnitOfWork, sweep: Sweep) -> dict[str, object]:
-    return sweeps.document(sweep, uow.sweeps.progress(sweep.id))
+    progress = uow.sweeps.progress(sweep.id)
+    document: dict[str, object] = {name: getattr(sweep, name, None) for name in SweepDocument.model_fields}
+    left = sweeps.seconds_left(sweep, progress)
+    return document | {"done": progress.done, "rate_per_s": progress.rate_per_s, "seconds_left": left}
 
 
 def _accepted(uow: UnitOfWork, sweep: Sweep) -> Response:
     headers = {"Location": f"/v1/sweeps/{sweep.id}", "Retry-After": "1"}
-    return _json(_document(uow, sweep), status=202, headers=headers)
-
-
-def _dumped(document: object) -> bytes:
-    return orjson.dumps(document, option=orjson.OPT_UTC_Z)
-
-
-def _json(document: object, *, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    return Response(_dumped(document), status, headers=dict(headers or {}), media_type=JSON)
+    return json_response(_document(uow, sweep), status=202, headers=headers)

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
-import orjson
 from fastapi import APIRouter, Query, Request, Response, Security
 from pydantic import Field
 
@@ -13,7 +12,7 @@ from app.api.dependencies import RequestLimits, Uow
 from app.api.fields import Id
 from app.api.groups import GroupPlanDocument
 from app.api.idempotency import OnceOnly
-from app.api.negotiation import chosen
+from app.api.negotiation import chosen, json_response
 from app.api.pagination import PageSize, PageToken, place_of_token, token_of_place
 from app.api.plan_documents import PlanDocument
 from app.api.planned import created
@@ -99,7 +98,7 @@ def scenarios(
         return Response(TABLES[media_type](_all(page, sort), columns), media_type=media_type)
     items, has_more = page(place_of_token(page_token), page_size)
     token = token_of_place(_place(items[-1], sort)) if has_more else None
-    return _json({"items": items, "next_page_token": token})
+    return json_response({"items": items, "next_page_token": token})
 
 
 @router.get(
@@ -112,7 +111,7 @@ def scenarios(
 )
 def scenario(uow: Uow, sweep_id: SweepId, index: examples.ScenarioIndex) -> Response:
     """Return all figures of one scenario."""
-    return _json(results.one(uow, sweep_id, index))
+    return json_response(results.one(uow, sweep_id, index))
 
 
 @router.post(
@@ -170,7 +169,7 @@ def summary(
     """Least, mean, median, 95th percentile (nearest rank), largest and a histogram of every figure of the sweep's kind,
     over all that has been scored, or over the scenarios of some axes' values.
     """
-    return _json(results.summary(uow, sweep_id, ScenarioFilter(feasible, _named_axes(axis))))
+    return json_response(results.summary(uow, sweep_id, ScenarioFilter(feasible, _named_axes(axis))))
 
 
 @router.get(
@@ -186,7 +185,7 @@ def front(uow: Uow, sweep_id: SweepId) -> Response:
 
     Of capacity sweeps; other kinds have no objective, and a summary.
     """
-    return _json({"items": results.front(uow, sweep_id)})
+    return json_response({"items": results.front(uow, sweep_id)})
 
 
 @router.get(
@@ -202,7 +201,7 @@ def best(uow: Uow, sweep_id: SweepId) -> Response:
 
     Of capacity sweeps; other kinds have no objective, and a summary.
     """
-    return _json(results.best(uow, sweep_id))
+    return json_response(results.best(uow, sweep_id))
 
 
 @router.get(
@@ -219,7 +218,7 @@ def comparison(
     against: Annotated[Id, Query(description="Another sweep.", examples=[str(examples.EXAMPLE_SWEEP_ID)])],
 ) -> Response:
     """Return the best scenario of each of two capacity sweeps, and the number of acceptable scenarios."""
-    return _json(results.compared(uow, sweep_id, against))
+    return json_response(results.compared(uow, sweep_id, against))
 
 
 def _named_axes(pairs: Sequence[str] | None) -> dict[str, str]:
@@ -240,7 +239,3 @@ def _all(
 def _place(row: Mapping[str, Any], sort: str) -> tuple[float | None, int]:
     value = None if sort == "index" else row.get(sort)
     return (None if value is None else float(value)), int(row["index"])
-
-
-def _json(document: object) -> Response:
-    return Response(orjson.dumps(document), media_type=JSON)

@@ -182,7 +182,7 @@ def make_plan(
             site = Site(site.cluster, site.snapshot_id, site.content_hash, _site(uow, previous, ()))
         uow.release()  # the connection, which planning does without
         new = _draft(planner, request, site, Allowance(limits, is_job=is_job))
-        plan = Plan(uow.plans.keep(new, plan_id=plan_id), tuple(new.placements))
+        plan = Plan(uow.plans.store(new, plan_id=plan_id), tuple(new.placements))
         outcome.succeed(new, outcomes.gap_of(new.answer, planner.certificate_path))
     return plan
 

@@ -135,7 +135,7 @@ def _require_known(request: ReassignmentRequest, everyone: Mapping[int, Broker])
         if rack not in racks:
             shown = ", ".join(sorted(rack for rack in racks if rack is not None)) or "none"
             path = ("evacuate_leaders", "racks", place)
-            raise UnknownRack(f"no broker stands in the rack {rack}; the racks are {shown}", path=path, value=rack)
+            raise UnknownRack(f"no broker is in the rack {rack}; the racks are {shown}", path=path, value=rack)
 
 
 def _named(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, int]]:
@@ -196,7 +196,7 @@ def _of_successors(request: ReassignmentRequest, everyone: Mapping[int, Broker])
         was, now = everyone[old].rack, everyone[new].rack
         if was is not None and now is not None and was != now:
             detail = (
-                f"broker {new} stands in {now}, and broker {old}, which it replaces, in {was}: it gets those replicas "
-                "of which the partition has no other in its rack, and the rest go elsewhere"
+                f"broker {new} is in {now}, and broker {old}, which it replaces, in {was}: it gets the replicas of "
+                "partitions that have no other replica in its rack; the others move to other brokers"
             )
             yield Caution("replacement_in_another_rack", detail, (old, new))

@@ -86,7 +86,7 @@ def irreducible_conflict(requirement: Requirement, brokers: BrokerTable) -> list
 
 
 def refusal(
-    requirement: Requirement, brokers: BrokerTable, *, factor_is_asked: bool
+    requirement: Requirement, brokers: BrokerTable, *, factor_is_requested: bool
 ) -> InvalidReplicationFactor | NotFeasible:
     """The failure that names the conflict and what would lift it."""
     conflict = irreducible_conflict(requirement, brokers)
@@ -97,13 +97,13 @@ def refusal(
             f"replication factor {requirement.factor} on topic {requirement.topic} needs {requirement.factor} brokers; "
             f"{there} exist",
             kafka=KafkaError("InvalidReplicationFactorException"),
-            path=path if factor_is_asked else (),
+            path=path if factor_is_requested else (),
             value=requirement.factor,
             limit=there,
         )
     names = {demand.name for demand in conflict}
     documents = [demand.as_json() for demand in conflict]
-    if factor_is_asked:
+    if factor_is_requested:
         words = f"topic {requirement.topic} is to have {requirement.factor} replicas of each partition"
         documents.append(Demand(FACTOR, path, words, "").as_json())
     lifts = [demand.lifted_by for demand in conflict] + [f"a smaller replication factor of {requirement.topic}"]
@@ -132,7 +132,7 @@ def _detail(requirement: Requirement, brokers: BrokerTable, names: Set[str]) -> 
                 else _counted(there, "is left", "are left")
             )
             return f"{needed} racks are needed for {what} at {replicas}; {left}{_lost(brokers, free, names)}"
-        return f"{replicas} leave room for {int(np.minimum(free, most).sum())} replicas; {what} is asked for"
+        return f"{replicas} allow {int(np.minimum(free, most).sum())} replicas; {what} is requested"
     if RACK_RULE in names:
         left = _counted(there, "is left", "are left")
         return f"{requirement.racks_to_span} racks are needed for {what}; {left}{_lost(brokers, free, names)}"

@@ -80,7 +80,7 @@ class EligibleBrokers:
         """(brokers,) bool, brokers that may receive replicas under these constraints; None is all of them."""
         constraints = self.everything if active is None else active
         eligible = self._allowed(group, constraints)
-        for name, mask in self._kept_out():
+        for name, mask in self._exclusions():
             if name in constraints:
                 eligible &= ~mask
         return eligible
@@ -101,7 +101,7 @@ class EligibleBrokers:
                 eligible &= ~self._isolated[at]
         return eligible
 
-    def _kept_out(self) -> Iterator[tuple[str, Bools]]:
+    def _exclusions(self) -> Iterator[tuple[str, Bools]]:
         brokers = self._brokers
         yield "offline", brokers.is_offline
         yield "forbid_brokers", brokers.is_forbidden
@@ -116,12 +116,12 @@ class EligibleBrokers:
             "replace_brokers": (("replace_brokers",), "are replaced", "a successor that the rack rule has room for"),
             "remove_brokers": (("remove_brokers",), "are removed", "fewer of remove_brokers, or brokers to add there"),
         }
-        masks = dict(self._kept_out())
+        masks = dict(self._exclusions())
         for name in ("offline", "forbid_brokers"):
             yield from self._demand(name, masks[name], *texts[name])
         for at, isolated in enumerate(self._request.isolate):
             names, these = ", ".join(isolated.topics[:5]), self._brokers.named(self._isolated[at])
-            words = f"{names} may be on brokers {these} alone" + (", and nobody else there" * isolated.exclusive)
+            words = f"{names} may be on brokers {these} alone" + (", and no other topic is" * isolated.exclusive)
             lift = f"more brokers in /isolate/{at}/brokers"
             yield Demand(f"isolate/{at}", ("isolate", at, "brokers"), words, lift)
         for name in ("replace_brokers", "remove_brokers"):
@@ -224,8 +224,8 @@ def _made(
             row, kind = short.row, kinds.kinds[short.kind]
             requirement = _wanted(request, brokers, scope, places, kinds, short.kind, homes[row])
             if request.on_conflict == "refuse" or (short.what == "brokers" and short.there == 0):
-                factor_is_asked = requirement.topic in request.replication_factor
-                raise refusal(requirement, brokers, factor_is_asked=factor_is_asked) from None
+                factor_is_requested = requirement.topic in request.replication_factor
+                raise refusal(requirement, brokers, factor_is_requested=factor_is_requested) from None
             if short.what == "racks":
                 rule = replace(rule, to_span=short.there)
                 relaxed.add(RACK_RULE, "", f"partitions span the {short.there} racks that are left")

@@ -49,7 +49,7 @@ _BOOTSTRAP = "--bootstrap-server localhost:9092"
 _REASSIGN = f"kafka-reassign-partitions.sh {_BOOTSTRAP} --reassignment-json-file"
 _ELECT = f"kafka-leader-election.sh {_BOOTSTRAP} --election-type preferred --path-to-json-file leader-election.json"
 _NEW_STAY = "Partitions that were created stay: Kafka removes none."
-_IN_ORDER = "Do this in order, and begin nothing before what stands above it is complete."
+_IN_ORDER = "Run these steps in order; complete each one before the next."
 _BACK = [
     "To go back, execute and verify the rollback file of each batch that was begun in the same way, the last one",
     "first, or rollback.json for all of them at once. Do not rely on --cancel: it restores which brokers have",

@@ -96,7 +96,7 @@ def _check_options(request: ReplicasRequest) -> None:
     for name, value in request.options.items():
         _, algorithms = PLACEMENT_OPTIONS[name]
         if value is not None and request.algorithm not in algorithms:
-            detail = f"{name} goes with the algorithm {' or '.join(algorithms)}; {request.algorithm} is asked for"
+            detail = f"{name} goes with the algorithm {' or '.join(algorithms)}; {request.algorithm} is requested"
             raise ConflictingFields(detail, path=(name,), algorithm=request.algorithm)
     options = PLACEMENTS[request.algorithm].options
     if options is None:

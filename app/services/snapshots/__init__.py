@@ -9,8 +9,8 @@ from app.services.snapshots.records import (
     check_brokers,
     first_repeated,
     is_fresh,
-    keep,
     load,
     require_distinct,
     require_unchanged,
+    store,
 )

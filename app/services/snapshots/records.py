@@ -24,7 +24,7 @@ from app.store.database import UnitOfWork
 from app.store.snapshots import Snapshot
 
 
-def keep(
+def store(
     uow: UnitOfWork,
     cluster: Cluster,
     limits: Limits,
@@ -41,7 +41,7 @@ def keep(
     _check_topics(cluster.topics)
     _check_groups(cluster.groups)
     document = snapshot_json.write(cluster)
-    return uow.snapshots.keep(
+    return uow.snapshots.store(
         snapshot_id=snapshot_id,
         cluster=cluster.name,
         content_hash=sha256(document).hexdigest(),

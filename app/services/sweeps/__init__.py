@@ -18,11 +18,11 @@ from app.services.sweeps.lifecycle import (
     again,
     cancel,
     definition,
-    document,
     fail,
-    keep_scored,
     next_chunk,
     record,
+    seconds_left,
+    store_scored,
     submit,
     wait,
 )

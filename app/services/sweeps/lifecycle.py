@@ -61,7 +61,7 @@ def submit(uow: UnitOfWork, request: SweepRequest, limits: Limits, *, principal:
     definition = kind.resolve(uow, request.definition, limits)
     scenarios = kind.count(definition)
     limits.check_number("scenarios", scenarios, path=kind.counted_by)
-    active = uow.sweeps.on_the_way(principal)
+    active = uow.sweeps.count_unfinished(principal)
     if active >= limits.max_active_sweeps:
         raise TooManySweeps(
             f"{active} sweeps are unfinished; the limit for one API key is {limits.max_active_sweeps}",
@@ -76,11 +76,11 @@ def submit(uow: UnitOfWork, request: SweepRequest, limits: Limits, *, principal:
         labels=request.labels,
         principal=principal,
     )
-    uow.sweeps.go_on(sweep.id)
+    uow.sweeps.enqueue(sweep.id)
     return sweep
 
 
-def keep_scored(uow: UnitOfWork, request: SweepRequest, *, principal: str, sweep_id: UUID) -> None:
+def store_scored(uow: UnitOfWork, request: SweepRequest, *, principal: str, sweep_id: UUID) -> None:
     """Store a small sweep that is scored in this process, without a worker: the example of the documentation."""
     kind = KINDS[request.kind]
     definition = kind.resolve(uow, request.definition, Limits())
@@ -148,14 +148,14 @@ def record(uow: UnitOfWork, chunk: Chunk, rows: Sequence[tuple[int, bytes]], *, 
     if chunk.stop == chunk.sweep.scenarios:
         uow.sweeps.end(sweep_id, "succeeded")
     else:
-        uow.sweeps.go_on(sweep_id)
+        uow.sweeps.enqueue(sweep_id)
 
 
 def wait(uow: UnitOfWork, sweep_id: UUID, failure: Failure) -> None:
     """Record why a sweep waits, and queue it again after `RETRY_AFTER`."""
     if not uow.sweeps.get(sweep_id, for_update=True).has_ended:
         uow.sweeps.wait(sweep_id, document_of(failure))
-        uow.sweeps.go_on(sweep_id, after=RETRY_AFTER)
+        uow.sweeps.enqueue(sweep_id, after=RETRY_AFTER)
 
 
 def fail(uow: UnitOfWork, sweep_id: UUID, failure: Failure) -> None:
@@ -164,25 +164,11 @@ def fail(uow: UnitOfWork, sweep_id: UUID, failure: Failure) -> None:
         uow.sweeps.end(sweep_id, "failed", error=document_of(failure))
 
 
-def document(sweep: Sweep, progress: Progress) -> dict[str, object]:
-    """A sweep as JSON, with the field names of the API contract."""
-    left = sweep.scenarios - progress.done
-    seconds_left = None if sweep.has_ended or not progress.rate_per_s else left / progress.rate_per_s
-    return {
-        "id": sweep.id,
-        "kind": sweep.kind,
-        "state": sweep.state,
-        "scenarios": sweep.scenarios,
-        "done": progress.done,
-        "rate_per_s": progress.rate_per_s,
-        "seconds_left": seconds_left,
-        "waiting": sweep.waiting,
-        "error": sweep.error,
-        "labels": sweep.labels,
-        "created_at": sweep.created_at,
-        "started_at": sweep.started_at,
-        "finished_at": sweep.finished_at,
-    }
+def seconds_left(sweep: Sweep, progress: Progress) -> float | None:
+    """The time until the sweep ends at its present rate; None if it has ended, or its rate is unknown."""
+    if sweep.has_ended or not progress.rate_per_s:
+        return None
+    return (sweep.scenarios - progress.done) / progress.rate_per_s
 
 
 def _chunk_size(progress: Progress) -> int:

@@ -12,9 +12,11 @@ from app.core.keys.partitioners import PARTITIONERS, partition
 def _murmur2(given: Mapping[str, Any]) -> Any:
     keys = keys_of([b64decode(key) for key in given["keys_base64"]])
     # The measured run asks no partition of a topic that has none.
-    asked = given["num_partitions"] != 0
-    placed = partition(PARTITIONERS["murmur2_adaptive"], keys, given["num_partitions"]).tolist() if asked else []
-    return {"murmur2": murmur2(keys).tolist(), "partitions": placed}
+    has_partitions = given["num_partitions"] != 0
+    partitions = (
+        partition(PARTITIONERS["murmur2_adaptive"], keys, given["num_partitions"]).tolist() if has_partitions else []
+    )
+    return {"murmur2": murmur2(keys).tolist(), "partitions": partitions}
 
 
 ANSWERS = {"murmur2": _murmur2}

@@ -67,19 +67,22 @@ def _application(given: Mapping[str, Any]) -> Application:
     return Application(_clients(given), StreamsTasks(_tasks_of(names), _tasks_of(given["stateful_tasks"])))
 
 
-def _held(given: Mapping[str, Any], application: Application) -> PartialAssignment:
+def _partial(given: Mapping[str, Any], application: Application) -> PartialAssignment:
     """What clients start with."""
-    held = PartialAssignment.empty(application)
+    partial = PartialAssignment.empty(application)
     for at, place in enumerate(application.place_of.tolist()):
         client = given["clients"][place]
-        for matrix, names in ((held.active, client["assigned_active"]), (held.standby, client["assigned_standby"])):
+        for matrix, names in (
+            (partial.active, client["assigned_active"]),
+            (partial.standby, client["assigned_standby"]),
+        ):
             matrix[at, [application.row_of[task] for task in _tasks_of(names)]] = True
-    return held
+    return partial
 
 
 def _by_client(assignment: StreamsAssignment) -> dict[str, Any]:
-    def names(held: Any) -> list[str]:
-        return [name_of(assignment.task_ids[row]) for row in np.flatnonzero(held).tolist()]
+    def names(tasks: Any) -> list[str]:
+        return [name_of(assignment.task_ids[row]) for row in np.flatnonzero(tasks).tolist()]
 
     return {
         str(process_id): {"active": names(assignment.active[at]), "standby": names(assignment.standby[at])}
@@ -96,24 +99,24 @@ def _assigned(given: Mapping[str, Any]) -> Any:
 
 def _with_standbys(given: Mapping[str, Any]) -> Any:
     application = _application(given)
-    held = _held(given, application)
-    STANDBY_POLICIES[POLICIES[given["assignor"]]].place(application, held, _options(given))
-    return {"assignment": _by_client(application.answer(held, probing_rebalance=False))}
+    partial = _partial(given, application)
+    STANDBY_POLICIES[POLICIES[given["assignor"]]].place(application, partial, _options(given))
+    return {"assignment": _by_client(application.answer(partial, probing_rebalance=False))}
 
 
 def _by_racks(given: Mapping[str, Any]) -> Any:
     application = _application(given)
-    held, options = _held(given, application), _options(given)
+    partial, options = _partial(given, application), _options(given)
     racks = rack_aware(application, options, _partitions(given))
     answer: dict[str, Any] = {"can_enable": racks is not None}
     if racks is not None:
         if given["assignor"] == "rack_aware_active":
             rows, costs = application.rows(_tasks_of(given["tasks"])), _costs(options)
-            answer["cost_before"] = racks.active_cost(held, rows, costs[0])
-            answer["cost"] = racks.optimise_active(held, rows, costs)
+            answer["cost_before"] = racks.active_cost(partial, rows, costs[0])
+            answer["cost"] = racks.optimise_active(partial, rows, costs)
         else:
-            answer["cost_before"], answer["cost"] = _optimise_standbys(racks, held, options)
-    return {"assignment": _by_client(application.answer(held, probing_rebalance=False)), **answer}
+            answer["cost_before"], answer["cost"] = _optimise_standbys(racks, partial, options)
+    return {"assignment": _by_client(application.answer(partial, probing_rebalance=False)), **answer}
 
 
 def _costs(options: StreamsOptions) -> tuple[int, int]:
@@ -123,11 +126,11 @@ def _costs(options: StreamsOptions) -> tuple[int, int]:
     )
 
 
-def _optimise_standbys(racks: RackAware, held: PartialAssignment, options: StreamsOptions) -> tuple[int, int]:
+def _optimise_standbys(racks: RackAware, partial: PartialAssignment, options: StreamsOptions) -> tuple[int, int]:
     costs, by_tags = _costs(options), STANDBY_POLICIES["by_tags"]
     tag_values_of = by_tags.client_tag_values if options.rack_aware_assignment_tags else None
     tags = None if tag_values_of is None else tag_values_of(racks.application)
-    return racks.standby_cost(held, costs[0]), racks.optimise_standbys(held, costs, tags)
+    return racks.standby_cost(partial, costs[0]), racks.optimise_standbys(partial, costs, tags)
 
 
 ANSWERS: Mapping[str, Callable[[Mapping[str, Any]], Any]] = {
