@@ -132,6 +132,17 @@ class Topic:
         return Assignment(self.partition_ids, np.take_along_axis(remaining, order, axis=1))
 
     @property
+    def awaits_election(self) -> NDArray[np.bool_]:
+        """(partitions,) bool: partitions whose leader a preferred election would change now.
+
+        Another replica than the preferred one leads, or none, and the preferred one is in sync. Kafka elects it on
+        request (`kafka-leader-election.sh --election-type preferred`) or with `auto.leader.rebalance.enable`.
+        """
+        preferred = self.replicas[:, :1]
+        in_sync = (self.isr[:, :, None] == preferred[:, None, :]).any(axis=(1, 2))
+        return np.asarray(in_sync & (self.leaders[:, None] != preferred).any(axis=1), np.bool_)
+
+    @property
     def is_moving(self) -> NDArray[np.bool_]:
         """(partitions,) bool: whether the partition is being reassigned."""
         moving = np.zeros(len(self.partition_ids), np.bool_)

@@ -67,3 +67,17 @@ def per_broker(replicas: Int32s, brokers: int, load: Int64s | None = None) -> In
     if load is None:
         return np.asarray(np.bincount(replicas[is_replica], minlength=brokers), np.int64)
     return sums_by(replicas[is_replica], np.repeat(load, is_replica.sum(axis=1)), brokers)
+
+
+def with_leader_first(replicas: Int32s, leaders: Int32s) -> Int32s:
+    """Move each partition's leader to the front of its replica list; the others keep their order, padding goes to the
+    end.
+
+    Parameters
+    ----------
+    replicas : (partitions, widest) int32, padded with `NO_REPLICA` anywhere.
+    leaders : (partitions,) int32; one that is no replica of its partition, or `NO_LEADER`, leaves the order unchanged.
+    """
+    rank = np.where(replicas == NO_REPLICA, 2, np.where(replicas == leaders[:, None], 0, 1))
+    ordered: Int32s = np.take_along_axis(replicas, np.argsort(rank, axis=1, kind="stable"), axis=1)
+    return ordered

@@ -12,8 +12,7 @@ import pytest
 from pydantic import BaseModel
 
 from app.api.sweeps.capacity import BaseRequest, TopicLoadRequest
-from app.core.capacity.sections import READERS, SECTION_FIELDS
-from app.core.capacity.topics import TOPIC_FIELDS
+from app.core.capacity.sections import READERS, SECTION_FIELDS, TOPIC_FIELDS
 from app.errors.requests import ConflictingFields
 from tests.core.capacity.small_scenarios import base, topic
 

@@ -1,7 +1,7 @@
 """The capacity model: scenarios placed with the real algorithms, loaded broker by broker under failures, and scored.
 
     scenario.py   topology, broker profile, topics, clients, traffic, targets, prices, failure sets: the records
-    sections.py   reads the sections of a scenario, JSON → records; topics.py reads its topics
+    sections.py   reads the sections of a scenario, JSON → records
     measured.py   topics from a snapshot and measured ingress
     workload.py   ingress, egress and bytes on disk of each partition; bytes stored by each broker
     loads.py      the load of every broker before and under each failure set; loads_kernel.py is its compiled loop

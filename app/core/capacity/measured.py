@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from app.core.capacity.scenario import Float64s
-from app.core.capacity.topics import CURRENT_RETENTION_FIELDS
+from app.core.capacity.sections import CURRENT_RETENTION_FIELDS
 from app.core.model import NO_REPLICA, UNKNOWN_SIZE, Topic
 from app.errors import Json
 

@@ -13,6 +13,7 @@ from app.core.capacity.scenario import Scenario, TopicLoad
 from app.core.capacity.sections import (
     READERS,
     SECTION_FIELDS,
+    TOPIC_FIELDS,
     read_clients,
     read_failures,
     read_multiplier,
@@ -21,11 +22,11 @@ from app.core.capacity.sections import (
     read_profile,
     read_rereplication,
     read_targets,
+    read_topics,
     read_topology,
     read_traffic,
     require_consistent,
 )
-from app.core.capacity.topics import TOPIC_FIELDS, read_topics
 from app.core.sweeps.axes import Grid
 from app.core.sweeps.sampling import scenario_seed
 from app.errors import Failure, FieldPath, Json

@@ -7,6 +7,8 @@ and `ConflictingFields` for values that contradict each other, with a path that 
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
+import numpy as np
+
 from app.core.capacity.scenario import (
     FAILURE_CLASSES,
     RESOURCES,
@@ -18,9 +20,8 @@ from app.core.capacity.scenario import (
     Topology,
     TrafficGrowth,
 )
-from app.core.capacity.topics import read_topics
 from app.core.sweeps.fields import Fields, RecordT, as_integer, as_list, field_names, impossible, read_record
-from app.errors import Json
+from app.errors import FieldPath, Json
 from app.errors.requests import ConflictingFields, LimitExceeded
 
 SECTION_FIELDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
@@ -39,6 +40,9 @@ SECTION_FIELDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     }
 )
 """Every section of a scenario and its fields; none if the section is not an object."""
+TOPIC_FIELDS = field_names(TopicLoad)
+CURRENT_RETENTION_FIELDS = ("retained_bytes", "retained_bytes_per_partition", "retention_s")
+"""The fields that state what a topic retains now; a topic has at most one of them."""
 
 
 def _object(section: str, value: Json) -> Fields:
@@ -117,6 +121,66 @@ def read_prices(value: Json) -> Prices:
 def read_rereplication(value: Json) -> float:
     """The throttle in bytes/s; 0 if re-replication adds no load."""
     return 0.0 if value is None else _object("rereplication", value).number("throttle_bytes_per_s")
+
+
+def read_topics(value: Json) -> tuple[TopicLoad, ...]:
+    """The topics, before their partitions are multiplied."""
+    topics = tuple(_read_topic(entry, ("topics", index)) for index, entry in enumerate(as_list(value, ("topics",))))
+    seen: set[str] = set()
+    for index, topic in enumerate(topics):
+        if topic.name in seen:
+            raise ConflictingFields(
+                f"topic {topic.name} is listed twice", path=("topics", index, "name"), value=topic.name
+            )
+        seen.add(topic.name)
+    return topics
+
+
+def _read_topic(value: Json, path: FieldPath) -> TopicLoad:
+    if isinstance(value, Mapping) and value.get("peak_ingress_bytes_per_s") is None:
+        value = {**value, "peak_ingress_bytes_per_s": value.get("ingress_bytes_per_s")}
+    topic = read_record(TopicLoad, value, path)
+    _require_topic(topic, path)
+    return topic
+
+
+def _require_topic(topic: TopicLoad, path: FieldPath) -> None:
+    given = [name for name in CURRENT_RETENTION_FIELDS if getattr(topic, name) is not None]
+    if len(given) > 1:
+        raise ConflictingFields(
+            f"topic {topic.name} has both {given[0]} and {given[1]}; what is retained now is one of them",
+            path=(*path, given[0]),
+        )
+    if not given and topic.retention_bytes is None:
+        raise ConflictingFields(
+            f"topic {topic.name} states nothing of its retention; one is needed of "
+            f"{', '.join(CURRENT_RETENTION_FIELDS)} or retention_bytes",
+            path=(*path, "retained_bytes"),
+        )
+    if topic.min_insync_replicas > topic.replication_factor:
+        raise ConflictingFields(
+            f"topic {topic.name} needs {topic.min_insync_replicas} replicas in sync and has {topic.replication_factor}",
+            path=(*path, "min_insync_replicas"),
+            value=topic.min_insync_replicas,
+            maximum=topic.replication_factor,
+        )
+    if topic.peak_ingress_bytes_per_s < topic.ingress_bytes_per_s:
+        raise ConflictingFields(
+            f"topic {topic.name} has an ingress of {topic.peak_ingress_bytes_per_s:g} bytes/s at its peak and "
+            f"{topic.ingress_bytes_per_s:g} on average",
+            path=(*path, "peak_ingress_bytes_per_s"),
+            value=topic.peak_ingress_bytes_per_s,
+            minimum=topic.ingress_bytes_per_s,
+        )
+    for name, what in (("partition_weights", "weights"), ("retained_bytes_per_partition",) * 2):
+        numbers = getattr(topic, name)
+        if isinstance(numbers, np.ndarray) and len(numbers) != topic.partitions:
+            raise ConflictingFields(
+                f"{len(numbers)} {what} are given for {topic.partitions} partitions",
+                path=(*path, name),
+                value=len(numbers),
+                partitions=topic.partitions,
+            )
 
 
 READERS: Mapping[str, Callable[[Json], object]] = MappingProxyType(

@@ -11,7 +11,7 @@ counts/           replicas balanced by count: the least movement, exactly
 loads/            replicas balanced by bytes or throughput: local search, with lower bounds
 leaders/          preferred leaders: by count, exactly, or by ingress
 batches/          the reassignment in batches within limits, each with its inverse
-sweep/            a broker removed, brokers added: the scenarios of a sweep
+sweep.py          scenarios of a sweep: a broker removed, brokers added; sweep_definition.py reads them
 """
 
 from app.core.reassignment.bands import narrowest_band
@@ -28,7 +28,6 @@ from app.core.reassignment.counts.least_movement import (
 from app.core.reassignment.counts.places import cheapest, movement_costs
 from app.core.reassignment.domains import NoLegalPlacement, PartitionKind, RackRule, find_domains
 from app.core.reassignment.leaders.choosing import choose_leaders
-from app.core.reassignment.leaders.preferred import awaits_election, is_led_by_another, with_leader_first
 from app.core.reassignment.leaders.problem import LeaderChoice, LeaderProblem, leader_violations
 from app.core.reassignment.loads.by_load import LoadPlacement, place_by_load
 from app.core.reassignment.model import KEEP, TIGHT, Balance, Band, Domain, MovementProblem, ReplicaPlacement
@@ -59,13 +58,11 @@ __all__ = [
     "ReassignedPartitions",
     "ReplicaPlacement",
     "are_spread",
-    "awaits_election",
     "batch_violations",
     "cheapest",
     "choose_leaders",
     "cut_batches",
     "find_domains",
-    "is_led_by_another",
     "leader_violations",
     "least_movement",
     "least_movement_for",
@@ -75,6 +72,5 @@ __all__ = [
     "place_by_load",
     "placement_violations",
     "trade_off",
-    "with_leader_first",
     "within_budget",
 ]

@@ -1,10 +1,10 @@
-"""The envelope of a placement: over all draws of the placer, which brokers can get which share.
+"""The envelope of a placement: the range of leaders and replicas of each broker over all random choices of the placer.
 
-Every draw is taken as independent and uniform, so that whatever the draws can name can happen. `method` says which
-of two ways an envelope was found:
+Random numbers are assumed independent and uniform, so that every combination is possible. There are two methods:
 
-    enumerated            every outcome was looked at: each bound is reached by some draw.
-    bounded_and_sampled   no draw passes the bounds, which is proven; what some draws reach was seen on sampled seeds.
+    enumerated            every outcome is computed: each bound is attained by some outcome.
+    bounded_and_sampled   the bounds are proven for every outcome, and may not be attained; the range of the outcomes of
+                          sampled seeds is stated beside them.
 """
 
 from dataclasses import dataclass, field
@@ -20,16 +20,16 @@ Method: TypeAlias = Literal["enumerated", "bounded_and_sampled"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Share:
-    """How many leaders, or how many replicas, each broker can get.
+    """The number of leaders, or of replicas, that each broker can have.
 
     The spread of an outcome is the largest count of an unfenced broker minus the smallest.
 
     Parameters
     ----------
-    lowest, highest : (brokers,) int64: no draw gives a broker less or more.
-    seen_lowest, seen_highest : (brokers,) int64: the least and the most that looked-at draws gave.
-    guaranteed_spread, worst_case_spread : no draw gives a smaller or a larger spread.
-    seen_least_spread, seen_widest_spread : of the draws that were looked at.
+    lowest, highest : (brokers,) int64 bounds over all outcomes.
+    seen_lowest, seen_highest : (brokers,) int64 range of the computed outcomes.
+    guaranteed_spread, worst_case_spread : bounds of the spread over all outcomes.
+    seen_least_spread, seen_widest_spread : range of the spread of the computed outcomes.
     """
 
     lowest: Int64s = field(repr=False)
@@ -44,14 +44,14 @@ class Share:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Envelope:
-    """What the placement of one topic can come to.
+    """The possible outcomes of the placement of one topic.
 
     Parameters
     ----------
     broker_ids : (brokers,) int32, ascending; the order of the shares' arrays.
-    method : how it was found, see above.
-    outcomes : where enumerated, how many outcomes were told apart; else 0.
-    seeds : where sampled, how many seeds were looked at; else 0.
+    method : as above.
+    outcomes : number of distinct outcomes if they are enumerated, else 0.
+    seeds : number of sampled seeds, 0 if outcomes are enumerated.
     """
 
     broker_ids: Int32s = field(repr=False)
@@ -64,7 +64,7 @@ class Envelope:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Bounds:
-    """What no draw passes, for leaders (row 0) and replicas (row 1).
+    """Bounds over all outcomes, for leaders (row 0) and replicas (row 1).
 
     Parameters
     ----------
@@ -78,11 +78,11 @@ class Bounds:
 
 
 class ObservedRange:
-    """The range of what outcomes came to, taken in one after another.
+    """The range of outcomes, which are added one after another.
 
     Parameters
     ----------
-    is_unfenced : (brokers,) bool: over which brokers the spread is taken; at least one.
+    is_unfenced : (brokers,) bool, the brokers of the spread; at least one.
     """
 
     def __init__(self, is_unfenced: NDArray[np.bool_]) -> None:
@@ -96,7 +96,7 @@ class ObservedRange:
         self.widest_spread: Int64s = np.zeros(2, np.int64)
 
     def add(self, counts: Int64s) -> None:
-        """Take in (outcomes, 2, brokers) int64 counts: of leaders, then of replicas."""
+        """Add outcomes: (outcomes, 2, brokers) int64 counts of leaders, then of replicas."""
         if not len(counts):
             return
         spreads = np.ptp(counts[:, :, self._is_unfenced], axis=2)
@@ -108,7 +108,7 @@ class ObservedRange:
 
 
 def enumerated(broker_ids: Int32s, observed: ObservedRange) -> Envelope:
-    """The envelope of `observed`, which has taken in every outcome. Raises ValueError where there was none."""
+    """The envelope if `observed` has every outcome. Raises ValueError if it has none."""
     if observed.outcomes == 0:
         raise ValueError("an envelope needs at least one outcome")
     bounds = Bounds(observed.lowest, observed.highest, observed.least_spread, observed.widest_spread)
@@ -117,7 +117,7 @@ def enumerated(broker_ids: Int32s, observed: ObservedRange) -> Envelope:
 
 
 def bounded_and_sampled(broker_ids: Int32s, bounds: Bounds, observed: ObservedRange) -> Envelope:
-    """The envelope of proven `bounds` and of `observed`, which has taken in one outcome for each of some seeds."""
+    """The envelope of proven `bounds`, and of `observed`, which has one outcome for each of some seeds."""
     leaders, replicas = _shares(broker_ids, bounds, observed)
     return Envelope(np.sort(broker_ids), leaders, replicas, "bounded_and_sampled", 0, observed.outcomes)
 

@@ -1,4 +1,4 @@
-"""Options of one placement algorithm alone: what a request may say, and how the algorithm reads it."""
+"""Options of a single placement algorithm: the fields of a request, and how the algorithm reads them."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from app.core.model import Placement
 from app.errors import Json
 
 OptionValues: TypeAlias = Mapping[str, Any]
-"""Options by name as a request gives them; None and a missing name are the same: not given."""
+"""Options of a request by name; None is the same as an absent name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +33,11 @@ class OptionSet:
 
     Parameters
     ----------
-    fields : what a request may say.
-    read : given values to the record that the algorithm follows, defaults filled in; raises what is wrong with them.
-    canonical : such a record as JSON with nothing left to guess, for the hash of a plan.
-    follow : the placement under such a record, a `registry.Place`.
-    rack_mode_conflict : why a request with these options names no rack mode; None if it may.
+    fields : of a request.
+    read : values → the record of options, with defaults; raises `Failure`s if they are invalid.
+    canonical : the record as complete JSON, for the hash of a plan.
+    follow : the record → the placement, a `registry.Place`.
+    rack_mode_conflict : the reason why these options exclude a rack mode; None if they do not.
     """
 
     fields: Sequence[Option]

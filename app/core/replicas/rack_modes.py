@@ -1,4 +1,4 @@
-"""How much racks count: the three modes that the Kafka tools know, applied to the brokers before anything is placed."""
+"""The rack modes of the Kafka tools, applied to the brokers before placement."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -12,24 +12,24 @@ class RackMode(StrEnum):
     """KIP-36's `RackAwareMode`."""
 
     ENFORCED = "enforced"
-    """Once one broker has a rack, all need one: what the tools do."""
+    """If one broker has a rack, all need one: the default of the tools."""
     SAFE = "safe"
-    """Where some broker has no rack, none counts: what topic auto-creation does."""
+    """If one broker has no rack, racks are ignored: as in topic auto-creation."""
     DISABLED = "disabled"
-    """No rack counts: the tools' `--ignore-racks`."""
+    """Racks are ignored: `--ignore-racks` of the tools."""
 
 
 def applied(mode: RackMode, brokers: Sequence[Broker]) -> tuple[Broker, ...]:
-    """The brokers as the mode sees them, in the same order."""
+    """The brokers, in the same order, without racks if the mode ignores them."""
     if mode is RackMode.DISABLED or (mode is RackMode.SAFE and _is_partial(brokers)):
         return tuple(replace(broker, rack=None) for broker in brokers)
     return tuple(brokers)
 
 
 def require_racks(mode: RackMode | None, brokers: Sequence[Broker]) -> None:
-    """Raise `BrokersWithoutRack`, naming them, where racks are enforced and only some brokers have one.
+    """Raise `BrokersWithoutRack`, which names them, if racks are enforced and only some brokers have one.
 
-    To be asked once the algorithm has had its say: AdminUtils looks at partitions and factor before it looks at racks.
+    To be called after the algorithm, since AdminUtils validates partitions and factor before racks.
     """
     if mode is RackMode.ENFORCED and _is_partial(brokers):
         raise brokers_without_rack(brokers, "AdminOperationException")

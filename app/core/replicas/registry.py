@@ -1,4 +1,4 @@
-"""Every placement algorithm by its name; the API, the docs and the conformance run read this and nothing else."""
+"""Every placement algorithm by name; the API, the documentation and the conformance run read this registry alone."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,7 +20,7 @@ _OF_A_TOPIC = ("partitions", "replication_factor", "start_partition_id")
 
 
 class Place(Protocol):
-    """The one verb: place the partitions of a topic, drawing from the caller's generator."""
+    """Place the partitions of a topic; random numbers come from the generator of the caller."""
 
     def __call__(
         self, brokers: Sequence[Broker], topic: NewTopic, *, random: JavaRandom, fixed_start_index: int | None = None
@@ -28,20 +28,20 @@ class Place(Protocol):
 
 
 class EnvelopeOf(Protocol):
-    """What a topic's placement can and cannot be, over everything that may be drawn."""
+    """The envelope of a topic's placement over all random choices."""
 
     def __call__(self, brokers: Sequence[Broker], topic: NewTopic) -> Envelope: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Algorithm:
-    """A placement algorithm and what goes with it.
+    """A placement algorithm.
 
     Parameters
     ----------
-    place : without options of the caller's own; awareness then spreads over racks.
-    envelope : None if no controller draws at random, so that there is nothing to predict.
-    options : what a request may say for this algorithm alone; None of Kafka's own has any.
+    place : with default options; awareness then spreads over racks.
+    envelope : None if no Kafka controller uses the algorithm.
+    options : options of this algorithm alone; the algorithms of Kafka have none.
     """
 
     name: str
@@ -49,7 +49,7 @@ class Algorithm:
     place: Place
     envelope: EnvelopeOf | None
     rack_mode: RackMode | None
-    """How racks count where the caller does not say; None: the algorithm has its own way with brokers without one."""
+    """The default rack mode; None if the algorithm itself defines the treatment of brokers without a rack."""
     leaves_out_fenced: bool
     options: OptionSet | None = None
 
@@ -58,7 +58,7 @@ class Algorithm:
         return self if self.options is None else replace(self, place=self.options.follow(options))
 
     def in_play(self, brokers: Sequence[Broker], rack_mode: RackMode | None) -> tuple[Broker, ...]:
-        """The brokers as the algorithm sees them, in the same order; without a mode, racks count as it has them."""
+        """The eligible brokers, in the same order, with racks by the mode; None is the mode of the algorithm."""
         live = tuple(broker for broker in brokers if not (self.leaves_out_fenced and broker.fenced))
         mode = rack_mode or self.rack_mode
         return live if mode is None else applied(mode, live)
@@ -108,7 +108,7 @@ PLACEMENT_OPTIONS: Mapping[str, tuple[Option, tuple[str, ...]]] = MappingProxyTy
         for option in algorithm.options.fields
     }
 )
-"""Every option by its name, with the algorithms that have it; the API's fields are made of this."""
+"""Every option by name, with the algorithms that have it; the fields of the API are generated from this."""
 
 
 def place_topics(
@@ -121,14 +121,14 @@ def place_topics(
 ) -> tuple[Placement, ...]:
     """Place several topics, one after another on one generator, as a controller does.
 
-    A failure's path says which topic it is about.
+    The path of a failure names the topic.
     """
     placements = []
     for index, topic in enumerate(topics):
         try:
             placements.append(algorithm.place(brokers, topic, random=random, fixed_start_index=fixed_start_index))
-        except Failure as refusal:
-            if refusal.path and refusal.path[0] in _OF_A_TOPIC:
-                refusal.path = ("topics", index, *refusal.path)
+        except Failure as failure:
+            if failure.path and failure.path[0] in _OF_A_TOPIC:
+                failure.path = ("topics", index, *failure.path)
             raise
     return tuple(placements)

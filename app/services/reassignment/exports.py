@@ -30,7 +30,6 @@ import numpy as np
 
 from app.core.measures.transfers import ChangedPartitions, Transfers
 from app.core.model import NO_REPLICA, Assignment, Cluster, Int32s, Int64s, unpadded
-from app.core.reassignment import awaits_election
 from app.errors.quotation import escaped
 from app.errors.requests import NotExportable
 from app.formats import leader_election, reassignment, reassignment_diffs, reassignment_tables, replica_assignment
@@ -241,7 +240,7 @@ def _elected(head: PlanHead | NewPlan, moved: Transfers, cluster: Cluster) -> li
         scope = request["topics"]
         for topic in cluster.topics:
             if scope is None or topic.name in scope:
-                elected.update((topic.name, row) for row in topic.partition_ids[awaits_election(topic)].tolist())
+                elected.update((topic.name, row) for row in topic.partition_ids[topic.awaits_election].tolist())
     return sorted(elected)
 
 

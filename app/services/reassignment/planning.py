@@ -25,9 +25,9 @@ from app.core.reassignment import (
     place_by_load,
     placement_violations,
     trade_off,
-    with_leader_first,
     within_budget,
 )
+from app.core.replica_lists import with_leader_first
 from app.errors import Json
 from app.errors.reassignments import BudgetBelowMinimum, NotFeasible
 from app.errors.requests import BatchesOutOfDisk, ConflictingFields, MoveExceedsBatchLimit

@@ -5,7 +5,7 @@ from typing import Any, cast
 from uuid import UUID
 
 from app.core.capacity.measured import TopicIngress, ingress, topic_document
-from app.core.capacity.topics import read_topics
+from app.core.capacity.sections import read_topics
 from app.core.model import Topic
 from app.errors import Failure, FieldPath, Json
 from app.errors.requests import ConflictingFields

@@ -7,9 +7,9 @@ from uuid import UUID
 
 from app.core.measures.tally import positions_of
 from app.core.model import Broker
-from app.core.reassignment.sweep import (
+from app.core.reassignment.sweep import NUMBERS
+from app.core.reassignment.sweep_definition import (
     ADD,
-    NUMBERS,
     SweptBroker,
     SweptCluster,
     added_brokers,

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.capacity.measured import IngressSeries, TopicIngress, ingress, topic_document
-from app.core.capacity.topics import read_topics
+from app.core.capacity.sections import read_topics
 from app.core.capacity.workload import workload
 from app.core.model import NO_REPLICA, UNKNOWN_SIZE, Topic
 

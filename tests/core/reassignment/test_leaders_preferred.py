@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.model import NO_LEADER, Topic, padded, unpadded
-from app.core.reassignment.leaders.preferred import awaits_election, is_led_by_another, with_leader_first
+from app.core.replica_lists import with_leader_first
 
 rows = st.lists(st.lists(st.integers(0, 9), unique=True, min_size=1, max_size=4), max_size=6)
 
@@ -37,10 +37,9 @@ def test_gaps_close() -> None:
 def test_who_awaits_an_election() -> None:
     """As preferred; another leads and the first is in sync; it is not; nobody leads."""
     led = topic([[1, 2]] * 4, [1, 2, 2, NO_LEADER], [[1, 2], [2, 1], [2], []])
-    assert is_led_by_another(led).tolist() == [False, True, True, True]
-    assert awaits_election(led).tolist() == [False, True, False, False]
+    assert led.awaits_election.tolist() == [False, True, False, False]
 
 
 def test_no_replicas_at_all() -> None:
     """A table without columns has no preferred leader, and nobody to elect."""
-    assert awaits_election(topic([[], []], [NO_LEADER, NO_LEADER], [[], []])).tolist() == [False, False]
+    assert topic([[], []], [NO_LEADER, NO_LEADER], [[], []]).awaits_election.tolist() == [False, False]

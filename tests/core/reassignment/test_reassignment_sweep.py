@@ -9,14 +9,8 @@ from hypothesis import strategies as st
 
 from app.core.model import INT32_MAX
 from app.core.reassignment import KEEP, TIGHT
-from app.core.reassignment.sweep import (
-    NUMBERS,
-    added_brokers,
-    read_axes,
-    read_definition,
-    read_sweep,
-    resolved_document,
-)
+from app.core.reassignment.sweep import NUMBERS, read_sweep
+from app.core.reassignment.sweep_definition import added_brokers, read_axes, read_definition, resolved_document
 from app.core.sweeps import score
 from app.errors import Failure
 from app.errors.reassignments import UnknownBroker

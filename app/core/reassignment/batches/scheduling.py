@@ -3,7 +3,7 @@
 During a step Kafka has the replicas of both lists, so that one list after another may replace one replica. With a
 replicas to add, d to remove, and factors f before and g after:
 
-- At no time does Kafka have more than max(f, g) + 1 replicas of the partition, nor is it asked for less than min(f, g).
+- At no time does Kafka have more than max(f, g) + 1 replicas of the partition, nor are fewer than min(f, g) requested.
 - Each step replaces one replica, in its place in the list. If the factor grows, the first step adds the additional
   replicas as well (several steps, if the leader may not send as many in one batch); if it shrinks, the last step
   removes the surplus, so that copies exist as long as possible. That is max(1, min(a, d)) steps, undone likewise.

@@ -1,4 +1,4 @@
-"""Violations of batches from any scheduler, found by replaying them.
+"""Violations of batches from any scheduler, by replaying them.
 
 The replay sorts and sums: it shares no code with the scheduler.
 """

@@ -2,7 +2,6 @@
 
 problem.py         the problem, the answer with two certificates, the verifier
 choosing.py        the verb: by count, exactly; by ingress, with lower bounds
-preferred.py       replica lists with the leader first; partitions that await an election
 shares.py          leadership as a flow between brokers; shares_kernel.py its loops
 repair_kernel.py   moves and swaps of whole leaderships after rounding
 """

@@ -133,10 +133,6 @@ class CandidatePlacement:
     smallest: int
     largest: int
 
-    def is_within(self, band: Band) -> bool:
-        """Whether the load of every target broker is within the band."""
-        return band.low <= self.smallest and self.largest <= band.high
-
 
 def initial_placement(rules: LoadRules, base_load: Int64s) -> CandidatePlacement:
     """The placement with the fewest moves, receivers chosen for the heaviest replicas first as the least loaded.

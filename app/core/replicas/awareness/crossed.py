@@ -19,7 +19,7 @@ class Cheapest:
 
     Parameters
     ----------
-    kinds : (placed,) int64 kind of broker of each replica. cost : (attributes,) int64.
+    kinds : (row_width,) int64 kind of broker of each replica. cost : (attributes,) int64.
     costs : (attributes, most values, factor + 1) int64, as `Demand.table`.
     kind_of : (brokers,) int64: brokers of one kind have the same value of every attribute.
     """

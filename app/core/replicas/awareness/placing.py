@@ -73,14 +73,14 @@ class Aware:
 
 
 def _rows(layout: Layout, demands: Sequence[Demand], partitions: int, random: JavaRandom) -> Int32s:
-    """(partitions, placed) int32 broker ids."""
+    """(partitions, row_width) int32 broker ids."""
     brokers, deals = len(layout.ids), dealer(layout, demands)
-    # Rounding in each copy is compensated in the last rows, where a broker has about rows · placed / brokers replicas.
-    rounding_rows = isqrt(2 * partitions * brokers // deals.placed)
+    # The last rows compensate for rounding in each copy; a broker has about rows · row_width / brokers of them.
+    rounding_rows = isqrt(2 * partitions * brokers // deals.row_width)
     table_rows = -(-max(LEAST_TABLE, rounding_rows) // brokers) * brokers
     copies = max(partitions // table_rows - 1, 0)
     last = partitions - copies * table_rows
-    rows = np.empty((partitions, deals.placed), np.int32)
+    rows = np.empty((partitions, deals.row_width), np.int32)
     load = Load.none(layout)
     make = partial(table, layout=layout, demands=demands, deals=deals, random=random)
     if copies:

@@ -91,10 +91,10 @@ class _Nodes:
         """(nodes,) float64 replicas of a block, if brokers have `current` ones already."""
         bounds, share = block.bounds, np.zeros(self.ends[-1])
         low, high = (
-            block.rows * np.concatenate([[bounds.placed], *levels]).astype(np.float64)
+            block.rows * np.concatenate([[bounds.row_width], *levels]).astype(np.float64)
             for levels in (bounds.lowest, bounds.highest)
         )
-        share[0] = block.rows * bounds.placed
+        share[0] = block.rows * bounds.row_width
         kernel.share(self.children, self.ends[-2], self.weights, current, low, high, share)
         return share
 

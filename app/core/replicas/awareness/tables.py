@@ -46,7 +46,7 @@ class Dealer(Protocol):
     """Assigns rows to brokers; `least` is the cost of every row, by demand and attribute."""
 
     @property
-    def placed(self) -> int: ...
+    def row_width(self) -> int: ...
     @property
     def least(self) -> Sequence[Sequence[int]]: ...
 
@@ -69,9 +69,9 @@ class Nested:
     bounds: Sequence[Bounds] = field(repr=False)
 
     @property
-    def placed(self) -> int:
+    def row_width(self) -> int:
         """Number of replicas of each row."""
-        return self.bounds[0].placed
+        return self.bounds[0].row_width
 
     @property
     def least(self) -> Sequence[Sequence[int]]:
@@ -128,7 +128,7 @@ class Crossed:
     cheapest: Sequence[Cheapest] = field(repr=False)
 
     @property
-    def placed(self) -> int:
+    def row_width(self) -> int:
         """Number of replicas of each row."""
         return len(self.cheapest[0].kinds)
 
@@ -186,14 +186,14 @@ def dealer(layout: Layout, demands: Sequence[Demand]) -> Dealer:
 def table(
     rows: int, *, layout: Layout, demands: Sequence[Demand], deals: Dealer, load: Load, random: JavaRandom
 ) -> Int32s:
-    """(rows, placed) int32 broker ids, the leader first; adds to `load`, and advances `random`."""
+    """(rows, row_width) int32 broker ids, the leader first; adds to `load`, and advances `random`."""
     rank = np.arange(len(layout.ids))
     state = rows_kernel.shuffle(rank, 0, len(rank), np.uint64(random.state))
-    made = np.empty((rows, deals.placed), np.int32)
+    made = np.empty((rows, deals.row_width), np.int32)
     ends = np.cumsum(_shares(rows, layout, demands, load))[:-1]
     parts = np.split(made, ends)
     state = deals.deal(parts, load, rank, state)
-    candidates = np.full(rows, deals.placed, np.int64)
+    candidates = np.full(rows, deals.row_width, np.int64)
     for part, of_part, demand in zip(parts, np.split(candidates, ends), demands, strict=True):
         if demand.leading_value is not None:
             of_part[:] = rows_kernel.lead_first(part, layout.value_of[0], demand.leading_value)

@@ -67,12 +67,12 @@ class Bounds:
 
     Parameters
     ----------
-    placed : replicas of a row: the factor, or the maximum that the demand allows.
+    row_width : replicas of a row: the factor, or the maximum that the demand allows.
     lowest, highest : of each level from 1 on, (nodes,) int64.
     cost : of a row, by attribute.
     """
 
-    placed: int
+    row_width: int
     lowest: tuple[Int64s, ...] = field(repr=False)
     highest: tuple[Int64s, ...] = field(repr=False)
     cost: _Cost

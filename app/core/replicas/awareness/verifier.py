@@ -57,7 +57,7 @@ def _broken_rows(placement: Placement, brokers: Sequence[Broker], rules: Rules, 
         np.stack([demand.table(layout) for demand in demands]),
         np.array(deals.least, np.int64),
         np.array([*demand_of, -1], np.int64),
-        deals.placed,
+        deals.row_width,
         is_broken,
     )
     return np.flatnonzero(is_broken)

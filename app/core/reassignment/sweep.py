@@ -1,4 +1,4 @@
-"""One scenario of a reassignment sweep: a change as a reassignment problem, its solution, and its figures."""
+"""Sweeps over reassignments of one cluster: each change of brokers as a problem, its solution, and its figures."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -14,7 +14,7 @@ from app.core.reassignment.counts.places import cheapest, movement_costs
 from app.core.reassignment.domains import NoLegalPlacement as NoDomain
 from app.core.reassignment.domains import ProblemBrokers, RackRule, problem_by_factor
 from app.core.reassignment.model import MovementProblem, ReplicaPlacement
-from app.core.reassignment.sweep.definition import (
+from app.core.reassignment.sweep_definition import (
     BrokerChange,
     ReassignmentSweepDefinition,
     SweptBroker,
