@@ -18,7 +18,7 @@ from app.errors import Json
 from app.errors.machine import SparkJobFailed
 from app.errors.requests import ColumnNotFound
 from app.jobs.datasets import Dataset, unreadable
-from app.jobs.kernels import key_counts, keys
+from app.jobs.kernels import key_counts, key_hashes, keys
 from app.jobs.kernels.loop import FAILURE
 from app.jobs.spark import Spark, Step
 from app.services.sweeps.keys import counts, rows
@@ -51,7 +51,7 @@ def measure(spark: Spark, definition: Mapping[str, Json], *, group: str) -> Data
     sums = _run(
         spark,
         written["path"],
-        payload=keys.payload(given["partitioners"], counts(definition), most=given["heaviest"]),
+        payload=key_hashes.payload(given["partitioners"], counts(definition), heaviest=given["heaviest"]),
         over=Step(kernel.name, payload, source, key_counts.SCHEMA, _together),
         schema=keys.SCHEMA,
         group=group,

@@ -37,14 +37,6 @@ _WITHOUT_LIMIT = ("headroom", "first_breaking_month")
 
 
 @dataclass(frozen=True, slots=True)
-class Objective:
-    """A column to minimise, or to maximise."""
-
-    column: str
-    is_maximised: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class Constraint:
     """A lower or an upper bound on a column."""
 
@@ -56,26 +48,22 @@ class Constraint:
         return np.greater_equal(numbers, bound) if self.is_minimum else np.less_equal(numbers, bound)
 
 
-OBJECTIVES: Mapping[str, Objective] = MappingProxyType(
-    {
-        "monthly_cost": Objective("monthly_cost"),
-        "headroom": Objective("headroom", is_maximised=True),
-        "cross_rack_bytes_per_s": Objective("cross_rack_bytes_per_s"),
-        "first_breaking_month": Objective("first_breaking_month", is_maximised=True),
-        "brokers": Objective("brokers"),
-    }
+OBJECTIVES: Mapping[str, int] = MappingProxyType(
+    {"monthly_cost": 1, "headroom": -1, "cross_rack_bytes_per_s": 1, "first_breaking_month": -1, "brokers": 1}
+)
+"""The columns that can be optimised: 1 if the smallest value is the best, −1 if the largest is."""
+_LARGE_ENOUGH = ("headroom", "first_breaking_month")
+_SMALL_ENOUGH = (
+    "monthly_cost",
+    "cross_rack_bytes_per_s",
+    "brokers",
+    "partitions_offline",
+    "partitions_under_min_isr",
+    "partitions_not_rack_safe",
 )
 CONSTRAINTS: Mapping[str, Constraint] = MappingProxyType(
-    {
-        "min_headroom": Constraint("headroom", is_minimum=True),
-        "min_first_breaking_month": Constraint("first_breaking_month", is_minimum=True),
-        "max_monthly_cost": Constraint("monthly_cost"),
-        "max_cross_rack_bytes_per_s": Constraint("cross_rack_bytes_per_s"),
-        "max_brokers": Constraint("brokers"),
-        "max_partitions_offline": Constraint("partitions_offline"),
-        "max_partitions_under_min_isr": Constraint("partitions_under_min_isr"),
-        "max_partitions_not_rack_safe": Constraint("partitions_not_rack_safe"),
-    }
+    {f"min_{column}": Constraint(column, is_minimum=True) for column in _LARGE_ENOUGH}
+    | {f"max_{column}": Constraint(column) for column in _SMALL_ENOUGH}
 )
 
 
@@ -105,8 +93,7 @@ def acceptable(scored: Columns, constraints: Mapping[str, float]) -> NDArray[np.
 
 def rank(scored: Columns, *, objective: str, constraints: Mapping[str, float]) -> Int64s:
     """The rows of the acceptable scenarios, best first; of equal ones the cheaper, then the earlier."""
-    wanted = OBJECTIVES[objective]
-    numbers = -scored[wanted.column] if wanted.is_maximised else scored[wanted.column]
+    numbers = OBJECTIVES[objective] * scored[objective]
     order = np.lexsort((scored["monthly_cost"], numbers)).astype(np.int64)
     return order[acceptable(scored, constraints)[order]]
 

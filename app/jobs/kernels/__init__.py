@@ -8,7 +8,7 @@
     key_counts.py   a dataset's distinct keys and how many records have each: the first step of a skew
     keys.py         load, moves and heaviest keys from those counts: the second
 
-A kernel is tested with no Spark at all: it takes an iterator of batches and answers one.
+A kernel is tested without Spark: it takes an iterator of batches and returns one.
 
 To add one: a file with its `prepare` and its loop, one entry in `registry.py`, its test in `tests/jobs`.
 """

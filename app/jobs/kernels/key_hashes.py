@@ -26,33 +26,36 @@ SCHEMA = pa.schema(
         pa.field("key_bytes", pa.int64(), nullable=False),
     ]
 )
-"""A row for each partition of each count that got something. `partition` is −1 for records without a partition: without
-key for this partitioner, or refused by its client.
+"""A row for each partition of each count that has records. `partition` is −1 for records without a partition: without
+key for this partitioner, or rejected by its client.
 """
 
 
 @dataclass(frozen=True, slots=True)
-class HashJob:
-    """The partitioners and partition counts of a payload."""
+class KeyJob:
+    """The partitioners and partition counts of a payload, and the number of heaviest keys if a skew is measured."""
 
     partitioners: tuple[Partitioner, ...]
     partition_counts: tuple[int, ...]
+    heaviest: int
 
 
-def payload(partitioners: Sequence[str], partition_counts: Sequence[int]) -> bytes:
+def payload(partitioners: Sequence[str], partition_counts: Sequence[int], *, heaviest: int = 0) -> bytes:
     """The JSON that `prepare` reads."""
-    return json.dumps({"partitioners": list(partitioners), "partition_counts": list(partition_counts)}).encode()
+    job = {"partitioners": list(partitioners), "partition_counts": list(partition_counts), "heaviest": heaviest}
+    return json.dumps(job).encode()
 
 
-def prepare(text: bytes) -> HashJob:
+def prepare(text: bytes) -> KeyJob:
     """Look up the partitioners. Raises `InvalidPartitions` if a topic cannot have so many partitions."""
     read = json.loads(text)
     for index, count in enumerate(read["partition_counts"]):
         require_partitions(count, path=("partition_counts", index))
-    return HashJob(tuple(PARTITIONERS[name] for name in read["partitioners"]), tuple(read["partition_counts"]))
+    partitioners = tuple(PARTITIONERS[name] for name in read["partitioners"])
+    return KeyJob(partitioners, tuple(read["partition_counts"]), read["heaviest"])
 
 
-def run(job: HashJob, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def run(job: KeyJob, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Add up batches whose first column is the keys: binary or string, 32 or 64 bits of offset; null: without key."""
     scenarios = [(partitioner, count) for partitioner in job.partitioners for count in job.partition_counts]
     sums = [empty_loads(count) for _, count in scenarios]
@@ -70,7 +73,7 @@ def keys_of_column(column: pa.Array) -> Keys:
     Raises
     ------
     TypeError
-        The column holds no bytes and no text.
+        The column is neither of bytes nor of text.
     """
     kind = column.type
     is_large = pa.types.is_large_binary(kind) or pa.types.is_large_string(kind)

@@ -1,15 +1,12 @@
 """Load per partition, moved keys and heaviest keys, from distinct keys and how many records have each."""
 
-import json
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 
 import numpy as np
 import pyarrow as pa
 
-from app.core.keys.partitioners import PARTITIONERS, Partitioner, require_partitions
 from app.core.keys.sweep import KeyTally, PartitionSums
-from app.jobs.kernels.key_hashes import keys_of_column
+from app.jobs.kernels.key_hashes import KeyJob, keys_of_column, prepare
 from app.jobs.kernels.loop import Kernel
 
 SCHEMA = pa.schema(
@@ -32,33 +29,9 @@ SCHEMA = pa.schema(
 """
 
 
-@dataclass(frozen=True, slots=True)
-class SkewJob:
-    """The partitioners and partition counts of a payload, and the number of heaviest keys."""
-
-    partitioners: tuple[Partitioner, ...]
-    partition_counts: tuple[int, ...]
-    most: int
-
-
-def payload(partitioners: Sequence[str], partition_counts: Sequence[int], *, most: int) -> bytes:
-    """The JSON that `prepare` reads."""
-    job = {"partitioners": list(partitioners), "partition_counts": list(partition_counts), "most": most}
-    return json.dumps(job).encode()
-
-
-def prepare(text: bytes) -> SkewJob:
-    """Look up the partitioners. Raises `InvalidPartitions` if a topic cannot have so many partitions."""
-    read = json.loads(text)
-    for index, count in enumerate(read["partition_counts"]):
-        require_partitions(count, path=("partition_counts", index))
-    partitioners = tuple(PARTITIONERS[name] for name in read["partitioners"])
-    return SkewJob(partitioners, tuple(read["partition_counts"]), read["most"])
-
-
-def run(job: SkewJob, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def run(job: KeyJob, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Add up batches of (key, records, value bytes), with each key in one batch only."""
-    tally = KeyTally(job.partitioners, job.partition_counts, job.most)
+    tally = KeyTally(job.partitioners, job.partition_counts, job.heaviest)
     for batch in batches:
         records, value_bytes = (batch.column(at).to_numpy(zero_copy_only=False) for at in (1, 2))
         tally.add(keys_of_column(batch.column(0)), records, value_bytes)

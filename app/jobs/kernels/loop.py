@@ -1,8 +1,8 @@
 """What a kernel is, and the loop around it on an executor.
 
-A task that meets a failure of the domain ends as others do, with one row more: the failure as JSON, in a column of its
-own. The driver reads it there and nowhere else. The text of a Spark error quotes what strangers wrote (lines of a file,
-names of columns), so it is shown, shortened, and nothing is ever read out of it.
+A task with a failure of the domain completes, with one additional row: the failure as JSON, in a column of its own. The
+driver reads failures from that column alone. The text of a Spark error may quote data (lines of a file, names of
+columns), so it is shown in part and never parsed.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -17,8 +17,8 @@ from app.errors import Failure, crossing
 Prepared = TypeVar("Prepared")
 
 FAILURE = pa.field("failure", pa.binary())
-"""The last column of what a task yields: null beside a kernel's rows, else why the task failed (`errors.crossing`)."""
-_PAYLOADS_KEPT = 4
+"""The last column of a task's rows: null beside those of the kernel, else the failure (`errors.crossing`)."""
+_CACHED_PAYLOADS = 4
 
 
 def with_failure(schema: pa.Schema) -> pa.Schema:
@@ -28,14 +28,14 @@ def with_failure(schema: pa.Schema) -> pa.Schema:
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """What a job does on executors.
+    """The work of a job on executors.
 
     Parameters
     ----------
-    name : what a job calls it by.
-    prepare : makes of the job's payload what `run` needs; done once per process and payload.
+    name : by which a job names it.
+    prepare : the job's payload → the first argument of `run`; called once for each process and payload.
     run : (prepared, the batches of one task) → batches of the schema that the driver declared. Tasks are run again
-        where an executor was lost, so the same batches have to give the same answer.
+        if an executor is lost, so that the result must be a function of the arguments.
     """
 
     name: str
@@ -46,9 +46,9 @@ class Kernel:
 def over_ranges(
     rows: Callable[[Prepared, int, int], Iterator[pa.RecordBatch]],
 ) -> Callable[[Prepared, Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """Make of (prepared, start, stop) → batches, over indices start … stop − 1, what a kernel's `run` is.
+    """A kernel's `run`, of a function (prepared, start, stop) → batches over indices start … stop − 1.
 
-    The batches it takes have the columns `start` and `stop`, int64, as `spark.Ranges` gives them.
+    Its batches have the columns `start` and `stop`, int64, as `spark.Ranges` gives them.
     """
 
     def run(prepared: Prepared, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -68,18 +68,18 @@ def run_task(
     *,
     follows: bool = False,
 ) -> Iterator[pa.RecordBatch]:
-    """Run one task of a job on the executor that has it.
+    """Run one task of a job on its executor.
 
     Parameters
     ----------
-    kernels : by their names. name : of the one to run. payload : for its `prepare`.
-    schema : of what the kernel yields, as the driver declared it.
+    kernels : by name. name : of the kernel to run. payload : for its `prepare`.
+    schema : of the batches of the kernel, as the driver declared it.
     batches : the rows of the task.
-    follows : whether these are what another task yielded, so that their last column is `FAILURE`.
+    follows : whether these are rows of another task, so that their last column is `FAILURE`.
 
     Yields
     ------
-    Batches of `with_failure(schema)`: the kernel's rows, and, where it fails, a row that holds the failure alone.
+    Batches of `with_failure(schema)`: the kernel's rows, and, if it fails, a row with the failure alone.
 
     Raises
     ------
@@ -100,7 +100,7 @@ def run_task(
 
 
 def results_of(table: pa.Table) -> pa.Table:
-    """The kernel's rows among what all tasks of a job yielded: `table` without its last column, `FAILURE`.
+    """The kernel's rows of all tasks of a job: `table` without its last column, `FAILURE`.
 
     Raises
     ------
@@ -122,6 +122,6 @@ def _raise_first(reported: pa.Array | pa.ChunkedArray) -> None:
         raise crossing.from_json(reported.drop_null()[0].as_py())
 
 
-@lru_cache(maxsize=_PAYLOADS_KEPT)
+@lru_cache(maxsize=_CACHED_PAYLOADS)
 def _prepared(prepare: Callable[[bytes], Any], payload: bytes) -> Any:
     return prepare(payload)

@@ -60,8 +60,7 @@ def test_ranks_are_the_acceptable_scenarios_by_the_objective(documents: list[Any
     scored = columns(documents)
     ranked = rank(scored, objective=objective, constraints={"min_headroom": 1.0}).tolist()
     assert sorted(ranked) == np.flatnonzero(acceptable(scored, {"min_headroom": 1.0})).tolist()
-    sign = -1 if OBJECTIVES[objective].is_maximised else 1
-    keys = [(sign * scored[OBJECTIVES[objective].column][at], scored["monthly_cost"][at], at) for at in ranked]
+    keys = [(OBJECTIVES[objective] * scored[objective][at], scored["monthly_cost"][at], at) for at in ranked]
     assert keys == sorted(keys)
 
 
