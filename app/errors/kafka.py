@@ -72,6 +72,12 @@ class AssignorLosesCount(KafkaRefuses):
     title = "Kafka's sticky assignor fails on this group"
 
 
+class AssignorRunsOutOfMembers(KafkaRefuses):
+    """Kafka's assignor of share groups fails: a partition lacks a member, and no member has too few partitions."""
+
+    title = "Kafka's simple assignor fails on this share group"
+
+
 class AssignorNeverEnds(Unprocessable):
     """Kafka's sticky assignor moves partitions back and forth without end, so there is no result to predict."""
 

@@ -12,7 +12,7 @@ from app.core.groups.classic import cooperative_sticky, roundrobin, sticky
 from app.core.groups.classic import range as classic_range
 from app.core.groups.model import GroupAssignment, GroupMetadata, Member, Owned, TopicMetadata
 from app.core.groups.server import range as server_range
-from app.core.groups.server import simple, uniform
+from app.core.groups.server import simple, simple_hashed, simple_shared, uniform
 from app.core.groups.server.group import SubscriptionType, type_of
 from app.core.groups.server.uniform_homogeneous import Remainder
 from app.core.model import padded
@@ -89,6 +89,17 @@ def _server(assign: Assign) -> Callable[..., Any]:
     return answer
 
 
+def _share(assign: Assign) -> Callable[..., Any]:
+    """Of an assignor that takes which partitions may be assigned."""
+
+    def answer(given: Mapping[str, Any]) -> Any:
+        listed = given.get("assignable")
+        assignable = None if listed is None else {topic: frozenset(numbers) for topic, numbers in listed}
+        return _server(partial(assign, assignable=assignable))(given)
+
+    return answer
+
+
 ANSWERS: Mapping[str, Callable[[Mapping[str, Any]], Any]] = {
     "consumer_range": _classic(classic_range.assign),
     "consumer_roundrobin": _classic(roundrobin.assign),
@@ -96,6 +107,8 @@ ANSWERS: Mapping[str, Callable[[Mapping[str, Any]], Any]] = {
     "consumer_cooperative_sticky": _classic(cooperative_sticky.assign),
     "server_range": _server(server_range.assign),
     "server_simple": _server(simple.assign),
+    "server_simple_4_1": _share(simple_hashed.assign),
+    "server_simple_4_2": _share(simple_shared.assign),
     "server_uniform": _server(uniform.assign),
     "server_uniform_4_0_1": _server(partial(uniform.assign, remainder=Remainder.OWNERS)),
 }

@@ -1,6 +1,11 @@
 """Assignors of the group coordinator (KIP-848, share groups). None of them uses racks as shipped.
 
-range.py  uniform.py  simple.py  one assignor each, over topics by id
-group.py      a group in the order in which the coordinator visits members
-topic_ids.py  hash codes and order of topic ids, and the assignors over topics by name
+range.py, uniform.py   one assignor each, over topics by id
+simple.py              the share groups' assignor of Kafka 4.0
+simple_hashed.py       the same of 4.1
+simple_shared.py       the same since 4.2
+uniform_homogeneous.py, uniform_heterogeneous.py  the two ways of the uniform assignor
+group.py               a group in the order in which the coordinator visits members
+share_group.py         what may be assigned in a share group, and what its members own
+topic_ids.py           hash codes and order of topic ids, and the assignors over topics by name
 """

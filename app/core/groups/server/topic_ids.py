@@ -64,6 +64,11 @@ def set_copy_order(ids: Sequence[str], initial_capacity: int) -> Int64s:
     return first[_order(bits[first], initial_capacity=initial_capacity)]
 
 
+def id_hash_codes(ids: Sequence[str]) -> Int32s:
+    """`Uuid.hashCode` of each id: (ids,) int32."""
+    return _hash_codes(id_bits(ids))
+
+
 def _order(bits: NDArray[np.uint64], *, initial_capacity: int | None) -> Int64s:
     return hash_order(_hash_codes(bits), initial_capacity=initial_capacity, order=_Signed(bits))
 
