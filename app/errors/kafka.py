@@ -96,6 +96,18 @@ class NoClients(KafkaRefuses):
     title = "The application has no clients"
 
 
+class NoMembersForTasks(KafkaRefuses):
+    """The streams group has tasks and no members, and the coordinator's assignor fails."""
+
+    title = "The streams group has no members"
+
+
+class InvalidStandbyReplicas(KafkaRefuses):
+    """The coordinator's setting `num.standby.replicas` is missing or not an integer."""
+
+    title = "The number of standbys is invalid"
+
+
 class ClientWithoutThreads(KafkaRefuses):
     """A Streams client has no stream threads, and Kafka's sticky assignor divides by their number."""
 
