@@ -1,12 +1,11 @@
 """The compiled loop of `flow`: shortest distances in a residual network."""
 
-from numba import njit
+from app.core.compiled.arrays import Int32Vector, Int64Vector
+from app.core.compiled.loops import compiled
 
-from app.core.model import Int32s, Int64s
 
-
-@njit(cache=True, nogil=True)
-def relax(tails: Int32s, heads: Int32s, lengths: Int64s, distances: Int64s) -> None:
+@compiled
+def relax(tails: Int32Vector, heads: Int32Vector, lengths: Int64Vector, distances: Int64Vector) -> None:
     """Relax all arcs forwards and backwards until no distance becomes shorter (Bellman-Ford).
 
     Parameters

@@ -25,6 +25,7 @@ from pyspark.errors import PySparkException
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
+from app.core.compiled import entries
 from app.errors.machine import SparkUnavailable
 from app.jobs import java, shipping
 from app.jobs.processes import kill_with_descendants
@@ -153,6 +154,8 @@ class Connection:
             variables |= {"SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable}
             # A JVM that is killed leaves its files, so that they are in the folder that `end` removes.
             variables["SPARK_LOCAL_DIRS"] = str(self._folder / "scratch")
+            # Executors run the same loops as this installation, so they need not compile them.
+            variables[entries.READ_ONLY_PATH] = str(entries.installed_folder())
         elif "PYSPARK_PYTHON" not in os.environ:
             variables["PYSPARK_PYTHON"] = "python3"  # of the executors' PATH
         return variables

@@ -43,7 +43,7 @@ def test_it_is_unpacked_once_and_mended_where_files_are_missing(tmp_path: Path, 
     archive = shipping.write_archive(tmp_path)
     folder = shipping.unpacked(archive)
     assert folder.is_relative_to(temporary)
-    compiled = folder / "app" / "core" / "kept.nbi"
+    compiled = folder / "app" / "core" / "kept.loop"
     compiled.touch()
     kept = (folder / "app" / "__init__.py").stat()
     assert shipping.unpacked(archive) == folder

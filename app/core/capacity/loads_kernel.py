@@ -9,10 +9,18 @@ local_share : (racks,) float64: the share of all consumers that are in the rack 
 """
 
 import numpy as np
-from numba import njit
-from numpy.typing import NDArray
 
-from app.core.model import Int32s, Int64s
+from app.core.compiled.arrays import (
+    BoolVector,
+    FloatCube,
+    FloatMatrix,
+    FloatVector,
+    Int32Matrix,
+    Int32Vector,
+    Int64Matrix,
+    Int64Vector,
+)
+from app.core.compiled.loops import compiled
 
 LEADERS, REPLICATION, READS, LAGGING = 0, 1, 2, 3
 """Columns of a broker's load: partitions led; bytes/s sent to followers; read by consumers; of these, from disk."""
@@ -21,8 +29,8 @@ OFFLINE, UNDER_MIN_ISR, NOT_RACK_SAFE = 0, 1, 2
 PRODUCERS, FOLLOWERS, CONSUMERS = 0, 1, 2
 
 
-@njit(cache=True, nogil=True)
-def _is_first(rack: Int32s, at: int) -> bool:
+@compiled
+def _is_first(rack: Int32Vector, at: int) -> bool:
     """Whether no replica before this one is in its rack."""
     for before in range(at):  # noqa: SIM110 — compiled; all() over a generator is not
         if rack[before] == rack[at]:
@@ -30,8 +38,8 @@ def _is_first(rack: Int32s, at: int) -> bool:
     return True
 
 
-@njit(cache=True, nogil=True)
-def _next_of_rack(rack: Int32s, count: int, at: int) -> int:
+@compiled
+def _next_of_rack(rack: Int32Vector, count: int, at: int) -> int:
     """The next replica in the same rack; −1 if there is none."""
     for after in range(at + 1, count):
         if rack[after] == rack[at]:
@@ -39,17 +47,17 @@ def _next_of_rack(rack: Int32s, count: int, at: int) -> int:
     return -1
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def carry(
-    rows: Int32s,
-    bounds: Int64s,
-    ingress: NDArray[np.float64],
-    fan_out: NDArray[np.float64],
-    lagging: NDArray[np.float64],
-    rack_of: Int32s,
-    local_share: NDArray[np.float64],
-    loads: NDArray[np.float64],
-    counts: Int64s,
+    rows: Int32Matrix,
+    bounds: Int64Vector,
+    ingress: FloatVector,
+    fan_out: FloatVector,
+    lagging: FloatVector,
+    rack_of: Int32Vector,
+    local_share: FloatVector,
+    loads: FloatMatrix,
+    counts: Int64Vector,
 ) -> None:
     """Add the loads before any failure to (brokers, 4) `loads` and (5,) `counts`, which are zeros before."""
     n_racks = len(local_share)
@@ -83,18 +91,18 @@ def carry(
                     counts[NOT_RACK_SAFE + less] += racks < min(count, n_racks - less)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def change_with_a_rack_lost(
-    rows: Int32s,
-    bounds: Int64s,
-    ingress: NDArray[np.float64],
-    fan_out: NDArray[np.float64],
-    lagging: NDArray[np.float64],
-    min_insync: Int32s,
-    rack_of: Int32s,
-    local_share: NDArray[np.float64],
-    loads: NDArray[np.float64],
-    counts: Int64s,
+    rows: Int32Matrix,
+    bounds: Int64Vector,
+    ingress: FloatVector,
+    fan_out: FloatVector,
+    lagging: FloatVector,
+    min_insync: Int32Vector,
+    rack_of: Int32Vector,
+    local_share: FloatVector,
+    loads: FloatCube,
+    counts: Int64Matrix,
 ) -> None:
     """Add the change of surviving brokers' loads when a rack is lost, for each rack; those of lost brokers stay.
 
@@ -147,21 +155,21 @@ def change_with_a_rack_lost(
                 loads[lost, leader, LAGGING] += moved * reads * lagging[topic]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def change_with_one_more(
-    rows: Int32s,
-    bounds: Int64s,
-    ingress: NDArray[np.float64],
-    fan_out: NDArray[np.float64],
-    lagging: NDArray[np.float64],
-    min_insync: Int32s,
-    rack_of: Int32s,
-    local_share: NDArray[np.float64],
-    dead: NDArray[np.bool_],
-    racks_left: Int32s,
+    rows: Int32Matrix,
+    bounds: Int64Vector,
+    ingress: FloatVector,
+    fan_out: FloatVector,
+    lagging: FloatVector,
+    min_insync: Int32Vector,
+    rack_of: Int32Vector,
+    local_share: FloatVector,
+    dead: BoolVector,
+    racks_left: Int32Vector,
     first: int,
-    loads: NDArray[np.float64],
-    counts: Int64s,
+    loads: FloatCube,
+    counts: Int64Matrix,
 ) -> None:
     """Add the change of surviving brokers' loads when one more broker is lost, for brokers first … first + lost − 1.
 
@@ -222,17 +230,17 @@ def change_with_one_more(
                         loads[lost, server, LAGGING] += share * reads * lag
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def crossing(
-    rows: Int32s,
-    bounds: Int64s,
-    ingress: NDArray[np.float64],
-    fan_out: NDArray[np.float64],
-    rack_of: Int32s,
-    producer_share: NDArray[np.float64],
-    consumer_share: NDArray[np.float64],
+    rows: Int32Matrix,
+    bounds: Int64Vector,
+    ingress: FloatVector,
+    fan_out: FloatVector,
+    rack_of: Int32Vector,
+    producer_share: FloatVector,
+    consumer_share: FloatVector,
     follower_fetching: bool,
-    crossed: NDArray[np.float64],
+    crossed: FloatMatrix,
 ) -> None:
     """Add to (topics, 3) `crossed` the bytes/s that producers, followers and consumers send from rack to rack.
 
@@ -258,8 +266,8 @@ def crossing(
             crossed[topic, CONSUMERS] += (1 - in_rack) * fan_out[topic] * weight
 
 
-@njit(cache=True, nogil=True)
-def receive(rows: Int32s, ingress: NDArray[np.float64], received: NDArray[np.float64], replicas: Int64s) -> None:
+@compiled
+def receive(rows: Int32Matrix, ingress: FloatVector, received: FloatVector, replicas: Int64Vector) -> None:
     """Add to (brokers,) `received` the bytes/s that are written to each broker's replicas, and count replicas."""
     for row in range(len(rows)):
         for column in range(rows.shape[1]):
@@ -270,14 +278,14 @@ def receive(rows: Int32s, ingress: NDArray[np.float64], received: NDArray[np.flo
             replicas[broker] += 1
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def store(
-    rows: Int32s,
-    growing_bytes: NDArray[np.float64],
-    most_bytes: NDArray[np.float64],
+    rows: Int32Matrix,
+    growing_bytes: FloatVector,
+    most_bytes: FloatVector,
     factor: float,
-    growing: NDArray[np.float64],
-    fixed: NDArray[np.float64],
+    growing: FloatVector,
+    fixed: FloatVector,
 ) -> bool:
     """Add to (brokers,) `growing` and `fixed` the bytes stored at `factor` times the traffic: growing ones, and others.
 

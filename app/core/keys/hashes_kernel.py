@@ -5,11 +5,9 @@ become one of a word; a signed index would be looked at for being negative first
 """
 
 import numpy as np
-from numba import njit
-from numpy.typing import NDArray
 
-from app.core.keys.model import Bytes, Offsets
-from app.core.model import Int32s
+from app.core.compiled.arrays import Bytes, Int32Vector, Offsets, UInt32Matrix
+from app.core.compiled.loops import compiled, inlined
 
 _M = np.uint32(0x5BD1E995)
 _SEED = np.uint32(0x9747B28C)
@@ -19,7 +17,7 @@ _FNV_BASIS = np.uint32(0x811C9DC5)
 _FNV_PRIME = np.uint32(0x01000193)
 
 
-@njit(nogil=True, inline="always")
+@inlined
 def _word(data: Bytes, position: int) -> np.uint32:
     """Four bytes from there, the lowest first."""
     at = np.uint64(position)
@@ -28,21 +26,21 @@ def _word(data: Bytes, position: int) -> np.uint32:
     return np.uint32(low | high)
 
 
-@njit(nogil=True, inline="always")
+@inlined
 def _mixed(hashed: np.uint32, word: np.uint32) -> np.uint32:
     mixed = np.uint32(word * _M)
     mixed = np.uint32(mixed ^ (mixed >> np.uint32(24)))
     return np.uint32(np.uint32(hashed * _M) ^ np.uint32(mixed * _M))
 
 
-@njit(nogil=True, inline="always")
+@inlined
 def _finished(hashed: np.uint32) -> np.uint32:
     avalanche = np.uint32(hashed ^ (hashed >> np.uint32(13)))
     avalanche = np.uint32(avalanche * _M)
     return np.uint32(avalanche ^ (avalanche >> np.uint32(15)))
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _murmur2_of_one(data: Bytes, start: int, length: int) -> np.uint32:
     hashed = np.uint32(_SEED ^ np.uint32(length))
     words_end = start + (length & ~3)
@@ -59,7 +57,7 @@ def _murmur2_of_one(data: Bytes, start: int, length: int) -> np.uint32:
     return _finished(hashed)
 
 
-@njit(nogil=True, inline="always")
+@inlined
 def _with_tail(hashed: np.uint32, word: np.uint32, length: np.uint32) -> np.uint32:
     """Take the last incomplete word in, if there is one, and finish."""
     remaining = np.uint32(length & np.uint32(3))
@@ -69,7 +67,7 @@ def _with_tail(hashed: np.uint32, word: np.uint32, length: np.uint32) -> np.uint
     return _finished(np.uint32(np.uint32(hashed ^ np.uint32(word & mask)) * factor))
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _murmur2_of_short(data: Bytes, start: int, length: int) -> np.uint32:
     hashed = np.uint32(_SEED ^ np.uint32(length))
     words = length >> 2
@@ -79,8 +77,8 @@ def _murmur2_of_short(data: Bytes, start: int, length: int) -> np.uint32:
     return _with_tail(hashed, _word(data, start + 4 * words), np.uint32(length))
 
 
-@njit(cache=True, nogil=True)
-def murmur2(data: Bytes, offsets: Offsets, hashes: Int32s) -> None:
+@compiled
+def murmur2(data: Bytes, offsets: Offsets, hashes: Int32Vector) -> None:
     """Kafka's murmur2.
 
     A key of up to 32 bytes always goes through eight words, of which those past its end are computed and dropped, and
@@ -125,8 +123,8 @@ def murmur2(data: Bytes, offsets: Offsets, hashes: Int32s) -> None:
                 hashes[key] = np.int32(hashed)
 
 
-@njit(cache=True, nogil=True)
-def fnv1a(data: Bytes, offsets: Offsets, hashes: Int32s) -> None:
+@compiled
+def fnv1a(data: Bytes, offsets: Offsets, hashes: Int32Vector) -> None:
     """FNV-1a of 32 bits."""
     for key in range(len(hashes)):
         hashed = _FNV_BASIS
@@ -135,8 +133,8 @@ def fnv1a(data: Bytes, offsets: Offsets, hashes: Int32s) -> None:
         hashes[key] = np.int32(hashed)
 
 
-@njit(cache=True, nogil=True)
-def crc32(data: Bytes, offsets: Offsets, table: NDArray[np.uint32], hashes: Int32s) -> None:
+@compiled
+def crc32(data: Bytes, offsets: Offsets, table: UInt32Matrix, hashes: Int32Vector) -> None:
     """CRC-32 as zlib's; `table` is (4, 256): what a byte followed by 0, 1, 2, 3 zero bytes leaves."""
     for key in range(len(hashes)):
         position, end = int(offsets[key]), int(offsets[key + 1])
@@ -155,14 +153,14 @@ def crc32(data: Bytes, offsets: Offsets, table: NDArray[np.uint32], hashes: Int3
         hashes[key] = np.int32(np.uint32(state ^ np.uint32(0xFFFFFFFF)))
 
 
-@njit(nogil=True, inline="always")
+@inlined
 def _product(factor: np.uint32) -> np.uint32:
     """A JavaScript product's low 32 bits, as the next exclusive-or takes them: a double keeps the highest 53 only."""
     return np.uint32(np.int64(np.float64(np.int32(factor)) * np.float64(0x5BD1E995)))
 
 
-@njit(cache=True, nogil=True)
-def kafkajs_murmur2(data: Bytes, offsets: Offsets, hashes: Int32s) -> None:
+@compiled
+def kafkajs_murmur2(data: Bytes, offsets: Offsets, hashes: Int32Vector) -> None:
     """murmur2 as KafkaJS computed it before its version 2: in doubles, and with the last bytes read twice."""
     for key in range(len(hashes)):
         start = int(offsets[key])

@@ -1,13 +1,11 @@
 """Add up what each partition gets: one pass over where the keys landed."""
 
-from numba import njit
-
-from app.core.keys.model import Offsets
-from app.core.model import Int32s, Int64s
+from app.core.compiled.arrays import Int32Vector, Int64Vector, Offsets
+from app.core.compiled.loops import compiled
 
 
-@njit(cache=True, nogil=True)
-def add_loads(key_partitions: Int32s, offsets: Offsets, records: Int64s, key_bytes: Int64s) -> None:
+@compiled
+def add_loads(key_partitions: Int32Vector, offsets: Offsets, records: Int64Vector, key_bytes: Int64Vector) -> None:
     """Add each key to its partition's records and bytes; those of a negative partition go to index 0."""
     for key in range(len(key_partitions)):
         index = max(key_partitions[key], -1) + 1

@@ -1,12 +1,11 @@
 """Which partitions the loss of one value leaves with a single replica."""
 
-from numba import njit
+from app.core.compiled.arrays import Int32Matrix, Int32Vector, Int64Vector
+from app.core.compiled.loops import compiled
 
-from app.core.model import Int32s, Int64s
 
-
-@njit(cache=True, nogil=True)
-def count_down_to_one(positions: Int32s, value_of: Int32s, counts: Int64s) -> None:
+@compiled
+def count_down_to_one(positions: Int32Matrix, value_of: Int32Vector, counts: Int64Vector) -> None:
     """Add to (values,) `counts` the partitions that have replicas at a value and exactly one elsewhere.
 
     Parameters

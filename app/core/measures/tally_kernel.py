@@ -1,10 +1,9 @@
 """One pass over an assignment that counts what the measures and the verifier need."""
 
 import numpy as np
-from numba import njit
-from numpy.typing import NDArray
 
-from app.core.model import Int32s, Int64s
+from app.core.compiled.arrays import BoolVector, Int32Matrix, Int32Vector, Int64Matrix, Int64Vector, UInt8Vector
+from app.core.compiled.loops import compiled
 
 DUPLICATE_REPLICA = 1
 UNKNOWN_BROKER = 2
@@ -13,16 +12,16 @@ FENCED_LEADER = 8
 NO_REPLICAS = 16
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def count(
-    positions: Int32s,
-    rack_of: Int32s,
-    fenced: NDArray[np.bool_],
+    positions: Int32Matrix,
+    rack_of: Int32Vector,
+    fenced: BoolVector,
     n_racks: int,
-    per_broker: Int64s,
-    per_rack: Int64s,
-    per_racks_spanned: Int64s,
-    faults: NDArray[np.uint8],
+    per_broker: Int64Matrix,
+    per_rack: Int64Matrix,
+    per_racks_spanned: Int64Vector,
+    faults: UInt8Vector,
 ) -> None:
     """Add the assignment's counts to `per_broker`, `per_rack` and `per_racks_spanned`, and set each row's `faults`.
 

@@ -1,28 +1,28 @@
 """The compiled loop of `transfers`: loads before and after, and which replica replaces which."""
 
 import numpy as np
-from numba import njit
 
-from app.core.model import Int32s, Int64s
+from app.core.compiled.arrays import Int32Matrix, Int32Vector, Int64Matrix, Int64Vector
+from app.core.compiled.loops import compiled
 
 REPLICAS, SIZE_BYTES, UNKNOWN_SIZE, LEADERS = 0, 1, 2, 3
 """The columns of a load; copies have the first three."""
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def count(
-    before: Int32s,
-    after: Int32s,
-    sizes: Int64s,
-    rack_of: Int32s,
-    loads_before: Int64s,
-    loads_after: Int64s,
-    arriving: Int64s,
-    leaving: Int64s,
-    created: Int64s,
-    senders: Int32s,
-    receivers: Int32s,
-    rows: Int32s,
+    before: Int32Matrix,
+    after: Int32Matrix,
+    sizes: Int64Vector,
+    rack_of: Int32Vector,
+    loads_before: Int64Matrix,
+    loads_after: Int64Matrix,
+    arriving: Int64Matrix,
+    leaving: Int64Matrix,
+    created: Int64Vector,
+    senders: Int32Vector,
+    receivers: Int32Vector,
+    rows: Int32Vector,
 ) -> int:
     """Sum one topic.
 
@@ -63,8 +63,8 @@ def count(
     return pairs
 
 
-@njit(cache=True, nogil=True)
-def _load(replicas: Int32s, size: int, unknown: int, loads: Int64s) -> None:
+@compiled
+def _load(replicas: Int32Vector, size: int, unknown: int, loads: Int64Matrix) -> None:
     if replicas[0] >= 0:
         loads[replicas[0], LEADERS] += 1
     for broker in replicas:
@@ -72,15 +72,15 @@ def _load(replicas: Int32s, size: int, unknown: int, loads: Int64s) -> None:
             _copy(broker, size, unknown, loads)
 
 
-@njit(cache=True, nogil=True)
-def _copy(broker: int, size: int, unknown: int, counts: Int64s) -> None:
+@compiled
+def _copy(broker: int, size: int, unknown: int, counts: Int64Matrix) -> None:
     counts[broker, REPLICAS] += 1
     counts[broker, SIZE_BYTES] += size
     counts[broker, UNKNOWN_SIZE] += unknown
 
 
-@njit(cache=True, nogil=True)
-def _missing(here: Int32s, there: Int32s, missing: Int32s) -> int:
+@compiled
+def _missing(here: Int32Vector, there: Int32Vector, missing: Int32Vector) -> int:
     """Write those of `here` that are not in `there`, in their order; their number."""
     pairs = 0
     for broker in here:
@@ -97,15 +97,15 @@ def _missing(here: Int32s, there: Int32s, missing: Int32s) -> int:
     return pairs
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _pair(
-    added: Int32s,
-    removed: Int32s,
-    rack_of: Int32s,
+    added: Int32Vector,
+    removed: Int32Vector,
+    rack_of: Int32Vector,
     row: int,
-    senders: Int32s,
-    receivers: Int32s,
-    rows: Int32s,
+    senders: Int32Vector,
+    receivers: Int32Vector,
+    rows: Int32Vector,
     pairs: int,
 ) -> int:
     """Pair those of one rack first, then the rest in order; what is left over has no partner."""

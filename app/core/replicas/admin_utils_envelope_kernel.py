@@ -1,13 +1,13 @@
 """The range over all draws of AdminUtils: windows of rows that move on by one with each start index."""
 
 import numpy as np
-from numba import njit
 
-from app.core.model import Int32s, Int64s
+from app.core.compiled.arrays import Int32Cube, Int32Matrix, Int64Matrix, Int64Vector
+from app.core.compiled.loops import compiled
 
 
-@njit(cache=True, nogil=True)
-def _move(rows: Int32s, leaving: int, entering: int, leaders: Int64s, replicas: Int64s) -> None:
+@compiled
+def _move(rows: Int32Matrix, leaving: int, entering: int, leaders: Int64Vector, replicas: Int64Vector) -> None:
     """Let one row of the window go and take the next one in."""
     leaders[leaving] -= 1
     leaders[entering] += 1
@@ -16,8 +16,8 @@ def _move(rows: Int32s, leaving: int, entering: int, leaders: Int64s, replicas: 
         replicas[rows[entering, column]] += 1
 
 
-@njit(cache=True, nogil=True)
-def _enter(rows: Int32s, begin: int, count: int, leaders: Int64s, replicas: Int64s) -> None:
+@compiled
+def _enter(rows: Int32Matrix, begin: int, count: int, leaders: Int64Vector, replicas: Int64Vector) -> None:
     """Fill the window with the first rows."""
     for place in range(begin, begin + count):
         leaders[place % len(rows)] += 1
@@ -25,8 +25,8 @@ def _enter(rows: Int32s, begin: int, count: int, leaders: Int64s, replicas: Int6
             replicas[rows[place % len(rows), column]] += 1
 
 
-@njit(cache=True, nogil=True)
-def _widen(counts: Int64s, lowest: Int64s, highest: Int64s, spreads: Int64s) -> None:
+@compiled
+def _widen(counts: Int64Vector, lowest: Int64Vector, highest: Int64Vector, spreads: Int64Vector) -> None:
     """Take one outcome's counts into the range."""
     least = most = counts[0]
     for broker in range(len(counts)):
@@ -39,15 +39,15 @@ def _widen(counts: Int64s, lowest: Int64s, highest: Int64s, spreads: Int64s) -> 
     spreads[1] = max(spreads[1], most - least)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def widen(
-    rows_of_shift: Int32s,
-    whole: Int64s,
+    rows_of_shift: Int32Cube,
+    whole: Int64Matrix,
     blocks: tuple[int, int, int, int, int],
     starts: int,
-    lowest: Int64s,
-    highest: Int64s,
-    spreads: Int64s,
+    lowest: Int64Matrix,
+    highest: Int64Matrix,
+    spreads: Int64Matrix,
 ) -> None:
     """Widen (2, n) `lowest` and `highest` and (2, 2) `spreads` (least, widest) by every draw.
 

@@ -4,31 +4,32 @@ Both kernels return -1, or the index of the first row at which Kafka's code woul
 """
 
 import numpy as np
-from numba import njit
 
+from app.core.compiled.arrays import Int32Matrix, Int32Vector
+from app.core.compiled.loops import compiled
 from app.core.model import INT32_MAX, Int32s
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _int32(value: int) -> int:
     """Wrap around as a Java `int` does."""
     return ((value + 2**31) & 0xFFFFFFFF) - 2**31
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _remainder(value: int, divisor: int) -> int:
     """Java's %: the sign of the value, where Python's takes the divisor's."""
     return value % divisor if value >= 0 else -(-value % divisor)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _offset(shift: int, step: int, n: int) -> int:
     """How far past its leader a follower stands among n brokers: 1 … n − 1, or less where an int overflowed."""
     return 1 + _remainder(_int32(shift + step), n - 1)
 
 
-@njit(cache=True, nogil=True)
-def _to_another_rack(racks: Int32s) -> Int32s:
+@compiled
+def _to_another_rack(racks: Int32Vector) -> Int32s:
     """How far each place is from the next one of another rack, around the end; at most n."""
     n = len(racks)
     ahead = np.ones(n, np.int32)
@@ -39,8 +40,8 @@ def _to_another_rack(racks: Int32s) -> Int32s:
     return ahead
 
 
-@njit(cache=True, nogil=True)
-def fill_rack_unaware(rows: Int32s, brokers: Int32s, start: int, shift: int, first: int) -> int:
+@compiled
+def fill_rack_unaware(rows: Int32Matrix, brokers: Int32Vector, start: int, shift: int, first: int) -> int:
     """Fill (partitions, factor) rows; `brokers` is the (n,) list in the caller's order."""
     n = len(brokers)
     factor = rows.shape[1]
@@ -60,9 +61,9 @@ def fill_rack_unaware(rows: Int32s, brokers: Int32s, start: int, shift: int, fir
     return -1
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def fill_rack_aware(
-    rows: Int32s, brokers: Int32s, racks: Int32s, n_racks: int, start: int, shift: int, first: int
+    rows: Int32Matrix, brokers: Int32Vector, racks: Int32Vector, n_racks: int, start: int, shift: int, first: int
 ) -> int:
     """Fill (partitions, factor) rows; `brokers` is the (n,) rack-alternated list, `racks` each one's rack index."""
     n = len(brokers)

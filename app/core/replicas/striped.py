@@ -170,7 +170,7 @@ def fill(rows: Int32s, racks: Racks, offsets: Offsets, random: JavaRandom, *, me
         members.copy(),
         racks.bounds,
         racks.cursors(offsets.lists),
-        np.arange(racks.count),
+        np.arange(racks.count, dtype=np.int32),
         offsets.rack,
         racks.hash_order,
         racks.epoch_length(len(rows)),

@@ -62,7 +62,7 @@ def run_epoch(
     cursors = racks.cursors([0] * len(carried))
     cursors[:, (kernel.TAKEN, kernel.EPOCH)] = carried
     places = np.arange(brokers, dtype=np.int32)
-    kernel.fill_epoch(rows, 0, partitions, places, racks.bounds, cursors, np.array(order, np.int64), offset)
+    kernel.fill_epoch(rows, 0, partitions, places, racks.bounds, cursors, np.array(order, np.int32), offset)
     counts = np.zeros((2, brokers), np.int64)
     kernel.count(rows, counts)
     used = cursors[:, (kernel.TAKEN, kernel.EPOCH)]

@@ -6,14 +6,14 @@ The brokers of all lists stand in one array: list 2r holds the unfenced brokers 
     bounds : (lists + 1,) int64; list l is members[bounds[l] : bounds[l + 1]].
     cursors : (lists, 3) int64: how many of the list this partition has taken, where in the list it began, and the
         epoch of the partition that last took from it.
-    rack_order : (racks,) int64 permutation, in which the racks are visited.
+    rack_order : (racks,) int32 permutation, in which the racks are visited.
 """
 
 import numpy as np
-from numba import njit
 
+from app.core.compiled.arrays import Int32Matrix, Int32Vector, Int64Matrix, Int64Vector
+from app.core.compiled.loops import compiled
 from app.core.jvm.random import INCREMENT, MULTIPLIER, STATE_MASK
-from app.core.model import Int32s, Int64s
 
 _MULTIPLIER = np.uint64(MULTIPLIER)
 _INCREMENT = np.uint64(INCREMENT)
@@ -22,8 +22,8 @@ _TO_31_BITS = np.uint64(17)
 TAKEN, BEGIN, EPOCH = 0, 1, 2
 
 
-@njit(cache=True, nogil=True)
-def _next(bounds: Int64s, cursors: Int64s, list_index: int, epoch: int) -> int:
+@compiled
+def _next(bounds: Int64Vector, cursors: Int64Matrix, list_index: int, epoch: int) -> int:
     """The place in `members` of a list's next broker, or -1 where the partition has taken all of them."""
     size = bounds[list_index + 1] - bounds[list_index]
     if size == 0:
@@ -46,15 +46,15 @@ def _next(bounds: Int64s, cursors: Int64s, list_index: int, epoch: int) -> int:
     return int(bounds[list_index] + place)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def fill_epoch(
-    rows: Int32s,
+    rows: Int32Matrix,
     begin: int,
     end: int,
-    members: Int32s,
-    bounds: Int64s,
-    cursors: Int64s,
-    rack_order: Int64s,
+    members: Int32Vector,
+    bounds: Int64Vector,
+    cursors: Int64Matrix,
+    rack_order: Int32Vector,
     rack_offset: int,
 ) -> int:
     """Fill rows begin … end - 1 of (partitions, factor), as epochs 0 on; gives the next row's rack offset."""
@@ -91,7 +91,7 @@ def fill_epoch(
     return rack_offset
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _next_int(state: np.uint64, bound: int) -> tuple[np.uint64, np.int64]:
     """JavaRandom.next_int: the new state and what was drawn."""
     while True:
@@ -104,8 +104,8 @@ def _next_int(state: np.uint64, bound: int) -> tuple[np.uint64, np.int64]:
             return state, value
 
 
-@njit(cache=True, nogil=True)
-def _shuffle(items: Int64s | Int32s, begin: int, end: int, state: np.uint64) -> np.uint64:
+@compiled
+def _shuffle(items: Int32Vector, begin: int, end: int, state: np.uint64) -> np.uint64:
     """Collections.shuffle of items begin … end - 1, in place; gives the new state."""
     for size in range(end - begin, 1, -1):
         state, offset = _next_int(state, size)
@@ -114,15 +114,15 @@ def _shuffle(items: Int64s | Int32s, begin: int, end: int, state: np.uint64) -> 
     return state
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def fill(
-    rows: Int32s,
-    members: Int32s,
-    bounds: Int64s,
-    cursors: Int64s,
-    rack_order: Int64s,
+    rows: Int32Matrix,
+    members: Int32Vector,
+    bounds: Int64Vector,
+    cursors: Int64Matrix,
+    rack_order: Int32Vector,
     rack_offset: int,
-    hash_order: Int64s,
+    hash_order: Int64Vector,
     epoch_length: int,
     state: np.uint64,
 ) -> np.uint64:
@@ -141,8 +141,8 @@ def fill(
     return state
 
 
-@njit(cache=True, nogil=True)
-def count(rows: Int32s, counts: Int64s) -> None:
+@compiled
+def count(rows: Int32Matrix, counts: Int64Matrix) -> None:
     """Add to (2, brokers) `counts` how often each broker leads and how often it is a replica at all."""
     for row in range(len(rows)):
         counts[0, rows[row, 0]] += 1

@@ -1,13 +1,12 @@
 """Load of a client as Java's doubles compare it, and compiled loops that balance loads."""
 
 import numpy as np
-from numba import njit
 
-from app.core.model import Int64s
-from app.core.streams.model import Bools
+from app.core.compiled.arrays import BoolMatrix, Int64Vector
+from app.core.compiled.loops import compiled
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def load(count: float, capacity: int) -> float:
     """Tasks a thread; without threads infinite, or NaN if there is no task either."""
     if capacity != 0:
@@ -17,7 +16,7 @@ def load(count: float, capacity: int) -> float:
     return np.inf if count > 0 else -np.inf
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def is_less(one: float, other: float) -> bool:
     """`Double.compare(one, other) < 0`: NaN is above all other numbers."""
     if np.isnan(one):
@@ -25,8 +24,10 @@ def is_less(one: float, other: float) -> bool:
     return bool(np.isnan(other)) or one < other
 
 
-@njit(cache=True, nogil=True)
-def balance(moving: Bools, other: Bools, counts: Int64s, capacities: Int64s, may_move: Bools) -> None:
+@compiled
+def balance(
+    moving: BoolMatrix, other: BoolMatrix, counts: Int64Vector, capacities: Int64Vector, may_move: BoolMatrix
+) -> None:
     """Move tasks from client to client while that balances their loads, lowest tasks first.
 
     Parameters
@@ -56,8 +57,8 @@ def balance(moving: Bools, other: Bools, counts: Int64s, capacities: Int64s, may
                         break
 
 
-@njit(cache=True, nogil=True)
-def assign_to_least_loaded(rows: Int64s, active: Bools, capacities: Int64s) -> None:
+@compiled
+def assign_to_least_loaded(rows: Int64Vector, active: BoolMatrix, capacities: Int64Vector) -> None:
     """Assign each task to the client with the fewest active tasks a thread."""
     counts = np.zeros(len(capacities), np.int64)
     for client in range(len(capacities)):
@@ -71,8 +72,8 @@ def assign_to_least_loaded(rows: Int64s, active: Bools, capacities: Int64s) -> N
         counts[best] += 1
 
 
-@njit(cache=True, nogil=True)
-def _balances(source: int, to: int, counts: Int64s, capacities: Int64s) -> bool:
+@compiled
+def _balances(source: int, to: int, counts: Int64Vector, capacities: Int64Vector) -> bool:
     """Whether a move of one task makes the difference of loads smaller without changing its sign."""
     skew = load(counts[source], capacities[source]) - load(counts[to], capacities[to])
     if skew <= 0:

@@ -5,16 +5,22 @@ search for the minimum is equivalent.
 """
 
 import numpy as np
-from numba import njit
 
-from app.core.model import NO_CLIENT, Int64s
+from app.core.compiled.arrays import BoolMatrix, BoolVector, Int64Matrix, Int64Vector
+from app.core.compiled.loops import compiled
+from app.core.model import NO_CLIENT
 from app.core.streams.loads_kernel import is_less, load
 from app.core.streams.model import Bools
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def place_on_least_loaded(
-    rows: Int64s, requested: Int64s, active: Bools, standby: Bools, counts: Int64s, capacities: Int64s
+    rows: Int64Vector,
+    requested: Int64Vector,
+    active: BoolMatrix,
+    standby: BoolMatrix,
+    counts: Int64Vector,
+    capacities: Int64Vector,
 ) -> None:
     """Place as many standbys of each task as requested or possible; changes `standby` and `counts`."""
     free = np.ones(len(capacities), np.bool_)
@@ -28,15 +34,15 @@ def place_on_least_loaded(
             counts[client] += 1
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def place_apart_by_tags(
-    rows: Int64s,
-    remaining: Int64s,
-    values: Int64s,
-    active: Bools,
-    standby: Bools,
-    counts: Int64s,
-    capacities: Int64s,
+    rows: Int64Vector,
+    remaining: Int64Vector,
+    values: Int64Matrix,
+    active: BoolMatrix,
+    standby: BoolMatrix,
+    counts: Int64Vector,
+    capacities: Int64Vector,
 ) -> tuple[Bools, int]:
     """Place standbys apart by tags; changes `standby`, `counts` and `remaining`.
 
@@ -100,8 +106,10 @@ def place_apart_by_tags(
     return is_complete, NO_CLIENT
 
 
-@njit(cache=True, nogil=True)
-def _least_loaded(row: int, free: Bools, active: Bools, standby: Bools, counts: Int64s, capacities: Int64s) -> int:
+@compiled
+def _least_loaded(
+    row: int, free: BoolVector, active: BoolMatrix, standby: BoolMatrix, counts: Int64Vector, capacities: Int64Vector
+) -> int:
     """The free client with the lowest load that has no copy of the task; of equal ones the first."""
     best = NO_CLIENT
     lowest = np.nan

@@ -5,14 +5,14 @@ Members are the subscribers of a topic, by position in the order in which Kafka 
 """
 
 import numpy as np
-from numba import njit
-from numpy.typing import NDArray
 
+from app.core.compiled.arrays import BoolVector, Int32Matrix, Int32Vector, Int64Vector
+from app.core.compiled.loops import compiled
 from app.core.model import NO_MEMBER, NO_RACK, Int32s, Int64s
 
 
-@njit(cache=True, nogil=True)
-def racks_of(replicas: Int32s, rack_of_broker: Int32s) -> Int32s:
+@compiled
+def racks_of(replicas: Int32Matrix, rack_of_broker: Int32Vector) -> Int32s:
     """The rack of each replica: (partitions, widest)."""
     racks = np.full(replicas.shape, NO_RACK, np.int32)
     for partition in range(replicas.shape[0]):
@@ -23,8 +23,8 @@ def racks_of(replicas: Int32s, rack_of_broker: Int32s) -> Int32s:
     return racks
 
 
-@njit(cache=True, nogil=True)
-def distinguishes(replicas: Int32s, rack_of_broker: Int32s, is_member_rack: NDArray[np.bool_]) -> bool:
+@compiled
+def distinguishes(replicas: Int32Matrix, rack_of_broker: Int32Vector, is_member_rack: BoolVector) -> bool:
     """Whether some replica is in a member's rack, and some partition is not in all racks of the replicas."""
     last_partition_in = np.full(len(is_member_rack), -1, np.int64)
     racks_with_replicas = 0
@@ -44,8 +44,8 @@ def distinguishes(replicas: Int32s, rack_of_broker: Int32s, is_member_rack: NDAr
     return matches_member and fewest < racks_with_replicas
 
 
-@njit(cache=True, nogil=True)
-def intersect_racks(racks: Int32s, replicas: Int32s, rack_of_broker: Int32s) -> None:
+@compiled
+def intersect_racks(racks: Int32Matrix, replicas: Int32Matrix, rack_of_broker: Int32Vector) -> None:
     """Replace by `NO_RACK` each partition's racks in which another topic's partition of that number has no replica."""
     for partition in range(racks.shape[0]):
         for place in range(racks.shape[1]):
@@ -62,8 +62,8 @@ def intersect_racks(racks: Int32s, replicas: Int32s, rack_of_broker: Int32s) -> 
                 racks[partition, place] = NO_RACK
 
 
-@njit(cache=True, nogil=True)
-def divide_by_partition(racks: Int32s, rack_of_member: Int32s, n_racks: int) -> Int32s:
+@compiled
+def divide_by_partition(racks: Int32Matrix, rack_of_member: Int32Vector, n_racks: int) -> Int32s:
     """Assign each partition to the first member below its share, in one of its racks or without one; then the rest."""
     n_members = len(rack_of_member)
     following, first = _queues(rack_of_member, n_racks)
@@ -90,8 +90,8 @@ def divide_by_partition(racks: Int32s, rack_of_member: Int32s, n_racks: int) -> 
     return owners
 
 
-@njit(cache=True, nogil=True)
-def divide_by_member(racks: Int32s, rack_of_member: Int32s, n_racks: int) -> Int32s:
+@compiled
+def divide_by_member(racks: Int32Matrix, rack_of_member: Int32Vector, n_racks: int) -> Int32s:
     """Assign to each member in turn the first partitions of its rack, up to its share; then the rest."""
     n_partitions = racks.shape[0]
     n_members = len(rack_of_member)
@@ -119,8 +119,8 @@ def divide_by_member(racks: Int32s, rack_of_member: Int32s, n_racks: int) -> Int
     return owners
 
 
-@njit(cache=True, nogil=True)
-def _queues(rack_of_member: Int32s, n_racks: int) -> tuple[Int64s, Int64s]:
+@compiled
+def _queues(rack_of_member: Int32Vector, n_racks: int) -> tuple[Int64s, Int64s]:
     """The next member of the same rack, and each rack's first; the last queue is of members without a rack."""
     n_members = len(rack_of_member)
     first = np.full(n_racks + 1, n_members, np.int64)
@@ -132,8 +132,8 @@ def _queues(rack_of_member: Int32s, n_racks: int) -> tuple[Int64s, Int64s]:
     return following, first
 
 
-@njit(cache=True, nogil=True)
-def _partitions_by_rack(racks: Int32s, n_racks: int) -> tuple[Int32s, Int64s]:
+@compiled
+def _partitions_by_rack(racks: Int32Matrix, n_racks: int) -> tuple[Int32s, Int64s]:
     """The partitions of each rack, ascending, one rack after another, and the end of each rack's range."""
     sizes = np.zeros(n_racks, np.int64)
     for rack in racks.flat:
@@ -151,8 +151,8 @@ def _partitions_by_rack(racks: Int32s, n_racks: int) -> tuple[Int32s, Int64s]:
     return partitions_by_rack, ends
 
 
-@njit(cache=True, nogil=True)
-def _take(owners: Int32s, sizes: Int64s, member: int, most: int, at: int) -> int:
+@compiled
+def _take(owners: Int32Vector, sizes: Int64Vector, member: int, most: int, at: int) -> int:
     """Assign unassigned partitions from `at` on to a member until it has `most`; returns where to continue."""
     while sizes[member] < most and at < len(owners):
         if owners[at] == NO_MEMBER:
@@ -162,8 +162,8 @@ def _take(owners: Int32s, sizes: Int64s, member: int, most: int, at: int) -> int
     return at
 
 
-@njit(cache=True, nogil=True)
-def _divide_rest(owners: Int32s, sizes: Int64s, quota: int, extra: int) -> None:
+@compiled
+def _divide_rest(owners: Int32Vector, sizes: Int64Vector, quota: int, extra: int) -> None:
     """Assign the remaining partitions in ranges, to each member in turn up to its share."""
     at = 0
     for member in range(len(sizes)):

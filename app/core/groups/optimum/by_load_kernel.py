@@ -1,21 +1,22 @@
 """The loop of `by_load`: partitions by descending load, each to one of the least loaded who may read it."""
 
 import numpy as np
-from numba import njit
 
-from app.core.model import Int32s, Int64s
+from app.core.compiled.arrays import Int32Matrix, Int32Vector, Int64Vector
+from app.core.compiled.loops import compiled
+from app.core.model import Int32s
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def assign_heaviest_first(
-    order: Int64s,
-    load: Int64s,
-    topic_class: Int32s,
-    reader_starts: Int64s,
-    readers: Int64s,
-    owners: Int32s,
-    replica_racks: Int32s,
-    member_racks: Int32s,
+    order: Int64Vector,
+    load: Int64Vector,
+    topic_class: Int32Vector,
+    reader_starts: Int64Vector,
+    readers: Int64Vector,
+    owners: Int32Vector,
+    replica_racks: Int32Matrix,
+    member_racks: Int32Vector,
 ) -> Int32s:
     """Who reads each row: (rows,) int32.
 

@@ -5,24 +5,25 @@ is owners[starts[t] + p]. `ranked` is the subscribers of a topic by number of pa
 """
 
 import numpy as np
-from numba import njit
 
-from app.core.model import NO_MEMBER, Int32s, Int64s
+from app.core.compiled.arrays import Int32Vector, Int64Vector
+from app.core.compiled.loops import compiled
+from app.core.model import NO_MEMBER, Int64s
 
 MOST_ROUNDS = 16
 """Kafka ends the balancing after this number of rounds over all topics."""
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def assign_unassigned(
-    order: Int64s,
-    starts: Int64s,
-    counts: Int64s,
-    subscriber_set_of: Int32s,
-    set_starts: Int64s,
-    subscribers: Int64s,
-    owners: Int32s,
-    sizes: Int64s,
+    order: Int64Vector,
+    starts: Int64Vector,
+    counts: Int64Vector,
+    subscriber_set_of: Int32Vector,
+    set_starts: Int64Vector,
+    subscribers: Int64Vector,
+    owners: Int32Vector,
+    sizes: Int64Vector,
 ) -> None:
     """Assign unassigned partitions to the subscribers with the fewest partitions, topic by topic."""
     ranked = np.empty(len(sizes), np.int64)
@@ -49,16 +50,16 @@ def assign_unassigned(
             at += 1
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def balance(
-    order: Int64s,
-    starts: Int64s,
-    counts: Int64s,
-    subscriber_set_of: Int32s,
-    set_starts: Int64s,
-    subscribers: Int64s,
-    owners: Int32s,
-    sizes: Int64s,
+    order: Int64Vector,
+    starts: Int64Vector,
+    counts: Int64Vector,
+    subscriber_set_of: Int32Vector,
+    set_starts: Int64Vector,
+    subscribers: Int64Vector,
+    owners: Int32Vector,
+    sizes: Int64Vector,
 ) -> Int64s:
     """Move partitions from the subscribers with the most to those with the fewest, until a round changes nothing.
 
@@ -93,8 +94,8 @@ def balance(
     return moves[:n_moves]
 
 
-@njit(cache=True, nogil=True)
-def _balance_topic(ranked: Int64s, owners_of_topic: Int32s, sizes: Int64s) -> Int64s:
+@compiled
+def _balance_topic(ranked: Int64Vector, owners_of_topic: Int32Vector, sizes: Int64Vector) -> Int64s:
     """Balance one topic; returns (moves, 2) int64: partition and former owner."""
     moves = np.empty((len(owners_of_topic), 2), np.int64)
     n_moves = 0
@@ -145,8 +146,8 @@ def _balance_topic(ranked: Int64s, owners_of_topic: Int32s, sizes: Int64s) -> In
     return moves[:n_moves]
 
 
-@njit(cache=True, nogil=True)
-def _by_owner(owners_of_topic: Int32s, n_members: int) -> tuple[Int64s, Int64s, Int64s]:
+@compiled
+def _by_owner(owners_of_topic: Int32Vector, n_members: int) -> tuple[Int64s, Int64s, Int64s]:
     """A topic's partitions by owner, ascending for each, and the begin and end of each owner's range."""
     sizes_of_topic = np.zeros(n_members, np.int64)
     for owner in owners_of_topic:
@@ -161,8 +162,8 @@ def _by_owner(owners_of_topic: Int32s, n_members: int) -> tuple[Int64s, Int64s, 
     return partitions, first, ends
 
 
-@njit(cache=True, nogil=True)
-def _spread(subscribers_of_topic: Int64s, sizes: Int64s) -> int:
+@compiled
+def _spread(subscribers_of_topic: Int64Vector, sizes: Int64Vector) -> int:
     least = most = int(sizes[subscribers_of_topic[0]])
     for member in subscribers_of_topic:
         least = min(least, int(sizes[member]))
@@ -170,8 +171,8 @@ def _spread(subscribers_of_topic: Int64s, sizes: Int64s) -> int:
     return most - least
 
 
-@njit(cache=True, nogil=True)
-def _rank(subscribers_of_topic: Int64s, sizes: Int64s, ranked: Int64s) -> None:
+@compiled
+def _rank(subscribers_of_topic: Int64Vector, sizes: Int64Vector, ranked: Int64Vector) -> None:
     """Fill the front of `ranked` with a topic's subscribers; a counting sort unless the sizes spread too far."""
     least = sizes[subscribers_of_topic[0]]
     spread = 0
@@ -198,8 +199,8 @@ def _rank(subscribers_of_topic: Int64s, sizes: Int64s, ranked: Int64s) -> None:
         free[level] += 1
 
 
-@njit(cache=True, nogil=True)
-def _end_of_level(ranked: Int64s, n_ranked: int, sizes: Int64s, end: int, level: int) -> int:
+@compiled
+def _end_of_level(ranked: Int64Vector, n_ranked: int, sizes: Int64Vector, end: int, level: int) -> int:
     """The end of the range of subscribers with `level` partitions, searched from `end` on."""
     while end < n_ranked and sizes[ranked[end]] == level:
         end += 1

@@ -9,19 +9,21 @@ additions : (additions, 2) int64 partition and member, in order: every assignmen
 """
 
 import numpy as np
-from numba import njit
-from numpy.typing import NDArray
 
+from app.core.compiled.arrays import BoolVector, Int32Matrix, Int32Vector, Int64Matrix, Int64Vector
+from app.core.compiled.loops import compiled
 from app.core.groups.sticky_builders.group_kernel import is_near
-from app.core.model import NO_MEMBER, Int32s, Int64s
+from app.core.model import NO_MEMBER, Int64s
 
 OVER, UNDER, HEAD, EXACT, ADDED, FAILED = range(6)
 ALL_FULL = 1
 """FAILED: partitions are unassigned and every member has reached its quota."""
 
 
-@njit(cache=True, nogil=True)
-def owned_lists(numbers: Int64s, owner: Int64s, id_of: Int32s, members: int, most_id: int) -> tuple[Int64s, Int64s]:
+@compiled
+def owned_lists(
+    numbers: Int64Vector, owner: Int64Vector, id_of: Int32Vector, members: int, most_id: int
+) -> tuple[Int64s, Int64s]:
     """Each owner's partitions by id, then by topic: bounds (members + 1,) and lists.
 
     Parameters
@@ -52,9 +54,16 @@ def owned_lists(numbers: Int64s, owner: Int64s, id_of: Int32s, members: int, mos
     return bounds, lists
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def keep_owned(
-    visits: Int64s, owned: Int64s, low: int, high: int, expected: int, under: Int64s, exact: Int64s, progress: Int64s
+    visits: Int64Vector,
+    owned: Int64Vector,
+    low: int,
+    high: int,
+    expected: int,
+    under: Int64Vector,
+    exact: Int64Vector,
+    progress: Int64Vector,
 ) -> Int64s:
     """Number of owned partitions that each member keeps: (members,) int64; `owned` : (members,) how many it owns."""
     kept = np.empty(len(owned), np.int64)
@@ -76,8 +85,10 @@ def keep_owned(
     return kept
 
 
-@njit(cache=True, nogil=True)
-def split(bounds: Int64s, lists: Int64s, kept: Int64s, is_free: NDArray[np.bool_], revoked_by: Int64s) -> None:
+@compiled
+def split(
+    bounds: Int64Vector, lists: Int64Vector, kept: Int64Vector, is_free: BoolVector, revoked_by: Int64Vector
+) -> None:
     """Mark kept partitions as not free and set the member that revokes each other one; outputs are (numbers,)."""
     for member in range(len(kept)):
         for place in range(bounds[member], bounds[member + 1]):
@@ -87,8 +98,8 @@ def split(bounds: Int64s, lists: Int64s, kept: Int64s, is_free: NDArray[np.bool_
                 revoked_by[lists[place]] = member
 
 
-@njit(cache=True, nogil=True)
-def by_count(numbers: Int64s, counts: Int64s, most: int) -> Int64s:
+@compiled
+def by_count(numbers: Int64Vector, counts: Int64Vector, most: int) -> Int64s:
     """Sort partitions by their counts, each in 0 … most; stable."""
     starts = np.zeros(most + 2, np.int64)
     for number in numbers:
@@ -101,8 +112,10 @@ def by_count(numbers: Int64s, counts: Int64s, most: int) -> Int64s:
     return out
 
 
-@njit(cache=True, nogil=True)
-def _next_near(racks: Int32s, counts: Int64s, members: Int64s, start: int, end: int, turn: int, rack_of: Int32s) -> int:
+@compiled
+def _next_near(
+    racks: Int32Vector, counts: Int64Vector, members: Int64Vector, start: int, end: int, turn: int, rack_of: Int32Vector
+) -> int:
     """The first place in members[start:end], from `turn` on and around, whose member is near; or -1.
 
     `counts` : (racks,) of these members in each rack; if a partition's racks have none, nothing is searched.
@@ -122,14 +135,14 @@ def _next_near(racks: Int32s, counts: Int64s, members: Int64s, start: int, end: 
     return -1
 
 
-@njit(cache=True, nogil=True)
-def _remove(members: Int64s, place: int, end: int) -> None:
+@compiled
+def _remove(members: Int64Vector, place: int, end: int) -> None:
     for at in range(place, end - 1):
         members[at] = members[at + 1]
 
 
-@njit(cache=True, nogil=True)
-def _counted(members: Int64s, start: int, end: int, rack_of: Int32s, racks: int) -> Int64s:
+@compiled
+def _counted(members: Int64Vector, start: int, end: int, rack_of: Int32Vector, racks: int) -> Int64s:
     counts = np.zeros(racks, np.int64)
     for member in members[start:end]:
         if rack_of[member] >= 0:
@@ -137,20 +150,20 @@ def _counted(members: Int64s, start: int, end: int, rack_of: Int32s, racks: int)
     return counts
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def assign_near(
-    unassigned: Int64s,
-    racks_of: Int32s,
-    rack_of: Int32s,
+    unassigned: Int64Vector,
+    racks_of: Int32Matrix,
+    rack_of: Int32Vector,
     racks: int,
     low: int,
     high: int,
     expected: int,
-    under: Int64s,
-    exact: Int64s,
-    sizes: Int64s,
-    additions: Int64s,
-    progress: Int64s,
+    under: Int64Vector,
+    exact: Int64Vector,
+    sizes: Int64Vector,
+    additions: Int64Matrix,
+    progress: Int64Vector,
 ) -> Int64s:
     """Assign each partition to a near member below its quota, in turn; returns the partitions without one."""
     rest = np.empty(len(unassigned), np.int64)
@@ -197,16 +210,16 @@ def assign_near(
     return rest[:n_rest]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def assign_in_turn(
-    unassigned: Int64s,
+    unassigned: Int64Vector,
     low: int,
     high: int,
-    under: Int64s,
-    exact: Int64s,
-    sizes: Int64s,
-    additions: Int64s,
-    progress: Int64s,
+    under: Int64Vector,
+    exact: Int64Vector,
+    sizes: Int64Vector,
+    additions: Int64Matrix,
+    progress: Int64Vector,
 ) -> None:
     """Assign partitions to members below the lower quota in turn, then one each to those that may get one more."""
     at = 0
@@ -236,8 +249,8 @@ def assign_in_turn(
             progress[OVER] += 1
 
 
-@njit(cache=True, nogil=True)
-def withheld(additions: Int64s, revoked_by: Int64s, disputed: NDArray[np.bool_]) -> Int64s:
+@compiled
+def withheld(additions: Int64Matrix, revoked_by: Int64Vector, disputed: BoolVector) -> Int64s:
     """The member that waits for each partition until another one revokes it, or `NO_MEMBER`; of several the last."""
     waiting = np.full(len(revoked_by), NO_MEMBER, np.int64)
     for addition in range(len(additions)):
@@ -248,9 +261,14 @@ def withheld(additions: Int64s, revoked_by: Int64s, disputed: NDArray[np.bool_])
     return waiting
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def collect(
-    bounds: Int64s, lists: Int64s, kept: Int64s, additions: Int64s, waiting: Int64s, sizes: Int64s
+    bounds: Int64Vector,
+    lists: Int64Vector,
+    kept: Int64Vector,
+    additions: Int64Matrix,
+    waiting: Int64Vector,
+    sizes: Int64Vector,
 ) -> tuple[Int64s, Int64s]:
     """Each member's kept partitions, then its additions, without the partitions it waits for.
 

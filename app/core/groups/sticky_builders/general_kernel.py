@@ -3,8 +3,9 @@
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from app.core.compiled.arrays import Int32Matrix, Int64Vector
+from app.core.compiled.loops import compiled
 from app.core.groups.sticky_builders.general_state_kernel import (
     TREEIFIED,
     MemberLists,
@@ -16,7 +17,6 @@ from app.core.groups.sticky_builders.general_state_kernel import (
     record,
 )
 from app.core.groups.sticky_builders.group_kernel import is_near
-from app.core.model import Int64s
 
 DONE, NEEDS_FIRST, HAS_EVENTS, NULL_POINTER, NO_SUCH_ELEMENT, PASS_ENDS = range(6)
 AT, MODIFIED, CHANGED, BALANCE, FIRST_ELEMENT, REQUESTED_SET, SMALLER, SHARED, LARGER, VERSION = range(10)
@@ -39,18 +39,18 @@ class BalanceIndex(NamedTuple):
     starts, named : the existing topics that each distinct subscription names, in its order.
     """
 
-    counts: np.ndarray[tuple[int, int], np.dtype[np.int32]]
-    best: Int64s
-    best_at: Int64s
-    order: Int64s
-    position: Int64s
-    starts: Int64s
-    named: Int64s
+    counts: Int32Matrix
+    best: Int64Vector
+    best_at: Int64Vector
+    order: Int64Vector
+    position: Int64Vector
+    starts: Int64Vector
+    named: Int64Vector
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _is_still_unbalanced(
-    lists: MemberLists, potential: PotentialMembers, index: BalanceIndex, progress: Int64s
+    lists: MemberLists, potential: PotentialMembers, index: BalanceIndex, progress: Int64Vector
 ) -> bool:
     smaller = progress[SMALLER]
     larger = progress[LARGER]
@@ -62,8 +62,10 @@ def _is_still_unbalanced(
     )
 
 
-@njit(cache=True, nogil=True)
-def _indexed_balance(lists: MemberLists, potential: PotentialMembers, index: BalanceIndex, progress: Int64s) -> int:
+@compiled
+def _indexed_balance(
+    lists: MemberLists, potential: PotentialMembers, index: BalanceIndex, progress: Int64Vector
+) -> int:
     """Whether a member could take a partition from one with two more; by topic, since only sizes and topics decide."""
     if _is_still_unbalanced(lists, potential, index, progress):
         return UNBALANCED
@@ -95,15 +97,15 @@ def _indexed_balance(lists: MemberLists, potential: PotentialMembers, index: Bal
     return BALANCED
 
 
-@njit(cache=True, nogil=True)
-def _is_later(lists: MemberLists, position: Int64s, member: int, other: int) -> bool:
+@compiled
+def _is_later(lists: MemberLists, position: Int64Vector, member: int, other: int) -> bool:
     """Whether a member's list is after another one's in the map of lists; False if it is not in the map."""
     if member < 0 or lists.place[member] < 0:
         return False
     return other < 0 or lists.place[other] < 0 or position[member] > position[other]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _searched_balance(lists: MemberLists, potential: PotentialMembers, index: BalanceIndex) -> int:
     """As `_indexed_balance`, partition by partition; NULL_POINTER if the member of a partition is not active."""
     for member in lists.ranking:
@@ -124,7 +126,7 @@ def _searched_balance(lists: MemberLists, potential: PotentialMembers, index: Ba
     return BALANCED
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _first_subscriber(
     lists: MemberLists, potential: PotentialMembers, index: BalanceIndex, topic: int, version: int
 ) -> int:
@@ -138,8 +140,10 @@ def _first_subscriber(
     return int(index.best[topic])
 
 
-@njit(cache=True, nogil=True)
-def _meets_inactive(lists: MemberLists, potential: PotentialMembers, order: Int64s, number: int, member: int) -> bool:
+@compiled
+def _meets_inactive(
+    lists: MemberLists, potential: PotentialMembers, order: Int64Vector, number: int, member: int
+) -> bool:
     """Whether Kafka visits a subscriber that it has removed before it finds a receiving member."""
     topic = potential.topic_of[number]
     racks = potential.racks_of[number]
@@ -158,7 +162,7 @@ def _meets_inactive(lists: MemberLists, potential: PotentialMembers, order: Int6
     return False
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _receiver(
     lists: MemberLists, potential: PotentialMembers, index: BalanceIndex, number: int, previous: int, version: int
 ) -> int:
@@ -175,13 +179,13 @@ def _receiver(
     return best if lists.sizes[member] > lists.sizes[best] + 1 else STAYS
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _move(
     lists: MemberLists,
     potential: PotentialMembers,
     moves: PartitionMovements,
     index: BalanceIndex,
-    progress: Int64s,
+    progress: Int64Vector,
     number: int,
     to: int,
 ) -> bool:
@@ -211,8 +215,8 @@ def _move(
     return True
 
 
-@njit(cache=True, nogil=True)
-def _find_balance(lists: MemberLists, potential: PotentialMembers, index: BalanceIndex, progress: Int64s) -> int:
+@compiled
+def _find_balance(lists: MemberLists, potential: PotentialMembers, index: BalanceIndex, progress: Int64Vector) -> int:
     if len(lists.ranking) == 0:
         return NO_SUCH_ELEMENT
     if lists.sizes[lists.ranking[0]] >= lists.sizes[lists.ranking[-1]] - 1:
@@ -222,15 +226,15 @@ def _find_balance(lists: MemberLists, potential: PotentialMembers, index: Balanc
     return _searched_balance(lists, potential, index)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def reassign(
-    sequence: Int64s,
-    previous: Int64s,
+    sequence: Int64Vector,
+    previous: Int64Vector,
     lists: MemberLists,
     potential: PotentialMembers,
     moves: PartitionMovements,
     index: BalanceIndex,
-    progress: Int64s,
+    progress: Int64Vector,
 ) -> int:
     """Visit the partitions of `sequence` in passes until a pass moves none or all is balanced; call again until DONE.
 

@@ -8,12 +8,12 @@ shrinks. If a bin becomes a tree, the set is treeified, and `JavaHashSet` answer
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
-from numpy.typing import NDArray
 
+from app.core.compiled.arrays import BoolMatrix, Int32Matrix, Int32Vector, Int64Matrix, Int64Vector
+from app.core.compiled.loops import compiled
 from app.core.groups.sticky_builders.group_kernel import is_near
 from app.core.jvm.hash_map import CHAIN_LIMIT, DEFAULT_CAPACITY, TREE_TABLE
-from app.core.model import NO_RACK, Int32s, Int64s
+from app.core.model import NO_RACK, Int64s
 
 
 class PotentialMembers(NamedTuple):
@@ -29,14 +29,14 @@ class PotentialMembers(NamedTuple):
     racks_of : (partitions, widest) int32.
     """
 
-    topic_of: Int32s
-    offsets: Int64s
-    list_of_member: Int32s
-    subscribes: NDArray[np.bool_]
-    capacity: Int64s
-    rank: Int64s
-    rack_of: Int32s
-    racks_of: Int32s
+    topic_of: Int32Vector
+    offsets: Int64Vector
+    list_of_member: Int32Vector
+    subscribes: BoolMatrix
+    capacity: Int64Vector
+    rank: Int64Vector
+    rack_of: Int32Vector
+    racks_of: Int32Matrix
 
 
 class MemberLists(NamedTuple):
@@ -52,18 +52,18 @@ class MemberLists(NamedTuple):
     place : (members,) int64 position in the ranking, -1 if inactive.
     """
 
-    member: Int64s
-    stamp: Int64s
-    twin_member: Int64s
-    twin_stamp: Int64s
-    clock: Int64s
-    sizes: Int64s
-    ranking: Int64s
-    place: Int64s
+    member: Int64Vector
+    stamp: Int64Vector
+    twin_member: Int64Vector
+    twin_stamp: Int64Vector
+    clock: Int64Vector
+    sizes: Int64Vector
+    ranking: Int64Vector
+    place: Int64Vector
 
 
-@njit(cache=True, nogil=True)
-def grow(lists: MemberLists, rank: Int64s, member: int) -> None:
+@compiled
+def grow(lists: MemberLists, rank: Int64Vector, member: int) -> None:
     """Add 1 to a member's size and move it up the ranking."""
     lists.sizes[member] += 1
     size = lists.sizes[member]
@@ -80,8 +80,8 @@ def grow(lists: MemberLists, rank: Int64s, member: int) -> None:
     lists.place[member] = at
 
 
-@njit(cache=True, nogil=True)
-def shrink(lists: MemberLists, rank: Int64s, member: int) -> None:
+@compiled
+def shrink(lists: MemberLists, rank: Int64Vector, member: int) -> None:
     """Subtract 1 from a member's size and move it down the ranking."""
     lists.sizes[member] -= 1
     size = lists.sizes[member]
@@ -98,8 +98,10 @@ def shrink(lists: MemberLists, rank: Int64s, member: int) -> None:
     lists.place[member] = at
 
 
-@njit(cache=True, nogil=True)
-def assign_to_first(unassigned: Int64s, potential: PotentialMembers, lists: MemberLists, rack_of: Int32s) -> Int64s:
+@compiled
+def assign_to_first(
+    unassigned: Int64Vector, potential: PotentialMembers, lists: MemberLists, rack_of: Int32Vector
+) -> Int64s:
     """Assign each partition to the first member of the ranking that subscribes to it and is not in another rack.
 
     Parameters
@@ -135,8 +137,8 @@ def assign_to_first(unassigned: Int64s, potential: PotentialMembers, lists: Memb
     return remaining[:n_remaining]
 
 
-@njit(cache=True, nogil=True)
-def move(lists: MemberLists, rank: Int64s, number: int, to: int) -> None:
+@compiled
+def move(lists: MemberLists, rank: Int64Vector, number: int, to: int) -> None:
     """Remove the first entry of a partition from its member's list and append it to another one's."""
     old = lists.member[number]
     if lists.twin_member[number] == old and lists.twin_stamp[number] < lists.stamp[number]:
@@ -166,17 +168,17 @@ class PartitionMovements(NamedTuple):
     n_events : (1,) int64.
     """
 
-    origin: Int64s
-    following: Int64s
-    bins: Int64s
-    sets: Int64s
-    of_topic: Int64s
-    free: Int64s
-    events: Int64s
-    n_events: Int64s
+    origin: Int64Vector
+    following: Int64Vector
+    bins: Int64Vector
+    sets: Int64Matrix
+    of_topic: Int64Vector
+    free: Int64Vector
+    events: Int64Matrix
+    n_events: Int64Vector
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def find(moves: PartitionMovements, topic: int, source: int, to: int) -> int:
     """The set of partitions of a topic that have moved from one member to another, or -1."""
     at = moves.of_topic[topic]
@@ -185,7 +187,7 @@ def find(moves: PartitionMovements, topic: int, source: int, to: int) -> int:
     return int(at)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def first_of(moves: PartitionMovements, set_number: int) -> int:
     """The first partition in the iteration order of a set that is not treeified."""
     mask = moves.sets[set_number, TABLE] - 1
@@ -198,7 +200,7 @@ def first_of(moves: PartitionMovements, set_number: int) -> int:
     return int(first)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _report(moves: PartitionMovements, event: int, set_number: int, number: int) -> None:
     at = moves.n_events[0]
     moves.events[at, 0] = event
@@ -207,7 +209,7 @@ def _report(moves: PartitionMovements, event: int, set_number: int, number: int)
     moves.n_events[0] += 1
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _new_set(moves: PartitionMovements, topic: int, source: int, to: int) -> int:
     set_number = moves.free[0]
     row = moves.sets[set_number]
@@ -224,7 +226,7 @@ def _new_set(moves: PartitionMovements, topic: int, source: int, to: int) -> int
     return int(set_number)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _add(moves: PartitionMovements, topic: int, number: int, source: int, to: int) -> None:
     set_number = find(moves, topic, source, to)
     if set_number < 0:
@@ -256,7 +258,7 @@ def _add(moves: PartitionMovements, topic: int, number: int, source: int, to: in
     row[SIZE] += 1
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _remove(moves: PartitionMovements, topic: int, number: int, source: int, to: int) -> None:
     set_number = find(moves, topic, source, to)
     row = moves.sets[set_number]
@@ -285,7 +287,7 @@ def _remove(moves: PartitionMovements, topic: int, number: int, source: int, to:
     moves.free[0] = set_number
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def record(moves: PartitionMovements, topic: int, number: int, old: int, to: int) -> None:
     """Record that a partition has moved; a partition that is back at its origin has not moved."""
     origin = moves.origin[number]

@@ -1,15 +1,16 @@
 """Compiled loops of both sticky builders: the claims that Kafka accepts, and racks of partitions."""
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from app.core.model import NO_RACK, Int32s, Int64s
+from app.core.compiled.arrays import Int32Matrix, Int32Vector, Int64Vector
+from app.core.compiled.loops import compiled
+from app.core.model import NO_RACK, Int64s
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def settle(
-    partitions: Int64s, members: Int64s, generations: Int64s, numbers: int
+    partitions: Int64Vector, members: Int64Vector, generations: Int64Vector, numbers: int
 ) -> tuple[Int64s, NDArray[np.bool_], Int64s]:
     """Accept the claim of the newest generation; of two in one generation, neither.
 
@@ -53,8 +54,8 @@ def settle(
     return accepted, disputed, previous
 
 
-@njit(cache=True, nogil=True)
-def is_near(rack: int, racks: Int32s) -> bool:
+@compiled
+def is_near(rack: int, racks: Int32Vector) -> bool:
     """Whether a member's rack is among those of a partition's replicas; False for `NO_RACK`."""
     near = False
     for replica_rack in racks:
@@ -62,8 +63,8 @@ def is_near(rack: int, racks: Int32s) -> bool:
     return near and rack != NO_RACK
 
 
-@njit(cache=True, nogil=True)
-def count_near(racks: Int32s, members_in: Int64s) -> tuple[Int64s, Int64s, NDArray[np.bool_]]:
+@compiled
+def count_near(racks: Int32Matrix, members_in: Int64Vector) -> tuple[Int64s, Int64s, NDArray[np.bool_]]:
     """Members in one of each partition's racks, racks of each partition, and racks with a replica.
 
     Parameters
@@ -91,8 +92,10 @@ def count_near(racks: Int32s, members_in: Int64s) -> tuple[Int64s, Int64s, NDArr
     return near, width, has_replica
 
 
-@njit(cache=True, nogil=True)
-def are_away(members: Int64s, partitions: Int64s, rack_of: Int32s, racks: Int32s) -> NDArray[np.bool_]:
+@compiled
+def are_away(
+    members: Int64Vector, partitions: Int64Vector, rack_of: Int32Vector, racks: Int32Matrix
+) -> NDArray[np.bool_]:
     """Whether each member has a rack without a replica of its partition; a partition that does not exist has none."""
     result = np.zeros(len(members), np.bool_)
     for place in range(len(members)):

@@ -129,7 +129,7 @@ def _balance_index(
         order=group.order,
         position=position,
         starts=np.searchsorted(subscriptions, np.arange(len(potential.subscribes) + 1)),
-        named=named,
+        named=np.ascontiguousarray(named),
     )
 
 

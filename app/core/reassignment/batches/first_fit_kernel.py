@@ -13,9 +13,9 @@ import heapq
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
-from app.core.model import Int32s, Int64s
+from app.core.compiled.arrays import Int32Vector, Int64Vector
+from app.core.compiled.loops import compiled
 
 STUCK = -1
 _FITS = -1
@@ -25,13 +25,13 @@ _LOOKS = 16
 class ChainArrays(NamedTuple):
     """The chains and their steps, as in `StepChains`. With `is_backwards` each chain begins with its last step."""
 
-    first: Int64s
-    adds: Int32s
-    adds_from: Int64s
-    drops: Int32s
-    drops_from: Int64s
-    source: Int32s
-    size: Int64s
+    first: Int64Vector
+    adds: Int32Vector
+    adds_from: Int64Vector
+    drops: Int32Vector
+    drops_from: Int64Vector
+    source: Int32Vector
+    size: Int64Vector
     is_backwards: bool
 
 
@@ -42,7 +42,7 @@ class BatchCapacity(NamedTuple):
     moves_out: int
     bytes_in: int
     partitions: int
-    disk: Int64s
+    disk: Int64Vector
 
 
 class _State(NamedTuple):
@@ -55,21 +55,23 @@ class _State(NamedTuple):
     aside_to : the queues for them.
     """
 
-    root: Int64s
-    left: Int64s
-    right: Int64s
-    progress: Int64s
-    moves: Int64s
-    bytes_in: Int64s
-    used: Int64s
-    rejected: Int64s
-    batched: Int64s
-    aside: Int64s
-    aside_to: Int64s
+    root: Int64Vector
+    left: Int64Vector
+    right: Int64Vector
+    progress: Int64Vector
+    moves: Int64Vector
+    bytes_in: Int64Vector
+    used: Int64Vector
+    rejected: Int64Vector
+    batched: Int64Vector
+    aside: Int64Vector
+    aside_to: Int64Vector
 
 
-@njit(cache=True, nogil=True)
-def pack(work: ChainArrays, capacity: BatchCapacity, used: Int64s, progress: Int64s, batch_of: Int64s) -> int:
+@compiled
+def pack(
+    work: ChainArrays, capacity: BatchCapacity, used: Int64Vector, progress: Int64Vector, batch_of: Int64Vector
+) -> int:
     """Assign every step to a batch; the number of batches, or `STUCK` if no step fits on the disks.
 
     used : (brokers,) int64 bytes, progress : (chains,) int64 zeros; both are updated to the end of the packing.
@@ -105,7 +107,7 @@ def pack(work: ChainArrays, capacity: BatchCapacity, used: Int64s, progress: Int
     return batch
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _fill(work: ChainArrays, capacity: BatchCapacity, state: _State, looks: int) -> int:
     """Choose the steps of the next batch; their number."""
     state.moves[:] = 0
@@ -138,8 +140,8 @@ def _fill(work: ChainArrays, capacity: BatchCapacity, state: _State, looks: int)
     return n_batched
 
 
-@njit(cache=True, nogil=True)
-def _close(work: ChainArrays, state: _State, n_batched: int, batch: int, batch_of: Int64s) -> None:
+@compiled
+def _close(work: ChainArrays, state: _State, n_batched: int, batch: int, batch_of: Int64Vector) -> None:
     """Complete a batch: what was removed is deleted, and the chains go on to their next steps."""
     for chain in state.batched[:n_batched]:
         step = _step(work, state, chain)
@@ -151,7 +153,7 @@ def _close(work: ChainArrays, state: _State, n_batched: int, batch: int, batch_o
             _push(state, _first_queue(work, state, chain), chain)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _step(work: ChainArrays, state: _State, chain: int) -> int:
     """The chain's next step."""
     if work.is_backwards:
@@ -159,7 +161,7 @@ def _step(work: ChainArrays, state: _State, chain: int) -> int:
     return int(work.first[chain] + state.progress[chain])
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _first_queue(work: ChainArrays, state: _State, chain: int) -> int:
     """The queue in which the chain's next step waits first: of the first broker that receives."""
     step = _step(work, state, chain)
@@ -168,7 +170,7 @@ def _first_queue(work: ChainArrays, state: _State, chain: int) -> int:
     return int(work.adds[work.adds_from[step]])
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _is_closed(capacity: BatchCapacity, state: _State, queue: int, looks: int) -> bool:
     """Whether no more of a queue goes into this batch."""
     brokers = len(state.used)
@@ -179,7 +181,7 @@ def _is_closed(capacity: BatchCapacity, state: _State, queue: int, looks: int) -
     return bool(queue < 2 * brokers and state.moves[queue] >= capacity.moves_out)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _obstacle(work: ChainArrays, capacity: BatchCapacity, state: _State, chain: int) -> int:
     """The queue whose limit the chain's next step exceeds, or `_FITS`."""
     step, size = _step(work, state, chain), work.size[chain]
@@ -196,7 +198,7 @@ def _obstacle(work: ChainArrays, capacity: BatchCapacity, state: _State, chain: 
     return _FITS
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _add_to_batch(work: ChainArrays, state: _State, chain: int) -> None:
     step, size = _step(work, state, chain), work.size[chain]
     begin, end = work.adds_from[step], work.adds_from[step + 1]
@@ -207,21 +209,21 @@ def _add_to_batch(work: ChainArrays, state: _State, chain: int) -> None:
         state.used[broker] += size
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _push(state: _State, queue: int, chain: int) -> None:
     state.left[chain] = state.right[chain] = -1
     state.root[queue] = _merge(state.left, state.right, state.root[queue], chain)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _pop(state: _State, queue: int) -> int:
     chain = int(state.root[queue])
     state.root[queue] = _merge(state.left, state.right, state.left[chain], state.right[chain])
     return chain
 
 
-@njit(cache=True, nogil=True)
-def _merge(left: Int64s, right: Int64s, one: int, other: int) -> int:
+@compiled
+def _merge(left: Int64Vector, right: Int64Vector, one: int, other: int) -> int:
     """Merge two skew heaps, smallest first, and give the root; amortised logarithmic.
 
     Source: D. D. Sleator and R. E. Tarjan, "Self-Adjusting Heaps", 1986.

@@ -10,14 +10,15 @@ opens racks earlier still, and surplus ones are removed in the last step.
 """
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from app.core.compiled.arrays import Int32Matrix, Int32Vector, Int64Vector
+from app.core.compiled.loops import compiled
 from app.core.model import Int32s, Int64s
 
 
-@njit(cache=True, nogil=True)
-def count(before: Int32s, after: Int32s, most_adds: int) -> tuple[Int32s, NDArray[np.bool_]]:
+@compiled
+def count(before: Int32Matrix, after: Int32Matrix, most_adds: int) -> tuple[Int32s, NDArray[np.bool_]]:
     """Number of steps of each row, and whether one more sets its final order; a new row has none.
 
     most_adds : in one step.
@@ -38,9 +39,9 @@ def count(before: Int32s, after: Int32s, most_adds: int) -> tuple[Int32s, NDArra
     return n_steps, is_reordered
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def fill(
-    before: Int32s, after: Int32s, rows: Int64s, first: Int64s, rack_of: Int32s, most_adds: int
+    before: Int32Matrix, after: Int32Matrix, rows: Int64Vector, first: Int64Vector, rack_of: Int32Vector, most_adds: int
 ) -> tuple[Int32s, Int32s, Int32s, Int64s, Int32s, Int64s]:
     """The lists before and after each step of `rows`, then what it adds and what it removes, as in `StepChains`.
 
@@ -78,8 +79,8 @@ def fill(
     return lists_before, lists_after, adds[:added], adds_from, drops[:dropped], drops_from
 
 
-@njit(cache=True, nogil=True)
-def unordered(before: Int32s, after: Int32s, rows: Int64s) -> Int32s:
+@compiled
+def unordered(before: Int32Matrix, after: Int32Matrix, rows: Int64Vector) -> Int32s:
     """The lists of `rows` before their final order: after all data has moved, or as they were if none does."""
     lists = np.empty((len(rows), before.shape[1]), np.int32)
     spare = np.empty(before.shape[1], np.int32)
@@ -92,13 +93,13 @@ def unordered(before: Int32s, after: Int32s, rows: Int64s) -> Int32s:
     return lists
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _at_first(n_adds: int, n_drops: int) -> int:
     """How many replicas are added until the first is replaced: that one's, and the additional ones."""
     return max(n_adds - n_drops, 0) + int(min(n_adds, n_drops) > 0)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _n_steps(n_adds: int, n_drops: int, most_adds: int) -> int:
     if n_adds == 0:
         return 1
@@ -106,8 +107,8 @@ def _n_steps(n_adds: int, n_drops: int, most_adds: int) -> int:
     return (at_first - 1) // most_adds + 1 + n_adds - at_first
 
 
-@njit(cache=True, nogil=True)
-def _replace(lists_after: Int32s, current: Int32s, adds: Int32s, drops: Int32s) -> None:
+@compiled
+def _replace(lists_after: Int32Vector, current: Int32Vector, adds: Int32Vector, drops: Int32Vector) -> None:
     """Write the list after a step: the last added replica takes the place of the first removed one."""
     n_more = len(adds) - int(len(adds) > 0 and len(drops) > 0)
     size = 0
@@ -125,8 +126,8 @@ def _replace(lists_after: Int32s, current: Int32s, adds: Int32s, drops: Int32s) 
         size += 1
 
 
-@njit(cache=True, nogil=True)
-def _with_first(lists_after: Int32s, new: Int32s, leader: int) -> None:
+@compiled
+def _with_first(lists_after: Int32Vector, new: Int32Vector, leader: int) -> None:
     """Write the new list in its order, with the leader first if it is in it."""
     size = 0
     if place(new, leader) >= 0:
@@ -138,8 +139,10 @@ def _with_first(lists_after: Int32s, new: Int32s, leader: int) -> None:
             size += 1
 
 
-@njit(cache=True, nogil=True)
-def exchange(old: Int32s, new: Int32s, rack_of: Int32s, adds: Int32s, drops: Int32s) -> tuple[int, int]:
+@compiled
+def exchange(
+    old: Int32Vector, new: Int32Vector, rack_of: Int32Vector, adds: Int32Vector, drops: Int32Vector
+) -> tuple[int, int]:
     """Write what is added and what is removed in the order of the steps, and return how many either is.
 
     old, new : (widest,) int32 positions, padded with -1. adds, drops : (widest,) int32, overwritten. After the e
@@ -167,8 +170,8 @@ def exchange(old: Int32s, new: Int32s, rack_of: Int32s, adds: Int32s, drops: Int
     return n_adds, n_drops
 
 
-@njit(cache=True, nogil=True)
-def missing(replicas: Int32s, others: Int32s, lists_before: Int32s) -> int:
+@compiled
+def missing(replicas: Int32Vector, others: Int32Vector, lists_before: Int32Vector) -> int:
     """Write the replicas that are not among the others, in their order, and return how many there are."""
     n_missing = 0
     for broker in replicas:
@@ -178,8 +181,8 @@ def missing(replicas: Int32s, others: Int32s, lists_before: Int32s) -> int:
     return n_missing
 
 
-@njit(cache=True, nogil=True)
-def place(replicas: Int32s, broker: int) -> int:
+@compiled
+def place(replicas: Int32Vector, broker: int) -> int:
     """Index of a broker among the replicas, or -1."""
     for at in range(len(replicas)):
         if replicas[at] == broker:
@@ -187,8 +190,8 @@ def place(replicas: Int32s, broker: int) -> int:
     return -1
 
 
-@njit(cache=True, nogil=True)
-def _move(brokers: Int32s, at: int, to: int) -> None:
+@compiled
+def _move(brokers: Int32Vector, at: int, to: int) -> None:
     """Move a broker to another index, the others in their order."""
     broker = brokers[at]
     step = 1 if to > at else -1
@@ -197,8 +200,8 @@ def _move(brokers: Int32s, at: int, to: int) -> None:
     brokers[to] = broker
 
 
-@njit(cache=True, nogil=True)
-def _pair_within_racks(adds: Int32s, n_adds: int, drops: Int32s, n_drops: int, rack_of: Int32s) -> int:
+@compiled
+def _pair_within_racks(adds: Int32Vector, n_adds: int, drops: Int32Vector, n_drops: int, rack_of: Int32Vector) -> int:
     """Put pairs of one rack first, at the same indices on both sides; the number of pairs."""
     n_within = 0
     for drop in range(n_drops):
@@ -211,16 +214,16 @@ def _pair_within_racks(adds: Int32s, n_adds: int, drops: Int32s, n_drops: int, r
     return n_within
 
 
-@njit(cache=True, nogil=True)
-def _has_rack(brokers: Int32s, rack: int, rack_of: Int32s) -> bool:
+@compiled
+def _has_rack(brokers: Int32Vector, rack: int, rack_of: Int32Vector) -> bool:
     for broker in brokers:  # noqa: SIM110 — numba compiles no generator expressions
         if rack_of[broker] == rack:
             return True
     return False
 
 
-@njit(cache=True, nogil=True)
-def _is_spanned(rack: int, old: Int32s, new: Int32s, adds: Int32s, rack_of: Int32s) -> bool:
+@compiled
+def _is_spanned(rack: int, old: Int32Vector, new: Int32Vector, adds: Int32Vector, rack_of: Int32Vector) -> bool:
     """Whether a replica that stays is in the rack, or one of `adds`."""
     for broker in old:
         if broker >= 0 and rack_of[broker] == rack and place(new, broker) >= 0:

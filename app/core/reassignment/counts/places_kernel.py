@@ -1,31 +1,38 @@
 """The compiled loops of `places`: the cheapest place under dual prices, settled partitions, order of replicas."""
 
 import numpy as np
-from numba import njit
-from numpy.typing import NDArray
 
-from app.core.model import Int32s, Int64s
+from app.core.compiled.arrays import (
+    BoolMatrix,
+    BoolVector,
+    Int32Cube,
+    Int32Matrix,
+    Int32Vector,
+    Int64Matrix,
+    Int64Vector,
+)
+from app.core.compiled.loops import compiled
 
 NOTHING = np.int64(2**62)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def cheapest(
-    domain_of: Int32s,
-    factor: Int64s,
-    least: Int64s,
-    most: Int64s,
-    may_keep: NDArray[np.bool_],
-    ranked: Int32s,
-    ranked_end: Int64s,
-    rack_of: Int32s,
-    current: Int32s,
-    current_cost: Int64s,
-    away: Int64s,
-    must_keep: Int32s,
-    prices: Int64s,
-    costs: Int64s,
-    chosen: Int32s,
+    domain_of: Int32Vector,
+    factor: Int64Vector,
+    least: Int64Matrix,
+    most: Int64Matrix,
+    may_keep: BoolMatrix,
+    ranked: Int32Cube,
+    ranked_end: Int64Matrix,
+    rack_of: Int32Vector,
+    current: Int32Matrix,
+    current_cost: Int64Matrix,
+    away: Int64Vector,
+    must_keep: Int32Vector,
+    prices: Int64Vector,
+    costs: Int64Vector,
+    chosen: Int32Matrix,
 ) -> None:
     """Fill `costs`, (rows,), and `chosen`, (rows, widest), which is padded on entry.
 
@@ -84,15 +91,15 @@ def cheapest(
         costs[row] = total
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _next_rack(
-    values: Int64s,
-    filled: Int64s,
-    taken: Int64s,
-    least: Int64s,
-    most: Int64s,
+    values: Int64Matrix,
+    filled: Int64Vector,
+    taken: Int64Vector,
+    least: Int64Vector,
+    most: Int64Vector,
     must: int,
-    rack_of: Int32s,
+    rack_of: Int32Vector,
     left: int,
 ) -> int:
     """The rack of the cheapest candidate; only racks below `least` once those need all that is left; −1 if none."""
@@ -108,22 +115,24 @@ def _next_rack(
     return best_rack
 
 
-@njit(cache=True, nogil=True)
-def _contains(current: Int32s, broker: int) -> bool:
+@compiled
+def _contains(current: Int32Vector, broker: int) -> bool:
     for column in range(len(current)):  # noqa: SIM110 — a generator is slower here, if it compiles at all
         if current[column] == broker:
             return True
     return False
 
 
-@njit(cache=True, nogil=True)
-def _place_of(taken: Int64s, rack: int, must: int, rack_of: Int32s) -> int:
+@compiled
+def _place_of(taken: Int64Vector, rack: int, must: int, rack_of: Int32Vector) -> int:
     """How many of the rack's ranked candidates are taken; a broker that must keep its replica is not among them."""
     return int(taken[rack]) - (1 if must >= 0 and rack_of[must] == rack else 0)
 
 
-@njit(cache=True, nogil=True)
-def _insert(names: Int32s, values: Int64s, filled: Int64s, rack: int, name: int, value: int, ceiling: int) -> None:
+@compiled
+def _insert(
+    names: Int32Matrix, values: Int64Matrix, filled: Int64Vector, rack: int, name: int, value: int, ceiling: int
+) -> None:
     """Keep the `ceiling` cheapest of a rack in ascending order; of equals the first inserted stays first."""
     if filled[rack] == ceiling:
         if ceiling == 0 or value >= values[rack, ceiling - 1]:
@@ -138,16 +147,16 @@ def _insert(names: Int32s, values: Int64s, filled: Int64s, rack: int, name: int,
     names[rack, at], values[rack, at] = name, value
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def settled(
-    domain_of: Int32s,
-    factor: Int64s,
-    least: Int64s,
-    most: Int64s,
-    may_keep: NDArray[np.bool_],
-    rack_of: Int32s,
-    current: Int32s,
-    settles: NDArray[np.bool_],
+    domain_of: Int32Vector,
+    factor: Int64Vector,
+    least: Int64Matrix,
+    most: Int64Matrix,
+    may_keep: BoolMatrix,
+    rack_of: Int32Vector,
+    current: Int32Matrix,
+    settles: BoolVector,
 ) -> None:
     """Set, in `settles`, which partitions are legal where they are."""
     racks = least.shape[1]
@@ -174,8 +183,8 @@ def settled(
             settles[row] = is_legal
 
 
-@njit(cache=True, nogil=True)
-def put_in_order(current: Int32s, chosen: Int32s, ordered: Int32s) -> None:
+@compiled
+def put_in_order(current: Int32Matrix, chosen: Int32Matrix, ordered: Int32Matrix) -> None:
     """Fill `ordered`, (rows, widest): brokers that keep their replica in column order, new brokers in the gaps, then at
     the end.
 

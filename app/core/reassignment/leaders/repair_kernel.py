@@ -8,18 +8,24 @@ columns : (rows,) int64, the replica that leads; loads : (brokers,) int64 of tha
 """
 
 import numpy as np
-from numba import njit
-from numpy.typing import NDArray
 
-from app.core.model import Int32s, Int64s
+from app.core.compiled.arrays import BoolVector, Int32Matrix, Int64Vector
+from app.core.compiled.loops import compiled
+from app.core.model import Int64s
 
 _NONE = -1
 _PATIENCE = 30
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def repair(
-    table: Int32s, costs: Int32s, weight: Int64s, target: NDArray[np.bool_], goal: int, columns: Int64s, loads: Int64s
+    table: Int32Matrix,
+    costs: Int32Matrix,
+    weight: Int64Vector,
+    target: BoolVector,
+    goal: int,
+    columns: Int64Vector,
+    loads: Int64Vector,
 ) -> None:
     """Relieve the heaviest target broker until it leads at most the goal, or no step relieves it.
 
@@ -35,7 +41,7 @@ def repair(
     # Cells that a broker could pass on, and those that it could take in exchange, grouped by the other broker.
     out, back = np.empty(longest * width, np.int64), np.empty(longest, np.int64)
     # Brokers to relieve: those above the goal, and those next to one that no step relieves.
-    is_near, is_exhausted = np.zeros((2, brokers), np.bool_)
+    is_near, is_exhausted = np.zeros(brokers, np.bool_), np.zeros(brokers, np.bool_)
     patience = _PATIENCE * brokers
     while patience > 0:
         heaviest = -1
@@ -68,23 +74,24 @@ def repair(
         _lead(table, weight, given, columns, loads)
         if taken != _NONE:
             _lead(table, weight, taken, columns, loads)
-        is_near[:], is_exhausted[:] = False, False
+        is_near[:] = False
+        is_exhausted[:] = False
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _step(
-    table: Int32s,
-    costs: Int32s,
-    weight: Int64s,
-    target: NDArray[np.bool_],
-    columns: Int64s,
-    loads: Int64s,
+    table: Int32Matrix,
+    costs: Int32Matrix,
+    weight: Int64Vector,
+    target: BoolVector,
+    columns: Int64Vector,
+    loads: Int64Vector,
     full: int,
     enough: int,
-    out: Int64s,
-    out_starts: Int64s,
-    back: Int64s,
-    back_starts: Int64s,
+    out: Int64Vector,
+    out_starts: Int64Vector,
+    back: Int64Vector,
+    back_starts: Int64Vector,
 ) -> tuple[int, int]:
     """The best step that relieves a broker: the cell that leads instead, and the one it takes over; −1 for nothing.
 
@@ -121,9 +128,15 @@ def _step(
     return given, taken
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def undo_changes(
-    table: Int32s, costs: Int32s, weight: Int64s, target: NDArray[np.bool_], goal: int, columns: Int64s, loads: Int64s
+    table: Int32Matrix,
+    costs: Int32Matrix,
+    weight: Int64Vector,
+    target: BoolVector,
+    goal: int,
+    columns: Int64Vector,
+    loads: Int64Vector,
 ) -> None:
     """Return rows to their cheapest candidate, the lightest first, while no target broker exceeds the limit.
 
@@ -141,16 +154,16 @@ def undo_changes(
                     _lead(table, weight, row * table.shape[1] + at, columns, loads)
 
 
-@njit(cache=True, nogil=True)
-def _lead(table: Int32s, weight: Int64s, cell: int, columns: Int64s, loads: Int64s) -> None:
+@compiled
+def _lead(table: Int32Matrix, weight: Int64Vector, cell: int, columns: Int64Vector, loads: Int64Vector) -> None:
     row, at = divmod(cell, table.shape[1])
     loads[table[row, columns[row]]] -= weight[row]
     loads[table[row, at]] += weight[row]
     columns[row] = at
 
 
-@njit(cache=True, nogil=True)
-def _cells(table: Int32s, costs: Int32s, brokers: int) -> tuple[Int64s, Int64s]:
+@compiled
+def _cells(table: Int32Matrix, costs: Int32Matrix, brokers: int) -> tuple[Int64s, Int64s]:
     """The cells (row · width + column) where each broker is a candidate, as one list by broker and row, with its
     starts.
     """
@@ -172,23 +185,23 @@ def _cells(table: Int32s, costs: Int32s, brokers: int) -> tuple[Int64s, Int64s]:
     return starts, cells
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _grouped(
-    table: Int32s,
-    costs: Int32s,
-    columns: Int64s,
-    own_cells: Int64s,
+    table: Int32Matrix,
+    costs: Int32Matrix,
+    columns: Int64Vector,
+    own_cells: Int64Vector,
     full: int,
     brokers: int,
-    out: Int64s,
-    back: Int64s,
+    out: Int64Vector,
+    back: Int64Vector,
 ) -> tuple[Int64s, Int64s]:
     """Fill `out` with the cells to which rows led by `full` can move, `back` with its own that others lead, by
     broker.
     """
     width = table.shape[1]
-    out_starts, back_starts = np.zeros((2, brokers + 1), np.int64)
-    out_place, back_place = np.zeros((2, brokers), np.int64)
+    out_starts, back_starts = np.zeros(brokers + 1, np.int64), np.zeros(brokers + 1, np.int64)
+    out_place, back_place = np.zeros(brokers, np.int64), np.zeros(brokers, np.int64)
     for is_counting in (True, False):
         for cell in own_cells:
             row = cell // width

@@ -21,16 +21,17 @@ the least cost.
 """
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from app.core.model import Int32s, Int64s
+from app.core.compiled.arrays import Int32Matrix, Int64Matrix, Int64Vector
+from app.core.compiled.loops import compiled
+from app.core.model import Int64s
 
 _LARGEST_COST = np.iinfo(np.int32).max
 
 
-@njit(cache=True, nogil=True)
-def start(table: Int32s, costs: Int32s, weight: Int64s, base: Int64s) -> Int64s:
+@compiled
+def start(table: Int32Matrix, costs: Int32Matrix, weight: Int64Vector, base: Int64Vector) -> Int64s:
     """Amounts with each row led by a cheapest candidate, the least loaded one if there are several.
 
     Rows with one cheapest candidate come first, then the others in their order.
@@ -57,16 +58,16 @@ def start(table: Int32s, costs: Int32s, weight: Int64s, base: Int64s) -> Int64s:
     return amounts
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def saturate(
-    table: Int32s,
-    costs: Int32s,
-    amounts: Int64s,
-    group: Int64s,
-    prices: Int64s,
-    excess: Int64s,
-    up: Int64s,
-    down: Int64s,
+    table: Int32Matrix,
+    costs: Int32Matrix,
+    amounts: Int64Matrix,
+    group: Int64Vector,
+    prices: Int64Vector,
+    excess: Int64Vector,
+    up: Int64Vector,
+    down: Int64Vector,
 ) -> NDArray[np.bool_]:
     """Pass on as much excess as arcs of reduced cost 0 allow; (brokers + 1,) bool: nodes that the rest could reach.
 
@@ -81,7 +82,8 @@ def saturate(
             return level >= 0
         cursor = np.concatenate((starts[:brokers], np.zeros(1, np.int64)))
         column = np.zeros(brokers, np.int64)
-        nodes, cells, columns = np.empty((3, brokers + 2), np.int64)
+        nodes, cells = np.empty(brokers + 2, np.int64), np.empty(brokers + 2, np.int64)
+        columns = np.empty(brokers + 2, np.int64)
         for source in range(brokers + 1):
             while excess[source] > 0 and level[source] >= 0:
                 nodes[0], depth = source, 0
@@ -123,8 +125,8 @@ def saturate(
                     _pass_on(amounts, excess, up, down, nodes, cells, columns, depth)
 
 
-@njit(cache=True, nogil=True)
-def _led_cells(table: Int32s, amounts: Int64s, brokers: int) -> tuple[Int64s, Int64s]:
+@compiled
+def _led_cells(table: Int32Matrix, amounts: Int64Matrix, brokers: int) -> tuple[Int64s, Int64s]:
     """The cells (row · width + column) of which each broker leads something, as one list by broker and row, with its
     starts.
     """
@@ -146,18 +148,18 @@ def _led_cells(table: Int32s, amounts: Int64s, brokers: int) -> tuple[Int64s, In
     return starts, led_cells
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _levels(
-    table: Int32s,
-    costs: Int32s,
-    group: Int64s,
-    prices: Int64s,
-    excess: Int64s,
-    up: Int64s,
-    down: Int64s,
-    starts: Int64s,
-    led_cells: Int64s,
-    level: Int64s,
+    table: Int32Matrix,
+    costs: Int32Matrix,
+    group: Int64Vector,
+    prices: Int64Vector,
+    excess: Int64Vector,
+    up: Int64Vector,
+    down: Int64Vector,
+    starts: Int64Vector,
+    led_cells: Int64Vector,
+    level: Int64Vector,
 ) -> bool:
     """Breadth-first levels from the nodes with excess; whether a node that has to take is reached."""
     brokers, width = len(up), table.shape[1]
@@ -200,18 +202,18 @@ def _levels(
     return is_taking
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _next(
-    table: Int32s,
-    costs: Int32s,
-    amounts: Int64s,
-    group: Int64s,
-    prices: Int64s,
-    level: Int64s,
-    led_cells: Int64s,
+    table: Int32Matrix,
+    costs: Int32Matrix,
+    amounts: Int64Matrix,
+    group: Int64Vector,
+    prices: Int64Vector,
+    level: Int64Vector,
+    led_cells: Int64Vector,
     end: int,
-    cursor: Int64s,
-    column: Int64s,
+    cursor: Int64Vector,
+    column: Int64Vector,
     node: int,
 ) -> int:
     """The next broker, one level on, to which this one can pass something: by led_cells[cursor] to column; −1 if
@@ -233,15 +235,15 @@ def _next(
     return -1
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _pass_on(
-    amounts: Int64s,
-    excess: Int64s,
-    up: Int64s,
-    down: Int64s,
-    nodes: Int64s,
-    cells: Int64s,
-    columns: Int64s,
+    amounts: Int64Matrix,
+    excess: Int64Vector,
+    up: Int64Vector,
+    down: Int64Vector,
+    nodes: Int64Vector,
+    cells: Int64Vector,
+    columns: Int64Vector,
     depth: int,
 ) -> None:
     """Pass along one path what all of it can carry."""
@@ -275,9 +277,15 @@ _FAR = np.iinfo(np.int32).max
 _UNREACHED = np.iinfo(np.int64).max
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def settle(
-    table: Int32s, costs: Int32s, amounts: Int64s, prices: Int64s, excess: Int64s, up: Int64s, down: Int64s
+    table: Int32Matrix,
+    costs: Int32Matrix,
+    amounts: Int64Matrix,
+    prices: Int64Vector,
+    excess: Int64Vector,
+    up: Int64Vector,
+    down: Int64Vector,
 ) -> None:
     """Pass on all excess at the least cost, from amounts and prices that are optimal up to the excess.
 
@@ -289,9 +297,15 @@ def settle(
         saturate(table, costs, amounts, group, prices, excess, up, down)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _reprice(
-    table: Int32s, costs: Int32s, amounts: Int64s, prices: Int64s, excess: Int64s, up: Int64s, down: Int64s
+    table: Int32Matrix,
+    costs: Int32Matrix,
+    amounts: Int64Matrix,
+    prices: Int64Vector,
+    excess: Int64Vector,
+    up: Int64Vector,
+    down: Int64Vector,
 ) -> bool:
     """Raise the prices by the distances from all nodes with excess; whether a node that has to take is reached.
 

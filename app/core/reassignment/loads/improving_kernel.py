@@ -1,17 +1,24 @@
 """Moves that raise brokers to a floor, and moves that undo unnecessary ones; the placement stays legal throughout."""
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from app.core.compiled.arrays import FloatVector, Int64Vector
+from app.core.compiled.loops import compiled
 from app.core.model import Int64s
 from app.core.reassignment.loads.moves_kernel import WorkingPlacement, fits, may_move, move, stays_free
 from app.core.reassignment.loads.rules import LoadRules
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def undo_moves(
-    rules: LoadRules, working: WorkingPlacement, away: Int64s, by_broker: Int64s, starts: Int64s, low: int, high: int
+    rules: LoadRules,
+    working: WorkingPlacement,
+    away: Int64Vector,
+    by_broker: Int64Vector,
+    starts: Int64Vector,
+    low: int,
+    high: int,
 ) -> int:
     """Return replicas to current brokers, alone or in exchange for a cheaper one; the cost saved.
 
@@ -42,7 +49,7 @@ def undo_moves(
     return saved
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _undo_alone(
     rules: LoadRules, working: WorkingPlacement, slot: int, current_broker: int, low: int, high: int
 ) -> int:
@@ -56,9 +63,15 @@ def _undo_alone(
     return 0
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _undo_by_swap(
-    rules: LoadRules, working: WorkingPlacement, slot: int, current_broker: int, others: Int64s, low: int, high: int
+    rules: LoadRules,
+    working: WorkingPlacement,
+    slot: int,
+    current_broker: int,
+    others: Int64Vector,
+    low: int,
+    high: int,
 ) -> int:
     """2-swap: return one replica, and move the cheapest one of that broker to where it was; the cost saved."""
     width = working.at.shape[1]
@@ -87,7 +100,7 @@ def _undo_by_swap(
     return int(rules.cost[row]) - cheapest
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _may_have_swap(
     rules: LoadRules,
     working: WorkingPlacement,
@@ -95,8 +108,8 @@ def _may_have_swap(
     current_broker: int,
     low: int,
     high: int,
-    heaviest_away: Int64s,
-    best_ratio: NDArray[np.float64],
+    heaviest_away: Int64Vector,
+    best_ratio: FloatVector,
 ) -> bool:
     """Whether some replica of that broker may be heavy enough to go in exchange, and cheaper."""
     width = working.at.shape[1]
@@ -110,7 +123,7 @@ def _may_have_swap(
     return bool(needed <= heaviest_away[current_broker] or needed * best_ratio[current_broker] < rules.cost[row])
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _swap_potential(rules: LoadRules, working: WorkingPlacement) -> tuple[Int64s, NDArray[np.float64]]:
     """Per broker, the heaviest replica that is not on a current broker there, and the least cost for its load of the
     others.
@@ -132,7 +145,7 @@ def _swap_potential(rules: LoadRules, working: WorkingPlacement) -> tuple[Int64s
     return heaviest_away, best_ratio
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _stays_within(rules: LoadRules, working: WorkingPlacement, broker: int, more: int, low: int, high: int) -> bool:
     return more == 0 or fits(rules, working, broker, more, low, high)
 
@@ -141,9 +154,9 @@ SMALL_REST = 1000
 """A broker short of its floor by less than one part in so many is completed by one replica, at little cost."""
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def raise_to_floor(
-    rules: LoadRules, working: WorkingPlacement, receivers: Int64s, slots: Int64s, floor: int, ceiling: int
+    rules: LoadRules, working: WorkingPlacement, receivers: Int64Vector, slots: Int64Vector, floor: int, ceiling: int
 ) -> None:
     """Let each receiver in turn take the cheapest replicas until it reaches the floor.
 

@@ -5,27 +5,27 @@ the cheapest of every rack up to its minimum, then the cheapest of the rest in r
 """
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from app.core.model import Int32s, Int64s
+from app.core.compiled.arrays import BoolVector, Int32Matrix, Int32Vector, Int64Matrix, Int64Vector
+from app.core.compiled.loops import compiled
 from app.core.reassignment.loads.rules import LoadRules
 
 ALLOWED_NONE = -1
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def cheapest_legal_set(
-    brokers: Int32s,
-    costs: Int64s,
+    brokers: Int32Vector,
+    costs: Int64Vector,
     candidates: int,
-    rack_of: Int32s,
-    least: Int64s,
-    most: Int64s,
+    rack_of: Int32Vector,
+    least: Int64Vector,
+    most: Int64Vector,
     factor: int,
     must_keep: int,
-    taken: Int64s,
-    per_rack: Int64s,
+    taken: Int64Vector,
+    per_rack: Int64Vector,
 ) -> bool:
     """Write the indices of the chosen candidates to `taken[:factor]`; whether there is a legal set.
 
@@ -79,8 +79,8 @@ ELSEWHERE = np.int64(1) << 62
 """Classes of cost, above any load: the fewest moves first, then successors, then the least loaded."""
 
 
-@njit(cache=True, nogil=True)
-def initial_places(rules: LoadRules, heaviest_first: Int64s, loads: Int64s, at: Int32s) -> int:
+@compiled
+def initial_places(rules: LoadRules, heaviest_first: Int64Vector, loads: Int64Vector, at: Int32Matrix) -> int:
     """Write a legal placement with the fewest moves for each row to `at`, and add the loads; the row without any, or
     -1.
 
@@ -125,8 +125,8 @@ def initial_places(rules: LoadRules, heaviest_first: Int64s, loads: Int64s, at: 
     return -1
 
 
-@njit(cache=True, nogil=True)
-def is_legal_in_place(rules: LoadRules, row: int, per_rack: Int64s) -> bool:
+@compiled
+def is_legal_in_place(rules: LoadRules, row: int, per_rack: Int64Vector) -> bool:
     """Whether the current brokers, and they alone, are a legal set that costs nothing."""
     domain = rules.domain_of[row]
     per_rack[:] = 0
@@ -146,9 +146,15 @@ def is_legal_in_place(rules: LoadRules, row: int, per_rack: Int64s) -> bool:
     return True
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _choose(
-    rules: LoadRules, row: int, loads: Int64s, brokers: Int32s, costs: Int64s, taken: Int64s, per_rack: Int64s
+    rules: LoadRules,
+    row: int,
+    loads: Int64Vector,
+    brokers: Int32Vector,
+    costs: Int64Vector,
+    taken: Int64Vector,
+    per_rack: Int64Vector,
 ) -> bool:
     domain = rules.domain_of[row]
     candidates = int(np.int64(0))  # typed, since a literal compiles a second version of what it is passed to
@@ -179,15 +185,15 @@ LIMB = 30
 """Costs of rows are added in two limbs, of so many bits and the rest: their sum may exceed 64 bits."""
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def sum_of_cheapest_sets(
     rules: LoadRules,
-    settled: NDArray[np.bool_],
-    prices: Int64s,
-    move_cost: Int64s,
-    receivers: Int64s,
-    starts: Int64s,
-    used: Int64s,
+    settled: BoolVector,
+    prices: Int64Vector,
+    move_cost: Int64Vector,
+    receivers: Int64Matrix,
+    starts: Int64Matrix,
+    used: Int64Vector,
 ) -> tuple[int, int]:
     """The sum of the least costs of all rows as (high, low) limbs; the load of the chosen sets is added to `used`.
 
@@ -271,7 +277,7 @@ def sum_of_cheapest_sets(
     return int(high), int(low)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def rows_legal_in_place(rules: LoadRules) -> NDArray[np.bool_]:
     """(rows,) bool: rows whose current brokers, and they alone, are a legal set that costs nothing."""
     settled = np.empty(len(rules.load), np.bool_)

@@ -11,10 +11,10 @@ Source: Gens and Levner (1979) for the cover, at most twice as expensive as the 
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from app.core.model import Int32s, Int64s
+from app.core.compiled.arrays import BoolVector, Int32Matrix, Int64Vector
+from app.core.compiled.loops import compiled
 from app.core.reassignment.loads.rules import LoadRules
 
 
@@ -26,11 +26,11 @@ class WorkingPlacement(NamedTuple):
     at : (rows, widest) int32 brokers, padded with -1. loads : (brokers,) int64, base included.
     """
 
-    at: Int32s
-    loads: Int64s
+    at: Int32Matrix
+    loads: Int64Vector
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def move(rules: LoadRules, working: WorkingPlacement, slot: int, to: int) -> None:
     """Move the replica and its load to another broker."""
     width = working.at.shape[1]
@@ -40,7 +40,7 @@ def move(rules: LoadRules, working: WorkingPlacement, slot: int, to: int) -> Non
     working.at[row, column] = to
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def may_move(rules: LoadRules, working: WorkingPlacement, slot: int, to: int) -> bool:
     """Whether the placement stays legal if the replica goes there; not to where it is, nor to another of its
     partition.
@@ -62,7 +62,7 @@ def may_move(rules: LoadRules, working: WorkingPlacement, slot: int, to: int) ->
     return broker != rules.must_keep[row] and bool(rules.may_receive[domain, to] or is_current(rules, row, to))
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def is_current(rules: LoadRules, row: int, broker: int) -> bool:
     """Whether the broker is a current broker of the row, or the successor of one."""
     for column in range(rules.current.shape[1]):  # noqa: SIM110 — any() over a generator is nothing that numba compiles
@@ -71,7 +71,7 @@ def is_current(rules: LoadRules, row: int, broker: int) -> bool:
     return False
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def stays_free(rules: LoadRules, row: int, broker: int) -> bool:
     """Whether a replica of the row costs nothing on the broker."""
     for column in range(rules.current.shape[1]):
@@ -80,15 +80,15 @@ def stays_free(rules: LoadRules, row: int, broker: int) -> bool:
     return False
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def fits(rules: LoadRules, working: WorkingPlacement, broker: int, more: int, low: int, high: int) -> bool:
     """Whether the broker's load is within the band with so much added (or removed); always if it is no target."""
     load = working.loads[broker] + more
     return bool(not rules.target[broker] or (load <= high if more >= 0 else load >= low))
 
 
-@njit(cache=True, nogil=True)
-def cheapest_cover(loads: Int64s, costs: Int64s, surplus: int) -> NDArray[np.bool_]:
+@compiled
+def cheapest_cover(loads: Int64Vector, costs: Int64Vector, surplus: int) -> NDArray[np.bool_]:
     """Choose replicas to shed so that they cover the surplus; all of them if they do not.
 
     Parameters
@@ -124,8 +124,8 @@ def cheapest_cover(loads: Int64s, costs: Int64s, surplus: int) -> NDArray[np.boo
     return chosen
 
 
-@njit(cache=True, nogil=True)
-def _cheapest_end(loads: Int64s, costs: Int64s, chosen: NDArray[np.bool_], rest: int) -> int:
+@compiled
+def _cheapest_end(loads: Int64Vector, costs: Int64Vector, chosen: BoolVector, rest: int) -> int:
     """The cheapest of the others that covers the rest alone, the lightest of equals; -1 if none does."""
     best = -1
     for item in range(len(loads)):
@@ -136,18 +136,18 @@ def _cheapest_end(loads: Int64s, costs: Int64s, chosen: NDArray[np.bool_], rest:
     return best
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def shed_load(
     rules: LoadRules,
     working: WorkingPlacement,
-    slots: Int64s,
-    slots_of: Int64s,
-    senders: Int64s,
-    lightest: Int64s,
-    starts: Int64s,
+    slots: Int64Vector,
+    slots_of: Int64Vector,
+    senders: Int64Vector,
+    lightest: Int64Vector,
+    starts: Int64Vector,
     ceiling: int,
     keep_current: bool,
-    is_shed: NDArray[np.bool_],
+    is_shed: BoolVector,
 ) -> None:
     """Let each sender in turn choose what to shed of its load above the ceiling, and mark that in `is_shed`.
 
@@ -183,8 +183,10 @@ def shed_load(
                 working.loads[broker] -= loads[j]
 
 
-@njit(cache=True, nogil=True)
-def redistribute(rules: LoadRules, working: WorkingPlacement, slots: Int64s, ceiling: int, keep_current: bool) -> None:
+@compiled
+def redistribute(
+    rules: LoadRules, working: WorkingPlacement, slots: Int64Vector, ceiling: int, keep_current: bool
+) -> None:
     """Place shed replicas on a current broker with slack where they cost nothing, or on the least loaded broker.
 
     Parameters
@@ -198,9 +200,14 @@ def redistribute(rules: LoadRules, working: WorkingPlacement, slots: Int64s, cei
         working.at[slot // width, slot % width] = to
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _can_leave(
-    rules: LoadRules, working: WorkingPlacement, slot: int, keep_current: bool, lightest: Int64s, starts: Int64s
+    rules: LoadRules,
+    working: WorkingPlacement,
+    slot: int,
+    keep_current: bool,
+    lightest: Int64Vector,
+    starts: Int64Vector,
 ) -> bool:
     """Whether some broker would have less load with the replica than its broker has now.
 
@@ -223,7 +230,7 @@ def _can_leave(
     return False
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def other_current(rules: LoadRules, working: WorkingPlacement, slot: int, ceiling: int) -> int:
     """The least loaded other current broker where the replica costs nothing and fits below the ceiling, or -1."""
     row = slot // working.at.shape[1]
@@ -240,7 +247,7 @@ def other_current(rules: LoadRules, working: WorkingPlacement, slot: int, ceilin
     return best
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _destination(rules: LoadRules, working: WorkingPlacement, slot: int, ceiling: int, keep_current: bool) -> int:
     """The broker for a shed replica: a current one with slack, or the least loaded; at worst the one where it is.
 
@@ -268,7 +275,7 @@ def _destination(rules: LoadRules, working: WorkingPlacement, slot: int, ceiling
     return int(best)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _open_racks(rules: LoadRules, working: WorkingPlacement, slot: int) -> NDArray[np.bool_]:
     """(racks,) bool: racks that may have the replica by the counts of its partition."""
     width = working.at.shape[1]

@@ -3,8 +3,8 @@
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from app.core.compiled.arrays import BoolMatrix, BoolVector, Int32Matrix, Int32Vector, Int64Matrix, Int64Vector
 from app.core.model import NO_REPLICA, Int32s, Int64s
 from app.core.reassignment.model import MovementProblem
 from app.errors.requests import LimitExceeded
@@ -26,18 +26,18 @@ class LoadRules(NamedTuple):
     load : (rows,) int64 of one replica. cost : (rows,) int64 of moving one; 0 for new partitions.
     """
 
-    rack_of: Int32s
-    target: NDArray[np.bool_]
-    may_receive: NDArray[np.bool_]
-    factor: Int64s
-    least: Int64s
-    most: Int64s
-    domain_of: Int32s
-    must_keep: Int32s
-    current: Int32s
-    stays_free: NDArray[np.bool_]
-    load: Int64s
-    cost: Int64s
+    rack_of: Int32Vector
+    target: BoolVector
+    may_receive: BoolMatrix
+    factor: Int64Vector
+    least: Int64Matrix
+    most: Int64Matrix
+    domain_of: Int32Vector
+    must_keep: Int32Vector
+    current: Int32Matrix
+    stays_free: BoolMatrix
+    load: Int64Vector
+    cost: Int64Vector
 
 
 def load_rules(problem: MovementProblem, load: Int64s) -> LoadRules:

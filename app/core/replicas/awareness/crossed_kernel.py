@@ -7,28 +7,35 @@ cost as little and are less loaded.
 """
 
 import numpy as np
-from numba import njit
-from numpy.typing import NDArray
 
-from app.core.model import Int32s, Int64s
+from app.core.compiled.arrays import (
+    BoolVector,
+    FloatVector,
+    Int32Matrix,
+    Int32Vector,
+    Int64Cube,
+    Int64Matrix,
+    Int64Vector,
+)
+from app.core.compiled.loops import compiled
 from app.core.replicas.awareness.layout import FORBIDDEN
 
 _ENOUGH = 1e-9
 _PASSES = 4
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def fill(
-    table: Int32s,
-    value_of: Int64s,
-    costs: Int64s,
-    best: Int64s,
-    kind_of: Int64s,
-    known: Int64s,
-    weights: NDArray[np.float64],
-    load: Int64s,
-    claims_of: Int64s,
-    ranks: Int64s,
+    table: Int32Matrix,
+    value_of: Int64Matrix,
+    costs: Int64Cube,
+    best: Int64Vector,
+    kind_of: Int64Vector,
+    known: Int64Vector,
+    weights: FloatVector,
+    load: Int64Matrix,
+    claims_of: Int64Vector,
+    ranks: Int64Vector,
 ) -> None:
     """Fill (rows, placed) `table` with brokers by position, and add what they get to `load`.
 
@@ -66,16 +73,16 @@ def fill(
                 _put(new, 1, value_of, costs, counts, following, is_in, load, claims_of)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def settle(
-    table: Int32s,
-    value_of: Int64s,
-    costs: Int64s,
-    kind_of: Int64s,
-    weights: NDArray[np.float64],
-    load: Int64s,
-    claims_of: Int64s,
-    ranks: Int64s,
+    table: Int32Matrix,
+    value_of: Int64Matrix,
+    costs: Int64Cube,
+    kind_of: Int64Vector,
+    weights: FloatVector,
+    load: Int64Matrix,
+    claims_of: Int64Vector,
+    ranks: Int64Vector,
 ) -> bool:
     """Let brokers of each row of a filled table give way to others that cost as little and have less; says if any did.
 
@@ -100,17 +107,17 @@ def settle(
     return has_changed
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _put(
     broker: int,
     sign: int,
-    value_of: Int64s,
-    costs: Int64s,
-    counts: Int64s,
-    following: Int64s,
-    is_in: NDArray[np.bool_],
-    load: Int64s,
-    claims_of: Int64s,
+    value_of: Int64Matrix,
+    costs: Int64Cube,
+    counts: Int64Matrix,
+    following: Int64Matrix,
+    is_in: BoolVector,
+    load: Int64Matrix,
+    claims_of: Int64Vector,
 ) -> None:
     """Put a broker into the row (sign 1) or take it out (-1); `following` is what the next at each value costs."""
     for attribute in range(len(value_of)):
@@ -123,8 +130,8 @@ def _put(
         load[1, broker] += sign
 
 
-@njit(cache=True, nogil=True)
-def _is_dearer(costs: Int64s, counts: Int64s, best: Int64s) -> bool:
+@compiled
+def _is_dearer(costs: Int64Cube, counts: Int64Matrix, best: Int64Vector) -> bool:
     for attribute in range(len(counts)):
         cost = 0
         for value in range(counts.shape[1]):
@@ -135,18 +142,18 @@ def _is_dearer(costs: Int64s, counts: Int64s, best: Int64s) -> bool:
     return False
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _next(
-    value_of: Int64s,
-    following: Int64s,
-    is_in: NDArray[np.bool_],
-    weights: NDArray[np.float64],
-    load: Int64s,
-    claims_of: Int64s,
-    ranks: Int64s,
+    value_of: Int64Matrix,
+    following: Int64Matrix,
+    is_in: BoolVector,
+    weights: FloatVector,
+    load: Int64Matrix,
+    claims_of: Int64Vector,
+    ranks: Int64Vector,
     row: int,
     kind: int,
-    kind_of: Int64s,
+    kind_of: Int64Vector,
 ) -> int:
     """The broker that costs the row least, of those the one with the least load; of that kind, if it is one.
 
@@ -184,8 +191,8 @@ def _next(
     return forbidden if best < 0 else best
 
 
-@njit(cache=True, nogil=True)
-def _is_forbidden(value_of: Int64s, following: Int64s, broker: int) -> bool:
+@compiled
+def _is_forbidden(value_of: Int64Matrix, following: Int64Matrix, broker: int) -> bool:
     """Whether the broker's value of some attribute may have no further replica."""
     dearest = 0
     for attribute in range(len(value_of)):
@@ -193,20 +200,20 @@ def _is_forbidden(value_of: Int64s, following: Int64s, broker: int) -> bool:
     return dearest >= FORBIDDEN
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _better(
-    members: Int32s,
-    value_of: Int64s,
-    costs: Int64s,
-    counts: Int64s,
-    following: Int64s,
-    is_in: NDArray[np.bool_],
-    weights: NDArray[np.float64],
-    load: Int64s,
-    claims_of: Int64s,
-    ranks: Int64s,
+    members: Int32Vector,
+    value_of: Int64Matrix,
+    costs: Int64Cube,
+    counts: Int64Matrix,
+    following: Int64Matrix,
+    is_in: BoolVector,
+    weights: FloatVector,
+    load: Int64Matrix,
+    claims_of: Int64Vector,
+    ranks: Int64Vector,
     row: int,
-    kind_of: Int64s,
+    kind_of: Int64Vector,
 ) -> bool:
     """Let members give way, one after another, until none does or it has been tried often enough; says if any did."""
     for trial in range(_PASSES):

@@ -6,18 +6,22 @@ as one of them brings that sum down. Where none does it is the least there is: t
 """
 
 import numpy as np
-from numba import njit
-from numpy.typing import NDArray
 
-from app.core.model import Int32s, Int64s
-from app.core.replicas.awareness.rows_kernel import shuffle
+from app.core.compiled.arrays import FloatVector, Int32Matrix, Int64Vector
+from app.core.compiled.loops import compiled
+from app.core.replicas.awareness.rows_kernel import drawn, next_state
 
 _ENOUGH = 1e-9
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def lead(
-    table: Int32s, candidates: Int64s, weights: NDArray[np.float64], leads: Int64s, rank: Int64s, state: np.uint64
+    table: Int32Matrix,
+    candidates: Int64Vector,
+    weights: FloatVector,
+    leads: Int64Vector,
+    rank: Int64Vector,
+    state: np.uint64,
 ) -> np.uint64:
     """Bring each row's leader to the front and shuffle the others; gives the generator's new state.
 
@@ -52,13 +56,23 @@ def lead(
         for back in range(at, 0, -1):
             table[row, back] = table[row, back - 1]
         table[row, 0] = broker
-        state = shuffle(table[row], 1, candidates[row], state)
-        state = shuffle(table[row], candidates[row], table.shape[1], state)
+        state = _shuffle_row(table, row, 1, candidates[row], state)
+        state = _shuffle_row(table, row, candidates[row], table.shape[1], state)
     return state
 
 
-@njit(cache=True, nogil=True)
-def _link(row: int, broker: int, head: Int64s, after: Int64s, before: Int64s) -> None:
+@compiled
+def _shuffle_row(table: Int32Matrix, row: int, begin: int, end: int, state: np.uint64) -> np.uint64:
+    """Shuffle columns begin … end - 1 of a row, as `rows_kernel.shuffle` does."""
+    for size in range(end - begin, 1, -1):
+        state = next_state(state)
+        last, other = begin + size - 1, begin + drawn(state, size)
+        table[row, last], table[row, other] = table[row, other], table[row, last]
+    return state
+
+
+@compiled
+def _link(row: int, broker: int, head: Int64Vector, after: Int64Vector, before: Int64Vector) -> None:
     after[row] = head[broker]
     before[row] = -1
     if head[broker] >= 0:
@@ -66,8 +80,8 @@ def _link(row: int, broker: int, head: Int64s, after: Int64s, before: Int64s) ->
     head[broker] = row
 
 
-@njit(cache=True, nogil=True)
-def _unlink(row: int, broker: int, head: Int64s, after: Int64s, before: Int64s) -> None:
+@compiled
+def _unlink(row: int, broker: int, head: Int64Vector, after: Int64Vector, before: Int64Vector) -> None:
     if before[row] >= 0:
         after[before[row]] = after[row]
     else:
@@ -76,17 +90,17 @@ def _unlink(row: int, broker: int, head: Int64s, after: Int64s, before: Int64s) 
         before[after[row]] = before[row]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _improve(
-    table: Int32s,
-    candidates: Int64s,
-    weights: NDArray[np.float64],
-    leads: Int64s,
-    column: Int64s,
-    table_leads: Int64s,
-    head: Int64s,
-    after: Int64s,
-    before: Int64s,
+    table: Int32Matrix,
+    candidates: Int64Vector,
+    weights: FloatVector,
+    leads: Int64Vector,
+    column: Int64Vector,
+    table_leads: Int64Vector,
+    head: Int64Vector,
+    after: Int64Vector,
+    before: Int64Vector,
 ) -> None:
     """Pass leadership along chains until none brings the sum down.
 

@@ -95,7 +95,7 @@ class _Nodes:
             for levels in (bounds.lowest, bounds.highest)
         )
         share[0] = block.rows * bounds.row_width
-        kernel.share(self.children, self.ends[-2], self.weights, current, low, high, share)
+        kernel.share(self.children, self.ends[-2], self.weights, current.astype(np.float64), low, high, share)
         return share
 
     def brokers(self, share: _Floats) -> _Floats:

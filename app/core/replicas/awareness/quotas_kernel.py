@@ -5,23 +5,22 @@ side, and so are all its descendants of one level.
 """
 
 import numpy as np
-from numba import njit
-from numpy.typing import NDArray
 
-from app.core.model import Int64s
+from app.core.compiled.arrays import FloatVector, Int64Matrix
+from app.core.compiled.loops import compiled
 
 _HALVINGS = 64
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def share(
-    children: Int64s,
+    children: Int64Matrix,
     first_broker: int,
-    weights: NDArray[np.float64],
-    current: NDArray[np.float64],
-    low: NDArray[np.float64],
-    high: NDArray[np.float64],
-    result: NDArray[np.float64],
+    weights: FloatVector,
+    current: FloatVector,
+    low: FloatVector,
+    high: FloatVector,
+    result: FloatVector,
 ) -> None:
     """Fill `result`: the shares, summing to the root's, whose Σ (current + share)² / weight over the brokers is least.
 
@@ -51,18 +50,18 @@ def share(
         _had(children, first_broker, weights, current, low, high, begin, end, most, result)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _had(
-    children: Int64s,
+    children: Int64Matrix,
     first_broker: int,
-    weights: NDArray[np.float64],
-    current: NDArray[np.float64],
-    low: NDArray[np.float64],
-    high: NDArray[np.float64],
+    weights: FloatVector,
+    current: FloatVector,
+    low: FloatVector,
+    high: FloatVector,
     begin: int,
     end: int,
     fill: float,
-    result: NDArray[np.float64],
+    result: FloatVector,
 ) -> float:
     """What nodes begin … end - 1 get in all where every broker is filled to `fill`; sets theirs in `result`."""
     total = 0.0

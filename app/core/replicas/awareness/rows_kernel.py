@@ -8,10 +8,11 @@ are thereby no fixed sets.
 """
 
 import numpy as np
-from numba import njit
 
+from app.core.compiled.arrays import Int32Matrix, Int64Vector
+from app.core.compiled.loops import compiled, inlined
 from app.core.jvm.random import INCREMENT, MULTIPLIER, STATE_MASK
-from app.core.model import Int32s, Int64s
+from app.core.model import Int64s
 
 _MULTIPLIER = np.uint64(MULTIPLIER)
 _INCREMENT = np.uint64(INCREMENT)
@@ -19,20 +20,36 @@ _STATE_MASK = np.uint64(STATE_MASK)
 _TO_31_BITS = np.uint64(17)
 
 
-@njit(cache=True, nogil=True)
-def shuffle(items: Int64s | Int32s, begin: int, end: int, state: np.uint64) -> np.uint64:
+@inlined
+def next_state(state: np.uint64) -> np.uint64:
+    """The next state of the generator."""
+    return (state * _MULTIPLIER + _INCREMENT) & _STATE_MASK
+
+
+@inlined
+def drawn(state: np.uint64, bound: int) -> int:
+    """What a state draws: an integer below the bound."""
+    return int((np.int64(state >> _TO_31_BITS) * bound) >> 31)
+
+
+@compiled
+def shuffle(items: Int64Vector, begin: int, end: int, state: np.uint64) -> np.uint64:
     """Shuffle items begin … end - 1 in place, a draw each but the first; gives the generator's new state."""
     for size in range(end - begin, 1, -1):
-        state = (state * _MULTIPLIER + _INCREMENT) & _STATE_MASK
-        offset = (np.int64(state >> _TO_31_BITS) * size) >> 31
-        last, other = begin + size - 1, begin + offset
+        state = next_state(state)
+        last, other = begin + size - 1, begin + drawn(state, size)
         items[last], items[other] = items[other], items[last]
     return state
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def deal(
-    parents: Int64s, counts: Int64s, rows_of_nodes: Int64s, bounds: Int64s, rows: int, state: np.uint64
+    parents: Int64Vector,
+    counts: Int64Vector,
+    rows_of_nodes: Int64Vector,
+    bounds: Int64Vector,
+    rows: int,
+    state: np.uint64,
 ) -> tuple[Int64s, Int64s, np.uint64]:
     """Deal what the nodes of one level hold to those of the next.
 
@@ -69,8 +86,8 @@ def deal(
     return assigned, next_bounds, state
 
 
-@njit(cache=True, nogil=True)
-def collect(rows_of_nodes: Int64s, bounds: Int64s, brokers: Int64s, table: Int32s) -> None:
+@compiled
+def collect(rows_of_nodes: Int64Vector, bounds: Int64Vector, brokers: Int64Vector, table: Int32Matrix) -> None:
     """Fill (rows, placed) `table` with the brokers that hold each row, in the order of the tree."""
     filled = np.zeros(len(table), np.int64)
     for leaf in range(len(brokers)):
@@ -80,8 +97,8 @@ def collect(rows_of_nodes: Int64s, bounds: Int64s, brokers: Int64s, table: Int32
             filled[row] += 1
 
 
-@njit(cache=True, nogil=True)
-def lead_first(table: Int32s, value_of: Int64s, value: int) -> int:
+@compiled
+def lead_first(table: Int32Matrix, value_of: Int64Vector, value: int) -> int:
     """Put the brokers of one value first in every row; gives how many they are in the row that has the fewest."""
     fewest = table.shape[1]
     for row in range(len(table)):

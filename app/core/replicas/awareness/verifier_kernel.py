@@ -1,21 +1,20 @@
 """Hold each row against what a demand asks of it."""
 
 import numpy as np
-from numba import njit
-from numpy.typing import NDArray
 
-from app.core.model import Int32s, Int64s
+from app.core.compiled.arrays import BoolVector, Int32Matrix, Int64Array4, Int64Matrix, Int64Vector
+from app.core.compiled.loops import compiled
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def judge(
-    positions: Int32s,
-    value_of: Int64s,
-    costs: Int64s,
-    best: Int64s,
-    demand_of: Int64s,
+    positions: Int32Matrix,
+    value_of: Int64Matrix,
+    costs: Int64Array4,
+    best: Int64Matrix,
+    demand_of: Int64Vector,
     width: int,
-    is_broken: NDArray[np.bool_],
+    is_broken: BoolVector,
 ) -> None:
     """Set `is_broken` for the rows that do not cost what they have to.
 

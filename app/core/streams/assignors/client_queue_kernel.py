@@ -10,12 +10,12 @@ Source: the Java SE API documentation of `java.util.PriorityQueue`, and `Constra
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from app.core.compiled.arrays import BoolVector, FloatVector, Int64Vector
+from app.core.compiled.loops import compiled
 from app.core.jvm.hash_map import DEFAULT_CAPACITY
-from app.core.model import NO_CLIENT, Int64s
+from app.core.model import NO_CLIENT
 from app.core.streams.loads_kernel import load
-from app.core.streams.model import Bools, Float64s
 
 LARGEST = np.finfo(np.float64).max
 
@@ -31,17 +31,17 @@ class ClientQueue(NamedTuple):
     hashes : (clients,) int64 spread hash codes of the process ids.
     """
 
-    heap: Int64s
-    size: Int64s
-    waits: Bools
-    counts: Int64s
-    capacities: Int64s
-    loads: Float64s
-    hashes: Int64s
+    heap: Int64Vector
+    size: Int64Vector
+    waits: BoolVector
+    counts: Int64Vector
+    capacities: Int64Vector
+    loads: FloatVector
+    hashes: Int64Vector
 
 
-@njit(cache=True, nogil=True)
-def queue_of(counts: Int64s, capacities: Int64s, hashes: Int64s) -> ClientQueue:
+@compiled
+def queue_of(counts: Int64Vector, capacities: Int64Vector, hashes: Int64Vector) -> ClientQueue:
     """An empty queue."""
     clients = len(counts)
     queue = ClientQueue(
@@ -58,7 +58,7 @@ def queue_of(counts: Int64s, capacities: Int64s, hashes: Int64s) -> ClientQueue:
     return queue
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def add_tasks(queue: ClientQueue, client: int, n: int) -> None:
     """Add `n` to the number of tasks of a client, whether it is in the queue or not."""
     queue.counts[client] += n
@@ -66,7 +66,7 @@ def add_tasks(queue: ClientQueue, client: int, n: int) -> None:
     queue.loads[client] = np.inf if np.isnan(client_load) else min(client_load, LARGEST)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _compare(queue: ClientQueue, one: int, other: int) -> int:
     difference = queue.loads[one] - queue.loads[other]
     if difference < 0:
@@ -76,7 +76,7 @@ def _compare(queue: ClientQueue, one: int, other: int) -> int:
     return one - other
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _sift_up(queue: ClientQueue, slot: int, client: int) -> None:
     while slot > 0:
         parent = (slot - 1) >> 1
@@ -87,7 +87,7 @@ def _sift_up(queue: ClientQueue, slot: int, client: int) -> None:
     queue.heap[slot] = client
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _sift_down(queue: ClientQueue, slot: int, client: int) -> None:
     size = queue.size[0]
     while slot < size >> 1:
@@ -101,7 +101,7 @@ def _sift_down(queue: ClientQueue, slot: int, client: int) -> None:
     queue.heap[slot] = client
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def offer(queue: ClientQueue, client: int) -> None:
     """Add a client; one that is in the queue is removed first."""
     if queue.waits[client]:
@@ -111,7 +111,7 @@ def offer(queue: ClientQueue, client: int) -> None:
     _sift_up(queue, queue.size[0] - 1, client)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _remove(queue: ClientQueue, client: int) -> None:
     slot = 0
     while queue.heap[slot] != client:
@@ -125,7 +125,7 @@ def _remove(queue: ClientQueue, client: int) -> None:
             _sift_up(queue, slot, moved)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _next(queue: ClientQueue) -> int:
     client = queue.heap[0]
     queue.size[0] -= 1
@@ -135,8 +135,8 @@ def _next(queue: ClientQueue) -> int:
     return int(client)
 
 
-@njit(cache=True, nogil=True)
-def poll(queue: ClientQueue, wanted: Bools) -> int:
+@compiled
+def poll(queue: ClientQueue, wanted: BoolVector) -> int:
     """Remove and return the first client for which `wanted` is True, or `NO_CLIENT`."""
     chosen = NO_CLIENT
     rejected = np.empty(queue.size[0], np.int64)
@@ -152,8 +152,8 @@ def poll(queue: ClientQueue, wanted: Bools) -> int:
     return chosen
 
 
-@njit(cache=True, nogil=True)
-def _offer_in_hash_order(queue: ClientQueue, clients: Int64s) -> None:
+@compiled
+def _offer_in_hash_order(queue: ClientQueue, clients: Int64Vector) -> None:
     """Add clients in the iteration order of a HashSet: by bin, and within a bin in order of insertion.
 
     If nine share a bin of a large table, Java makes it a tree, whose order may differ; this is not modelled.

@@ -6,22 +6,22 @@ Source: KIP-441, `TaskMovement` of Apache Kafka 4.0.
 """
 
 import numpy as np
-from numba import njit
 
+from app.core.compiled.arrays import BoolMatrix, BoolVector, Int64Matrix, Int64Vector
+from app.core.compiled.loops import compiled
 from app.core.model import NO_CLIENT, Int64s
 from app.core.streams.assignors.client_queue_kernel import ClientQueue, add_tasks, offer, poll
-from app.core.streams.model import Bools
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def move_active(
-    active: Bools,
-    standby: Bools,
-    warmup: Bools,
-    caught_up: Bools,
-    lags: Int64s,
+    active: BoolMatrix,
+    standby: BoolMatrix,
+    warmup: BoolMatrix,
+    caught_up: BoolMatrix,
+    lags: Int64Matrix,
     queue: ClientQueue,
-    warmups_left: Int64s,
+    warmups_left: Int64Vector,
 ) -> int:
     """Move active tasks to caught-up clients; returns the number of moves.
 
@@ -36,7 +36,7 @@ def move_active(
         source = poll(queue, caught_up[:, task] & standby[:, task])
         swaps = source != NO_CLIENT
         if source == NO_CLIENT:
-            source = poll(queue, caught_up[:, task])
+            source = poll(queue, caught_up[:, task].copy())
         if source == NO_CLIENT:
             source = _most_caught_up(task, to, lags, np.ones(len(lags), np.bool_))
             swaps = standby[source, task]
@@ -60,15 +60,15 @@ def move_active(
     return len(tasks)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def move_standbys(
-    active: Bools,
-    standby: Bools,
-    warmup: Bools,
-    caught_up: Bools,
-    lags: Int64s,
+    active: BoolMatrix,
+    standby: BoolMatrix,
+    warmup: BoolMatrix,
+    caught_up: BoolMatrix,
+    lags: Int64Matrix,
     queue: ClientQueue,
-    warmups_left: Int64s,
+    warmups_left: Int64Vector,
 ) -> int:
     """Move standbys to caught-up clients, beside those that warm up; returns the number of moves."""
     tasks, destinations = _planned(standby & ~warmup, caught_up, lags, queue)
@@ -95,8 +95,10 @@ def move_standbys(
     return moved
 
 
-@njit(cache=True, nogil=True)
-def _planned(movable: Bools, caught_up: Bools, lags: Int64s, queue: ClientQueue) -> tuple[Int64s, Int64s]:
+@compiled
+def _planned(
+    movable: BoolMatrix, caught_up: BoolMatrix, lags: Int64Matrix, queue: ClientQueue
+) -> tuple[Int64s, Int64s]:
     """The tasks that are planned on clients which are behind others, and those clients; all clients join the queue.
 
     Tasks that fewer clients are caught up on come first.
@@ -125,8 +127,8 @@ def _planned(movable: Bools, caught_up: Bools, lags: Int64s, queue: ClientQueue)
     return polled[:, 0] % max(tasks, 1), polled[:, 1]
 
 
-@njit(cache=True, nogil=True)
-def _add(heap: Int64s, slot: int, rank: int, client: int) -> None:
+@compiled
+def _add(heap: Int64Matrix, slot: int, rank: int, client: int) -> None:
     while slot > 0:
         parent = (slot - 1) >> 1
         if rank >= heap[parent, 0]:
@@ -136,8 +138,8 @@ def _add(heap: Int64s, slot: int, rank: int, client: int) -> None:
     heap[slot, 0], heap[slot, 1] = rank, client
 
 
-@njit(cache=True, nogil=True)
-def _take_first(heap: Int64s, size: int) -> None:
+@compiled
+def _take_first(heap: Int64Matrix, size: int) -> None:
     """Let the last of `size` + 1 take the place of the first, and sink."""
     rank, client = heap[size, 0], heap[size, 1]
     slot = 0
@@ -152,8 +154,8 @@ def _take_first(heap: Int64s, size: int) -> None:
     heap[slot, 0], heap[slot, 1] = rank, client
 
 
-@njit(cache=True, nogil=True)
-def _most_caught_up(task: int, to: int, lags: Int64s, eligible: Bools) -> int:
+@compiled
+def _most_caught_up(task: int, to: int, lags: Int64Matrix, eligible: BoolVector) -> int:
     """The eligible client with the least lag that is before the destination by lag and number; or `NO_CLIENT`."""
     best = NO_CLIENT
     for client in range(len(lags)):

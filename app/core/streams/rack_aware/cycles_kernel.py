@@ -14,9 +14,9 @@ Source: KIP-925, `Graph` of Apache Kafka 4.0.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
-from app.core.model import Int64s
+from app.core.compiled.arrays import BoolVector, Int64Vector
+from app.core.compiled.loops import compiled
 from app.core.streams.model import Bools
 
 NONE = -1
@@ -32,15 +32,15 @@ class Residual(NamedTuple):
     mate : (arcs,) int64, the reverse arc.
     """
 
-    first: Int64s
-    origin: Int64s
-    to: Int64s
-    cost: Int64s
-    residual_capacity: Int64s
-    mate: Int64s
+    first: Int64Vector
+    origin: Int64Vector
+    to: Int64Vector
+    cost: Int64Vector
+    residual_capacity: Int64Vector
+    mate: Int64Vector
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def cancel_negative_cycles(graph: Residual) -> bool:
     """Cancel negative cycles until there is none; changes `residual_capacity`. False if cancelling does not terminate.
 
@@ -76,8 +76,8 @@ def cancel_negative_cycles(graph: Residual) -> bool:
                 break
 
 
-@njit(cache=True, nogil=True)
-def _end_of_last_shortening(graph: Residual, parent: Int64s) -> int:
+@compiled
+def _end_of_last_shortening(graph: Residual, parent: Int64Vector) -> int:
     """The head of the first arc that shortens a path in the last sweep, or `NONE`; `parent` : arcs."""
     nodes = len(graph.first) - 1
     # Kafka adds a source before all nodes that reaches each at cost 0: one more node, and so one more sweep.
@@ -122,8 +122,8 @@ def _end_of_last_shortening(graph: Residual, parent: Int64s) -> int:
     return NONE
 
 
-@njit(cache=True, nogil=True)
-def _fell_alike(graph: Residual, distance: Int64s, before: Int64s, was_changed: Bools) -> bool:
+@compiled
+def _fell_alike(graph: Residual, distance: Int64Vector, before: Int64Vector, was_changed: BoolVector) -> bool:
     """Whether all decreased distances decreased by the same amount, and the others had no effect."""
     fall = 0
     for node in range(len(distance)):
@@ -142,7 +142,7 @@ def _fell_alike(graph: Residual, distance: Int64s, before: Int64s, was_changed: 
     return True
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def fill_max_flow(graph: Residual, source: int, sink: int) -> int:
     """Send a maximum flow along shortest paths in the order of Kafka's breadth-first search; returns its amount."""
     nodes = len(graph.first) - 1
@@ -166,8 +166,8 @@ def fill_max_flow(graph: Residual, source: int, sink: int) -> int:
         total += flow
 
 
-@njit(cache=True, nogil=True)
-def _reaches(graph: Residual, source: int, sink: int, parent: Int64s, queue: Int64s) -> bool:
+@compiled
+def _reaches(graph: Residual, source: int, sink: int, parent: Int64Vector, queue: Int64Vector) -> bool:
     visited: Bools = np.zeros(len(parent), np.bool_)
     visited[source] = True
     queue[0] = source

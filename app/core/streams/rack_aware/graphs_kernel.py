@@ -6,8 +6,9 @@ Source: KIP-925, `MinTrafficGraphConstructor` and `BalanceSubtopologyGraphConstr
 """
 
 import numpy as np
-from numba import njit
 
+from app.core.compiled.arrays import Int64Matrix, Int64Vector
+from app.core.compiled.loops import compiled
 from app.core.model import Int64s
 from app.core.streams.rack_aware.cycles_kernel import SMALLEST_INT, Residual, cancel_negative_cycles, fill_max_flow
 
@@ -16,8 +17,8 @@ NEVER_ENDS = -2
 """Instead of every client, where Kafka's search does not end."""
 
 
-@njit(cache=True, nogil=True)
-def min_traffic(cost: Int64s, owners: Int64s) -> Int64s:
+@compiled
+def min_traffic(cost: Int64Matrix, owners: Int64Vector) -> Int64s:
     """The client of each task at least cost, if each client keeps its number of tasks.
 
     Parameters
@@ -52,8 +53,8 @@ def min_traffic(cost: Int64s, owners: Int64s) -> Int64s:
     return chosen
 
 
-@njit(cache=True, nogil=True)
-def balance_subtopology(cost: Int64s, group: Int64s, counts: Int64s, share: Int64s) -> Int64s:
+@compiled
+def balance_subtopology(cost: Int64Matrix, group: Int64Vector, counts: Int64Vector, share: Int64Matrix) -> Int64s:
     """The client of each task at least cost, if each client keeps its number of tasks and its shares of subtopologies.
 
     Parameters
@@ -94,7 +95,7 @@ def balance_subtopology(cost: Int64s, group: Int64s, counts: Int64s, share: Int6
     return chosen
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _client_of(graph: Residual, node: int, first_client: int) -> int:
     """The client of a task's flow: the head of its saturated arc to a client; −1 if there is none."""
     for arc in range(graph.first[node], graph.first[node + 1]):
@@ -103,8 +104,8 @@ def _client_of(graph: Residual, node: int, first_client: int) -> int:
     return -1
 
 
-@njit(cache=True, nogil=True)
-def _residual(arcs: Int64s, nodes: int) -> Residual:
+@compiled
+def _residual(arcs: Int64Matrix, nodes: int) -> Residual:
     """Both directions of each arc (from, to, capacity, cost, flow), sorted by tail, then by head."""
     n = len(arcs)
     origin = np.concatenate((arcs[:, 0], arcs[:, 1]))
@@ -128,8 +129,8 @@ def _residual(arcs: Int64s, nodes: int) -> Residual:
     return Residual(np.cumsum(first), origin[order], to[order], cost[order], residual_capacity[order], mate)
 
 
-@njit(cache=True, nogil=True)
-def _by_origin_and_end(origin: Int64s, to: Int64s, nodes: int) -> Int64s:
+@compiled
+def _by_origin_and_end(origin: Int64Vector, to: Int64Vector, nodes: int) -> Int64s:
     """The order of arcs by tail, then by head: two passes of a counting sort."""
     order = np.arange(len(origin))
     for keys in (to, origin):

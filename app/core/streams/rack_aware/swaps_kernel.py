@@ -4,20 +4,20 @@ Source: KIP-925, `RackAwareTaskAssignor.optimizeStandbyTasks` of Apache Kafka 4.
 """
 
 import numpy as np
-from numba import njit
 
+from app.core.compiled.arrays import BoolMatrix, Int64Matrix, Int64Vector
+from app.core.compiled.loops import compiled
 from app.core.model import Int64s
-from app.core.streams.model import Bools
 from app.core.streams.rack_aware.graphs_kernel import NEVER_ENDS, min_traffic
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def swap_standbys(
-    active: Bools,
-    standby: Bools,
-    crossing: Int64s,
-    racks: Int64s,
-    tags: Bools,
+    active: BoolMatrix,
+    standby: BoolMatrix,
+    crossing: Int64Matrix,
+    racks: Int64Vector,
+    tags: BoolMatrix,
     traffic_cost: int,
     non_overlap_cost: int,
     rounds: int,
@@ -47,9 +47,15 @@ def swap_standbys(
     return True
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _swap(
-    one: int, other: int, rows: Int64s, standby: Bools, crossing: Int64s, traffic_cost: int, non_overlap_cost: int
+    one: int,
+    other: int,
+    rows: Int64Vector,
+    standby: BoolMatrix,
+    crossing: Int64Matrix,
+    traffic_cost: int,
+    non_overlap_cost: int,
 ) -> int:
     """Number of tasks that move, or `NEVER_ENDS`."""
     pair = (one, other)
@@ -71,8 +77,8 @@ def _swap(
     return int((chosen != owners).sum())
 
 
-@njit(cache=True, nogil=True)
-def _movable(one: int, other: int, active: Bools, standby: Bools, tags: Bools) -> Int64s:
+@compiled
+def _movable(one: int, other: int, active: BoolMatrix, standby: BoolMatrix, tags: BoolMatrix) -> Int64s:
     """The standbys of either that may go to the other, ascending."""
     tasks = standby.shape[1]
     rows = np.empty(tasks, np.int64)
@@ -90,8 +96,8 @@ def _movable(one: int, other: int, active: Bools, standby: Bools, tags: Bools) -
     return rows[:n]
 
 
-@njit(cache=True, nogil=True)
-def _keeps_tags(row: int, source: int, to: int, active: Bools, standby: Bools, tags: Bools) -> bool:
+@compiled
+def _keeps_tags(row: int, source: int, to: int, active: BoolMatrix, standby: BoolMatrix, tags: BoolMatrix) -> bool:
     """Whether the task's copies have at least as many tag values after the move as before."""
     gained = 0
     for value in range(tags.shape[1]):

@@ -1,0 +1,234 @@
+"""The cache is right or it does not exist: no damage, no stranger and no full disk changes what a loop answers."""
+
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.core.compiled import entries
+from tests.core.compiled.installation import LOOPS, Installation
+
+LOOP = "app.core.flow_kernel.any"
+STRANGER = 65534
+
+
+@pytest.fixture
+def installation(tmp_path: Path) -> Installation:
+    """An installation that a test may break."""
+    return Installation(tmp_path / "installation")
+
+
+@pytest.fixture
+def shared() -> Iterator[Installation]:
+    """An installation that other accounts can read."""
+    with tempfile.TemporaryDirectory() as name:
+        Path(name).chmod(0o755)
+        yield Installation(Path(name, "shared"))
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The one folder in which entries are stored and read."""
+    monkeypatch.setattr(entries, "_folders", lambda: iter([tmp_path / "loops"]))
+    return tmp_path / "loops"
+
+
+@pytest.fixture
+def both(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
+    """The first and the second folder in which entries are stored and read."""
+    folders = tmp_path / "first", tmp_path / "second"
+    monkeypatch.setattr(entries, "_folders", lambda: iter(folders))
+    return folders
+
+
+def test_an_entry_is_read_as_it_was_written(folder: Path) -> None:
+    for content in (b"", b"compiled", bytes(range(256)) * 1000):
+        assert entries.write(LOOP, content)
+        assert entries.read(LOOP) == content
+        assert len(list(folder.iterdir())) == 1
+
+
+@given(st.data())
+def test_a_damaged_entry_does_not_exist(data: st.DataObject) -> None:
+    """Whether it was cut off, extended or changed in any byte."""
+    content = data.draw(st.binary(max_size=60))
+    with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as name:
+        patch.setattr(entries, "_folders", lambda: iter([Path(name)]))
+        assert entries.write(LOOP, content)
+        [path] = Path(name).iterdir()
+        whole = path.read_bytes()
+        at = data.draw(st.integers(0, len(whole) - 1))
+        changed = whole[:at] + bytes([whole[at] ^ data.draw(st.integers(1, 255))]) + whole[at + 1 :]
+        for damaged in (whole[:at], whole + b"\0", changed):
+            path.write_bytes(damaged)
+            assert entries.read(LOOP) is None
+
+
+@pytest.mark.parametrize("mode", [0o777, 0o775, 0o1777])
+def test_a_folder_that_others_may_write_to_is_not_used(both: tuple[Path, Path], mode: int) -> None:
+    first, second = both
+    assert entries.write(LOOP, b"ours")
+    first.chmod(mode)
+    assert entries.read(LOOP) is None
+    assert entries.write(LOOP, b"elsewhere")
+    assert [path.parent for path in second.iterdir()] == [second]
+    assert entries.read(LOOP) == b"elsewhere"
+
+
+def test_an_entry_that_others_may_write_to_is_not_used(folder: Path) -> None:
+    assert entries.write(LOOP, b"ours")
+    [path] = folder.iterdir()
+    path.chmod(0o666)
+    assert entries.read(LOOP) is None
+
+
+def test_a_link_is_no_entry_and_no_folder(folder: Path, tmp_path: Path) -> None:
+    assert entries.write(LOOP, b"ours")
+    [path] = folder.iterdir()
+    path.rename(tmp_path / "elsewhere")
+    path.symlink_to(tmp_path / "elsewhere")
+    assert entries.read(LOOP) is None
+    path.unlink()
+    folder.rename(tmp_path / "moved")
+    folder.symlink_to(tmp_path / "moved")
+    assert not entries.write(LOOP, b"ours")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+@pytest.mark.parametrize("is_folder", [True, False])
+def test_what_another_account_owns_is_not_used(folder: Path, *, is_folder: bool) -> None:
+    assert entries.write(LOOP, b"ours")
+    [path] = folder.iterdir()
+    os.chown(folder if is_folder else path, STRANGER, STRANGER)
+    assert entries.read(LOOP) is None
+
+
+def test_if_no_folder_can_be_made_nothing_is_stored(folder: Path) -> None:
+    folder.touch()
+    assert not entries.write(LOOP, b"ours")
+    assert entries.read(LOOP) is None
+
+
+def test_what_is_in_the_way_is_passed_over(both: tuple[Path, Path]) -> None:
+    both[0].touch()
+    assert entries.write(LOOP, b"ours")
+    assert entries.read(LOOP) == b"ours"
+
+
+class TestAnInstallation:
+    """Real loops, compiled, stored and loaded by processes of their own."""
+
+    def test_a_stored_loop_is_loaded_and_not_compiled(self, installation: Installation) -> None:
+        assert installation.answer(3) == (7, True)
+        assert installation.answer(4) == (9, False)
+        assert installation.stored().keys() == {LOOPS[0], LOOPS[2]}
+
+    def test_a_change_in_what_a_loop_calls_compiles_it_again(self, installation: Installation) -> None:
+        assert installation.answer(3) == (7, True)
+        before = installation.stored()
+        installation.replace("called_kernel.py", "2 * value", "5 * value")
+        assert installation.answer(3) == (16, True)
+        after = installation.stored()
+        assert after.keys() == before.keys()
+        assert not {*after.values()} & {*before.values()}, "the entries of what is no more are removed"
+
+    def test_a_change_elsewhere_compiles_nothing_again(self, installation: Installation) -> None:
+        assert installation.compile_all() == 3
+        installation.replace("calling_kernel.py", "+ 1", "+ 2")
+        assert installation.compile_all() == 1
+        assert installation.answer(3) == (8, False)
+
+    def test_damage_is_repaired(self, installation: Installation) -> None:
+        assert installation.compile_all() == 3
+        path = installation.stored()[LOOPS[2]]
+        path.write_bytes(path.read_bytes()[:-1])
+        assert installation.answer(3) == (7, True)
+        path.write_bytes(b"")
+        assert installation.compile_all() == 1
+        assert installation.answer(3) == (7, False)
+
+    def test_another_processor_compiles_for_itself(self, installation: Installation) -> None:
+        """numba can be told to compile for a simpler processor than this one."""
+        assert installation.compile_all() == 3
+        simpler = {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}
+        assert installation.answer(3, **simpler) == (7, True)
+        assert installation.answer(3, **simpler) == (7, False)
+        assert installation.answer(3) == (7, False)
+
+    def test_compiling_all_removes_what_is_for_other_environments(self, installation: Installation) -> None:
+        assert installation.answer(3, NUMBA_OPT="1") == (7, True)
+        assert installation.compile_all() == 3
+        assert len(list((installation.core / "__pycache__" / "loops").iterdir())) == 1
+
+    def test_numbas_own_setting_is_respected(self, installation: Installation, tmp_path: Path) -> None:
+        chosen = {"NUMBA_CACHE_DIR": str(tmp_path / "chosen")}
+        assert installation.compile_all(**chosen) == 3
+        assert installation.stored() == {}
+        assert len(list((tmp_path / "chosen").rglob("*.loop"))) == 3
+        assert installation.answer(3, **chosen) == (7, False)
+
+    def test_executors_read_the_loops_of_an_installation(self, installation: Installation, tmp_path: Path) -> None:
+        """They have the same sources elsewhere, and write nothing to the installation."""
+        assert installation.compile_all() == 3
+        executor = Installation(tmp_path / "executor")
+        listed = {"RACKPLAN_COMPILED": str(installation.core / "__pycache__" / "loops")}
+        assert executor.answer(3, **listed) == (7, False)
+        assert executor.stored() == {}
+
+    @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another account")
+    def test_what_root_has_installed_is_read_by_others_and_not_written(self, shared: Installation) -> None:
+        """As the worker and the Python of Spark do, which run as `nobody`."""
+        assert shared.compile_all() == 3
+        # Python itself may be where the other account reads nothing: what compiling needs is imported before.
+        warm_up = "import numpy; from app.core.called_kernel import total; total(numpy.arange(3))"
+        become = f"import os; os.setgid({STRANGER}); os.setuid({STRANGER})"
+        code = f"{warm_up}\n{become}\nfrom app.core.calling_kernel import answer; print(answer(3))"
+        assert shared.run(code, HOME="/nonexistent") == "7"
+        shared.replace("called_kernel.py", "2 * value", "5 * value")
+        shared.run(warm_up)
+        before = shared.stored()
+        assert shared.run(code, HOME="/nonexistent") == "16"
+        assert shared.stored() == before
+
+    def test_a_full_disk_stores_nothing_and_changes_nothing(self, installation: Installation) -> None:
+        """A limit on the size of files fails a write half-way, as a full disk does."""
+        code = """
+import resource, signal
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+from app.core.calling_kernel import answer
+print(answer(3))
+"""
+        assert installation.run(code) == "7"
+        assert [path for path in installation.folder.rglob("loops*/**/*") if path.is_file()] == []
+
+    def test_processes_that_compile_at_once_agree(self, installation: Installation) -> None:
+        code = "from app.core.calling_kernel import answer; print(answer(3))"
+        processes = [installation.start(code) for _ in range(3)]
+        for process in processes:
+            printed, errors = process.communicate()
+            assert (printed.strip(), process.returncode) == ("7", 0), errors
+        assert installation.answer(3) == (7, False)
+        assert len(installation.stored()) == 2
+
+    def test_a_source_that_changes_under_a_process_is_not_stored(self, installation: Installation) -> None:
+        """Else what was compiled of the old source would be found by those that have the new one."""
+        code = """
+import sys
+from app.core.calling_kernel import answer
+print("imported", flush=True)
+sys.stdin.readline()
+print(answer(3))
+"""
+        process = installation.start(code)
+        assert process.stdout is not None
+        assert process.stdout.readline() == "imported\n"
+        installation.replace("called_kernel.py", "2 * value", "5 * value")
+        printed, _ = process.communicate("\n")
+        assert printed == "7\n"
+        assert installation.stored() == {}
+        assert installation.answer(3) == (16, True)

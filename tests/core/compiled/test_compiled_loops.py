@@ -1,0 +1,143 @@
+"""A loop has one signature: nothing else is ever compiled, and nothing at all when a module is imported."""
+
+import ast
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numba.core import event
+
+from app.core.compiled import sources
+from app.core.compiled.arrays import Int64Vector, Offsets
+from app.core.compiled.loops import Loop, compiled
+from tests.conftest import ROOT
+
+CORE = ROOT / "app" / "core"
+COMPILING = CORE / "compiled"
+LOOPS = [f"{module}.{name}" for module in sources.kernels() for name in sources.loops_of(module)]
+
+
+@compiled
+def total(values: Int64Vector, factor: int, scale: float) -> float:
+    result = 0
+    for value in values:
+        result += value * factor
+    return result * scale
+
+
+@compiled
+def last(offsets: Offsets) -> int:
+    return int(offsets[-1])
+
+
+def test_arguments_that_convert_without_loss_are_accepted_and_compile_nothing() -> None:
+    values = np.arange(4)
+    assert total(values, 2, 1.5) == 18.0
+    with event.install_recorder("numba:compile") as compilations:
+        assert total(values, np.int32(2), 1.5) == 18.0  # type: ignore[arg-type] # that is the test
+        assert total(values, True, 3) == 18.0
+    assert not compilations.buffer
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (np.arange(4.0), 2, 1.0),
+        (np.arange(4, dtype=np.int32), 2, 1.0),
+        (np.arange(8)[::2], 2, 1.0),
+        (np.zeros((2, 2), np.int64), 2, 1.0),
+        (np.arange(4), 2.7, 1.0),
+        (np.arange(4), "2", 1.0),
+        ([1, 2], 2, 1.0),
+    ],
+    ids=["floats", "int32", "strided", "matrix", "fraction", "text", "list"],
+)
+def test_other_arguments_are_rejected_and_compile_nothing(arguments: tuple[object, ...]) -> None:
+    """Whether or not the loop is loaded: a fraction is not cut off, and no second version is made."""
+    total(np.arange(1), 1, 1.0)
+    with event.install_recorder("numba:compile") as compilations, pytest.raises(TypeError, match="total: argument"):
+        total(*arguments)  # type: ignore[arg-type] # that is the test
+    assert not compilations.buffer
+
+
+def test_only_loops_that_read_take_arrays_that_may_not_be_written() -> None:
+    frozen = np.arange(4)
+    frozen.setflags(write=False)
+    assert last(frozen) == last(np.arange(4)) == 3
+    with pytest.raises(TypeError, match="argument 0"):
+        total(frozen, 1, 1.0)
+
+
+def test_a_wrong_number_of_arguments_is_rejected() -> None:
+    with pytest.raises(TypeError):
+        total(np.arange(4))  # type: ignore[call-arg] # that is the test
+
+
+@pytest.mark.parametrize("name", LOOPS)
+def test_every_loop_declares_its_signature(name: str) -> None:
+    module, _, function = name.rpartition(".")
+    loop = getattr(import_module(module), function)
+    assert isinstance(loop, Loop)
+    assert len(loop.declared) == loop.py_func.__code__.co_argcount
+    assert not loop.py_func.__defaults__
+
+
+def test_numba_is_used_through_compiled_loops_alone() -> None:
+    for path in (ROOT / "app").rglob("*.py"):
+        if path.parent != COMPILING:
+            assert "numba" not in imported(path), path
+            if not path.name.endswith("_kernel.py"):
+                assert "app.core.compiled.loops" not in imported(path), (
+                    f"{path}: the name of its file ends with _kernel.py"
+                )
+
+
+def test_the_search_for_loops_finds_every_one() -> None:
+    """Whatever is decorated; a decorator in another form would be compiled when somebody waits."""
+    decorated = {
+        f"{module}.{node.name}"
+        for module in sources.kernels()
+        for node in ast.parse(path_of(module).read_text(encoding="utf-8")).body
+        if isinstance(node, ast.FunctionDef) and "compiled" in map(ast.unparse, node.decorator_list)
+    }
+    assert decorated == set(LOOPS)
+    assert len(LOOPS) > 100
+
+
+@pytest.mark.parametrize("module", sources.kernels())
+def test_loops_have_no_text_and_no_messages(module: str) -> None:
+    """Each of them costs a second of compiling."""
+    for function in ast.parse(path_of(module).read_text(encoding="utf-8")).body:
+        if not isinstance(function, ast.FunctionDef) or not function.decorator_list:
+            continue
+        for node in function.body[1:] if ast.get_docstring(function) else function.body:
+            for inner in ast.walk(node):
+                assert not isinstance(inner, ast.JoinedStr | ast.Try | ast.Lambda | ast.GeneratorExp), function.name
+                assert not (isinstance(inner, ast.Constant) and isinstance(inner.value, str)), function.name
+                assert not (isinstance(inner, ast.Raise) and isinstance(inner.exc, ast.Call)), function.name
+
+
+def test_nothing_is_compiled_or_loaded_when_modules_are_imported() -> None:
+    code = """
+from importlib import import_module
+from app.core.compiled import sources
+from app.core.compiled.loops import Loop
+loops = [getattr(import_module(m), n) for m in sources.kernels() for n in sources.loops_of(m)]
+print(sum(loop.is_loaded() for loop in loops), len(loops))
+"""
+    printed = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert printed == f"0 {len(LOOPS)}\n"
+
+
+def path_of(module: str) -> Path:
+    return ROOT / f"{module.replace('.', '/')}.py"
+
+
+def imported(path: Path) -> set[str]:
+    """The modules that a file imports."""
+    nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    whole = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    return whole | {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
