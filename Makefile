@@ -12,21 +12,26 @@ PIP  := $(BIN)/python -m pip --disable-pip-version-check --no-input --quiet
 INSTALL := $(PIP) install --require-hashes --no-build-isolation --use-pep517
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-fast check format conformance bench openapi lock browser clean
+.PHONY: help run test test-fast test-thorough check format conformance bench openapi lock browser clean
 
 help: ## list the targets
 	@echo "Rackplan: predict and plan the placement of Kafka replicas, consumers, tasks and keys."; echo
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo; echo "Settings are environment variables, RACKPLAN_PORT=9090 make run; docs/settings.md lists them."
 
 run: $(VENV)/runtime ## serve on 127.0.0.1:8080 with a Postgres of its own; Ctrl-C stops all of it
 	@exec $(BIN)/rackplan serve
 
-test: $(VENV)/development browser ## run every test, two files at once (TESTS=tests/core for some, JOBS=1 one by one)
-	$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile --no-loadscope-reorder $(TESTS)
+PYTEST := $(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile --no-loadscope-reorder
 
-test-fast: $(VENV)/development ## run the tests that take less than some seconds
-	$(BIN)/python -m pytest -m "not slow" $(TESTS)
+test: $(VENV)/development browser ## run every test, two files at once (TESTS=tests/core for some, JOBS=1 one by one)
+	$(PYTEST) $(TESTS)
+
+test-fast: $(VENV)/development ## run the tests that take less than a second or so, and say what that leaves out
+	$(PYTEST) -m "not slow" $(TESTS)
+
+test-thorough: $(VENV)/development browser ## run every test, laws with ten times the examples, and the long runs
+	$(PYTEST) --hypothesis-profile=thorough $(TESTS)
 
 check: $(VENV)/development ## lint, types, imports, dependencies
 	$(BIN)/ruff check

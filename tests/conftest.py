@@ -6,30 +6,28 @@ from pathlib import Path
 
 import httpx
 import pytest
-from hypothesis import HealthCheck, settings
 
 from app.store import embedded, migrations
 from app.store.database import Database
-from tests import databases
+from tests import databases, distribution, premises, profiles
 from tests.service import client_of, served
 
-# Machines are noisy: an example that takes long is no failure, and the first one may load compiled loops.
-settings.register_profile("rackplan", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("rackplan")
+profiles.register()
 
 # Where several files are tested at once, the processes that do so ignore Ctrl-C, and what tests start would inherit it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 ROOT = Path(__file__).parents[1]
-LONGEST = ("test_sweep_faults.py", "test_fuzz.py")
-"""Files that take minutes: begun first, so that those who test at once end together."""
 SAMPLES = ROOT / "tests" / "samples"
 VECTORS = ROOT / "tests" / "vectors"
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the longest files first; everything else stays in its order."""
-    items.sort(key=lambda item: item.path.name not in LONGEST)
+def pytest_configure(config: pytest.Config) -> None:
+    """Add the rules by which tests are distributed, left out and judged."""
+    for rules in (premises, profiles):
+        config.pluginmanager.register(rules)
+    if config.pluginmanager.has_plugin("xdist"):
+        config.pluginmanager.register(distribution)
 
 
 @pytest.fixture(scope="session")

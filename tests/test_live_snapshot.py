@@ -17,7 +17,7 @@ from types import MappingProxyType
 import numpy as np
 import orjson
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from app.api.clusters import SnapshotRequest
@@ -44,6 +44,7 @@ from tests.kafka_on_a_wire import (
 pytest.importorskip("kafka", reason="the extra `kafka` is not installed")
 
 from app.cli import live, live_client
+from tests.profiles import examples
 
 # kafka-python leaves a socket open whose connection or handshake failed. `client_has_ended` has them closed before
 # another module's tests, which take the warning about it for a failure.
@@ -163,7 +164,7 @@ def running(draw: st.DrawFn) -> LiveCluster:
 
 
 @given(running())
-@settings(max_examples=30)
+@examples(30)
 def test_what_is_taken_is_what_the_brokers_tell(cluster: LiveCluster) -> None:
     """The snapshot is the cluster, whatever it is: no order, rack, fence, move, size or missing leader is lost."""
     with cluster.listening() as bootstrap:

@@ -5,7 +5,7 @@ from typing import Any
 
 import httpx
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from app.api.examples import EXAMPLE_GROUPS_SNAPSHOT_ID, SNAPSHOT
@@ -14,6 +14,7 @@ from app.store.database import Database
 from tests.api.conftest import Serve
 from tests.api.contract import PROBLEM, SNAPSHOT_ID, UNKNOWN_ID, brokers, is_utc, is_uuid7, only_error, problem
 from tests.conftest import SAMPLES
+from tests.profiles import examples
 
 BROKERS = (SAMPLES / "kafka-broker-api-versions.txt").read_bytes()
 TOPICS = (SAMPLES / "kafka-topics-describe.txt").read_bytes()
@@ -240,7 +241,7 @@ class TestCreateFromTexts:
             assert found["expected"]
 
     @given(st.integers(1, len(TOPICS) - 1))
-    @settings(max_examples=40)
+    @examples(40)
     def test_a_text_cut_anywhere_is_no_500(self, address: str, at: int) -> None:
         response = httpx.post(f"{address}/v1/snapshots?cluster=cut", content=TOPICS[:at], headers=TEXT, timeout=60)
         assert response.status_code in {201, 422}

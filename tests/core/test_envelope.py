@@ -5,7 +5,7 @@ from itertools import islice
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -17,6 +17,7 @@ from app.core.replicas.striped_bounds import bound_outcomes
 from app.core.replicas.striped_envelope import FEWEST_SEEDS, envelope, sample_seeds
 from app.core.replicas.striped_outcomes import enumerate_outcomes
 from app.errors.kafka import InvalidPartitions, InvalidReplicationFactor
+from tests.profiles import examples
 
 
 @st.composite
@@ -58,14 +59,14 @@ def assert_contains(found: Envelope, counts: Int64s, spread: Int64s) -> None:
 
 
 class TestLaws:
-    @settings(max_examples=60)
+    @examples(60)
     @given(cases(most_brokers=12, most_racks=8))
     def test_no_draw_passes_the_bounds(self, case: tuple[list[Broker], NewTopic]) -> None:
         brokers, topic = case
         counts = drawn(brokers, topic, 60)
         assert_contains(envelope(brokers, topic, seeds=10), counts, spreads(counts, brokers))
 
-    @settings(max_examples=60)
+    @examples(60)
     @given(cases(most_brokers=7, most_racks=4))
     # Ten racks of one broker and factor 1: what was taken from a list in an epoch's partition of one number is carried
     # into the same one of the next, so that Kafka skips brokers, and leaders are uneven for good.

@@ -1,12 +1,13 @@
 """The headers of `kafka-broker-api-versions`, of old and new tools, alone or with the APIs between them."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.model import Broker
 from app.formats.broker_api_versions import BrokerHeader, brokers, read, write
 from tests.formats.strategies import broken, broker_ids, line_texts, reads_or_rejects, rejected, sample
+from tests.profiles import examples
 
 CAPTURES = ["kafka-broker-api-versions.txt", "kafka-broker-api-versions-two-brokers-down.txt"]
 FULL = (
@@ -94,7 +95,7 @@ def test_any_text_reads_or_is_refused(text: str) -> None:
     reads_or_rejects(read, text)
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(st.data())
 @pytest.mark.parametrize("text", [FULL, *map(sample, CAPTURES)])
 def test_any_broken_capture_reads_or_is_refused(text: str, data: st.DataObject) -> None:

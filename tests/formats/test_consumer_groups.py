@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import event, given
 from hypothesis import strategies as st
 
 from app.formats import described_groups
@@ -24,6 +24,8 @@ from app.formats.consumer_groups import (
 )
 from app.formats.consumer_protocol import Subscription, write_subscription
 from tests.formats.strategies import broken, line_texts, reads_or_rejects, rejected, sample, topic_names
+from tests.premises import reaches
+from tests.profiles import examples
 
 DESCRIBE = sample("kafka-consumer-groups-describe.txt")
 MEMBERS = sample("kafka-consumer-groups-members-verbose.txt")
@@ -276,7 +278,8 @@ def test_members_that_are_written_are_read(rows: list[GroupMember]) -> None:
 
 
 @pytest.mark.parametrize(("text", "read", "write"), FORMS)
-@settings(max_examples=200)
+@reaches("read", 0.1)
+@examples(200)
 @given(data=st.data())
 def test_broken_captures_are_read_or_refused(
     text: str, read: Callable[[str], Any], write: Callable[[Any], str], data: st.DataObject
@@ -288,6 +291,7 @@ def test_broken_captures_are_read_or_refused(
         sections = read(damaged)
     except Exception:  # noqa: BLE001 — the law above says which
         return
+    event("read")
     assert [section.rows for section in read(write(sections))] == [section.rows for section in sections]
 
 
@@ -342,7 +346,7 @@ class TestDescribedGroups:
         assert rejection.line is not None
         assert rejection.line > 1
 
-    @settings(max_examples=150)
+    @examples(150)
     @given(broken(JSON))
     def test_broken_documents_are_read_or_refused(self, text: str) -> None:
         reads_or_rejects(described_groups.read, text)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from app.errors import Failure
@@ -25,6 +25,7 @@ from app.formats import (
     topology_text,
 )
 from app.formats.topic_tables import csv_row, markdown_cell
+from tests.profiles import examples
 
 READERS: dict[str, Callable[[str], Any]] = {
     module.__name__.rpartition(".")[2]: module.read
@@ -79,7 +80,7 @@ def refused(read: Callable[[str], Any], text: str) -> str:
 
 @pytest.mark.parametrize("name", READERS)
 @given(head=st.sampled_from(HEADS), pieces=st.lists(st.sampled_from(PIECES), min_size=1, max_size=3), tail=st.text())
-@settings(max_examples=25)
+@examples(25)
 def test_a_text_that_repeats_itself_is_read_or_refused_in_time(
     name: str, head: str, pieces: list[str], tail: str
 ) -> None:

@@ -2,12 +2,13 @@
 
 import orjson
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.model import INT32_MAX, Cordon
 from app.formats.log_dirs import BrokerLogDirs, LogDir, LogDirReplica, LogDirs, cordons, disks, read, sizes, write
 from tests.formats.strategies import broken, broker_ids, reads_or_rejects, rejected, sample, topic_names
+from tests.profiles import examples
 
 CAPTURE = "kafka-log-dirs-describe.txt"
 
@@ -181,7 +182,7 @@ def test_any_text_reads_or_is_refused(text: str) -> None:
     reads_or_rejects(read, text)
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(st.data())
 def test_any_broken_capture_reads_or_is_refused(data: st.DataObject) -> None:
     reads_or_rejects(read, data.draw(broken(sample(CAPTURE))))

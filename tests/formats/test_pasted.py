@@ -5,13 +5,14 @@ import json
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from app.formats import broker_api_versions, broker_lists, log_dirs, recorded_groups, topic_describe
 from app.formats.group_texts import read as read_groups
 from app.formats.pasted import Pasted, read
 from tests.formats.strategies import broken, reads_or_rejects, rejected, sample
+from tests.profiles import examples
 
 TEXTS = {
     "brokers": sample("kafka-broker-api-versions.txt"),
@@ -140,7 +141,7 @@ def test_any_text_reads_or_is_refused(text: str) -> None:
     reads_or_rejects(read, text)
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(st.permutations(list(TEXTS.values())).flatmap(lambda texts: broken("".join(texts))))
 def test_any_broken_paste_reads_or_is_refused(text: str) -> None:
     def through(left: str) -> None:

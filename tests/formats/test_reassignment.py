@@ -2,7 +2,7 @@
 
 import orjson
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.model import INT32_MAX, Placement, unpadded
@@ -28,6 +28,7 @@ from tests.formats.strategies import (
     sample,
     topic_names,
 )
+from tests.profiles import examples
 
 GENERATE, EXECUTE = "kafka-reassign-partitions-generate.txt", "kafka-reassign-partitions-execute.txt"
 CURRENT, PROPOSED = "reassignment-current.json", "reassignment-proposed.json"
@@ -174,7 +175,7 @@ class TestFuzz:
     def test_any_text_reads_or_is_refused(self, reader, text: str) -> None:  # type: ignore[no-untyped-def]  # one of three readers
         reads_or_rejects(reader, text)
 
-    @settings(max_examples=200)
+    @examples(200)
     @given(st.data())
     @pytest.mark.parametrize(
         ("reader", "name"),

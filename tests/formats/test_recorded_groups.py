@@ -6,7 +6,7 @@ from base64 import b64encode
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.recorded import RecordedMember, RecordedOffset, TopicPartitions
@@ -24,6 +24,7 @@ from app.formats.consumer_protocol import Assignment, Subscription, write_assign
 from app.formats.group_texts import read
 from app.formats.recorded_groups import Disagreement, FromTheFuture, JoinedGroups
 from tests.formats.strategies import broken, reads_or_rejects, rejected, sample
+from tests.profiles import examples
 
 OFFSETS = sample("kafka-consumer-groups-describe.txt")
 MEMBERS = sample("kafka-consumer-groups-members-verbose.txt")
@@ -117,7 +118,7 @@ class TestLaws:
         named |= {group.group_id for group in found.described}
         assert [group.group_id for group in joined(*texts).groups] == sorted(named)
 
-    @settings(max_examples=150)
+    @examples(150)
     @given(st.permutations([OFFSETS, MEMBERS, STATES, DESCRIBED]).map("".join).flatmap(broken))
     def test_broken_captures_are_joined_or_refused(self, text: str) -> None:
         reads_or_rejects(lambda left: recorded_groups.join(read(left)), text)

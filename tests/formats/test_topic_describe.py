@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from app.core.model import NO_LEADER, UNKNOWN_SIZE, unpadded
@@ -30,6 +30,7 @@ from tests.formats.strategies import (
     topic_ids,
     topic_names,
 )
+from tests.profiles import examples
 
 CAPTURES = [
     "kafka-topics-describe.txt",
@@ -234,7 +235,7 @@ class TestRefusals:
         assert rejection.line == line
         assert says in rejection.detail
 
-    @settings(max_examples=300)
+    @examples(300)
     @given(st.data())
     @pytest.mark.parametrize("name", CAPTURES)
     def test_a_cut_in_the_middle_of_a_line_never_passes(self, name: str, data: st.DataObject) -> None:
@@ -242,8 +243,7 @@ class TestRefusals:
         text = sample(name)
         cut = data.draw(st.integers(1, len(text) - 1))
         left = text[:cut]
-        if left.endswith("\n") or not text[cut : text.index("\n", cut)].strip():
-            return
+        assume(not left.endswith("\n") and text[cut : text.index("\n", cut)].strip())
         assert rejected(read, left).line == left.rstrip().count("\n") + 1
 
     @pytest.mark.parametrize("name", CAPTURES)
@@ -264,7 +264,7 @@ class TestFuzz:
     def test_any_text_reads_or_is_refused(self, text: str) -> None:
         reads_or_rejects(read, text)
 
-    @settings(max_examples=200)
+    @examples(200)
     @given(st.data())
     @pytest.mark.parametrize("text", [KRAFT_4, KAFKA_2_2, KAFKA_0_10, WITH_OFFLINE, *map(sample, CAPTURES)])
     def test_any_broken_capture_reads_or_is_refused(self, text: str, data: st.DataObject) -> None:

@@ -4,7 +4,7 @@ import re
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.streams.model import StreamsTasks
@@ -13,6 +13,7 @@ from app.formats.lines import is_topic_name
 from app.formats.topology import Node, Processor, Sink, Source, Subtopology, TopologyDescription, tasks
 from app.formats.topology_text import read, write
 from tests.formats.strategies import broken, reads_or_rejects, rejected
+from tests.profiles import examples
 
 ORDERS = """\
 Topologies:
@@ -319,7 +320,7 @@ class TestFuzz:
     def test_any_text_reads_or_is_refused(self, text: str) -> None:
         reads_or_rejects(read, text)
 
-    @settings(max_examples=200)
+    @examples(200)
     @given(st.data())
     @pytest.mark.parametrize("text", [ORDERS, PATTERN])
     def test_any_broken_text_reads_or_is_refused(self, text: str, data: st.DataObject) -> None:

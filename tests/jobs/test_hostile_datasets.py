@@ -25,7 +25,6 @@ from app.errors.quotation import DETAIL_CHARACTERS, quoted
 from app.errors.registry import FAILURES
 from app.errors.requests import ColumnNotFound, DatasetUnreadable, KeyColumnOfAnotherType, MalformedKey
 from app.jobs.spark import Spark
-from tests.jobs.cluster import quick_java
 from tests.jobs.test_key_skew import defined, measured
 
 VALUES = st.none() | st.integers() | st.text(max_size=5)
@@ -67,13 +66,6 @@ def test_the_payload_runs_where_it_is_unpickled(tmp_path: Path) -> None:
     """Without this, the tests below could not fail."""
     pickle.loads(pickle.dumps(_Runs(f"touch {tmp_path / 'ran'}")))  # noqa: S301 — what the house must never do
     assert (tmp_path / "ran").exists()
-
-
-@pytest.fixture(scope="module")
-def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Spark]:
-    """One session for the module."""
-    with Spark("local[2]", properties=quick_java(tmp_path_factory.mktemp("driver"))) as spark:
-        yield spark
 
 
 def failure_of(spark: Spark, path: Path, form: str, *, key: str = "k", encoding: str = "utf8") -> Failure:

@@ -3,7 +3,7 @@
 import base64
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +44,6 @@ from app.services.sweeps import SweepRequest
 from app.services.sweeps import results as sweep_results
 from app.services.sweeps.results import ScenarioFilter
 from app.store.database import Database
-from tests.jobs.cluster import quick_java
 
 NAMES = ["murmur2_sticky", "murmur2_abs", "consistent", "consistent_random", "random"]
 COUNTS = [5, 12, 7]
@@ -180,13 +179,6 @@ def defined(path: Path, form: str, *, root: Path, encoding: str = "utf8", name: 
         "heaviest": most,
         "resolved": {"location": str(path), "roots": [str(root)]},
     }
-
-
-@pytest.fixture(scope="module")
-def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Spark]:
-    """One session for the module."""
-    with Spark("local[2]", properties=quick_java(tmp_path_factory.mktemp("driver"))) as spark:
-        yield spark
 
 
 def measured(spark: Spark, definition: Row) -> list[Row]:

@@ -46,13 +46,16 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 
 
 @pytest.fixture(scope="module")
-def spark(cluster: Cluster, bare_python: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Spark]:
+def spark(
+    spark: Spark, cluster: Cluster, bare_python: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Spark]:
     """A driver in this process, its properties from a file."""
+    spark.close()  # a process has one session at a time
     properties = clusters.quick_java(tmp_path_factory.mktemp("driver"), executor_memory="512m")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYSPARK_PYTHON", str(bare_python))
-        with Spark(cluster.url, properties=properties, executors_within_s=40) as spark:
-            yield spark
+        with Spark(cluster.url, properties=properties, executors_within_s=40) as driver:
+            yield driver
 
 
 def test_a_job_says_what_the_core_says_on_executors_that_have_nothing_of_ours(spark: Spark) -> None:

@@ -5,15 +5,17 @@ import random
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 import httpx
+import psutil
 import psycopg
 import pyarrow as pa
 import pytest
@@ -27,12 +29,13 @@ from app.services.limits import Limits
 from app.services.sweeps import SweepRequest
 from app.store import embedded, migrations
 from app.store.database import Database
+from tests import databases
 from tests.conftest import ROOT
 from tests.jobs import cluster as clusters
+from tests.profiles import thorough
 
 pytestmark = pytest.mark.slow
 
-KILLS = 20
 # A worker that takes others, and Spark, for dead sooner than one in service.
 WORKER = """
 from app.jobs import queue
@@ -44,7 +47,6 @@ worker.Spark = partial(Spark, executors_within_s=15.0)
 worker.main()
 """
 ENDS_WITHIN_S = 180.0
-StartWorker = Callable[..., "subprocess.Popen[bytes]"]
 
 
 def definition(scenarios: int, *, partitions: int = 3_000) -> dict[str, Any]:
@@ -102,47 +104,107 @@ def done(database: Database, sweep_id: UUID) -> int:
         return uow.sweeps.progress(sweep_id).done
 
 
+@dataclass(frozen=True, slots=True)
+class Worker:
+    """A worker with a Spark of its own."""
+
+    process: "subprocess.Popen[bytes]"
+
+    def kill(self) -> None:
+        """End it as a lost machine does."""
+        os.kill(self.process.pid, signal.SIGKILL)
+        self.process.wait(20)
+
+    def jvms(self) -> list[psutil.Process]:
+        """The JVM that it has started, if it has."""
+        return [child for child in psutil.Process(self.process.pid).children() if child.name() == "java"]
+
+    def task_seconds(self) -> float:
+        """The CPU time of the Pythons that the JVM has started for tasks."""
+        seconds = 0.0
+        for process in [child for jvm in self.jvms() for child in jvm.children(recursive=True)]:
+            with suppress(psutil.NoSuchProcess):  # it has ended since
+                times = process.cpu_times()
+                seconds += (times.user + times.system) * process.name().startswith("python")
+        return seconds
+
+
+StartWorker = Callable[..., Worker]
+
+
 @pytest.fixture
 def start_worker(tmp_path: Path) -> Iterator[StartWorker]:
     """Start a worker with a Spark of its own; those that still run are ended after the test."""
-    started: list[subprocess.Popen[bytes]] = []
+    started: list[Worker] = []
 
-    def start(database: Database, **settings: str) -> subprocess.Popen[bytes]:
+    def start(database: Database, **settings: str) -> Worker:
         inherited = {name: value for name, value in os.environ.items() if not name.startswith("RACKPLAN_")}
         environment = inherited | {
             "RACKPLAN_DATABASE_URL": database.url.render_as_string(hide_password=False),
             "RACKPLAN_SPARK_MASTER": "local[2]",
             "RACKPLAN_SPARK_PROPERTIES": str(clusters.quick_java(tmp_path, executor_memory="512m")),
             "PYSPARK_PYTHON": sys.executable,
+            "TMPDIR": str(tmp_path),
             **settings,
         }
         with (tmp_path / f"worker-{len(started)}.log").open("wb") as log:
-            started.append(
-                subprocess.Popen([sys.executable, "-c", WORKER], cwd=ROOT, stdout=log, stderr=log, env=environment)
+            process = subprocess.Popen(
+                [sys.executable, "-c", WORKER], cwd=ROOT, stdout=log, stderr=log, env=environment
             )
+        started.append(Worker(process))
         return started[-1]
 
     yield start
     for worker in started:
-        if worker.poll() is None:
-            worker.terminate()
+        if worker.process.poll() is None:
+            worker.process.terminate()
     for worker in started:
-        worker.wait(30)
+        worker.process.wait(30)
 
 
-def test_a_worker_that_is_killed_twenty_times(database: Database, start_worker: StartWorker) -> None:
-    """At random moments: while it starts, while Spark does, in the middle of a chunk, while rows are kept."""
+def test_a_worker_that_is_killed_again_and_again(database: Database, start_worker: StartWorker) -> None:
+    """Each time at another moment: when it has a connection, a JVM, a task in progress, and rows."""
+    scenarios = 300
+    sweep_id = submitted(database, scenarios)
+    stored = [0]
+
+    def has_a_connection(worker: Worker) -> bool:
+        return bool(psutil.Process(worker.process.pid).net_connections())
+
+    def has_a_jvm(worker: Worker) -> bool:
+        return bool(worker.jvms())
+
+    def has_a_task(worker: Worker) -> bool:
+        return worker.task_seconds() > 0
+
+    def has_rows(_: Worker) -> bool:
+        return done(database, sweep_id) > stored[-1]
+
+    for moment in (has_a_connection, has_a_jvm, has_a_task, has_rows):
+        worker = start_worker(database)
+        _wait(partial(moment, worker))
+        worker.kill()
+        stored.append(done(database, sweep_id))
+    assert stored == sorted(stored)
+    assert 0 < stored[-1] < scenarios, "some rows were stored, and the last kill left some to do"
+    start_worker(database)
+    assert ended(database, sweep_id) == "succeeded"
+    assert rows_of(database, sweep_id) == undisturbed(database, scenarios)
+
+
+@thorough
+def test_a_worker_that_is_killed_twenty_times_at_random(database: Database, start_worker: StartWorker) -> None:
+    """While it starts, while Spark does, in the middle of a chunk, while rows are stored."""
     scenarios = 1_500
     sweep_id = submitted(database, scenarios)
     moments = random.Random(20)
-    kept = []
-    for _ in range(KILLS):
+    stored = []
+    for _ in range(20):
         worker = start_worker(database)
         time.sleep(moments.uniform(0.5, 6.5))
-        os.kill(worker.pid, signal.SIGKILL)
-        worker.wait(20)
-        kept.append(done(database, sweep_id))
-    assert kept == sorted(kept)
+        worker.kill()
+        stored.append(done(database, sweep_id))
+    assert stored == sorted(stored)
     start_worker(database)
     assert ended(database, sweep_id) == "succeeded"
     assert rows_of(database, sweep_id) == undisturbed(database, scenarios)
@@ -150,22 +212,22 @@ def test_a_worker_that_is_killed_twenty_times(database: Database, start_worker: 
 
 def test_a_postgres_that_crashes_and_recovers(start_worker: StartWorker) -> None:
     """One of its processes is killed, so that it drops every connection and recovers from its log."""
-    with tempfile.TemporaryDirectory(prefix="rackplan-faults-") as folder:
-        Path(folder).chmod(0o755)
-        with (
-            embedded.running(Path(folder, "data"), shelter=Path(folder, "shelter")) as server,
-            Database(server.url) as database,
-        ):
-            migrations.upgrade(database.engine)
-            sweep_id = submitted(database, 600)
-            worker = start_worker(database)
-            for least in (1, 100, 300):
-                _wait(lambda least=least: done(database, sweep_id) >= least)  # type: ignore[misc] # a default binds it
-                _crash(server.url)
-            assert ended(database, sweep_id) == "succeeded"
-            assert rows_of(database, sweep_id) == undisturbed(database, 600)
-            worker.terminate()
-            worker.wait(30)
+    with (
+        databases.folder_of_postgres() as folder,
+        embedded.running(folder / "data", shelter=folder / "shelter") as server,
+        Database(server.url) as database,
+    ):
+        migrations.upgrade(database.engine)
+        scenarios = 400
+        sweep_id = submitted(database, scenarios)
+        worker = start_worker(database)
+        for least in (1, 60, 200):
+            _wait(lambda least=least: done(database, sweep_id) >= least)  # type: ignore[misc] # a default binds it
+            _crash(server.url)
+        assert ended(database, sweep_id) == "succeeded"
+        assert rows_of(database, sweep_id) == undisturbed(database, scenarios)
+        worker.process.terminate()
+        worker.process.wait(30)
 
 
 def _wait(until: Callable[[], bool]) -> None:
@@ -193,10 +255,13 @@ def _crash(url: str) -> None:
 
 def test_a_cancelled_sweep_ends_within_seconds(database: Database, start_worker: StartWorker) -> None:
     """Also in Spark: the worker is free for another sweep long before the chunk would have been done."""
+    first = submitted(database, 40)
+    worker = start_worker(database)
+    assert ended(database, first) == "succeeded"
+    before = worker.task_seconds()
     sweep_id = submitted(database, 50_000, partitions=60_000)
-    start_worker(database)
-    _wait(lambda: _state(database, sweep_id) == "running")
-    time.sleep(15)  # by then Spark has it
+    _wait(lambda: worker.task_seconds() > before + 1)  # by then Spark has begun with it
+    assert _state(database, sweep_id) == "running"
     with database.begin() as uow:
         sweeps.cancel(uow, sweep_id)
     asked = time.monotonic()
@@ -231,13 +296,13 @@ def test_a_cluster_that_loses_an_executor_and_then_its_master(
     database: Database, start_worker: StartWorker, tmp_path: Path
 ) -> None:
     """What an executor had is done again elsewhere; without a master the sweep says that it waits, and then goes on."""
-    scenarios = 1_200
+    scenarios = 600
     with clusters.running(tmp_path) as cluster:
         sweep_id = submitted(database, scenarios)
         start_worker(database, RACKPLAN_SPARK_MASTER=cluster.url)
         _wait(lambda: done(database, sweep_id) >= 1)
         cluster.kill(cluster.workers[0])
-        _wait(lambda: done(database, sweep_id) >= 200)
+        _wait(lambda: done(database, sweep_id) >= 100)
         cluster.stop()
         _wait(lambda: _waiting(database, sweep_id) is not None)
         assert cluster.url in str(_waiting(database, sweep_id))
@@ -256,14 +321,14 @@ def _waiting(database: Database, sweep_id: UUID) -> object:
 def test_an_api_that_is_killed_while_it_is_listened_to(database: Database, start_worker: StartWorker) -> None:
     """The sweep does not notice; whoever listened comes back, and is told the rest."""
     with _served(database) as (address, service):
-        sweep_id = UUID(httpx.post(f"{address}/v1/sweeps", json=definition(400), timeout=30).json()["id"])
+        sweep_id = UUID(httpx.post(f"{address}/v1/sweeps", json=definition(200), timeout=30).json()["id"])
         start_worker(database)
         with pytest.raises(httpx.HTTPError):
             _listen(f"{address}/v1/sweeps/{sweep_id}/events", at_first=service.kill)
     with _served(database) as (address, _):
         said = _listen(f"{address}/v1/sweeps/{sweep_id}/events")
-    assert said[-2:] == ["event: succeeded", "id: 400"]
-    assert rows_of(database, sweep_id) == undisturbed(database, 400)
+    assert said[-2:] == ["event: succeeded", "id: 200"]
+    assert rows_of(database, sweep_id) == undisturbed(database, 200)
 
 
 def _listen(url: str, *, at_first: Callable[[], None] | None = None) -> list[str]:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from hypothesis import given, reject, settings
+from hypothesis import event, given, reject
 from hypothesis import strategies as st
 
 from app.core.model import UNKNOWN_SIZE, Broker, Cluster, Topic, padded, unpadded
@@ -28,6 +28,8 @@ from app.services.reassignment import (
     batches_of,
 )
 from app.store.plans import NewPlan
+from tests.premises import reaches
+from tests.profiles import examples
 
 Rows = Mapping[tuple[str, int], list[int]]
 
@@ -118,7 +120,7 @@ def _planned(cluster: Cluster, request: ReassignmentRequest) -> NewPlan:
         reject()
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(CASES)
 def test_every_partition_is_where_it_may_be(case: tuple[Cluster, ReassignmentRequest]) -> None:
     cluster, request = case
@@ -139,7 +141,7 @@ def test_every_partition_is_where_it_may_be(case: tuple[Cluster, ReassignmentReq
         assert len(row) == wanted or (lowered and len(row) < wanted)
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(CASES)
 def test_the_certificate_says_what_lies_between_before_and_after(case: tuple[Cluster, ReassignmentRequest]) -> None:
     cluster, request = case
@@ -170,7 +172,7 @@ def test_the_certificate_says_what_lies_between_before_and_after(case: tuple[Clu
     assert made.answer["leader_changes"] == sum(row[0] != before[key][0] for key, row in after.items())
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(CASES)
 def test_the_batches_lead_there_and_back(case: tuple[Cluster, ReassignmentRequest]) -> None:
     """Each step starts from where the one before left the partition, within the limit on every broker."""
@@ -194,7 +196,7 @@ def test_the_batches_lead_there_and_back(case: tuple[Cluster, ReassignmentReques
     assert now == _before(cluster)
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(CASES)
 def test_a_plan_that_was_carried_out_leaves_nothing_to_do(case: tuple[Cluster, ReassignmentRequest]) -> None:
     """With `keep` nothing moves that has not to: asked for again, once it is done, the same change moves nothing."""
@@ -214,7 +216,7 @@ def test_a_plan_that_was_carried_out_leaves_nothing_to_do(case: tuple[Cluster, R
     assert certificate["moved_replicas"] == 0
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(CASES)
 def test_a_job_plans_what_was_asked(case: tuple[Cluster, ReassignmentRequest]) -> None:
     """What a job keeps is read as the same request, and so is what the plan itself keeps."""
@@ -253,7 +255,8 @@ def any_changes(draw: st.DrawFn, cluster: Cluster) -> ReassignmentRequest:
     )
 
 
-@settings(max_examples=150)
+@reaches("planned", 0.15)
+@examples(150)
 @given(clusters().flatmap(lambda cluster: st.tuples(st.just(cluster), any_changes(cluster))))
 def test_any_change_has_a_plan_or_a_problem(case: tuple[Cluster, ReassignmentRequest]) -> None:
     """A plan that Rackplan's own verifiers fault is an error, as is a solver that does not find what there is."""
@@ -262,6 +265,7 @@ def test_any_change_has_a_plan_or_a_problem(case: tuple[Cluster, ReassignmentReq
         made = draft_plan(PLANNER, request, cluster, Limits())
     except Failure:
         return
+    event("planned")
     before, after = _before(cluster), _after(made)
     relaxed: Any = made.answer["relaxed"]
     given_up = {each["constraint"] for each in relaxed}

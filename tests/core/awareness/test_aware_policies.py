@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import event, given, reject
 from hypothesis import strategies as st
 
 from app.core.jvm import JavaRandom
@@ -15,6 +15,7 @@ from app.core.replicas.awareness.rules import Policy, Rules
 from app.core.replicas.awareness.verifier import broken
 from app.errors.requests import ConflictingFields, TooFewValues
 from tests.core.awareness.aware_clusters import SEEDS, clusters, every_row, place, spread_of, values
+from tests.premises import reaches
 
 
 class TestLaws:
@@ -51,6 +52,7 @@ class TestLaws:
         assert {(-len(set(row)), spread_of(row, brokers, attributes)) for row in rows} == {min(fitting)}
         assert all(max(values(row, brokers, name).values()) <= most for row in rows)
 
+    @reaches("placed", 0.3)
     @given(cluster=clusters, seed=SEEDS, data=st.data())
     def test_redis_leaders_share_their_zone_with_nobody(
         self, cluster: tuple[list[Broker], tuple[str, ...]], seed: int, data: st.DataObject
@@ -71,6 +73,7 @@ class TestLaws:
             with pytest.raises(TooFewValues):
                 place(brokers, rules, factor=factor)
             return
+        event("placed")
         for row in place(brokers, rules, factor=factor, seed=seed).replicas.tolist():
             assert len(set(row)) == factor
             assert is_alone(row, row[0])
@@ -136,7 +139,7 @@ class TestVerifier:
         try:
             placed = place(brokers, rules, factor=factor, seed=seed)
         except TooFewValues:
-            return
+            reject()
         assert broken(placed, brokers, rules, factor) == []
 
     @given(cluster=clusters, data=st.data())

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.capacity.loads import loads, positions
@@ -17,6 +17,7 @@ from app.core.capacity.workload import workload
 from app.core.model import Placement, unpadded
 from tests.core.capacity.scored_by_hand import RESOURCES, ByHand
 from tests.core.capacity.small_scenarios import scenarios
+from tests.profiles import examples
 
 
 def about(expected: Any) -> Any:
@@ -36,7 +37,7 @@ def both(mapping: Mapping[str, Any]) -> tuple[Score, ByHand]:
     )
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(scenarios())
 def test_every_resource_before_and_under_the_worst_failure(mapping: Mapping[str, Any]) -> None:
     scored, by_hand = both(mapping)
@@ -58,7 +59,7 @@ def test_every_resource_before_and_under_the_worst_failure(mapping: Mapping[str,
         assert loads[figures.worst_failure][figures.worst.broker] == about(worst[-1])
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(scenarios())
 def test_partitions_offline_under_min_isr_or_not_rack_safe(mapping: Mapping[str, Any]) -> None:
     scored, by_hand = both(mapping)
@@ -75,7 +76,7 @@ def test_partitions_offline_under_min_isr_or_not_rack_safe(mapping: Mapping[str,
     assert scored.partitions_offline == max(counts[1] for counts in actual.values())
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(scenarios(), st.randoms(use_true_random=False))
 def test_replicas_on_arbitrary_brokers(mapping: Mapping[str, Any], random: Random) -> None:
     """No algorithm crowds a rack while another is free, but the racks that a failure leaves can be crowded."""
@@ -114,7 +115,7 @@ def test_replicas_on_arbitrary_brokers(mapping: Mapping[str, Any], random: Rando
     )
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(scenarios())
 def test_headroom_its_month_and_the_limit_that_breaks(mapping: Mapping[str, Any]) -> None:
     scored, by_hand = both(mapping)
@@ -139,7 +140,7 @@ def test_headroom_its_month_and_the_limit_that_breaks(mapping: Mapping[str, Any]
         assert at_the_limit > first.limit
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(scenarios())
 def test_cross_rack_bytes_and_cost(mapping: Mapping[str, Any]) -> None:
     scored, by_hand = both(mapping)

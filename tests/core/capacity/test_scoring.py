@@ -5,7 +5,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core import sweeps
@@ -16,6 +16,7 @@ from app.core.capacity.sweep import CapacitySweep, SweepDefinition, read_definit
 from app.core.sweeps.scoring import ScenarioRow
 from app.errors import Json
 from tests.core.capacity.small_scenarios import PROFILE, base
+from tests.profiles import examples
 
 AXES: dict[str, Any] = {
     "topology.brokers_per_rack": [1, 2, 3],
@@ -53,7 +54,7 @@ def test_cached_results_change_no_figure() -> None:
         assert set(row.document) == {"index", "grid_index", "axes", "error", *figures}
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(st.lists(st.integers(0, 40), max_size=5), st.booleans())
 def test_rows_are_equal_however_a_range_is_divided(cuts: list[int], seeded: bool) -> None:
     placement = {"algorithm": "striped", "seed": 3} if seeded else {"algorithm": "striped"}

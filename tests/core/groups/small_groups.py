@@ -103,16 +103,21 @@ def _replicas(rows: list[list[int]]) -> Int32s:
 
 
 racks = st.sampled_from([None, "a", "b", "c", ""])
-topics = st.lists(
-    st.tuples(st.sampled_from("tuvw"), st.lists(st.lists(st.integers(0, 4), max_size=3, unique=True), max_size=3)),
-    max_size=3,
-    unique_by=lambda named: named[0],
-).filter(lambda named: sum(len(rows) for _, rows in named) <= 6)
-snapshots = st.builds(
-    lambda rack_of, named: metadata(rack_of, *(TopicMetadata(name, _replicas(rows)) for name, rows in named)),
-    st.dictionaries(st.integers(0, 3), racks),
-    topics,
-)
+
+
+@st.composite
+def _snapshots(draw: st.DrawFn) -> GroupMetadata:
+    rows = st.lists(st.integers(0, 4), max_size=3, unique=True)
+    partitions = draw(st.lists(st.tuples(st.sampled_from("tuvw"), rows), min_size=1, max_size=6))
+    without = draw(st.lists(st.sampled_from("tuvw"), max_size=2))
+    if draw(st.integers(0, 15)) == 15:
+        partitions = []
+    names = dict.fromkeys([name for name, _ in partitions] + without)
+    topics = [TopicMetadata(name, _replicas([row for of, row in partitions if of == name])) for name in names]
+    return metadata(draw(st.dictionaries(st.integers(0, 3), racks)), *topics)
+
+
+snapshots = _snapshots()
 """Metadata of at most six partitions, with brokers without a rack, unknown brokers, topics without partitions."""
 owned_runs = st.lists(
     st.builds(

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.groups.classic import cooperative_sticky
@@ -26,6 +26,7 @@ from tests.core.groups.sticky_cases import (
     or_refused,
     owned_cases,
 )
+from tests.profiles import examples
 
 
 def assigned(group: Mapping[str, Any]) -> dict[str, list[Partition]]:
@@ -107,7 +108,7 @@ class TestExamples:
 class TestStepByStep:
     """Against the same steps over Java's collections, one after another."""
 
-    @settings(max_examples=300)
+    @examples(300)
     @given(owned_cases(odd=True))
     def test_whatever_members_say(self, group: dict[str, Any]) -> None:
         self.compare(group)

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.groups.classic import cooperative_sticky, sticky
@@ -30,6 +30,7 @@ from app.core.groups.optimum import optimal
 from app.core.model import padded
 from app.errors.requests import ConflictingFields
 from tests.core.groups.small_groups import given_to, metadata, snapshots, topic
+from tests.profiles import examples
 
 RACKS = {0: "a", 1: "b", 2: "c"}
 
@@ -81,7 +82,7 @@ class TestLaws:
     """What holds for every event, whichever the assignor."""
 
     @given(snapshots, st.lists(kinds, max_size=5), st.sampled_from(Protocol), st.booleans())
-    @settings(deadline=None, max_examples=60)
+    @examples(60)
     def test_the_group_reads_everything_after_each_step(
         self, known: GroupMetadata, drawn: list[str], protocol: Protocol, static: bool
     ) -> None:
@@ -105,7 +106,7 @@ class TestLaws:
 
     @pytest.mark.parametrize("assign", [optimal.assign, cooperative_sticky.assign, range_assignor.assign])
     @given(racks=st.lists(st.sampled_from([None, "a", "b", "c"]), min_size=1, max_size=6), count=st.integers(0, 20))
-    @settings(deadline=None, max_examples=30)
+    @examples(30)
     def test_a_cooperative_partition_is_given_up_before_it_is_handed_over(
         self, assign: Assign, racks: list[str | None], count: int
     ) -> None:
@@ -308,7 +309,6 @@ class TestTrigger:
         assert not trigger([reader], self.before, after, leader=reader).would_rebalance
 
     @given(snapshots, snapshots)
-    @settings(deadline=None)
     def test_it_equals_an_obvious_comparison(self, before: GroupMetadata, after: GroupMetadata) -> None:
         reader = Member("m0", tuple("tuvw"), "a")
 

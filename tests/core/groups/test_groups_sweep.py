@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import event, given
 from hypothesis import strategies as st
 
 from app.core.groups.arrays.owned import owned_assignment
@@ -29,6 +29,7 @@ from app.core.sweeps import score
 from app.errors import Failure, Json
 from app.errors.requests import ConflictingFields
 from tests.core.groups.small_groups import groups, member, metadata, snapshots, topic
+from tests.premises import reaches
 
 DIVIDING = [assignor for assignor in ASSIGNORS.values() if assignor.is_exclusive]
 KNOWN = metadata({0: "a", 1: "b", 2: "c"}, topic("t", *[[p % 3, (p + 1) % 3] for p in range(12)]), topic("u", [0], [1]))
@@ -59,6 +60,7 @@ def settled(*racks: str | None) -> list[Member]:
     return [member(f"m{i}", "t", rack, {"t": list(range(i, 12, count))}) for i, rack in enumerate(racks)]
 
 
+@reaches("rebalanced", 0.5)
 @given(groups, snapshots, st.sampled_from(DIVIDING))
 def test_without_changes_it_is_the_groups_own_rebalance(
     members: list[Member], known: GroupMetadata, assignor: Assignor
@@ -71,6 +73,7 @@ def test_without_changes_it_is_the_groups_own_rebalance(
             rebalance(seen, known, assign=assignor.assign, protocol=assignor.protocol)
         assert (error["code"], error["detail"]) == (raised.value.code, raised.value.detail)
         return
+    event("rebalanced")
     done = rebalance(seen, known, assign=assignor.assign, protocol=assignor.protocol)
     where = locality(seen, known, done.assignment)
     change = handover(known, owned_assignment(members, known), done.assignment)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.groups.arrays.owned import OwnedRuns, owning_members
@@ -28,7 +28,7 @@ from tests.core.groups.small_groups import (
 weights = st.fixed_dictionaries(
     dict.fromkeys(
         "tuvw",
-        st.lists(st.integers(0, 2**40), min_size=3, max_size=3).map(lambda numbers: np.array(numbers, np.int64)),
+        st.lists(st.integers(0, 2**40), min_size=6, max_size=6).map(lambda numbers: np.array(numbers, np.int64)),
     )
 )
 given_away = st.lists(
@@ -56,7 +56,6 @@ class TestLocality:
     """Where partitions are read."""
 
     @given(groups, snapshots, given_away, weights)
-    @settings(deadline=None)
     def test_it_equals_an_obvious_count(
         self,
         members: list[Member],
@@ -106,7 +105,6 @@ class TestLoads:
     """How much each member reads."""
 
     @given(groups, snapshots, weights, st.data())
-    @settings(deadline=None)
     def test_the_spread_is_between_members_that_could_share(
         self, members: list[Member], known: GroupMetadata, worth: dict[str, Int64s], data: st.DataObject
     ) -> None:
@@ -141,7 +139,6 @@ class TestHandover:
     """What changes hands."""
 
     @given(snapshots, given_away, given_away)
-    @settings(deadline=None)
     def test_it_equals_an_obvious_count(
         self, known: GroupMetadata, before: list[tuple[str, str, int]], after: list[tuple[str, str, int]]
     ) -> None:
@@ -169,7 +166,6 @@ class TestOwners:
     """What members say they own, and who is believed."""
 
     @given(groups, snapshots)
-    @settings(deadline=None)
     def test_the_newest_single_claim_is_believed(self, members: list[Member], known: GroupMetadata) -> None:
         table = partition_table(known)
         owned = owning_members(table, members)
@@ -183,14 +179,12 @@ class TestOwners:
         assert believed == {key: index for key, index in owner_of(members).items() if key in exists}
 
     @given(groups, snapshots)
-    @settings(deadline=None)
     def test_runs_kept_as_arrays_say_the_same(self, members: list[Member], known: GroupMetadata) -> None:
         table = partition_table(known)
         as_arrays = [Member(m.id, m.topics, m.rack_id, None, _runs(m.owned), m.generation_id) for m in members]
         assert owning_members(table, as_arrays).tolist() == owning_members(table, members).tolist()
 
     @given(snapshots, st.data())
-    @settings(deadline=None)
     def test_holders_and_assignment_are_inverse(self, known: GroupMetadata, data: st.DataObject) -> None:
         table = partition_table(known)
         ids = ["m0", "m1", "m2"]

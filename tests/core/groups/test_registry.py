@@ -1,8 +1,10 @@
 """The registry: every assignor under one signature, whatever it runs on."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, event, given
 from hypothesis import strategies as st
 
 from app.core.groups.lifecycle.rebalance import Protocol, rebalance
@@ -15,6 +17,7 @@ from app.core.groups.server.topic_ids import id_of_topic
 from app.core.model import padded
 from app.errors.kafka import AssignorNeverEnds, KafkaRefuses
 from tests.core.groups.small_groups import given_to, groups, metadata, snapshots, topic
+from tests.premises import reaches
 
 RACKS = {0: "a", 1: "b", 2: "c"}
 
@@ -24,13 +27,12 @@ def two_topics() -> GroupMetadata:
 
 
 @pytest.mark.parametrize("name", [name for name, assignor in ASSIGNORS.items() if assignor.is_exclusive])
-@given(members=groups, known=snapshots)
+@given(members=groups.filter(bool), known=snapshots)
 def test_every_partition_that_somebody_reads_has_exactly_one_reader(
     name: str, members: list[Member], known: GroupMetadata
 ) -> None:
     """The rule that all assignors share; loads may be less even than could be, and a sticky one may add its faults."""
     # Members that own nothing and subscribe to something: then none of the known faults can occur.
-    assume(members)
     fresh = [Member(member.id, member.topics or ("t",), member.rack_id) for member in members]
     answer = ASSIGNORS[name].assign(fresh, known)
     illegal = [fault.code for fault in violations(fresh, known, answer) if fault.severity == "illegal"]
@@ -88,6 +90,24 @@ class TestTheCoordinatorsAssignors:
         }
 
 
+@st.composite
+def _groups_without_racks(draw: st.DrawFn) -> tuple[list[Member], GroupMetadata]:
+    """New members, and metadata, of which one is made such that racks decide nothing, for each of the reasons."""
+    reason, known = draw(st.sampled_from(RacksIgnored)), draw(snapshots)
+    members = draw(groups.filter(bool))
+    if reason is RacksIgnored.NO_REPLICA_HAS_A_RACK:
+        known = replace(known, rack_of=dict.fromkeys(known.rack_of))
+    elif reason is RacksIgnored.ALL_PARTITIONS_ALIKE:
+        everywhere = padded([sorted(known.rack_of)])
+        same = [
+            TopicMetadata(name, np.repeat(everywhere, len(its.replicas), axis=0)) for name, its in known.topics.items()
+        ]
+        known = metadata(dict(known.rack_of), *same)
+    racks = {RacksIgnored.NO_MEMBER_HAS_A_RACK: None, RacksIgnored.NO_RACK_IN_COMMON: "elsewhere"}
+    fresh = [Member(m.id, m.topics or tuple(known.topics), racks.get(reason, m.rack_id)) for m in members]
+    return fresh, known
+
+
 class TestWhyRacksDecideNothing:
     """KIP-881 is switched off without a word in four cases; each is named."""
 
@@ -113,12 +133,12 @@ class TestWhyRacksDecideNothing:
         members = [Member(f"m{i}", ("t",), rack) for i, rack in enumerate(member_racks)]
         assert racks_ignored(members, metadata(broker_racks, topic("t", *replicas))) is reason
 
-    @given(members=groups, known=snapshots, name=st.sampled_from(["range", "sticky", "cooperative-sticky"]))
+    @given(group=_groups_without_racks(), name=st.sampled_from(["range", "sticky", "cooperative-sticky"]))
     def test_where_racks_are_ignored_the_answer_is_that_without_racks(
-        self, members: list[Member], known: GroupMetadata, name: str
+        self, group: tuple[list[Member], GroupMetadata], name: str
     ) -> None:
-        fresh = [Member(m.id, m.topics or ("t",), m.rack_id) for m in members]
-        assume(fresh and racks_ignored(fresh, known) is not None)
+        fresh, known = group
+        assume(racks_ignored(fresh, known) is not None)  # some partition is subscribed to
         without = [Member(m.id, m.topics) for m in fresh]
         assign = ASSIGNORS[name].assign
         assert {m: sorted(e) for m, e in given_to(assign(fresh, known)).items()} == {
@@ -149,6 +169,7 @@ _claimants = st.lists(
 
 
 @pytest.mark.parametrize("name", ASSIGNORS)
+@reaches("answered", 0.3)
 @given(members=_claimants, known=snapshots)
 def test_whatever_members_claim_there_is_an_answer_or_a_refusal(
     name: str, members: list[Member], known: GroupMetadata
@@ -158,8 +179,10 @@ def test_whatever_members_claim_there_is_an_answer_or_a_refusal(
     try:
         if not assignor.is_exclusive:
             assignor.assign(members, known)
+            event("answered")
             return
         done = rebalance(members, known, assign=assignor.assign, protocol=assignor.protocol)
     except (KafkaRefuses, AssignorNeverEnds):
         return
+    event("answered")
     assert {member.id for member in done.members} == {member.id for member in members}

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import event, given
 from hypothesis import strategies as st
 
 from app.core.model import UNKNOWN_SIZE, Int32s, padded, unpadded
@@ -13,6 +13,8 @@ from app.core.reassignment.batches.model import Batches, BatchLimits, BrokerDisk
 from app.core.reassignment.batches.verifier import batch_violations
 from app.errors.requests import BatchesOutOfDisk, MoveExceedsBatchLimit
 from tests.core.reassignment.small_reassignments import all_limits, disks_for, reassignments, small, with_racks
+from tests.premises import reaches
+from tests.profiles import examples
 
 UNLIMITED = BatchLimits(max_moves_in_per_broker=None)
 FIRST, SECOND, THIRD = {0: ([0, 1], [0, 4])}, {1: ([2, 1], [2, 4])}, {2: ([3, 1], [3, 4])}
@@ -57,7 +59,7 @@ def executed(lists: Int32s, batches: Batches, *, backwards: bool = False) -> lis
 
 
 class TestLaws:
-    @settings(max_examples=300)
+    @examples(300)
     @given(reassignments(), all_limits)
     def test_the_verifier_finds_nothing(self, reassigned: ReassignedPartitions, limits: BatchLimits) -> None:
         batches = cut_batches(reassigned, limits)
@@ -75,7 +77,8 @@ class TestLaws:
         assert executed(reassigned.before, batches) == there
         assert executed(padded(there), batches, backwards=True) == before
 
-    @settings(max_examples=300)
+    @reaches("in batches", 0.3)
+    @examples(300)
     @given(st.data(), reassignments(), all_limits)
     def test_disks_are_never_too_full(
         self, data: st.DataObject, reassigned: ReassignedPartitions, limits: BatchLimits
@@ -86,6 +89,7 @@ class TestLaws:
         except BatchesOutOfDisk as failure:
             refusal = failure
         else:
+            event("in batches")
             assert batch_violations(reassigned, batches, limits, disks) == []
             return
         missing = refusal.context["missing_bytes"]

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from app.core.flow import InfeasibleFlow
@@ -23,6 +23,7 @@ from tests.core.reassignment.small_problems import (
     problems,
     target_loads,
 )
+from tests.profiles import examples
 
 BALANCES = st.sampled_from([KEEP, TIGHT, Balance(Fraction(1, 20)), Balance(Fraction(1, 2))])
 Case = tuple[MovementProblem, Int64s, Int64s]
@@ -37,7 +38,7 @@ def rows_of(placed: LoadPlacement) -> tuple[tuple[int, ...], ...]:
     return tuple(tuple(broker for broker in row if broker != NO_REPLICA) for row in placed.placement.replicas.tolist())
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(problems(), BALANCES)
 def test_every_placement_is_legal_and_its_figures_are_its_own(case: Case, balance: Balance) -> None:
     """What is answered beside the placement is what one counts in it."""
@@ -53,7 +54,7 @@ def test_every_placement_is_legal_and_its_figures_are_its_own(case: Case, balanc
     assert band is None or not loads or band.low <= min(loads) <= max(loads) <= band.high
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(problems(), BALANCES)
 def test_bounds_are_below_the_best_and_the_best_below_what_was_found(case: Case, balance: Balance) -> None:
     """A bound that some placement beats would be a false proof: every placement is tried."""
@@ -88,7 +89,7 @@ def forced_replicas(problem: MovementProblem, placement: tuple[tuple[int, ...], 
     )
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(problems())
 def test_keep_moves_exactly_what_is_forced(case: Case) -> None:
     """Partition by partition: no legal set of it copies fewer replicas, however light they are."""
@@ -102,7 +103,7 @@ def test_keep_moves_exactly_what_is_forced(case: Case) -> None:
     assert placed.placement.certificate.optimal
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(problems(), BALANCES)
 def test_homes_that_are_kept_stand_where_they_stood(case: Case, balance: Balance) -> None:
     """A kept home changes its column only where the factor has become smaller; newcomers ascend."""
@@ -117,7 +118,7 @@ def test_homes_that_are_kept_stand_where_they_stood(case: Case, balance: Balance
             assert all(chosen.index(home) == current.index(home) for home in kept)
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(problems(), BALANCES)
 def test_the_same_problem_has_the_same_answer(case: Case, balance: Balance) -> None:
     """Nothing is drawn and no order is left to chance."""
@@ -129,7 +130,7 @@ def test_the_same_problem_has_the_same_answer(case: Case, balance: Balance) -> N
     )
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(problems(), BALANCES)
 def test_an_answer_in_no_time_is_legal_and_bounded(case: Case, balance: Balance) -> None:
     """At the deadline there is a placement, and its bounds hold, however far it is from good."""
@@ -231,7 +232,7 @@ def test_loads_beyond_64_bits_are_refused() -> None:
         place(weighted(cluster([[0], [0]], [0, 0]), [1 << 60, 1 << 60]), TIGHT)
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(st.integers(0, 2**32 - 1), st.sampled_from([TIGHT, Balance(Fraction(1, 20))]))
 @example(0, TIGHT)
 def test_many_partitions_come_near_their_bounds(seed: int, balance: Balance) -> None:

@@ -1,17 +1,18 @@
 """The least movement: laws over small random clusters beside every legal placement there is, then worked examples."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import combinations, product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from app.core.certificate import Certificate
 from app.core.flow import InfeasibleFlow
-from app.core.model import NO_REPLICA
+from app.core.model import NO_REPLICA, Int32s
 from app.core.reassignment.bands import narrowest_band
 from app.core.reassignment.counts import network, within_band
 from app.core.reassignment.counts.least_movement import (
@@ -25,6 +26,7 @@ from app.core.reassignment.counts.places import counts
 from app.core.reassignment.domains import NoLegalPlacement, PartitionKind, RackRule, find_domains
 from app.core.reassignment.model import KEEP, TIGHT, Balance, Band, Domain, MovementProblem, ReplicaPlacement
 from app.core.reassignment.verifier import placement_violations
+from tests.profiles import examples
 
 
 def problem_of(
@@ -59,34 +61,26 @@ def problem_of(
 
 
 @st.composite
-def problems(draw: st.DrawFn) -> MovementProblem:
-    """Small problems of every kind: brokers that only keep, two factors, successors, what must be kept, a base."""
-    brokers, partitions = draw(st.integers(1, 5)), draw(st.integers(0, 4))
+def problems(draw: st.DrawFn, *, all_targets: bool = False) -> MovementProblem:
+    """Small problems of every kind: brokers that only keep, two factors, successors, what must be kept, a base.
+
+    Each has a legal placement: enough brokers receive for the factors, and the rule asks for no more than their racks
+    can give. With `all_targets` every broker receives partitions of one of the two kinds.
+    """
+    brokers, partitions = draw(st.integers(1, 5)), draw(st.integers(1, 4))
     numbered = np.unique(draw(st.lists(st.integers(0, 2), min_size=brokers, max_size=brokers)), return_inverse=True)
     rack_of = numbered[1].astype(np.int32)
-    flags = st.lists(st.sampled_from([True, True, True, False]), min_size=brokers, max_size=brokers)
-    kinds = []
-    for _ in range(2):
-        keeps = np.array(draw(flags))
-        kinds.append(PartitionKind(draw(st.integers(1, 3)), keeps, keeps & np.array(draw(flags))))
+    kinds = [draw(_kinds(brokers))]
+    kinds.append(draw(_kinds(brokers, least=~kinds[0].may_receive if all_targets else None)))
     current = np.full((partitions, 3), NO_REPLICA, np.int32)
     copied = np.zeros((partitions, 3), np.bool_)
     for row in range(partitions):
         here = draw(st.permutations(range(brokers)))[: draw(st.integers(0, min(3, brokers)))]
         current[row, : len(here)] = here
         copied[row, : len(here)] = draw(st.lists(st.sampled_from([0, 0, 0, 1]), min_size=len(here), max_size=len(here)))
-    racks = int(rack_of.max()) + 1
-    rule = RackRule(
-        draw(st.integers(1, racks)),
-        draw(st.sampled_from([None, 1, 2])),
-        known=draw(st.sampled_from([None, max(racks - 1, 1)])),
-        repairs=draw(st.booleans()),
-    )
+    rule = draw(_rules(kinds, rack_of))
     kind_of = np.array(draw(st.lists(st.integers(0, 1), min_size=partitions, max_size=partitions)), np.int32)
-    try:
-        domains, domain_of = find_domains(kinds, kind_of, current, rack_of, rule)
-    except NoLegalPlacement:
-        domains, domain_of, current, copied = (), np.zeros(0, np.int32), current[:0], copied[:0]
+    domains, domain_of = find_domains(kinds, kind_of, current, rack_of, rule)
     heavy = draw(st.sampled_from([1, 1, 10**12]))  # too heavy for replicas to count in the same number
     weights = draw(st.lists(st.integers(0, 5), min_size=len(current), max_size=len(current)))
     base = draw(st.lists(st.integers(0, 2), min_size=brokers, max_size=brokers))
@@ -104,6 +98,34 @@ def problems(draw: st.DrawFn) -> MovementProblem:
         is_copied=copied,
         must_keep=np.array(lowered, np.int32),
         weight=np.array(weights, np.int64) * heavy,
+    )
+
+
+@st.composite
+def _kinds(draw: st.DrawFn, brokers: int, *, least: NDArray[np.bool_] | None = None) -> PartitionKind:
+    """At least `least` receive, and as many as the factor; those and some others may keep."""
+    order = draw(st.permutations(range(brokers)))
+    factor = draw(st.integers(1, min(3, brokers)))
+    receiving = np.isin(np.arange(brokers), order[: draw(st.integers(factor, brokers))])
+    if least is not None:
+        receiving |= least
+    return PartitionKind(factor, receiving | (draw(st.integers(0, 3)) == 0), receiving)
+
+
+@st.composite
+def _rules(draw: st.DrawFn, kinds: Sequence[PartitionKind], rack_of: Int32s) -> RackRule:
+    """A rule that the receiving brokers of each kind can keep."""
+    racks = int(rack_of.max()) + 1
+    known = draw(st.sampled_from([None, max(racks - 1, 1)]))
+    sizes = [np.bincount(rack_of[kind.may_receive], minlength=racks) for kind in kinds]
+    spanned = min(int(np.count_nonzero(size)) for size in sizes)
+    most = [
+        limit
+        for limit in (1, 2)
+        if all(np.minimum(size[:known], limit).sum() >= kind.factor for kind, size in zip(kinds, sizes, strict=True))
+    ]
+    return RackRule(
+        draw(st.integers(1, spanned)), draw(st.sampled_from([None, *most])), known=known, repairs=draw(st.booleans())
     )
 
 
@@ -161,13 +183,11 @@ def the_one(placed: ReplicaPlacement, placements: list[Whole]) -> Whole:
 
 
 @given(problems(), st.sampled_from([Fraction(0), Fraction(1, 4), Fraction(1)]))
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_moves_no_more_than_the_best_of_all_placements_within_the_band(
     problem: MovementProblem, tolerance: Fraction
 ) -> None:
     placements = list(all_placements(problem))
-    if not placements:
-        return
     narrowest = narrowest_band(problem)
     assert _narrowest_of(placements) == narrowest
     balance = Balance(tolerance)
@@ -187,24 +207,21 @@ def _narrowest_of(placements: list[Whole]) -> Band:
 
 
 @given(problems())
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_few_candidates_are_enough_if_pricing_requests_more(problem: MovementProblem) -> None:
     """Where receivers are too many to offer them all, what is missed is asked for by price."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(network, "ALL_CANDIDATES", 0)
         patched.setattr(network, "CANDIDATES_PER_RACK", 0)
-        few = least_movement(problem, TIGHT) if list(all_placements(problem)) else None
-    if few is not None:
-        assert placement_violations(problem, few) == []
-        assert few.moved == few.certificate.lower_bound == least_movement(problem, TIGHT).moved
+        few = least_movement(problem, TIGHT)
+    assert placement_violations(problem, few) == []
+    assert few.moved == few.certificate.lower_bound == least_movement(problem, TIGHT).moved
 
 
-@given(problems())
-@settings(max_examples=150, deadline=None)
+@given(problems(all_targets=True))  # counts of brokers that are no targets are balanced as well
+@examples(150)
 def test_keep_moves_only_what_must_and_leaves_the_fairest_counts(problem: MovementProblem) -> None:
     placements = list(all_placements(problem))
-    if not placements or not problem.target.all():  # counts of brokers that are no targets are evened as well
-        return
     placed = least_movement(problem, KEEP)
     assert placement_violations(problem, placed) == []
 
@@ -221,11 +238,9 @@ def test_keep_moves_only_what_must_and_leaves_the_fairest_counts(problem: Moveme
 
 
 @given(problems(), st.integers(0, 40))
-@settings(max_examples=80, deadline=None)
+@examples(80)
 def test_a_budget_buys_the_narrowest_band_that_it_pays_for(problem: MovementProblem, budget: int) -> None:
     placements = list(all_placements(problem))
-    if not placements:
-        return
     least = min(placement[0] for placement in placements)
     if budget < least:
         with pytest.raises(BudgetTooSmall) as refused:
@@ -243,11 +258,9 @@ def test_a_budget_buys_the_narrowest_band_that_it_pays_for(problem: MovementProb
 
 
 @given(problems())
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_wider_bands_never_move_more(problem: MovementProblem) -> None:
     placements = list(all_placements(problem))
-    if not placements:
-        return
     curve = trade_off(problem, points=5)
     assert curve[0].band == narrowest_band(problem)
     assert [point.moved for point in curve] == sorted((point.moved for point in curve), reverse=True)
@@ -256,15 +269,21 @@ def test_wider_bands_never_move_more(problem: MovementProblem) -> None:
 
 
 @given(problems())
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_a_deadline_that_has_passed_still_gets_a_legal_plan_and_an_honest_bound(problem: MovementProblem) -> None:
     placements = list(all_placements(problem))
-    if not placements:
-        return
     placed = least_movement(problem, TIGHT, is_over=lambda: True)
     assert placement_violations(problem, placed) == []
     best = min(placement[0] for placement in within(narrowest_band(problem), placements))
     assert placed.certificate.lower_bound <= best <= placed.moved
+
+
+def test_a_cluster_without_partitions() -> None:
+    problem = problem_of([], [0, 1, 1])
+    for balance in (KEEP, TIGHT):
+        placed = least_movement(problem, balance)
+        assert placement_violations(problem, placed) == []
+        assert (len(placed.replicas), placed.moved, placed.certificate.lower_bound) == (0, 0, 0)
 
 
 def test_nothing_moves_where_everything_is_as_it_should_be() -> None:

@@ -6,7 +6,7 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.streams.assignors import high_availability
@@ -18,6 +18,7 @@ from app.core.streams.verdicts import task_verdicts
 from app.core.streams.violations import violations
 from app.errors.requests import ConflictingFields, ImpossibleValue, LimitExceeded
 from tests.core.streams.small_applications import Given, applications, client, ids, tasks, written
+from tests.profiles import examples
 
 
 @st.composite
@@ -71,7 +72,7 @@ class TestAgainstEveryDistribution:
     """At most four tasks with six choices each, of which none is better."""
 
     @given(small())
-    @settings(max_examples=250, deadline=None)
+    @examples(250)
     def test_none_is_better(
         self, given_small: tuple[StreamsAssignment, list[StreamsClient], StreamsTasks, StreamsOptions]
     ) -> None:
@@ -97,7 +98,7 @@ class TestAgainstKafka:
     """By the order in which the optimum weighs, with Kafka's own active tasks."""
 
     @given(applications())
-    @settings(max_examples=100, deadline=None)
+    @examples(100)
     def test_it_is_never_worse(self, application: Given) -> None:
         clients, given_tasks, options, _ = application
         kafka = high_availability.assign(clients, given_tasks, options)
@@ -108,7 +109,7 @@ class TestAgainstKafka:
         assert sum(its.is_ideal for its in verdicts) == own.ideal
 
     @given(applications())
-    @settings(max_examples=30, deadline=None)
+    @examples(30)
     def test_the_same_input_gives_the_same_answer(self, application: Given) -> None:
         clients, given_tasks, options, _ = application
         kafka = high_availability.assign(clients, given_tasks, options)

@@ -6,7 +6,7 @@ from uuid import UUID
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.streams.application import name_of
@@ -29,6 +29,7 @@ from app.core.streams.model import RUNNING_ACTIVE, StreamsClient, StreamsOptions
 from app.core.streams.violations import violations
 from app.errors.requests import ConflictingFields
 from tests.core.streams.small_applications import Given, applications, client, ids, tasks, written
+from tests.profiles import examples
 
 CHANGELOGS = Changelogs(default_offsets=90_000)
 SPARE = client(999)
@@ -70,7 +71,7 @@ class TestLaws:
     """What holds of every application."""
 
     @given(st.data(), applications(min_clients=2))
-    @settings(max_examples=60, deadline=None)
+    @examples(60)
     def test_every_assignment_is_legal(self, data: st.DataObject, application: Given) -> None:
         """Nothing is active twice, at no rebalance."""
         for step in run(application, data.draw(events_of(application[0]))):
@@ -83,7 +84,7 @@ class TestLaws:
                     assert not [its for its in found if its.severity == "illegal"]
 
     @given(st.data(), applications(min_clients=2))
-    @settings(max_examples=60, deadline=None)
+    @examples(60)
     def test_two_events_are_one_after_the_other(self, data: st.DataObject, application: Given) -> None:
         events = data.draw(events_of(application[0]))
         together = run(application, [NoChange(), *events])
@@ -101,7 +102,7 @@ class TestLaws:
             )
 
     @given(applications())
-    @settings(max_examples=60, deadline=None)
+    @examples(60)
     def test_what_has_settled_stays(self, application: Given) -> None:
         """With warm-ups allowed it settles; another rebalance then moves and restores nothing."""
         options = replace(application[2], max_warmup_replicas=max(application[2].max_warmup_replicas, 1))
@@ -113,7 +114,7 @@ class TestLaws:
         assert not again.after.assignment.warmup.any()
 
     @given(applications(min_clients=2))
-    @settings(max_examples=60, deadline=None)
+    @examples(60)
     def test_what_a_step_leaves_behind_is_what_clients_say(self, application: Given) -> None:
         (step,) = run(application, [NoChange()])
         for place, its in enumerate(step.after.clients):
@@ -125,7 +126,7 @@ class TestLaws:
                 assert its.lags.get(task, its.default_lag) == expected
 
     @given(applications(min_clients=2))
-    @settings(max_examples=40, deadline=None)
+    @examples(40)
     def test_a_client_back_with_all_it_had_changes_nothing(self, application: Given) -> None:
         """Within the session's time nobody notices, and it is where it was in the end."""
         options = replace(application[2], max_warmup_replicas=2)

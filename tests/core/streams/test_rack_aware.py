@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from ortools.graph.python.linear_sum_assignment import SimpleLinearSumAssignment
@@ -125,9 +125,9 @@ class TestPromises:
         racks, held, options = started(
             (*application[:2], replace(application[2], num_standby_replicas=1), application[3])
         )
-        if racks is None:
-            assert options.rack_aware_assignment_strategy is RackAwareStrategy.NONE
-            return
+        assert (racks is None) == (options.rack_aware_assignment_strategy is RackAwareStrategy.NONE)
+        assume(racks is not None)
+        assert racks is not None
         rows = racks.application.rows(application[1].ids)
         counts, n_standbys = held.active.sum(axis=1), held.standby.sum(axis=1)
         standbys_of = held.standby.sum(axis=0)

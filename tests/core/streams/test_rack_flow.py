@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -54,9 +54,9 @@ class TestItCostsTheSame:
     @given(applications(min_clients=2, racks=True), st.tuples(st.integers(0, 20), st.integers(0, 20)))
     def test_of_an_application(self, application: Given, costs: tuple[int, int]) -> None:
         racks, held, options = started(application)
-        if racks is None:
-            assert options.rack_aware_assignment_strategy is RackAwareStrategy.NONE
-            return
+        assert (racks is None) == (options.rack_aware_assignment_strategy is RackAwareStrategy.NONE)
+        assume(racks is not None)
+        assert racks is not None
         held.standby[:] = False
         rows = racks.application.rows(application[1].ids)
         before = held.active.copy()

@@ -1,0 +1,33 @@
+"""Which tests run in the same process, and in which order, if several processes share them (`make test`)."""
+
+from pathlib import PurePath
+
+import pytest
+from xdist.scheduler import LoadFileScheduling  # type: ignore[import-untyped] # it has none
+
+LONGEST = ("test_sweep_faults.py", "test_fuzz.py", "test_spark_cluster.py")
+"""Files that take minutes: begun first, so that all processes end at about the same time."""
+ONE_SESSION = ("test_spark_cluster.py", "test_spark_local.py", "test_key_skew.py", "test_hostile_datasets.py")
+"""Files of `tests/jobs` that use a Spark session, of which a process has one."""
+DIVISIBLE = ("test_sweep_faults.py", "test_fuzz.py")
+"""Files whose tests share nothing that is costly, so that any process may run any of them."""
+
+
+class Files(LoadFileScheduling):  # type: ignore[misc] # it has no types
+    """A file is run by one process; some are divided, and some run by the same process."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        path = PurePath(nodeid.split("::", 1)[0])
+        if path.parent.name == "jobs" and path.name in ONE_SESSION:
+            return "spark"
+        return nodeid if path.name in DIVISIBLE else str(path)
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> Files:
+    """Distribute tests by `Files`."""
+    return Files(config, log)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the longest files first; everything else stays in its order."""
+    items.sort(key=lambda item: LONGEST.index(item.path.name) if item.path.name in LONGEST else len(LONGEST))

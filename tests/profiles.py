@@ -1,0 +1,49 @@
+"""How many examples each law is tested with: the usual number, or ten times as many (`make test-thorough`)."""
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+_USUAL_EXAMPLES = 100
+
+
+def register() -> None:
+    """Register the profiles of Hypothesis: `default`; `ci`, whose draws are the same each time; `thorough`.
+
+    Hypothesis itself chooses between the first two. Machines are noisy: an example that takes long is no failure, and
+    the first one may load compiled loops.
+    """
+    chosen = settings.get_current_profile_name()
+    for name in ("default", "ci"):
+        parent = settings.get_profile(name)
+        settings.register_profile(name, parent, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    settings.register_profile("thorough", settings.get_profile("default"), max_examples=10 * _USUAL_EXAMPLES)
+    settings.load_profile(chosen)
+
+
+def is_thorough() -> bool:
+    """Whether the run takes the time for every example and every long run."""
+    return settings().max_examples > _USUAL_EXAMPLES
+
+
+def examples(count: int) -> settings:
+    """So many examples of a law in the usual profile, and as many more in another as it has."""
+    return settings(max_examples=count * settings().max_examples // _USUAL_EXAMPLES)
+
+
+thorough = pytest.mark.thorough
+"""A long run, which `make test-thorough` adds."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip the long runs unless they are wanted."""
+    if not is_thorough():
+        for item in items:
+            if item.get_closest_marker(thorough.name):
+                item.add_marker(pytest.mark.skip(reason="a long run of `make test-thorough`"))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """State what a selection left out, and how to run it."""
+    left_out = len(terminalreporter.stats.get("deselected", ()))
+    if left_out:
+        terminalreporter.write_line(f"{left_out} tests were left out; `make test` runs all of them")
