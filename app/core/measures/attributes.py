@@ -7,7 +7,7 @@ import numpy as np
 
 from app.core.measures import exposure_kernel as kernel
 from app.core.measures.placement import RacksPerPartition, rack_safe_share
-from app.core.measures.tally import BrokerTable, positions_of, tally_over
+from app.core.measures.tally import BrokerArrays, positions_of, tally_over
 from app.core.model import Assignment, Broker
 
 
@@ -47,13 +47,13 @@ def exposure_by_attribute(
     exposures = {}
     for name in attributes:
         # The counts of racks are those of any attribute.
-        table = BrokerTable.of([replace(broker, rack=broker.value(name)) for broker in brokers])
+        table = BrokerArrays.of([replace(broker, rack=broker.value(name)) for broker in brokers])
         if table.racks:
             exposures[name] = _exposure(assignments, table)
     return exposures
 
 
-def _exposure(assignments: Mapping[str, Assignment], table: BrokerTable) -> AttributeExposure:
+def _exposure(assignments: Mapping[str, Assignment], table: BrokerArrays) -> AttributeExposure:
     counts = tally_over(table, assignments)
     down_to_one = np.zeros(len(table.racks), np.int64)
     for assignment in assignments.values():

@@ -36,7 +36,7 @@ class Tally:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class BrokerTable:
+class BrokerArrays:
     """Brokers as arrays, by ascending id, built once for many assignments over the same brokers.
 
     Parameters
@@ -52,7 +52,7 @@ class BrokerTable:
     fenced: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, brokers: Sequence[Broker]) -> "BrokerTable":
+    def of(cls, brokers: Sequence[Broker]) -> "BrokerArrays":
         """The table of some brokers; of two brokers with one id the last one counts."""
         known = tuple(sorted({broker.id: broker for broker in brokers}.values(), key=lambda broker: broker.id))
         racks = tuple(sorted({broker.rack for broker in known if broker.rack is not None}))
@@ -68,10 +68,10 @@ class BrokerTable:
 
 def tally(assignments: Mapping[str, Assignment], brokers: Sequence[Broker]) -> Tally:
     """Count the topics' replicas over `brokers`; of two brokers with one id the last one counts."""
-    return tally_over(BrokerTable.of(brokers), assignments)
+    return tally_over(BrokerArrays.of(brokers), assignments)
 
 
-def tally_over(table: BrokerTable, assignments: Mapping[str, Assignment]) -> Tally:
+def tally_over(table: BrokerArrays, assignments: Mapping[str, Assignment]) -> Tally:
     """Count the topics' replicas over the brokers of a table."""
     racks = len(table.racks)
     per_broker = np.zeros((len(table.brokers), 3), np.int64)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from app.core.measures import transfers_kernel as kernel
 from app.core.measures.movement import Movement, PartitionChange, TopicMovement, differing, movement
-from app.core.measures.tally import BrokerTable, positions_of
+from app.core.measures.tally import BrokerArrays, positions_of
 from app.core.model import UNKNOWN_SIZE, Assignment, Broker, Int32s, Int64s
 from app.core.replica_lists import distinct_values, stacked, sums_by
 
@@ -33,7 +33,7 @@ class Copies:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class BrokerLoads(Copies):
+class BrokerReplicas(Copies):
     """What each broker has; `leaders` (brokers,) int64 counts the partitions of which it is the preferred leader."""
 
     leaders: Int64s
@@ -101,14 +101,14 @@ class Transfers:
 
     movement: Movement
     brokers: tuple[Broker, ...]
-    before: BrokerLoads
-    after: BrokerLoads
+    before: BrokerReplicas
+    after: BrokerReplicas
     arriving: Copies
     leaving: Copies
     created: Int64s
     flows: BrokerTransfers
     _sizes: tuple[Int64s, ...] = field(repr=False)
-    _table: BrokerTable = field(repr=False)
+    _table: BrokerArrays = field(repr=False)
 
     def changed(self, start: int = 0, stop: int | None = None) -> Iterator[ChangedPartitions]:
         """The partitions that differ, topic by topic in the order of their names: start … stop − 1 of all."""
@@ -162,8 +162,8 @@ def transfers(
     return Transfers(
         movement=compared,
         brokers=table.brokers,
-        before=BrokerLoads(*loads_before.T),
-        after=BrokerLoads(*loads_after.T),
+        before=BrokerReplicas(*loads_before.T),
+        after=BrokerReplicas(*loads_after.T),
         arriving=Copies(*arriving.T),
         leaving=Copies(*leaving.T),
         created=created,
@@ -194,14 +194,14 @@ def _row_sizes(topic: TopicMovement, before: Assignment | None, sizes: Int64s | 
     return row_sizes
 
 
-def _positions(before: Int32s, after: Int32s, brokers: Sequence[Broker]) -> tuple[Int32s, Int32s, BrokerTable]:
+def _positions(before: Int32s, after: Int32s, brokers: Sequence[Broker]) -> tuple[Int32s, Int32s, BrokerArrays]:
     """Both sides as positions among the listed brokers and those that only a partition names."""
-    listed = BrokerTable.of(brokers)
+    listed = BrokerArrays.of(brokers)
     was, now = positions_of(before, listed.ids), positions_of(after, listed.ids)
     unlisted = np.unique(np.concatenate([before[was == len(listed.ids)], after[now == len(listed.ids)]])).tolist()
     if not unlisted:
         return was, now, listed
-    table = BrokerTable.of([*listed.brokers, *map(Broker, unlisted)])
+    table = BrokerArrays.of([*listed.brokers, *map(Broker, unlisted)])
     return positions_of(before, table.ids), positions_of(after, table.ids), table
 
 
@@ -216,7 +216,7 @@ def _summed(senders: Int32s, receivers: Int32s, sizes: Int64s, ids: Int32s) -> B
     return BrokerTransfers(replicas, size_bytes, unknown, known[sender], known[receiver])
 
 
-def _racks_spanned(replicas: Int32s, table: BrokerTable) -> Int32s:
+def _racks_spanned(replicas: Int32s, table: BrokerArrays) -> Int32s:
     positions = positions_of(replicas, table.ids)
     return distinct_values(np.where(positions < 0, -1, table.rack_of[positions])).astype(np.int32)
 

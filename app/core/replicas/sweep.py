@@ -13,7 +13,7 @@ from typing import Any
 
 from app.core.jvm import JavaRandom
 from app.core.measures.placement import rack_safe_share
-from app.core.measures.tally import BrokerTable, tally_over
+from app.core.measures.tally import BrokerArrays, tally_over
 from app.core.model import Broker, NewTopic
 from app.core.replicas.rack_modes import RackMode
 from app.core.replicas.registry import PLACEMENTS, Algorithm, place_topics
@@ -83,8 +83,8 @@ class DrawsSweep:
         return self.algorithm.in_play(self.brokers, self.rack_mode)
 
     @cached_property
-    def _table(self) -> BrokerTable:
-        return BrokerTable.of(self.brokers)
+    def _table(self) -> BrokerArrays:
+        return BrokerArrays.of(self.brokers)
 
 
 def read_sweep(definition: Mapping[str, Any]) -> DrawsSweep:

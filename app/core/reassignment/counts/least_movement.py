@@ -26,7 +26,7 @@ from app.core.certificate import Certificate
 from app.core.flow import cheapest_amounts
 from app.core.model import NO_REPLICA, Int32s, Int64s
 from app.core.reassignment.bands import narrowest_band
-from app.core.reassignment.counts.network import BrokerCapacity, candidate_receivers, placement_network
+from app.core.reassignment.counts.network import BrokerArcs, candidate_receivers, placement_network
 from app.core.reassignment.counts.places import (
     PlaceCosts,
     cheapest,
@@ -216,7 +216,7 @@ def fairest_receivers(problem: MovementProblem) -> tuple[Int32s, int]:
     return replicas, int(cheapest(problem, movement_costs(problem), free)[0].sum())
 
 
-def _avoidable(problem: MovementProblem, capacity: BrokerCapacity) -> PlaceCosts:
+def _avoidable(problem: MovementProblem, capacity: BrokerArcs) -> PlaceCosts:
     """Costs of moves in units of balance: one more move exceeds every chain of successors passed over, one of those
     every chain of leaders removed, and one of those all balance.
     """
@@ -232,7 +232,7 @@ def _avoidable(problem: MovementProblem, capacity: BrokerCapacity) -> PlaceCosts
     )
 
 
-def _unit_capacities(problem: MovementProblem, frozen: Int64s, rows: Int64s) -> BrokerCapacity:
+def _unit_capacities(problem: MovementProblem, frozen: Int64s, rows: Int64s) -> BrokerArcs:
     """Unit arcs for each broker's next replicas, the n-th at a cost of n, up to the highest count of a fairest
     solution.
     """
@@ -254,7 +254,7 @@ def _unit_capacities(problem: MovementProblem, frozen: Int64s, rows: Int64s) -> 
     lowest = int(cost.min(initial=0)) if len(cost) else 0
     beyond = int(cost.max(initial=0)) + 1 - lowest
     each = np.arange(len(frozen))
-    return BrokerCapacity(
+    return BrokerArcs(
         demands=np.zeros_like(frozen),
         brokers=np.concatenate([broker, each]),
         capacities=np.concatenate([np.ones(len(broker), np.int64), np.full(len(each), moving_replicas)]),

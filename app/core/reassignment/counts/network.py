@@ -98,7 +98,7 @@ def _scattered(rows: Int64s, receivers: Int64s, enough: int) -> Int64s:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class BrokerCapacity:
+class BrokerArcs:
     """What brokers take: arcs to the sink, which fill in the order of their costs.
 
     Parameters
@@ -254,7 +254,7 @@ def placement_network(
     problem: MovementProblem,
     costs: PlaceCosts,
     rows: Int64s,
-    capacity: BrokerCapacity,
+    capacity: BrokerArcs,
     candidates: CandidateReceivers,
 ) -> PlacementNetwork:
     """Build the network of the partitions `rows`, into brokers of the given capacity.

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from app.core.flow import InfeasibleFlow, min_cost_flow
 from app.core.model import NO_REPLICA, Int32s, Int64s
 from app.core.reassignment.counts.network import (
-    BrokerCapacity,
+    BrokerArcs,
     CandidateReceivers,
     PlacementNetwork,
     candidate_receivers,
@@ -57,7 +57,7 @@ def least_within(problem: MovementProblem, band: Band, *, is_over: Callable[[], 
     InfeasibleFlow : no legal placement is within the band.
     """
     replicas, stays = stay_put(problem)
-    state = _State(problem, band, replicas, ~stays, np.empty(0, np.int64), problem.target)
+    state = _RestrictedProblem(problem, band, replicas, ~stays, np.empty(0, np.int64), problem.target)
     state.underfull = state.underfull & (state.counts() < band.low)
     state.is_active |= _lightest(state)
     _reach_band(state)
@@ -84,7 +84,7 @@ def least_within(problem: MovementProblem, band: Band, *, is_over: Callable[[], 
 
 
 @dataclass(slots=True, eq=False)
-class _State:
+class _RestrictedProblem:
     """The placement, and the active partitions, which are in the restricted problem; the others are frozen."""
 
     problem: MovementProblem
@@ -130,7 +130,7 @@ class _State:
         self.replicas[network.rows] = network.places(amounts, self.problem.must_keep, self.replicas.shape[1])
 
 
-def _lightest(state: _State) -> NDArray[np.bool_]:
+def _lightest(state: _RestrictedProblem) -> NDArray[np.bool_]:
     """The lightest partitions on overfull brokers, and the lightest anywhere if some broker is underfull."""
     problem, counted = state.problem, state.counts()
     chosen = np.zeros(len(state.is_active), np.bool_)
@@ -146,7 +146,7 @@ def _lightest(state: _State) -> NDArray[np.bool_]:
     return chosen
 
 
-def _reach_band(state: _State) -> None:
+def _reach_band(state: _RestrictedProblem) -> None:
     """Phase one: bring all counts within the band at any cost. Raises `InfeasibleFlow`."""
     nothing = PlaceCosts(np.zeros_like(state.problem.current, np.int64), np.zeros_like(state.problem.weight))
     while True:
@@ -168,27 +168,27 @@ def _reach_band(state: _State) -> None:
             raise InfeasibleFlow
 
 
-def _network(state: _State, costs: PlaceCosts, capacity: BrokerCapacity) -> PlacementNetwork:
+def _network(state: _RestrictedProblem, costs: PlaceCosts, capacity: BrokerArcs) -> PlacementNetwork:
     rows = np.flatnonzero(state.is_active)
     return placement_network(state.problem, costs, rows, capacity, state.candidate_receivers(rows))
 
 
-def _band_capacity(state: _State) -> BrokerCapacity:
+def _band_capacity(state: _RestrictedProblem) -> BrokerArcs:
     """What active partitions may and must put on each broker so that its count is within the band."""
     frozen, target = state.frozen(), state.problem.target
     low = np.where(target, np.maximum(state.band.low - frozen, 0), 0)
     high = np.where(target, np.maximum(state.band.high - frozen, low), state.replicas.size)
-    return BrokerCapacity(low, np.arange(len(frozen)), high - low, np.zeros_like(frozen))
+    return BrokerArcs(low, np.arange(len(frozen)), high - low, np.zeros_like(frozen))
 
 
-def _relaxed_capacity(state: _State) -> BrokerCapacity:
+def _relaxed_capacity(state: _RestrictedProblem) -> BrokerArcs:
     """As `_band_capacity`, without limits: a replica below the band is free, one within costs 1, one above 2."""
     frozen, target = state.frozen(), state.problem.target
     below = np.where(target, np.maximum(state.band.low - frozen, 0), 0)
     within = np.where(target, np.maximum(state.band.high - frozen - below, 0), state.replicas.size)
     above = np.where(target, state.replicas.size, 0)
     each = np.arange(len(frozen))
-    return BrokerCapacity(
+    return BrokerArcs(
         demands=np.zeros_like(frozen),
         brokers=np.concatenate([each, each, each]),
         capacities=np.concatenate([below, within, above]),
@@ -196,7 +196,7 @@ def _relaxed_capacity(state: _State) -> BrokerCapacity:
     )
 
 
-def _prices(state: _State, network: PlacementNetwork, potentials: Int64s, *, free: int = 0) -> Int64s:
+def _prices(state: _RestrictedProblem, network: PlacementNetwork, potentials: Int64s, *, free: int = 0) -> Int64s:
     """(brokers,) int64 dual price of a replica: positive only at brokers at the upper end of the band, negative only at
     the lower end.
 
@@ -212,13 +212,13 @@ def _prices(state: _State, network: PlacementNetwork, potentials: Int64s, *, fre
     return np.asarray(np.where(counted < band.high, np.minimum(prices, 0), prices), np.int64)
 
 
-def _capacity_value(state: _State, prices: Int64s) -> int:
+def _capacity_value(state: _RestrictedProblem, prices: Int64s) -> int:
     """The value of the capacity within the band at these prices."""
     free = np.where(prices > 0, state.band.high, state.band.low) - state.problem.base
     return int((prices * np.maximum(free, 0)).sum())
 
 
-def _current_priced_costs(state: _State, costs: PlaceCosts, prices: Int64s) -> Int64s:
+def _current_priced_costs(state: _RestrictedProblem, costs: PlaceCosts, prices: Int64s) -> Int64s:
     """(rows,) int64: the cost of each partition's present place, prices included."""
     paid = np.where(state.replicas != NO_REPLICA, prices[state.replicas], 0).sum(axis=1)
     return np.asarray(costs_of(state.problem, costs, state.replicas) + paid, np.int64)

@@ -10,7 +10,7 @@ from typing import Self
 import numpy as np
 
 from app.core.model import Int64s
-from app.core.replicas.awareness.layout import FORBIDDEN, Demand, Layout
+from app.core.replicas.awareness.layout import FORBIDDEN, Layout, RowDemand
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -20,7 +20,7 @@ class Cheapest:
     Parameters
     ----------
     kinds : (row_width,) int64 kind of broker of each replica. cost : (attributes,) int64.
-    costs : (attributes, most values, factor + 1) int64, as `Demand.table`.
+    costs : (attributes, most values, factor + 1) int64, as `RowDemand.table`.
     kind_of : (brokers,) int64: brokers of one kind have the same value of every attribute.
     """
 
@@ -30,7 +30,7 @@ class Cheapest:
     kind_of: Int64s = field(repr=False)
 
     @classmethod
-    def of(cls, layout: Layout, demand: Demand) -> Self:
+    def of(cls, layout: Layout, demand: RowDemand) -> Self:
         """Minimise the cost of one demand."""
         rows, kind_of, sizes = np.unique(layout.value_of, axis=1, return_inverse=True, return_counts=True)
         costs = demand.table(layout)
@@ -72,7 +72,7 @@ def _greedily(rows: Int64s, sizes: Int64s, costs: Int64s, factor: int) -> Int64s
     return np.array(kinds, np.int64)
 
 
-def _solved(rows: Int64s, sizes: Int64s, demand: Demand) -> Int64s:
+def _solved(rows: Int64s, sizes: Int64s, demand: RowDemand) -> Int64s:
     """The kinds of a row of least cost, exactly: most replicas, then least cost attribute by attribute."""
     from ortools.sat.python import cp_model  # noqa: PLC0415 — it takes long to import, and few requests need it
 

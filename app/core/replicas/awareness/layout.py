@@ -65,7 +65,7 @@ class Layout:
 
 
 @dataclass(frozen=True, slots=True)
-class Demand:
+class RowDemand:
     """The requirements of a policy for the rows of some partitions.
 
     The cost of a row is a vector, compared in lexicographic order: for each attribute the sum of the costs of replicas.

@@ -26,7 +26,7 @@ import numpy as np
 
 from app.core.jvm import JavaRandom
 from app.core.model import Broker, Int32s, NewTopic, Placement
-from app.core.replicas.awareness.layout import Demand, Layout
+from app.core.replicas.awareness.layout import Layout, RowDemand
 from app.core.replicas.awareness.policies import POLICIES
 from app.core.replicas.awareness.rules import Rules
 from app.core.replicas.awareness.tables import Load, dealer, table
@@ -72,7 +72,7 @@ class Aware:
         return Placement(topic.name, topic.start_partition_id, _rows(layout, demands, topic.partitions, random))
 
 
-def _rows(layout: Layout, demands: Sequence[Demand], partitions: int, random: JavaRandom) -> Int32s:
+def _rows(layout: Layout, demands: Sequence[RowDemand], partitions: int, random: JavaRandom) -> Int32s:
     """(partitions, row_width) int32 broker ids."""
     brokers, deals = len(layout.ids), dealer(layout, demands)
     # The last rows compensate for rounding in each copy; a broker has about rows · row_width / brokers of them.

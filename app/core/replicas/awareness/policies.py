@@ -27,13 +27,13 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TypeAlias
 
-from app.core.replicas.awareness.layout import WANTED, Demand, Layout
+from app.core.replicas.awareness.layout import WANTED, Layout, RowDemand
 from app.core.replicas.awareness.rules import Policy, Rules
 from app.errors.requests import TooFewValues
 
 HDFS_REPLICAS_IN_ONE_RACK = 2
 
-Demands: TypeAlias = Callable[[Layout, Rules, int], tuple[Demand, ...]]
+Demands: TypeAlias = Callable[[Layout, Rules, int], tuple[RowDemand, ...]]
 """The demands of a policy, one for each value that may lead, or one for all partitions."""
 
 
@@ -59,20 +59,20 @@ def _evenly(layout: Layout, factor: int) -> list[tuple[tuple[int, ...], ...]]:
     ]
 
 
-def _spread(layout: Layout, _: Rules, factor: int) -> tuple[Demand, ...]:
-    return (Demand(factor, tuple(_evenly(layout, factor))),)
+def _spread(layout: Layout, _: Rules, factor: int) -> tuple[RowDemand, ...]:
+    return (RowDemand(factor, tuple(_evenly(layout, factor))),)
 
 
-def _forced(layout: Layout, rules: Rules, factor: int) -> tuple[Demand, ...]:
+def _forced(layout: Layout, rules: Rules, factor: int) -> tuple[RowDemand, ...]:
     costs = _evenly(layout, factor)
     for attribute, name in enumerate(layout.attributes):
         if name in rules.forced:
             most = -(-factor // len({*layout.values[attribute], *rules.forced[name]}))
             costs[attribute] = tuple(_even(min(most, size)) for size in layout.sizes(attribute))
-    return (Demand(factor, tuple(costs)),)
+    return (RowDemand(factor, tuple(costs)),)
 
 
-def _hdfs(layout: Layout, rules: Rules, factor: int) -> tuple[Demand, ...]:
+def _hdfs(layout: Layout, rules: Rules, factor: int) -> tuple[RowDemand, ...]:
     sizes, pair = layout.sizes(0), HDFS_REPLICAS_IN_ONE_RACK
     racks = [rack for rack, size in enumerate(sizes) if size >= pair]
     if factor <= pair or not racks:
@@ -81,16 +81,16 @@ def _hdfs(layout: Layout, rules: Rules, factor: int) -> tuple[Demand, ...]:
     others = [_even(min(size, most)) for size in sizes]
     further = _evenly(layout, factor)[1:]
 
-    def led_by(rack: int) -> Demand:
+    def led_by(rack: int) -> RowDemand:
         # Two replicas come before any other cost; a third one costs more than a replica in any other rack.
         dear = (2 * factor + 1,) * max(0, min(sizes[rack], factor) - pair)
         first = (*others[:rack], (WANTED,) * pair + dear, *others[rack + 1 :])
-        return Demand(factor, (first, *further), rack)
+        return RowDemand(factor, (first, *further), rack)
 
     return tuple(led_by(rack) for rack in racks)
 
 
-def _redis(layout: Layout, rules: Rules, factor: int) -> tuple[Demand, ...]:
+def _redis(layout: Layout, rules: Rules, factor: int) -> tuple[RowDemand, ...]:
     """Raises `TooFewValues` if no zone has enough brokers outside it."""
     if factor == 1:
         return _spread(layout, rules, factor)
@@ -108,16 +108,16 @@ def _redis(layout: Layout, rules: Rules, factor: int) -> tuple[Demand, ...]:
             values=len(sizes),
         )
     first, *further = _evenly(layout, factor)
-    return tuple(Demand(factor, ((*first[:zone], (WANTED,), *first[zone + 1 :]), *further), zone) for zone in zones)
+    return tuple(RowDemand(factor, ((*first[:zone], (WANTED,), *first[zone + 1 :]), *further), zone) for zone in zones)
 
 
-def _kafka(layout: Layout, _: Rules, factor: int) -> tuple[Demand, ...]:
+def _kafka(layout: Layout, _: Rules, factor: int) -> tuple[RowDemand, ...]:
     first_costs = [WANTED, *[0] * (len(layout.attributes) - 1)]
     costs = (
         tuple((first, *(0,) * (min(factor, size) - 1)) for size in layout.sizes(attribute))
         for attribute, first in enumerate(first_costs)
     )
-    return (Demand(factor, tuple(costs)),)
+    return (RowDemand(factor, tuple(costs)),)
 
 
 POLICIES: Mapping[Policy, PolicyRule] = MappingProxyType(

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from app.core.model import Int64s
 from app.core.replicas.awareness import quotas_kernel as kernel
-from app.core.replicas.awareness.tree import Bounds, Tree
+from app.core.replicas.awareness.tree import NodeBounds, Tree
 
 _Floats: TypeAlias = NDArray[np.float64]
 _PASSES = 3
@@ -33,7 +33,7 @@ class Block:
     """
 
     rows: int
-    bounds: Bounds
+    bounds: NodeBounds
     is_leading: NDArray[np.bool_] = field(repr=False)
     led: Int64s = field(repr=False)
 
@@ -50,7 +50,7 @@ def quotas(tree: Tree, weights: _Floats, blocks: Sequence[Block], *, before: Int
     Replicas of leaders are proportional to weight among the leading leaves; those of followers compensate for that over
     all blocks.
     """
-    nodes = _Nodes.of(tree, weights)
+    nodes = _TreeNodes.of(tree, weights)
     shares = [nodes.share(block, np.where(block.is_leading, block.led, before)) for block in blocks]
     counts: list[Int64s] = []
     total = before + np.sum([nodes.brokers(each) for each in shares], axis=0)
@@ -68,7 +68,7 @@ def quotas(tree: Tree, weights: _Floats, blocks: Sequence[Block], *, before: Int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Nodes:
+class _TreeNodes:
     """The nodes of a tree in one array, as the compiled loop takes them."""
 
     children: Int64s
@@ -77,7 +77,7 @@ class _Nodes:
     weights: _Floats
 
     @classmethod
-    def of(cls, tree: Tree, weights: _Floats) -> "_Nodes":
+    def of(cls, tree: Tree, weights: _Floats) -> "_TreeNodes":
         sizes = [1, *(len(parents) for parents in tree.parents)]
         ends = tuple(np.cumsum(sizes).tolist())
         children = np.zeros((ends[-1], 2), np.int64)

@@ -11,9 +11,9 @@ from app.core.jvm import JavaRandom
 from app.core.model import Int32s, Int64s
 from app.core.replicas.awareness import crossed_kernel, leaders_kernel, rows_kernel
 from app.core.replicas.awareness.crossed import Cheapest
-from app.core.replicas.awareness.layout import Demand, Layout
+from app.core.replicas.awareness.layout import Layout, RowDemand
 from app.core.replicas.awareness.quotas import Block, quotas
-from app.core.replicas.awareness.tree import Bounds, Tree, bounds
+from app.core.replicas.awareness.tree import NodeBounds, Tree, bounds
 
 _TURNS, _SWEEPS = 32, 2
 _ONE_BY_ONE = 1024
@@ -65,8 +65,8 @@ class Nested:
 
     layout: Layout
     tree: Tree
-    demands: Sequence[Demand]
-    bounds: Sequence[Bounds] = field(repr=False)
+    demands: Sequence[RowDemand]
+    bounds: Sequence[NodeBounds] = field(repr=False)
 
     @property
     def row_width(self) -> int:
@@ -108,7 +108,7 @@ class Nested:
         rows_kernel.collect(rows_of_nodes, ends, self.tree.brokers, part)
         return state
 
-    def _is_leading(self, demand: Demand) -> NDArray[np.bool_]:
+    def _is_leading(self, demand: RowDemand) -> NDArray[np.bool_]:
         if demand.leading_value is None:
             return np.zeros(len(self.tree.brokers), np.bool_)
         return self.tree.leaves_of(demand.leading_value)
@@ -124,7 +124,7 @@ class Crossed:
     """
 
     layout: Layout
-    demands: Sequence[Demand]
+    demands: Sequence[RowDemand]
     cheapest: Sequence[Cheapest] = field(repr=False)
 
     @property
@@ -175,7 +175,7 @@ class Crossed:
                 break
 
 
-def dealer(layout: Layout, demands: Sequence[Demand]) -> Dealer:
+def dealer(layout: Layout, demands: Sequence[RowDemand]) -> Dealer:
     """The dealer for a layout: nested or crossed."""
     tree = Tree.of(layout)
     if tree is None:
@@ -184,7 +184,7 @@ def dealer(layout: Layout, demands: Sequence[Demand]) -> Dealer:
 
 
 def table(
-    rows: int, *, layout: Layout, demands: Sequence[Demand], deals: Dealer, load: Load, random: JavaRandom
+    rows: int, *, layout: Layout, demands: Sequence[RowDemand], deals: Dealer, load: Load, random: JavaRandom
 ) -> Int32s:
     """(rows, row_width) int32 broker ids, the leader first; adds to `load`, and advances `random`."""
     rank = np.arange(len(layout.ids))
@@ -206,7 +206,7 @@ def table(
     return layout.ids[made]
 
 
-def _shares(rows: int, layout: Layout, demands: Sequence[Demand], load: Load) -> Int64s:
+def _shares(rows: int, layout: Layout, demands: Sequence[RowDemand], load: Load) -> Int64s:
     """(demands,) int64 rows of each demand: leading values by weight, with `load` included."""
     led_by = [demand.leading_value for demand in demands if demand.leading_value is not None]
     if not led_by:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.core.model import Int64s
-from app.core.replicas.awareness.layout import Demand, Layout
+from app.core.replicas.awareness.layout import Layout, RowDemand
 
 _Cost: TypeAlias = tuple[int, ...]
 
@@ -62,8 +62,8 @@ class Tree:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Bounds:
-    """Bounds on the replicas of a row at each node: necessary and sufficient for least cost.
+class NodeBounds:
+    """NodeBounds on the replicas of a row at each node: necessary and sufficient for least cost.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ class Bounds:
     cost: _Cost
 
 
-def bounds(tree: Tree, demand: Demand) -> Bounds:
+def bounds(tree: Tree, demand: RowDemand) -> NodeBounds:
     """The bounds of the rows of least cost.
 
     Costs do not decrease with further replicas at a node, so that greedy is optimal: replicas cheaper than the last one
@@ -116,7 +116,7 @@ def bounds(tree: Tree, demand: Demand) -> Bounds:
         high = [most for _, most in pairs]
         highest.append(np.array(high, np.int64))
     cost = tuple(map(sum, zip(*below[0][0], strict=True)))
-    return Bounds(replicas, tuple(lowest), tuple(highest), cost)
+    return NodeBounds(replicas, tuple(lowest), tuple(highest), cost)
 
 
 def _between(costs: list[_Cost], dearest: _Cost | None) -> tuple[int, int]:
