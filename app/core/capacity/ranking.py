@@ -102,7 +102,17 @@ def front(scored: Columns, *, constraints: Mapping[str, float]) -> Int64s:
     """The Pareto front: the rows of the acceptable scenarios that no acceptable one dominates, ascending.
 
     A scenario dominates another if it costs no more, has no less headroom, sends no more bytes across racks, and
-    differs in one of them. Equal scenarios are all on the front. O(n log n) comparisons.
+    differs in one of them. Equal scenarios are all on the front.
+
+    Complexity: O(n log n) comparisons.
+
+    Examples
+    --------
+    >>> scored = {
+    ...     "feasible": np.ones(3), "cross_rack_bytes_per_s": np.zeros(3),
+    ...     "monthly_cost": np.array([100.0, 200.0, 300.0]), "headroom": np.array([1.1, 1.5, 1.4])}
+    >>> front(scored, constraints={}).tolist()
+    [0, 1]
     """
     rows = np.flatnonzero(acceptable(scored, constraints))
     cost = scored["monthly_cost"][rows]

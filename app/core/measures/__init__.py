@@ -1,6 +1,6 @@
-"""What every plan reports about an assignment, whoever made it.
+"""What every plan reports about an assignment, whichever planner made it.
 
-tally.py         one pass over the replicas: counts per broker and rack, and what is wrong with each partition
+tally.py         one pass over the replicas: counts per broker and rack, and the violations of each partition
 placement.py     the measures: leaders and replicas per broker, racks per partition, exposure to a loss
 attributes.py    exposure to the loss of each value of any attribute
 transfers.py     what a reassignment moves: per broker, from broker to broker, partition by partition

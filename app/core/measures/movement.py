@@ -83,6 +83,23 @@ def movement(before: Mapping[str, Assignment], after: Mapping[str, Assignment]) 
     """Compare two assignments, topic by topic in the order of their names.
 
     A replica that only changes its index in the list is not moved, but the preferred leader may change by it.
+
+    Complexity: O(partitions · widest²).
+
+    Parameters
+    ----------
+    before, after : assignments by topic; a topic or partition that only one of them has is added or removed.
+
+    Examples
+    --------
+    >>> ids = np.array([0, 1], np.int32)
+    >>> before = {"orders": Assignment(ids, np.array([[1, 2], [2, 3]], np.int32))}
+    >>> after = {"orders": Assignment(ids, np.array([[2, 1], [2, 4]], np.int32))}
+    >>> moved = movement(before, after)
+    >>> moved.replicas_added, moved.preferred_leaders_changed
+    (1, 1)
+    >>> moved.changes(1, 2)[0].adding_replicas
+    (4,)
     """
     topics = tuple(_compare(name, before.get(name), after.get(name)) for name in sorted({*before, *after}))
     present = [(_present(topic.before), _present(topic.after)) for topic in topics]

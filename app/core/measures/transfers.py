@@ -143,6 +143,19 @@ def transfers(
     sizes : (partitions,) bytes of a replica or `UNKNOWN_SIZE`, in the order of the topic's partitions in `before`; the
         sizes of a topic that is not listed are unknown.
     brokers : the listed brokers.
+
+    Complexity: O(partitions · widest²), compiled.
+
+    Examples
+    --------
+    >>> ids = np.array([0], np.int32)
+    >>> before = {"orders": Assignment(ids, np.array([[1, 2]], np.int32))}
+    >>> after = {"orders": Assignment(ids, np.array([[1, 3]], np.int32))}
+    >>> moved = transfers(before, after, sizes={"orders": np.array([700])}, brokers=[Broker(1), Broker(2), Broker(3)])
+    >>> moved.flows.senders.tolist(), moved.flows.receivers.tolist(), moved.flows.size_bytes.tolist()
+    ([2], [3], [700])
+    >>> moved.before.replicas.tolist(), moved.after.replicas.tolist()
+    ([1, 1, 0], [1, 0, 1])
     """
     compared = movement(
         before, {**before, **{name: _completed(before.get(name), assignment) for name, assignment in after.items()}}

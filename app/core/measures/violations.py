@@ -20,7 +20,8 @@ class Violation:
 
     code: str
     severity: str
-    """`illegal`: Kafka refuses or cannot serve it. `fragile`: legal, but a single loss costs more than it has to."""
+    """`illegal`: Kafka rejects or cannot serve it. `fragile`: legal, but the loss of one broker or rack costs more than
+    necessary."""
     topic: str
     count: int
     partitions: tuple[int, ...]
@@ -34,6 +35,14 @@ def violations(counts: Tally) -> list[Violation]:
     -------
     Empty if every partition has replicas on distinct, known brokers, is led by an unfenced one and spans
     min(replicas, racks) racks.
+
+    Examples
+    --------
+    >>> from app.core.measures.tally import tally
+    >>> from app.core.model import Assignment, Broker
+    >>> orders = Assignment(np.array([0], np.int32), np.array([[1, 1]], np.int32))
+    >>> [violation.code for violation in violations(tally({"orders": orders}, [Broker(1, "a"), Broker(2, "b")]))]
+    ['duplicate_replica', 'too_few_racks']
 
     Source: KIP-36, "Proposed Changes".
     """

@@ -135,6 +135,18 @@ def find_domains(
     Raises
     ------
     NoLegalPlacement : for the first partition without any.
+
+    Complexity: O(rows · (widest + racks)), and a sort of the rows that have brokers which may only keep.
+
+    Examples
+    --------
+    Racks 0 and 1 have two brokers each; a partition of three replicas has one or two in each rack.
+
+    >>> every, rack_of = np.ones(4, bool), np.array([0, 0, 1, 1], np.int32)
+    >>> kinds, current = [PartitionKind(3, every, every)], np.array([[0, 1, 2], [1, 2, 3]], np.int32)
+    >>> domains, domain_of = find_domains(kinds, np.zeros(2, np.int32), current, rack_of, RackRule(to_span=2))
+    >>> domains[0].least.tolist(), domains[0].most.tolist(), domain_of.tolist()
+    ([1, 1], [2, 2], [0, 0])
     """
     racks = int(rack_of.max(initial=-1)) + 1
     domains: list[Domain] = []

@@ -63,6 +63,18 @@ class Aware:
         InvalidPartitions : less than 1. InvalidReplicationFactor : less than 1, or more than the brokers.
         AttributeMissing : as `Rules.require_attributes`. TooFewValues : as the policy. Others : as `Rules.check`.
         ConflictingFields : a start index is given, which this placement does not use.
+
+        Complexity: O(table rows · brokers) for a table of about max(`LEAST_TABLE`, √(partitions · brokers)) rows, and
+        O(partitions) for its copies.
+
+        Examples
+        --------
+        >>> brokers = [Broker(1, "a"), Broker(2, "a"), Broker(3, "b"), Broker(4, "b")]
+        >>> placement = Aware(Rules())(brokers, NewTopic("orders", 4, 2), random=JavaRandom(1))
+        >>> [len({broker > 2 for broker in row}) for row in placement.replicas.tolist()]
+        [2, 2, 2, 2]
+        >>> sorted(placement.replicas[:, 0].tolist())
+        [1, 2, 3, 4]
         """
         check(brokers, topic, fixed_start_index=fixed_start_index)
         self.rules.check()
