@@ -3,6 +3,11 @@
 `uvicorn app.main:create_app --factory` serves it; `rackplan serve` does, once it has started what that needs.
 """
 
+# The imports create a million objects that stay: a third of a second of collections would find none to free.
+import gc
+
+gc.disable()
+
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from threading import Event, Thread
@@ -42,6 +47,9 @@ from app.settings import Settings
 from app.store.database import Database
 from app.web import assets, home
 from app.web import plans as pages
+
+gc.freeze()
+gc.enable()
 
 _FOLLOWERS = 2
 """Database connections of progress streams, of the spare ones in `Settings`."""

@@ -1,12 +1,15 @@
-"""Migrate the schema of a database up or down."""
+"""Migrate the schema of a database up or down.
+
+Alembic is imported only when there is something to migrate: every start asks which revision the database has.
+"""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
-from alembic import command
-from alembic.config import Config
-from alembic.runtime.migration import MigrationContext
-from alembic.script import ScriptDirectory
+
+if TYPE_CHECKING:
+    from alembic.config import Config
 
 FOLDER = Path(__file__).resolve().parents[2] / "migrations"
 # An arbitrary number that all Rackplan processes share.
@@ -15,6 +18,11 @@ _LOCK = 0x7261636B706C616E
 
 def upgrade(engine: sa.Engine, revision: str = "head") -> None:
     """Upgrade the schema to `revision`. Processes that start at the same time take turns."""
+    with engine.connect() as connection:
+        if revision == "head" and current(connection) == newest():
+            return
+    from alembic import command  # noqa: PLC0415 — see the module's docstring
+
     with engine.begin() as connection:
         connection.execute(sa.text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
         command.upgrade(_config(connection), revision)
@@ -22,6 +30,8 @@ def upgrade(engine: sa.Engine, revision: str = "head") -> None:
 
 def downgrade(engine: sa.Engine, revision: str = "base") -> None:
     """Downgrade the schema to `revision`; the rows of dropped tables are lost."""
+    from alembic import command  # noqa: PLC0415 — see the module's docstring
+
     with engine.begin() as connection:
         connection.execute(sa.text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
         command.downgrade(_config(connection), revision)
@@ -29,15 +39,20 @@ def downgrade(engine: sa.Engine, revision: str = "base") -> None:
 
 def current(connection: sa.Connection) -> str | None:
     """The current revision of the database, or None if it has no Rackplan schema."""
-    return MigrationContext.configure(connection).get_current_revision()
+    if connection.scalar(sa.text("SELECT to_regclass('alembic_version')")) is None:
+        return None
+    revision: str | None = connection.scalar(sa.text("SELECT version_num FROM alembic_version"))
+    return revision
 
 
-def newest() -> str | None:
-    """The revision that this version of the code was written for."""
-    return ScriptDirectory(str(FOLDER)).get_current_head()
+def newest() -> str:
+    """The revision that this version of the code was written for: the names of the files begin with their revisions."""
+    return max(file.name.partition("_")[0] for file in (FOLDER / "versions").glob("[0-9]*_*.py"))
 
 
-def _config(connection: sa.Connection) -> Config:
+def _config(connection: sa.Connection) -> "Config":
+    from alembic.config import Config  # noqa: PLC0415 — see the module's docstring
+
     config = Config()
     config.set_main_option("script_location", str(FOLDER).replace("%", "%%"))
     config.attributes["connection"] = connection
