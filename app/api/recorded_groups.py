@@ -1,16 +1,29 @@
-"""Recorded consumer groups in the request of a snapshot."""
+"""Recorded groups in the request of a snapshot."""
 
 from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from app.api.fields import Base64, Generation, GroupString, Int64, PartitionId, Rack, TopicName
+from app.api.fields import Base64, Generation, GroupString, Int32, Int64, PartitionId, Rack, TopicName
 from app.api.fields import Request as RequestModel
-from app.core.recorded import RecordedGroup
+from app.core.recorded import GroupType, RecordedGroup
 from app.formats import recorded_json
 
 ByTopic = Annotated[dict[TopicName, list[PartitionId]], AfterValidator(lambda by_topic: dict(sorted(by_topic.items())))]
 """Partitions by topic; the order in which a caller writes the topics says nothing."""
+
+
+Epoch = Annotated[Int32, Field(ge=-2)]
+"""Of a member, a group or an assignment; a leaving member has −1, a static one −2."""
+TaskName = Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{1,249}_[0-9]{1,10}$", examples=["0_3"])]
+
+
+class RecordedTasksRequest(RequestModel):
+    """The tasks of a member of a Streams group, `<subtopology>_<partition>`."""
+
+    active: list[TaskName] = Field(default_factory=list)
+    standby: list[TaskName] = Field(default_factory=list)
+    warmup: list[TaskName] = Field(default_factory=list)
 
 
 class RecordedMemberRequest(RequestModel):
@@ -26,6 +39,11 @@ class RecordedMemberRequest(RequestModel):
     generation_id: Generation | None = Field(None, description="The generation of its owned partitions.")
     user_data: Base64 | None = Field(None, description="The assignor's own bytes in the subscription, in base64.")
     assigned_partitions: ByTopic | None = Field(None, description="Partitions that are assigned to it.")
+    member_epoch: Epoch | None = Field(None, description="Of the protocols of KIP-848, KIP-932 and KIP-1071.")
+    target_partitions: ByTopic | None = Field(None, description="Its partitions in the target assignment (KIP-848).")
+    process_id: GroupString | None = Field(None, description="The process of a member of a Streams group.")
+    tasks: RecordedTasksRequest | None = Field(None, description="Of a member of a Streams group (KIP-1071).")
+    target_tasks: RecordedTasksRequest | None = Field(None, description="Its tasks in the target assignment.")
 
 
 class RecordedOffsetRequest(RequestModel):
@@ -40,13 +58,17 @@ class RecordedOffsetRequest(RequestModel):
 
 
 class RecordedGroupRequest(RequestModel):
-    """A recorded consumer group."""
+    """A recorded group."""
 
     group_id: GroupString
     state: GroupString | None = Field(None, examples=["Stable"])
     assignor: GroupString | None = Field(None, examples=["range"])
     members: list[RecordedMemberRequest] = Field(default_factory=list)
     offsets: list[RecordedOffsetRequest] = Field(default_factory=list)
+    type: GroupType | None = Field(None, description="Null for a classic group, and if the type is unknown.")
+    group_epoch: Epoch | None = None
+    assignment_epoch: Epoch | None = Field(None, description="Of the target assignment.")
+    topology_epoch: Epoch | None = Field(None, description="Of a Streams group.")
 
     def core(self) -> RecordedGroup:
         """As the core knows it."""

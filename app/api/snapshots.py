@@ -134,9 +134,10 @@ def create(
     `/brokers/ids/<id>`, or as a JSON array with the key `id` in each; or the body of a TopicMetadata response v1 or an
     UpdateMetadata request v2, in hexadecimal or base64.
 
-    `groups` is the output of `kafka-consumer-groups --describe`, also with `--members --verbose` or `--state`, one
-    after another in any order; or an admin client's description of groups as JSON, which alone has racks and
-    subscriptions, and may have `member_metadata` in base64 as the coordinator returns it.
+    `groups` is the output of `kafka-consumer-groups`, `kafka-share-groups` or `kafka-streams-groups` with `--describe`,
+    also with `--members --verbose` or `--state`, one after another in any order; or an admin client's description of
+    groups as JSON, which alone has racks and subscriptions, and may have `member_metadata` in base64 as the coordinator
+    returns it.
 
     Posting the same state of the same cluster again returns the same snapshot. The warnings name the brokers without
     rack, and the parts of the texts that could not be joined.

@@ -23,6 +23,9 @@ Brokers:
 Consumer groups:
 
     consumer_groups.py      kafka-consumer-groups --describe, --members --verbose, --state
+    share_groups.py         kafka-share-groups, the same
+    streams_groups.py       kafka-streams-groups, the same: tasks, processes, epochs
+    group_headers.py        which of these tables a line is the header of; group_forms.py: rows as records
     described_groups.py     an admin call's answer, decoded to JSON
     group_texts.py          both, one after another in one text
     recorded_groups.py      groups out of them

@@ -51,8 +51,8 @@ def assemble(
         directories, all without a rack.
     topics_text : printed by `kafka-topics --describe`. Without it the cluster has no topics.
     log_dirs_text : printed by `kafka-log-dirs --describe`. A partition that is not in it has an unknown size.
-    groups_text : printed by `kafka-consumer-groups --describe`, in any of its forms one after another, or described by
-        an admin client as JSON. Without it the cluster has no groups.
+    groups_text : printed by `kafka-consumer-groups`, `kafka-share-groups` or `kafka-streams-groups --describe`, in any
+        of their forms one after another, or described by an admin client as JSON. Without it the cluster has no groups.
 
     Raises
     ------

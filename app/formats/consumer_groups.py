@@ -11,20 +11,17 @@ CURRENT-ASSIGNMENT as `orders:0,1;payments:2`. Other columns are preserved.
 Source: `ConsumerGroupCommand` of Apache Kafka 1.1 to 4.1.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from enum import StrEnum
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Generic, TypeAlias, TypeVar
+from typing import TypeAlias
 
 from app.core.recorded import TopicPartitions
 from app.formats import group_cells as cell
-from app.formats import group_tables
-from app.formats.group_cells import COORDINATOR, MISSING, Cell
-from app.formats.group_tables import Layout, Row
+from app.formats.group_cells import COORDINATOR, Cell
+from app.formats.group_forms import Section, TableForm, read, write
 
 Others: TypeAlias = tuple[tuple[str, str], ...]
-Record = TypeVar("Record")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +33,12 @@ class PartitionOffsets:
 
     topic: str | None
     partition: int | None
-    current_offset: int | None
-    log_end_offset: int | None
-    lag: int | None
-    consumer_id: str | None
-    host: str | None
-    client_id: str | None
+    current_offset: int | None = None
+    log_end_offset: int | None = None
+    lag: int | None = None
+    consumer_id: str | None = None
+    host: str | None = None
+    client_id: str | None = None
     group: str | None = None
     leader_epoch: int | None = None
     others: Others = ()
@@ -53,7 +50,7 @@ class GroupMember:
 
     Parameters
     ----------
-    partitions : how many it reads.
+    partitions : how many it reads; None if the tool does not print it, as for share groups up to 4.1.
     assignment : which; topics and numbers as printed, in the order of strings. None without `--verbose`.
     current_epoch, target_epoch, target_assignment : of the consumer protocol of KIP-848; else None or empty.
     """
@@ -61,7 +58,7 @@ class GroupMember:
     consumer_id: str
     host: str
     client_id: str
-    partitions: int
+    partitions: int | None = None
     group: str | None = None
     group_instance_id: str | None = None
     assignment: tuple[TopicPartitions, ...] | None = None
@@ -91,34 +88,6 @@ class GroupState:
         return int(match["id"]) if match else None
 
 
-@dataclass(frozen=True, slots=True)
-class Section(Generic[Record]):
-    """A group's table.
-
-    Parameters
-    ----------
-    layout : the columns as printed; None for those of Kafka 4.0.
-    lines : the line of each row, from 1; empty if it was not read.
-    """
-
-    rows: tuple[Record, ...]
-    layout: Layout | None = None
-    lines: tuple[int, ...] = field(default=(), compare=False)
-
-
-class Form(StrEnum):
-    """What a table is about."""
-
-    OFFSETS = "offsets"
-    MEMBERS = "members"
-    STATES = "states"
-
-
-def form_of(line: str) -> Form | None:
-    """Of which form this line is a header, or None."""
-    return next((form for form, of in _FORMS.items() if group_tables.is_header(line, of.required)), None)
-
-
 def read_offsets(text: str) -> tuple[Section[PartitionOffsets], ...]:
     """Read `--describe`, a section a group; an empty text has none.
 
@@ -127,84 +96,32 @@ def read_offsets(text: str) -> tuple[Section[PartitionOffsets], ...]:
     MalformedText
         A line is neither header nor row, a column is missing, a row is cut off, a number is none.
     """
-    return _read(text, _OFFSETS)
+    return read(text, OFFSETS)
 
 
 def write_offsets(sections: Iterable[Section[PartitionOffsets]]) -> str:
     """Print the sections as the tool does; what was read comes back verbatim, but for prose and log lines."""
-    return _write(sections, _OFFSETS)
+    return write(sections, OFFSETS)
 
 
 def read_members(text: str) -> tuple[Section[GroupMember], ...]:
     """Read `--describe --members`, with or without `--verbose`. Raises MalformedText like `read_offsets`."""
-    return _read(text, _MEMBERS)
+    return read(text, MEMBERS)
 
 
 def write_members(sections: Iterable[Section[GroupMember]]) -> str:
     """Print the sections as the tool does; what was read comes back verbatim, but for prose and log lines."""
-    return _write(sections, _MEMBERS)
+    return write(sections, MEMBERS)
 
 
 def read_states(text: str) -> tuple[Section[GroupState], ...]:
     """Read `--describe --state`, with or without `--verbose`. Raises MalformedText like `read_offsets`."""
-    return _read(text, _STATES)
+    return read(text, STATES)
 
 
 def write_states(sections: Iterable[Section[GroupState]]) -> str:
     """Print the sections as the tool does; what was read comes back verbatim, but for prose and log lines."""
-    return _write(sections, _STATES)
-
-
-@dataclass(frozen=True, slots=True)
-class _Form(Generic[Record]):
-    """One of the three forms: its record, its columns, those that a header must have, and Kafka 4.0's widths."""
-
-    record: Callable[..., Record]
-    cells: Mapping[str, Cell]
-    required: tuple[str, ...]
-    widths: Callable[[Sequence[Record]], Mapping[str, int]]
-    growing: tuple[str, ...]
-
-
-def _read(text: str, form: _Form[Record]) -> tuple[Section[Record], ...]:
-    tables = group_tables.read(text, required=form.required)
-    return tuple(
-        [
-            Section(tuple([_record(row, form) for row in rows]), layout, tuple([row.line for row in rows]))
-            for layout, rows in [(table.layout, table.rows) for table in tables]
-        ]
-    )
-
-
-def _record(row: Row, form: _Form[Record]) -> Record:
-    fields: dict[str, object] = {}
-    others: list[tuple[str, str]] = []
-    for column, content in row.cells.items():
-        known = form.cells.get(column)
-        if known is None:
-            others.append((column, content))
-        else:
-            fields[known.field] = known.read(content, row.line, column)
-    return form.record(**fields, others=tuple(others))
-
-
-def _write(sections: Iterable[Section[Record]], form: _Form[Record]) -> str:
-    tables = []
-    for section in sections:
-        layout = section.layout
-        names = form.widths(section.rows) if layout is None else {column.name: 0 for column in layout}
-        rows = [_cells(record, form, names) for record in section.rows]
-        tables.append((group_tables.fitting(names, rows, growing=form.growing) if layout is None else layout, rows))
-    return group_tables.write(tables)
-
-
-def _cells(record: Record, form: _Form[Record], columns: Iterable[str]) -> dict[str, str]:
-    others: dict[str, str] = dict(getattr(record, "others", ()))
-    cells = {}
-    for column in columns:
-        known = form.cells.get(column)
-        cells[column] = others.get(column, MISSING) if known is None else known.print(getattr(record, known.field))
-    return cells
+    return write(sections, STATES)
 
 
 # -- forms --------------------------------------------------------------------------------------------------------
@@ -234,7 +151,7 @@ def _widths_of_states(rows: Sequence[GroupState]) -> Mapping[str, int]:
 
 
 _GROUP = Cell("group", cell.text)
-_OFFSETS = _Form(
+OFFSETS = TableForm(
     record=PartitionOffsets,
     cells=MappingProxyType(
         {
@@ -254,7 +171,7 @@ _OFFSETS = _Form(
     widths=_widths_of_offsets,
     growing=("GROUP", "TOPIC", "CONSUMER-ID", "HOST"),
 )
-_MEMBERS = _Form(
+MEMBERS = TableForm(
     record=GroupMember,
     cells=MappingProxyType(
         {
@@ -283,7 +200,7 @@ _MEMBERS = _Form(
         "TARGET-ASSIGNMENT",
     ),
 )
-_STATES = _Form(
+STATES = TableForm(
     record=GroupState,
     cells=MappingProxyType(
         {
@@ -299,7 +216,4 @@ _STATES = _Form(
     required=("COORDINATOR (ID)", "ASSIGNMENT-STRATEGY", "STATE", "#MEMBERS"),
     widths=_widths_of_states,
     growing=("GROUP", "COORDINATOR (ID)"),
-)
-_FORMS: Mapping[Form, _Form[PartitionOffsets] | _Form[GroupMember] | _Form[GroupState]] = MappingProxyType(
-    {Form.OFFSETS: _OFFSETS, Form.MEMBERS: _MEMBERS, Form.STATES: _STATES}
 )

@@ -1,4 +1,4 @@
-"""The cells of `kafka-consumer-groups` tables: how each kind is read from what is printed, and printed from it."""
+"""The cells of the tables of groups: how each kind is read from what is printed, and printed from it."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -80,6 +80,27 @@ def assignment(cell: str, line: int, column: str) -> tuple[TopicPartitions, ...]
             raise rejection(line, expected=expected, actual=shown(part))
         assigned.append(TopicPartitions(topic, partitions))
     return tuple(assigned)
+
+
+def share_assignment(cell: str, line: int, column: str) -> tuple[TopicPartitions, ...]:
+    """`orders:0,1;payments:2`, or nothing; in early 4.0 `orders:0,orders:1,payments:2`."""
+    by_topic: dict[str, list[int]] = {}
+    for part in cell.split(";") if cell else ():
+        topic = ""
+        for item in part.split(","):
+            name, colon, number = item.rpartition(":")
+            topic = name if colon else topic
+            partition = whole_number(number)
+            if partition is None or not is_topic_name(topic):
+                expected = f"`orders:0,1;payments:2` under {column}"
+                raise rejection(line, expected=expected, actual=shown(item))
+            by_topic.setdefault(topic, []).append(partition)
+    return tuple([TopicPartitions(topic, tuple(partitions)) for topic, partitions in by_topic.items()])
+
+
+def printed_share_assignment(value: Sequence[TopicPartitions] | None) -> str:
+    """`orders:0,1;payments:2`, or nothing."""
+    return ";".join([f"{topic}:{','.join(map(str, ids))}" for topic, ids in value or ()])
 
 
 def printed(value: object) -> str:

@@ -1,4 +1,5 @@
-"""Tables as `kafka-consumer-groups` prints them: a header of column names, then rows, padded with blanks; one a group.
+"""Tables as the tools of consumer, share and Streams groups print them: a header of column names, then rows, padded
+with blanks; one a group.
 
     ⏎
     GROUP           TOPIC           PARTITION  CURRENT-OFFSET  …
@@ -19,11 +20,15 @@ from app.formats.lines import numbered, rejection, shown
 
 _NAME = re.compile(r"COORDINATOR \(ID\)|\S+")
 _WORD = re.compile(r"\S+")
-_PROSE = re.compile(r"Consumer group '.*' (?:has no active members|is rebalancing)\.\s*$|Note: ")
+_PROSE = re.compile(
+    r"(?:Consumer|Share|Error: Streams) group '.*' "
+    r"(?:has no active members|is rebalancing|has no offset information)\.\s*$"
+    r"|Note: "
+)
 _CELL = re.compile(r"\S*:-?[0-9]+ +\([^()\s]*\)(?!\S)|\S+")
 # A group without members has no assignment strategy, and the tool prints just that.
-_MAY_BE_EMPTY = frozenset({"GROUP-INSTANCE-ID", "CLIENT-ID", "ASSIGNMENT-STRATEGY"})
-_MAY_HOLD_BLANKS = frozenset({"ASSIGNMENT", "CURRENT-ASSIGNMENT", "TARGET-ASSIGNMENT"})
+MAY_BE_EMPTY = frozenset({"GROUP-INSTANCE-ID", "CLIENT-ID", "ASSIGNMENT-STRATEGY"})
+_MAY_HOLD_BLANKS = frozenset({"ASSIGNMENT", "ASSIGNMENTS", "CURRENT-ASSIGNMENT", "TARGET-ASSIGNMENT"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +58,13 @@ class Table:
     rows: tuple[Row, ...]
 
 
-def read(text: str, *, required: Sequence[str]) -> tuple[Table, ...]:
+def read(text: str, *, required: Sequence[str], may_be_empty: frozenset[str] = MAY_BE_EMPTY) -> tuple[Table, ...]:
     """Cut a text into tables and their cells.
 
     Parameters
     ----------
     required : names that every header has; by the first and the last one a header is known.
+    may_be_empty : the columns whose cells may be empty.
 
     Raises
     ------
@@ -72,7 +78,7 @@ def read(text: str, *, required: Sequence[str]) -> tuple[Table, ...]:
         elif tables:
             if not is_prose(content):
                 layout, rows = tables[-1]
-                rows.append(Row(line, _cells(line, content, layout)))
+                rows.append(Row(line, _cells(line, content, layout, may_be_empty)))
         elif not is_prose(content):
             raise rejection(line, expected=f"a header ({', '.join(required)})", actual=shown(content))
     return tuple([Table(layout, tuple(rows)) for layout, rows in tables])
@@ -92,12 +98,12 @@ def is_prose(content: str) -> bool:
     return _PROSE.match(content) is not None
 
 
-def write(tables: Iterable[tuple[Layout, Iterable[Mapping[str, str]]]]) -> str:
-    """Print tables as the tool does: each after an empty line."""
+def write(tables: Iterable[tuple[Layout, Iterable[Mapping[str, str]]]], *, after_blank_line: bool = True) -> str:
+    """Print tables as the tool does: each after an empty line, but those of Streams groups."""
     lines: list[str] = []
     for layout, rows in tables:
         header = {column.name: column.name for column in layout}
-        lines.append("")
+        lines += [""] if after_blank_line else []
         padded = [[cells[column.name].ljust(column.width) for column in layout] for cells in (header, *rows)]
         lines += [" ".join(cells) for cells in padded]
     return "".join([line + "\n" for line in lines])
@@ -129,15 +135,15 @@ def _layout(line: int, content: str, required: Sequence[str]) -> Layout:
     return tuple([Column(name, width) for name, width in zip(names, [*widths, last], strict=True)])
 
 
-def _cells(line: int, content: str, layout: Layout) -> Mapping[str, str]:
-    cells = _cut_by_header(content, layout) or _cut_at_blanks(content, layout)
+def _cells(line: int, content: str, layout: Layout, may_be_empty: frozenset[str]) -> Mapping[str, str]:
+    cells = _cut_by_header(content, layout, may_be_empty) or _cut_at_blanks(content, layout)
     if cells is None:
         expected = f"{len(layout)} cells ({', '.join([column.name for column in layout])})"
         raise rejection(line, expected=expected, actual=shown(content))
     return cells
 
 
-def _cut_by_header(content: str, layout: Layout) -> dict[str, str] | None:
+def _cut_by_header(content: str, layout: Layout, may_be_empty: frozenset[str]) -> dict[str, str] | None:
     """The cells at the offsets of their names; None if a cell is not there."""
     cells: dict[str, str] = {}
     start = 0
@@ -146,7 +152,7 @@ def _cut_by_header(content: str, layout: Layout) -> dict[str, str] | None:
         end = len(content) if is_last else start + column.width
         cell = content[start:end].rstrip(" ")
         reaches = len(content) >= start
-        if not reaches or cell.startswith(" ") or not (cell or column.name in _MAY_BE_EMPTY):
+        if not reaches or cell.startswith(" ") or not (cell or column.name in may_be_empty):
             return None
         if not is_last and content[end : end + 1] not in ("", " "):
             return None

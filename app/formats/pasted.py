@@ -6,7 +6,8 @@ A line that only one tool prints says whose lines follow:
     host:9092 (id: 101 rack: use1-az1) -> (               kafka-broker-api-versions, kafka-cluster api-versions
     ID         HOST      PORT       RACK       …          kafka-cluster list-endpoints
     Querying brokers for log directories information      kafka-log-dirs --describe; likewise its JSON alone
-    GROUP           TOPIC           PARTITION  …          kafka-consumer-groups --describe, in each of its forms
+    GROUP           TOPIC           PARTITION  …          kafka-consumer-groups --describe, in each of its forms;
+                                                          kafka-share-groups and kafka-streams-groups likewise
     {"billing": {…                                        an admin client's description of groups
 
 Command lines that were copied along (`$ bin/kafka-topics.sh --describe …`) say so, too, and belong to no text.
@@ -15,7 +16,7 @@ Command lines that were copied along (`$ bin/kafka-topics.sh --describe …`) sa
 import re
 from dataclasses import dataclass
 
-from app.formats import cluster_endpoints, consumer_groups, described_groups, group_tables
+from app.formats import cluster_endpoints, described_groups, group_headers, group_tables
 from app.formats.lines import rejection, shown
 from app.formats.split_text import Mark, split, starts_document
 
@@ -26,7 +27,7 @@ _MARKS = {
     _LOG_DIRS: re.compile(r"Querying brokers for log dir|Received log directory"),
 }
 _COMMAND = re.compile(
-    r"(?:.*[\s/\\$#>])?kafka-(?P<tool>topics|broker-api-versions|cluster|log-dirs|consumer-groups)"
+    r"(?:.*[\s/\\$#>])?kafka-(?P<tool>topics|broker-api-versions|cluster|log-dirs|(?:consumer|share|streams)-groups)"
     r"(?:\.sh|\.bat)?(?:\s|$)"
 )
 _TOOLS = {
@@ -35,6 +36,8 @@ _TOOLS = {
     "cluster": _BROKERS,
     "log-dirs": _LOG_DIRS,
     "consumer-groups": _GROUPS,
+    "share-groups": _GROUPS,
+    "streams-groups": _GROUPS,
 }
 _EXPECTED = (
     "what kafka-topics --describe, kafka-broker-api-versions, kafka-log-dirs --describe or "
@@ -75,7 +78,7 @@ def read(text: str) -> Pasted:
 
 
 def _owner(content: str) -> str | None:
-    if consumer_groups.form_of(content) is not None or group_tables.is_prose(content):
+    if group_headers.table_of(content) is not None or group_tables.is_prose(content):
         return _GROUPS
     if starts_document(content):
         return _LOG_DIRS

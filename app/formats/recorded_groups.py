@@ -1,4 +1,4 @@
-"""Consumer groups out of the texts that describe them, joined by group id and member id.
+"""Groups out of the texts that describe them, joined by group id and member id.
 
 The members of a group are those of the text with most of its members: the coordinator's own answer, else the table of
 members, else the offsets. The others add what they know of the same members. Texts that were not taken at the same
@@ -10,14 +10,16 @@ from dataclasses import dataclass, field, fields, replace
 from typing import TypeAlias, TypeVar
 
 from app.core.groups.model import Owned
-from app.core.recorded import RecordedGroup, RecordedMember, RecordedOffset, TopicPartitions
-from app.formats.consumer_groups import GroupMember, GroupState, PartitionOffsets, Section
+from app.core.recorded import GroupType, RecordedGroup, RecordedMember, RecordedOffset, TopicPartitions
+from app.formats.consumer_groups import GroupMember, GroupState, PartitionOffsets
 from app.formats.described_groups import DescribedGroup, DescribedMember
 from app.formats.generated_bytes import grouped
+from app.formats.group_forms import Section
 from app.formats.group_texts import GroupTexts
 from app.formats.lines import rejection, shown
+from app.formats.streams_groups import StreamsMember
 
-Row = TypeVar("Row", PartitionOffsets, GroupMember, GroupState)
+Row = TypeVar("Row", PartitionOffsets, GroupMember, GroupState, StreamsMember)
 _Members: TypeAlias = Mapping[str, RecordedMember]
 
 
@@ -62,8 +64,12 @@ def join(texts: GroupTexts) -> JoinedGroups:
         of.setdefault(name, _Sources()).state = state
     for name, member in _rows(texts.members, lambda row: f"member {shown(row.consumer_id)}"):
         of.setdefault(name, _Sources()).listed.append(member)
+    for name, task_member in _rows(texts.streams_members, lambda row: f"member {shown(row.member_id)}"):
+        of.setdefault(name, _Sources()).streams.append(task_member)
     for name, row in _rows(texts.offsets, _partition_name):
         of.setdefault(name, _Sources()).rows.append(row)
+    for name, group_type in texts.types.items():
+        of[name].type = group_type
     groups: list[RecordedGroup] = []
     disagreements: list[Disagreement] = []
     for name in sorted(of):
@@ -80,12 +86,28 @@ class _Sources:
     described: DescribedGroup | None = None
     state: GroupState | None = None
     listed: list[GroupMember] = field(default_factory=list)
+    streams: list[StreamsMember] = field(default_factory=list)
     rows: list[PartitionOffsets] = field(default_factory=list)
+    type: GroupType | None = None
+
+    @property
+    def epochs(self) -> tuple[int | None, int | None, int | None]:
+        """The epochs of the group, of its target assignment and of its topology; None for each that is in no text."""
+        of_group = self.state.group_epoch if self.state else None
+        of_target = self.state.target_assignment_epoch if self.state else None
+        for row in self.streams[:1]:
+            of_target = row.target_assignment_epoch if of_target is None else of_target
+        return of_group, of_target, self.streams[0].topology_epoch if self.streams else None
+
+    def has_epochs(self) -> bool:
+        """Whether an epoch of KIP-848 is in a text, which a classic group does not have."""
+        return self.epochs[0] is not None or any(member.current_epoch is not None for member in self.listed)
 
     def members(self) -> Sequence[_Members]:
         """The members by id that each text names, the one that counts first."""
         records = [_described(self.described)] if self.described is not None else []
         records += [_listed(self.listed)] if self.listed else []
+        records += [_with_tasks(self.streams)] if self.streams else []
         return [*records, _reading(self.rows)]
 
 
@@ -122,6 +144,7 @@ def _group(group_id: str, of: _Sources, members: Sequence[_Members]) -> Recorded
         for row in of.rows
         if row.topic is not None and row.partition is not None
     ]
+    group_epoch, assignment_epoch, topology_epoch = of.epochs
     return RecordedGroup(
         group_id=group_id,
         state=state,
@@ -129,6 +152,10 @@ def _group(group_id: str, of: _Sources, members: Sequence[_Members]) -> Recorded
         assignor=assignor or None,
         members=tuple([_merged([member, *_each(others, member_id)]) for member_id, member in counts.items()]),
         offsets=tuple(sorted(offsets, key=lambda offset: (offset.topic, offset.partition))),
+        type=of.type or ("consumer" if of.has_epochs() else None),
+        group_epoch=group_epoch,
+        assignment_epoch=assignment_epoch,
+        topology_epoch=topology_epoch,
     )
 
 
@@ -173,8 +200,30 @@ def _listed(rows: Iterable[GroupMember]) -> dict[str, RecordedMember]:
             client_id=row.client_id,
             host=row.host,
             group_instance_id=row.group_instance_id,
-            # Without --verbose the table only counts the partitions, and none are no riddle.
-            assigned=_ascending(row.assignment) if row.assignment is not None else None if row.partitions else (),
+            assigned=_assigned(row),
+            member_epoch=row.current_epoch,
+            target=_ascending(row.target_assignment or ()) if row.target_epoch is not None else None,
+        )
+        for row in rows
+    }
+
+
+def _assigned(row: GroupMember) -> tuple[TopicPartitions, ...] | None:
+    """The partitions of a member; None if the table only counts them, as without `--verbose`."""
+    if not row.partitions and not row.assignment:
+        return ()
+    return _ascending(row.assignment) if row.assignment else None
+
+
+def _with_tasks(rows: Iterable[StreamsMember]) -> dict[str, RecordedMember]:
+    return {
+        row.member_id: RecordedMember(
+            member_id=row.member_id,
+            client_id=row.client_id,
+            member_epoch=row.member_epoch,
+            process_id=row.process_id,
+            tasks=row.tasks.current,
+            target_tasks=row.tasks.target if row.is_verbose else None,
         )
         for row in rows
     }

@@ -1,11 +1,12 @@
-"""Recorded consumer groups as the snapshot's canonical JSON writes them.
+"""Recorded groups as the snapshot's canonical JSON writes them.
 
     {"assignor":"range","group_id":"billing","members":[{"assigned_partitions":{"orders":[0,1]},"client_id":"b-0",
     "generation_id":4,"member_id":"b-0-35ee","owned_partitions":{"orders":[0]},"rack_id":"use1-az1",
     "topics":["orders"],"user_data":"AAAABA=="}],"offsets":[{"current_offset":7,"lag":2,"log_end_offset":9,
     "member_id":"b-0-35ee","partition":0,"topic":"orders"}],"state":"Stable"}
 
-Missing data are left out. Members are in listed order, offsets by topic and partition. Keys are
+Groups of the new protocols also have their `type` and epochs, and members of Streams groups `process_id`, `tasks` and
+`target_tasks`. Missing data are left out. Members are in listed order, offsets by topic and partition. Keys are
 sorted, but for the topics of a member's partitions: an assignor may truncate them.
 """
 
@@ -16,7 +17,7 @@ from typing import Any
 
 import orjson
 
-from app.core.recorded import RecordedGroup, RecordedMember, RecordedOffset, TopicPartitions
+from app.core.recorded import RecordedGroup, RecordedMember, RecordedOffset, RecordedTasks, TopicPartitions
 
 
 def group_members(group: RecordedGroup) -> dict[str, object]:
@@ -26,7 +27,14 @@ def group_members(group: RecordedGroup) -> dict[str, object]:
         "members": [_member_members(member) for member in group.members],
         "offsets": [_offset_members(one) for one in sorted(group.offsets, key=attrgetter("topic", "partition"))],
     }
-    return members | _said(state=group.state, assignor=group.assignor)
+    return members | _said(
+        state=group.state,
+        assignor=group.assignor,
+        type=group.type,
+        group_epoch=group.group_epoch,
+        assignment_epoch=group.assignment_epoch,
+        topology_epoch=group.topology_epoch,
+    )
 
 
 def group(members: dict[str, Any]) -> RecordedGroup:
@@ -37,6 +45,10 @@ def group(members: dict[str, Any]) -> RecordedGroup:
         assignor=members.get("assignor"),
         members=tuple([_member(member) for member in members["members"]]),
         offsets=tuple([RecordedOffset(**one) for one in members["offsets"]]),
+        type=members.get("type"),
+        group_epoch=members.get("group_epoch"),
+        assignment_epoch=members.get("assignment_epoch"),
+        topology_epoch=members.get("topology_epoch"),
     )
 
 
@@ -52,6 +64,11 @@ def _member_members(member: RecordedMember) -> dict[str, object]:
         generation_id=member.generation_id,
         user_data=None if member.user_data is None else b64encode(member.user_data).decode(),
         assigned_partitions=_by_topic(member.assigned),
+        member_epoch=member.member_epoch,
+        target_partitions=_by_topic(member.target),
+        process_id=member.process_id,
+        tasks=member.tasks,
+        target_tasks=member.target_tasks,
     )
 
 
@@ -88,7 +105,16 @@ def _member(members: dict[str, Any]) -> RecordedMember:
         generation_id=members.get("generation_id"),
         user_data=None if user_data is None else b64decode(user_data),
         assigned=_listed(members.get("assigned_partitions")),
+        member_epoch=members.get("member_epoch"),
+        target=_listed(members.get("target_partitions")),
+        process_id=members.get("process_id"),
+        tasks=_tasks(members.get("tasks")),
+        target_tasks=_tasks(members.get("target_tasks")),
     )
+
+
+def _tasks(members: dict[str, list[str]] | None) -> RecordedTasks | None:
+    return None if members is None else RecordedTasks(**{kind: tuple(tasks) for kind, tasks in members.items()})
 
 
 def _listed(by_topic: dict[str, list[int]] | None) -> tuple[TopicPartitions, ...] | None:

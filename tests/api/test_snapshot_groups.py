@@ -270,3 +270,49 @@ def test_snapshots_from_before_groups_are_listed_with_none(scratch: Database, se
     (listed,) = client.get("/v1/snapshots", params={"cluster": "old"}).json()["items"]
     assert listed["groups"] == 0
     assert client.get(f"/v1/snapshots/{kept['id']}").json()["groups"] == 0
+
+
+def _sample(name: str) -> str:
+    return (SAMPLES / f"kafka-{name}.txt").read_text(encoding="utf-8")
+
+
+class TestGroupsOfTheNewProtocols:
+    """Share groups (KIP-932), Streams groups (KIP-1071) and consumer groups with epochs (KIP-848)."""
+
+    def test_they_are_recorded_with_their_type_and_read_back_from_json(self, client: httpx.Client) -> None:
+        texts = [_sample(f"{name}-verbose") for name in ("share-groups-members", "streams-groups-members")]
+        headers = {"content-type": "text/plain"}
+        posted = client.post("/v1/snapshots?cluster=new", content="".join(texts), headers=headers)
+        assert posted.status_code == 201, posted.text
+        assert posted.json()["warnings"] == []
+        document = client.get(posted.headers["location"]).json()["document"]
+        assert [(group["group_id"], group["type"]) for group in document["groups"]] == [
+            ("alerts", "share"),
+            ("enrichment", "streams"),
+        ]
+        assert document["groups"][1]["members"][1]["target_tasks"] == {
+            "active": ["0_2"],
+            "standby": [],
+            "warmup": ["1_1"],
+        }
+        again = client.post("/v1/snapshots", json=document)
+        assert again.json()["content_hash"] == posted.json()["content_hash"]
+
+    def test_a_group_plan_takes_the_coordinators_assignor(self, client: httpx.Client) -> None:
+        """`range` of a group with epochs is the server's, a share group has `simple`, a Streams group has tasks."""
+        members = (
+            "\nGROUP CONSUMER-ID HOST CLIENT-ID #PARTITIONS CURRENT-EPOCH CURRENT-ASSIGNMENT TARGET-EPOCH "
+            "TARGET-ASSIGNMENT\nserver c-1 /10.0.0.1 c 2 5 orders:0,1 5 orders:0,1\n"
+        )
+        state = "\nGROUP COORDINATOR (ID) ASSIGNMENT-STRATEGY STATE #MEMBERS\nserver k:9092 (1) range Stable 1\n"
+        texts = [_sample("topics-describe"), members, state]
+        texts += [_sample(f"{name}-verbose") for name in ("share-groups-members", "streams-groups-members")]
+        headers = {"content-type": "text/plain"}
+        snapshot = client.post("/v1/snapshots?cluster=new", content="\n".join(texts), headers=headers).json()["id"]
+
+        def plan(group: str) -> httpx.Response:
+            return client.post("/v1/plans/group", json={"snapshot_id": snapshot, "group": group})
+
+        assert plan("server").json()["assignor"] == "server-range"
+        assert plan("alerts").json()["assignor"] == "simple"
+        only_error(problem(plan("enrichment"), 422, "conflicting_fields"), "/group")

@@ -14,7 +14,6 @@ from app.formats.consumer_groups import (
     GroupMember,
     GroupState,
     PartitionOffsets,
-    Section,
     read_members,
     read_offsets,
     read_states,
@@ -23,6 +22,7 @@ from app.formats.consumer_groups import (
     write_states,
 )
 from app.formats.consumer_protocol import Subscription, write_subscription
+from app.formats.group_forms import Section
 from tests.formats.strategies import broken, line_texts, reads_or_rejects, rejected, sample, topic_names
 from tests.premises import reaches
 from tests.profiles import examples

@@ -15,12 +15,12 @@ from app.formats.consumer_groups import (
     GroupMember,
     GroupState,
     PartitionOffsets,
-    Section,
     write_members,
     write_offsets,
     write_states,
 )
 from app.formats.consumer_protocol import Assignment, Subscription, write_assignment, write_subscription
+from app.formats.group_forms import Section
 from app.formats.group_texts import read
 from app.formats.recorded_groups import Disagreement, FromTheFuture, JoinedGroups
 from tests.formats.strategies import broken, reads_or_rejects, rejected, sample

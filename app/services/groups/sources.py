@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 import numpy as np
 
@@ -20,7 +21,7 @@ from app.core.groups.model import Assign, GroupMetadata, TopicMetadata
 from app.core.groups.optimum.by_load import LARGEST_SUM
 from app.core.groups.registry import ASSIGNORS, Assignor
 from app.core.model import Broker, Cluster, Int32s, Topic, padded
-from app.core.recorded import RecordedGroup
+from app.core.recorded import GroupType, RecordedGroup
 from app.errors import FieldPath
 from app.errors.requests import ConflictingFields, DuplicateTopic, LimitExceeded
 from app.services.cautions import Caution
@@ -88,6 +89,7 @@ def source_of(request: GroupRequest, cluster: Cluster | None) -> GroupSource:
     cautions = _fenced((request.brokers or ()) if cluster is None else cluster.brokers)
     recorded = None if request.group is None or cluster is None else recorded_group(cluster, request.group)
     if recorded is not None:
+        _require_partitions(recorded)
         listed = [recorded_member(member) for member in recorded.members]
         cautions += missing_from(recorded)
     else:
@@ -106,9 +108,24 @@ def source_of(request: GroupRequest, cluster: Cluster | None) -> GroupSource:
     return source
 
 
+def _require_partitions(recorded: RecordedGroup) -> None:
+    if recorded.type == "streams":
+        detail = f"{recorded.group_id} is a Streams group: its members have tasks, which /v1/plans/streams assigns"
+        raise ConflictingFields(detail, path=("group",), value=recorded.group_id)
+
+
+_OWN_ASSIGNORS: Mapping[GroupType, Mapping[str | None, str]] = MappingProxyType(
+    {"consumer": {None: "uniform", "range": "server-range"}, "share": {None: "simple"}}
+)
+"""By the type of a group and the name that the coordinator has for its assignor: the name here, if it is another."""
+
+
 def _own_assignor(recorded: RecordedGroup | None) -> Assignor:
     """The assignor that a recorded group has. An empty group has none, and is taken to start with Kafka's default."""
-    name = (None if recorded is None else recorded.assignor) or "range"
+    own = None if recorded is None else recorded.assignor
+    if recorded is not None and recorded.type is not None:
+        own = _OWN_ASSIGNORS[recorded.type].get(own, own)
+    name = own or "range"
     if name not in ASSIGNORS:
         detail = f"the group's assignor is {name}, which is not known; name one of {', '.join(ASSIGNORS)}"
         raise ConflictingFields(detail, path=("assignor",), value=name)

@@ -89,7 +89,10 @@ def _of_members(cluster: Cluster) -> Iterator[Caution]:
         return
     groups = []
     for group in cluster.groups:
-        without = [member for member in group.members if not member.rack_id]
+        # Racks are unknown to the tools of Streams and share groups, and the coordinator ignores them there.
+        without = (
+            [] if group.type in ("share", "streams") else [member for member in group.members if not member.rack_id]
+        )
         if without:
             unsaid = sum(member.topics is None for member in without)
             sentence = f"{len(without)} of {len(group.members)} members of group {shown(group.group_id)}"
