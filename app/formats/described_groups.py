@@ -1,4 +1,4 @@
-"""Groups as a client's admin call describes them, decoded to JSON: each member with its metadata.
+r"""Groups as a client's admin call describes them, decoded to JSON: each member with its metadata.
 
     {"billing": {"group_id": "billing", "group_state": "Stable", "protocol_type": "consumer", "protocol_data": "range",
       "members": [{"member_id": "billing-0-ceff…", "group_instance_id": null, "client_id": "billing-0",
@@ -9,7 +9,9 @@
       "authorized_operations": ["READ"], "error": null}}
 
 `member_metadata` and `member_assignment` may also be the raw bytes in base64, as the coordinator answers them.
-Other keys are passed over: clients print more or less around these.
+kafka-python writes bytes (`user_data`, and metadata that it cannot decode) as text instead: UTF-8 in which other bytes
+are `\xff`. A group whose `error` is not null has no members: of one of KIP-848, KIP-932 or KIP-1071 the coordinator
+says that it is not a classic group. Other keys are ignored: clients print more or less around these.
 Source: the DescribeGroups response of the Kafka protocol, versions 0 to 5; `kafka-python`'s naming.
 """
 
@@ -31,6 +33,7 @@ from app.formats.lines import shown
 _GROUP = ("group_state", "protocol_data", "members")
 _MEMBER = ("member_id", "client_id", "client_host", "member_metadata", "member_assignment")
 _START = re.compile(r'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\{')
+_ESCAPED_BYTE = re.compile(r"\\x([0-9a-f]{2})")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 Decoded = TypeVar("Decoded")
 
@@ -49,12 +52,19 @@ class DescribedMember:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DescribedGroup:
-    """A group; `protocol` is the assignor's name, empty if there are no members."""
+    """A group.
+
+    Parameters
+    ----------
+    protocol : the assignor's name, empty if there are no members.
+    error : the reason, if the coordinator did not describe the group; then nothing else is known of it.
+    """
 
     group_id: str
     state: str
     protocol: str
     members: tuple[DescribedMember, ...]
+    error: str | None = None
 
     def assignor_members(self) -> tuple[Member, ...]:
         """The members as an assignor sees them, in listed order; those without subscription are left out."""
@@ -89,6 +99,9 @@ def starts_at(text: str, offset: int) -> bool:
 def _group(document: Document, name: str, value: object) -> DescribedGroup:
     path: FieldPath = (name,)
     _text(document, name, path)
+    error = document.mapping(value, path).get("error")
+    if error is not None and (reason := document.string(error, (*path, "error"))):
+        return DescribedGroup(name, "", "", (), reason)
     values = _required(document, value, path, _GROUP)
     listed = document.array(values["members"], (*path, "members"))
     members = tuple([_member(document, member, (*path, "members", i)) for i, member in enumerate(listed)])
@@ -175,14 +188,21 @@ def _owned(document: Document, value: object, path: FieldPath) -> tuple[Owned, .
 
 
 def _optional_bytes(document: Document, value: object, path: FieldPath) -> bytes | None:
-    return None if value is None else _bytes(document, _text(document, value, path), path)
+    return None if value is None else _bytes(document, document.string(value, path), path)
 
 
 def _bytes(document: Document, text: str, path: FieldPath) -> bytes:
+    """Bytes in base64, or as kafka-python writes them: those of the consumer protocol have control characters."""
     try:
         return b64decode(text, validate=True)
     except ValueError:
-        raise document.reject(path, expected="bytes in base64", actual="another text") from None
+        if not _CONTROL.search(text):
+            raise document.reject(path, expected="bytes in base64", actual="another text") from None
+    try:
+        parts = _ESCAPED_BYTE.split(text)
+        return b"".join([bytes.fromhex(part) if i % 2 else part.encode() for i, part in enumerate(parts)])
+    except UnicodeEncodeError:
+        raise document.reject(path, expected="bytes as text in UTF-8", actual="a surrogate") from None
 
 
 def _text(document: Document, value: object, path: FieldPath) -> str:

@@ -43,11 +43,18 @@ class Disagreement:
 
 @dataclass(frozen=True, slots=True)
 class JoinedGroups:
-    """The groups by group id, and what a caller should know of how they were read."""
+    """The groups by group id, and what a caller should know of how they were read.
+
+    Parameters
+    ----------
+    undescribed : the groups for which an admin client's description has an error, which says why, and no members. They
+        are among the groups only if a table has them.
+    """
 
     groups: tuple[RecordedGroup, ...] = ()
     from_the_future: tuple[FromTheFuture, ...] = ()
     disagreements: tuple[Disagreement, ...] = ()
+    undescribed: tuple[Disagreement, ...] = ()
 
 
 def join(texts: GroupTexts) -> JoinedGroups:
@@ -59,7 +66,7 @@ def join(texts: GroupTexts) -> JoinedGroups:
         A table does not name its group, as before Kafka 2.4, or has a state, a member or a partition of it twice;
         names the line.
     """
-    of: dict[str, _Sources] = {group.group_id: _Sources(group) for group in texts.described}
+    of: dict[str, _Sources] = {group.group_id: _Sources(group) for group in texts.described if group.error is None}
     for name, state in _rows(texts.states, lambda _: "the state"):
         of.setdefault(name, _Sources()).state = state
     for name, member in _rows(texts.members, lambda row: f"member {shown(row.consumer_id)}"):
@@ -76,7 +83,10 @@ def join(texts: GroupTexts) -> JoinedGroups:
         members = of[name].members()
         groups.append(_group(name, of[name], members))
         disagreements += [Disagreement(name, detail) for detail in _differences(of[name], members)]
-    return JoinedGroups(tuple(groups), tuple(_from_the_future(texts.described)), tuple(disagreements))
+    undescribed = [Disagreement(group.group_id, group.error) for group in texts.described if group.error is not None]
+    return JoinedGroups(
+        tuple(groups), tuple(_from_the_future(texts.described)), tuple(disagreements), tuple(undescribed)
+    )
 
 
 @dataclass(slots=True)

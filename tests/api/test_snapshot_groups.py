@@ -284,7 +284,7 @@ class TestGroupsOfTheNewProtocols:
         headers = {"content-type": "text/plain"}
         posted = client.post("/v1/snapshots?cluster=new", content="".join(texts), headers=headers)
         assert posted.status_code == 201, posted.text
-        assert posted.json()["warnings"] == []
+        assert [warning["code"] for warning in posted.json()["warnings"]] == ["group_topics_missing"]
         document = client.get(posted.headers["location"]).json()["document"]
         assert [(group["group_id"], group["type"]) for group in document["groups"]] == [
             ("alerts", "share"),
@@ -316,3 +316,14 @@ class TestGroupsOfTheNewProtocols:
         assert plan("server").json()["assignor"] == "server-range"
         assert plan("alerts").json()["assignor"] == "simple"
         only_error(problem(plan("enrichment"), 422, "conflicting_fields"), "/group")
+
+    def test_a_group_that_is_not_classic_is_a_warning(self, client: httpx.Client) -> None:
+        """kafka-python describes what it can, and writes the coordinator's error for the others."""
+        document = json.loads((SAMPLES / "describe-groups.json").read_bytes())
+        error = "[Error 69] GroupIdNotFoundError: Group server is not a classic group."
+        document["server"] = {"group_id": "server", "group_state": "Dead", "members": [], "error": error}
+        posted = _form(client, brokers=BROKERS, groups=json.dumps(document).encode())
+        assert posted.json()["groups"] == 2
+        (warning,) = [one for one in posted.json()["warnings"] if one["code"] == "groups_not_described"]
+        assert "not a classic group" in warning["detail"]
+        assert "'server'" in warning["detail"]

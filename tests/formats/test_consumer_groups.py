@@ -298,6 +298,26 @@ def test_broken_captures_are_read_or_refused(
 class TestDescribedGroups:
     """A client's description of groups, as JSON."""
 
+    @given(st.binary(max_size=12).filter(lambda data: b"\\x" not in data))
+    def test_user_data_as_kafka_python_writes_it(self, data: bytes) -> None:
+        """As text: 3.0 decodes bytes with `backslashreplace`; data of sticky assignors begin with a count."""
+        data = b"\x00\x00\x00\x01" + data
+        text = data.decode(errors="backslashreplace")
+        document = json.loads(JSON)
+        members = {"topics": ["t"], "user_data": text, "owned_partitions": [], "generation_id": 4, "rack_id": None}
+        document["billing"]["members"][0]["member_metadata"] = members
+        subscription = described_groups.read(json.dumps(document))[0].members[0].subscription
+        assert subscription is not None
+        assert (subscription.topics, subscription.user_data, subscription.generation_id) == (("t",), data, 4)
+
+    def test_a_group_with_an_error_has_no_members(self) -> None:
+        text = '{"a":{"error":"[Error 69] GroupIdNotFoundError: Group a is not a classic group."},"b":{"error":7}}'
+        assert "b/error: expected a string" in rejected(described_groups.read, text).detail
+        (group,) = described_groups.read(text.replace(',"b":{"error":7}', ""))
+        assert (group.group_id, group.members) == ("a", ())
+        assert group.error is not None
+        assert "not a classic group" in group.error
+
     def test_the_real_groups(self) -> None:
         billing, clickstream = described_groups.read(JSON)
         assert (billing.group_id, billing.state, billing.protocol) == ("billing", "Stable", "range")

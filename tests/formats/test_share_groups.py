@@ -32,13 +32,14 @@ STATE_PLAIN = (
 )
 
 words = line_texts.filter(lambda text: text not in ("", "-"))
+listed_topics = topic_names.filter(lambda name: name != "-")
 counts = st.integers(0, 2**31 - 1)
 offsets = st.none() | st.integers(-(2**63), 2**63 - 1)
 assignments = st.dictionaries(topic_names, st.lists(counts, min_size=1, max_size=3).map(tuple), max_size=3).map(
     lambda by_topic: tuple([TopicPartitions(*item) for item in by_topic.items()])
 )
 offset_rows = st.builds(
-    PartitionOffsets, topic_names, counts, offsets, lag=offsets, group=words, leader_epoch=st.none() | counts
+    PartitionOffsets, listed_topics, counts, offsets, lag=offsets, group=words, leader_epoch=st.none() | counts
 )
 
 

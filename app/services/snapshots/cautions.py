@@ -36,6 +36,11 @@ def of_assembly(assembled: Assembled) -> list[Caution]:
                 "group_texts_disagree", f"the groups' texts are not of one moment; {_some(sentences, between='; ')}"
             )
         )
+    if assembled.joined.undescribed:
+        reasons = [f"group {shown(one.group_id)}: {shown(one.detail)}" for one in assembled.joined.undescribed]
+        cautions.append(
+            Caution("groups_not_described", f"the description of groups has errors; {_some(reasons, between='; ')}")
+        )
     for part in ("subscription", "assignment"):
         newer = [one for one in assembled.joined.from_the_future if one.part == part]
         if newer:
