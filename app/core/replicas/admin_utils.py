@@ -113,15 +113,16 @@ class BrokerWalk:
             else:
                 failed = kernel.fill_rack_aware(rows, self.ids, self.racks, self.n_racks, start, shift, first)
             if failed >= 0:
-                raise self._overflow(first + failed, start)
+                raise self._overflow(first + failed, start, index=int(rows[failed, 0]))
 
         return _repeat(compute, partitions, factor, period)
 
-    def _overflow(self, partition: int, start: int) -> ArithmeticOverflow:
-        exception = "ArrayIndexOutOfBoundsException" if self.racks is None else "IndexOutOfBoundsException"
+    def _overflow(self, partition: int, start: int, *, index: int) -> ArithmeticOverflow:
+        n = len(self.ids)
+        outside = KafkaError("IndexOutOfBoundsException", f"Index {index} out of bounds for length {n}")
         return ArithmeticOverflow(
             f"at partition {partition} and start index {start} a sum passes {INT32_MAX}, where Kafka's own code fails",
-            kafka=KafkaError(exception if len(self.ids) > 1 else "ArithmeticException"),
+            kafka=outside if n > 1 else KafkaError("ArithmeticException"),
             path=("fixed_start_index",),
             value=start,
             partition=partition,

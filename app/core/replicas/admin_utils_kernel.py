@@ -1,6 +1,7 @@
 """The rows of AdminUtils, computed one after another in Java's 32-bit arithmetic.
 
-Both kernels return -1, or the index of the first row at which Kafka's code would fail because an index is negative.
+Both kernels return -1, or the first row at which Kafka's code would fail because an index is negative; column 0 of that
+row is then the index.
 """
 
 import numpy as np
@@ -51,11 +52,13 @@ def fill_rack_unaware(rows: Int32Matrix, brokers: Int32Vector, start: int, shift
             shift = _int32(shift + 1)
         leader = _remainder(_int32(partition + start), n)
         if leader < 0:
+            rows[row, 0] = leader
             return row
         rows[row, 0] = brokers[leader]
         for follower in range(factor - 1):
             position = _remainder(leader + _offset(shift, follower, n), n)
             if position < 0:
+                rows[row, 0] = position
                 return row
             rows[row, follower + 1] = brokers[position]
     return -1
@@ -78,6 +81,7 @@ def fill_rack_aware(
             shift = _int32(shift + 1)
         leader = _remainder(_int32(partition + start), n)
         if leader < 0 or (n == 1 and factor > 1):  # with one broker Kafka divides by n − 1 = 0
+            rows[row, 0] = leader
             return row
         rows[row, 0] = brokers[leader]
         rack_used_by[racks[leader]] = row
@@ -90,6 +94,7 @@ def fill_rack_aware(
                 offset = _offset(far, step, n)
                 position = _remainder(leader + offset, n)
                 if position < 0:
+                    rows[row, 0] = position
                     return row
                 rack_is_used = rack_used_by[racks[position]] == row
                 broker_is_used = broker_used_by[position] == row

@@ -38,4 +38,9 @@ def _striped_placer(given: Mapping[str, Any]) -> Any:
     return {"results": [attempt(answer, wanted) for wanted in given["placements"]]}
 
 
-ANSWERS = {"admin_utils": _admin_utils, "rack_alternated": _rack_alternated, "striped_placer": _striped_placer}
+ANSWERS = {
+    "admin_utils": _admin_utils,
+    "admin_utils_overflow": _admin_utils,
+    "rack_alternated": _rack_alternated,
+    "striped_placer": _striped_placer,
+}

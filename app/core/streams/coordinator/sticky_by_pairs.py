@@ -98,7 +98,7 @@ class _Process:
 
     def least_loaded(self) -> str:
         """The first member with the fewest tasks."""
-        return min(self.counts, key=self.counts.__getitem__)
+        return min(self.counts, key=lambda member: self.counts[member])
 
 
 class _Group:
