@@ -42,6 +42,18 @@ class BrokersWithoutRack(KafkaRefuses):
     title = "Racks are enforced and some brokers have none"
 
 
+class ListedTwice(KafkaRefuses):
+    """Kafka's reassignment tool gets a broker or a topic twice."""
+
+    title = "A broker or a topic is listed twice"
+
+
+class TopicToMoveMissing(KafkaRefuses):
+    """Kafka's reassignment tool gets a topic that does not exist."""
+
+    title = "A topic to reassign does not exist"
+
+
 class ArithmeticOverflow(KafkaRefuses):
     """Kafka's 32-bit arithmetic overflows, and its code fails on the result."""
 

@@ -16,14 +16,19 @@ A subscription is the `member_metadata` that the group coordinator keeps for eac
     3         rack (KIP-881)                              the same
 
 A version from the future is read as 3, as Kafka does: later versions may only add fields at the end.
+
+If the fields cannot be read, released clients up to 4.3.0 throw whatever the field's reader does. Later ones wrap it in
+a `SchemaException` of one text (KAFKA-20570; in the branches of 4.2 and later since June 2026): `wraps_errors`.
 Source: KIP-429, KIP-792, KIP-881; `ConsumerProtocol` of Apache Kafka.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from app.core.groups.model import Member, Owned
 from app.core.jvm.hashes import utf16_order
-from app.errors.kafka import KafkaError, NotSerializable
+from app.errors.kafka import CorruptProtocolBytes, KafkaError, NotSerializable
 from app.formats import generated_bytes as generated
 from app.formats.generated_bytes import GeneratedReader
 
@@ -72,8 +77,12 @@ class Assignment:
         return self.version > NEWEST_VERSION
 
 
-def read_subscription(data: bytes) -> Subscription:
+def read_subscription(data: bytes, *, wraps_errors: bool = False) -> Subscription:
     """Read a member's metadata; bytes after the last field are not looked at.
+
+    Parameters
+    ----------
+    wraps_errors : the failure carries the exception of clients that wrap errors of fields.
 
     Raises
     ------
@@ -82,11 +91,12 @@ def read_subscription(data: bytes) -> Subscription:
     """
     reader = GeneratedReader(data, "subscription")
     version, known = _version(reader, "subscription")
-    topics = tuple([reader.string("topics element") for _ in range(reader.count("topics"))])
-    user_data = reader.nullable_bytes("userData")
-    owned = reader.topic_partitions("ownedPartitions") if known >= 1 else ()
-    generation_id = reader.int32("a generation (int32)") if known >= 2 else -1
-    rack_id = reader.nullable_string("rackId") if known >= 3 else None
+    with _errors_of("subscription", wraps_errors=wraps_errors):
+        topics = tuple([reader.string("topics element") for _ in range(reader.count("topics"))])
+        user_data = reader.nullable_bytes("userData")
+        owned = reader.topic_partitions("ownedPartitions") if known >= 1 else ()
+        generation_id = reader.int32("a generation (int32)") if known >= 2 else -1
+        rack_id = reader.nullable_string("rackId") if known >= 3 else None
     return Subscription(
         topics=topics,
         user_data=user_data,
@@ -125,8 +135,12 @@ def write_subscription(subscription: Subscription) -> bytes:
     return b"".join(fields)
 
 
-def read_assignment(data: bytes) -> Assignment:
+def read_assignment(data: bytes, *, wraps_errors: bool = False) -> Assignment:
     """Read what a member was given; bytes after the last field are not looked at.
+
+    Parameters
+    ----------
+    wraps_errors : as for a subscription.
 
     Raises
     ------
@@ -135,8 +149,10 @@ def read_assignment(data: bytes) -> Assignment:
     """
     reader = GeneratedReader(data, "assignment")
     version, _ = _version(reader, "assignment")
-    partitions = reader.topic_partitions("assignedPartitions")
-    return Assignment(partitions, reader.nullable_bytes("userData"), version)
+    with _errors_of("assignment", wraps_errors=wraps_errors):
+        partitions = reader.topic_partitions("assignedPartitions")
+        user_data = reader.nullable_bytes("userData")
+    return Assignment(partitions, user_data, version)
 
 
 def write_assignment(assignment: Assignment) -> bytes:
@@ -150,6 +166,17 @@ def write_assignment(assignment: Assignment) -> bytes:
     version = _checked(assignment.version, "assignment")
     partitions = generated.topic_partitions(generated.grouped(assignment.partitions))
     return generated.int16(version) + partitions + generated.nullable_bytes(assignment.user_data)
+
+
+@contextmanager
+def _errors_of(part: str, *, wraps_errors: bool) -> Iterator[None]:
+    """Give failures of fields the exception that wraps them."""
+    try:
+        yield
+    except CorruptProtocolBytes as failure:
+        if wraps_errors:
+            failure.kafka = KafkaError("SchemaException", f"Malformed consumer protocol {part}")
+        raise
 
 
 def _version(reader: GeneratedReader, part: str) -> tuple[int, int]:

@@ -23,6 +23,7 @@ _WIDEST_LINE = 160
 
 KAFKAS_OWN = frozenset(
     {
+        "AdminCommandFailedException",
         "AdminOperationException",
         "InvalidPartitionsException",
         "InvalidReplicationFactorException",

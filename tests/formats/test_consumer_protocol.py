@@ -1,6 +1,7 @@
 """Subscriptions, assignments and the sticky assignors' user data as bytes."""
 
 from base64 import b64decode
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 from app.core.groups.model import Owned
 from app.core.jvm.hashes import utf16_order
 from app.core.model import INT32_MAX
-from app.errors.kafka import CorruptProtocolBytes, KafkaRefuses, NotSerializable
+from app.errors.kafka import CorruptProtocolBytes, KafkaError, KafkaRefuses, NotSerializable
 from app.formats.assignor_user_data import (
     StickyUserData,
     read_cooperative,
@@ -234,3 +235,25 @@ class TestUserData:
 
     def test_none_is_minus_one(self) -> None:
         assert write_cooperative(None) == b64decode("/////w==")
+
+
+@pytest.mark.parametrize(("read", "part"), [(read_subscription, "subscription"), (read_assignment, "assignment")])
+@given(data=st.binary(max_size=60))
+def test_a_wrapped_error_is_one_schema_exception_and_changes_nothing_else(
+    read: Callable[..., object], part: str, data: bytes
+) -> None:
+    """Of clients with KAFKA-20570; the version in front has its own errors in all of them."""
+    plain, wrapped = (outcome(read, data, wraps_errors=wraps_errors) for wraps_errors in (False, True))
+    if plain is None or len(data) < 2 or data[0] >= 0x80:
+        assert wrapped == plain
+    else:
+        assert wrapped == (KafkaError("SchemaException", f"Malformed consumer protocol {part}"), plain[1])
+
+
+def outcome(read: Callable[..., object], data: bytes, *, wraps_errors: bool) -> tuple[KafkaError, str] | None:
+    """The exception and the detail with which the bytes are rejected."""
+    try:
+        read(data, wraps_errors=wraps_errors)
+    except CorruptProtocolBytes as failure:
+        return failure.kafka, failure.detail
+    return None

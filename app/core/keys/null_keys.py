@@ -4,7 +4,8 @@
     round_robin            Java 0.8.2 to 2.3: a counter over the partitions that have a leader
     sticky_batch           Java 2.4 to 3.2 (KIP-480): one partition until its batch is full, then another at random
     adaptive               Java since 3.3 (KIP-794): one partition for a batch's bytes, then the next at random, the
-                           likelier the shorter its queue is
+                           likelier the shorter its queue is; since 4.4 one in the producer's rack if it is rack-aware
+                           (KIP-1123)
     random                 librdkafka: any partition, once more if it has no leader. Since 1.6 it keeps the partition
                            for `sticky.partitioning.linger.ms` (default 10 ms), which is not modelled here
     random_available       kafka-python, aiokafka: any partition that has a leader, else any
@@ -14,12 +15,13 @@ generators that cannot be seeded; the draws here are in the same order, from `ra
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Protocol
+from typing import Protocol, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from app.core.jvm import JavaRandom
 from app.core.model import Int32s, Int64s
@@ -40,18 +42,28 @@ class ProducerView:
         does not use them (`partitioner.adaptive.partitioning.enable`). A partition that is too slow
         (`partitioner.availability.timeout.ms`) is left out of `available`.
     batch_bytes : `batch.size`, at least 1.
+    in_rack : (available,) bool, whether the leader is in the producer's rack (KIP-1123); None without
+        `partitioner.rack.aware`, which is off by default, and before 4.4.
     """
 
     partitions: int
     available: Int32s | None = None
     queue_sizes: Int32s | None = None
     batch_bytes: int = DEFAULT_BATCH_BYTES
+    in_rack: NDArray[np.bool_] | None = None
 
     def candidates(self) -> Int32s:
         """The available partitions, or all if none is available."""
         if self.available is None or not len(self.available):
             return np.arange(self.partitions, dtype=np.int32)
         return self.available
+
+    def in_own_rack(self) -> Self:
+        """The view of the partitions whose leaders are in the producer's rack; of all if there is none."""
+        if self.in_rack is None or not self.in_rack.any():
+            return self
+        sizes = None if self.queue_sizes is None else self.queue_sizes[self.in_rack]
+        return replace(self, available=self.candidates()[self.in_rack], queue_sizes=sizes, in_rack=None)
 
 
 class PlaceNullKeys(Protocol):
@@ -135,23 +147,47 @@ def _other_partition(candidates: list[int], current: int | None, random: JavaRan
 def adaptive(record_bytes: Int32s, view: ProducerView, *, random: JavaRandom) -> Int32s:
     """One partition until `batch_bytes` were produced to it, the record that gets there included; then a new draw.
 
-    The draw may hit the same partition again. With queue sizes it is weighted by (longest queue + 1 − its queue).
+    The draw may hit the same partition again.
     """
-    frequencies = _cumulative_frequencies(view)
-    candidates: list[int] = view.candidates().tolist()
+    choice = AdaptiveChoice.of(view)
     ends = np.cumsum(record_bytes, dtype=np.int64).tolist()
     runs: list[tuple[int, int]] = []
     first = before = 0
     while first < len(ends):
-        if frequencies is None:
-            index = _positive(random) % len(candidates)
-        else:
-            index = bisect_right(frequencies, _positive(random) % frequencies[-1])
         # If the remaining records fill no batch, they all go there.
         end = min(bisect_left(ends, before + view.batch_bytes, first) + 1, len(ends))
-        runs.append((candidates[index], end - first))
+        runs.append((choice.partition(_positive(random)), end - first))
         first, before = end, ends[end - 1]
     return _in_runs(runs)
+
+
+@dataclass(frozen=True, slots=True)
+class AdaptiveChoice:
+    """The partition that the adaptive partitioner takes for a number that it draws.
+
+    Partitions in the producer's rack are preferred. With queue sizes, a partition is weighted by (longest queue + 1 −
+    its queue), the longest being that of the partitions that are in question.
+
+    Parameters
+    ----------
+    candidates : partitions.
+    frequencies : cumulative weights of the candidates; None if they are equally likely.
+    """
+
+    candidates: Sequence[int]
+    frequencies: Sequence[int] | None
+
+    @classmethod
+    def of(cls, view: ProducerView) -> Self:
+        """The choice that a producer has with this metadata and these queues."""
+        preferred = view.in_own_rack()
+        return cls(preferred.candidates().tolist(), _cumulative_frequencies(preferred))
+
+    def partition(self, number: int) -> int:
+        """The partition for a drawn number of 31 bits."""
+        if self.frequencies is None:
+            return self.candidates[number % len(self.candidates)]
+        return self.candidates[bisect_right(self.frequencies, number % self.frequencies[-1])]
 
 
 def _in_runs(runs: list[tuple[int, int]]) -> Int32s:

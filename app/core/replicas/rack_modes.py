@@ -39,11 +39,13 @@ def _is_partial(brokers: Sequence[Broker]) -> bool:
     return 0 < sum(broker.rack is None for broker in brokers) < len(brokers)
 
 
-def brokers_without_rack(brokers: Sequence[Broker], exception: str) -> BrokersWithoutRack:
-    """The failure that names the brokers without a rack, as the Kafka exception of that name."""
+_ADMIN_UTILS = "Not all brokers have rack information for replica rack aware assignment."
+
+
+def brokers_without_rack(brokers: Sequence[Broker], exception: str, message: str = _ADMIN_UTILS) -> BrokersWithoutRack:
+    """The failure that names the brokers without a rack, as the Kafka exception of that name and its message."""
     ids = [broker.id for broker in brokers if broker.rack is None]
     named = ", ".join(map(str, ids[:20])) + (f" and {len(ids) - 20} more" if len(ids) > 20 else "")
-    message = "Not all brokers have rack information for replica rack aware assignment."
     return BrokersWithoutRack(
         f"{len(ids)} of {len(brokers)} brokers have no rack: {named}; once one broker has a rack, all need one",
         kafka=KafkaError(exception, message if exception == "AdminOperationException" else None),

@@ -23,7 +23,7 @@ Draws
     list, where not empty; then the racks' offset, where there is a broker. For a reshuffle first the racks, then in the
     same HashMap order each rack's fenced and unfenced list. A placement that fails has drawn its offsets all the same.
 
-Source: `org.apache.kafka.metadata.placement.StripedReplicaPlacer` of Apache Kafka 4.0.
+Source: `org.apache.kafka.metadata.placement.StripedReplicaPlacer` of Apache Kafka 4.0 to 4.4.
 """
 
 from collections.abc import Sequence
@@ -41,8 +41,34 @@ from app.errors.kafka import InvalidPartitions, InvalidReplicationFactor, KafkaE
 from app.errors.requests import ConflictingFields
 
 
+@dataclass(frozen=True, slots=True)
+class Rejections:
+    """The placer's own words when it rejects a topic, which are longer since 4.3; what it decides is the same.
+
+    Parameters
+    ----------
+    none_active : no unfenced broker is left.
+    too_few : what follows "…only <n> broker(s) are registered".
+    """
+
+    none_active: str
+    too_few: str
+
+
+UNTIL_4_2 = Rejections("All brokers are currently fenced.", ".")
+SINCE_4_3 = Rejections(
+    "All brokers are currently fenced, or have all their log directories cordoned.",
+    " or some brokers have all their log directories cordoned.",
+)
+
+
 def place(
-    brokers: Sequence[Broker], topic: NewTopic, *, random: JavaRandom, fixed_start_index: int | None = None
+    brokers: Sequence[Broker],
+    topic: NewTopic,
+    *,
+    random: JavaRandom,
+    fixed_start_index: int | None = None,
+    rejections: Rejections = UNTIL_4_2,
 ) -> Placement:
     """Place one topic; several are placed one after another with one generator, as a controller does.
 
@@ -53,6 +79,7 @@ def place(
     topic : of the factor the low 16 bits count, as a signed number. `start_partition_id` only says what the first
         partition is called; Kafka's placer does not look at it.
     random : makes the draws; after a failure it has made those that Kafka would have made.
+    rejections : Kafka's words of one release. The caller leaves out brokers of which all log directories are cordoned.
 
     Raises
     ------
@@ -78,7 +105,7 @@ def place(
         )
     racks = Racks.of(brokers)
     offsets = racks.draw_offsets(random)
-    rows = np.empty((max(0, topic.partitions), check(racks, topic)), np.int32)
+    rows = np.empty((max(0, topic.partitions), check(racks, topic, rejections)), np.int32)
     fill(rows, racks, offsets, random, members=racks.members)
     return Placement(topic.name, topic.start_partition_id, rows)
 
@@ -179,7 +206,7 @@ def fill(rows: Int32s, racks: Racks, offsets: Offsets, random: JavaRandom, *, me
     random.state = int(state)
 
 
-def check(racks: Racks, topic: NewTopic) -> int:
+def check(racks: Racks, topic: NewTopic, rejections: Rejections = UNTIL_4_2) -> int:
     """Check in Kafka's order whether a topic can be placed; gives the replication factor that Kafka sees."""
     factor = (topic.replication_factor + 2**15) % 2**16 - 2**15
     brokers = len(racks.members)
@@ -194,7 +221,7 @@ def check(racks: Racks, topic: NewTopic) -> int:
         raise _refused(
             topic,
             f"a leader needs an unfenced broker; {brokers} brokers given, 0 of them unfenced",
-            "All brokers are currently fenced.",
+            rejections.none_active,
             maximum=0,
         )
     if factor > brokers:
@@ -202,7 +229,7 @@ def check(racks: Racks, topic: NewTopic) -> int:
             topic,
             f"replication factor {factor} needs {factor} brokers; {brokers} given",
             f"The target replication factor of {factor} cannot be reached because only {brokers} broker(s) are "
-            "registered.",
+            f"registered{rejections.too_few}",
             maximum=brokers,
         )
     if topic.partitions < 0:

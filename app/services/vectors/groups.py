@@ -10,11 +10,13 @@ import numpy as np
 from app.core.groups.arrays.subscriptions import Subscriptions
 from app.core.groups.classic import cooperative_sticky, roundrobin, sticky
 from app.core.groups.classic import range as classic_range
+from app.core.groups.lifecycle.topic_hash import group_hash, topic_hash
 from app.core.groups.model import GroupAssignment, GroupMetadata, Member, Owned, TopicMetadata
 from app.core.groups.server import range as server_range
 from app.core.groups.server import simple, simple_hashed, simple_shared, uniform
 from app.core.groups.server.group import SubscriptionType, type_of
 from app.core.groups.server.uniform_homogeneous import Remainder
+from app.core.jvm.hashes import kafka_uuid
 from app.core.model import padded
 
 Assign = Callable[..., GroupAssignment]
@@ -100,6 +102,19 @@ def _share(assign: Assign) -> Callable[..., Any]:
     return answer
 
 
+def _topic_hash(given: Mapping[str, Any]) -> Any:
+    rack_of = {broker["id"]: broker["rack"] for broker in given["brokers"]}
+    hash_of = {
+        topic["name"]: topic_hash(topic["name"], kafka_uuid(topic["id"]), padded(topic["replicas"]), rack_of)
+        for topic in given["topics"]
+    }
+    subscribed = given["subscribed"]
+    return {
+        "topic_hashes": {name: hash_of.get(name, 0) for name in subscribed},
+        "group_hash": group_hash({name: hash_of[name] for name in subscribed if name in hash_of}),
+    }
+
+
 ANSWERS: Mapping[str, Callable[[Mapping[str, Any]], Any]] = {
     "consumer_range": _classic(classic_range.assign),
     "consumer_roundrobin": _classic(roundrobin.assign),
@@ -109,6 +124,7 @@ ANSWERS: Mapping[str, Callable[[Mapping[str, Any]], Any]] = {
     "server_simple": _server(simple.assign),
     "server_simple_4_1": _share(simple_hashed.assign),
     "server_simple_4_2": _share(simple_shared.assign),
+    "topic_hash_4_1": _topic_hash,
     "server_uniform": _server(uniform.assign),
     "server_uniform_4_0_1": _server(partial(uniform.assign, remainder=Remainder.OWNERS)),
 }

@@ -1,6 +1,7 @@
 """Records without key: each generation's policy by hand, and the laws that they share."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,7 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.jvm import JavaRandom
-from app.core.keys.null_keys import NULL_KEY_POLICIES, ProducerView, adaptive, round_robin, sticky_batch
+from app.core.keys.null_keys import (
+    NULL_KEY_POLICIES,
+    AdaptiveChoice,
+    ProducerView,
+    adaptive,
+    round_robin,
+    sticky_batch,
+)
 from app.core.model import Int32s
 
 
@@ -196,3 +204,27 @@ def test_at_random_again_where_there_is_no_leader() -> None:
 @pytest.mark.parametrize("name", sorted(NULL_KEY_POLICIES))
 def test_no_records(name: str) -> None:
     assert NULL_KEY_POLICIES[name].place(array([]), ProducerView(3), random=Scripted(5)).tolist() == []
+
+
+class TestInTheProducersRack:
+    """KIP-1123: the adaptive partitioner prefers partitions whose leaders are in the producer's rack."""
+
+    @given(
+        view=views(),
+        in_rack=st.lists(st.booleans(), min_size=12, max_size=12),
+        draws=st.lists(st.integers(0, 2**31 - 1), min_size=1),
+    )
+    def test_only_they_are_taken_if_there_are_any(
+        self, view: ProducerView, in_rack: list[bool], draws: list[int]
+    ) -> None:
+        candidates = view.candidates()
+        local = np.array(in_rack[: view.partitions if view.available is None else len(view.available)], np.bool_)
+        choice = AdaptiveChoice.of(replace(view, in_rack=local))
+        allowed = candidates[local] if local.any() else candidates
+        assert {choice.partition(number) for number in draws} <= set(allowed.tolist())
+
+    def test_their_queues_are_weighed_against_each_other(self) -> None:
+        """Partition 2 has the longest queue of all; in the rack are 0 and 1, weighted 1 and 3 by their own longest."""
+        in_rack = np.array([True, True, False])
+        choice = AdaptiveChoice.of(ProducerView(3, array([0, 1, 2]), array([2, 0, 9]), in_rack=in_rack))
+        assert [choice.partition(number) for number in range(5)] == [0, 1, 1, 1, 0]

@@ -95,7 +95,7 @@ class _Process:
     __slots__ = ("_by_load", "counts", "load", "tasks")
 
     def __init__(self, members: Sequence[str]) -> None:
-        self.counts = dict.fromkeys((members[index] for index in hash_ordered(members).tolist()), 0)
+        self.counts: dict[str, int] = dict.fromkeys((members[index] for index in hash_ordered(members).tolist()), 0)
         self.tasks: set[Task] = set()
         self.load = 0.0
         self._by_load: JavaPriorityQueue[str] | None = None

@@ -80,7 +80,7 @@ class _Process:
     __slots__ = ("active", "bits", "counts", "load", "n_tasks")
 
     def __init__(self, members: Sequence[str]) -> None:
-        self.counts = dict.fromkeys((members[index] for index in hash_ordered(members).tolist()), 0)
+        self.counts: dict[str, int] = dict.fromkeys((members[index] for index in hash_ordered(members).tolist()), 0)
         self.bits = 0
         self.active = self.n_tasks = 0
         self.load = 0.0
@@ -98,7 +98,7 @@ class _Process:
 
     def least_loaded(self) -> str:
         """The first member with the fewest tasks."""
-        return min(self.counts, key=lambda member: self.counts[member])
+        return min(self.counts, key=self.counts.__getitem__)
 
 
 class _Group:

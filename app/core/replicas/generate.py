@@ -1,0 +1,132 @@
+"""What `kafka-reassign-partitions --generate` proposes since Kafka 4.1: every topic placed anew, by a striped placer.
+
+The current replicas have no influence, except that a topic keeps its number of partitions, and the number of replicas
+of one of its partitions. Topics are placed one after another with one generator, in an order that follows from the hash
+maps through which their names and partitions pass:
+
+    names → HashSet → HashMap sized for them → HashMap → HashMap of their partitions → HashMap of topics, computed
+
+Where a topic's partitions differ in replication factor, the factor is that of the partition that is first in the hash
+map of partitions.
+
+The tool draws a random seed, so that two runs propose different assignments. Up to 4.0 it used AdminUtils.
+
+Source: `org.apache.kafka.tools.reassign.ReassignPartitionsCommand` and
+`org.apache.kafka.metadata.placement.StripedReplicaPlacer` of Apache Kafka 4.1 to 4.4.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+import numpy as np
+
+from app.core.jvm import JavaHashSet, JavaRandom, KeyType, hash_order
+from app.core.jvm.hashes import INTEGER, STRING, string_hash_codes, topic_partition_hash_codes, utf16_order
+from app.core.model import Broker, Int32s, NewTopic
+from app.core.replicas import striped
+from app.core.replicas.rack_modes import brokers_without_rack
+from app.core.replicas.striped import UNTIL_4_2, Rejections
+from app.errors.kafka import KafkaError, ListedTwice, TopicToMoveMissing
+
+Item = TypeVar("Item", int, str)
+
+_RACKS_MISSING = (
+    "Not all brokers have rack information. Add --disable-rack-aware in command line to make replica assignment "
+    "without rack information."
+)
+
+
+def propose(
+    brokers: Sequence[Broker],
+    broker_ids: Sequence[int],
+    topics: Sequence[tuple[str, Sequence[int] | None]],
+    *,
+    random: JavaRandom,
+    is_rack_aware: bool = True,
+    rejections: Rejections = UNTIL_4_2,
+) -> Mapping[str, Int32s]:
+    """Place the topics on the brokers as the tool does.
+
+    Parameters
+    ----------
+    brokers : of the cluster, in the order in which it lists them.
+    broker_ids : as `--broker-list`; ids that are not in the cluster are left out.
+    topics : in the order of the file; of each its name and the replication factor of each partition, ascending, or
+        None if the topic does not exist.
+    random : makes the draws; the tool's own is seeded at random.
+    is_rack_aware : False is `--disable-rack-aware`.
+
+    Returns
+    -------
+    By topic, (partitions, replication factor) int32 broker ids.
+
+    Raises
+    ------
+    ListedTwice, TopicToMoveMissing, BrokersWithoutRack, InvalidReplicationFactor : in this order.
+    """
+    _require_distinct(broker_ids, INTEGER, "Broker list", ("broker_list",))
+    _require_distinct([name for name, _ in topics], STRING, "List of topics to reassign", ("topics",))
+    factors_of = {name: _require_topic(name, factors) for name, factors in topics}
+    wanted = set(broker_ids)
+    usable = [broker for broker in brokers if broker.id in wanted]
+    if not is_rack_aware:
+        usable = [replace(broker, rack=None) for broker in usable]
+    elif 0 < sum(broker.rack is None for broker in usable) < len(usable):
+        raise brokers_without_rack(usable, "AdminOperationException", _RACKS_MISSING)
+    replicas = {}
+    for name, factor in _placing_order(factors_of):
+        topic = NewTopic(name, len(factors_of[name]), factor)
+        replicas[name] = striped.place(usable, topic, random=random, rejections=rejections).replicas
+    return replicas
+
+
+def _placing_order(factors_of: Mapping[str, Sequence[int]]) -> list[tuple[str, int]]:
+    """The topics that have partitions in the order in which they are placed, each with its replication factor."""
+    names = list(JavaHashSet.copy_of(list(factors_of), STRING))
+    for initial_capacity in (len(names), None):
+        names = [names[index] for index in _string_order(names, initial_capacity=initial_capacity)]
+    counts = [len(factors_of[name]) for name in names]
+    topic_of = np.repeat(np.arange(len(names)), counts)
+    numbers = np.concatenate([np.empty(0, np.int32), *(np.arange(count, dtype=np.int32) for count in counts)])
+    order = hash_order(topic_partition_hash_codes(string_hash_codes(names)[topic_of], numbers))
+    first: dict[str, int] = {}
+    for topic, number in zip(topic_of[order].tolist(), numbers[order].tolist(), strict=True):
+        first.setdefault(names[topic], number)
+    listed = list(first)
+    ordered = (listed[index] for index in _string_order(listed, initial_capacity=None, computed=True))
+    return [(name, factors_of[name][first[name]]) for name in ordered]
+
+
+def _string_order(names: Sequence[str], *, initial_capacity: int | None, computed: bool = False) -> Iterable[int]:
+    keys = [utf16_order(name) for name in names]
+    order = hash_order(string_hash_codes(names), initial_capacity=initial_capacity, order=keys, computed=computed)
+    return map(int, order)
+
+
+def _require_distinct(items: Sequence[Item], key_type: KeyType[Item], what: str, path: tuple[str | int, ...]) -> None:
+    seen: set[Item] = set()
+    repeated = JavaHashSet(key_type)
+    for item in items:
+        if item in seen:
+            repeated.add(item)
+        seen.add(item)
+    if repeated:
+        names = ", ".join(map(str, repeated))
+        raise ListedTwice(
+            f"{what}: {names} is listed twice",
+            kafka=KafkaError("AdminCommandFailedException", f"{what} contains duplicate entries: [{names}]"),
+            path=path,
+            values=[str(item) for item in repeated],
+        )
+
+
+def _require_topic(name: str, factors: Sequence[int] | None) -> Sequence[int]:
+    if factors is None:
+        raise TopicToMoveMissing(
+            f"topic {name} does not exist",
+            kafka=KafkaError("ExecutionException"),
+            path=("topics",),
+            topic=name,
+        )
+    return factors
