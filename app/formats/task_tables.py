@@ -6,7 +6,7 @@ CSV, a line a copy:
     0_3,active,1d4b8c9e-5f0a-4c6b-9f5e-2f4f1a7a0c11
     0_3,standby,7c0f2a44-8b1d-4f8f-a5a0-3f0c9f8d2e52
 
-`role` is one of `ROLES`. A task that runs nowhere has an active line with nothing behind it.
+`role` is one of active, standby or warmup. A task that runs nowhere has an active line with nothing behind it.
 """
 
 from collections.abc import Iterable, Sequence
@@ -16,7 +16,6 @@ from functools import partial
 from app.formats import topic_tables
 from app.formats.topic_tables import CSV_END, MarkdownTable, csv_row, markdown_cell
 
-ROLES = ("active", "standby", "warmup")
 _MARKDOWN_HEAD = ("| task | active | standby | warm-up |", "|---|---|---|---|")
 
 

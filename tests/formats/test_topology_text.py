@@ -7,10 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.core.streams.model import StreamsTasks
-from app.errors.kafka import SubscribedTopicMissing
 from app.formats.lines import is_topic_name
-from app.formats.topology import Node, Processor, Sink, Source, Subtopology, TopologyDescription, tasks
+from app.formats.topology import Node, Processor, Sink, Source, Subtopology, TopologyDescription
 from app.formats.topology_text import read, write
 from tests.formats.strategies import broken, reads_or_rejects, rejected
 from tests.profiles import examples
@@ -71,7 +69,6 @@ Topologies:
       <-- in
 
 """
-COUNTS = {"orders": 3, "returns": 2, "customers": 2, "countries": 9, "shop-by-customer-repartition": 4}
 
 NAMES = [*"abcdefghij", "a.b", "a-b", "in", "out", "none-", "Sink", "KSTREAM-SINK-0000000001", "--", "x y"]
 TOPICS = st.sampled_from(["t", "u", "v.w", "by-key-repartition", "A_1"])
@@ -109,9 +106,8 @@ class TestByHand:
         assert (first.is_global, countries.is_global, third.is_global) == (False, True, False)
         assert (first.is_stateful, countries.is_stateful, third.is_stateful) == (False, False, True)
         assert first.source_topics == ("orders", "returns")
-        assert first.sink_topics == third.repartition_topics == ("by-customer-repartition",)
+        assert third.repartition_topics == ("by-customer-repartition",)
         assert third.source_topics == ("customers", "by-customer-repartition")
-        assert third.sink_topics == ("statements",)
         assert third.stores == ("totals", "customers-STATE-STORE-0000000011")
 
     def test_changelogs_have_the_application_id_in_front(self) -> None:
@@ -121,9 +117,6 @@ class TestByHand:
             "shop-customers-STATE-STORE-0000000011-changelog",
         )
         assert first.changelog_topics("shop") == countries.changelog_topics("shop") == ()
-
-    def test_global_stores(self) -> None:
-        assert read(ORDERS).global_stores == ("countries-store",)
 
     def test_nodes(self) -> None:
         nodes = read(ORDERS).subtopologies[2].nodes
@@ -174,59 +167,6 @@ class TestByHand:
     )
     def test_how_it_was_pasted_does_not_matter(self, text: str) -> None:
         assert read(text) == read(ORDERS)
-
-
-class TestTasks:
-    def test_the_largest_source_topic_decides(self) -> None:
-        """Three partitions of orders, four of the repartition topic; the global store has no tasks."""
-        found = tasks(read(ORDERS), COUNTS, application_id="shop")
-        assert found.ids == [(0, 0), (0, 1), (0, 2), (2, 0), (2, 1), (2, 2), (2, 3)]
-        assert found.stateful == [(2, 0), (2, 1), (2, 2), (2, 3)]
-
-    def test_a_repartition_topic_may_be_given_as_it_is_printed(self) -> None:
-        counts = {**COUNTS, "by-customer-repartition": 1}
-        assert len(tasks(read(ORDERS), counts).stateful) == 2
-        assert len(tasks(read(ORDERS), counts, application_id="shop").stateful) == 4
-        assert len(tasks(read(ORDERS), counts, application_id="other").stateful) == 2
-
-    def test_topics_of_a_pattern_are_told(self) -> None:
-        """None may exist yet, and then there are no tasks."""
-        description = read(PATTERN)
-        pattern = description.subtopologies[0].source_patterns[0]
-        counts = {"eu-a.orders": 1, "us-b.orders": 2}
-        assert len(tasks(description, counts, matching={pattern: list(counts)}).ids) == 2
-        assert tasks(description, counts, matching={pattern: []}).ids == []
-        with pytest.raises(SubscribedTopicMissing, match="subtopology 0 reads topics that match"):
-            tasks(description, counts)
-
-    @pytest.mark.parametrize("topic", ["orders", "returns", "customers", "shop-by-customer-repartition"])
-    def test_a_topic_of_which_nothing_is_known(self, topic: str) -> None:
-        counts = {name: count for name, count in COUNTS.items() if name != topic}
-        with pytest.raises(SubscribedTopicMissing, match=f"topic '{topic.removeprefix('shop-')}', of which") as caught:
-            tasks(read(ORDERS), counts, application_id="shop")
-        assert caught.value.kafka.exception == "MissingSourceTopicException"
-
-    @given(topologies(), st.integers(0, 4))
-    def test_all_but_global_subtopologies_have_tasks(self, description: TopologyDescription, count: int) -> None:
-        found: StreamsTasks = tasks(
-            description,
-            {topic: count for one in description.subtopologies for topic in one.source_topics},
-            matching={pattern: () for one in description.subtopologies for pattern in one.source_patterns},
-        )
-        expected = {
-            (one.id, partition)
-            for one in description.subtopologies
-            if one.source_topics and not one.is_global
-            for partition in range(count)
-        }
-        assert found.ids == sorted(expected)
-        assert set(found.stateful) == {
-            (one.id, partition)
-            for one in description.subtopologies
-            if one.stores
-            for partition in range(count)
-            if (one.id, partition) in expected
-        }
 
 
 HEAD = "Topologies:\n   Sub-topology: 0\n"
@@ -312,7 +252,7 @@ class TestLaws:
             doubled = replace(one, nodes=one.nodes * 2)
             assert doubled.source_topics == one.source_topics
             assert len(set(one.stores)) == len(one.stores)
-            assert all(map(is_topic_name, one.source_topics + one.sink_topics))
+            assert all(map(is_topic_name, one.source_topics))
 
 
 class TestFuzz:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any
 from uuid import UUID
 
 import numpy as np
@@ -24,7 +24,6 @@ BY_INDEX = "index"
 SORTABLE = (*dict.fromkeys(name for kind in KINDS.values() for name in kind.numbers), BY_INDEX)
 """The keys by which scenarios of some kind can be sorted."""
 RowDocument = Mapping[str, Any]
-Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True, slots=True)
