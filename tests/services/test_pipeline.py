@@ -28,6 +28,10 @@ class Dice:
     snapshot_id: UUID | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def canonical(self) -> dict[str, Json]:
+        return {"seed": self.seed}
+
 
 @dataclass(frozen=True, slots=True)
 class _DicePlanner(Planner[Dice, Dice, int]):
@@ -53,9 +57,6 @@ class _DicePlanner(Planner[Dice, Dice, int]):
         self.steps.append(f"resolve on {site.cluster_name}")
         allowance.check_work(10**9, path=("labels",))
         return request
-
-    def canonical(self, problem: Dice) -> dict[str, Json]:
-        return {"seed": problem.seed}
 
     def with_seed(self, problem: Dice, seed: int) -> Dice:
         return problem if problem.seed is not None else replace(problem, seed=seed)

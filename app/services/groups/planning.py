@@ -75,9 +75,6 @@ class _GroupPlanner(Planner[GroupRequest, GroupProblem, Prediction]):
             canonical=_canonical(request, site),
         )
 
-    def canonical(self, problem: GroupProblem) -> dict[str, Json]:
-        return problem.canonical
-
     def solve(self, problem: GroupProblem) -> Prediction:
         return predict(problem.source.assignors[0], problem.source)
 

@@ -82,8 +82,16 @@ class PlanRequest(Protocol):
         """The caller's labels."""
 
 
+class PlanProblem(Protocol):
+    """What every kind's resolved problem has."""
+
+    @property
+    def canonical(self) -> Mapping[str, Json]:
+        """The kind's own fields of the request, all with a value: the content of the hash, and of the stored plan."""
+
+
 RequestT = TypeVar("RequestT", bound=PlanRequest)
-ProblemT = TypeVar("ProblemT")
+ProblemT = TypeVar("ProblemT", bound=PlanProblem)
 SolutionT = TypeVar("SolutionT")
 
 
@@ -128,9 +136,6 @@ class Planner(Protocol[RequestT, ProblemT, SolutionT]):
 
     def resolve(self, request: RequestT, site: Site, allowance: Allowance) -> ProblemT:
         """The request and the cluster as one frozen problem. Raises what cannot be planned."""
-
-    def canonical(self, problem: ProblemT) -> dict[str, Json]:
-        """The kind's own fields of the request with nothing left to guess: what the hash is of, and what is stored."""
 
     def with_seed(self, problem: ProblemT, _seed: int) -> ProblemT:
         """The problem with this seed if the caller chose none and the kind is random; otherwise the same object."""
@@ -275,6 +280,6 @@ def _canonical(
         "engine_version": ENGINE_VERSION,
         "cluster": site.cluster_name,
         "snapshot_content_hash": site.content_hash,
-        **planner.canonical(problem),
+        **problem.canonical,
         "labels": dict(sorted(request.labels.items())),
     }

@@ -130,6 +130,44 @@ class LeaderObjective:
         return totals
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class PartitionLoads:
+    """All loads of a problem.
+
+    Parameters
+    ----------
+    heat : (rows,) int64 ingress rate of a partition, or its bytes if no rate is reported.
+    base : (brokers,) int64 replicas outside the scope.
+    """
+
+    sizes: PartitionSizes
+    heat: Int64s = field(repr=False)
+    base: Int64s = field(repr=False)
+    replicas: ReplicaObjective
+    leaders: LeaderObjective
+
+
+def loads_of(request: ReassignmentRequest, brokers: BrokerTable, scope: PartitionScope) -> PartitionLoads:
+    """Sizes, rates and the loads that the request balances.
+
+    Raises
+    ------
+    SizesMissing, RatesMissing : an objective or the budget needs what is not reported.
+    ConflictingFields : a topic has another number of partitions than rates.
+    """
+    sizes = sizes_of(request, scope)
+    if request.max_moved_bytes is not None:
+        sizes.require("max_moved_bytes", ("max_moved_bytes",))
+    rates = _rates_of(request, scope)
+    return PartitionLoads(
+        sizes=sizes,
+        heat=sizes.size_bytes if rates is None else rates.of_rows,
+        base=replicas_of_others(brokers, scope.others, None),
+        replicas=_replica_objective(request, brokers, scope, sizes, rates),
+        leaders=_leader_objective(request, brokers, scope, rates),
+    )
+
+
 def sizes_of(request: ReassignmentRequest, scope: PartitionScope) -> PartitionSizes:
     """Sizes as reported; with `estimate`, an unknown one is the mean of its topic, or of all topics."""
     sizes = scope.size_bytes.copy()
@@ -169,7 +207,7 @@ def _estimate(topics: Sequence[Int64s]) -> bool:
     return True
 
 
-def rates_of(request: ReassignmentRequest, scope: PartitionScope) -> IngressRates | None:
+def _rates_of(request: ReassignmentRequest, scope: PartitionScope) -> IngressRates | None:
     """The reported rates by row; None if the request reports none.
 
     Raises `ConflictingFields` if a topic has another number of partitions than rates.
@@ -193,7 +231,7 @@ def _rates(name: str, reported: float | Sequence[float], partitions: int) -> NDA
     return np.array(reported, np.float64)
 
 
-def replica_objective(
+def _replica_objective(
     request: ReassignmentRequest,
     brokers: BrokerTable,
     scope: PartitionScope,
@@ -206,7 +244,7 @@ def replica_objective(
     return ReplicaObjective(by, request.replicas_balance, load, replicas_of_others(brokers, scope.others, of_others))
 
 
-def leader_objective(
+def _leader_objective(
     request: ReassignmentRequest, brokers: BrokerTable, scope: PartitionScope, rates: IngressRates | None
 ) -> LeaderObjective:
     """The load of leading each row that `balance.leaders_by` names. Raises `RatesMissing`."""

@@ -62,9 +62,6 @@ class _ReassignmentPlanner(Planner[ReassignmentRequest, ReassignmentProblem, Rea
     def resolve(self, request: ReassignmentRequest, site: Site, allowance: Allowance) -> ReassignmentProblem:
         return resolve(request, site.cluster or Cluster("", ()), allowance)
 
-    def canonical(self, problem: ReassignmentProblem) -> dict[str, Json]:
-        return problem.canonical
-
     def solve(self, problem: ReassignmentProblem) -> ReassignmentSolution:
         """Place replicas, choose leaders, cut batches.
 
@@ -111,6 +108,7 @@ def solve(problem: ReassignmentProblem) -> ReassignmentSolution:
         reassigned=reassigned,
         steps=steps,
         tally=tally_of(problem, problem.as_ids(leaders.after)),
+        tally_before=tally_of(problem, problem.scope.before, is_before=True),
         relaxed=(*problem.relaxed, *relaxed, *more),
         seconds=monotonic() - problem.started_s,
     )

@@ -16,7 +16,7 @@ from app.services.cautions import Caution
 from app.services.plans import as_json
 from app.services.reassignment.brokers import Bools
 from app.services.reassignment.exports import STEPS
-from app.services.reassignment.resolve import ReassignmentProblem, ReassignmentSolution, tally_of
+from app.services.reassignment.resolve import ReassignmentProblem, ReassignmentSolution
 
 NAMED_PARTITIONS = 100
 """How many partitions of a batch are named; it counts them all, and its file has them all."""
@@ -49,7 +49,6 @@ class Moves:
 def answer(problem: ReassignmentProblem, solution: ReassignmentSolution) -> dict[str, Json]:
     """Everything that a plan says beside its replica lists."""
     after, steps = solution.leaders.after, solution.steps
-    counts_before = tally_of(problem, problem.scope.before, is_before=True)
     moves = Moves.of(problem, after)
     return {
         # Nothing is random: the assignment is there to be handed to Kafka.
@@ -67,7 +66,7 @@ def answer(problem: ReassignmentProblem, solution: ReassignmentSolution) -> dict
         else [_point(problem, placement) for placement in solution.trade_off],
         "relaxed": as_json(solution.relaxed),
         "measures": as_json(measure(solution.tally)),
-        "measures_before": _small(measure(counts_before)),
+        "measures_before": _small(measure(solution.tally_before)),
         "violations": as_json(violations(solution.tally)),
         "warnings": [caution.as_json() for caution in (*problem.cautions, *_cautions(problem, after))],
         STEPS: steps_json(problem, steps),
@@ -174,13 +173,10 @@ def _batch(problem: ReassignmentProblem, steps: Batches, number: int) -> dict[st
     where = steps.steps(number)
     scope, rows = problem.scope, steps.rows[where]
     named = rows[:NAMED_PARTITIONS]
+    names = (scope.topics[topic] for topic in scope.topic_of[named].tolist())
     partitions: list[Json] = [
-        {"topic": scope.topics[topic], "partition": partition}
-        for topic, partition in zip(
-            (np.searchsorted(scope.starts, named, side="right") - 1).tolist(),
-            scope.partition_ids[named].tolist(),
-            strict=True,
-        )
+        {"topic": topic, "partition": partition}
+        for topic, partition in zip(names, scope.partition_ids[named].tolist(), strict=True)
     ]
     return {
         "partitions": partitions,

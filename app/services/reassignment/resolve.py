@@ -27,15 +27,12 @@ from app.services.plans import Allowance
 from app.services.reassignment.brokers import Bools, BrokerTable, brokers_of
 from app.services.reassignment.domains import Domains, Relaxation, domains_of
 from app.services.reassignment.loads import (
-    IngressRates,
     LeaderObjective,
+    PartitionLoads,
     PartitionSizes,
     ReplicaObjective,
-    leader_objective,
-    rates_of,
-    replica_objective,
+    loads_of,
     replicas_of_others,
-    sizes_of,
 )
 from app.services.reassignment.requests import ReassignmentRequest, canonical_fields
 from app.services.reassignment.scope import PartitionScope, scope_of
@@ -135,7 +132,7 @@ class ReassignmentSolution:
     placement : replica lists with their lower bound. trade_off : the least movement in ever wider bands, if requested.
     largest_bound : lower bound on the largest load, if something else than counts is balanced.
     steps : the batches. reassigned : what they were cut from.
-    tally : the scope's partitions afterwards. relaxed : all constraints that were given up.
+    tally, tally_before : the scope's partitions with the plan, and before it. relaxed : all relaxed constraints.
     """
 
     placement: ReplicaPlacement
@@ -145,6 +142,7 @@ class ReassignmentSolution:
     reassigned: ReassignedPartitions
     steps: Batches
     tally: Tally
+    tally_before: Tally
     relaxed: tuple[Relaxation, ...]
     seconds: float
 
@@ -161,13 +159,11 @@ def resolve(request: ReassignmentRequest, cluster: Cluster, allowance: Allowance
     changes = replace(request, rack_mode=RackMode.DISABLED) if request.leaders_only else request
     brokers = brokers_of(changes, cluster)
     scope = scope_of(changes, cluster, allowance)
-    sizes = sizes_of(changes, scope)
     before = positions_of(scope.before, brokers.ids)
     homes, is_copied = _homes(brokers, before)
     domains = domains_of(changes, brokers, scope, homes)
-    if request.max_moved_bytes is not None:
-        sizes.require("max_moved_bytes", ("max_moved_bytes",))
-    rates = rates_of(request, scope)
+    loads = loads_of(request, brokers, scope)
+    sizes = loads.sizes
     counts_bytes = request.minimise == "bytes" and not sizes.unknown
     return ReassignmentProblem(
         brokers=brokers,
@@ -177,7 +173,7 @@ def resolve(request: ReassignmentRequest, cluster: Cluster, allowance: Allowance
             broker_ids=brokers.ids,
             rack_of=brokers.rack_of,
             target=brokers.target,
-            base=replicas_of_others(brokers, scope.others, None),
+            base=loads.base,
             domains=domains.domains,
             domain_of=domains.domain_of,
             current=homes,
@@ -188,9 +184,9 @@ def resolve(request: ReassignmentRequest, cluster: Cluster, allowance: Allowance
         before=before,
         counts_bytes=counts_bytes,
         pins=domains.pins,
-        replicas=replica_objective(request, brokers, scope, sizes, rates),
-        leaders=leader_objective(request, brokers, scope, rates),
-        batches=_batch_rules(request, brokers, scope, sizes, rates, before),
+        replicas=loads.replicas,
+        leaders=loads.leaders,
+        batches=_batch_rules(request, brokers, scope, loads, before),
         max_moved_bytes=request.max_moved_bytes,
         has_trade_off=request.trade_off,
         leaders_only=request.leaders_only,
@@ -257,12 +253,11 @@ def _batch_rules(
     request: ReassignmentRequest,
     brokers: BrokerTable,
     scope: PartitionScope,
-    sizes: PartitionSizes,
-    rates: IngressRates | None,
+    loads: PartitionLoads,
     before: Int32s,
 ) -> BatchRules:
     """Raises `ConflictingFields`, `SizesMissing` if disks are limited and not known, or what is on them is not."""
-    rules = request.batches
+    rules, sizes = request.batches, loads.sizes
     return BatchRules(
         limits=BatchLimits(
             max_moves_in_per_broker=rules.max_moves_in_per_broker,
@@ -272,7 +267,7 @@ def _batch_rules(
             throttle_bytes_per_s=rules.throttle_bytes_per_s,
             hottest=Hottest(rules.hottest),
         ),
-        heat=sizes.size_bytes if rates is None else rates.of_rows,
+        heat=loads.heat,
         size_bytes=np.where(sizes.is_known, sizes.size_bytes, UNKNOWN_SIZE),
         disks=None if rules.max_disk_share is None else _disks(rules.max_disk_share, brokers, scope, sizes, before),
     )

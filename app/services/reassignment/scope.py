@@ -27,6 +27,7 @@ class PartitionScope:
     Parameters
     ----------
     topics : their names. starts : (topics + 1,) int64, where each one's rows begin.
+    topic_of : (rows,) int64 indices into `topics`.
     partition_ids : (rows,) int32. is_new : (rows,) bool, partitions that the request adds.
     before : (rows, widest) int32 broker ids where the replicas are, the preferred leader first, padded.
     leaders : (rows,) int32 brokers that lead now, or `NO_LEADER`.
@@ -38,6 +39,7 @@ class PartitionScope:
 
     topics: tuple[str, ...]
     starts: Int64s
+    topic_of: Int64s = field(repr=False)
     partition_ids: Int32s = field(repr=False)
     is_new: NDArray[np.bool_] = field(repr=False)
     before: Int32s = field(repr=False)
@@ -47,11 +49,6 @@ class PartitionScope:
     pins: Mapping[int, int]
     others: tuple[Topic, ...] = field(repr=False)
     cautions: tuple[Caution, ...] = ()
-
-    @property
-    def topic_of(self) -> Int64s:
-        """(rows,) int64 indices into `topics`."""
-        return np.repeat(np.arange(len(self.topics)), np.diff(self.starts))
 
     def name(self, row: int) -> str:
         """The partition of a row, as Kafka's tools name it."""
@@ -105,6 +102,7 @@ def scope_of(request: ReassignmentRequest, cluster: Cluster, allowance: Allowanc
     return PartitionScope(
         topics=tuple(names),
         starts=starts,
+        topic_of=np.repeat(np.arange(len(names)), counts),
         partition_ids=ids,
         is_new=is_new,
         before=before,

@@ -54,6 +54,23 @@ class ReplicasProblem:
     partitions: Mapping[str, int] = field(repr=False)
     cautions: tuple[Caution, ...] = ()
 
+    @property
+    def canonical(self) -> dict[str, Json]:
+        """The fields of the request with their values."""
+        algorithm = self.algorithm
+        mode = self.rack_mode or algorithm.rack_mode
+        options = {} if algorithm.options is None else algorithm.options.canonical(self.options)
+        return {
+            # A snapshot's brokers follow from its hash; others are named in the caller's order, which may count.
+            "brokers": None if self.is_snapshot else [_broker_json(broker) for broker in self.listed],
+            "algorithm": algorithm.name,
+            "rack_mode": None if mode is None else mode.value,
+            "fixed_start_index": self.fixed_start_index,
+            "seed": self.seed,
+            "topics": [as_json(topic) for topic in self.topics],
+            **options,
+        }
+
 
 class _ReplicasPlanner(Planner[ReplicasRequest, ReplicasProblem, tuple[Placement, ...]]):
     kind, reader = KIND, READER
@@ -95,21 +112,6 @@ class _ReplicasPlanner(Planner[ReplicasRequest, ReplicasProblem, tuple[Placement
             partitions={topic.name: len(topic.partition_ids) for topic in cluster.topics},
             cautions=tuple(cautions),
         )
-
-    def canonical(self, problem: ReplicasProblem) -> dict[str, Json]:
-        algorithm = problem.algorithm
-        mode = problem.rack_mode or algorithm.rack_mode
-        options = {} if algorithm.options is None else algorithm.options.canonical(problem.options)
-        return {
-            # A snapshot's brokers follow from its hash; others are named in the caller's order, which may count.
-            "brokers": None if problem.is_snapshot else [_broker_json(broker) for broker in problem.listed],
-            "algorithm": algorithm.name,
-            "rack_mode": None if mode is None else mode.value,
-            "fixed_start_index": problem.fixed_start_index,
-            "seed": problem.seed,
-            "topics": [as_json(topic) for topic in problem.topics],
-            **options,
-        }
 
     def with_seed(self, problem: ReplicasProblem, seed: int) -> ReplicasProblem:
         return replace(problem, seed=seed) if problem.is_envelope else problem

@@ -76,9 +76,6 @@ class _StreamsPlanner(Planner[StreamsRequest, StreamsProblem, StreamsAssignment]
         del fields["snapshot_id"]
         return StreamsProblem(source, STREAMS_ASSIGNORS[request.assignor], events_of(request, source), fields)
 
-    def canonical(self, problem: StreamsProblem) -> dict[str, Json]:
-        return problem.canonical
-
     def solve(self, problem: StreamsProblem) -> StreamsAssignment:
         source = problem.source
         return problem.assignor.assign(source.clients, source.tasks, source.options, source.partitions)
