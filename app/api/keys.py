@@ -1,6 +1,7 @@
 """`/v1/keys`: the partition of each key, in each client."""
 
-from typing import Annotated, Literal
+from dataclasses import asdict
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Body, Depends, Response, Security
 from pydantic import AfterValidator, BaseModel, Field
@@ -195,37 +196,25 @@ class PartitionersDocument(BaseModel):
     "/partitioners",
     operation_id="list_partitioners",
     summary="List partitioners, and the default of each client",
+    response_model=PartitionersDocument,
     dependencies=[Security(principal, scopes=["read"])],
     responses=responses(),
 )
-def list_partitioners() -> PartitionersDocument:
+def list_partitioners() -> Any:
     """List every partitioner, every policy for records without key, and the default of each client library by
     version: what a form offers to choose from.
     """
-    return PartitionersDocument(
-        partitioners=[
-            PartitionerDocument(
-                name=one.name, summary=one.summary, null_keys=one.null_keys, empty_is_null=one.empty_is_null
-            )
-            for one in PARTITIONERS.values()
-        ],
-        null_key_policies=[
-            NullKeyPolicyDocument(name=policy.name, summary=policy.summary) for policy in NULL_KEY_POLICIES.values()
-        ],
-        clients=[
-            ClientDocument(
-                client=client.library,
-                language=client.language,
-                versions=client.versions,
-                since=client.since,
-                until=client.until,
-                partitioner=client.partitioner,
-                null_keys=PARTITIONERS[client.partitioner].null_keys,
-                source=client.source,
-            )
-            for client in CLIENTS
-        ],
-    )
+    clients = [
+        asdict(client)
+        | {
+            "client": client.library,
+            "versions": client.versions,
+            "null_keys": PARTITIONERS[client.partitioner].null_keys,
+        }
+        for client in CLIENTS
+    ]
+    policies = list(NULL_KEY_POLICIES.values())
+    return {"partitioners": list(PARTITIONERS.values()), "null_key_policies": policies, "clients": clients}
 
 
 @router.post(

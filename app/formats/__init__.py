@@ -40,7 +40,7 @@ Streams applications:
 
     streams_subscription.py SubscriptionInfo, versions 1–11: previous tasks, offsets of their state, client tags
     streams_assignment.py   AssignmentInfo, versions 1–11: a member's tasks, and the partitions of other hosts
-    topology_text.py        Topology#describe(); topology.py: its topics, stores and tasks
+    topology_text.py        Topology#describe(); topology.py: its topics and stores
 
 Formats of this service:
 

@@ -8,6 +8,7 @@ from uuid import UUID
 
 import orjson
 
+from app.core.model import NO_REPLICA, unpadded
 from app.errors import Json
 from app.errors.requests import ConflictingFields, NotExportable
 from app.services import groups, reassignment, replicas, snapshots, streams
@@ -49,6 +50,21 @@ class Kind:
     batch: Callable[[Plan | NewPlan, int, bool], bytes] | None = None
 
 
+def _replica_lists(plan: Plan | NewPlan) -> dict[str, object]:
+    """The replica lists by topic; lists of unequal length are not padded."""
+    return {
+        "topics": [
+            {
+                "name": placement.topic,
+                "first_partition_id": placement.first_partition_id,
+                "replicas": unpadded(rows) if (rows == NO_REPLICA).any() else rows,
+            }
+            for placement in plan.placements
+            for rows in (placement.replicas,)
+        ]
+    }
+
+
 def _none(_: Plan | NewPlan) -> dict[str, object]:
     return {}
 
@@ -59,7 +75,7 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
         for kind in (
             Kind(
                 planner=replicas.PLANNER,
-                rows=replicas.rows_json,
+                rows=_replica_lists,
                 partition=replicas.partition_json,
                 difference=replicas.difference,
                 exports=replicas.EXPORTS,
@@ -67,7 +83,7 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
             ),
             Kind(
                 planner=reassignment.PLANNER,
-                rows=reassignment.rows_json,
+                rows=_replica_lists,
                 partition=reassignment.partition_json,
                 difference=reassignment.difference,
                 exports=reassignment.EXPORTS,

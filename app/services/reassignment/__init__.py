@@ -22,7 +22,6 @@ from app.services.reassignment.differences import (
     compared,
     difference,
     partition_json,
-    rows_json,
     summed,
 )
 from app.services.reassignment.exports import EXPORTS, STEPS, StoredSteps, batches_of, one_batch

@@ -9,7 +9,7 @@ from uuid import UUID
 import numpy as np
 
 from app.core.measures.transfers import NOWHERE, Copies, Transfers, transfers
-from app.core.model import NO_REPLICA, Assignment, Broker, Cluster, Int64s, Placement, Topic, unpadded
+from app.core.model import NO_REPLICA, Assignment, Broker, Cluster, Int64s, Placement, Topic
 from app.errors import Json
 from app.errors.lookups import SnapshotNotFound
 from app.services import snapshots
@@ -180,21 +180,6 @@ def _sizes(topic: Topic, before: Assignment) -> Int64s:
     is_there = np.isin(before.partition_ids, topic.partition_ids)
     sizes[is_there] = topic.size_bytes[rows[is_there]]
     return sizes
-
-
-def rows_json(plan: Plan | NewPlan) -> dict[str, object]:
-    """The replica lists by topic; lists of unequal length are not padded."""
-    return {
-        "topics": [
-            {
-                "name": placement.topic,
-                "first_partition_id": placement.first_partition_id,
-                "replicas": unpadded(rows) if (rows == NO_REPLICA).any() else rows,
-            }
-            for placement in plan.placements
-            for rows in (placement.replicas,)
-        ]
-    }
 
 
 def partition_json(_: PlanHead, row: PlannedPartition) -> dict[str, Json]:

@@ -21,10 +21,10 @@ from app.errors.kafka import InvalidPartitions, KafkaError
 from app.errors.requests import ConflictingFields
 from app.services.cautions import Caution
 from app.services.limits import Limits
-from app.services.plans import Allowance, Plan, PlannedPartition, Planner, Site, as_json, draft_plan
+from app.services.plans import Allowance, PlannedPartition, Planner, Site, as_json, draft_plan
 from app.services.replicas import awareness
 from app.services.replicas.requests import KIND, READER, ReplicasRequest, check, partitions_of, restored, stored
-from app.store.plans import NewPlan, PlanHead
+from app.store.plans import PlanHead
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -173,20 +173,6 @@ def warm_up() -> None:
                 draft_plan(
                     PLANNER, ReplicasRequest(topics, algorithm=name, options=options), Cluster("", crossing), Limits()
                 )
-
-
-def rows_json(plan: Plan | NewPlan) -> dict[str, object]:
-    """The replica lists by topic."""
-    return {
-        "topics": [
-            {
-                "name": placement.topic,
-                "first_partition_id": placement.first_partition_id,
-                "replicas": placement.replicas,
-            }
-            for placement in plan.placements
-        ]
-    }
 
 
 def partition_json(head: PlanHead, row: PlannedPartition) -> dict[str, Json]:

@@ -69,13 +69,7 @@ def submit(uow: UnitOfWork, request: SweepRequest, limits: Limits, *, principal:
             limit=limits.max_active_sweeps,
             value=active,
         )
-    sweep = uow.sweeps.create(
-        kind=request.kind,
-        definition=definition,
-        scenarios=scenarios,
-        labels=request.labels,
-        principal=principal,
-    )
+    sweep = _create(uow, request, definition, principal)
     uow.sweeps.enqueue(sweep.id)
     return sweep
 
@@ -85,18 +79,28 @@ def store_scored(uow: UnitOfWork, request: SweepRequest, *, principal: str, swee
     kind = KINDS[request.kind]
     definition = kind.resolve(uow, request.definition, Limits())
     scenarios = kind.count(definition)
-    uow.sweeps.create(
-        kind=request.kind,
-        definition=definition,
-        scenarios=scenarios,
-        labels=request.labels,
-        principal=principal,
-        sweep_id=sweep_id,
-    )
+    _create(uow, request, definition, principal, sweep_id)
     uow.sweeps.start(sweep_id)
     rows = [(row.index, orjson.dumps(row.document)) for row in kind.score(definition, 0, scenarios)]
     uow.sweeps.record(sweep_id, 0, rows, stop=scenarios, seconds=0.1)
     uow.sweeps.end(sweep_id, "succeeded")
+
+
+def _create(
+    uow: UnitOfWork,
+    request: SweepRequest,
+    definition: Mapping[str, Json],
+    principal: str,
+    sweep_id: UUID | None = None,
+) -> Sweep:
+    return uow.sweeps.create(
+        kind=request.kind,
+        definition=definition,
+        scenarios=KINDS[request.kind].count(definition),
+        labels=request.labels,
+        principal=principal,
+        sweep_id=sweep_id,
+    )
 
 
 def again(sweep: Sweep, changes: Mapping[str, Json]) -> SweepRequest:
