@@ -33,7 +33,7 @@ class RecordedMemberRequest(RequestModel):
     client_id: GroupString | None = None
     host: GroupString | None = None
     group_instance_id: GroupString | None = None
-    rack_id: Rack | None = None
+    rack_id: Annotated[Rack | None, AfterValidator(lambda rack: rack or None)] = None
     topics: list[TopicName] | None = Field(None, description="Its subscription.")
     owned_partitions: ByTopic | None = Field(None, description="Partitions that it owned, by its subscription.")
     generation_id: Generation | None = Field(None, description="The generation of its owned partitions.")

@@ -99,7 +99,7 @@ def _member(members: dict[str, Any]) -> RecordedMember:
         client_id=members.get("client_id"),
         host=members.get("host"),
         group_instance_id=members.get("group_instance_id"),
-        rack_id=members.get("rack_id") or None,
+        rack_id=members.get("rack_id"),
         topics=None if topics is None else tuple(topics),
         owned=_listed(members.get("owned_partitions")),
         generation_id=members.get("generation_id"),
