@@ -1,9 +1,13 @@
 """How many examples each law is tested with: the usual number, or ten times as many (`make test-thorough`)."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import pytest
 from hypothesis import HealthCheck, settings
 
 _USUAL_EXAMPLES = 100
+_LEFT_OUT = pytest.StashKey[int]()
 
 
 def register() -> None:
@@ -42,8 +46,22 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker(pytest.mark.skip(reason="a long run of `make test-thorough`"))
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+def pytest_deselected(items: Sequence[pytest.Item]) -> None:
+    """Count what a selection leaves out. A process of several tells the one that reports."""
+    config = items[0].config
+    config.stash[_LEFT_OUT] = config.stash.get(_LEFT_OUT, 0) + len(items)
+    if hasattr(config, "workeroutput"):
+        config.workeroutput["left_out"] = config.stash[_LEFT_OUT]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Receive the count of one of several processes; all of them select the same."""
+    node.config.stash[_LEFT_OUT] = node.workeroutput.get("left_out", 0)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     """State what a selection left out, and how to run it."""
-    left_out = len(terminalreporter.stats.get("deselected", ()))
+    left_out = config.stash.get(_LEFT_OUT, 0)
     if left_out:
         terminalreporter.write_line(f"{left_out} tests were left out; `make test` runs all of them")

@@ -1,57 +1,69 @@
-"""The API under schemathesis: what its document allows, what it forbids, and one operation after another."""
+"""The API under schemathesis: what its document allows, what it forbids, and one operation after another.
 
+The cases of an operation take seconds to generate. That happens when its test runs, not when tests are collected.
+"""
+
+from functools import cache
 from typing import Any
 
 import httpx
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, Phase, settings
-from hypothesis.errors import FlakyStrategyDefinition
+from schemathesis.checks import load_all_checks
+from schemathesis.generation.feedback import FeedbackSources
+from schemathesis.pytest._test_builder import build_operation_test
 from schemathesis.schemas import BaseSchema
 
-from app.main import create_app
-from app.settings import Settings
+from tests.api.operations import DOCUMENT, IDS, OPERATIONS
 from tests.conftest import ROOT
+from tests.databases import Rows
 
 CONFIG = schemathesis.Config.from_path(ROOT / "schemathesis.toml")
 
 bounded = settings(
     max_examples=25,
     deadline=None,
-    # What the database holds outlives an example, as it does in service; and generating from a schema takes its time.
+    # Generating from a schema takes its time.
     suppress_health_check=list(HealthCheck),
     phases=[Phase.explicit, Phase.generate],
 )
-# Tests are collected by operation before there is a service; `test_document.py` sees to it that it serves the same.
-api: BaseSchema = schemathesis.openapi.from_dict(
-    create_app(Settings(database_url="postgresql://x/y")).openapi(), config=CONFIG
-)
 
 
-_ATTEMPTS = 3
+@cache
+def _api() -> BaseSchema:
+    load_all_checks()
+    return schemathesis.openapi.from_dict(DOCUMENT, config=CONFIG)
 
 
 @pytest.mark.slow
-@api.parametrize()
-@bounded
-def test_each_operation(case: "schemathesis.Case[Any]", client: httpx.Client) -> None:
+@pytest.mark.parametrize(("method", "path"), [(method, path) for method, path, _ in OPERATIONS], ids=IDS)
+def test_each_operation(method: str, path: str, client: httpx.Client) -> None:
     """Examples, boundary values and random ones, valid and not: every check of the configuration sees the answer."""
-    case.call_and_validate(base_url=str(client.base_url))
+
+    def answers(case: "schemathesis.Case[Any]") -> None:
+        case.call_and_validate(base_url=str(client.base_url))
+
+    build_operation_test(
+        config=_api().config,
+        operation=_api()[path][method],
+        test_func=answers,
+        given_kwargs={},
+        feedback=FeedbackSources(),
+        explicit_settings=bounded,
+    )()
 
 
 @pytest.mark.slow
-def test_one_operation_after_another(client: httpx.Client) -> None:
+def test_one_operation_after_another(client: httpx.Client, rows: Rows) -> None:
     """The responses of one are requested of the next: created, read, exported, deleted, requested again.
 
-    The database keeps what earlier examples created, so the same draws may meet another state. Hypothesis then gives
-    up before any check has failed, and the run is begun again. A check that fails is another error, and ends the test.
+    Each run of operations begins with the same rows, so that the same draws meet the same state.
     """
     live = schemathesis.openapi.from_url(f"{client.base_url}/openapi.json", config=CONFIG)
-    for attempt in range(_ATTEMPTS):
-        try:
-            live.as_state_machine().run(settings=settings(bounded, stateful_step_count=6))
-        except FlakyStrategyDefinition:
-            if attempt + 1 == _ATTEMPTS:
-                raise
-        else:
-            return
+
+    class Runs(live.as_state_machine()):  # type: ignore[misc] # a class that is made of the document
+        def setup(self) -> None:
+            rows.reset(examples=True)
+
+    Runs.run(settings=settings(bounded, stateful_step_count=6))

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import example, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from app.core.jvm import JavaRandom
@@ -183,6 +183,9 @@ def remainder(value: int, divisor: int) -> int:
     return abs(value) % divisor * (1 if value >= 0 else -1)
 
 
+LONGEST_WALK = 10_000
+
+
 def obvious(brokers: list[Broker], partitions: int, factor: int, *, start: int, first: int) -> list[list[int]] | None:
     """The rows, or None where an index is negative."""
     rack_of = {broker.id: broker.rack for broker in brokers}
@@ -209,6 +212,8 @@ def obvious(brokers: list[Broker], partitions: int, factor: int, *, start: int, 
             far = int32(int32(shift * (racks if is_aware else 1)) + step)
             position = remainder(leader + 1 + remainder(far, n - 1), n)
             step += 1
+            # Past the largest int, a walk may miss brokers until the sum is positive again, after up to 2^31 steps.
+            assume(step < LONGEST_WALK)
         rows.append(row)
         partition = int32(partition + 1)
     return rows

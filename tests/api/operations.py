@@ -1,0 +1,16 @@
+"""The committed OpenAPI document, by operation; `test_document.py` compares it with the service's."""
+
+import json
+from typing import Any
+
+from tests.conftest import ROOT
+
+COMMITTED = (ROOT / "openapi" / "openapi.json").read_text(encoding="utf-8")
+DOCUMENT: dict[str, Any] = json.loads(COMMITTED)
+OPERATIONS: list[tuple[str, str, dict[str, Any]]] = [
+    (method, path, operation)
+    for path, operations in DOCUMENT["paths"].items()
+    for method, operation in operations.items()
+    if method in ("get", "post", "put", "patch", "delete")
+]
+IDS: list[str] = [operation["operationId"] for _, _, operation in OPERATIONS]
