@@ -11,6 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.api.contract import only_error, problem
 from tests.api.group_requests import Json, codes
 from tests.conftest import SAMPLES
 
@@ -148,3 +149,78 @@ def test_an_empty_group_is_answered_as_such(client: httpx.Client, described: str
     found = _plan(client, snapshot_id=described, group="clickstream", assignor="range")
     assert found["assignment"] == {}
     assert {"no_members", "group_not_stable"} <= set(codes(found))
+
+
+RACKS = {"billing-0": "use1-az1", "billing-1": "use1-az2", "billing-2": "use1-az4"}
+
+
+class TestOverrides:
+    """`member_overrides`: what the tables do not have, by member id, client id or host."""
+
+    def test_racks_and_subscriptions_complete_the_tables(self, client: httpx.Client, tables: str) -> None:
+        """With both, nothing about the members is assumed, and the plan is as good as from the coordinator's answer."""
+        overrides: list[Json] = [{"client_id": name, "rack_id": rack} for name, rack in RACKS.items()]
+        overrides.append({"client_id": "billing-*", "topics": ["orders", "payments"]})
+        plan = _plan(client, snapshot_id=tables, group="billing", assignor="range", member_overrides=overrides)
+        assert _ascending(plan["assignment"]) == _recorded(client, tables, "billing")
+        assert (plan["moved"], plan["locality"]["in_rack"], plan["optimum"]["in_rack"]) == (0, 36, 36)
+        assert codes(plan) == ["racks_ignored"]
+        assert "no member" not in plan["warnings"][0]["detail"]
+
+    def test_unknown_racks_are_not_said_to_be_none(self, client: httpx.Client, tables: str) -> None:
+        def warnings(**fields: Any) -> dict[str, Json]:
+            plan = _plan(client, snapshot_id=tables, group="billing", assignor="range", **fields)
+            return {warning["code"]: warning for warning in plan["warnings"]}
+
+        assert "not recorded" in warnings()["racks_ignored"]["detail"]
+        assert "subscriptions, racks and generations of 3" in warnings()["subscriptions_not_recorded"]["detail"]
+        subscribed = warnings(member_overrides=[{"host": "/127.0.0.?", "topics": ["orders", "payments"]}])
+        assert "subscriptions_not_recorded" not in subscribed
+        assert "the racks of 3 of 3 members" in subscribed["racks_not_recorded"]["detail"]
+        without = warnings(member_overrides=[{"client_id": "*", "rack_id": ""}])
+        assert "no member has one" in without["racks_ignored"]["detail"]
+        assert "racks" not in without["subscriptions_not_recorded"]["detail"]
+
+    def test_the_first_that_has_a_field_decides_it(self, client: httpx.Client, described: str, tables: str) -> None:
+        member = next(iter(_recorded(client, tables, "billing")))
+        overrides = [{"member_id": member, "rack_id": "use1-az1"}, {"client_id": "*", "rack_id": "use1-az4"}]
+        plan = _plan(client, snapshot_id=tables, group="billing", assignor="range", member_overrides=overrides)
+        assert plan["request"]["member_overrides"][0]["member_id"] == member
+        assert plan["locality"]["unknown"] == 0
+        # Without overrides the request, and with it the hash, is as it was before there were any.
+        assert "member_overrides" not in _plan(client, snapshot_id=described, group="billing")["request"]
+
+    @pytest.mark.parametrize(
+        ("fields", "pointer"),
+        [
+            ({"group": "billing", "member_overrides": [{"rack_id": "a"}]}, "/member_overrides/0"),
+            (
+                {"group": "billing", "member_overrides": [{"client_id": "*", "host": "*", "rack_id": "a"}]},
+                "/member_overrides/0",
+            ),
+            ({"group": "billing", "member_overrides": [{"client_id": "*"}]}, "/member_overrides/0"),
+            ({"group": "billing", "member_overrides": [{"host": "[/]*", "rack_id": "a"}]}, "/member_overrides/0"),
+            (
+                {
+                    "group": "billing",
+                    "member_overrides": [{"client_id": "*", "rack_id": "a"}, {"member_id": "x", "topics": []}],
+                },
+                "/member_overrides/1",
+            ),
+            ({"members": [], "member_overrides": [{"client_id": "*", "rack_id": "a"}]}, "/member_overrides"),
+        ],
+    )
+    def test_what_selects_no_member_is_rejected(
+        self, client: httpx.Client, tables: str, fields: Json, pointer: str
+    ) -> None:
+        response = client.post("/v1/plans/group", json={"snapshot_id": tables, "assignor": "range", **fields})
+        only_error(problem(response, 422, "conflicting_fields"), pointer)
+
+    def test_a_topic_twice(self, client: httpx.Client, tables: str) -> None:
+        body = {
+            "snapshot_id": tables,
+            "group": "billing",
+            "member_overrides": [{"client_id": "*", "topics": ["t", "t"]}],
+        }
+        response = client.post("/v1/plans/group", json=body)
+        only_error(problem(response, 422, "duplicate_topic"), "/member_overrides/0/topics/1")

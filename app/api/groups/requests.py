@@ -31,6 +31,9 @@ ReplicaRows = Annotated[
 ]
 
 
+MemberPattern = Annotated[GroupString, Field(max_length=249)]
+
+
 def _known(name: str) -> str:
     if name not in ASSIGNORS:
         raise ValueError(f"there is no assignor {name}; there are {', '.join(ASSIGNORS)}")
@@ -80,6 +83,18 @@ class GroupMemberRequest(RequestModel):
     member_metadata: Annotated[str, Field(max_length=10_000_000)] | None = Field(
         None, description="The raw bytes of ConsumerProtocolSubscription, in base64, in place of the fields above."
     )
+
+
+class MemberOverrideRequest(RequestModel):
+    """The rack or subscription of members of a recorded group. One of `member_id`, `client_id` and `host` selects them;
+    `*` and `?` in the latter two match any characters.
+    """
+
+    member_id: GroupString | None = None
+    client_id: MemberPattern | None = Field(None, examples=["billing-*"])
+    host: MemberPattern | None = Field(None, examples=["/10.0.1.*"])
+    rack_id: Rack | None = Field(None, description='Their `client.rack`; `""` is none.')
+    topics: list[TopicName] | None = Field(None, description="Their subscription.")
 
 
 class JoinRequest(RequestModel):
@@ -197,6 +212,11 @@ class PlanGroupRequest(RequestModel):
         )
     )
     group: GroupString | None = Field(None, description="A group of the snapshot, in place of `members`.")
+    member_overrides: Annotated[list[MemberOverrideRequest], Field(max_length=200)] = Field(
+        default_factory=list,
+        description="Racks and subscriptions of the members of `group`, which the tables of Kafka's tools do not have. "
+        "Of several that match a member, the first that has a field decides it.",
+    )
     members: list[GroupMemberRequest] | None = None
     leader: GroupString | None = Field(None, description="The member that leads the group; the first one by default.")
     events: list[EventRequest] = Field(default_factory=list, description="Events of the group, in order.")

@@ -3,6 +3,7 @@
 requests.py      the request records
 sources.py       a request to what an assignor works on
 members.py       a member as a request lists it or a snapshot recorded it, and as each assignor reads it
+overrides.py     racks and subscriptions that a request adds to recorded members
 planning.py      the problem, the planner
 predictions.py   the assignment of one assignor once partitions have changed hands, and warnings about it
 reports.py       predictions, comparisons and events as JSON
@@ -13,7 +14,8 @@ exports.py       the plan as a file
 
 from app.services.groups.differences import ReaderChange, Reading, difference, reading_difference
 from app.services.groups.exports import EXPORTS
-from app.services.groups.members import ListedMember, missing_from, recorded_group, recorded_member
+from app.services.groups.members import ListedMember, missing_from, recorded_group, recorded_member, require_partitions
+from app.services.groups.overrides import overridden
 from app.services.groups.planning import KIND, PLANNER
 from app.services.groups.predictions import Prediction, predict, warm_up
 from app.services.groups.requests import Balance, GroupEvent, GroupRequest, GroupTopic, MemberRequest

@@ -147,6 +147,13 @@ def recorded_group(cluster: Cluster, group_id: str) -> RecordedGroup:
     return group
 
 
+def require_partitions(group: RecordedGroup, path: FieldPath) -> None:
+    """Raise `ConflictingFields` for a Streams group, whose members have tasks instead of partitions."""
+    if group.type == "streams":
+        detail = f"{group.group_id} is a Streams group: its members have tasks, which /v1/plans/streams assigns"
+        raise ConflictingFields(detail, path=path, value=group.group_id)
+
+
 def recorded_member(recorded: RecordedMember) -> ListedMember:
     """A member as it will rejoin: it owns what it was assigned, whatever it owned when it joined last."""
     has = recorded.assigned if recorded.assigned is not None else recorded.owned or ()
@@ -168,17 +175,22 @@ def _owned_run(run: TopicPartitions) -> Owned:
     return Owned(run.topic, np.array(run.partitions, np.int32))
 
 
-def missing_from(group: RecordedGroup) -> list[Caution]:
-    """What the record of a group does not say, and what is taken instead."""
+def missing_from(group: RecordedGroup, of_unknown_rack: Sequence[str]) -> list[Caution]:
+    """What the record of a group does not say, and what is taken instead. of_unknown_rack: ids of members."""
     of = f"of {len(group.members)} members"
     cautions = []
     without = tuple(member.member_id for member in group.members if member.topics is None)
+    shares_members = set(without) == set(of_unknown_rack)
     if without:
+        what, taken = ("subscriptions, racks", ", to be in no rack") if shares_members else ("subscriptions", "")
         detail = (
-            f"the subscriptions, racks and generations of {len(without)} {of} are not recorded; they are taken to "
-            "subscribe to the topics they read, to be in no rack and of one generation"
+            f"the {what} and generations of {len(without)} {of} are not recorded; they are taken to subscribe to the "
+            f"topics they read{taken} and of one generation"
         )
         cautions.append(Caution("subscriptions_not_recorded", detail, members=without))
+    if of_unknown_rack and not shares_members:
+        detail = f"the racks of {len(of_unknown_rack)} {of} are not recorded; they are taken to be in no rack"
+        cautions.append(Caution("racks_not_recorded", detail, members=tuple(of_unknown_rack)))
     unassigned = tuple(member.member_id for member in group.members if member.assigned is None)
     if unassigned:
         detail = f"what {len(unassigned)} {of} are assigned is not recorded; they are taken to have nothing else"

@@ -55,6 +55,9 @@ class _GroupPlanner(Planner[GroupRequest, GroupProblem, Prediction]):
             raise ConflictingFields("a request lists members or names a group of its snapshot", path=("members",))
         if request.group is not None and request.snapshot_id is None:
             raise ConflictingFields("a group is read from a snapshot, and snapshot_id is not there", path=("group",))
+        if request.group is None and request.member_overrides:
+            detail = "member_overrides are of the members of a recorded group, and group is not there"
+            raise ConflictingFields(detail, path=("member_overrides",))
 
     def check(self, request: GroupRequest, limits: Limits) -> None:
         _check_lists(request, limits)
@@ -147,6 +150,9 @@ def _violations(prediction: Prediction, source: GroupSource) -> list[GroupViolat
 def _canonical(request: GroupRequest, site: Site) -> dict[str, Json]:
     fields: dict[str, Json] = as_json(request)
     del fields["snapshot_id"], fields["previous_snapshot_id"]
+    if not request.member_overrides:
+        # The hash of a plan that has none stays as it was before there were overrides.
+        del fields["member_overrides"]
     return {
         **fields,
         "previous_snapshot_content_hash": None if site.previous is None else site.previous.content_hash,

@@ -120,9 +120,16 @@ def _of_racks(prediction: Prediction, source: GroupSource) -> Iterator[Caution]:
         yield Caution("assignor_ignores_racks", f"{assignor.name} does not look at racks, {where}")
         return
     reason = racks_ignored(prediction.members, source.metadata)
-    if reason is not None:
+    if reason is RacksIgnored.NO_MEMBER_HAS_A_RACK and source.of_unknown_rack:
+        detail = (
+            "racks decide nothing in this prediction: those of its members are not recorded; member_overrides adds them"
+        )
+        yield Caution("racks_ignored", detail)
+    elif reason is not None:
         yield Caution("racks_ignored", f"racks decide nothing in this group: {_REASONS[reason]}")
-    without = tuple(member.id for member in prediction.members if not member.rack_id)
+    without = tuple(
+        member.id for member in prediction.members if not member.rack_id and member.id not in source.of_unknown_rack
+    )
     if without and len(without) < len(prediction.members):
         detail = (
             f"{len(without)} of {len(prediction.members)} members have no rack (client.rack), and are near everything"

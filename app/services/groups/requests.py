@@ -94,6 +94,23 @@ class GroupTopic:
 
 
 @dataclass(frozen=True, slots=True)
+class MemberOverride:
+    """What a request adds to recorded members.
+
+    Parameters
+    ----------
+    member_id, client_id, host : one of them selects the members; `*` and `?` in the latter two match any characters.
+    rack_id : `""` for none, None to leave it as recorded. topics : None to leave them.
+    """
+
+    member_id: str | None = None
+    client_id: str | None = None
+    host: str | None = None
+    rack_id: str | None = None
+    topics: Sequence[str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class GroupRequest:
     """A group to plan, on a snapshot's cluster or on listed brokers and topics.
 
@@ -102,6 +119,7 @@ class GroupRequest:
     assignors : names in `ASSIGNORS`; the plan is the first one's, the others are compared with it. Where there are
         none, the one of the recorded group, or range.
     members : None where the group called `group` is read from the snapshot.
+    member_overrides : racks and subscriptions of the members of that group.
     leader : the leading member's id; None is the first member.
     previous_snapshot_id : the metadata that the group was assigned by; the plan then says what the leader makes of it.
     bytes_per_s, lag : by topic and partition. balance : what the optimum makes even.
@@ -110,6 +128,7 @@ class GroupRequest:
     assignors: Sequence[str]
     members: Sequence[MemberRequest] | None = None
     group: str | None = None
+    member_overrides: Sequence[MemberOverride] = ()
     snapshot_id: UUID | None = None
     brokers: Sequence[Broker] | None = None
     topics: Sequence[GroupTopic] | None = None

@@ -1,7 +1,7 @@
 """From a request or a recorded group to the input of an assignor, with warnings about what is missing."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 import numpy as np
@@ -33,7 +33,9 @@ from app.services.groups.members import (
     recorded_group,
     recorded_lag,
     recorded_member,
+    require_partitions,
 )
+from app.services.groups.overrides import overridden
 from app.services.groups.requests import (
     Balance,
     ChangedRacks,
@@ -55,6 +57,7 @@ class GroupSource:
     listed : the members. lag, bytes_per_s : of partitions, where they are known. balance : what is to be made even.
     assignors : the requested ones, or else the group's own.
     cautions : what is missing or doubtful about where all this comes from.
+    of_unknown_rack : ids of recorded members whose rack is neither recorded nor in the request.
     """
 
     listed: Sequence[ListedMember]
@@ -64,6 +67,7 @@ class GroupSource:
     balance: Balance = "partitions"
     assignors: Sequence[Assignor] = ()
     cautions: Sequence[Caution] = field(default=())
+    of_unknown_rack: frozenset[str] = frozenset()
 
     @property
     def load(self) -> Weights | None:
@@ -86,12 +90,15 @@ def source_of(request: GroupRequest, cluster: Cluster | None) -> GroupSource:
     """
     metadata = listed_metadata(request.brokers or (), request.topics or ()) if cluster is None else metadata_of(cluster)
     _require_distinct_ids(metadata)
+    of_unknown_rack: tuple[str, ...] = ()
     cautions = _fenced((request.brokers or ()) if cluster is None else cluster.brokers)
     recorded = None if request.group is None or cluster is None else recorded_group(cluster, request.group)
     if recorded is not None:
-        _require_partitions(recorded)
-        listed = [recorded_member(member) for member in recorded.members]
-        cautions += missing_from(recorded)
+        require_partitions(recorded, ("group",))
+        known = overridden(recorded.members, request.member_overrides)
+        listed = [recorded_member(one.member) for one in known]
+        of_unknown_rack = tuple(one.member.member_id for one in known if not one.knows_rack)
+        cautions += missing_from(replace(recorded, members=tuple(one.member for one in known)), of_unknown_rack)
     else:
         listed = [listed_member(member, ("members", i)) for i, member in enumerate(request.members or ())]
     cautions += from_the_future(listed)
@@ -101,17 +108,20 @@ def source_of(request: GroupRequest, cluster: Cluster | None) -> GroupSource:
     for name, weights in (("lag", lag), ("bytes_per_s", _weights(request.bytes_per_s))):
         _require_countable(name, weights, metadata, len(listed))
     assignors = [ASSIGNORS[name] for name in request.assignors] or [_own_assignor(recorded)]
-    source = GroupSource(listed, metadata, lag, _weights(request.bytes_per_s), request.balance, assignors, cautions)
+    source = GroupSource(
+        listed,
+        metadata,
+        lag,
+        _weights(request.bytes_per_s),
+        request.balance,
+        assignors,
+        cautions,
+        frozenset(of_unknown_rack),
+    )
     if request.balance != "partitions" and source.load is None:
         detail = f"the optimum is to balance {request.balance}, which is neither given nor in the snapshot"
         raise ConflictingFields(detail, path=("balance",), value=request.balance)
     return source
-
-
-def _require_partitions(recorded: RecordedGroup) -> None:
-    if recorded.type == "streams":
-        detail = f"{recorded.group_id} is a Streams group: its members have tasks, which /v1/plans/streams assigns"
-        raise ConflictingFields(detail, path=("group",), value=recorded.group_id)
 
 
 _OWN_ASSIGNORS: Mapping[GroupType, Mapping[str | None, str]] = MappingProxyType(

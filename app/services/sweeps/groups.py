@@ -17,7 +17,16 @@ from app.errors.requests import ConflictingFields, ImpossibleValue
 from app.formats.scenario_tables import Column
 from app.services import snapshots
 from app.services.cautions import Caution
-from app.services.groups import PLANNER, GroupRequest, MemberRequest, metadata_of, missing_from, recorded_member
+from app.services.groups import (
+    PLANNER,
+    GroupRequest,
+    MemberRequest,
+    metadata_of,
+    missing_from,
+    overridden,
+    recorded_member,
+    require_partitions,
+)
 from app.services.limits import Limits
 from app.services.plans import Plan, make_plan
 from app.services.snapshots import first_repeated
@@ -98,9 +107,9 @@ def opened(uow: UnitOfWork, sweep: Sweep, index: int, limits: Limits) -> Plan:
 
 def _chosen(cluster: Cluster, named: Sequence[str] | None) -> list[RecordedGroup]:
     if named is None:
-        groups = [group for group in cluster.groups if group.members]
+        groups = [group for group in cluster.groups if group.members and group.type != "streams"]
         if not groups:
-            detail = f"the snapshot has {len(cluster.groups)} groups, and none with members"
+            detail = f"the snapshot has {len(cluster.groups)} groups, and none with members that read partitions"
             raise ConflictingFields(detail, path=("snapshot_id",))
         return groups
     groups = []
@@ -110,6 +119,7 @@ def _chosen(cluster: Cluster, named: Sequence[str] | None) -> list[RecordedGroup
             known = ", ".join(each.group_id for each in cluster.groups[:10]) or "none"
             detail = f"the snapshot has no group {name}; it has {known}"
             raise ConflictingFields(detail, path=("groups", place), value=name)
+        require_partitions(group, ("groups", place))
         if not group.members:
             detail = f"group {name} has no members in the snapshot"
             raise ConflictingFields(detail, path=("groups", place), value=name)
@@ -129,7 +139,9 @@ def _resolved(cluster: Cluster, recorded: Sequence[RecordedGroup]) -> tuple[dict
     warnings = [
         replace(caution, detail=f"group {group.group_id}: {caution.detail}")
         for group in recorded
-        for caution in missing_from(group)
+        for caution in missing_from(
+            group, [one.member.member_id for one in overridden(group.members, ()) if not one.knows_rack]
+        )
     ]
     return resolved_document(groups, metadata), warnings
 
