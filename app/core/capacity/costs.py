@@ -46,7 +46,7 @@ def monthly_cost(scenario: Scenario, cross_rack: CrossRack) -> MonthlyCost:
     prices = scenario.prices
     crossed_bytes = cross_rack.billed(prices) * SECONDS_PER_MONTH
     return MonthlyCost(
-        brokers=brokers * scenario.profile.price_per_month,
-        storage=brokers * scenario.profile.disk_bytes / _GIB * prices.storage_per_gib_month,
+        brokers=brokers * scenario.broker_profile.price_per_month,
+        storage=brokers * scenario.broker_profile.disk_bytes / _GIB * prices.storage_per_gib_month,
         cross_rack=crossed_bytes / _GIB * prices.cross_rack_per_gib,
     )

@@ -55,14 +55,14 @@ def headroom(scenario: Scenario, loads: BrokerLoads) -> Headroom:
 
 def in_unit(scenario: Scenario, resource: str, value: float) -> float:
     """A load in the unit of its limit: vCPUs for the bytes/s that pass through them."""
-    return value / scenario.profile.bytes_per_s_per_vcpu if resource == "vcpu" else value
+    return value / scenario.broker_profile.bytes_per_s_per_vcpu if resource == "vcpu" else value
 
 
 def copying(scenario: Scenario, resource: str, failure: str) -> float:
     """The load that re-replication adds to a surviving broker, independent of traffic; in the resource's unit."""
     if failure == "none":
         return 0.0
-    return in_unit(scenario, resource, scenario.rereplication_bytes_per_s * _COPIES.get(resource, 0))
+    return in_unit(scenario, resource, scenario.rereplication.throttle_bytes_per_s * _COPIES.get(resource, 0))
 
 
 def _candidates(scenario: Scenario, loads: BrokerLoads) -> Iterator[Headroom]:

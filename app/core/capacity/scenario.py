@@ -223,20 +223,25 @@ class Prices:
 
 
 @dataclass(frozen=True, slots=True)
+class Rereplication:
+    """The throttle at which every surviving broker receives, and sends, copies of lost replicas; 0 adds no load."""
+
+    throttle_bytes_per_s: float = number()
+
+
+@dataclass(frozen=True, slots=True)
 class Scenario:
-    """One complete scenario.
+    """One complete scenario, with a field for each section.
 
     Parameters
     ----------
     failures : of `FAILURE_CLASSES`, in that order; `none` is always among them.
     targets : the share of a resource that may be used; 1 if absent.
-    rereplication_bytes_per_s : the throttle at which every surviving broker receives, and sends, copies of lost
-        replicas; 0 means that re-replication adds no load.
     seed : of the placement's random generator.
     """
 
     topology: Topology
-    profile: BrokerProfile
+    broker_profile: BrokerProfile
     topics: tuple[TopicLoad, ...]
     placement: PlacementPolicy
     clients: Clients
@@ -244,12 +249,12 @@ class Scenario:
     failures: tuple[str, ...]
     targets: Mapping[str, float]
     prices: Prices
-    rereplication_bytes_per_s: float
+    rereplication: Rereplication
     seed: int
 
     def limit(self, resource: str) -> float | None:
         """How much of a resource one broker may use; None if it has no limit."""
-        capacity = self.profile.capacity(resource)
+        capacity = self.broker_profile.capacity(resource)
         return None if capacity is None else capacity * self.targets.get(resource, 1.0)
 
 

@@ -5,28 +5,12 @@ An axis names a section (`broker_profile`), a field (`traffic.growth_per_month`)
 them by rack (`topology.brokers_per_rack.a`). The base need not have the field.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import TypeAlias, TypeVar, cast
+from typing import Any, TypeAlias
 
 from app.core.capacity.scenario import Scenario, TopicLoad
-from app.core.capacity.sections import (
-    READERS,
-    SECTION_FIELDS,
-    TOPIC_FIELDS,
-    read_clients,
-    read_failures,
-    read_multiplier,
-    read_placement,
-    read_prices,
-    read_profile,
-    read_rereplication,
-    read_targets,
-    read_topics,
-    read_topology,
-    read_traffic,
-    require_consistent,
-)
+from app.core.capacity.sections import READERS, SECTION_FIELDS, TOPIC_FIELDS, require_consistent
 from app.core.sweeps.axes import Grid
 from app.core.sweeps.sampling import scenario_seed
 from app.errors import Failure, FieldPath, Json
@@ -34,7 +18,6 @@ from app.errors.requests import ConflictingFields, UnknownAxis
 
 Base: TypeAlias = Mapping[str, Json]
 Digits: TypeAlias = tuple[int, ...]
-Section = TypeVar("Section")
 
 EVERY_TOPIC = "*"
 _PER_RACK = "topology.brokers_per_rack."
@@ -64,9 +47,9 @@ class ScenarioReader:
             digit if axis.section in sections else 0 for axis, digit in zip(self._grid.axes, digits, strict=True)
         )
 
-    def section(self, name: str, read: Callable[[Json], Section], digits: Digits) -> Section:
-        """A section with the values of its axes, as its reader returns it. Raises as the reader does."""
-        return cast("Section", self._sections(name, read, self.relevant((name,), digits)))
+    def section(self, name: str, digits: Digits) -> Any:
+        """A section with the values of its axes, as its reader in `READERS` returns it. Raises as the reader does."""
+        return self._sections(name, self.relevant((name,), digits))
 
     def topics(self, digits: Digits) -> tuple[TopicLoad, ...]:
         """The topics, their partitions multiplied."""
@@ -75,36 +58,22 @@ class ScenarioReader:
     def scenario(self, grid_index: int) -> Scenario:
         """The scenario at a grid index. Raises a `Failure` if it is not possible."""
         digits = self._grid.digits(grid_index)
-        topology = self.section("topology", read_topology, digits)
-        topics = self.section("topics", read_topics, digits)
-        multiplier = self.section("partitions_multiplier", read_multiplier, digits)
-        placement = self.section("placement", read_placement, digits)
-        clients = self.section("clients", read_clients, digits)
-        require_consistent(topology, topics, multiplier, clients)
-        return Scenario(
-            topology=topology,
-            profile=self.section("broker_profile", read_profile, digits),
-            topics=self.topics(digits),
-            placement=placement,
-            clients=clients,
-            traffic=self.section("traffic", read_traffic, digits),
-            failures=self.section("failures", read_failures, digits),
-            targets=self.section("targets", read_targets, digits),
-            prices=self.section("prices", read_prices, digits),
-            rereplication_bytes_per_s=self.section("rereplication", read_rereplication, digits),
-            seed=scenario_seed(self._seed, grid_index) if placement.seed is None else placement.seed,
-        )
+        sections = {name: self.section(name, digits) for name in READERS}
+        multiplier, seed = sections.pop("partitions_multiplier"), sections["placement"].seed
+        require_consistent(sections["topology"], sections["topics"], multiplier, sections["clients"])
+        sections["topics"] = self.topics(digits)
+        return Scenario(**sections, seed=scenario_seed(self._seed, grid_index) if seed is None else seed)
 
-    def _read(self, name: str, read: Callable[[Json], object], digits: Digits) -> object:
+    def _read(self, name: str, digits: Digits) -> Any:
         value = self._base.get(name)
         for axis, digit in zip(self._grid.axes, digits, strict=True):
             if axis.section == name:
                 value = written(value, axis.path, axis.values[digit], self._base)
-        return read(value)
+        return READERS[name](value)
 
     def _read_multiplied(self, digits: Digits) -> tuple[TopicLoad, ...]:
-        multiplier = self.section("partitions_multiplier", read_multiplier, digits)
-        return tuple(topic.multiplied(multiplier) for topic in self.section("topics", read_topics, digits))
+        multiplier = self.section("partitions_multiplier", digits)
+        return tuple(topic.multiplied(multiplier) for topic in self.section("topics", digits))
 
 
 def require_axes(base: Base, grid: Grid) -> None:
@@ -134,7 +103,7 @@ def require_axes(base: Base, grid: Grid) -> None:
 
 def _require_section(reader: ScenarioReader, section: str, digits: Digits, where: FieldPath) -> None:
     try:
-        reader.section(section, READERS[section], digits)
+        reader.section(section, digits)
     except ConflictingFields:
         return
     except Failure as failure:

@@ -126,7 +126,7 @@ def judge(scenario: Scenario, carried: BrokerLoads) -> Score:
 def _figures(scenario: Scenario, carried: BrokerLoads, resource: str) -> ResourceFigures:
     load = carried.resources[resource]
     return ResourceFigures(
-        capacity=scenario.profile.capacity(resource),
+        capacity=scenario.broker_profile.capacity(resource),
         limit=scenario.limit(resource),
         before=_in_unit(scenario, resource, load.before, 0.0),
         worst=_in_unit(scenario, resource, load.worst, copying(scenario, resource, load.worst_failure)),

@@ -5,7 +5,9 @@ and `ConflictingFields` for values that contradict each other, with a path that 
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
@@ -16,46 +18,26 @@ from app.core.capacity.scenario import (
     Clients,
     PlacementPolicy,
     Prices,
+    Rereplication,
     TopicLoad,
     Topology,
     TrafficGrowth,
 )
-from app.core.sweeps.fields import Fields, RecordT, as_integer, as_list, field_names, impossible, read_record
+from app.core.sweeps.fields import Fields, Record, as_integer, as_list, field_names, impossible, read_record
 from app.errors import FieldPath, Json
 from app.errors.requests import ConflictingFields, LimitExceeded
 
-SECTION_FIELDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {
-        "topology": ("racks", "brokers_per_rack"),
-        "broker_profile": field_names(BrokerProfile),
-        "topics": (),
-        "partitions_multiplier": (),
-        "placement": field_names(PlacementPolicy),
-        "clients": field_names(Clients),
-        "traffic": field_names(TrafficGrowth),
-        "failures": (),
-        "targets": RESOURCES,
-        "prices": field_names(Prices),
-        "rereplication": ("throttle_bytes_per_s",),
-    }
-)
-"""Every section of a scenario and its fields; none if the section is not an object."""
 TOPIC_FIELDS = field_names(TopicLoad)
 CURRENT_RETENTION_FIELDS = ("retained_bytes", "retained_bytes_per_partition", "retention_s")
 """The fields that state what a topic retains now; a topic has at most one of them."""
 
 
-def _object(section: str, value: Json) -> Fields:
-    return Fields(value, (section,), known=SECTION_FIELDS[section])
-
-
-def _optional(record: type[RecordT], section: str, value: Json) -> RecordT:
-    return read_record(record, {} if value is None else value, (section,))
+_TOPOLOGY_FIELDS = ("racks", "brokers_per_rack")
 
 
 def read_topology(value: Json) -> Topology:
     """Racks, and the number of brokers in each or by rack."""
-    fields = _object("topology", value)
+    fields = Fields(value, ("topology",), known=_TOPOLOGY_FIELDS)
     path = fields.at("racks")
     racks = as_list(fields.raw("racks"), path)
     names = [Fields({"rack": rack}, (*path, index), known=("rack",)).text("rack") for index, rack in enumerate(racks)]
@@ -82,21 +64,6 @@ def read_multiplier(value: Json) -> int:
     return 1 if value is None else as_integer(value, ("partitions_multiplier",), minimum=1)
 
 
-def read_placement(value: Json) -> PlacementPolicy:
-    """The algorithm of `PLACEMENTS`, and its seed."""
-    return _optional(PlacementPolicy, "placement", value)
-
-
-def read_clients(value: Json) -> Clients:
-    """The shares of clients by rack, and whether consumers read from followers."""
-    return _optional(Clients, "clients", value)
-
-
-def read_traffic(value: Json) -> TrafficGrowth:
-    """Growth a month, of −100 % or more, and the horizon in months."""
-    return _optional(TrafficGrowth, "traffic", value)
-
-
 def read_failures(value: Json) -> tuple[str, ...]:
     """Of `FAILURE_CLASSES`, in that order; `none` is always included."""
     named = set[str]()
@@ -109,18 +76,13 @@ def read_failures(value: Json) -> tuple[str, ...]:
 
 def read_targets(value: Json) -> Mapping[str, float]:
     """The share of each resource that may be used."""
-    fields = _object("targets", {} if value is None else value)
+    fields = Fields({} if value is None else value, ("targets",), known=RESOURCES)
     return {name: fields.number(name, above=0, maximum=1.0) for name in RESOURCES if fields.raw(name) is not None}
 
 
-def read_prices(value: Json) -> Prices:
-    """Prices by the GiB."""
-    return _optional(Prices, "prices", value)
-
-
-def read_rereplication(value: Json) -> float:
-    """The throttle in bytes/s; 0 if re-replication adds no load."""
-    return 0.0 if value is None else _object("rereplication", value).number("throttle_bytes_per_s")
+def read_rereplication(value: Json) -> Rereplication:
+    """The throttle of re-replication."""
+    return read_record(Rereplication, {"throttle_bytes_per_s": 0.0} if value is None else value, ("rereplication",))
 
 
 def read_topics(value: Json) -> tuple[TopicLoad, ...]:
@@ -183,23 +145,38 @@ def _require_topic(topic: TopicLoad, path: FieldPath) -> None:
             )
 
 
-READERS: Mapping[str, Callable[[Json], object]] = MappingProxyType(
-    {
-        "topology": read_topology,
-        "broker_profile": read_profile,
-        "topics": read_topics,
-        "partitions_multiplier": read_multiplier,
-        "placement": read_placement,
-        "clients": read_clients,
-        "traffic": read_traffic,
-        "failures": read_failures,
-        "targets": read_targets,
-        "prices": read_prices,
-        "rereplication": read_rereplication,
-    }
-)
-"""The reader of each section, to validate the values of an axis by themselves."""
+@dataclass(frozen=True, slots=True)
+class _Section:
+    """A section of a scenario: its fields, none if it is not an object, and its reader."""
 
+    fields: tuple[str, ...]
+    read: Callable[[Json], Any]
+
+    @classmethod
+    def of(cls, name: str, record: type[Record]) -> "_Section":
+        """A section that is a record of fields with defaults, so that it may be absent."""
+        return cls(field_names(record), lambda value: read_record(record, {} if value is None else value, (name,)))
+
+
+_SECTIONS = {
+    "topology": _Section(_TOPOLOGY_FIELDS, read_topology),
+    "broker_profile": _Section(field_names(BrokerProfile), read_profile),
+    "topics": _Section((), read_topics),
+    "partitions_multiplier": _Section((), read_multiplier),
+    "placement": _Section.of("placement", PlacementPolicy),
+    "clients": _Section.of("clients", Clients),
+    "traffic": _Section.of("traffic", TrafficGrowth),
+    "failures": _Section((), read_failures),
+    "targets": _Section(RESOURCES, read_targets),
+    "prices": _Section.of("prices", Prices),
+    "rereplication": _Section(field_names(Rereplication), read_rereplication),
+}
+SECTION_FIELDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {name: each.fields for name, each in _SECTIONS.items()}
+)
+"""Every section of a scenario and its fields; none if the section is not an object."""
+READERS = MappingProxyType({name: each.read for name, each in _SECTIONS.items()})
+"""The reader of each section."""
 
 MOST_BROKERS = 10_000
 MOST_REPLICAS = 50_000_000

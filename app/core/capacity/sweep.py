@@ -14,7 +14,7 @@ from app.core.capacity.ranking import CONSTRAINTS, OBJECTIVES
 from app.core.capacity.scenario import Scenario
 from app.core.capacity.scenarios import Digits, ScenarioReader
 from app.core.capacity.score import document, judge, place
-from app.core.capacity.sections import SECTION_FIELDS, read_clients, read_failures, read_placement, read_topology
+from app.core.capacity.sections import SECTION_FIELDS
 from app.core.capacity.workload import Workload, workload
 from app.core.model import Int32s
 from app.core.sweeps.axes import Axis, Grid, read_axis
@@ -142,14 +142,14 @@ class CapacitySweep:
         return loads(
             self._placements(seed, reader.relevant(_PLACED, digits)),
             self._workloads(reader.relevant(_TOPICS, digits)),
-            topology=reader.section("topology", read_topology, digits),
-            clients=reader.section("clients", read_clients, digits),
-            failures=reader.section("failures", read_failures, digits),
+            topology=reader.section("topology", digits),
+            clients=reader.section("clients", digits),
+            failures=reader.section("failures", digits),
         )
 
     def _place(self, seed: int, digits: Digits) -> Int32s:
-        topology = self._reader.section("topology", read_topology, digits)
-        policy = self._reader.section("placement", read_placement, digits)
+        topology = self._reader.section("topology", digits)
+        policy = self._reader.section("placement", digits)
         return positions(place(topology, self._reader.topics(digits), policy, seed=seed))
 
     def _workload(self, digits: Digits) -> Workload:

@@ -115,7 +115,7 @@ def test_axes_are_written_where_they_point() -> None:
     assert isinstance(weights, np.ndarray)
     assert weights.tolist() == list(range(1, 13)) * 3
     assert actual.topology.brokers_per_rack == {"x": 3, "y": 6}
-    assert (actual.profile.disk_bytes, actual.profile.vcpu) == (5e9, None)
+    assert (actual.broker_profile.disk_bytes, actual.broker_profile.vcpu) == (5e9, None)
     assert actual.clients.producer_share_per_rack == {"x": 1.0}
     assert actual.seed == 9
     # The base is as it was: the next scenario starts from it.
