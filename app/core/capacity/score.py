@@ -7,9 +7,8 @@ from typing import Any
 
 from app.core.capacity.costs import CrossRack, MonthlyCost, monthly_cost
 from app.core.capacity.limits import Limit, copying, first_breaking_month, headroom, in_unit
-from app.core.capacity.loads import BrokerLoads, ClassCounts, CountRange, LoadSpread, loads, positions
+from app.core.capacity.loads import BrokerLoads, ClassCounts, CountRange, LoadSpread
 from app.core.capacity.scenario import RESOURCES, PlacementPolicy, Scenario, TopicLoad, Topology
-from app.core.capacity.workload import workload
 from app.core.jvm import JavaRandom
 from app.core.model import Placement
 from app.core.replicas.registry import PLACEMENTS, place_topics
@@ -81,18 +80,6 @@ def place(
         [topic.new_topic for topic in topics],
         random=JavaRandom(seed),
     )
-
-
-def score(scenario: Scenario) -> Score:
-    """Score one scenario by itself. Raises as `place` does."""
-    carried = loads(
-        positions(place(scenario.topology, scenario.topics, scenario.placement, seed=scenario.seed)),
-        workload(scenario.topics),
-        topology=scenario.topology,
-        clients=scenario.clients,
-        failures=scenario.failures,
-    )
-    return judge(scenario, carried)
 
 
 def judge(scenario: Scenario, carried: BrokerLoads) -> Score:

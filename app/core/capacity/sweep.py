@@ -161,16 +161,6 @@ def read_sweep(value: Json) -> CapacitySweep:
     return CapacitySweep(read_definition(value))
 
 
-def read_scenario(value: Json) -> Scenario:
-    """One scenario's JSON by itself; without a seed it has that of a sweep's scenario 0.
-
-    Raises
-    ------
-    ImpossibleValue, ConflictingFields, LimitExceeded : with the path of the value.
-    """
-    return CapacitySweep(read_definition({"base": value})).scenario(0)
-
-
 def read_definition(value: Json) -> SweepDefinition:
     """Read a capacity sweep's JSON: base, axes, sample, objective, constraints, seed.
 

@@ -135,8 +135,8 @@ def _grouped_counts(problem: MovementProblem) -> GroupedLoads:
     domain, must = problem.domain_of, problem.must_keep
     only = (current != NO_REPLICA) & table.may_keep[domain[:, None], current]
     only &= ~table.may_receive[domain[:, None], current]
-    kept_only = np.sort(np.where(only, current, NO_REPLICA), axis=1)
-    first, size = _distinct(np.column_stack([domain, must, kept_only]))
+    only_current = np.sort(np.where(only, current, NO_REPLICA), axis=1)
+    first, size = _distinct(np.column_stack([domain, must, only_current]))
     need, least, most = table.factor[domain[first]], table.least[domain[first]], table.most[domain[first]]
     may_use = table.may_receive[domain[first]]
     group, column = np.nonzero(only[first])

@@ -5,6 +5,13 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from app.core.capacity.loads import loads, positions
+from app.core.capacity.scenario import Scenario
+from app.core.capacity.score import Score, judge, place
+from app.core.capacity.sweep import CapacitySweep, read_definition
+from app.core.capacity.workload import workload
+from app.errors import Json
+
 RACKS = ("a", "b", "c", "d")
 PROFILE: Mapping[str, Any] = {
     "disk_bytes": 1e9,
@@ -126,3 +133,21 @@ def scenarios(draw: st.DrawFn) -> dict[str, Any]:
         },
         "rereplication": {"throttle_bytes_per_s": draw(st.sampled_from([0, 250_000]))},
     }
+
+
+def read_scenario(value: Json) -> Scenario:
+    """One scenario's JSON by itself; without a seed it has that of a sweep's scenario 0."""
+    return CapacitySweep(read_definition({"base": value})).scenario(0)
+
+
+def score(scenario: Scenario) -> Score:
+    """The score of one scenario by itself."""
+    placements = place(scenario.topology, scenario.topics, scenario.placement, seed=scenario.seed)
+    carried = loads(
+        positions(placements),
+        workload(scenario.topics),
+        topology=scenario.topology,
+        clients=scenario.clients,
+        failures=scenario.failures,
+    )
+    return judge(scenario, carried)

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from app.core.capacity.scenarios import require_axes
-from app.core.capacity.sweep import CapacitySweep, SweepDefinition, read_definition, read_scenario
+from app.core.capacity.sweep import CapacitySweep, SweepDefinition, read_definition
 from app.errors import Failure
 from app.errors.requests import ConflictingFields, EmptyAxis, ImpossibleValue, LimitExceeded, UnknownAxis
-from tests.core.capacity.small_scenarios import PROFILE, base, topic
+from tests.core.capacity.small_scenarios import PROFILE, base, read_scenario, topic
 
 
 def without(mapping: Any, name: str) -> dict[str, Any]:

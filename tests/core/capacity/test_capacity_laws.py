@@ -8,9 +8,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from app.core.capacity.score import Score, score
-from app.core.capacity.sweep import read_scenario
-from tests.core.capacity.small_scenarios import PROFILE, base, scenarios, topic
+from app.core.capacity.score import Score
+from tests.core.capacity.small_scenarios import PROFILE, base, read_scenario, scenarios, score, topic
 
 MIB = 2**20
 

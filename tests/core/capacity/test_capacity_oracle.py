@@ -11,12 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.capacity.loads import loads, positions
-from app.core.capacity.score import Score, place, score
-from app.core.capacity.sweep import read_scenario
+from app.core.capacity.score import Score, place
 from app.core.capacity.workload import workload
 from app.core.model import Placement, unpadded
 from tests.core.capacity.scored_by_hand import RESOURCES, ByHand
-from tests.core.capacity.small_scenarios import scenarios
+from tests.core.capacity.small_scenarios import read_scenario, scenarios, score
 from tests.profiles import examples
 
 

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from app.core import sweeps
 from app.core.capacity import sweep as capacity_sweep
 from app.core.capacity.ranking import neighbours, why_not_cheaper
-from app.core.capacity.score import document, score
+from app.core.capacity.score import document
 from app.core.capacity.sweep import CapacitySweep, SweepDefinition, read_definition
 from app.core.sweeps.scoring import ScenarioRow
 from app.errors import Json
-from tests.core.capacity.small_scenarios import PROFILE, base
+from tests.core.capacity.small_scenarios import PROFILE, base, score
 from tests.profiles import examples
 
 AXES: dict[str, Any] = {

@@ -31,24 +31,24 @@ OPTIONS = OptionSet(
         Option(
             "policy",
             "choice",
-            "The placement rule; `spread` if it is left out. "
+            "The placement policy; `spread` by default. "
             + "; ".join(f"`{policy.value}`: {rule.summary} ({rule.source})" for policy, rule in POLICIES.items()),
             choices=tuple(policy.value for policy in Policy),
         ),
         Option(
             "attributes",
             "names",
-            "The broker attributes to spread over, the most important first; `rack` if they are left out.",
+            "The broker attributes to spread over, the most important first; `rack` by default.",
         ),
         Option(
             "forced",
             "values_by_name",
-            "By attribute, the values that are meant to exist: the share of a value without a live broker stays "
-            "unassigned. For the policy `forced` alone.",
+            "By attribute, the values that are expected: the share of a value without a live broker is not assigned. "
+            "For the policy `forced` alone.",
         ),
     ),
     read=_read,
     canonical=_canonical,
     follow=Aware,
-    rack_mode_conflict="to awareness a rack is an attribute among others; it knows no rack mode",
+    rack_mode_conflict="awareness treats racks as any other attribute and has no rack mode",
 )

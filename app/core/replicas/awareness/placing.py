@@ -107,7 +107,7 @@ def check(brokers: Sequence[Broker], topic: NewTopic, *, fixed_start_index: int 
     partitions, factor = topic.partitions, topic.replication_factor
     if fixed_start_index is not None:
         raise ConflictingFields(
-            f"awareness draws where replicas are, and starts nowhere; start index {fixed_start_index} given",
+            f"awareness chooses brokers at random, without a start index; {fixed_start_index} given",
             path=("fixed_start_index",),
             value=fixed_start_index,
         )

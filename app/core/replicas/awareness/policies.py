@@ -122,13 +122,15 @@ def _kafka(layout: Layout, _: Rules, factor: int) -> tuple[RowDemand, ...]:
 
 POLICIES: Mapping[Policy, PolicyRule] = MappingProxyType(
     {
-        Policy.SPREAD: PolicyRule("as even as can be over each attribute in turn", "Elasticsearch", _spread),
+        Policy.SPREAD: PolicyRule("balanced over each attribute in turn", "Elasticsearch", _spread),
         Policy.FORCED: PolicyRule(
-            "the same, but the share of a forced value without live brokers stays unassigned", "Elasticsearch", _forced
+            "as `spread`, but the share of a forced value without live brokers is not assigned",
+            "Elasticsearch",
+            _forced,
         ),
-        Policy.HDFS: PolicyRule("the first two in one rack, the third in another", "HDFS", _hdfs),
-        Policy.REDIS: PolicyRule("the leader shares its zone with no follower", "Redis Enterprise", _redis),
-        Policy.KAFKA: PolicyRule("as many racks as can be, and no more", "KIP-36", _kafka),
+        Policy.HDFS: PolicyRule("the first two replicas in one rack, the third in another", "HDFS", _hdfs),
+        Policy.REDIS: PolicyRule("no follower in the zone of the leader", "Redis Enterprise", _redis),
+        Policy.KAFKA: PolicyRule("as many racks as possible, without balance between them", "KIP-36", _kafka),
     }
 )
 """Every policy. To add one: its demands, a name in `Policy`, an entry here and its tests."""

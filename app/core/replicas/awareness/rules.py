@@ -44,11 +44,11 @@ class Rules:
         """
         if not self.attributes:
             raise ConflictingFields("a policy needs an attribute or more; 0 given", path=("attributes",), value=0)
-        _refuse_repeated("attribute", self.attributes, ("attributes",))
+        _reject_repeated("attribute", self.attributes, ("attributes",))
         if bool(self.forced) != (self.policy is Policy.FORCED):
-            requirement = "needs forced values" if self.policy is Policy.FORCED else "forces no values"
+            requirement = "needs" if self.policy is Policy.FORCED else "has no"
             raise ConflictingFields(
-                f"the policy {self.policy.value} {requirement}; of {len(self.forced)} attributes some are given",
+                f"the policy {self.policy.value} {requirement} forced values; values of {len(self.forced)} attributes are given",
                 path=("forced",),
                 value=len(self.forced),
                 policy=self.policy.value,
@@ -56,12 +56,12 @@ class Rules:
         for name, values in self.forced.items():
             if name not in self.attributes:
                 raise ForcedAttributeNotListed(
-                    f"values of {name} are forced; the attributes that count are {', '.join(self.attributes)}",
+                    f"values of {name} are forced; the attributes are {', '.join(self.attributes)}",
                     path=("forced", name),
                     value=name,
                     attributes=list(self.attributes),
                 )
-            _refuse_repeated(f"forced value of {name}", values, ("forced", name))
+            _reject_repeated(f"forced value of {name}", values, ("forced", name))
 
     def require_attributes(self, brokers: Sequence[Broker]) -> None:
         """Raise `AttributeMissing`, which names the brokers, if some lack an attribute."""
@@ -77,7 +77,7 @@ class Rules:
                 )
 
 
-def _refuse_repeated(item: str, names: Sequence[str], path: FieldPath) -> None:
+def _reject_repeated(item: str, names: Sequence[str], path: FieldPath) -> None:
     for index, name in enumerate(names):
         if name in names[:index]:
             raise DuplicateAttribute(f"the {item} {name} is listed twice", path=(*path, index), value=name)

@@ -38,8 +38,8 @@ def broken(placement: Placement, brokers: Sequence[Broker], rules: Rules, factor
     named = tuple((placement.first_partition_id + rows[:NAMED_PARTITIONS]).tolist())
     over = ", ".join(rules.attributes)
     detail = (
-        f"{len(rows)} of {len(placement.replicas)} partitions of {placement.topic} are not placed as the policy "
-        f"{rules.policy.value} has it over {over}"
+        f"{len(rows)} of {len(placement.replicas)} partitions of {placement.topic} violate the policy "
+        f"{rules.policy.value} over {over}"
     )
     return [Violation("policy_broken", "fragile", placement.topic, len(rows), named, detail)]
 
