@@ -90,7 +90,7 @@ PLACEMENTS: Mapping[str, Algorithm] = MappingProxyType(
             ),
             Algorithm(
                 name="awareness",
-                summary="not an algorithm of Kafka: over any attributes of the brokers, by a policy, balanced by weight",
+                summary="not an algorithm of Kafka: over any attributes of brokers, by a policy, balanced by weight",
                 place=Aware(Rules()),
                 envelope=None,
                 rack_mode=None,

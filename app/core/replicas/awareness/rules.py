@@ -48,7 +48,7 @@ class Rules:
         if bool(self.forced) != (self.policy is Policy.FORCED):
             requirement = "needs" if self.policy is Policy.FORCED else "has no"
             raise ConflictingFields(
-                f"the policy {self.policy.value} {requirement} forced values; values of {len(self.forced)} attributes are given",
+                f"the policy {self.policy.value} {requirement} forced values; {len(self.forced)} attributes have some",
                 path=("forced",),
                 value=len(self.forced),
                 policy=self.policy.value,
