@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
+from functools import partial
 from types import MappingProxyType
 
 import numpy as np
@@ -16,8 +17,11 @@ from app.core.groups.model import Assign, GroupAssignment, GroupMetadata, Member
 from app.core.groups.optimum import optimal
 from app.core.groups.optimum.by_load import balance_by_load
 from app.core.groups.server import range as server_range
-from app.core.groups.server import simple, uniform
+from app.core.groups.server import simple, simple_hashed, simple_shared, uniform
 from app.core.groups.server.topic_ids import by_name
+from app.core.kafka_versions import KafkaVersion, Replayed
+from app.errors import FieldPath
+from app.errors.requests import AssignorUnavailable
 
 
 class OwnedIn(Enum):
@@ -42,6 +46,7 @@ class Assignor:
     is_rack_aware : whether it uses racks.
     owned_in : None if owned partitions have no influence.
     is_exclusive : whether a partition is read by one member; in share groups several members read it.
+    replays : Kafka's class and the releases in which it decides so; None if it is not one of Kafka's.
     weighted : returns an assignor for given weights of reading in rack and loads to balance; None if it takes neither,
         as all of Kafka's.
     """
@@ -54,6 +59,7 @@ class Assignor:
     is_rack_aware: bool = False
     owned_in: OwnedIn | None = None
     is_exclusive: bool = True
+    replays: Replayed | None = None
     weighted: Callable[[Weights | None, Weights | None], Assign] | None = None
 
     def sees(self, member: Member) -> Member:
@@ -83,73 +89,141 @@ def _weighted_optimum(worth: Weights | None, load: Weights | None) -> Assign:
     return assign
 
 
-ASSIGNORS: Mapping[str, Assignor] = MappingProxyType(
-    {
-        assignor.name: assignor
-        for assignor in (
-            Assignor(
-                "range",
-                "the classic client's default: a range of each topic to each member, rack-aware since KIP-881",
-                classic_range.assign,
-                Protocol.EAGER,
-                "leader",
-                is_rack_aware=True,
-            ),
-            Assignor(
-                "roundrobin", "the classic round-robin over all partitions", roundrobin.assign, Protocol.EAGER, "leader"
-            ),
-            Assignor(
-                "sticky",
-                "the classic sticky assignor: even, then as it was; all is given up before it is handed out",
-                _assign_sticky,
-                Protocol.EAGER,
-                "leader",
-                is_rack_aware=True,
-                owned_in=OwnedIn.USER_DATA,
-            ),
-            Assignor(
-                "cooperative-sticky",
-                "the sticky assignor in two phases: only what moves is given up",
-                cooperative_sticky.assign,
-                Protocol.COOPERATIVE,
-                "leader",
-                is_rack_aware=True,
-                owned_in=OwnedIn.SUBSCRIPTION,
-            ),
-            Assignor(
-                "uniform",
-                "the coordinator's default under KIP-848: even, then as it was; ignores racks",
-                by_name(uniform.assign),
-                Protocol.RECONCILED,
-                "coordinator",
-                owned_in=OwnedIn.TARGET,
-            ),
-            Assignor(
-                "server-range",
-                "the coordinator's range under KIP-848; ignores racks",
-                by_name(server_range.assign),
-                Protocol.RECONCILED,
-                "coordinator",
-            ),
-            Assignor(
-                "simple",
-                "share groups, as Kafka 4.0 has it: every member gets every partition of what it reads",
-                by_name(simple.assign),
-                Protocol.RECONCILED,
-                "coordinator",
-                is_exclusive=False,
-            ),
-            Assignor(
-                "optimal",
-                "none of Kafka's: balanced, then read in rack, then moved least, with its proof",
-                optimal.assign,
-                Protocol.RECONCILED,
-                "nowhere",
-                is_rack_aware=True,
-                owned_in=OwnedIn.TARGET,
-                weighted=_weighted_optimum,
-            ),
+ASSIGNOR_RELEASES: tuple[Assignor, ...] = (
+    Assignor(
+        "range",
+        "the classic client's default: a range of each topic to each member, rack-aware since KIP-881",
+        classic_range.assign,
+        Protocol.EAGER,
+        "leader",
+        is_rack_aware=True,
+        replays=classic_range.REPLAYS,
+    ),
+    Assignor(
+        "roundrobin",
+        "the classic round-robin over all partitions",
+        roundrobin.assign,
+        Protocol.EAGER,
+        "leader",
+        replays=roundrobin.REPLAYS,
+    ),
+    Assignor(
+        "sticky",
+        "the classic sticky assignor: even, then as it was; all is given up before it is handed out",
+        _assign_sticky,
+        Protocol.EAGER,
+        "leader",
+        is_rack_aware=True,
+        owned_in=OwnedIn.USER_DATA,
+        replays=sticky.REPLAYS,
+    ),
+    Assignor(
+        "cooperative-sticky",
+        "the sticky assignor in two phases: only what moves is given up",
+        cooperative_sticky.assign,
+        Protocol.COOPERATIVE,
+        "leader",
+        is_rack_aware=True,
+        owned_in=OwnedIn.SUBSCRIPTION,
+        replays=cooperative_sticky.REPLAYS,
+    ),
+    *(
+        Assignor(
+            "uniform",
+            "the coordinator's default under KIP-848: even, then as it was; ignores racks",
+            by_name(partial(uniform.assign, remainder=remainder)),
+            Protocol.RECONCILED,
+            "coordinator",
+            owned_in=OwnedIn.TARGET,
+            replays=replays,
         )
-    }
+        for remainder, replays in uniform.REPLAYS.items()
+    ),
+    Assignor(
+        "server-range",
+        "the coordinator's range under KIP-848; ignores racks",
+        by_name(server_range.assign),
+        Protocol.RECONCILED,
+        "coordinator",
+        replays=server_range.REPLAYS,
+    ),
+    Assignor(
+        "simple",
+        "share groups, as Kafka 4.0 has it: every member gets every partition of what it reads",
+        by_name(simple.assign),
+        Protocol.RECONCILED,
+        "coordinator",
+        is_exclusive=False,
+        replays=simple.REPLAYS,
+    ),
+    Assignor(
+        "simple",
+        "share groups, as Kafka 4.1 has it: members are hashed to partitions, the others stay or are dealt in turn",
+        by_name(simple_hashed.assign),
+        Protocol.RECONCILED,
+        "coordinator",
+        owned_in=OwnedIn.TARGET,
+        is_exclusive=False,
+        replays=simple_hashed.REPLAYS,
+    ),
+    Assignor(
+        "simple",
+        "share groups since Kafka 4.2: as many members a partition and partitions a member as can be, then as it was",
+        by_name(simple_shared.assign),
+        Protocol.RECONCILED,
+        "coordinator",
+        owned_in=OwnedIn.TARGET,
+        is_exclusive=False,
+        replays=simple_shared.REPLAYS,
+    ),
+    Assignor(
+        "optimal",
+        "none of Kafka's: balanced, then read in rack, then moved least, with its proof",
+        optimal.assign,
+        Protocol.RECONCILED,
+        "nowhere",
+        is_rack_aware=True,
+        owned_in=OwnedIn.TARGET,
+        weighted=_weighted_optimum,
+    ),
 )
-"""Every assignor. To add one: a file with an `assign`, an entry here, tests and vectors."""
+"""Every assignor, of each release that decides otherwise. To add one: a file with an `assign`, an entry here, tests and
+vectors."""
+
+DEFAULT_VERSION = KafkaVersion(4, 0, 0)
+"""The release that a request means if it names none."""
+
+
+def assignor_for(name: str, version: KafkaVersion, *, path: FieldPath = ("assignor",)) -> Assignor:
+    """The assignor of that name as a release has it.
+
+    A release before the first or after the last one that was compared has the assignor that is nearest to it, if the
+    assignor exists in that release.
+
+    Raises
+    ------
+    AssignorUnavailable : if the release has no assignor of the name; `path` is its field.
+    KeyError : if there is no assignor of the name in any release.
+    """
+    entries = [entry for entry in ASSIGNOR_RELEASES if entry.name == name]
+    if not entries:
+        raise KeyError(name)
+    since = _SINCE.get(name)
+    if since is not None and version < KafkaVersion.of(since):
+        raise AssignorUnavailable(
+            f"the assignor {name} exists since Kafka {since}; kafka_version {version} given",
+            path=path,
+            value=name,
+            kafka_version=str(version),
+            minimum=since,
+        )
+    return next((entry for entry in entries if entry.replays is None or version in entry.replays.holds), entries[0])
+
+
+_SINCE: Mapping[str, str] = MappingProxyType({"uniform": "4.0.0", "server-range": "4.0.0", "simple": "4.0.0"})
+"""The first release with each of the coordinator's assignors; those of the classic client are in all since 2.4."""
+
+ASSIGNORS: Mapping[str, Assignor] = MappingProxyType(
+    {name: assignor_for(name, DEFAULT_VERSION) for name in dict.fromkeys(entry.name for entry in ASSIGNOR_RELEASES)}
+)
+"""Every assignor by name, as the default release has it."""

@@ -13,6 +13,7 @@ from typing import TypeAlias
 import numpy as np
 
 from app.core.jvm import JavaRandom
+from app.core.kafka_versions import KafkaRange, Replayed
 from app.core.keys import folds, hashes
 from app.core.keys.model import Flags, Keys
 from app.core.keys.null_keys import NULL_KEY_POLICIES, ProducerView
@@ -36,6 +37,7 @@ class Partitioner:
     partition : partitions by key.
     null_keys : the name of the policy for records without key; None if they are hashed as an empty key.
     empty_is_null : whether an empty key counts as none.
+    replays : the class of Kafka's own client and the releases in which it is the default; None of other clients.
     """
 
     name: str
@@ -43,6 +45,7 @@ class Partitioner:
     partition: PartitionKeys
     null_keys: str | None
     empty_is_null: bool = False
+    replays: Replayed | None = None
 
     def without_key(self, keys: Keys) -> Flags:
         """(keys,) bool: the records that this partitioner places by its policy instead of their key."""
@@ -137,12 +140,32 @@ _MURMUR2 = hashed(hashes.murmur2, folds.of_positive)
 _CRC32 = hashed(hashes.crc32, folds.of_unsigned)
 _FNV1A = hashed(hashes.fnv1a, folds.abs_of_remainder)
 
+_SOURCE = "org.apache.kafka.clients.producer.internals."
+
 _REGISTERED = {
     partitioner.name: partitioner
     for partitioner in (
-        Partitioner("murmur2_round_robin", "Java 0.8.2 to 2.3: murmur2, without key in turn", _MURMUR2, "round_robin"),
-        Partitioner("murmur2_sticky", "Java 2.4 to 3.2: murmur2, without key a batch each", _MURMUR2, "sticky_batch"),
-        Partitioner("murmur2_adaptive", "Java since 3.3: murmur2, without key by queue sizes", _MURMUR2, "adaptive"),
+        Partitioner(
+            "murmur2_round_robin",
+            "Java 0.8.2 to 2.3: murmur2, without key in turn",
+            _MURMUR2,
+            "round_robin",
+            replays=Replayed(_SOURCE + "DefaultPartitioner", KafkaRange("0.8.2", "2.3")),
+        ),
+        Partitioner(
+            "murmur2_sticky",
+            "Java 2.4 to 3.2: murmur2, without key a batch each",
+            _MURMUR2,
+            "sticky_batch",
+            replays=Replayed(_SOURCE + "DefaultPartitioner", KafkaRange("2.4", "3.2")),
+        ),
+        Partitioner(
+            "murmur2_adaptive",
+            "Java since 3.3: murmur2, without key by queue sizes",
+            _MURMUR2,
+            "adaptive",
+            replays=Replayed(_SOURCE + "BuiltInPartitioner", KafkaRange("3.3", "4.4")),
+        ),
         Partitioner("murmur2_random", "librdkafka: murmur2, without key at random", _MURMUR2, "random"),
         Partitioner(
             "murmur2_random_available",

@@ -23,6 +23,7 @@ import numpy as np
 
 from app.core.jvm import JavaHashSet, JavaRandom, KeyType, hash_order
 from app.core.jvm.hashes import INTEGER, STRING, string_hash_codes, topic_partition_hash_codes, utf16_order
+from app.core.kafka_versions import KafkaRange, Replayed
 from app.core.model import Broker, Int32s, NewTopic
 from app.core.replicas import striped
 from app.core.replicas.rack_modes import brokers_without_rack
@@ -30,6 +31,8 @@ from app.core.replicas.striped import UNTIL_4_2, Rejections
 from app.errors.kafka import KafkaError, ListedTwice, TopicToMoveMissing
 
 Item = TypeVar("Item", int, str)
+
+REPLAYS = Replayed("org.apache.kafka.tools.reassign.ReassignPartitionsCommand", KafkaRange("4.1", "4.4"))
 
 _RACKS_MISSING = (
     "Not all brokers have rack information. Add --disable-rack-aware in command line to make replica assignment "

@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import Any, Protocol, Self
 
 from app.core.jvm import JavaRandom
+from app.core.kafka_versions import Replayed
 from app.core.model import Broker, NewTopic, Placement
 from app.core.replicas import admin_utils, admin_utils_envelope, striped, striped_envelope
 from app.core.replicas.awareness import options as awareness
@@ -42,6 +43,7 @@ class Algorithm:
     place : with default options; awareness then spreads over racks.
     envelope : None if no Kafka controller uses the algorithm.
     options : options of this algorithm alone; the algorithms of Kafka have none.
+    replays : Kafka's class and the releases that place so; None if it is not one of Kafka's.
     """
 
     name: str
@@ -52,6 +54,7 @@ class Algorithm:
     """The default rack mode; None if the algorithm itself defines the treatment of brokers without a rack."""
     leaves_out_fenced: bool
     options: OptionSet | None = None
+    replays: Replayed | None = None
 
     def with_options(self, options: Any) -> Self:
         """The same algorithm under the record that its `options.read` returned."""
@@ -79,6 +82,7 @@ PLACEMENTS: Mapping[str, Algorithm] = MappingProxyType(
                 envelope=admin_utils_envelope.envelope,
                 rack_mode=RackMode.ENFORCED,
                 leaves_out_fenced=True,
+                replays=admin_utils.REPLAYS,
             ),
             Algorithm(
                 name="striped",
@@ -87,6 +91,7 @@ PLACEMENTS: Mapping[str, Algorithm] = MappingProxyType(
                 envelope=striped_envelope.envelope,
                 rack_mode=None,
                 leaves_out_fenced=False,
+                replays=striped.REPLAYS,
             ),
             Algorithm(
                 name="awareness",

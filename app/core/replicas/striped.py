@@ -35,6 +35,7 @@ from numpy.typing import NDArray
 from app.core.jvm.hash_map import JavaHashMap
 from app.core.jvm.hashes import OPTIONAL_STRING, utf16_order
 from app.core.jvm.random import JavaRandom
+from app.core.kafka_versions import KafkaRange, Replayed
 from app.core.model import Broker, Int32s, Int64s, NewTopic, Placement
 from app.core.replicas import striped_kernel as kernel
 from app.errors.kafka import InvalidPartitions, InvalidReplicationFactor, KafkaError
@@ -49,17 +50,21 @@ class Rejections:
     ----------
     none_active : no unfenced broker is left.
     too_few : what follows "…only <n> broker(s) are registered".
+    holds : the releases that say so.
     """
 
     none_active: str
     too_few: str
+    holds: KafkaRange
 
 
-UNTIL_4_2 = Rejections("All brokers are currently fenced.", ".")
+UNTIL_4_2 = Rejections("All brokers are currently fenced.", ".", KafkaRange("4.0.0", "4.2"))
 SINCE_4_3 = Rejections(
     "All brokers are currently fenced, or have all their log directories cordoned.",
     " or some brokers have all their log directories cordoned.",
+    KafkaRange("4.3", "4.4"),
 )
+REPLAYS = Replayed("org.apache.kafka.metadata.placement.StripedReplicaPlacer")
 
 
 def place(

@@ -2,11 +2,17 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from types import MappingProxyType
 
+from app.core.kafka_versions import KafkaVersion, Replayed
 from app.core.streams.assignors import high_availability, sticky
+from app.core.streams.coordinator import sticky_by_load, sticky_by_pairs
+from app.core.streams.coordinator.model import AssignGroupTasks
 from app.core.streams.model import AssignTasks
 from app.core.streams.standbys import BY_LOAD, BY_TAGS, StandbyPolicy
+from app.errors import FieldPath
+from app.errors.requests import AssignorUnavailable
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +21,7 @@ class StreamsAssignor:
 
     Parameters
     ----------
+    replays : Kafka's class and the releases that assign so.
     warms_up : whether it uses lags, and lets state catch up before a task moves (KIP-441).
     uses_tags : whether client tags decide the placement of standbys (KIP-708).
     uses_racks : whether KIP-925 can be on.
@@ -24,10 +31,71 @@ class StreamsAssignor:
     name: str
     summary: str
     assign: AssignTasks
+    replays: Replayed
     warms_up: bool = False
     uses_tags: bool = False
     uses_racks: bool = False
     default_costs: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GroupTaskAssignor:
+    """The coordinator's task assignor for streams groups (KIP-1071), as some releases have it.
+
+    Parameters
+    ----------
+    replays : Kafka's class and the releases that assign so.
+    reads_offsets : whether the offsets that members report have influence.
+    """
+
+    name: str
+    summary: str
+    assign: AssignGroupTasks
+    replays: Replayed
+    reads_offsets: bool = False
+
+
+GROUP_TASK_ASSIGNORS: tuple[GroupTaskAssignor, ...] = (
+    GroupTaskAssignor(
+        "sticky",
+        "tasks stay, and pairs of tasks are kept apart; ties between processes are broken by chance",
+        sticky_by_pairs.assign,
+        sticky_by_pairs.REPLAYS,
+    ),
+    GroupTaskAssignor(
+        "sticky",
+        "tasks stay, then processes are filled by load",
+        partial(sticky_by_load.assign, rules=sticky_by_load.SINCE_4_2),
+        sticky_by_load.SINCE_4_2.replays,
+    ),
+    GroupTaskAssignor(
+        "sticky",
+        "tasks stay, standbys first where their state is restored furthest, then processes are filled by load",
+        partial(sticky_by_load.assign, rules=sticky_by_load.SINCE_4_4),
+        sticky_by_load.SINCE_4_4.replays,
+        reads_offsets=True,
+    ),
+)
+"""The coordinator's assignor of each release that decides otherwise."""
+
+
+def group_task_assignor_for(version: KafkaVersion, *, path: FieldPath = ("protocol",)) -> GroupTaskAssignor:
+    """The coordinator's assignor as a release has it.
+
+    Raises
+    ------
+    AssignorUnavailable : if the release has no streams groups; `path` is the field that requests one.
+    """
+    for assignor in GROUP_TASK_ASSIGNORS:
+        if version in assignor.replays.holds:
+            return assignor
+    since = GROUP_TASK_ASSIGNORS[0].replays.holds.from_
+    raise AssignorUnavailable(
+        f"streams groups exist since Kafka {since}; kafka_version {version} given",
+        path=path,
+        kafka_version=str(version),
+        minimum=since,
+    )
 
 
 STREAMS_ASSIGNORS: Mapping[str, StreamsAssignor] = MappingProxyType(
@@ -38,6 +106,7 @@ STREAMS_ASSIGNORS: Mapping[str, StreamsAssignor] = MappingProxyType(
                 "high_availability",
                 "the default since 2.6: balanced, then to where the state is, with warm-ups and probing rebalances",
                 high_availability.assign,
+                high_availability.REPLAYS,
                 warms_up=True,
                 uses_tags=True,
                 uses_racks=True,
@@ -47,6 +116,7 @@ STREAMS_ASSIGNORS: Mapping[str, StreamsAssignor] = MappingProxyType(
                 "sticky",
                 "the default before 2.6: tasks stay where they were while no client has too many",
                 sticky.assign,
+                sticky.REPLAYS,
                 uses_racks=True,
                 default_costs=(sticky.TRAFFIC_COST, sticky.NON_OVERLAP_COST),
             ),
@@ -54,6 +124,7 @@ STREAMS_ASSIGNORS: Mapping[str, StreamsAssignor] = MappingProxyType(
                 "fallback_prior",
                 "what Kafka takes while it cannot learn the lags: every active task stays where it was",
                 sticky.assign_prior,
+                sticky.PRIOR_REPLAYS,
             ),
         )
     }

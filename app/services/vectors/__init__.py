@@ -14,7 +14,12 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
+from app.core.groups.lifecycle import topic_hash
+from app.core.groups.server import simple, simple_hashed, simple_shared, uniform
+from app.core.groups.server.uniform_homogeneous import Remainder
 from app.core.kafka_versions import MEASURED, KafkaRange
+from app.core.replicas import admin_utils, generate, striped
+from app.core.streams.coordinator import sticky_by_load, sticky_by_pairs
 from app.services.vectors import groups, jvm, keys, placement, protocol, streams, streams_groups
 
 Answer = Callable[[Mapping[str, Any]], Any]
@@ -33,22 +38,22 @@ INVARIANTS: Mapping[str, Invariants] = streams_groups.INVARIANTS
 """Given the input, the measured and our answer: whether ours is as good, if Kafka's differs from run to run."""
 
 _RELEASES = {
-    "admin_utils": KafkaRange("4.0.0", "4.0"),
-    "admin_utils_overflow": KafkaRange("4.0.0", "4.0"),
-    "rack_alternated": KafkaRange("4.0.0", "4.0"),
+    "admin_utils": admin_utils.REPLAYS.holds,
+    "admin_utils_overflow": admin_utils.REPLAYS.holds,
+    "rack_alternated": admin_utils.REPLAYS.holds,
     "builtin_partitioner_4_4": KafkaRange("4.4", "4.4"),
-    "generate_4_1": KafkaRange("4.1", "4.4"),
-    "server_simple": KafkaRange("4.0.0", "4.0"),
-    "server_simple_4_1": KafkaRange("4.1", "4.1"),
-    "server_simple_4_2": KafkaRange("4.2", "4.4"),
-    "server_uniform": KafkaRange("4.0.0", "4.0.0"),
-    "server_uniform_4_0_1": KafkaRange("4.0.1", "4.4"),
-    "streams_group_sticky_4_1": KafkaRange("4.1", "4.1"),
-    "streams_group_sticky_4_2": KafkaRange("4.2", "4.3"),
-    "streams_group_sticky_4_4": KafkaRange("4.4", "4.4"),
-    "striped_placer": KafkaRange("4.0.0", "4.2"),
-    "striped_placer_4_3": KafkaRange("4.3", "4.4"),
-    "topic_hash_4_1": KafkaRange("4.1", "4.4"),
+    "generate_4_1": generate.REPLAYS.holds,
+    "server_simple": simple.REPLAYS.holds,
+    "server_simple_4_1": simple_hashed.REPLAYS.holds,
+    "server_simple_4_2": simple_shared.REPLAYS.holds,
+    "server_uniform": uniform.REPLAYS[Remainder.FIRST_MEMBERS].holds,
+    "server_uniform_4_0_1": uniform.REPLAYS[Remainder.OWNERS].holds,
+    "streams_group_sticky_4_1": sticky_by_pairs.REPLAYS.holds,
+    "streams_group_sticky_4_2": sticky_by_load.SINCE_4_2.replays.holds,
+    "streams_group_sticky_4_4": sticky_by_load.SINCE_4_4.replays.holds,
+    "striped_placer": striped.UNTIL_4_2.holds,
+    "striped_placer_4_3": striped.SINCE_4_3.holds,
+    "topic_hash_4_1": topic_hash.REPLAYS.holds,
 }
 
 HOLDS: Mapping[str, KafkaRange] = MappingProxyType(

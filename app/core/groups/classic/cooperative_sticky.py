@@ -13,6 +13,9 @@ from collections.abc import Sequence
 
 from app.core.groups.model import GroupAssignment, GroupMetadata, Member
 from app.core.groups.sticky_builders import sticky_assignment
+from app.core.kafka_versions import Replayed
+
+REPLAYS = Replayed("org.apache.kafka.clients.consumer.CooperativeStickyAssignor")
 
 
 def assign(members: Sequence[Member], metadata: GroupMetadata) -> GroupAssignment:

@@ -43,7 +43,10 @@ from app.core.groups.arrays.subscriptions import Subscriptions, hash_ordered, st
 from app.core.groups.classic import range_kernel as kernel
 from app.core.groups.model import GroupAssignment, GroupMetadata, Member, TopicMetadata
 from app.core.jvm.hashes import utf16_order
+from app.core.kafka_versions import Replayed
 from app.core.model import NO_RACK, Int32s, Int64s
+
+REPLAYS = Replayed("org.apache.kafka.clients.consumer.RangeAssignor")
 
 
 def assign(members: Sequence[Member], metadata: GroupMetadata) -> GroupAssignment:

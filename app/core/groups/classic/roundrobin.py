@@ -21,8 +21,11 @@ from app.core.groups.arrays.partition_table import PartitionOwners
 from app.core.groups.arrays.subscriptions import Subscriptions, hash_ordered, static_first
 from app.core.groups.model import GroupAssignment, GroupMetadata, Member
 from app.core.jvm.hashes import utf16_order
+from app.core.kafka_versions import Replayed
 from app.core.model import Int32s
 from app.errors.kafka import KafkaError, NoMembers
+
+REPLAYS = Replayed("org.apache.kafka.clients.consumer.RoundRobinAssignor")
 
 
 def assign(members: Sequence[Member], metadata: GroupMetadata) -> GroupAssignment:

@@ -19,7 +19,10 @@ from app.core.groups.model import GroupAssignment, GroupMetadata, Member, Owned
 from app.core.groups.sticky_builders import sticky_assignment
 from app.core.jvm import JavaHashMap
 from app.core.jvm.hashes import STRING
+from app.core.kafka_versions import Replayed
 from app.core.model import Int32s
+
+REPLAYS = Replayed("org.apache.kafka.clients.consumer.StickyAssignor")
 
 
 def assign(members: Sequence[Member], metadata: GroupMetadata) -> GroupAssignment:

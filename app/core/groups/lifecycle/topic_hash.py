@@ -19,8 +19,11 @@ from collections.abc import Mapping
 from uuid import UUID
 
 from app.core.jvm.hashes import utf16_order
+from app.core.kafka_versions import KafkaRange, Replayed
 from app.core.model import Int32s, unpadded
 from app.core.xxh3 import xxh3_64
+
+REPLAYS = Replayed("org.apache.kafka.coordinator.group.Utils", KafkaRange("4.1", "4.4"))
 
 _MAGIC = b"\0"
 

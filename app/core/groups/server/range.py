@@ -19,8 +19,11 @@ from app.core.groups.arrays.partition_table import PartitionOwners, range_owners
 from app.core.groups.arrays.subscriptions import static_first
 from app.core.groups.model import GroupAssignment, Member
 from app.core.groups.server.group import ServerGroup, SubscriptionType
+from app.core.kafka_versions import Replayed
 from app.core.model import Int64s
 from app.errors.kafka import KafkaError, SubscribedTopicMissing
+
+REPLAYS = Replayed("org.apache.kafka.coordinator.group.assignor.RangeAssignor")
 
 
 def assign(

@@ -16,7 +16,10 @@ import numpy as np
 
 from app.core.groups.model import GroupAssignment, Member
 from app.core.groups.server.group import ServerGroup, SubscriptionType, require_subscribed_topics
+from app.core.kafka_versions import KafkaRange, Replayed
 from app.core.model import Int32s, Int64s
+
+REPLAYS = Replayed("org.apache.kafka.coordinator.group.assignor.SimpleAssignor", KafkaRange("4.0", "4.0"))
 
 
 def assign(

@@ -25,7 +25,10 @@ from app.core.groups.server.group import ServerGroup, SubscriptionType, require_
 from app.core.groups.server.share_group import Assignable, ShareTopics, TopicPartition
 from app.core.groups.server.topic_ids import set_order
 from app.core.jvm.hashes import string_hash_codes
+from app.core.kafka_versions import KafkaRange, Replayed
 from app.errors.kafka import AssignorLosesCount, KafkaError
+
+REPLAYS = Replayed("org.apache.kafka.coordinator.group.assignor.SimpleAssignor", KafkaRange("4.1", "4.1"))
 
 
 def assign(

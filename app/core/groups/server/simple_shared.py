@@ -35,8 +35,11 @@ from app.core.groups.server.share_group import Assignable, ShareTopics, TopicPar
 from app.core.groups.server.topic_ids import set_order
 from app.core.jvm import JavaHashSet, hash_order
 from app.core.jvm.hashes import INTEGER
+from app.core.kafka_versions import KafkaRange, Replayed
 from app.core.model import Int32s
 from app.errors.kafka import AssignorRunsOutOfMembers, KafkaError
+
+REPLAYS = Replayed("org.apache.kafka.coordinator.group.assignor.SimpleAssignor", KafkaRange("4.2", "4.4"))
 
 
 def assign(

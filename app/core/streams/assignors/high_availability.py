@@ -14,6 +14,7 @@ import numpy as np
 
 from app.core.jvm.hash_map import spread
 from app.core.jvm.hashes import uuid_hash_code
+from app.core.kafka_versions import Replayed
 from app.core.model import Int64s
 from app.core.streams import loads_kernel
 from app.core.streams.application import Application, PartialAssignment
@@ -33,6 +34,8 @@ from app.core.streams.standbys import policy_for
 
 TRAFFIC_COST, NON_OVERLAP_COST = 10, 1
 """Default costs of KIP-925 for stateful tasks."""
+
+REPLAYS = Replayed("org.apache.kafka.streams.processor.internals.assignment.HighAvailabilityTaskAssignor")
 
 
 def assign(

@@ -12,6 +12,7 @@ Source: KIP-925; `LegacyStickyTaskAssignor` of Apache Kafka 4.0.
 
 from collections.abc import Sequence
 
+from app.core.kafka_versions import Replayed
 from app.core.streams.application import Application, PartialAssignment
 from app.core.streams.assignors.high_availability import costs_of
 from app.core.streams.assignors.sticky_tasks import StickyPlacement
@@ -20,6 +21,9 @@ from app.core.streams.rack_aware.optimum import STATELESS_COSTS, rack_aware
 
 TRAFFIC_COST, NON_OVERLAP_COST = 1, 10
 """Default costs of KIP-925 for stateful tasks."""
+
+REPLAYS = Replayed("org.apache.kafka.streams.processor.internals.assignment.LegacyStickyTaskAssignor")
+PRIOR_REPLAYS = Replayed("org.apache.kafka.streams.processor.internals.assignment.FallbackPriorTaskAssignor")
 
 
 def assign(

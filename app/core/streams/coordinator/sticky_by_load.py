@@ -32,6 +32,7 @@ from math import inf
 from app.core.groups.arrays.subscriptions import hash_ordered
 from app.core.jvm import JavaHashMap, JavaPriorityQueue
 from app.core.jvm.hashes import STRING
+from app.core.kafka_versions import KafkaRange, Replayed
 from app.core.streams.coordinator.model import (
     StreamsGroupAssignment,
     StreamsMember,
@@ -54,14 +55,17 @@ class Rules:
     ranks_by_offset : previous standby owners are those of the current assignment, then members that only report an
         offset of the task, each by offset, the greatest first; else those of the current assignment, in member order.
     computes_processes : the hash map of processes is filled with `computeIfAbsent` instead of `putIfAbsent`.
+    replays : the releases that do so.
     """
 
     ranks_by_offset: bool
     computes_processes: bool
+    replays: Replayed
 
 
-SINCE_4_2 = Rules(ranks_by_offset=False, computes_processes=False)
-SINCE_4_4 = Rules(ranks_by_offset=True, computes_processes=True)
+_SOURCE = "org.apache.kafka.coordinator.group.streams.assignor.StickyTaskAssignor"
+SINCE_4_2 = Rules(ranks_by_offset=False, computes_processes=False, replays=Replayed(_SOURCE, KafkaRange("4.2", "4.3")))
+SINCE_4_4 = Rules(ranks_by_offset=True, computes_processes=True, replays=Replayed(_SOURCE, KafkaRange("4.4", "4.4")))
 
 
 def assign(

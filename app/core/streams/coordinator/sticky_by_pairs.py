@@ -32,6 +32,7 @@ from itertools import groupby
 from app.core.groups.arrays.subscriptions import hash_ordered
 from app.core.jvm import JavaHashSet
 from app.core.jvm.hashes import int32
+from app.core.kafka_versions import KafkaRange, Replayed
 from app.core.streams.coordinator.model import (
     STREAMS_TASK,
     StreamsGroupAssignment,
@@ -42,6 +43,8 @@ from app.core.streams.coordinator.model import (
 )
 from app.core.streams.coordinator.quotas import Quota
 from app.errors.kafka import KafkaError, NoMembersForTasks, TooManyTasks
+
+REPLAYS = Replayed("org.apache.kafka.coordinator.group.streams.assignor.StickyTaskAssignor", KafkaRange("4.1", "4.1"))
 
 
 def assign(
