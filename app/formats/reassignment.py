@@ -2,7 +2,8 @@
 
     {"version":1,"partitions":[{"topic":"orders","partition":0,"replicas":[101,105],"log_dirs":["any","any"]}]}
 
-`log_dirs` may be missing; the tool itself prints `"any"` for each replica. `--generate` prints
+`log_dirs` may be missing. The tool prints `"any"` for each replica. Since 4.2 `--generate` prints the directories of
+the current replicas, and since 4.3 `"any"` for those on a broker that is down. `--generate` prints
 
     Current partition replica assignment
     {…}
@@ -10,8 +11,9 @@
     Proposed partition reassignment configuration
     {…}
 
-and `--execute` the first of these between blank lines, then `Save this to use as the --reassignment-json-file option
-during rollback` and what it started. Kafka ignores keys that it does not know; a misspelt one is rejected here.
+(up to 1.x with an empty line after each heading) and `--execute` the first of these between blank lines, then `Save
+this to use as the --reassignment-json-file option during rollback` and what it started. Kafka ignores keys that it does
+not know; a misspelt one is rejected here.
 
 Source: `ReassignPartitionsCommand` of Apache Kafka, `parsePartitionReassignmentData`.
 """

@@ -1,13 +1,14 @@
 """`kafka-cluster list-endpoints`: brokers with racks and fencing, in the widths that the tool computes."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.model import Broker
 from app.formats import broker_lists
 from app.formats.cluster_endpoints import BrokerEndpoint, brokers, read, write
 from tests.formats.strategies import broken, broker_ids, line_texts, reads_or_rejects, rejected, sample
+from tests.profiles import examples
 
 SAMPLE = sample("kafka-cluster-list-endpoints.txt")
 # Width of HOST and RACK below that of their names: the rows are not below the header.
@@ -97,7 +98,7 @@ def test_any_text_reads_or_is_rejected(text: str) -> None:
     reads_or_rejects(read, text)
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(broken(SAMPLE))
 def test_any_broken_table_reads_or_is_rejected(text: str) -> None:
     reads_or_rejects(read, text)

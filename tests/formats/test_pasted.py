@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.core.recorded import TopicPartitions
 from app.formats import broker_api_versions, broker_lists, log_dirs, recorded_groups, topic_describe
 from app.formats.group_texts import read as read_groups
 from app.formats.pasted import Pasted, read
@@ -59,6 +60,47 @@ def test_command_lines_and_log_lines_belong_to_no_text() -> None:
     found = read(text)
     for tool, reader in READERS.items():
         assert reader(getattr(found, tool)) == reader(TEXTS[tool])
+
+
+NOISE = (
+    "OpenJDK 64-Bit Server VM warning: Option UseConcMarkSweepGC was deprecated in version 9.0\n"
+    "SLF4J: Class path contains multiple SLF4J bindings.\n"
+    "[2020-03-04 05:06:07,008] WARN [AdminClient clientId=adminclient-1] x (o.a.k.clients.NetworkClient)\n"
+    "java.net.ConnectException: Connection refused\n"
+    "\tat java.base/sun.nio.ch.SocketChannelImpl.checkConnect(Native Method)\n"
+)
+OLDER = {
+    "brokers": "kafka-1:9092 (id: 1 rack: a) -> (\n\tProduce(0): 0 to 8 [usable: 8],\n\tFetch(1): UNSUPPORTED\n)\n",
+    "topics": (
+        "Topic:orders\tPartitionCount:1\tReplicationFactor:1\tConfigs:retention.ms=1\n"
+        "\tTopic: orders\tPartition: 0\tLeader: 1\tReplicas: 1\tIsr: 1\n"
+    ),
+    "log_dirs": (
+        "Querying brokers for log directories information\nReceived log directory information from brokers 1\n"
+        '{"version":1,"brokers":[{"broker":1,"logDirs":[{"logDir":"/d","error":null,"partitions":[{"partition":'
+        '"orders-0","size":7,"offsetLag":0,"isFuture":false}]}]}]}\n'
+    ),
+    "groups": (
+        "\nGROUP           CONSUMER-ID     HOST            CLIENT-ID       #PARTITIONS     ASSIGNMENT\n"
+        "billing         c-1             /10.0.0.1       c               1               orders(0)\n\n"
+        "GROUP                     COORDINATOR (ID)          ASSIGNMENT-STRATEGY  STATE           #MEMBERS\n"
+        "billing                   kafka-1:9092 (1)          range                Stable          1\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_what_tools_of_2_and_3_print_with_log_lines_around(end: str) -> None:
+    """Kafka 2.0 to 3.9: headers without blanks, a map's order in JSON, assignments in brackets."""
+    pasted = read((NOISE + NOISE.join(OLDER.values()) + NOISE).replace("\n", end))
+    for part, text in OLDER.items():
+        lines = getattr(pasted, part)
+        assert lines is not None
+        assert READERS[part](lines) == READERS[part](text)
+    assert pasted.groups is not None
+    (group,) = recorded_groups.join(read_groups(pasted.groups)).groups
+    assert (group.assignor, group.state, group.type) == ("range", "Stable", None)
+    assert group.members[0].assigned == (TopicPartitions("orders", (0,)),)
 
 
 def test_brokers_as_the_cluster_tool_lists_them() -> None:

@@ -184,3 +184,39 @@ class TestFuzz:
     def test_any_broken_capture_reads_or_is_refused(self, reader, name: str, data: st.DataObject) -> None:  # type: ignore[no-untyped-def]  # one of three readers
         reads_or_rejects(reader, data.draw(broken(sample(name)[:3000])))
         reads_or_rejects(reader, data.draw(broken(sample(name))))
+
+
+def test_generate_with_the_directories_of_current_replicas() -> None:
+    """Since 4.2; since 4.3 a broker that is down has `any`."""
+    document = (
+        '{{"version":1,"partitions":[{{"topic":"orders","partition":0,"replicas":[1,2],"log_dirs":["{}","any"]}}]}}\n'
+    )
+    text = (
+        f"Current partition replica assignment\n{document.format('/var/lib/kafka/d1')}\n"
+        f"Proposed partition reassignment configuration\n{document.format('any')}"
+    )
+    generated = read_generated(text)
+    assert generated.current.partitions[0].log_dirs == ("/var/lib/kafka/d1", "any")
+    assert write_generated(generated) == text
+
+
+@pytest.mark.parametrize("blank", ["", "\n"])
+def test_generate_of_older_tools_with_log_lines_around(blank: str) -> None:
+    """Up to 1.x an empty line came after each heading, and documents had no `log_dirs`."""
+    document = '{"version":1,"partitions":[{"topic":"orders","partition":0,"replicas":[1,2]}]}'
+    log = "[2019-03-04 05:06:07,008] WARN x\nSLF4J: Class path contains multiple SLF4J bindings.\n"
+    text = (
+        f"{log}Current partition replica assignment\n{blank}{document}\n\n{log}"
+        f"Proposed partition reassignment configuration\n{blank}{document}\n{log}"
+    )
+    assert read_generated(text) == Generated(read(document), read(document))
+
+
+def test_execute_of_older_tools() -> None:
+    document = '{"version":1,"partitions":[{"topic":"orders","partition":0,"replicas":[1,2]}]}'
+    text = (
+        f"Current partition replica assignment\n\n{document}\n\n"
+        "Save this to use as the --reassignment-json-file option during rollback\n"
+        "Successfully started reassignment of partitions.\n"
+    )
+    assert read_executed(text) == read(document)

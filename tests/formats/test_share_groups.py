@@ -1,7 +1,7 @@
 """`kafka-share-groups --describe` in its three forms, of Kafka 4.0 to 4.4."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.recorded import RecordedMember, RecordedOffset, TopicPartitions
@@ -9,6 +9,7 @@ from app.formats import group_texts, recorded_groups, share_groups
 from app.formats.consumer_groups import GroupMember, GroupState, PartitionOffsets
 from app.formats.group_forms import Section, TableForm, read, write
 from tests.formats.strategies import broken, line_texts, reads_or_rejects, rejected, sample, topic_names
+from tests.profiles import examples
 
 OFFSETS = sample("kafka-share-groups-describe-verbose.txt")
 MEMBERS = sample("kafka-share-groups-members-verbose.txt")
@@ -126,7 +127,7 @@ def test_a_malformed_text_is_named_by_line_and_expectation(text: str, line: int,
     assert says in rejection.detail
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(st.permutations([OFFSETS, MEMBERS, MEMBERS_4_1, STATE]).flatmap(lambda texts: broken("".join(texts))))
 def test_any_broken_text_reads_or_is_rejected(text: str) -> None:
     reads_or_rejects(lambda left: recorded_groups.join(group_texts.read(left)), text)

@@ -1,7 +1,7 @@
 """`kafka-streams-groups --describe` in its three forms: tasks, processes, epochs (KIP-1071)."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.recorded import RecordedOffset, RecordedTasks
@@ -10,6 +10,7 @@ from app.formats.consumer_groups import PartitionOffsets
 from app.formats.group_forms import Section, TableForm, read, write
 from app.formats.streams_groups import MemberTasks, StreamsMember
 from tests.formats.strategies import broken, line_texts, reads_or_rejects, rejected, sample, topic_names
+from tests.profiles import examples
 
 OFFSETS = sample("kafka-streams-groups-describe-verbose.txt")
 MEMBERS = sample("kafka-streams-groups-members-verbose.txt")
@@ -134,7 +135,7 @@ def test_a_malformed_text_is_named_by_line_and_expectation(text: str, line: int,
     assert says in rejection.detail
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(st.permutations([OFFSETS, MEMBERS, MEMBERS_PLAIN, STATE]).flatmap(lambda texts: broken("".join(texts))))
 def test_any_broken_text_reads_or_is_rejected(text: str) -> None:
     reads_or_rejects(lambda left: recorded_groups.join(group_texts.read(left)), text)

@@ -10,10 +10,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from app.core.model import Cluster, Placement, padded
+from app.core.model import NO_REPLICA, Cluster, Placement, padded
 from app.errors.requests import NotExportable
 from app.formats import leader_election, reassignment, replica_assignment
 from app.services.reassignment import EXPORTS, one_batch
+from app.services.reassignment.exports import StoredSteps
 from app.store.plans import NewPlan
 from tests.services.reassignments import BATCHES, CLUSTER, PLACEMENTS, captured, kafkas_own, plan
 
@@ -45,6 +46,8 @@ each by these two, the second one until it says that all is complete:
 --throttle 50000000
   kafka-reassign-partitions.sh --bootstrap-server localhost:9092 --reassignment-json-file 01-execute.json --verify
 The throttle is 47.7 MiB/s; --verify takes it away when the batch is complete.
+No replication factor changes. If --execute has the option --disallow-replication-factor-change, Kafka 4.1
+and later rejects a batch that would change one (KIP-860).
 
 Let the preferred leaders lead, once all batches are complete:
   kafka-leader-election.sh --bootstrap-server localhost:9092 --election-type preferred --path-to-json-file \
@@ -211,3 +214,12 @@ def test_what_is_on_its_way_goes_back_to_where_it_was_going() -> None:
     cluster = replace(CLUSTER, topics=(moving,))
     moved = plan([Placement("orders", 0, padded([[107, 101], [105, 101]]))])
     assert lists(written("rollback", moved, cluster)) == {("orders", 0): (106, 101)}
+
+
+@pytest.mark.parametrize(("after", "keeps"), [([2, 3, -1], True), ([2, 3, 1], False), ([2, -1, -1], False)])
+def test_steps_that_change_a_replication_factor(after: list[int], keeps: bool) -> None:
+    """KIP-860's option would make Kafka reject them, so that the archive does not name it."""
+    one = np.zeros(1, np.int32)
+    before = np.array([[1, 2, NO_REPLICA]], np.int32)
+    steps = StoredSteps(("t",), one, one, before, np.array([after], np.int32), np.array([0, 1]), 1)
+    assert steps.keeps_factors is keeps

@@ -49,6 +49,10 @@ _REASSIGN = f"kafka-reassign-partitions.sh {_BOOTSTRAP} --reassignment-json-file
 _ELECT = f"kafka-leader-election.sh {_BOOTSTRAP} --election-type preferred --path-to-json-file leader-election.json"
 _NEW_STAY = "Partitions that were created stay: Kafka removes none."
 _IN_ORDER = "Run these steps in order; complete each one before the next."
+_SAME_FACTORS = [
+    "No replication factor changes. If --execute has the option --disallow-replication-factor-change, Kafka 4.1",
+    "and later rejects a batch that would change one (KIP-860).",
+]
 _BACK = [
     "To go back, execute and verify the rollback file of each batch that was begun in the same way, the last one",
     "first, or rollback.json for all of them at once. Do not rely on --cancel: it restores which brokers have",
@@ -80,6 +84,12 @@ class StoredSteps:
     def __len__(self) -> int:
         """How many batches there are."""
         return len(self.offsets) - 1
+
+    @property
+    def keeps_factors(self) -> bool:
+        """Whether every step leaves as many replicas as there were."""
+        counts = [(replicas != NO_REPLICA).sum(axis=1) for replicas in (self.before, self.after)]
+        return np.array_equal(*counts)
 
     def batch(self, number: int) -> slice:
         """The steps of a batch, counted from 0."""
@@ -292,7 +302,7 @@ def _readme(
         parts.append(["Create the new partitions:", *_creating(grown)])
     if len(steps):
         parts.append(["Run the batches:", *_running(_numbers(steps), answer["batches"], steps)])
-        parts.append(_commands(throttle))
+        parts.append(_commands(throttle, keeps_factors=steps.keeps_factors))
     if has_election:
         parts.append(["Let the preferred leaders lead, once all batches are complete:", f"  {_ELECT}"])
     parts.append([*_BACK, *([_NEW_STAY] if grown else [])])
@@ -321,7 +331,7 @@ def _running(numbers: Sequence[str], batches: Sequence[Mapping[str, Any]], steps
         yield f"  {name}-execute.json  {words}" + (f", {max(round(seconds), 1):,} s at the throttle" if seconds else "")
 
 
-def _commands(throttle: int | None) -> list[str]:
+def _commands(throttle: int | None, *, keeps_factors: bool) -> list[str]:
     limit = f" --throttle {throttle}" if throttle else ""
     lines = [
         "each by these two, the second one until it says that all is complete:",
@@ -330,6 +340,8 @@ def _commands(throttle: int | None) -> list[str]:
     ]
     if throttle:
         lines.append(f"The throttle is {byte_size(throttle)}/s; --verify takes it away when the batch is complete.")
+    if keeps_factors:
+        lines += _SAME_FACTORS
     return lines
 
 
