@@ -19,8 +19,8 @@ class Certificate(Generic[ExactT]):
     Parameters
     ----------
     minimised : what the value counts, with its unit: `moved bytes`, `leader changes`, `largest load`.
-    value : what the answer comes to.
-    lower_bound : no answer within `constraints` comes to less.
+    value : of the answer.
+    lower_bound : no answer within `constraints` has a smaller value.
     solver : the algorithm that found the answer.
     constraints : the hard constraints that the bound holds for, in words.
     then : the certificate of the next goal in lexicographic order: its bound holds among the answers that are optimal

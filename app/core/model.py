@@ -46,7 +46,7 @@ class Broker:
 
     Parameters
     ----------
-    attributes : failure domains by name, `{"region": "eu", "zone": "eu-1a"}`; Kafka itself knows only the rack.
+    attributes : failure domains by name, `{"region": "eu", "zone": "eu-1a"}`; Kafka itself has only the rack.
     weight : relative size: a broker of weight 2 gets twice as many replicas as one of weight 1.
     """
 

@@ -184,7 +184,7 @@ class TestNumbers:
             refused(client, 422, "move_exceeds_batch_limit", kept, **told), "/batches/max_bytes_in_per_broker"
         )
         assert (error["partition"], error["size_bytes"], error["limit"]) == ("t-1", 200, 199)
-        assert error["detail"].startswith("t-1: a replica of 200 bytes goes to broker 5")
+        assert error["detail"].startswith("t-1: a replica of 200 bytes moves to broker 5")
 
 
 class TestDisks:

@@ -23,7 +23,7 @@ EVERY_TOPIC = "*"
 _PER_RACK = "topology.brokers_per_rack."
 _TOPICS = ("topics", "partitions_multiplier")
 _SECTIONS_CACHED, _TOPICS_CACHED = 64, 8
-"""Few values are met again after so many others, since the last axis varies fastest."""
+"""Older values seldom recur, since the last axis varies fastest."""
 
 
 class ScenarioReader:

@@ -29,7 +29,7 @@ _TOPICS = ("topics", "partitions_multiplier")
 _PLACED = ("topology", *_TOPICS, "placement")
 _LOADED = (*_PLACED, "clients", "failures")
 _CACHED = 4
-"""Placements and loads in memory: each has arrays of all partitions, and older ones are seldom met again."""
+"""Placements and loads in memory: each has arrays of all partitions, and older ones seldom recur."""
 _SMALLEST_SEED, _LARGEST_SEED = -(2**63), 2**63 - 1
 
 

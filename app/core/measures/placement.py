@@ -65,7 +65,7 @@ class PlacementMeasures:
     replicas: PerBroker
     racks_per_partition: RacksPerPartition | None
     rack_safe_share: float | None
-    """The share of partitions that span min(replicas, racks) racks; 1.0 where there is no partition."""
+    """The share of partitions that span min(replicas, racks) racks; 1.0 if there is no partition."""
     exposure: Exposure
 
 

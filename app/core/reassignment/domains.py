@@ -115,10 +115,10 @@ def find_domains(
 ) -> tuple[tuple[Domain, ...], Int32s]:
     """Find the domain of each partition, with each distinct domain listed once.
 
-    Racks of different size are filled evenly. With L the smallest level for which the racks' brokers, at most L of each
-    rack, are as many as the factor, a rack has L or L − 1 replicas, or all its brokers if it has fewer. For up to as
-    many replicas as racks that is at most one a rack. A broker that may keep a replica and receive none counts in its
-    rack only for the partitions that it has.
+    Replicas are balanced over racks of different size. With L the smallest level for which the racks' brokers, at most
+    L of each rack, are as many as the factor, a rack has L or L − 1 replicas, or all its brokers if it has fewer. For
+    up to as many replicas as racks that is at most one a rack. A broker that may keep a replica and receive none counts
+    in its rack only for the partitions that it has.
 
     Parameters
     ----------

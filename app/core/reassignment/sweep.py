@@ -124,7 +124,7 @@ def problem_of(definition: ReassignmentSweepDefinition, change: BrokerChange) ->
 
     Raises
     ------
-    NotFeasible : the remaining brokers cannot hold some partition. ImpossibleValue : as `added_brokers`.
+    NotFeasible : the remaining brokers have no legal placement of some partition. ImpossibleValue : as `added_brokers`.
     """
     cluster, added = definition.cluster, added_brokers(definition, change)
     brokers = (*cluster.brokers, *added)

@@ -6,7 +6,7 @@
     striped.py       KRaft's placer
     awareness/       not one of Kafka's: by any attributes of brokers, under one of several policies
     sweep.py         one placement with many seeds: the scenarios of a sweep
-    envelope.py      possible outcomes over all draws of a controller
+    envelope.py      possible outcomes over all random choices of a controller
 
 Each algorithm's envelope is computed by its `*_envelope.py`; the striped placer's with `striped_outcomes.py` (every
 outcome, if they are few), `striped_bounds.py` and `striped_epochs.py` (bounds, if they are many).

@@ -195,7 +195,7 @@ def as_list(value: Json, path: FieldPath) -> Sequence[Json]:
 
 
 def impossible(needed: str, value: object, path: FieldPath, **limits: Json) -> ImpossibleValue:
-    """The failure that says what is needed and what was given; long values are cut."""
+    """The failure that states what is required and the given value, of which long ones are cut."""
     shown = repr(value)
     shown = shown if len(shown) <= 80 else shown[:77] + "..."
     return ImpossibleValue(f"{needed}; {shown} given", path=path, value=shown, **limits)

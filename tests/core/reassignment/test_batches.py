@@ -232,7 +232,7 @@ class TestRefusals:
         with pytest.raises(MoveExceedsBatchLimit) as caught:
             cut_batches(reassigned, BatchLimits(max_bytes_in_per_broker=49))
         assert caught.value.context == {"row": 1, "broker": 109, "size_bytes": 50, "limit": 49}
-        assert "a replica of 50 bytes goes to broker 109, which may take 49 bytes" in caught.value.detail
+        assert "a replica of 50 bytes moves to broker 109, which may receive 49 bytes" in caught.value.detail
 
     def test_what_is_large_and_does_not_move_is_no_matter(self) -> None:
         reassigned = small([[0, 1], [1]], [[1, 0], [9]], size=[50, 10])

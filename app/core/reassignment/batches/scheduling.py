@@ -167,7 +167,7 @@ def _check_single_moves(reassigned: ReassignedPartitions, chains: StepChains, li
         row, size = int(chains.rows[chain_of_add[worst[0]]]), int(sizes[worst[0]])
         broker = int(reassigned.broker_ids[chains.adds[worst[0]]])
         raise MoveExceedsBatchLimit(
-            f"a replica of {size} bytes goes to broker {broker}, which may take {limit} bytes in one batch",
+            f"a replica of {size} bytes moves to broker {broker}, which may receive {limit} bytes in one batch",
             path=("batches", "max_bytes_in_per_broker"),
             row=row,
             broker=broker,

@@ -49,7 +49,7 @@ class StepReplay:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BatchTraffic:
-    """What brokers have in batches: (pairs,) arrays, by broker and then by batch, each pair once."""
+    """Traffic of brokers in batches: (pairs,) arrays, by broker and then by batch, each pair once."""
 
     broker: Int64s
     batch: Int64s
@@ -84,18 +84,18 @@ def replay(reassigned: ReassignedPartitions, batches: Batches) -> StepReplay:
 
 
 def incoming(replayed: StepReplay) -> BatchTraffic:
-    """What brokers receive in each batch."""
+    """Replicas that brokers receive in each batch."""
     return _traffic(replayed, replayed.after, replayed.gained)
 
 
 def outgoing(replayed: StepReplay) -> BatchTraffic:
-    """What is copied from brokers in each batch: a follower fetches from the first replica of the list."""
+    """Replicas copied from brokers in each batch: a follower fetches from the first replica of the list."""
     leaders = np.broadcast_to(replayed.before[:, :1], replayed.before.shape)
     return _traffic(replayed, leaders, replayed.gained)
 
 
 def deleted(replayed: StepReplay) -> BatchTraffic:
-    """What brokers delete when a batch completes."""
+    """Replicas that brokers delete when a batch completes."""
     return _traffic(replayed, replayed.before, replayed.lost)
 
 
@@ -114,9 +114,9 @@ class BatchViolation:
 
     Parameters
     ----------
-    code, detail : what is violated. count : how often.
+    code, detail : of the guarantee. count : number of violations.
     batch, row, broker : of that place, broker by its id; None if it has none.
-    value, limit : what was counted there, and what is allowed; None if nothing is counted.
+    value, limit : the figure there, and its limit; None if the guarantee has no figure.
     """
 
     code: str
@@ -144,7 +144,7 @@ def batch_violations(
     replayed = replay(reassigned, batches)
     violations = [*_paths(replayed), *_lists(reassigned, replayed)]
     if violations:
-        # What brokers have cannot be counted if the steps are not those of the reassignment.
+        # Replicas of brokers cannot be counted if the steps are not those of the reassignment.
         return violations
     arrivals, departures = incoming(replayed), outgoing(replayed)
     violations += _limits(reassigned, batches, limits, arrivals, departures)
@@ -156,9 +156,11 @@ def batch_violations(
 def _paths(replayed: StepReplay) -> Iterator[BatchViolation]:
     previous = np.roll(replayed.after, 1, axis=0)
     expected = np.where(replayed.is_first[:, None], replayed.origin[replayed.row], previous)
-    yield from _steps(replayed, "step_out_of_place", _differ(expected, replayed.before), "does not begin where it is")
+    yield from _steps(
+        replayed, "step_out_of_place", _differ(expected, replayed.before), "does not begin with its present list"
+    )
     missed = replayed.is_last & _differ(replayed.after, replayed.goal[replayed.row])
-    yield from _steps(replayed, "goal_missed", missed, "does not end where it shall be")
+    yield from _steps(replayed, "goal_missed", missed, "does not end with its final list")
     yield from _steps(replayed, "step_changes_nothing", ~_differ(replayed.before, replayed.after), "is not changed")
     exists = replayed.origin[:, 0] != NO_REPLICA
     yield from _steps(replayed, "partition_is_new", ~exists[replayed.row], "is created, and not moved")
@@ -202,9 +204,9 @@ def _limits(
     departures: BatchTraffic,
 ) -> Iterator[BatchViolation]:
     for code, traffic, values, limit, what in (
-        ("moves_in", arrivals, arrivals.replicas, limits.max_moves_in_per_broker, "takes {} replicas"),
+        ("moves_in", arrivals, arrivals.replicas, limits.max_moves_in_per_broker, "receives {} replicas"),
         ("moves_out", departures, departures.replicas, limits.max_moves_out_per_broker, "sends {} replicas"),
-        ("bytes_in", arrivals, arrivals.size_bytes, limits.max_bytes_in_per_broker, "takes {} bytes"),
+        ("bytes_in", arrivals, arrivals.size_bytes, limits.max_bytes_in_per_broker, "receives {} bytes"),
     ):
         if limit is not None:
             most = np.full(len(values), limit)
@@ -246,8 +248,8 @@ def _leaders(replayed: StepReplay, batches: Batches) -> Iterator[BatchViolation]
     last = np.full(len(replayed.goal), -1)
     np.maximum.at(last, replayed.row[has_data], replayed.batch[has_data])
     changes = replayed.before[:, 0] != replayed.after[:, 0]
-    goes = not_among(replayed.before[:, :1], replayed.after)[:, 0]
-    unneeded = changes & has_data & (~goes | (replayed.batch < last[replayed.row]))
+    is_removed = not_among(replayed.before[:, :1], replayed.after)[:, 0]
+    unneeded = changes & has_data & (~is_removed | (replayed.batch < last[replayed.row]))
     yield from _steps(replayed, "leader_changes_early", unneeded, "changes its leader while data moves")
 
 

@@ -263,7 +263,7 @@ def _unit_capacities(problem: MovementProblem, frozen: Int64s, rows: Int64s) -> 
 
 
 def _water_level(heights: Int64s, amount: int) -> int:
-    """The level at which an amount, poured on columns of these heights, comes to rest; rounded up."""
+    """The smallest whole level h with Σ max(h − height, 0) >= amount, at least the lowest height."""
     sorted_heights = np.sort(heights)
     filled = np.arange(1, len(sorted_heights) + 1) * sorted_heights - np.cumsum(sorted_heights)
     covered = int(np.searchsorted(filled, amount, side="left"))

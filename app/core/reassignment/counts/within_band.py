@@ -1,11 +1,11 @@
 """The least movement within a band of counts, by column generation over partitions.
 
-The problem is a minimum-cost flow, but hardly any partition takes part in it: most stay where they are. The restricted
-problem is the flow of the partitions with forced moves and of the lightest ones on overfull brokers; all others are
-frozen. Its dual prices the brokers, and the pricing step (`places.cheapest`) finds every partition's cheapest place
-under these prices. Partitions with negative reduced cost are added to the restricted problem, which is solved again,
-until there is none. Then the sum of the cheapest places less the value of the brokers' capacity equals the movement,
-which proves it optimal; stopped earlier, that sum still is a lower bound.
+The problem is a minimum-cost flow, but most partitions do not take part in it: they stay on their brokers. The
+restricted problem is the flow of the partitions with forced moves and of the lightest ones on overfull brokers; all
+others are frozen. Its dual prices the brokers, and the pricing step (`places.cheapest`) finds the cheapest place of
+each partition under these prices. Partitions with negative reduced cost are added to the restricted problem, which is
+solved again, until there is none. Then the sum of the cheapest places less the value of the brokers' capacity equals
+the movement, which proves it optimal; stopped earlier, that sum still is a lower bound.
 
 As in the simplex method there are two phases: the first brings all counts within the band at any cost, with a price of
 one replica on each that is outside; the second minimises the movement.
@@ -126,7 +126,7 @@ class _RestrictedProblem:
         return np.asarray(pairs[places != NO_REPLICA], np.int64)
 
     def apply(self, network: PlacementNetwork, amounts: Int64s) -> None:
-        """Place the partitions of a network as its flow says."""
+        """Place the partitions of a network by its flow."""
         self.replicas[network.rows] = network.places(amounts, self.problem.must_keep, self.replicas.shape[1])
 
 

@@ -6,7 +6,7 @@ made, and the choice is the fairest one: the smallest maximum, then the second l
 brokers. All are flows between brokers (`shares`).
 
 By ingress, minimising the largest load over whole partitions is NP-hard. Two lower bounds are known: the optimum if
-leadership may be split, by the same flow, rounded up; and what the heaviest partition comes to on the best of its
+leadership may be split, by the same flow, rounded up; and the load of the heaviest partition on the best of its
 candidates. From the present leaders the flow passes on what exceeds the goal, heavy partitions first, since those take
 the fewest changes. Then each partition is led by the broker that leads most of it; moves and swaps with the heaviest
 broker repair the rounding; and unnecessary changes are undone. The goal is the lower bound and a thousandth.
@@ -44,7 +44,7 @@ def choose_leaders(problem: LeaderProblem, balance: Balance) -> LeaderChoice:
     order: the balance; the fewest changes; the fewest leaders on new replicas. All are reached exactly if every
     partition weighs 1; otherwise the certificates state the gaps.
 
-    The same input gives the same choice; among equally good ones it is arbitrary.
+    The choice is a function of the input; which of several equally good ones it is, is arbitrary.
 
     Complexity: by count, blocking flows between brokers on the exchange graph, O(rows · width) each, of which there are
     few, and Dijkstra on a dense matrix of brokers for each price step.

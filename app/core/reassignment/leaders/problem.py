@@ -57,7 +57,7 @@ class LeaderProblem:
         return forced
 
     def part(self, rows: Int64s, leaders: Int32s) -> "LeaderProblem":
-        """The problem of some rows alone; `base` includes the others, led as `leaders` says."""
+        """The problem of some rows alone; `base` includes the others, led by `leaders`."""
         others = leaders.copy()
         others[rows] = NO_LEADER
         return replace(

@@ -36,14 +36,14 @@ class LocalSearch:
     def lower_to_ceiling(self, ceiling: int, *, gather: bool, keep_current: bool) -> None:
         """Let target brokers above the ceiling shed their cheapest replicas, and redistribute those, heaviest first.
 
-        Each replica goes to a current broker of its partition with slack where it costs nothing, else to the least
+        Each replica moves to a current broker of its partition with slack if that costs nothing, else to the least
         loaded eligible broker.
 
         Parameters
         ----------
         ceiling : of the load of a target broker.
         gather : redistribute every replica that moves in any case, too.
-        keep_current : a replica on a current broker may only go to another one where it costs nothing.
+        keep_current : a replica on a current broker may only move to another one if that costs nothing.
         """
         rules, working = self.rules, WorkingPlacement(self.at, self.loads)
         flat = self.at.ravel()
