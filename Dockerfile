@@ -35,6 +35,7 @@ COPY app app/
 COPY migrations migrations/
 RUN pip install --no-index --no-deps --no-build-isolation --editable . \
     && python -m compileall -q app migrations \
+    && rackplan compile \
     && python -m app.jobs.java /opt/java
 
 
@@ -46,8 +47,8 @@ RUN groupadd --gid 10001 rackplan \
         --shell /usr/sbin/nologin rackplan \
     && install --directory --owner=10001 --group=10001 --mode=0700 \
         /var/lib/rackplan /var/lib/spark /var/cache/rackplan
-# Compiled loops are kept in the cache folder. They are not compiled while building: they hang on the processor's model,
-# and the machine that builds is seldom the one that runs.
+# The compiled loops of the image are for the processor that built it. On another model they are compiled again, in the
+# background, into the cache folder.
 ENV PATH=/opt/rackplan/bin:$PATH \
     PYTHONDONTWRITEBYTECODE=1 \
     PYTHONUNBUFFERED=1 \

@@ -19,12 +19,12 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo; echo "Settings are environment variables, RACKPLAN_PORT=9090 make run; docs/settings.md lists them."
 
-run: $(VENV)/runtime ## serve on 127.0.0.1:8080 with a Postgres of its own; Ctrl-C stops all of it
+run: $(VENV)/compiled ## serve on 127.0.0.1:8080 with a Postgres of its own; Ctrl-C stops all of it
 	@exec $(BIN)/rackplan serve
 
 PYTEST := $(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile --no-loadscope-reorder
 
-test: $(VENV)/development browser ## run every test, two files at once (TESTS=tests/core for some, JOBS=1 one by one)
+test: $(VENV)/development $(VENV)/compiled browser ## run every test, two files at once (TESTS=tests/core for some, JOBS=1 one by one)
 	$(PYTEST) $(TESTS)
 
 test-fast: $(VENV)/development ## run the tests that take less than a second or so, and say what that leaves out
@@ -44,7 +44,7 @@ format: $(VENV)/development ## format the code and mend what a machine can
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
-conformance: $(VENV)/runtime ## compare every algorithm with Kafka's own answers (VECTORS=folder for others)
+conformance: $(VENV)/compiled ## compare every algorithm with Kafka's own answers (VECTORS=folder for others)
 	@$(BIN)/rackplan conformance --vectors $(VECTORS)
 
 bench: $(VENV)/development ## measure; a JSON object a line
@@ -82,6 +82,10 @@ $(VENV)/runtime: $(VENV)/bin/python requirements-build.lock requirements.lock py
 	@$(INSTALL) -r requirements-build.lock
 	@$(INSTALL) -r requirements.lock
 	@$(PIP) install --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(VENV)/compiled: $(VENV)/runtime $(shell find app/core -name '*.py')
+	@$(BIN)/rackplan compile
 	@touch $@
 
 $(VENV)/development: $(VENV)/bin/python requirements-build.lock requirements-dev.lock pyproject.toml

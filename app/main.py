@@ -8,17 +8,15 @@ import gc
 
 gc.disable()
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from threading import Event, Thread
+from threading import Event
 
-import structlog
 from anyio import CapacityLimiter
 from anyio.to_thread import current_default_thread_limiter
 from fastapi import FastAPI, Security
 from fastapi.middleware.cors import CORSMiddleware
 from fastapi_offline import FastAPIOffline
-from sqlalchemy.exc import DBAPIError
 
 from app import __version__, logs
 from app.api import (
@@ -29,7 +27,6 @@ from app.api import (
     keys,
     plans,
     problems,
-    seeding,
     snapshots,
     sweeps,
 )
@@ -38,11 +35,7 @@ from app.api.auth import principal
 from app.api.health import Readiness
 from app.api.middleware import BodyLimit, Interrupted, Overload, RequestLog, SameOrigin, TrustedHost
 from app.api.plan_kinds import PLAN_RESOURCES
-from app.errors.access import ServiceBusy
-from app.services import groups as group_service
-from app.services import keys as key_service
-from app.services import replicas as replica_service
-from app.services import streams as streams_service
+from app.api.preparation import CompilingHeader, Preparation
 from app.settings import Settings
 from app.store.database import Database
 from app.web import assets, home
@@ -53,8 +46,6 @@ gc.enable()
 
 _FOLLOWERS = 2
 """Database connections of progress streams, of the spare ones in `Settings`."""
-_ENDS_WITHIN_S = 0.5
-"""Time that a step of the preparation has to end when the service stops."""
 
 
 def create_app(settings: Settings | None = None) -> FastAPI:
@@ -70,18 +61,17 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         raise ValueError("RACKPLAN_DATABASE_URL is not set; `rackplan serve` starts a Postgres of its own")
     database = Database(settings.database_url, connections=settings.database_connections)
     admission = Admission(Capacity(settings.concurrent_requests, settings.queued_requests, settings.queue_seconds))
-    readiness = Readiness(settings.database_url, settings.spark_master)
+    is_ending = Event()
+    preparation = Preparation(database, is_ending)
+    readiness = Readiness(settings.database_url, settings.spark_master, compiling=lambda: preparation.compiling)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         current_default_thread_limiter().total_tokens = settings.threads
-        # Compiled loops take a second to load, and up to a minute to compile: neither the start nor the first caller
-        # waits for that.
-        preparing = Thread(target=_prepare, args=(app,), name="prepare", daemon=True)
-        preparing.start()
+        preparation.start()
         yield
-        app.state.is_ending.set()
-        preparing.join(_ENDS_WITHIN_S)
+        is_ending.set()
+        preparation.wait_for_end()
         readiness.close()
         database.close()
 
@@ -89,7 +79,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         title=document.TITLE, version=__version__, lifespan=lifespan, swagger_ui_parameters={"tryItOutEnabled": True}
     )
     app.state.database = database
-    app.state.is_prepared, app.state.is_ending = Event(), Event()
+    app.state.is_prepared, app.state.is_ending = preparation.is_done, is_ending
     app.state.limits = settings.limits
     app.state.readiness = readiness
     app.state.followers = CapacityLimiter(_FOLLOWERS)
@@ -116,37 +106,12 @@ def create_app(settings: Settings | None = None) -> FastAPI:
             allow_origins=settings.allowed_origins,
             allow_methods=["GET", "POST", "DELETE"],
             allow_headers=["Authorization", "Content-Type", "Idempotency-Key", "If-Match", "If-None-Match", "Prefer"],
-            expose_headers=["ETag", "Location", "Retry-After", "X-Request-ID"],
+            expose_headers=["ETag", "Location", "Rackplan-Compiling", "Retry-After", "X-Request-ID"],
         )
     app.add_middleware(SameOrigin, allowed_origins=settings.allowed_origins)
     if settings.hosts is not None:
         app.add_middleware(TrustedHost, hosts=settings.hosts)
     app.add_middleware(Interrupted)
+    app.add_middleware(CompilingHeader, preparation=preparation)
     app.add_middleware(RequestLog)
     return app
-
-
-def _prepare(app: FastAPI) -> None:
-    """Store the examples of the documentation and load the compiled loops, unless the service ends before."""
-    database: Database = app.state.database
-    steps: tuple[Callable[[], None], ...] = (
-        lambda: seeding.store_examples(database),
-        replica_service.warm_up,
-        key_service.warm_up,
-        group_service.warm_up,
-        streams_service.warm_up,
-        lambda: seeding.store_example_reassignment(database),
-        lambda: seeding.store_example_sweep(database),
-    )
-    for step in steps:
-        if app.state.is_ending.is_set():
-            return
-        try:
-            step()
-        except (DBAPIError, ServiceBusy) as failure:
-            if app.state.is_ending.is_set():
-                return
-            # The service answers without them; the next start stores them.
-            detail = failure.detail if isinstance(failure, ServiceBusy) else str(failure.orig)
-            structlog.get_logger().warning("examples.not_kept", detail=detail)
-    app.state.is_prepared.set()

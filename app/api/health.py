@@ -47,9 +47,14 @@ class Readiness:
     """Probes the dependencies of requests, and reads the activity of workers. Belongs to one event loop.
 
     `close` ends its threads and its connections.
+
+    Parameters
+    ----------
+    compiling : the progress of the compilation of loops, `120 of 220`; None if nothing is compiled.
     """
 
-    def __init__(self, database_url: str, spark_master: str) -> None:
+    def __init__(self, database_url: str, spark_master: str, *, compiling: Callable[[], str | None]) -> None:
+        self.compiling = compiling
         self._database = Database(database_url, connections=2)
         self._checks: Mapping[str, Callable[[], str]] = {
             "database": lambda: _database(self._database),
@@ -108,11 +113,14 @@ async def healthz() -> Response:
 )
 async def readyz(request: Request) -> Response:
     """Whether the database answers with the schema that this version needs, its queue is there, and Spark can be
-    reached where it is a cluster's.
+    reached where it is a cluster's. `loops` has the progress of a compilation, during which the service is ready.
     """
     readiness: Readiness = request.app.state.readiness
     checks = await readiness.checks()
     is_ready = all(result in {"ok", "local", "not asked"} for result in checks.values())
+    # The service is ready while it compiles: only a request that needs a missing loop takes longer.
+    progress = readiness.compiling()
+    checks |= {"loops": "compiled" if progress is None else f"compiling, {progress}"}
     document = {"status": "ok" if is_ready else "unavailable", "checks": checks}
     return Response(orjson.dumps(document), 200 if is_ready else 503, media_type="application/json")
 

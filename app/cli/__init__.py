@@ -3,6 +3,7 @@
 Each command imports its dependencies when it runs, so that `rackplan --help` is fast.
 
     plan_commands.py  the options of `rackplan plan …`; offline.py and reassigning.py: the implementation
+    compiling.py      `rackplan compile`
     serving.py        `rackplan serve`, and the database of the commands that need one
     worker_process.py  the worker's account, and its restarts for as long as the service runs
     live.py           `rackplan snapshot`; live_client.py: its admin client
@@ -91,6 +92,16 @@ def migrate(
             migrations.upgrade(database.engine, revision)
         with database.engine.connect() as connection:
             typer.echo(f"schema: {before or 'none'} → {migrations.current(connection) or 'none'}")
+
+
+@app.command("compile")
+def compile_loops(
+    processes: Annotated[int | None, typer.Option(help="Parallel processes. Default: one a processor.", min=1)] = None,
+) -> None:
+    """Compile the loops of the solvers, so that no request waits for it; `make` and the images do."""
+    from app.cli import compiling  # noqa: PLC0415 — see the module's docstring
+
+    compiling.compile_loops(processes)
 
 
 @keys.command("create")

@@ -69,9 +69,7 @@ def _serve(settings: Settings, *, with_worker: bool, allow_root: bool) -> None:
             _require_connections(database, settings)
         # The worker is composed from the environment, wherever it runs.
         os.environ["RACKPLAN_DATABASE_URL"] = url
-        from app.main import create_app  # noqa: PLC0415 — see `serve`
-
-        api = create_app(Settings())
+        api = import_module("app.main").create_app(Settings())
         when_stopping: list[Callable[[], None]] = [api.state.is_ending.set]
 
         def start_worker() -> None:

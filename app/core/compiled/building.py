@@ -8,6 +8,7 @@ import functools
 import os
 import queue
 import selectors
+import signal
 import subprocess
 import sys
 import threading
@@ -67,6 +68,15 @@ def compile_all(
         _Work(missing, on_progress or (lambda *_: None)).run(pool, stop or threading.Event())
     entries.remove_other_environments()
     return sum(map(len, missing.values()))
+
+
+def load_all(stop: threading.Event) -> None:
+    """Load every loop into this process, so that no call has to; `stop` ends the work early."""
+    for module in sources.kernels():
+        for name in sources.loops_of(module):
+            if stop.is_set():
+                return
+            getattr(import_module(module), name).prepare()
 
 
 class _Work:
@@ -179,6 +189,7 @@ class _Pool:
 
 def serve() -> None:
     """Compile the modules that standard input names, one a line, and write a line after each loop and each module."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent too, which then ends this process
     os.nice(int(sys.argv[1]))
     modules: queue.SimpleQueue[str] = queue.SimpleQueue()
     threading.Thread(target=_read_until_closed, args=(modules,), daemon=True).start()

@@ -17,7 +17,7 @@ from app.services.groups.exports import EXPORTS
 from app.services.groups.members import ListedMember, missing_from, recorded_group, recorded_member, require_partitions
 from app.services.groups.overrides import overridden
 from app.services.groups.planning import KIND, PLANNER
-from app.services.groups.predictions import Prediction, predict, warm_up
+from app.services.groups.predictions import Prediction, predict
 from app.services.groups.requests import Balance, GroupEvent, GroupRequest, GroupTopic, MemberRequest
 from app.services.groups.sources import GroupSource, listed_metadata, metadata_of
 from app.services.groups.stored import partition_json

@@ -6,18 +6,14 @@ A caution is whatever Kafka does silently: ignored racks, known faults, ownershi
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import numpy as np
-
 from app.core.groups.arrays.owned import owned_assignment
 from app.core.groups.lifecycle.rebalance import GroupRebalance, rebalance
 from app.core.groups.measures.findings import Finding, input_findings, known_faults
 from app.core.groups.measures.handover import Handover, handover
 from app.core.groups.measures.locality import RacksIgnored, racks_ignored
-from app.core.groups.model import GroupAssignment, GroupMetadata, Member, Owned, TopicMetadata
-from app.core.groups.registry import ASSIGNORS, Assignor, OwnedIn
+from app.core.groups.model import GroupAssignment, Member
+from app.core.groups.registry import Assignor, OwnedIn
 from app.services.cautions import Caution
-from app.services.groups.members import ListedMember
-from app.services.groups.requests import Balance
 from app.services.groups.sources import GroupSource
 
 
@@ -47,21 +43,6 @@ class Prediction:
     def revoked(self) -> int | None:
         """Partitions that members give up on the way, over all phases; None where they are shared."""
         return None if self.rebalance is None else sum(phase.revoked for phase in self.rebalance.phases)
-
-
-def warm_up() -> None:
-    """Load the compiled loops, so that no caller waits for them."""
-    replicas = np.array([[0, 1], [1, 2], [2, 0]], np.int32)
-    metadata = GroupMetadata({0: "a", 1: "b", 2: "c"}, {name: TopicMetadata(name, replicas) for name in "tu"})
-    owned = (Owned("t", np.array([1, 2], np.int32)),)
-    first = Member("m0", ("t", "u"), "a", owned=owned, generation_id=1)
-    lag = {"t": np.ones(3, np.int64)}
-    # Equal and unequal subscriptions are assigned by loops of their own, and loads by another.
-    balances: tuple[Balance, ...] = ("partitions", "lag")
-    for topics, balance in zip((("t", "u"), ("t",)), balances, strict=True):
-        listed = [ListedMember(first), ListedMember(Member("m1", topics, "b"))]
-        for assignor in ASSIGNORS.values():
-            predict(assignor, GroupSource(listed, metadata, lag, balance=balance))
 
 
 def predict(assignor: Assignor, source: GroupSource) -> Prediction:

@@ -15,5 +15,4 @@ from app.services.keys.placing import (
     place_keys,
     read_keys,
     to_json,
-    warm_up,
 )

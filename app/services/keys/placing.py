@@ -184,13 +184,6 @@ def place_keys(request: KeysRequest, limits: Limits) -> KeysAnswer:
     )
 
 
-def warm_up() -> None:
-    """Load the compiled loops, so that no caller waits for them."""
-    keys = keys_of([b"warm-up"])
-    for partitioner in PARTITIONERS.values():
-        partition(partitioner, keys, 2)
-
-
 def to_json(answer: KeysAnswer) -> bytes:
     """The document of an answer. It has the seed only if records without key were placed."""
     document: dict[str, object] = {field.name: getattr(answer, field.name) for field in fields(answer)}

@@ -9,5 +9,5 @@ exports.py       the plan as a file
 
 from app.services.replicas.differences import difference, movement_summary
 from app.services.replicas.exports import EXPORTS
-from app.services.replicas.planning import PLANNER, partition_json, warm_up
+from app.services.replicas.planning import PLANNER, partition_json
 from app.services.replicas.requests import KIND, ReplicasRequest, check

@@ -12,7 +12,7 @@ from app.core.measures.placement import measure
 from app.core.measures.tally import tally
 from app.core.measures.violations import violations
 from app.core.model import Broker, Cluster, NewTopic, Placement
-from app.core.replicas.awareness.rules import Policy, Rules
+from app.core.replicas.awareness.rules import Rules
 from app.core.replicas.envelope import Envelope, Share
 from app.core.replicas.rack_modes import RackMode, require_racks
 from app.core.replicas.registry import PLACEMENTS, Algorithm, place_topics
@@ -21,7 +21,7 @@ from app.errors.kafka import InvalidPartitions, KafkaError
 from app.errors.requests import ConflictingFields
 from app.services.cautions import Caution
 from app.services.limits import Limits
-from app.services.plans import Allowance, PlannedPartition, Planner, Site, as_json, draft_plan
+from app.services.plans import Allowance, PlannedPartition, Planner, Site, as_json
 from app.services.replicas import awareness
 from app.services.replicas.requests import KIND, READER, ReplicasRequest, check, partitions_of, restored, stored
 from app.store.plans import PlanHead
@@ -155,24 +155,6 @@ class _ReplicasPlanner(Planner[ReplicasRequest, ReplicasProblem, tuple[Placement
 
 
 PLANNER = _ReplicasPlanner()
-
-
-def warm_up() -> None:
-    """Load the compiled loops, so that no caller waits for them."""
-    brokers = tuple(Broker(broker, f"rack-{broker % 2}") for broker in range(4))
-    topics = [NewTopic("warm-up", 7, 2)]
-    crossing = tuple(replace(broker, attributes={"zone": f"zone-{broker.id // 2}"}) for broker in brokers)
-    for name, algorithm in PLACEMENTS.items():
-        if algorithm.options is None:
-            for rack_mode in (RackMode.ENFORCED, RackMode.DISABLED):
-                request = ReplicasRequest(topics, algorithm=name, rack_mode=rack_mode)
-                draft_plan(PLANNER, request, Cluster("", brokers), Limits())
-        else:
-            for attributes in (["rack"], ["zone", "rack"]):
-                options = {"policy": Policy.REDIS, "attributes": attributes}
-                draft_plan(
-                    PLANNER, ReplicasRequest(topics, algorithm=name, options=options), Cluster("", crossing), Limits()
-                )
 
 
 def partition_json(head: PlanHead, row: PlannedPartition) -> dict[str, Json]:

@@ -15,6 +15,6 @@ exports.py         the plan as a file
 
 from app.services.streams.differences import TaskChange, TaskMoves, difference
 from app.services.streams.exports import EXPORTS
-from app.services.streams.planning import KIND, PLANNER, warm_up
+from app.services.streams.planning import KIND, PLANNER
 from app.services.streams.requests import StreamsRequest
 from app.services.streams.rows import partition_json

@@ -2,16 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from uuid import UUID
 
 from app.core.model import Placement
 from app.core.streams.model import (
     RackAwareStrategy,
     StreamsAssignment,
-    StreamsClient,
-    StreamsOptions,
-    StreamsTasks,
-    TaskPartitions,
 )
 from app.core.streams.rack_aware.racks import RacksOff, why_off
 from app.core.streams.registry import STREAMS_ASSIGNORS, StreamsAssignor
@@ -105,22 +100,6 @@ class _StreamsPlanner(Planner[StreamsRequest, StreamsProblem, StreamsAssignment]
 
 
 PLANNER = _StreamsPlanner()
-
-
-def warm_up() -> None:
-    """Load the compiled loops, so that no caller waits for them."""
-    ids = [(subtopology, number) for subtopology in range(2) for number in range(3)]
-    tasks = StreamsTasks(ids, ids)
-    read = {task: [("t", task[1])] for task in ids}
-    partitions = TaskPartitions(read, read, {"t": [[0, 1], [1, 2], [2, 0]]}, {0: "a", 1: "b", 2: "c"})
-    clients = [
-        StreamsClient(UUID(int=place + 1), 1, {"zone": rack}, rack, default_lag=0) for place, rack in enumerate("abc")
-    ]
-    for strategy in RackAwareStrategy:
-        for tags in ((), ("zone",)):
-            options = StreamsOptions(1, rack_aware_assignment_tags=tags, rack_aware_assignment_strategy=strategy)
-            for assignor in STREAMS_ASSIGNORS.values():
-                assignor.assign(clients, tasks, options, partitions)
 
 
 def _check(request: StreamsRequest, limits: Limits) -> None:

@@ -1,0 +1,106 @@
+"""What a service does once it listens: compile and load its loops, and store the examples of the documentation."""
+
+import time
+from collections.abc import Callable
+from threading import Event, Thread
+
+import structlog
+from sqlalchemy.exc import DBAPIError
+from starlette.datastructures import MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from app.api import seeding
+from app.core.compiled.building import CompilationFailed, compile_all, load_all, uncompiled
+from app.errors.access import ServiceBusy
+from app.store.database import Database
+
+HEADER = "Rackplan-Compiling"
+"""Of every response while loops are compiled: `120 of 220`. A plan that needs a missing loop compiles it first."""
+_NICENESS = 10
+_ENDS_WITHIN_S = 0.5
+
+
+class Preparation:
+    """The preparation of one service, in a thread.
+
+    Loops are compiled in processes of low priority, which the stop of the service kills. After an installation by
+    `make` or in an image there is nothing to compile.
+
+    Parameters
+    ----------
+    database : where the examples are stored.
+    is_ending : is set when the service stops.
+    """
+
+    def __init__(self, database: Database, is_ending: Event) -> None:
+        self.is_done = Event()
+        self.compiling: str | None = None
+        self._database, self._is_ending = database, is_ending
+        self._thread = Thread(target=self._run, name="prepare", daemon=True)
+
+    def start(self) -> None:
+        """Begin, without waiting for the end."""
+        self._thread.start()
+
+    def wait_for_end(self) -> None:
+        """Wait until the stop of the service has ended the work, for half a second at most."""
+        self._thread.join(_ENDS_WITHIN_S)
+
+    def _run(self) -> None:
+        steps: tuple[Callable[[], None], ...] = (
+            self._compile,
+            lambda: seeding.keep_examples(self._database),
+            lambda: seeding.keep_example_reassignment(self._database),
+            lambda: seeding.keep_example_sweep(self._database),
+            lambda: load_all(self._is_ending),
+        )
+        for step in steps:
+            if self._is_ending.is_set():
+                return
+            try:
+                step()
+            except (DBAPIError, ServiceBusy) as failure:
+                if self._is_ending.is_set():
+                    return
+                # The service answers without the examples; the next start stores them.
+                detail = failure.detail if isinstance(failure, ServiceBusy) else str(failure.orig)
+                structlog.get_logger().warning("examples.not_kept", detail=detail)
+        self.is_done.set()
+
+    def _compile(self) -> None:
+        """Compile what the installation lacks."""
+        missing = len(uncompiled())
+        if not missing:
+            return
+        log = structlog.get_logger()
+        started = time.monotonic()
+        self.compiling = f"0 of {missing}"
+        log.info("loops.compiling", loops=missing)
+        try:
+            compiled = compile_all(on_progress=self._note, stop=self._is_ending, niceness=_NICENESS)
+        except CompilationFailed as failure:  # a request compiles what it needs
+            log.warning("loops.not_compiled", detail=str(failure))
+        else:
+            if not self._is_ending.is_set():
+                log.info("loops.compiled", loops=compiled, seconds=round(time.monotonic() - started, 1))
+        finally:
+            self.compiling = None
+
+    def _note(self, done: int, total: int, _: str, __: float) -> None:
+        self.compiling = f"{done} of {total}"
+
+
+class CompilingHeader:
+    """Add the progress of the compilation to every response, while there is one."""
+
+    def __init__(self, app: ASGIApp, *, preparation: Preparation) -> None:
+        self._app, self._preparation = app, preparation
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def send_with_progress(message: Message) -> None:
+            progress = self._preparation.compiling
+            if message["type"] == "http.response.start" and progress is not None:
+                MutableHeaders(scope=message)[HEADER] = progress
+            await send(message)
+
+        await self._app(scope, receive, send_with_progress)
