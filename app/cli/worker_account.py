@@ -21,7 +21,7 @@ import structlog
 
 import app
 from app.errors.machine import WorkerNotConfinable
-from app.services.sweeps.keys import LOCAL, is_uri
+from app.services.dataset_roots import LOCAL, is_uri
 from app.settings import Settings
 from app.store.accounts import Account, make_open_folder
 from app.store.confinement import Confinement, confine

@@ -25,7 +25,7 @@ from app.jobs.kernels import key_counts
 from app.jobs.kernels.loop import Kernel
 from app.jobs.spark import Files, Source
 from app.jobs.spark_errors import causes
-from app.services.sweeps.keys import is_uri, located
+from app.services.dataset_roots import is_uri, located
 
 _ENDINGS: Mapping[str, tuple[str, ...]] = MappingProxyType({"parquet": (".parquet", ".pq"), "arrow": (".arrow",)})
 """File name endings of the formats that executors read directly."""

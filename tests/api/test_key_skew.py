@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from app.errors.requests import DatasetNotAllowed
-from app.services.sweeps.keys import located
+from app.services.dataset_roots import located
 from app.store.database import Database
 from tests.api.conftest import Serve
 from tests.api.contract import only_error, problem

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from typing import IO
 
@@ -73,10 +73,10 @@ def compile_all(
 def load_all(stop: threading.Event) -> None:
     """Load every loop into this process, so that no call has to; `stop` ends the work early."""
     for module in sources.kernels():
-        for name in sources.loops_of(module):
+        for _, prepare in _preparations(module):
             if stop.is_set():
                 return
-            getattr(import_module(module), name).prepare()
+            prepare()
 
 
 class _Work:
@@ -197,10 +197,16 @@ def serve() -> None:
         module = modules.get()
         if module not in sources.kernels():
             raise ValueError(f"{module} has no compiled loops")
-        imported = import_module(module)
-        for name in sources.loops_of(module):
-            _report(f"{module}.{name}", getattr(imported, name).prepare)
+        for name, prepare in _preparations(module):
+            _report(name, prepare)
         _report(module, lambda: None)
+
+
+def _preparations(module: str) -> Iterator[tuple[str, Callable[[], object]]]:
+    """The loops of a module: their dotted names, and what loads or compiles them."""
+    imported = import_module(module)
+    for name in sources.loops_of(module):
+        yield f"{module}.{name}", getattr(imported, name).prepare
 
 
 def _report(name: str, work: Callable[[], object]) -> None:

@@ -1,25 +1,17 @@
 """Sweeps over a dataset of keys: how partitioners and partition counts spread it, measured in one pass on Spark.
 
 A scenario is a partitioner at a partition count. Moves are counted from the first count, `partitions`.
-
-Datasets are read under the roots that the operator configures, and nowhere else. A root is a folder, or the beginning
-of a URI up to a `/`. Folders are compared after links and `..` are resolved. A path outside of the roots is rejected
-before its existence is checked, so that an answer says nothing about the machine.
-
 """
 
-import os
-import re
 from collections.abc import Mapping, Sequence
-from pathlib import PurePath
 from typing import Any, cast
 
 from app.core.keys.partitioners import require_partitions
 from app.core.keys.sweep import NUMBERS, DatasetSums, scenario_rows
-from app.errors import FieldPath, Json
-from app.errors.quotation import quoted
-from app.errors.requests import ConflictingFields, DatasetEmpty, DatasetNotAllowed, ImpossibleValue, NotForThisKind
+from app.errors import Json
+from app.errors.requests import ConflictingFields, DatasetEmpty, ImpossibleValue, NotForThisKind
 from app.formats.scenario_tables import Column
+from app.services.dataset_roots import is_uri, located
 from app.services.limits import Limits
 from app.services.plans import Plan
 from app.services.sweeps.kind import SweepKind
@@ -112,46 +104,3 @@ KIND = SweepKind(
     columns=columns,
     opened=opened,
 )
-
-
-_URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
-_PATTERN = re.compile(r"[*?\[\]{}\\]")
-"""Characters that file systems behind a URI read as a pattern, which could match paths outside of a root."""
-LOCAL = "file://"
-
-
-def is_uri(path: str) -> bool:
-    """Whether Spark reads it through its own file systems."""
-    return _URI.match(path) is not None and not path.lower().startswith(LOCAL)
-
-
-def located(path: str, roots: Sequence[str], *, field: FieldPath = ("dataset", "path")) -> str:
-    """The location of an allowed dataset: a folder or file with links resolved, or the URI unchanged.
-
-    Raises
-    ------
-    DatasetNotAllowed : it is under no root, is not absolute, or is a URI with a pattern or `..`.
-    """
-    if is_uri(path):
-        parts = path.split("/")
-        is_plain = not _PATTERN.search(path) and ".." not in parts and "." not in parts
-        if is_plain and any(_is_under(path, root) for root in roots if is_uri(root)):
-            return path
-    else:
-        resolved = os.path.realpath(_local(path))
-        folders = [os.path.realpath(_local(root)) for root in roots if not is_uri(root)]
-        if PurePath(_local(path)).is_absolute() and any(
-            PurePath(resolved).is_relative_to(folder) for folder in folders
-        ):
-            return resolved
-    allowed = f"under {', '.join(roots)}" if roots else "nowhere: RACKPLAN_DATASET_ROOTS is empty"
-    detail = f"datasets are read {allowed}; {quoted(path)} is not there"
-    raise DatasetNotAllowed(detail, path=field, value=path, roots=list(roots))
-
-
-def _local(path: str) -> str:
-    return path[len(LOCAL) :] if path.lower().startswith(LOCAL) else path
-
-
-def _is_under(uri: str, root: str) -> bool:
-    return uri.rstrip("/") == root.rstrip("/") or uri.startswith(root.rstrip("/") + "/")
