@@ -49,9 +49,9 @@ class Preparation:
     def _run(self) -> None:
         steps: tuple[Callable[[], None], ...] = (
             self._compile,
-            lambda: seeding.keep_examples(self._database),
-            lambda: seeding.keep_example_reassignment(self._database),
-            lambda: seeding.keep_example_sweep(self._database),
+            lambda: seeding.store_examples(self._database),
+            lambda: seeding.store_example_reassignment(self._database),
+            lambda: seeding.store_example_sweep(self._database),
             lambda: load_all(self._is_ending),
         )
         for step in steps:
