@@ -4,6 +4,8 @@ Every wait is for an event; its limit is that of a hang. `python -m benchmarks f
 """
 
 import os
+import re
+import shutil
 import signal
 import subprocess
 import threading
@@ -19,6 +21,7 @@ import psycopg
 import pytest
 
 from app.store import embedded
+from tests.conftest import ROOT
 from tests.test_cli import RACKPLAN, Serving, data_dir, ended, environment, serving
 
 __all__ = ["data_dir"]
@@ -125,6 +128,20 @@ def test_while_it_starts(data_dir: Path) -> None:
         process.terminate()
         assert process.wait(HANGS_AFTER_S) == 143
         assert ended(family)
+
+
+def test_while_it_compiles(data_dir: Path) -> None:
+    """A service whose loops are missing says how far their compilation is, and its stop ends the processes."""
+    clone = data_dir.parent / "clone"
+    for part in ("app", "migrations"):
+        shutil.copytree(ROOT / part, clone / part, ignore=shutil.ignore_patterns("__pycache__"))
+    with serving(data_dir, PYTHONPATH=str(clone), HOME=str(clone)) as service:
+        until(lambda: "Rackplan-Compiling" in service.client.get("/healthz").headers)
+        ready = service.client.get("/readyz")
+        assert ready.status_code == 200
+        assert re.fullmatch(r"compiling, \d+ of \d+", ready.json()["checks"]["loops"])
+        until(lambda: any("building import serve" in " ".join(process.cmdline()) for process in service.family))
+        assert stops(service, signal.SIGINT, to_group)
 
 
 def test_after_plans_and_sweeps(data_dir: Path) -> None:

@@ -22,7 +22,7 @@ class TestReadyz:
 
     def test_ready(self, client: httpx.Client) -> None:
         response = client.get("/readyz")
-        checks = {"database": "ok", "queue": "ok", "spark": "local"}
+        checks = {"database": "ok", "queue": "ok", "spark": "local", "loops": "compiled"}
         assert (response.status_code, response.json()) == (200, {"status": "ok", "checks": checks})
 
     def test_the_database_is_gone(self, scratch: Database, serve: Serve) -> None:
