@@ -27,8 +27,8 @@ PYTEST := $(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile --no-lo
 test: $(VENV)/development $(VENV)/compiled browser ## run every test, two files at once (TESTS=tests/core for some, JOBS=1 one by one)
 	$(PYTEST) $(TESTS)
 
-test-fast: $(VENV)/development ## run the tests that take less than a second or so, and say what that leaves out
-	$(PYTEST) -m "not slow" $(TESTS)
+test-fast: $(VENV)/development ## run the tests that take less than a second, laws with a tenth of the examples
+	$(PYTEST) -m "not slow" --hypothesis-profile=fast $(TESTS)
 
 test-thorough: $(VENV)/development browser ## run every test, laws with ten times the examples, and the long runs
 	$(PYTEST) --hypothesis-profile=thorough $(TESTS)

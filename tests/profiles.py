@@ -1,4 +1,8 @@
-"""How many examples each law is tested with: the usual number, or ten times as many (`make test-thorough`)."""
+"""How many examples each law is tested with: the usual number, a tenth or ten times as many.
+
+`make test-fast` takes a tenth and leaves out slow tests; `make test-thorough` takes ten times as many and adds long
+runs.
+"""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,16 +15,18 @@ _LEFT_OUT = pytest.StashKey[int]()
 
 
 def register() -> None:
-    """Register the profiles of Hypothesis: `default`; `ci`, whose draws are the same each time; `thorough`.
+    """Register the profiles of Hypothesis: `default`; `ci`, whose draws are the same each time; `fast`; `thorough`.
 
-    Hypothesis itself chooses between the first two. Machines are noisy: an example that takes long is no failure, and
+    Hypothesis itself chooses one of the first two. Machines are noisy: an example that takes long is no failure, and
     the first one may load compiled loops.
     """
     chosen = settings.get_current_profile_name()
     for name in ("default", "ci"):
         parent = settings.get_profile(name)
         settings.register_profile(name, parent, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-    settings.register_profile("thorough", settings.get_profile("default"), max_examples=10 * _USUAL_EXAMPLES)
+    usual = settings.get_profile("default")
+    settings.register_profile("fast", usual, max_examples=_USUAL_EXAMPLES // 10)
+    settings.register_profile("thorough", usual, max_examples=10 * _USUAL_EXAMPLES)
     settings.load_profile(chosen)
 
 
@@ -30,8 +36,8 @@ def is_thorough() -> bool:
 
 
 def examples(count: int) -> settings:
-    """So many examples of a law in the usual profile, and as many more in another as it has."""
-    return settings(max_examples=count * settings().max_examples // _USUAL_EXAMPLES)
+    """So many examples of a law in the usual profile, and as many more or fewer in another as it has."""
+    return settings(max_examples=max(1, count * settings().max_examples // _USUAL_EXAMPLES))
 
 
 thorough = pytest.mark.thorough
@@ -64,4 +70,5 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     """State what a selection left out, and how to run it."""
     left_out = config.stash.get(_LEFT_OUT, 0)
     if left_out:
-        terminalreporter.write_line(f"{left_out} tests were left out; `make test` runs all of them")
+        fewer = " with all examples" if settings().max_examples < _USUAL_EXAMPLES else ""
+        terminalreporter.write_line(f"{left_out} tests were left out; `make test` runs all{fewer}")

@@ -1,5 +1,6 @@
 """The `rackplan` command, as its users run it: a process of its own over a data folder of its own."""
 
+import io
 import json
 import os
 import re
@@ -16,6 +17,7 @@ import httpx
 import psutil
 import pytest
 
+from app.cli import main
 from app.store import migrations
 from tests.conftest import SAMPLES
 
@@ -41,6 +43,20 @@ def environment(data_dir: Path, **settings: str) -> dict[str, str]:
 def rackplan(*arguments: str, env: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
     """The command run to its end."""
     return subprocess.run([RACKPLAN, *arguments], env=env, capture_output=True, text=True, timeout=90, check=False)
+
+
+def within_this_process(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """The command run to its end without the seconds that a process takes to import it."""
+    printed, said = io.BytesIO(), io.BytesIO()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "argv", ["rackplan", *arguments])
+        patch.setattr(sys, "stdout", io.TextIOWrapper(printed, "utf-8", write_through=True))
+        patch.setattr(sys, "stderr", io.TextIOWrapper(said, "utf-8", write_through=True))
+        with pytest.raises(SystemExit) as ended:
+            main()
+        code = ended.value.code or 0
+        assert isinstance(code, int)
+        return subprocess.CompletedProcess(arguments, code, printed.getvalue().decode(), said.getvalue().decode())
 
 
 class Serving:
@@ -174,7 +190,7 @@ class TestPlanReplicas:
 
     def plan(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """A topic placed on the captured cluster."""
-        return rackplan("plan", "replicas", *self.BROKERS, *arguments, env=dict(os.environ))
+        return within_this_process("plan", "replicas", *self.BROKERS, *arguments)
 
     @pytest.mark.parametrize("algorithm", ["admin_utils", "striped", "awareness"])
     def test_it_is_what_the_service_answers(self, client: httpx.Client, algorithm: str) -> None:
@@ -196,8 +212,12 @@ class TestPlanReplicas:
         assert {len(row) for row in plan["topics"][0]["replicas"]} == {3}
 
     def test_exports(self) -> None:
-        done = self.plan("--topic", "t:2:3", "--fixed-start-index", "0", "--export", "replica_assignment")
-        assert done.stdout == "101:104:108,104:108:102\n"
+        asked = ("--topic", "t:2:3", "--fixed-start-index", "0", "--export", "replica_assignment")
+        assert self.plan(*asked).stdout == "101:104:108,104:108:102\n"
+        in_a_process = rackplan("plan", "replicas", *self.BROKERS, *asked, env=dict(os.environ))
+        assert (in_a_process.returncode, in_a_process.stdout) == (0, "101:104:108,104:108:102\n")
+        refused = rackplan("plan", "replicas", *self.BROKERS, "--topic", "t:2:10", env=dict(os.environ))
+        assert (refused.returncode, refused.stdout, refused.stderr.count("\n")) == (1, "", 1)
 
     @pytest.mark.parametrize(
         ("arguments", "reason"),
@@ -237,7 +257,7 @@ class TestPlanGroup:
 
     def plan(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """A group of the files predicted."""
-        return rackplan("plan", "group", *arguments, *self.TEXTS, env=dict(os.environ))
+        return within_this_process("plan", "group", *arguments, *self.TEXTS)
 
     def test_it_is_what_the_service_answers(self, client: httpx.Client) -> None:
         offline = json.loads(self.plan("billing", *self.DESCRIBED, "--event", "lose_rack=use1-az2").stdout)
@@ -289,7 +309,7 @@ class TestPlanKeys:
 
     def plan(self, file: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
         """The file's keys placed in a topic of twelve partitions."""
-        return rackplan("plan", "keys", str(file), "--partitions", "12", *arguments, env=dict(os.environ))
+        return within_this_process("plan", "keys", str(file), "--partitions", "12", *arguments)
 
     @pytest.fixture
     def file(self, tmp_path: Path) -> Path:
