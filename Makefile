@@ -27,10 +27,10 @@ PYTEST := $(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile --no-lo
 test: $(VENV)/development $(VENV)/compiled browser ## run every test, two files at once (TESTS=tests/core for some, JOBS=1 one by one)
 	$(PYTEST) $(TESTS)
 
-test-fast: $(VENV)/development ## run the tests that take less than a second, laws with a tenth of the examples
+test-fast: $(VENV)/development $(VENV)/compiled ## run the tests that take less than a second, laws with a tenth of the examples
 	$(PYTEST) -m "not slow" --hypothesis-profile=fast $(TESTS)
 
-test-thorough: $(VENV)/development browser ## run every test, laws with ten times the examples, and the long runs
+test-thorough: $(VENV)/development $(VENV)/compiled browser ## run every test, laws with ten times the examples, and the long runs
 	$(PYTEST) --hypothesis-profile=thorough $(TESTS)
 
 check: $(VENV)/development ## lint, types, imports, dependencies

@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+STARTS_PROCESSES = {"start_worker", "run_service", "spark"}
+"""Fixtures that start a service, a worker or a JVM of their own, which takes seconds."""
 _USUAL_EXAMPLES = 100
 _LEFT_OUT = pytest.StashKey[int]()
 
@@ -44,12 +46,14 @@ thorough = pytest.mark.thorough
 """A long run, which `make test-thorough` adds."""
 
 
+@pytest.hookimpl(tryfirst=True)  # before tests are selected by their markers
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip the long runs unless they are wanted."""
-    if not is_thorough():
-        for item in items:
-            if item.get_closest_marker(thorough.name):
-                item.add_marker(pytest.mark.skip(reason="a long run of `make test-thorough`"))
+    """Mark tests that start processes as slow, and skip the long runs unless they are wanted."""
+    for item in items:
+        if STARTS_PROCESSES & {*getattr(item, "fixturenames", ())}:
+            item.add_marker(pytest.mark.slow)
+        if item.get_closest_marker(thorough.name) and not is_thorough():
+            item.add_marker(pytest.mark.skip(reason="a long run of `make test-thorough`"))
 
 
 def pytest_deselected(items: Sequence[pytest.Item]) -> None:
