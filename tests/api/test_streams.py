@@ -13,7 +13,7 @@ import pytest
 from app.api.examples import EXAMPLE_SNAPSHOT_ID, EXAMPLE_STREAMS_PLAN_ID, STREAMS, STREAMS_REQUEST
 from app.formats.streams_subscription import SubscriptionInfo, write
 from tests.api.contract import UNKNOWN_ID, only_error, problem
-from tests.conftest import VECTORS
+from tests.conftest import SAMPLES, VECTORS
 
 Json = dict[str, Any]
 ZONES = ("a", "b", "c")
@@ -494,3 +494,56 @@ class TestKept:
         assert [its["id"] for its in found] == [str(EXAMPLE_STREAMS_PLAN_ID)]
         assert found[0]["labels"] == {"example": "documentation"}
         assert client.get(f"/v1/plans/{EXAMPLE_STREAMS_PLAN_ID}").json()["request"]["tasks"] == STREAMS["tasks"]
+
+
+class TestRecordedGroup:
+    """`group`: a Streams group of a snapshot (KIP-1071) in place of clients."""
+
+    @pytest.fixture
+    def snapshot(self, client: httpx.Client) -> str:
+        text = (SAMPLES / "kafka-streams-groups-members-verbose.txt").read_text(encoding="utf-8")
+        headers = {"content-type": "text/plain"}
+        found: str = client.post("/v1/snapshots?cluster=streams", content=text, headers=headers).json()["id"]
+        return found
+
+    def test_processes_are_clients_with_their_tasks(self, client: httpx.Client, snapshot: str) -> None:
+        """Two threads of one process are a client of capacity 2; a warm-up is a previous standby."""
+        response = client.post("/v1/plans/streams", json={"snapshot_id": snapshot, "group": "enrichment"})
+        assert response.status_code == 201, response.text
+        plan = response.json()
+        listed = [
+            (client["process_id"][:4], client["capacity"], client["previous_active"], client["previous_standby"])
+            for client in plan["request"]["clients"]
+        ]
+        assert listed == [
+            ("4f1d", 2, ["0_0", "0_1", "1_0", "0_2", "1_1"], ["1_2"]),
+            ("9e8d", 1, ["1_2"], ["1_0", "1_1"]),
+        ]
+        assert sorted(plan["request"]["tasks"]) == ["0_0", "0_1", "0_2", "1_0", "1_1", "1_2"]
+        assert sorted(plan["request"]["stateful_tasks"]) == ["1_0", "1_1", "1_2"]
+        assert "stateful_tasks_not_recorded" in [warning["code"] for warning in plan["warnings"]]
+        # The same clients, listed, are the same plan.
+        names = ("tasks", "stateful_tasks", "clients")
+        explicit = {"snapshot_id": snapshot} | {name: plan["request"][name] for name in names}
+        assert client.post("/v1/plans/streams", json=explicit).json()["hash"] == plan["hash"]
+
+    def test_given_tasks_need_no_assumption(self, client: httpx.Client, snapshot: str) -> None:
+        body = {"snapshot_id": snapshot, "group": "enrichment", "stateful_tasks": ["0_0"]}
+        plan = client.post("/v1/plans/streams", json=body).json()
+        assert plan["request"]["stateful_tasks"] == ["0_0"]
+        assert "stateful_tasks_not_recorded" not in [warning["code"] for warning in plan["warnings"]]
+
+    @pytest.mark.parametrize(
+        ("fields", "pointer"),
+        [
+            ({"group": "enrichment", "clients": [{"process_id": "a"}]}, "/clients"),
+            ({"group": "unknown"}, "/group"),
+            ({}, "/clients"),
+            ({"group": "enrichment", "snapshot_id": None}, "/group"),
+        ],
+    )
+    def test_what_is_no_recorded_group_is_rejected(
+        self, client: httpx.Client, snapshot: str, fields: dict[str, Any], pointer: str
+    ) -> None:
+        response = client.post("/v1/plans/streams", json={"snapshot_id": snapshot, **fields})
+        only_error(problem(response, 422, "conflicting_fields"), pointer)

@@ -11,6 +11,7 @@ from app.api.groups import GroupTopicRequest
 from app.api.streams.events import StreamsEventRequest
 from app.core.streams.model import RackAwareStrategy
 from app.core.streams.registry import STREAMS_ASSIGNORS
+from app.errors.requests import ConflictingFields
 from app.services.streams import PLANNER, StreamsRequest
 
 TaskName = Annotated[str, Field(min_length=1, max_length=40, examples=["0_3"])]
@@ -72,7 +73,12 @@ class PlanStreamsRequest(RequestModel):
         "high_availability",
         description="; ".join(f"`{assignor.name}`: {assignor.summary}" for assignor in STREAMS_ASSIGNORS.values()),
     )
-    clients: list[StreamsClientRequest]
+    group: GroupString | None = Field(
+        None,
+        description="A Streams group of the snapshot (`kafka-streams-groups --describe --members`), in place of "
+        "`clients`: a client for each process, with its current tasks as previous ones.",
+    )
+    clients: list[StreamsClientRequest] | None = None
     num_standby_replicas: Annotated[Int32, Field(ge=0)] = 0
     rack_aware_assignment_tags: list[Tag] = Field(default_factory=list)
     acceptable_recovery_lag: Annotated[Int64, Field(ge=0)] = 10_000
@@ -91,5 +97,8 @@ class PlanStreamsRequest(RequestModel):
 
     def service(self) -> StreamsRequest:
         """As the service knows it. Raises `ConflictingFields`."""
+        if self.clients is None and self.group is None:
+            raise ConflictingFields("a request lists clients or names a group of its snapshot", path=("clients",))
         topics = None if self.topics is None else [topic.plain(place) for place, topic in enumerate(self.topics)]
-        return PLANNER.restored(self.model_dump(exclude={"topics"}) | {"topics": topics})
+        fields = self.model_dump(exclude={"topics"}) | {"topics": topics}
+        return PLANNER.restored(fields | {"clients": fields["clients"] or []})

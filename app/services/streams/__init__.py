@@ -4,6 +4,7 @@ requests.py        the request records
 sources.py         a request to what an assignor works on
 subtopologies.py   what the tasks of each subtopology read and restore
 clients.py         a client by its fields or by its subscription
+recorded.py        a Streams group of a snapshot as clients and tasks
 planning.py        the problem, the planner
 events.py          events from the request to the core, and their steps as JSON
 optimum.py         the distance to the best standbys, the least cross-rack traffic, the smallest addition

@@ -1,7 +1,7 @@
 """Plan a Streams application: where its tasks run, whether that is ideal, and what each loss costs."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from app.core.model import Placement
 from app.core.streams.model import (
@@ -21,6 +21,7 @@ from app.services.plans import Allowance, Planner, Site, as_json
 from app.services.snapshots import check_brokers
 from app.services.streams.events import AppliedEvents, events_of, steps_json
 from app.services.streams.optimum import addition_json, best_json, rack_aware_json
+from app.services.streams.recorded import with_recorded_clients
 from app.services.streams.reports import report
 from app.services.streams.requests import READER, StreamsRequest
 from app.services.streams.rows import placements_of
@@ -61,14 +62,17 @@ class _StreamsPlanner(Planner[StreamsRequest, StreamsProblem, StreamsAssignment]
         _check(request, limits)
 
     def resolve(self, request: StreamsRequest, site: Site, allowance: Allowance) -> StreamsProblem:
+        request, cautions = with_recorded_clients(request, site.cluster)
         metadata = None if site.cluster is None else metadata_of(site.cluster)
         if metadata is None and request.topics is not None:
             metadata = listed_metadata(request.brokers or (), request.topics)
         source = source_of(request, metadata)
+        source = replace(source, cautions=(*cautions, *source.cautions))
         require_tags_within_limits(source.clients, source.options)
         _check_size(request, source, allowance)
         fields: dict[str, Json] = as_json(request)
-        del fields["snapshot_id"]
+        # The clients of a recorded group are listed in the stored request.
+        del fields["snapshot_id"], fields["group"]
         return StreamsProblem(source, STREAMS_ASSIGNORS[request.assignor], events_of(request, source), fields)
 
     def solve(self, problem: StreamsProblem) -> StreamsAssignment:

@@ -96,6 +96,7 @@ class StreamsRequest:
 
     Parameters
     ----------
+    group : a Streams group of the snapshot, in place of clients.
     tasks : None where subtopologies and the topics' partition counts say which there are.
     stateful_tasks : None where subtopologies say which have state.
     topology : what `Topology#describe()` prints, in place of subtopologies; application_id : in front of the names of
@@ -105,7 +106,8 @@ class StreamsRequest:
     events : what happens once the plan holds, in order.
     """
 
-    clients: Sequence[ClientRequest]
+    clients: Sequence[ClientRequest] = ()
+    group: str | None = None
     assignor: str = "high_availability"
     topology: str | None = None
     application_id: str | None = None
