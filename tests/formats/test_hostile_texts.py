@@ -60,9 +60,12 @@ HEADS = [
     "Received log directory information from brokers ",
     "Consumer group '",
     "ID HOST PORT RACK STATE ENDPOINT_TYPE\n1 h 1 ",
+    "GROUP MEMBER PROCESS CLIENT-ID ASSIGNMENTS\ng m p c ACTIVE: ",
+    "GROUP CONSUMER-ID HOST CLIENT-ID MEMBER-EPOCH ASSIGNMENT\ng m h c 1 ",
 ]
 PIECES = [
     *(" ", "\t", ":", "(", ")", '{"', "[", "{", "}", "\\", "'", '"', "a", "1", ",", "-", ".", "$ ", "A: ", "\n", "\r"),
+    *("0:[1]; ", "t:1,", ";t:1", "Picked up ", "\tat a"),
     *("1,", ":1", "a:1 ", "a:1 (", "(id: ", " isFenced: true", ") -> (", "Adding ", "Topic: ", "Topic: t\t", "kafka-"),
     *("' is rebalancing. ", "Note: ", " (topics: ", "Sub-topology: 0", "-->", "\\\\", '\\"', '{"a":\n', '{"a" : \n'),
     *("{ \n \n", '{"a":1}\n', "\x1b[31m", "\u202e", "\u2028", "\x85", "\x00", "\ufeff"),
