@@ -9,6 +9,7 @@ from benchmarks import (
     command,
     counting,
     envelopes,
+    first_answers,
     groups,
     keeping,
     keys,
@@ -44,6 +45,7 @@ SUBJECTS: Mapping[str, Callable[[], Iterator[Result]]] = {
     "large_plans": large_plans.run,
     "burst": burst.run,
     "command": command.run,
+    "first_answers": first_answers.run,
 }
 
 

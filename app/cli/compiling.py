@@ -34,13 +34,11 @@ def compile_loops(processes: int | None) -> None:
 def _bar(total: int) -> Iterator[Progress]:
     """A progress bar with the loop that was compiled last and the time that is left."""
 
-    def name_of(loop: str | None) -> str:
-        return "" if loop is None else loop.rpartition(".")[2]
-
-    with typer.progressbar(length=total, label=f"compiling {total} loops", item_show_func=name_of) as bar:
+    with typer.progressbar(length=total, label=f"compiling {total} loops") as bar:
 
         def show(_: int, __: int, name: str, ___: float) -> None:
-            bar.update(1, name)
+            bar.label = f"compiled {name.rpartition('.')[2]}"
+            bar.update(1)
 
         yield show
 
