@@ -3,6 +3,7 @@
 It imports the standard library, numpy, numba and the exact solvers, and of this package `app.errors` alone. It has
 no clock, log, I/O, environment or hidden randomness: every random number comes from a generator that the caller passes.
 
+    compiled/     loops that numba compiles, their signatures and their cache; alone in that it reads and writes files
     model.py      Broker, Cluster, Topic, NewTopic, Placement: what goes in and out
     recorded.py   consumer groups as a snapshot has them
     replica_lists.py padded replica lists: stacked, compared, counted by broker

@@ -20,7 +20,7 @@ from app.core.compiled.arrays import (
     Int64Matrix,
     Int64Vector,
 )
-from app.core.compiled.loops import compiled
+from app.core.compiled.loops import compiled, subroutine
 
 LEADERS, REPLICATION, READS, LAGGING = 0, 1, 2, 3
 """Columns of a broker's load: partitions led; bytes/s sent to followers; read by consumers; of these, from disk."""
@@ -29,7 +29,7 @@ OFFLINE, UNDER_MIN_ISR, NOT_RACK_SAFE = 0, 1, 2
 PRODUCERS, FOLLOWERS, CONSUMERS = 0, 1, 2
 
 
-@compiled
+@subroutine
 def _is_first(rack: Int32Vector, at: int) -> bool:
     """Whether no replica before this one is in its rack."""
     for before in range(at):  # noqa: SIM110 — compiled; all() over a generator is not
@@ -38,7 +38,7 @@ def _is_first(rack: Int32Vector, at: int) -> bool:
     return True
 
 
-@compiled
+@subroutine
 def _next_of_rack(rack: Int32Vector, count: int, at: int) -> int:
     """The next replica in the same rack; −1 if there is none."""
     for after in range(at + 1, count):

@@ -1,10 +1,9 @@
 """Compile all loops that the cache lacks, in parallel processes.
 
-The unit of work is a module: its loops share what they call. A module is compiled after those whose loops it calls,
-which it then loads from the cache; of those that may be compiled, the one with the longest way to the end comes first.
+The unit of work is a family of modules, those that share subroutines: these are compiled once, as part of a process,
+and not stored. The longest family begins first.
 """
 
-import functools
 import os
 import queue
 import selectors
@@ -13,7 +12,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container
 from importlib import import_module
 from typing import IO
 
@@ -57,9 +56,7 @@ def compile_all(
     CompilationFailed
         A process has died or could not compile a loop. What the others have stored remains.
     """
-    missing: dict[str, list[str]] = {}
-    for name in uncompiled():
-        missing.setdefault(name.rpartition(".")[0], []).append(name)
+    missing = uncompiled()
     if not missing:
         return 0
     if processes is None:
@@ -67,59 +64,47 @@ def compile_all(
     with _Pool(min(processes, len(missing)), niceness) as pool:
         _Work(missing, on_progress or (lambda *_: None)).run(pool, stop or threading.Event())
     entries.remove_other_environments()
-    return sum(map(len, missing.values()))
+    return len(missing)
 
 
 def load_all(stop: threading.Event) -> None:
     """Load every loop into this process, so that no call has to; `stop` ends the work early."""
     for module in sources.kernels():
-        for _, prepare in _preparations(module):
+        for name in sources.loops_of(module):
             if stop.is_set():
                 return
-            prepare()
+            _prepare(module, name)
 
 
 class _Work:
-    """The modules ahead and in progress."""
+    """The families ahead and in progress."""
 
-    def __init__(self, missing: Mapping[str, list[str]], on_progress: Progress) -> None:
-        self._missing = missing
+    def __init__(self, missing: Container[str], on_progress: Progress) -> None:
         self._on_progress = on_progress
-        self._names = {name for names in missing.values() for name in names}
-        self._done, self._total = 0, len(self._names)
-        self._under = {module: sources.kernels_under(module) & missing.keys() for module in missing}
-        self._ahead = sorted(missing, key=self._way_to_the_end, reverse=True)
-        self._unfinished = set(missing)
+        self._ahead = []
+        for family in sources.families():
+            names = [f"{module}.{name}" for module in family for name in sources.loops_of(module)]
+            if lacking := [name for name in names if name in missing]:
+                self._ahead.append(lacking)
+        self._done, self._total = 0, sum(map(len, self._ahead))
 
     def run(self, pool: "_Pool", stop: threading.Event) -> None:
-        """Keep all processes busy until every module is done."""
-        while self._unfinished and not stop.is_set():
+        """Keep all processes busy until every loop is done."""
+        while self._done < self._total and not stop.is_set():
             for process in pool.idle():
-                module = next((name for name in self._ahead if not self._under[name] & self._unfinished), None)
-                if module is None:
-                    break
-                self._ahead.remove(module)
-                process.begin(module)
+                if self._ahead:
+                    process.begin(self._ahead.pop(0))
             for process in pool.reporting():
                 for name, seconds in process.reports():
-                    if name in self._names:
-                        self._done += 1
-                        self._on_progress(self._done, self._total, name, seconds)
-                    else:
-                        self._unfinished.discard(name)
-
-    @functools.lru_cache  # noqa: B019 — it lives as long as the work
-    def _way_to_the_end(self, module: str) -> int:
-        """How many loops are compiled one after another from this module on."""
-        after = [self._way_to_the_end(other) for other in self._missing if module in self._under[other]]
-        return len(self._missing[module]) + max(after, default=0)
+                    self._done += 1
+                    self._on_progress(self._done, self._total, name, seconds)
 
 
 class _Process:
-    """A process that compiles the modules it is given; it ends when this process does."""
+    """A process that compiles the loops it is given; it ends when this process does."""
 
     def __init__(self, niceness: int) -> None:
-        self.module: str | None = None
+        self.ahead: list[str] = []
         self._unread = b""
         self._popen = subprocess.Popen(  # noqa: S603 — our own module
             [sys.executable, "-c", _SERVE, str(niceness)],
@@ -134,25 +119,24 @@ class _Process:
         assert self._popen.stdout is not None  # noqa: S101 — it is a pipe
         return self._popen.stdout
 
-    def begin(self, module: str) -> None:
-        """Let it compile a module."""
+    def begin(self, loops: list[str]) -> None:
+        """Let it compile loops, one after another."""
         assert self._popen.stdin is not None  # noqa: S101 — it is a pipe
-        self.module = module
+        self.ahead = loops
         try:
-            self._popen.stdin.write(f"{module}\n".encode())
+            self._popen.stdin.write("".join(f"{name}\n" for name in loops).encode())
             self._popen.stdin.flush()
         except BrokenPipeError:
-            raise CompilationFailed(f"the process that was to compile {module} has ended") from None
+            raise CompilationFailed(f"the process that was to compile {loops[0]} has ended") from None
 
     def reports(self) -> list[tuple[str, float]]:
-        """Read what it has done since: loops and modules by name, and the seconds of each."""
+        """Read which loops it has compiled since, and the seconds of each."""
         written = os.read(self.output.fileno(), 2**16)
         if not written:
-            raise CompilationFailed(f"the process that compiled {self.module} has ended")
+            raise CompilationFailed(f"the process that compiled {self.ahead[0]} has ended")
         *lines, self._unread = (self._unread + written).split(b"\n")
         done = [(name, float(seconds)) for name, seconds in (line.decode().split() for line in lines)]
-        if self.module in dict(done):
-            self.module = None
+        self.ahead = self.ahead[len(done) :]
         return done
 
     def end(self) -> None:
@@ -180,7 +164,7 @@ class _Pool:
 
     def idle(self) -> list[_Process]:
         """Those that have nothing to compile."""
-        return [process for process in self._processes if process.module is None]
+        return [process for process in self._processes if not process.ahead]
 
     def reporting(self) -> list[_Process]:
         """Those that have written something; waits for a moment if none has."""
@@ -188,35 +172,27 @@ class _Pool:
 
 
 def serve() -> None:
-    """Compile the modules that standard input names, one a line, and write a line after each loop and each module."""
+    """Compile the loops that standard input names, one a line, and write a line with the seconds after each."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent too, which then ends this process
     os.nice(int(sys.argv[1]))
-    modules: queue.SimpleQueue[str] = queue.SimpleQueue()
-    threading.Thread(target=_read_until_closed, args=(modules,), daemon=True).start()
+    names: queue.SimpleQueue[str] = queue.SimpleQueue()
+    threading.Thread(target=_read_until_closed, args=(names,), daemon=True).start()
     while True:
-        module = modules.get()
-        if module not in sources.kernels():
-            raise ValueError(f"{module} has no compiled loops")
-        for name, prepare in _preparations(module):
-            _report(name, prepare)
-        _report(module, lambda: None)
+        module, _, name = names.get().rpartition(".")
+        if name not in sources.loops_of(module):
+            raise ValueError(f"{module} has no compiled loop {name}")
+        began = time.perf_counter()
+        _prepare(module, name)
+        os.write(1, f"{module}.{name} {time.perf_counter() - began:.3f}\n".encode())
 
 
-def _preparations(module: str) -> Iterator[tuple[str, Callable[[], object]]]:
-    """The loops of a module: their dotted names, and what loads or compiles them."""
-    imported = import_module(module)
-    for name in sources.loops_of(module):
-        yield f"{module}.{name}", getattr(imported, name).prepare
+def _prepare(module: str, name: str) -> None:
+    """Load a loop, or compile and store it."""
+    getattr(import_module(module), name).prepare()
 
 
-def _report(name: str, work: Callable[[], object]) -> None:
-    began = time.perf_counter()
-    work()
-    os.write(1, f"{name} {time.perf_counter() - began:.3f}\n".encode())
-
-
-def _read_until_closed(modules: "queue.SimpleQueue[str]") -> None:
+def _read_until_closed(names: "queue.SimpleQueue[str]") -> None:
     """End this process at once when the one that started it has ended, however that was."""
     for line in sys.stdin:
-        modules.put(line.strip())
+        names.put(line.strip())
     os._exit(1)

@@ -1,7 +1,8 @@
 """Which compiled loops there are, and the digest of all sources that a loop is made of.
 
-A loop is what `@compiled` decorates in a module `*_kernel.py`. Its digest covers its module and the modules that this
-one imports, directly or not: a change in a loop that it calls, in a constant or in a record makes it another loop.
+A loop is what `@compiled` decorates in a module `*_kernel.py`; what `@subroutine` decorates there is part of the loops
+that call it. The digest of a loop covers its module and the modules that this one imports, directly or not: a change in
+what it calls, in a constant or in a record makes it another loop.
 """
 
 import functools
@@ -46,9 +47,16 @@ def digest_of(module: str) -> str | None:
     return digest.hexdigest()
 
 
-def kernels_under(module: str) -> set[str]:
-    """The other modules whose loops a module's loops may call."""
-    return {name for name in _closure(module) if name != module and loops_of(name)}
+def families() -> list[list[str]]:
+    """The modules that have compiled loops, in groups that share subroutines; the longest sources first."""
+    merged: list[tuple[set[str], set[str]]] = []
+    for module in kernels():
+        shared = {name for name in _closure(module) if name.endswith("_kernel")}
+        touched = [family for family in merged if family[1] & shared]
+        merged = [family for family in merged if not family[1] & shared]
+        merged.append(({module}.union(*(family[0] for family in touched)), shared.union(*(f[1] for f in touched))))
+    merged.sort(key=lambda family: sum(len(_source(name) or b"") for name in family[1]), reverse=True)
+    return [sorted(modules) for modules, _ in merged]
 
 
 @functools.cache

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from app.core.keys import hashes_kernel as kernel
 from app.core.keys.model import Keys
-from app.core.model import Int32s, Int64s
+from app.core.model import Int32s
 
 
 def murmur2(keys: Keys) -> Int32s:
@@ -18,21 +18,25 @@ def murmur2(keys: Keys) -> Int32s:
     Some 100 million keys of 16–32 bytes a second and thread. Source: `org.apache.kafka.common.utils.Utils`.
     """
     hashes = np.empty(len(keys), np.int32)
-    kernel.murmur2(keys.data, _offsets(keys), hashes)
+    for part, offsets in keys.blocks():
+        kernel.murmur2(keys.data, offsets, hashes[part])
     return hashes
 
 
 def fnv1a(keys: Keys) -> Int32s:
     """FNV-1a of 32 bits: Sarama, goka, and librdkafka's `fnv1a`. Source: Fowler, Noll, Vo; `hash/fnv` of Go."""
     hashes = np.empty(len(keys), np.int32)
-    kernel.fnv1a(keys.data, _offsets(keys), hashes)
+    for part, offsets in keys.blocks():
+        kernel.fnv1a(keys.data, offsets, hashes[part])
     return hashes
 
 
 def crc32(keys: Keys) -> Int32s:
     """CRC-32 (IEEE 802.3, as zlib's): librdkafka's `consistent`, ruby-kafka. Its partition takes it as unsigned."""
     hashes = np.empty(len(keys), np.int32)
-    kernel.crc32(keys.data, _offsets(keys), _crc32_table(), hashes)
+    table = _crc32_table()
+    for part, offsets in keys.blocks():
+        kernel.crc32(keys.data, offsets, table, hashes[part])
     return hashes
 
 
@@ -43,13 +47,9 @@ def kafkajs_murmur2(keys: Keys) -> Int32s:
     the last incomplete word. Source: KafkaJS, issue 357.
     """
     hashes = np.empty(len(keys), np.int32)
-    kernel.kafkajs_murmur2(keys.data, _offsets(keys), hashes)
+    for part, offsets in keys.blocks():
+        kernel.kafkajs_murmur2(keys.data, offsets, hashes[part])
     return hashes
-
-
-def _offsets(keys: Keys) -> Int64s:
-    """The offsets as the loops take them."""
-    return keys.offsets.astype(np.int64, copy=False)
 
 
 def _crc32_table() -> NDArray[np.uint32]:

@@ -7,7 +7,7 @@ become one of a word; a signed index would be looked at for being negative first
 import numpy as np
 
 from app.core.compiled.arrays import Bytes, Int32Vector, Offsets, UInt32Matrix
-from app.core.compiled.loops import compiled, inlined
+from app.core.compiled.loops import compiled, inlined, subroutine
 
 _M = np.uint32(0x5BD1E995)
 _SEED = np.uint32(0x9747B28C)
@@ -40,7 +40,7 @@ def _finished(hashed: np.uint32) -> np.uint32:
     return np.uint32(avalanche ^ (avalanche >> np.uint32(15)))
 
 
-@compiled
+@subroutine
 def _murmur2_of_one(data: Bytes, start: int, length: int) -> np.uint32:
     hashed = np.uint32(_SEED ^ np.uint32(length))
     words_end = start + (length & ~3)
@@ -67,7 +67,7 @@ def _with_tail(hashed: np.uint32, word: np.uint32, length: np.uint32) -> np.uint
     return _finished(np.uint32(np.uint32(hashed ^ np.uint32(word & mask)) * factor))
 
 
-@compiled
+@subroutine
 def _murmur2_of_short(data: Bytes, start: int, length: int) -> np.uint32:
     hashed = np.uint32(_SEED ^ np.uint32(length))
     words = length >> 2

@@ -36,7 +36,8 @@ class PartitionLoads:
             raise ValueError(
                 f"{len(keys)} keys are placed on {partitions} partitions; {len(key_partitions)} places given"
             )
-        kernel.add_loads(key_partitions, keys.offsets.astype(np.int64, copy=False), self.records, self.key_bytes)
+        for part, offsets in keys.blocks():
+            kernel.add_loads(key_partitions[part], offsets, self.records, self.key_bytes)
 
 
 def empty_loads(partitions: int) -> PartitionLoads:

@@ -1,6 +1,6 @@
 """Record keys as two buffers, the bytes and the offsets of each key, like Arrow's binary arrays."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import TypeAlias
@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 Bytes: TypeAlias = NDArray[np.uint8]
 Flags: TypeAlias = NDArray[np.bool_]
 Offsets: TypeAlias = NDArray[np.int32] | NDArray[np.int64]
+
+_KEYS_IN_BLOCK = 8192  # their offsets stay in the cache of a processor
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,6 +63,21 @@ class Keys:
         if self.is_null is not None and self.is_null[index]:
             return None
         return self.data[self.offsets[index] : self.offsets[index + 1]].tobytes()
+
+    def blocks(self) -> Iterator[tuple[slice, NDArray[np.int64]]]:
+        """The keys block by block, with offsets as loops take them: int64, contiguous.
+
+        Other offsets are converted into one small buffer, which is valid until the next block.
+        """
+        if self.offsets.dtype == np.int64 and self.offsets.flags.c_contiguous:
+            yield slice(0, len(self)), self.offsets.astype(np.int64, copy=False)
+            return
+        buffer = np.empty(_KEYS_IN_BLOCK + 1, np.int64)
+        for first in range(0, len(self), _KEYS_IN_BLOCK):
+            part = slice(first, min(first + _KEYS_IN_BLOCK, len(self)))
+            offsets = buffer[: part.stop - first + 1]
+            offsets[:] = self.offsets[first : part.stop + 1]
+            yield part, offsets
 
     @property
     def lengths(self) -> Offsets:

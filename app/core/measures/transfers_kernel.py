@@ -3,7 +3,7 @@
 import numpy as np
 
 from app.core.compiled.arrays import Int32Matrix, Int32Vector, Int64Matrix, Int64Vector
-from app.core.compiled.loops import compiled
+from app.core.compiled.loops import compiled, subroutine
 
 REPLICAS, SIZE_BYTES, UNKNOWN_SIZE, LEADERS = 0, 1, 2, 3
 """The columns of a load; copies have the first three."""
@@ -63,7 +63,7 @@ def count(
     return pairs
 
 
-@compiled
+@subroutine
 def _load(replicas: Int32Vector, size: int, unknown: int, loads: Int64Matrix) -> None:
     if replicas[0] >= 0:
         loads[replicas[0], LEADERS] += 1
@@ -72,14 +72,14 @@ def _load(replicas: Int32Vector, size: int, unknown: int, loads: Int64Matrix) ->
             _copy(broker, size, unknown, loads)
 
 
-@compiled
+@subroutine
 def _copy(broker: int, size: int, unknown: int, counts: Int64Matrix) -> None:
     counts[broker, REPLICAS] += 1
     counts[broker, SIZE_BYTES] += size
     counts[broker, UNKNOWN_SIZE] += unknown
 
 
-@compiled
+@subroutine
 def _missing(here: Int32Vector, there: Int32Vector, missing: Int32Vector) -> int:
     """Write those of `here` that are not in `there`, in their order; their number."""
     pairs = 0
@@ -97,7 +97,7 @@ def _missing(here: Int32Vector, there: Int32Vector, missing: Int32Vector) -> int
     return pairs
 
 
-@compiled
+@subroutine
 def _pair(
     added: Int32Vector,
     removed: Int32Vector,

@@ -3,10 +3,10 @@
 import numpy as np
 
 from app.core.compiled.arrays import Int32Cube, Int32Matrix, Int64Matrix, Int64Vector
-from app.core.compiled.loops import compiled
+from app.core.compiled.loops import compiled, subroutine
 
 
-@compiled
+@subroutine
 def _move(rows: Int32Matrix, leaving: int, entering: int, leaders: Int64Vector, replicas: Int64Vector) -> None:
     """Let one row of the window go and take the next one in."""
     leaders[leaving] -= 1
@@ -16,7 +16,7 @@ def _move(rows: Int32Matrix, leaving: int, entering: int, leaders: Int64Vector, 
         replicas[rows[entering, column]] += 1
 
 
-@compiled
+@subroutine
 def _enter(rows: Int32Matrix, begin: int, count: int, leaders: Int64Vector, replicas: Int64Vector) -> None:
     """Fill the window with the first rows."""
     for place in range(begin, begin + count):
@@ -25,7 +25,7 @@ def _enter(rows: Int32Matrix, begin: int, count: int, leaders: Int64Vector, repl
             replicas[rows[place % len(rows), column]] += 1
 
 
-@compiled
+@subroutine
 def _widen(counts: Int64Vector, lowest: Int64Vector, highest: Int64Vector, spreads: Int64Vector) -> None:
     """Take one outcome's counts into the range."""
     least = most = counts[0]

@@ -7,29 +7,29 @@ row is then the index.
 import numpy as np
 
 from app.core.compiled.arrays import Int32Matrix, Int32Vector
-from app.core.compiled.loops import compiled
+from app.core.compiled.loops import compiled, subroutine
 from app.core.model import INT32_MAX, Int32s
 
 
-@compiled
+@subroutine
 def _int32(value: int) -> int:
     """Wrap around as a Java `int` does."""
     return ((value + 2**31) & 0xFFFFFFFF) - 2**31
 
 
-@compiled
+@subroutine
 def _remainder(value: int, divisor: int) -> int:
     """Java's %: the sign of the value, where Python's takes the divisor's."""
     return value % divisor if value >= 0 else -(-value % divisor)
 
 
-@compiled
+@subroutine
 def _offset(shift: int, step: int, n: int) -> int:
     """How far past its leader a follower stands among n brokers: 1 … n − 1, or less where an int overflowed."""
     return 1 + _remainder(_int32(shift + step), n - 1)
 
 
-@compiled
+@subroutine
 def _to_another_rack(racks: Int32Vector) -> Int32s:
     """How far each place is from the next one of another rack, around the end; at most n."""
     n = len(racks)

@@ -12,7 +12,7 @@ The brokers of all lists stand in one array: list 2r holds the unfenced brokers 
 import numpy as np
 
 from app.core.compiled.arrays import Int32Matrix, Int32Vector, Int64Matrix, Int64Vector
-from app.core.compiled.loops import compiled
+from app.core.compiled.loops import compiled, subroutine
 from app.core.jvm.random import INCREMENT, MULTIPLIER, STATE_MASK
 
 _MULTIPLIER = np.uint64(MULTIPLIER)
@@ -22,7 +22,7 @@ _TO_31_BITS = np.uint64(17)
 TAKEN, BEGIN, EPOCH = 0, 1, 2
 
 
-@compiled
+@subroutine
 def _next(bounds: Int64Vector, cursors: Int64Matrix, list_index: int, epoch: int) -> int:
     """The place in `members` of a list's next broker, or -1 where the partition has taken all of them."""
     size = bounds[list_index + 1] - bounds[list_index]
@@ -91,7 +91,7 @@ def fill_epoch(
     return rack_offset
 
 
-@compiled
+@subroutine
 def _next_int(state: np.uint64, bound: int) -> tuple[np.uint64, np.int64]:
     """JavaRandom.next_int: the new state and what was drawn."""
     while True:
@@ -104,7 +104,7 @@ def _next_int(state: np.uint64, bound: int) -> tuple[np.uint64, np.int64]:
             return state, value
 
 
-@compiled
+@subroutine
 def _shuffle(items: Int32Vector, begin: int, end: int, state: np.uint64) -> np.uint64:
     """Collections.shuffle of items begin … end - 1, in place; gives the new state."""
     for size in range(end - begin, 1, -1):

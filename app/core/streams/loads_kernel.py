@@ -3,10 +3,10 @@
 import numpy as np
 
 from app.core.compiled.arrays import BoolMatrix, Int64Vector
-from app.core.compiled.loops import compiled
+from app.core.compiled.loops import compiled, subroutine
 
 
-@compiled
+@subroutine
 def load(count: float, capacity: int) -> float:
     """Tasks a thread; without threads infinite, or NaN if there is no task either."""
     if capacity != 0:
@@ -16,7 +16,7 @@ def load(count: float, capacity: int) -> float:
     return np.inf if count > 0 else -np.inf
 
 
-@compiled
+@subroutine
 def is_less(one: float, other: float) -> bool:
     """`Double.compare(one, other) < 0`: NaN is above all other numbers."""
     if np.isnan(one):
@@ -72,7 +72,7 @@ def assign_to_least_loaded(rows: Int64Vector, active: BoolMatrix, capacities: In
         counts[best] += 1
 
 
-@compiled
+@subroutine
 def _balances(source: int, to: int, counts: Int64Vector, capacities: Int64Vector) -> bool:
     """Whether a move of one task makes the difference of loads smaller without changing its sign."""
     skew = load(counts[source], capacities[source]) - load(counts[to], capacities[to])

@@ -7,7 +7,7 @@ search for the minimum is equivalent.
 import numpy as np
 
 from app.core.compiled.arrays import BoolMatrix, BoolVector, Int64Matrix, Int64Vector
-from app.core.compiled.loops import compiled
+from app.core.compiled.loops import compiled, subroutine
 from app.core.model import NO_CLIENT
 from app.core.streams.loads_kernel import is_less, load
 from app.core.streams.model import Bools
@@ -106,7 +106,7 @@ def place_apart_by_tags(
     return is_complete, NO_CLIENT
 
 
-@compiled
+@subroutine
 def _least_loaded(
     row: int, free: BoolVector, active: BoolMatrix, standby: BoolMatrix, counts: Int64Vector, capacities: Int64Vector
 ) -> int:

@@ -9,10 +9,10 @@ from tests.conftest import ROOT
 
 CALLED = """
 from app.core.compiled.arrays import Int64Vector
-from app.core.compiled.loops import compiled
+from app.core.compiled.loops import compiled, subroutine
 
 
-@compiled
+@subroutine
 def doubled(value: int) -> int:
     return 2 * value
 
@@ -33,7 +33,7 @@ from app.core.called_kernel import doubled
 def answer(value: int) -> int:
     return doubled(value) + 1
 """
-LOOPS = ["app.core.called_kernel.doubled", "app.core.called_kernel.total", "app.core.calling_kernel.answer"]
+TOTAL, ANSWER = LOOPS = ["app.core.called_kernel.total", "app.core.calling_kernel.answer"]
 
 
 class Installation:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.core.compiled.installation import LOOPS, Installation
+from tests.core.compiled.installation import LOOPS, TOTAL, Installation
 
 WITHIN_S = 30
 
@@ -35,14 +35,15 @@ from app.core.compiled.building import compile_all
 compile_all(2, lambda done, total, name, seconds: print(done, total, name, seconds >= 0))
 """
     lines = [line.split() for line in installation.run(code).splitlines()]
-    assert [line[:2] for line in lines] == [["1", "3"], ["2", "3"], ["3", "3"]]
+    assert [line[:2] for line in lines] == [["1", "2"], ["2", "2"]]
     assert sorted(line[2] for line in lines) == LOOPS
     assert installation.run(code) == ""
 
 
-def test_callees_are_compiled_once_and_before_what_calls_them(installation: Installation) -> None:
-    code = "from app.core.compiled.building import compile_all; compile_all(2, lambda *report: print(report[2]))"
-    assert installation.run(code).splitlines() == LOOPS
+def test_loops_that_share_subroutines_are_compiled_one_after_another(installation: Installation) -> None:
+    """In one process, which compiles the subroutines once."""
+    code = "from app.core.compiled.sources import families; print(families())"
+    assert installation.run(code) == "[['app.core.called_kernel', 'app.core.calling_kernel']]"
 
 
 def test_it_stops_early_on_request(installation: Installation) -> None:
@@ -53,7 +54,7 @@ stop = threading.Event()
 compile_all(1, lambda *_: stop.set(), stop=stop)
 print(len(uncompiled()))
 """
-    assert 0 < int(installation.run(code)) < 3
+    assert int(installation.run(code)) == 1
 
 
 def test_a_loop_that_cannot_be_compiled_is_an_error(installation: Installation) -> None:
@@ -66,7 +67,7 @@ except CompilationFailed as failure:
     print(failure)
 """
     assert "app.core.calling_kernel" in installation.run(code)
-    assert installation.stored().keys() == {*LOOPS[:2]}
+    assert installation.stored().keys() == {TOTAL}
 
 
 def test_processes_end_when_the_one_that_started_them_is_killed(installation: Installation) -> None:

@@ -7,7 +7,7 @@ Members are the subscribers of a topic, by position in the order in which Kafka 
 import numpy as np
 
 from app.core.compiled.arrays import BoolVector, Int32Matrix, Int32Vector, Int64Vector
-from app.core.compiled.loops import compiled
+from app.core.compiled.loops import compiled, subroutine
 from app.core.model import NO_MEMBER, NO_RACK, Int32s, Int64s
 
 
@@ -119,7 +119,7 @@ def divide_by_member(racks: Int32Matrix, rack_of_member: Int32Vector, n_racks: i
     return owners
 
 
-@compiled
+@subroutine
 def _queues(rack_of_member: Int32Vector, n_racks: int) -> tuple[Int64s, Int64s]:
     """The next member of the same rack, and each rack's first; the last queue is of members without a rack."""
     n_members = len(rack_of_member)
@@ -132,7 +132,7 @@ def _queues(rack_of_member: Int32Vector, n_racks: int) -> tuple[Int64s, Int64s]:
     return following, first
 
 
-@compiled
+@subroutine
 def _partitions_by_rack(racks: Int32Matrix, n_racks: int) -> tuple[Int32s, Int64s]:
     """The partitions of each rack, ascending, one rack after another, and the end of each rack's range."""
     sizes = np.zeros(n_racks, np.int64)
@@ -151,7 +151,7 @@ def _partitions_by_rack(racks: Int32Matrix, n_racks: int) -> tuple[Int32s, Int64
     return partitions_by_rack, ends
 
 
-@compiled
+@subroutine
 def _take(owners: Int32Vector, sizes: Int64Vector, member: int, most: int, at: int) -> int:
     """Assign unassigned partitions from `at` on to a member until it has `most`; returns where to continue."""
     while sizes[member] < most and at < len(owners):
@@ -162,7 +162,7 @@ def _take(owners: Int32Vector, sizes: Int64Vector, member: int, most: int, at: i
     return at
 
 
-@compiled
+@subroutine
 def _divide_rest(owners: Int32Vector, sizes: Int64Vector, quota: int, extra: int) -> None:
     """Assign the remaining partitions in ranges, to each member in turn up to its share."""
     at = 0

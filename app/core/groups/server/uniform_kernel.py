@@ -7,7 +7,7 @@ is owners[starts[t] + p]. `ranked` is the subscribers of a topic by number of pa
 import numpy as np
 
 from app.core.compiled.arrays import Int32Vector, Int64Vector
-from app.core.compiled.loops import compiled
+from app.core.compiled.loops import compiled, subroutine
 from app.core.model import NO_MEMBER, Int64s
 
 MOST_ROUNDS = 16
@@ -94,7 +94,7 @@ def balance(
     return moves[:n_moves]
 
 
-@compiled
+@subroutine
 def _balance_topic(ranked: Int64Vector, owners_of_topic: Int32Vector, sizes: Int64Vector) -> Int64s:
     """Balance one topic; returns (moves, 2) int64: partition and former owner."""
     moves = np.empty((len(owners_of_topic), 2), np.int64)
@@ -146,7 +146,7 @@ def _balance_topic(ranked: Int64Vector, owners_of_topic: Int32Vector, sizes: Int
     return moves[:n_moves]
 
 
-@compiled
+@subroutine
 def _by_owner(owners_of_topic: Int32Vector, n_members: int) -> tuple[Int64s, Int64s, Int64s]:
     """A topic's partitions by owner, ascending for each, and the begin and end of each owner's range."""
     sizes_of_topic = np.zeros(n_members, np.int64)
@@ -162,7 +162,7 @@ def _by_owner(owners_of_topic: Int32Vector, n_members: int) -> tuple[Int64s, Int
     return partitions, first, ends
 
 
-@compiled
+@subroutine
 def _spread(subscribers_of_topic: Int64Vector, sizes: Int64Vector) -> int:
     least = most = int(sizes[subscribers_of_topic[0]])
     for member in subscribers_of_topic:
@@ -171,7 +171,7 @@ def _spread(subscribers_of_topic: Int64Vector, sizes: Int64Vector) -> int:
     return most - least
 
 
-@compiled
+@subroutine
 def _rank(subscribers_of_topic: Int64Vector, sizes: Int64Vector, ranked: Int64Vector) -> None:
     """Fill the front of `ranked` with a topic's subscribers; a counting sort unless the sizes spread too far."""
     least = sizes[subscribers_of_topic[0]]
@@ -199,7 +199,7 @@ def _rank(subscribers_of_topic: Int64Vector, sizes: Int64Vector, ranked: Int64Ve
         free[level] += 1
 
 
-@compiled
+@subroutine
 def _end_of_level(ranked: Int64Vector, n_ranked: int, sizes: Int64Vector, end: int, level: int) -> int:
     """The end of the range of subscribers with `level` partitions, searched from `end` on."""
     while end < n_ranked and sizes[ranked[end]] == level:

@@ -11,7 +11,7 @@ additions : (additions, 2) int64 partition and member, in order: every assignmen
 import numpy as np
 
 from app.core.compiled.arrays import BoolVector, Int32Matrix, Int32Vector, Int64Matrix, Int64Vector
-from app.core.compiled.loops import compiled
+from app.core.compiled.loops import compiled, subroutine
 from app.core.groups.sticky_builders.group_kernel import is_near
 from app.core.model import NO_MEMBER, Int64s
 
@@ -112,7 +112,7 @@ def by_count(numbers: Int64Vector, counts: Int64Vector, most: int) -> Int64s:
     return out
 
 
-@compiled
+@subroutine
 def _next_near(
     racks: Int32Vector, counts: Int64Vector, members: Int64Vector, start: int, end: int, turn: int, rack_of: Int32Vector
 ) -> int:
@@ -135,13 +135,13 @@ def _next_near(
     return -1
 
 
-@compiled
+@subroutine
 def _remove(members: Int64Vector, place: int, end: int) -> None:
     for at in range(place, end - 1):
         members[at] = members[at + 1]
 
 
-@compiled
+@subroutine
 def _counted(members: Int64Vector, start: int, end: int, rack_of: Int32Vector, racks: int) -> Int64s:
     counts = np.zeros(racks, np.int64)
     for member in members[start:end]:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from app.core.compiled.arrays import Int32Matrix, Int64Vector
-from app.core.compiled.loops import compiled
+from app.core.compiled.loops import compiled, subroutine
 from app.core.groups.sticky_builders.general_state_kernel import (
     TREEIFIED,
     MemberLists,
@@ -48,7 +48,7 @@ class BalanceIndex(NamedTuple):
     named: Int64Vector
 
 
-@compiled
+@subroutine
 def _is_still_unbalanced(
     lists: MemberLists, potential: PotentialMembers, index: BalanceIndex, progress: Int64Vector
 ) -> bool:
@@ -62,7 +62,7 @@ def _is_still_unbalanced(
     )
 
 
-@compiled
+@subroutine
 def _indexed_balance(
     lists: MemberLists, potential: PotentialMembers, index: BalanceIndex, progress: Int64Vector
 ) -> int:
@@ -97,7 +97,7 @@ def _indexed_balance(
     return BALANCED
 
 
-@compiled
+@subroutine
 def _is_later(lists: MemberLists, position: Int64Vector, member: int, other: int) -> bool:
     """Whether a member's list is after another one's in the map of lists; False if it is not in the map."""
     if member < 0 or lists.place[member] < 0:
@@ -105,7 +105,7 @@ def _is_later(lists: MemberLists, position: Int64Vector, member: int, other: int
     return other < 0 or lists.place[other] < 0 or position[member] > position[other]
 
 
-@compiled
+@subroutine
 def _searched_balance(lists: MemberLists, potential: PotentialMembers, index: BalanceIndex) -> int:
     """As `_indexed_balance`, partition by partition; NULL_POINTER if the member of a partition is not active."""
     for member in lists.ranking:
@@ -126,7 +126,7 @@ def _searched_balance(lists: MemberLists, potential: PotentialMembers, index: Ba
     return BALANCED
 
 
-@compiled
+@subroutine
 def _first_subscriber(
     lists: MemberLists, potential: PotentialMembers, index: BalanceIndex, topic: int, version: int
 ) -> int:
@@ -140,7 +140,7 @@ def _first_subscriber(
     return int(index.best[topic])
 
 
-@compiled
+@subroutine
 def _meets_inactive(
     lists: MemberLists, potential: PotentialMembers, order: Int64Vector, number: int, member: int
 ) -> bool:
@@ -162,7 +162,7 @@ def _meets_inactive(
     return False
 
 
-@compiled
+@subroutine
 def _receiver(
     lists: MemberLists, potential: PotentialMembers, index: BalanceIndex, number: int, previous: int, version: int
 ) -> int:
@@ -179,7 +179,7 @@ def _receiver(
     return best if lists.sizes[member] > lists.sizes[best] + 1 else STAYS
 
 
-@compiled
+@subroutine
 def _move(
     lists: MemberLists,
     potential: PotentialMembers,
@@ -215,7 +215,7 @@ def _move(
     return True
 
 
-@compiled
+@subroutine
 def _find_balance(lists: MemberLists, potential: PotentialMembers, index: BalanceIndex, progress: Int64Vector) -> int:
     if len(lists.ranking) == 0:
         return NO_SUCH_ELEMENT

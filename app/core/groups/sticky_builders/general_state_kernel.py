@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from app.core.compiled.arrays import BoolMatrix, Int32Matrix, Int32Vector, Int64Matrix, Int64Vector
-from app.core.compiled.loops import compiled
+from app.core.compiled.loops import compiled, subroutine
 from app.core.groups.sticky_builders.group_kernel import is_near
 from app.core.jvm.hash_map import CHAIN_LIMIT, DEFAULT_CAPACITY, TREE_TABLE
 from app.core.model import NO_RACK, Int64s
@@ -62,7 +62,7 @@ class MemberLists(NamedTuple):
     place: Int64Vector
 
 
-@compiled
+@subroutine
 def grow(lists: MemberLists, rank: Int64Vector, member: int) -> None:
     """Add 1 to a member's size and move it up the ranking."""
     lists.sizes[member] += 1
@@ -80,7 +80,7 @@ def grow(lists: MemberLists, rank: Int64Vector, member: int) -> None:
     lists.place[member] = at
 
 
-@compiled
+@subroutine
 def shrink(lists: MemberLists, rank: Int64Vector, member: int) -> None:
     """Subtract 1 from a member's size and move it down the ranking."""
     lists.sizes[member] -= 1
@@ -137,7 +137,7 @@ def assign_to_first(
     return remaining[:n_remaining]
 
 
-@compiled
+@subroutine
 def move(lists: MemberLists, rank: Int64Vector, number: int, to: int) -> None:
     """Remove the first entry of a partition from its member's list and append it to another one's."""
     old = lists.member[number]
@@ -178,7 +178,7 @@ class PartitionMovements(NamedTuple):
     n_events: Int64Vector
 
 
-@compiled
+@subroutine
 def find(moves: PartitionMovements, topic: int, source: int, to: int) -> int:
     """The set of partitions of a topic that have moved from one member to another, or -1."""
     at = moves.of_topic[topic]
@@ -187,7 +187,7 @@ def find(moves: PartitionMovements, topic: int, source: int, to: int) -> int:
     return int(at)
 
 
-@compiled
+@subroutine
 def first_of(moves: PartitionMovements, set_number: int) -> int:
     """The first partition in the iteration order of a set that is not treeified."""
     mask = moves.sets[set_number, TABLE] - 1
@@ -200,7 +200,7 @@ def first_of(moves: PartitionMovements, set_number: int) -> int:
     return int(first)
 
 
-@compiled
+@subroutine
 def _report(moves: PartitionMovements, event: int, set_number: int, number: int) -> None:
     at = moves.n_events[0]
     moves.events[at, 0] = event
@@ -209,7 +209,7 @@ def _report(moves: PartitionMovements, event: int, set_number: int, number: int)
     moves.n_events[0] += 1
 
 
-@compiled
+@subroutine
 def _new_set(moves: PartitionMovements, topic: int, source: int, to: int) -> int:
     set_number = moves.free[0]
     row = moves.sets[set_number]
@@ -226,7 +226,7 @@ def _new_set(moves: PartitionMovements, topic: int, source: int, to: int) -> int
     return int(set_number)
 
 
-@compiled
+@subroutine
 def _add(moves: PartitionMovements, topic: int, number: int, source: int, to: int) -> None:
     set_number = find(moves, topic, source, to)
     if set_number < 0:
@@ -258,7 +258,7 @@ def _add(moves: PartitionMovements, topic: int, number: int, source: int, to: in
     row[SIZE] += 1
 
 
-@compiled
+@subroutine
 def _remove(moves: PartitionMovements, topic: int, number: int, source: int, to: int) -> None:
     set_number = find(moves, topic, source, to)
     row = moves.sets[set_number]
@@ -287,7 +287,7 @@ def _remove(moves: PartitionMovements, topic: int, number: int, source: int, to:
     moves.free[0] = set_number
 
 
-@compiled
+@subroutine
 def record(moves: PartitionMovements, topic: int, number: int, old: int, to: int) -> None:
     """Record that a partition has moved; a partition that is back at its origin has not moved."""
     origin = moves.origin[number]

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.core.compiled.arrays import Int32Matrix, Int32Vector, Int64Vector
-from app.core.compiled.loops import compiled
+from app.core.compiled.loops import compiled, subroutine
 from app.core.model import NO_RACK, Int64s
 
 
@@ -54,7 +54,7 @@ def settle(
     return accepted, disputed, previous
 
 
-@compiled
+@subroutine
 def is_near(rack: int, racks: Int32Vector) -> bool:
     """Whether a member's rack is among those of a partition's replicas; False for `NO_RACK`."""
     near = False

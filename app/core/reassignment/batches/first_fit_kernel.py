@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from app.core.compiled.arrays import Int32Vector, Int64Vector
-from app.core.compiled.loops import compiled
+from app.core.compiled.loops import compiled, subroutine
 
 STUCK = -1
 _FITS = -1
@@ -107,7 +107,7 @@ def pack(
     return batch
 
 
-@compiled
+@subroutine
 def _fill(work: ChainArrays, capacity: BatchCapacity, state: _State, looks: int) -> int:
     """Choose the steps of the next batch; their number."""
     state.moves[:] = 0
@@ -140,7 +140,7 @@ def _fill(work: ChainArrays, capacity: BatchCapacity, state: _State, looks: int)
     return n_batched
 
 
-@compiled
+@subroutine
 def _close(work: ChainArrays, state: _State, n_batched: int, batch: int, batch_of: Int64Vector) -> None:
     """Complete a batch: what was removed is deleted, and the chains go on to their next steps."""
     for chain in state.batched[:n_batched]:
@@ -153,7 +153,7 @@ def _close(work: ChainArrays, state: _State, n_batched: int, batch: int, batch_o
             _push(state, _first_queue(work, state, chain), chain)
 
 
-@compiled
+@subroutine
 def _step(work: ChainArrays, state: _State, chain: int) -> int:
     """The chain's next step."""
     if work.is_backwards:
@@ -161,7 +161,7 @@ def _step(work: ChainArrays, state: _State, chain: int) -> int:
     return int(work.first[chain] + state.progress[chain])
 
 
-@compiled
+@subroutine
 def _first_queue(work: ChainArrays, state: _State, chain: int) -> int:
     """The queue in which the chain's next step waits first: of the first broker that receives."""
     step = _step(work, state, chain)
@@ -170,7 +170,7 @@ def _first_queue(work: ChainArrays, state: _State, chain: int) -> int:
     return int(work.adds[work.adds_from[step]])
 
 
-@compiled
+@subroutine
 def _is_closed(capacity: BatchCapacity, state: _State, queue: int, looks: int) -> bool:
     """Whether no more of a queue goes into this batch."""
     brokers = len(state.used)
@@ -181,7 +181,7 @@ def _is_closed(capacity: BatchCapacity, state: _State, queue: int, looks: int) -
     return bool(queue < 2 * brokers and state.moves[queue] >= capacity.moves_out)
 
 
-@compiled
+@subroutine
 def _obstacle(work: ChainArrays, capacity: BatchCapacity, state: _State, chain: int) -> int:
     """The queue whose limit the chain's next step exceeds, or `_FITS`."""
     step, size = _step(work, state, chain), work.size[chain]
@@ -198,7 +198,7 @@ def _obstacle(work: ChainArrays, capacity: BatchCapacity, state: _State, chain: 
     return _FITS
 
 
-@compiled
+@subroutine
 def _add_to_batch(work: ChainArrays, state: _State, chain: int) -> None:
     step, size = _step(work, state, chain), work.size[chain]
     begin, end = work.adds_from[step], work.adds_from[step + 1]
@@ -209,20 +209,20 @@ def _add_to_batch(work: ChainArrays, state: _State, chain: int) -> None:
         state.used[broker] += size
 
 
-@compiled
+@subroutine
 def _push(state: _State, queue: int, chain: int) -> None:
     state.left[chain] = state.right[chain] = -1
     state.root[queue] = _merge(state.left, state.right, state.root[queue], chain)
 
 
-@compiled
+@subroutine
 def _pop(state: _State, queue: int) -> int:
     chain = int(state.root[queue])
     state.root[queue] = _merge(state.left, state.right, state.left[chain], state.right[chain])
     return chain
 
 
-@compiled
+@subroutine
 def _merge(left: Int64Vector, right: Int64Vector, one: int, other: int) -> int:
     """Merge two skew heaps, smallest first, and give the root; amortised logarithmic.
 

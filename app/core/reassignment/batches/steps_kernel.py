@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.core.compiled.arrays import Int32Matrix, Int32Vector, Int64Vector
-from app.core.compiled.loops import compiled
+from app.core.compiled.loops import compiled, subroutine
 from app.core.model import Int32s, Int64s
 
 
@@ -93,13 +93,13 @@ def unordered(before: Int32Matrix, after: Int32Matrix, rows: Int64Vector) -> Int
     return lists
 
 
-@compiled
+@subroutine
 def _at_first(n_adds: int, n_drops: int) -> int:
     """How many replicas are added until the first is replaced: that one's, and the additional ones."""
     return max(n_adds - n_drops, 0) + int(min(n_adds, n_drops) > 0)
 
 
-@compiled
+@subroutine
 def _n_steps(n_adds: int, n_drops: int, most_adds: int) -> int:
     if n_adds == 0:
         return 1
@@ -107,7 +107,7 @@ def _n_steps(n_adds: int, n_drops: int, most_adds: int) -> int:
     return (at_first - 1) // most_adds + 1 + n_adds - at_first
 
 
-@compiled
+@subroutine
 def _replace(lists_after: Int32Vector, current: Int32Vector, adds: Int32Vector, drops: Int32Vector) -> None:
     """Write the list after a step: the last added replica takes the place of the first removed one."""
     n_more = len(adds) - int(len(adds) > 0 and len(drops) > 0)
@@ -126,7 +126,7 @@ def _replace(lists_after: Int32Vector, current: Int32Vector, adds: Int32Vector, 
         size += 1
 
 
-@compiled
+@subroutine
 def _with_first(lists_after: Int32Vector, new: Int32Vector, leader: int) -> None:
     """Write the new list in its order, with the leader first if it is in it."""
     size = 0
@@ -139,7 +139,7 @@ def _with_first(lists_after: Int32Vector, new: Int32Vector, leader: int) -> None
             size += 1
 
 
-@compiled
+@subroutine
 def exchange(
     old: Int32Vector, new: Int32Vector, rack_of: Int32Vector, adds: Int32Vector, drops: Int32Vector
 ) -> tuple[int, int]:
@@ -170,7 +170,7 @@ def exchange(
     return n_adds, n_drops
 
 
-@compiled
+@subroutine
 def missing(replicas: Int32Vector, others: Int32Vector, lists_before: Int32Vector) -> int:
     """Write the replicas that are not among the others, in their order, and return how many there are."""
     n_missing = 0
@@ -181,7 +181,7 @@ def missing(replicas: Int32Vector, others: Int32Vector, lists_before: Int32Vecto
     return n_missing
 
 
-@compiled
+@subroutine
 def place(replicas: Int32Vector, broker: int) -> int:
     """Index of a broker among the replicas, or -1."""
     for at in range(len(replicas)):
@@ -190,7 +190,7 @@ def place(replicas: Int32Vector, broker: int) -> int:
     return -1
 
 
-@compiled
+@subroutine
 def _move(brokers: Int32Vector, at: int, to: int) -> None:
     """Move a broker to another index, the others in their order."""
     broker = brokers[at]
@@ -200,7 +200,7 @@ def _move(brokers: Int32Vector, at: int, to: int) -> None:
     brokers[to] = broker
 
 
-@compiled
+@subroutine
 def _pair_within_racks(adds: Int32Vector, n_adds: int, drops: Int32Vector, n_drops: int, rack_of: Int32Vector) -> int:
     """Put pairs of one rack first, at the same indices on both sides; the number of pairs."""
     n_within = 0
@@ -214,7 +214,7 @@ def _pair_within_racks(adds: Int32Vector, n_adds: int, drops: Int32Vector, n_dro
     return n_within
 
 
-@compiled
+@subroutine
 def _has_rack(brokers: Int32Vector, rack: int, rack_of: Int32Vector) -> bool:
     for broker in brokers:  # noqa: SIM110 — numba compiles no generator expressions
         if rack_of[broker] == rack:
@@ -222,7 +222,7 @@ def _has_rack(brokers: Int32Vector, rack: int, rack_of: Int32Vector) -> bool:
     return False
 
 
-@compiled
+@subroutine
 def _is_spanned(rack: int, old: Int32Vector, new: Int32Vector, adds: Int32Vector, rack_of: Int32Vector) -> bool:
     """Whether a replica that stays is in the rack, or one of `adds`."""
     for broker in old:

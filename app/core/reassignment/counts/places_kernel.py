@@ -11,7 +11,7 @@ from app.core.compiled.arrays import (
     Int64Matrix,
     Int64Vector,
 )
-from app.core.compiled.loops import compiled
+from app.core.compiled.loops import compiled, subroutine
 
 NOTHING = np.int64(2**62)
 
@@ -91,7 +91,7 @@ def cheapest(
         costs[row] = total
 
 
-@compiled
+@subroutine
 def _next_rack(
     values: Int64Matrix,
     filled: Int64Vector,
@@ -115,7 +115,7 @@ def _next_rack(
     return best_rack
 
 
-@compiled
+@subroutine
 def _contains(current: Int32Vector, broker: int) -> bool:
     for column in range(len(current)):  # noqa: SIM110 — a generator is slower here, if it compiles at all
         if current[column] == broker:
@@ -123,13 +123,13 @@ def _contains(current: Int32Vector, broker: int) -> bool:
     return False
 
 
-@compiled
+@subroutine
 def _place_of(taken: Int64Vector, rack: int, must: int, rack_of: Int32Vector) -> int:
     """How many of the rack's ranked candidates are taken; a broker that must keep its replica is not among them."""
     return int(taken[rack]) - (1 if must >= 0 and rack_of[must] == rack else 0)
 
 
-@compiled
+@subroutine
 def _insert(
     names: Int32Matrix, values: Int64Matrix, filled: Int64Vector, rack: int, name: int, value: int, ceiling: int
 ) -> None:

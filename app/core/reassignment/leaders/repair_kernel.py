@@ -10,7 +10,7 @@ columns : (rows,) int64, the replica that leads; loads : (brokers,) int64 of tha
 import numpy as np
 
 from app.core.compiled.arrays import BoolVector, Int32Matrix, Int64Vector
-from app.core.compiled.loops import compiled
+from app.core.compiled.loops import compiled, subroutine
 from app.core.model import Int64s
 
 _NONE = -1
@@ -78,7 +78,7 @@ def repair(
         is_exhausted[:] = False
 
 
-@compiled
+@subroutine
 def _step(
     table: Int32Matrix,
     costs: Int32Matrix,
@@ -154,7 +154,7 @@ def undo_changes(
                     _lead(table, weight, row * table.shape[1] + at, columns, loads)
 
 
-@compiled
+@subroutine
 def _lead(table: Int32Matrix, weight: Int64Vector, cell: int, columns: Int64Vector, loads: Int64Vector) -> None:
     row, at = divmod(cell, table.shape[1])
     loads[table[row, columns[row]]] -= weight[row]
@@ -162,7 +162,7 @@ def _lead(table: Int32Matrix, weight: Int64Vector, cell: int, columns: Int64Vect
     columns[row] = at
 
 
-@compiled
+@subroutine
 def _cells(table: Int32Matrix, costs: Int32Matrix, brokers: int) -> tuple[Int64s, Int64s]:
     """The cells (row · width + column) where each broker is a candidate, as one list by broker and row, with its
     starts.
@@ -185,7 +185,7 @@ def _cells(table: Int32Matrix, costs: Int32Matrix, brokers: int) -> tuple[Int64s
     return starts, cells
 
 
-@compiled
+@subroutine
 def _grouped(
     table: Int32Matrix,
     costs: Int32Matrix,

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.core.compiled.arrays import Int32Matrix, Int64Matrix, Int64Vector
-from app.core.compiled.loops import compiled
+from app.core.compiled.loops import compiled, subroutine
 from app.core.model import Int64s
 
 _LARGEST_COST = np.iinfo(np.int32).max
@@ -125,7 +125,7 @@ def saturate(
                     _pass_on(amounts, excess, up, down, nodes, cells, columns, depth)
 
 
-@compiled
+@subroutine
 def _led_cells(table: Int32Matrix, amounts: Int64Matrix, brokers: int) -> tuple[Int64s, Int64s]:
     """The cells (row · width + column) of which each broker leads something, as one list by broker and row, with its
     starts.
@@ -148,7 +148,7 @@ def _led_cells(table: Int32Matrix, amounts: Int64Matrix, brokers: int) -> tuple[
     return starts, led_cells
 
 
-@compiled
+@subroutine
 def _levels(
     table: Int32Matrix,
     costs: Int32Matrix,
@@ -202,7 +202,7 @@ def _levels(
     return is_taking
 
 
-@compiled
+@subroutine
 def _next(
     table: Int32Matrix,
     costs: Int32Matrix,
@@ -235,7 +235,7 @@ def _next(
     return -1
 
 
-@compiled
+@subroutine
 def _pass_on(
     amounts: Int64Matrix,
     excess: Int64Vector,
@@ -297,7 +297,7 @@ def settle(
         saturate(table, costs, amounts, group, prices, excess, up, down)
 
 
-@compiled
+@subroutine
 def _reprice(
     table: Int32Matrix,
     costs: Int32Matrix,

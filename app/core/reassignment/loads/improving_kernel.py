@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.core.compiled.arrays import FloatVector, Int64Vector
-from app.core.compiled.loops import compiled
+from app.core.compiled.loops import compiled, subroutine
 from app.core.model import Int64s
 from app.core.reassignment.loads.moves_kernel import WorkingPlacement, fits, may_move, move, stays_free
 from app.core.reassignment.loads.rules import LoadRules
@@ -49,7 +49,7 @@ def undo_moves(
     return saved
 
 
-@compiled
+@subroutine
 def _undo_alone(
     rules: LoadRules, working: WorkingPlacement, slot: int, current_broker: int, low: int, high: int
 ) -> int:
@@ -63,7 +63,7 @@ def _undo_alone(
     return 0
 
 
-@compiled
+@subroutine
 def _undo_by_swap(
     rules: LoadRules,
     working: WorkingPlacement,
@@ -100,7 +100,7 @@ def _undo_by_swap(
     return int(rules.cost[row]) - cheapest
 
 
-@compiled
+@subroutine
 def _may_have_swap(
     rules: LoadRules,
     working: WorkingPlacement,
@@ -123,7 +123,7 @@ def _may_have_swap(
     return bool(needed <= heaviest_away[current_broker] or needed * best_ratio[current_broker] < rules.cost[row])
 
 
-@compiled
+@subroutine
 def _swap_potential(rules: LoadRules, working: WorkingPlacement) -> tuple[Int64s, NDArray[np.float64]]:
     """Per broker, the heaviest replica that is not on a current broker there, and the least cost for its load of the
     others.
@@ -145,7 +145,7 @@ def _swap_potential(rules: LoadRules, working: WorkingPlacement) -> tuple[Int64s
     return heaviest_away, best_ratio
 
 
-@compiled
+@subroutine
 def _stays_within(rules: LoadRules, working: WorkingPlacement, broker: int, more: int, low: int, high: int) -> bool:
     return more == 0 or fits(rules, working, broker, more, low, high)
 

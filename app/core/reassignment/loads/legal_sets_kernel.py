@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.core.compiled.arrays import BoolVector, Int32Matrix, Int32Vector, Int64Matrix, Int64Vector
-from app.core.compiled.loops import compiled
+from app.core.compiled.loops import compiled, subroutine
 from app.core.reassignment.loads.rules import LoadRules
 
 ALLOWED_NONE = -1
 
 
-@compiled
+@subroutine
 def cheapest_legal_set(
     brokers: Int32Vector,
     costs: Int64Vector,
@@ -125,7 +125,7 @@ def initial_places(rules: LoadRules, heaviest_first: Int64Vector, loads: Int64Ve
     return -1
 
 
-@compiled
+@subroutine
 def is_legal_in_place(rules: LoadRules, row: int, per_rack: Int64Vector) -> bool:
     """Whether the current brokers, and they alone, are a legal set that costs nothing."""
     domain = rules.domain_of[row]
@@ -146,7 +146,7 @@ def is_legal_in_place(rules: LoadRules, row: int, per_rack: Int64Vector) -> bool
     return True
 
 
-@compiled
+@subroutine
 def _choose(
     rules: LoadRules,
     row: int,

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.core.compiled.arrays import BoolVector, Int32Matrix, Int64Vector
-from app.core.compiled.loops import compiled
+from app.core.compiled.loops import compiled, subroutine
 from app.core.reassignment.loads.rules import LoadRules
 
 
@@ -30,7 +30,7 @@ class WorkingPlacement(NamedTuple):
     loads: Int64Vector
 
 
-@compiled
+@subroutine
 def move(rules: LoadRules, working: WorkingPlacement, slot: int, to: int) -> None:
     """Move the replica and its load to another broker."""
     width = working.at.shape[1]
@@ -40,7 +40,7 @@ def move(rules: LoadRules, working: WorkingPlacement, slot: int, to: int) -> Non
     working.at[row, column] = to
 
 
-@compiled
+@subroutine
 def may_move(rules: LoadRules, working: WorkingPlacement, slot: int, to: int) -> bool:
     """Whether the placement stays legal if the replica goes there; not to where it is, nor to another of its
     partition.
@@ -62,7 +62,7 @@ def may_move(rules: LoadRules, working: WorkingPlacement, slot: int, to: int) ->
     return broker != rules.must_keep[row] and bool(rules.may_receive[domain, to] or is_current(rules, row, to))
 
 
-@compiled
+@subroutine
 def is_current(rules: LoadRules, row: int, broker: int) -> bool:
     """Whether the broker is a current broker of the row, or the successor of one."""
     for column in range(rules.current.shape[1]):  # noqa: SIM110 — any() over a generator is nothing that numba compiles
@@ -71,7 +71,7 @@ def is_current(rules: LoadRules, row: int, broker: int) -> bool:
     return False
 
 
-@compiled
+@subroutine
 def stays_free(rules: LoadRules, row: int, broker: int) -> bool:
     """Whether a replica of the row costs nothing on the broker."""
     for column in range(rules.current.shape[1]):
@@ -80,14 +80,14 @@ def stays_free(rules: LoadRules, row: int, broker: int) -> bool:
     return False
 
 
-@compiled
+@subroutine
 def fits(rules: LoadRules, working: WorkingPlacement, broker: int, more: int, low: int, high: int) -> bool:
     """Whether the broker's load is within the band with so much added (or removed); always if it is no target."""
     load = working.loads[broker] + more
     return bool(not rules.target[broker] or (load <= high if more >= 0 else load >= low))
 
 
-@compiled
+@subroutine
 def cheapest_cover(loads: Int64Vector, costs: Int64Vector, surplus: int) -> NDArray[np.bool_]:
     """Choose replicas to shed so that they cover the surplus; all of them if they do not.
 
@@ -124,7 +124,7 @@ def cheapest_cover(loads: Int64Vector, costs: Int64Vector, surplus: int) -> NDAr
     return chosen
 
 
-@compiled
+@subroutine
 def _cheapest_end(loads: Int64Vector, costs: Int64Vector, chosen: BoolVector, rest: int) -> int:
     """The cheapest of the others that covers the rest alone, the lightest of equals; -1 if none does."""
     best = -1
@@ -200,7 +200,7 @@ def redistribute(
         working.at[slot // width, slot % width] = to
 
 
-@compiled
+@subroutine
 def _can_leave(
     rules: LoadRules,
     working: WorkingPlacement,
@@ -230,7 +230,7 @@ def _can_leave(
     return False
 
 
-@compiled
+@subroutine
 def other_current(rules: LoadRules, working: WorkingPlacement, slot: int, ceiling: int) -> int:
     """The least loaded other current broker where the replica costs nothing and fits below the ceiling, or -1."""
     row = slot // working.at.shape[1]
@@ -247,7 +247,7 @@ def other_current(rules: LoadRules, working: WorkingPlacement, slot: int, ceilin
     return best
 
 
-@compiled
+@subroutine
 def _destination(rules: LoadRules, working: WorkingPlacement, slot: int, ceiling: int, keep_current: bool) -> int:
     """The broker for a shed replica: a current one with slack, or the least loaded; at worst the one where it is.
 
@@ -275,7 +275,7 @@ def _destination(rules: LoadRules, working: WorkingPlacement, slot: int, ceiling
     return int(best)
 
 
-@compiled
+@subroutine
 def _open_racks(rules: LoadRules, working: WorkingPlacement, slot: int) -> NDArray[np.bool_]:
     """(racks,) bool: racks that may have the replica by the counts of its partition."""
     width = working.at.shape[1]

@@ -17,7 +17,7 @@ from app.core.compiled.arrays import (
     Int64Matrix,
     Int64Vector,
 )
-from app.core.compiled.loops import compiled
+from app.core.compiled.loops import compiled, subroutine
 from app.core.replicas.awareness.layout import FORBIDDEN
 
 _ENOUGH = 1e-9
@@ -107,7 +107,7 @@ def settle(
     return has_changed
 
 
-@compiled
+@subroutine
 def _put(
     broker: int,
     sign: int,
@@ -130,7 +130,7 @@ def _put(
         load[1, broker] += sign
 
 
-@compiled
+@subroutine
 def _is_dearer(costs: Int64Cube, counts: Int64Matrix, best: Int64Vector) -> bool:
     for attribute in range(len(counts)):
         cost = 0
@@ -142,7 +142,7 @@ def _is_dearer(costs: Int64Cube, counts: Int64Matrix, best: Int64Vector) -> bool
     return False
 
 
-@compiled
+@subroutine
 def _next(
     value_of: Int64Matrix,
     following: Int64Matrix,
@@ -191,7 +191,7 @@ def _next(
     return forbidden if best < 0 else best
 
 
-@compiled
+@subroutine
 def _is_forbidden(value_of: Int64Matrix, following: Int64Matrix, broker: int) -> bool:
     """Whether the broker's value of some attribute may have no further replica."""
     dearest = 0
@@ -200,7 +200,7 @@ def _is_forbidden(value_of: Int64Matrix, following: Int64Matrix, broker: int) ->
     return dearest >= FORBIDDEN
 
 
-@compiled
+@subroutine
 def _better(
     members: Int32Vector,
     value_of: Int64Matrix,

@@ -8,7 +8,7 @@ as one of them brings that sum down. Where none does it is the least there is: t
 import numpy as np
 
 from app.core.compiled.arrays import FloatVector, Int32Matrix, Int64Vector
-from app.core.compiled.loops import compiled
+from app.core.compiled.loops import compiled, subroutine
 from app.core.replicas.awareness.rows_kernel import drawn, next_state
 
 _ENOUGH = 1e-9
@@ -61,7 +61,7 @@ def lead(
     return state
 
 
-@compiled
+@subroutine
 def _shuffle_row(table: Int32Matrix, row: int, begin: int, end: int, state: np.uint64) -> np.uint64:
     """Shuffle columns begin … end - 1 of a row, as `rows_kernel.shuffle` does."""
     for size in range(end - begin, 1, -1):
@@ -71,7 +71,7 @@ def _shuffle_row(table: Int32Matrix, row: int, begin: int, end: int, state: np.u
     return state
 
 
-@compiled
+@subroutine
 def _link(row: int, broker: int, head: Int64Vector, after: Int64Vector, before: Int64Vector) -> None:
     after[row] = head[broker]
     before[row] = -1
@@ -80,7 +80,7 @@ def _link(row: int, broker: int, head: Int64Vector, after: Int64Vector, before: 
     head[broker] = row
 
 
-@compiled
+@subroutine
 def _unlink(row: int, broker: int, head: Int64Vector, after: Int64Vector, before: Int64Vector) -> None:
     if before[row] >= 0:
         after[before[row]] = after[row]
@@ -90,7 +90,7 @@ def _unlink(row: int, broker: int, head: Int64Vector, after: Int64Vector, before
         before[after[row]] = before[row]
 
 
-@compiled
+@subroutine
 def _improve(
     table: Int32Matrix,
     candidates: Int64Vector,

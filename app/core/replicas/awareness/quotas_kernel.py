@@ -7,7 +7,7 @@ side, and so are all its descendants of one level.
 import numpy as np
 
 from app.core.compiled.arrays import FloatVector, Int64Matrix
-from app.core.compiled.loops import compiled
+from app.core.compiled.loops import compiled, subroutine
 
 _HALVINGS = 64
 
@@ -50,7 +50,7 @@ def share(
         _had(children, first_broker, weights, current, low, high, begin, end, most, result)
 
 
-@compiled
+@subroutine
 def _had(
     children: Int64Matrix,
     first_broker: int,

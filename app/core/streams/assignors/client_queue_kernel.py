@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from app.core.compiled.arrays import BoolVector, FloatVector, Int64Vector
-from app.core.compiled.loops import compiled
+from app.core.compiled.loops import compiled, subroutine
 from app.core.jvm.hash_map import DEFAULT_CAPACITY
 from app.core.model import NO_CLIENT
 from app.core.streams.loads_kernel import load
@@ -58,7 +58,7 @@ def queue_of(counts: Int64Vector, capacities: Int64Vector, hashes: Int64Vector) 
     return queue
 
 
-@compiled
+@subroutine
 def add_tasks(queue: ClientQueue, client: int, n: int) -> None:
     """Add `n` to the number of tasks of a client, whether it is in the queue or not."""
     queue.counts[client] += n
@@ -66,7 +66,7 @@ def add_tasks(queue: ClientQueue, client: int, n: int) -> None:
     queue.loads[client] = np.inf if np.isnan(client_load) else min(client_load, LARGEST)
 
 
-@compiled
+@subroutine
 def _compare(queue: ClientQueue, one: int, other: int) -> int:
     difference = queue.loads[one] - queue.loads[other]
     if difference < 0:
@@ -76,7 +76,7 @@ def _compare(queue: ClientQueue, one: int, other: int) -> int:
     return one - other
 
 
-@compiled
+@subroutine
 def _sift_up(queue: ClientQueue, slot: int, client: int) -> None:
     while slot > 0:
         parent = (slot - 1) >> 1
@@ -87,7 +87,7 @@ def _sift_up(queue: ClientQueue, slot: int, client: int) -> None:
     queue.heap[slot] = client
 
 
-@compiled
+@subroutine
 def _sift_down(queue: ClientQueue, slot: int, client: int) -> None:
     size = queue.size[0]
     while slot < size >> 1:
@@ -101,7 +101,7 @@ def _sift_down(queue: ClientQueue, slot: int, client: int) -> None:
     queue.heap[slot] = client
 
 
-@compiled
+@subroutine
 def offer(queue: ClientQueue, client: int) -> None:
     """Add a client; one that is in the queue is removed first."""
     if queue.waits[client]:
@@ -111,7 +111,7 @@ def offer(queue: ClientQueue, client: int) -> None:
     _sift_up(queue, queue.size[0] - 1, client)
 
 
-@compiled
+@subroutine
 def _remove(queue: ClientQueue, client: int) -> None:
     slot = 0
     while queue.heap[slot] != client:
@@ -125,7 +125,7 @@ def _remove(queue: ClientQueue, client: int) -> None:
             _sift_up(queue, slot, moved)
 
 
-@compiled
+@subroutine
 def _next(queue: ClientQueue) -> int:
     client = queue.heap[0]
     queue.size[0] -= 1
@@ -135,7 +135,7 @@ def _next(queue: ClientQueue) -> int:
     return int(client)
 
 
-@compiled
+@subroutine
 def poll(queue: ClientQueue, wanted: BoolVector) -> int:
     """Remove and return the first client for which `wanted` is True, or `NO_CLIENT`."""
     chosen = NO_CLIENT
@@ -152,7 +152,7 @@ def poll(queue: ClientQueue, wanted: BoolVector) -> int:
     return chosen
 
 
-@compiled
+@subroutine
 def _offer_in_hash_order(queue: ClientQueue, clients: Int64Vector) -> None:
     """Add clients in the iteration order of a HashSet: by bin, and within a bin in order of insertion.
 

@@ -8,7 +8,7 @@ Source: KIP-441, `TaskMovement` of Apache Kafka 4.0.
 import numpy as np
 
 from app.core.compiled.arrays import BoolMatrix, BoolVector, Int64Matrix, Int64Vector
-from app.core.compiled.loops import compiled
+from app.core.compiled.loops import compiled, subroutine
 from app.core.model import NO_CLIENT, Int64s
 from app.core.streams.assignors.client_queue_kernel import ClientQueue, add_tasks, offer, poll
 
@@ -95,7 +95,7 @@ def move_standbys(
     return moved
 
 
-@compiled
+@subroutine
 def _planned(
     movable: BoolMatrix, caught_up: BoolMatrix, lags: Int64Matrix, queue: ClientQueue
 ) -> tuple[Int64s, Int64s]:
@@ -127,7 +127,7 @@ def _planned(
     return polled[:, 0] % max(tasks, 1), polled[:, 1]
 
 
-@compiled
+@subroutine
 def _add(heap: Int64Matrix, slot: int, rank: int, client: int) -> None:
     while slot > 0:
         parent = (slot - 1) >> 1
@@ -138,7 +138,7 @@ def _add(heap: Int64Matrix, slot: int, rank: int, client: int) -> None:
     heap[slot, 0], heap[slot, 1] = rank, client
 
 
-@compiled
+@subroutine
 def _take_first(heap: Int64Matrix, size: int) -> None:
     """Let the last of `size` + 1 take the place of the first, and sink."""
     rank, client = heap[size, 0], heap[size, 1]
@@ -154,7 +154,7 @@ def _take_first(heap: Int64Matrix, size: int) -> None:
     heap[slot, 0], heap[slot, 1] = rank, client
 
 
-@compiled
+@subroutine
 def _most_caught_up(task: int, to: int, lags: Int64Matrix, eligible: BoolVector) -> int:
     """The eligible client with the least lag that is before the destination by lag and number; or `NO_CLIENT`."""
     best = NO_CLIENT

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from app.core.compiled.arrays import BoolVector, Int64Vector
-from app.core.compiled.loops import compiled
+from app.core.compiled.loops import subroutine
 from app.core.streams.model import Bools
 
 NONE = -1
@@ -40,7 +40,7 @@ class Residual(NamedTuple):
     mate: Int64Vector
 
 
-@compiled
+@subroutine
 def cancel_negative_cycles(graph: Residual) -> bool:
     """Cancel negative cycles until there is none; changes `residual_capacity`. False if cancelling does not terminate.
 
@@ -76,7 +76,7 @@ def cancel_negative_cycles(graph: Residual) -> bool:
                 break
 
 
-@compiled
+@subroutine
 def _end_of_last_shortening(graph: Residual, parent: Int64Vector) -> int:
     """The head of the first arc that shortens a path in the last sweep, or `NONE`; `parent` : arcs."""
     nodes = len(graph.first) - 1
@@ -122,7 +122,7 @@ def _end_of_last_shortening(graph: Residual, parent: Int64Vector) -> int:
     return NONE
 
 
-@compiled
+@subroutine
 def _fell_alike(graph: Residual, distance: Int64Vector, before: Int64Vector, was_changed: BoolVector) -> bool:
     """Whether all decreased distances decreased by the same amount, and the others had no effect."""
     fall = 0
@@ -142,7 +142,7 @@ def _fell_alike(graph: Residual, distance: Int64Vector, before: Int64Vector, was
     return True
 
 
-@compiled
+@subroutine
 def fill_max_flow(graph: Residual, source: int, sink: int) -> int:
     """Send a maximum flow along shortest paths in the order of Kafka's breadth-first search; returns its amount."""
     nodes = len(graph.first) - 1
@@ -166,7 +166,7 @@ def fill_max_flow(graph: Residual, source: int, sink: int) -> int:
         total += flow
 
 
-@compiled
+@subroutine
 def _reaches(graph: Residual, source: int, sink: int, parent: Int64Vector, queue: Int64Vector) -> bool:
     visited: Bools = np.zeros(len(parent), np.bool_)
     visited[source] = True

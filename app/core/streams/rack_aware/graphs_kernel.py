@@ -8,7 +8,7 @@ Source: KIP-925, `MinTrafficGraphConstructor` and `BalanceSubtopologyGraphConstr
 import numpy as np
 
 from app.core.compiled.arrays import Int64Matrix, Int64Vector
-from app.core.compiled.loops import compiled
+from app.core.compiled.loops import compiled, subroutine
 from app.core.model import Int64s
 from app.core.streams.rack_aware.cycles_kernel import SMALLEST_INT, Residual, cancel_negative_cycles, fill_max_flow
 
@@ -95,7 +95,7 @@ def balance_subtopology(cost: Int64Matrix, group: Int64Vector, counts: Int64Vect
     return chosen
 
 
-@compiled
+@subroutine
 def _client_of(graph: Residual, node: int, first_client: int) -> int:
     """The client of a task's flow: the head of its saturated arc to a client; −1 if there is none."""
     for arc in range(graph.first[node], graph.first[node + 1]):
@@ -104,7 +104,7 @@ def _client_of(graph: Residual, node: int, first_client: int) -> int:
     return -1
 
 
-@compiled
+@subroutine
 def _residual(arcs: Int64Matrix, nodes: int) -> Residual:
     """Both directions of each arc (from, to, capacity, cost, flow), sorted by tail, then by head."""
     n = len(arcs)
@@ -129,7 +129,7 @@ def _residual(arcs: Int64Matrix, nodes: int) -> Residual:
     return Residual(np.cumsum(first), origin[order], to[order], cost[order], residual_capacity[order], mate)
 
 
-@compiled
+@subroutine
 def _by_origin_and_end(origin: Int64Vector, to: Int64Vector, nodes: int) -> Int64s:
     """The order of arcs by tail, then by head: two passes of a counting sort."""
     order = np.arange(len(origin))

@@ -6,7 +6,7 @@ Source: KIP-925, `RackAwareTaskAssignor.optimizeStandbyTasks` of Apache Kafka 4.
 import numpy as np
 
 from app.core.compiled.arrays import BoolMatrix, Int64Matrix, Int64Vector
-from app.core.compiled.loops import compiled
+from app.core.compiled.loops import compiled, subroutine
 from app.core.model import Int64s
 from app.core.streams.rack_aware.graphs_kernel import NEVER_ENDS, min_traffic
 
@@ -47,7 +47,7 @@ def swap_standbys(
     return True
 
 
-@compiled
+@subroutine
 def _swap(
     one: int,
     other: int,
@@ -77,7 +77,7 @@ def _swap(
     return int((chosen != owners).sum())
 
 
-@compiled
+@subroutine
 def _movable(one: int, other: int, active: BoolMatrix, standby: BoolMatrix, tags: BoolMatrix) -> Int64s:
     """The standbys of either that may go to the other, ascending."""
     tasks = standby.shape[1]
@@ -96,7 +96,7 @@ def _movable(one: int, other: int, active: BoolMatrix, standby: BoolMatrix, tags
     return rows[:n]
 
 
-@compiled
+@subroutine
 def _keeps_tags(row: int, source: int, to: int, active: BoolMatrix, standby: BoolMatrix, tags: BoolMatrix) -> bool:
     """Whether the task's copies have at least as many tag values after the move as before."""
     gained = 0
