@@ -117,13 +117,18 @@ class Worker:
 
     def jvms(self) -> list[psutil.Process]:
         """The JVM that it has started, if it has."""
-        return [child for child in psutil.Process(self.process.pid).children() if child.name() == "java"]
+        found = []
+        for child in psutil.Process(self.process.pid).children():
+            with suppress(psutil.NoSuchProcess):
+                found += [child] * (child.name() == "java")
+        return found
 
     def task_seconds(self) -> float:
         """The CPU time of the Pythons that the JVM has started for tasks."""
         seconds = 0.0
-        for process in [child for jvm in self.jvms() for child in jvm.children(recursive=True)]:
-            with suppress(psutil.NoSuchProcess):  # it has ended since
+        # Spark's launcher is a short-lived java before the JVM of the session; any of them may end meanwhile.
+        with suppress(psutil.NoSuchProcess):
+            for process in [child for jvm in self.jvms() for child in jvm.children(recursive=True)]:
                 times = process.cpu_times()
                 seconds += (times.user + times.system) * process.name().startswith("python")
         return seconds
