@@ -78,7 +78,7 @@ Id = Annotated[UUID, Field(strict=False)]
 def _rfc3339(value: object) -> object:
     # By default pydantic accepts numbers as seconds since 1970, and dates as midnight.
     if isinstance(value, str) and not _RFC_3339.fullmatch(value):
-        raise PydanticCustomError("moment", "A moment is written as RFC 3339 says, such as 2026-01-31T12:00:00Z")
+        raise PydanticCustomError("moment", "A moment is written as in RFC 3339, such as 2026-01-31T12:00:00Z")
     return value
 
 

@@ -62,7 +62,7 @@ class NullKeysRequest(RequestModel):
     ] = Field(
         DEFAULT_RECORD_BYTES,
         description="The bytes of a record in its batch: one number, or one for each of `keys`. The policies "
-        "`sticky_batch` and `adaptive` look at it.",
+        "`sticky_batch` and `adaptive` use it.",
     )
 
     def service(self) -> NullKeys:

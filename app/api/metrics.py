@@ -42,7 +42,7 @@ def exposition(activity: Activity | None) -> bytes:
 
     Parameters
     ----------
-    activity : what the database says; None if it could not be read, for which `rackplan_database_up` is 0 and the
+    activity : counts from the database; None if it could not be read, for which `rackplan_database_up` is 0 and the
         metrics of jobs, sweeps and the queue are absent.
     """
     _DATABASE_UP.set(activity is not None)

@@ -10,7 +10,7 @@ from app.core.recorded import GroupType, RecordedGroup
 from app.formats import recorded_json
 
 ByTopic = Annotated[dict[TopicName, list[PartitionId]], AfterValidator(lambda by_topic: dict(sorted(by_topic.items())))]
-"""Partitions by topic; the order in which a caller writes the topics says nothing."""
+"""Partitions by topic; the order of the topics has no meaning."""
 
 
 Epoch = Annotated[Int32, Field(ge=-2)]

@@ -72,7 +72,7 @@ class BrokerLogDirs:
 
 @dataclass(frozen=True, slots=True)
 class LogDirs:
-    """The tool's answer. `asked`: the broker ids of the prose in their order; None for the JSON document alone."""
+    """The tool's answer. `requested`: the broker ids of the prose in their order; None for the JSON document alone."""
 
     brokers: tuple[BrokerLogDirs, ...]
     requested: tuple[int, ...] | None = None

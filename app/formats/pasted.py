@@ -1,6 +1,6 @@
 """One text into which people pasted what several Kafka tools printed, one after another in any order.
 
-A line that only one tool prints says whose lines follow:
+A line that only one tool prints identifies the tool of the lines that follow:
 
     Topic: …                                              kafka-topics --describe
     host:9092 (id: 101 rack: use1-az1) -> (               kafka-broker-api-versions, kafka-cluster api-versions

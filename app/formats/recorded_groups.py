@@ -174,7 +174,7 @@ def _each(others: Iterable[_Members], member_id: str) -> list[RecordedMember]:
 
 
 def _merged(records: list[RecordedMember]) -> RecordedMember:
-    """One member of several records: each field from the first that says it."""
+    """One member of several records: each field from the first that has it."""
     first, *others = records
     unsaid = [one.name for one in fields(RecordedMember) if getattr(first, one.name) is None]
     values_by_name = {

@@ -1,4 +1,4 @@
-"""What a member of a Kafka Streams application tells its leader: the user data of its subscription.
+"""The user data of its subscription.
 
 It starts with a version of its own as four bytes:
 
@@ -39,7 +39,7 @@ OLDEST_VERSION = 1
 
 @dataclass(frozen=True, slots=True)
 class SubscriptionInfo:
-    """What a member says of the process that it runs in.
+    """The process of a member, as its subscription describes it.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ class SubscriptionInfo:
 
     @property
     def previous_active(self) -> tuple[TaskId, ...]:
-        """The tasks that the member says it runs. What it owns, its subscription says: an assignor heeds both."""
+        """The tasks that the member reports as running; an assignor also uses its owned partitions."""
         return tuple(task for task, offset_sum in self.task_offset_sums.items() if offset_sum == RUNNING_ACTIVE)
 
     @property

@@ -77,7 +77,7 @@ class Subtopology:
 
     @property
     def is_stateful(self) -> bool:
-        """Whether its tasks use stores. Kafka asks for changelogs: to it, a store without logging is no state."""
+        """Whether its tasks use stores. Kafka checks changelogs: to it, a store without logging is no state."""
         return not self.is_global and bool(self.stores)
 
     @property

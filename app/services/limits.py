@@ -58,7 +58,7 @@ class Limits(BaseModel):
         Parameters
         ----------
         name : the limit without `max_`; its words are those of the message.
-        remedy : what the message says after the numbers.
+        remedy : appended to the message, after the numbers.
         """
         limit: int = getattr(self, f"max_{name}")
         if number > limit:

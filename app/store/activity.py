@@ -29,7 +29,7 @@ class Due:
 
 @dataclass(frozen=True, slots=True)
 class Activity:
-    """What the database says of work in progress.
+    """Counts of work in progress.
 
     Parameters
     ----------

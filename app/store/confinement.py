@@ -152,7 +152,7 @@ def _outermost(paths: Iterable[Path]) -> list[Path]:
 
 
 def _links(path: Path) -> Iterator[tuple[Path, str]]:
-    """Every symbolic link that the kernel follows on the way along an absolute path, with what it says."""
+    """Every symbolic link that the kernel follows on the way along an absolute path, with its target."""
     rest = list(reversed(path.parts[1:]))
     resolved = Path(path.anchor)
     followed = 0

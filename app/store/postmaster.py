@@ -24,7 +24,7 @@ _POLL_S = 0.02
 
 @dataclass(frozen=True, slots=True)
 class PidFile:
-    """What a running server says of itself in `postmaster.pid`."""
+    """The contents of `postmaster.pid` of a running server."""
 
     pid: int
     port: int | None

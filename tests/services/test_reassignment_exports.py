@@ -41,7 +41,7 @@ Run the batches:
   02-execute.json  1 replica, 1.0 MiB
   03-execute.json  1 partition reordered, nothing copied
 
-each by these two, the second one until it says that all is complete:
+each with these two commands; repeat the second one until all is complete:
   kafka-reassign-partitions.sh --bootstrap-server localhost:9092 --reassignment-json-file 01-execute.json --execute \
 --throttle 50000000
   kafka-reassign-partitions.sh --bootstrap-server localhost:9092 --reassignment-json-file 01-execute.json --verify

@@ -10,7 +10,7 @@ from app.api.fields import Request as RequestModel
 from app.services.reassignment import PLANNER, LeadersBy, ReassignmentRequest, ReplicasBy
 
 Number = Annotated[Int32, Field(ge=1)]
-# Below 1 the core itself refuses, and says what Kafka makes of it.
+# The service rejects factors below 1, with the exception of Kafka.
 Factor = Annotated[Int32, Field(json_schema_extra={"minimum": 1})]
 Rate = Annotated[float, Field(ge=0, le=1e15, allow_inf_nan=False)]
 BrokerKey = Annotated[str, Field(pattern=r"^(0|[1-9][0-9]{0,9})$", description="A broker's id, as JSON writes a name.")]

@@ -54,7 +54,7 @@ def difference(uow: UnitOfWork, plan: Plan, against: UUID | None) -> Difference:
 
 
 def reading_difference(before: Reading, after: Reading) -> Difference:
-    """What changes between two readings, counted as `Handover` says; with several readers, by all of them together."""
+    """What changes between two readings, counted as in `Handover`; with several readers, by all of them together."""
     there = set(after.members)
     ids = [*after.members, *(member for member in before.members if member not in there)]
     place_of = {member: place for place, member in enumerate(ids)}

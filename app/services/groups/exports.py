@@ -26,7 +26,7 @@ EXPORTS: Mapping[str, Write] = MappingProxyType(
         "arrow": lambda plan, cluster_of: reader_tables.write_arrow(*_readers(plan, cluster_of)),
     }
 )
-"""What a group plan is written as. It says nothing of replicas, so that there is nothing in it to reassign."""
+"""The formats of a group plan. It has no replicas, so that it cannot be a reassignment."""
 
 
 def _readers(plan: Plan | NewPlan, cluster_of: ClusterOf) -> tuple[Sequence[Reader], Iterator[TopicReaders]]:

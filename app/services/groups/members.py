@@ -61,7 +61,7 @@ def listed_member(member: MemberRequest, path: FieldPath) -> ListedMember:
 
     Raises
     ------
-    ConflictingFields : it says twice, or not at all, what it subscribes to.
+    ConflictingFields : it has two subscriptions, or none.
     DuplicateTopic : it subscribes to a topic twice.
     MalformedText, CorruptProtocolBytes : its metadata cannot be read.
     """
@@ -84,12 +84,12 @@ def listed_member(member: MemberRequest, path: FieldPath) -> ListedMember:
                 generation_id=member.generation_id,
             )
         )
-    told_twice = [
+    duplicates = [
         name for name in ("topics", "rack_id", "owned_partitions", "generation_id") if getattr(member, name) is not None
     ]
-    if told_twice:
-        detail = f"member {member.member_id} has {told_twice[0]} and member_metadata, which says it too"
-        raise ConflictingFields(detail, path=(*path, told_twice[0]))
+    if duplicates:
+        detail = f"member {member.member_id} has {duplicates[0]} and member_metadata, which contains it"
+        raise ConflictingFields(detail, path=(*path, duplicates[0]))
     subscription = _subscription(member.member_metadata, (*path, "member_metadata"))
     if first_repeated(subscription.topics) is not None:
         detail = f"the metadata of member {member.member_id} subscribe to a topic twice"

@@ -98,7 +98,7 @@ def _of_racks(prediction: Prediction, source: GroupSource) -> Iterator[Caution]:
     assignor = prediction.assignor
     if not assignor.is_rack_aware:
         where = "as shipped" if assignor.runs_on == "coordinator" else "in any version"
-        yield Caution("assignor_ignores_racks", f"{assignor.name} does not look at racks, {where}")
+        yield Caution("assignor_ignores_racks", f"{assignor.name} ignores racks, {where}")
         return
     reason = racks_ignored(prediction.members, source.metadata)
     if reason is RacksIgnored.NO_MEMBER_HAS_A_RACK and source.of_unknown_rack:

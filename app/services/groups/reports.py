@@ -176,7 +176,7 @@ def trigger_json(verdict: Trigger) -> dict[str, Json]:
 
 
 def compared(assignor: Assignor, source: GroupSource) -> dict[str, Json]:
-    """What an assignor makes of the group; where Kafka's own code fails on it, that is what the line says."""
+    """The prediction of one assignor for the group; if Kafka's own code fails, the line has the error."""
     try:
         return comparison_row(predict(assignor, source), source)
     except Failure as failure:

@@ -18,7 +18,7 @@ Replicas = Sequence[Sequence[int]]
 
 @dataclass(frozen=True, slots=True)
 class MemberRequest:
-    """A member: what it says by itself, or `member_metadata`, the coordinator's raw bytes in base64.
+    """A member: its subscription, or `member_metadata`, the coordinator's raw bytes in base64.
 
     `topics` is None where the metadata say it. `owned_partitions` are by topic, in the member's order.
     """
@@ -34,7 +34,7 @@ class MemberRequest:
 
 @dataclass(frozen=True, slots=True)
 class ReplacedMember:
-    """A member that is restarted, and as what it comes back."""
+    """A member that restarts, and its new id and subscription."""
 
     member_id: str
     by: MemberRequest
@@ -67,7 +67,7 @@ class ChangedRacks:
 
 @dataclass(frozen=True, slots=True)
 class GroupEvent:
-    """One event: the one field that is set says which."""
+    """One event: the only field that is set is its kind."""
 
     join: MemberRequest | None = None
     leave: str | None = None
@@ -121,7 +121,7 @@ class GroupRequest:
     members : None where the group called `group` is read from the snapshot.
     member_overrides : racks and subscriptions of the members of that group.
     leader : the leading member's id; None is the first member.
-    previous_snapshot_id : the metadata that the group was assigned by; the plan then says what the leader makes of it.
+    previous_snapshot_id : the metadata of the previous assignment; the plan then has whether the leader rebalances.
     bytes_per_s, lag : by topic and partition. balance : what the optimum makes even.
     """
 

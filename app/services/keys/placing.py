@@ -1,6 +1,6 @@
 """The partition of each key in each client, its skew, and what another partition count changes.
 
-Keys are hashed as the producer's serialiser writes them, which the encoding of the request says.
+Keys are hashed as the producer's serialiser writes them, by the encoding of the request.
 
 """
 
@@ -56,7 +56,7 @@ def read_keys(written: Sequence[Written | None], encoding: Encoding) -> Keys:
 
     Raises
     ------
-    MalformedKey : a key is not what its encoding says; names it.
+    MalformedKey : a key does not match its encoding; names it.
     """
     name, serialise = _ENCODINGS[encoding]
     serialised: list[bytes | None] = []
@@ -160,8 +160,8 @@ def place_keys(request: KeysRequest, limits: Limits) -> KeysAnswer:
     ------
     LimitExceeded : more keys × partitioners × partition counts than the limit.
     InvalidPartitions : a number of partitions is not positive.
-    MalformedKey : a key is not what its encoding says; names it.
-    UnknownPartition, DuplicatePartition, ConflictingFields, QueueSizesOverflow : what `null_keys` says cannot be.
+    MalformedKey : a key does not match its encoding; names it.
+    UnknownPartition, DuplicatePartition, ConflictingFields, QueueSizesOverflow : `null_keys` is inconsistent.
     """
     placements = len(request.keys) * len(request.partitioners) * (1 + len(request.compare_partitions))
     limits.check_number("key_placements", placements, path=("keys",))
@@ -179,7 +179,7 @@ def place_keys(request: KeysRequest, limits: Limits) -> KeysAnswer:
             _placed(PARTITIONERS[name], keys, partitions, request, sender) for name, partitions in by_key.items()
         ],
         heaviest_keys=heaviest(keys, most=HEAVIEST),
-        # Where a record without key goes is chance, on which clients neither agree nor disagree.
+        # The partition of a record without key is random, so that clients neither agree nor disagree.
         disagreements=disagreements(by_key),
     )
 

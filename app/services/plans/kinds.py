@@ -79,7 +79,7 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
                 partition=replicas.partition_json,
                 difference=replicas.difference,
                 exports=replicas.EXPORTS,
-                content="which brokers hold the replicas",
+                content="the replicas of partitions",
             ),
             Kind(
                 planner=reassignment.PLANNER,
@@ -87,7 +87,7 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
                 partition=reassignment.partition_json,
                 difference=reassignment.difference,
                 exports=reassignment.EXPORTS,
-                content="which replicas move where",
+                content="the replicas that move",
                 batch=reassignment.one_batch,
             ),
             Kind(
@@ -96,7 +96,7 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
                 partition=groups.partition_json,
                 difference=groups.difference,
                 exports=groups.EXPORTS,
-                content="which members read the partitions, and moves no replica",
+                content="the readers of partitions, and moves no replica",
             ),
             Kind(
                 planner=streams.PLANNER,
@@ -104,7 +104,7 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
                 partition=streams.partition_json,
                 difference=streams.difference,
                 exports=streams.EXPORTS,
-                content="which clients have the tasks, and moves no replica",
+                content="the clients of tasks, and moves no replica",
             ),
         )
     }
@@ -156,7 +156,7 @@ def write(
     kind = KINDS[kind_name]
     formats = [*kind.exports, *([BATCH] if kind.batch else [])]
     if name not in formats:
-        detail = f"a {kind_name} plan says {kind.content}; it is written as {', '.join(formats)}, not as {name}"
+        detail = f"a {kind_name} plan contains {kind.content}; its formats are {', '.join(formats)}, not {name}"
         raise NotExportable(detail, formats=formats)
     if name == BATCH and kind.batch:
         if batch is None:

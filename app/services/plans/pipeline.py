@@ -125,7 +125,7 @@ class Planner(Protocol[RequestT, ProblemT, SolutionT]):
         return self.reader.validate_python(plain)
 
     def check_site(self, _request: RequestT) -> None:
-        """Raise `ConflictingFields` unless the request says what it is planned on. Not called for offline plans."""
+        """Raise `ConflictingFields` unless the request names its cluster. Not called for offline plans."""
 
     def check(self, request: RequestT, limits: Limits) -> None:
         """Raise what is wrong with the request by itself, before anything is looked up."""
@@ -149,7 +149,7 @@ class Planner(Protocol[RequestT, ProblemT, SolutionT]):
         return ()
 
     def answer(self, problem: ProblemT, solution: SolutionT) -> dict[str, Json]:
-        """Measures and everything else that the plan says; `prediction` and `seed` are part of it."""
+        """Measures and all other fields of the plan; `prediction` and `seed` are part of it."""
 
     def placements(self, problem: ProblemT, solution: SolutionT) -> Sequence[Placement]:
         """The rows of the plan, by topic and partition."""
@@ -224,7 +224,7 @@ def check_job(
 ) -> None:
     """Raise what is wrong with a request that is to become a job.
 
-    The cluster is compared with `if_match` when the caller asks, not when a worker begins.
+    The cluster is compared with `if_match` when the request is received, not when a worker begins.
     """
     planner.check_site(request)
     planner.check(request, limits)
@@ -247,7 +247,7 @@ def _draft(
     """resolve → canonical → hash → solve → verify → measure."""
     problem = planner.resolve(request, site, allowance)
     canonical = _canonical(planner, request, site, problem)
-    # Taken before a seed is chosen: a request that sends that seed asks for a replay, which is another plan.
+    # Taken before a seed is chosen: a request with that seed is a replay, which is another plan.
     plan_hash = digest(canonical)
     seeded = planner.with_seed(problem, seed_of(plan_hash))
     if seeded is not problem:

@@ -26,7 +26,7 @@ class Demand:
     lifted_by: str
 
     def as_json(self) -> dict[str, Json]:
-        """As a problem says it."""
+        """As the problem lists it."""
         pointer = "".join(f"/{part}" for part in self.path)
         return {"constraint": self.name, "pointer": pointer, "detail": self.words}
 

@@ -334,7 +334,7 @@ def _running(numbers: Sequence[str], batches: Sequence[Mapping[str, Any]], steps
 def _commands(throttle: int | None, *, keeps_factors: bool) -> list[str]:
     limit = f" --throttle {throttle}" if throttle else ""
     lines = [
-        "each by these two, the second one until it says that all is complete:",
+        "each with these two commands; repeat the second one until all is complete:",
         f"  {_REASSIGN} 01-execute.json --execute{limit}",
         f"  {_REASSIGN} 01-execute.json --verify",
     ]
@@ -361,4 +361,4 @@ EXPORTS: Mapping[str, Write] = MappingProxyType(
         "arrow": _of_transfers(lambda moved: reassignment_tables.write_arrow(moved.changed())),
     }
 )
-"""What a reassignment is written as."""
+"""The formats of a reassignment."""

@@ -69,7 +69,7 @@ class IngressRates:
         """(rows,) int64 rates, and those outside the scope by topic. Raises `RatesMissing`, `ConflictingFields`."""
         for name in scope.topics:
             if name not in self.reported:
-                detail = f"brokers are to be even by what flows, and ingress_bytes_per_s says nothing of topic {name}"
+                detail = f"a balance by ingress needs the rates of all topics; ingress_bytes_per_s lacks topic {name}"
                 raise RatesMissing(detail, path=("ingress_bytes_per_s",), topic=name)
         return self.of_rows, {
             topic.name: np.rint(_rates(topic.name, self.reported[topic.name], len(topic.partition_ids))).astype(

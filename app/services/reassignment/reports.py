@@ -47,7 +47,7 @@ class Moves:
 
 
 def answer(problem: ReassignmentProblem, solution: ReassignmentSolution) -> dict[str, Json]:
-    """Everything that a plan says beside its replica lists."""
+    """All fields of a plan besides its replica lists."""
     after, steps = solution.leaders.after, solution.steps
     moves = Moves.of(problem, after)
     return {

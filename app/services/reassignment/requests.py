@@ -197,21 +197,21 @@ def _conflicts(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, bool |
     """Fields that do not go together."""
     if request.leaders_only:
         for name in _moving(request):
-            yield (name,), True, f"leaders_only moves no replica, and {name} asks for that"
+            yield (name,), True, f"leaders_only moves no replica, which {name} requires"
         if request.replicas_balance.tolerance is not None:
-            detail = "leaders_only moves no replica, and balance.replicas asks for that"
+            detail = "leaders_only moves no replica, which balance.replicas requires"
             yield ("balance", "replicas"), True, detail
     if request.max_replicas_per_rack is not None and request.rack_mode is RackMode.DISABLED:
-        detail = "max_replicas_per_rack counts racks, and rack_mode disabled minds none"
+        detail = "max_replicas_per_rack counts racks, and rack_mode disabled ignores them"
         yield ("max_replicas_per_rack",), request.max_replicas_per_rack, detail
     if request.max_moved_bytes is not None and request.minimise == "replicas":
-        detail = "max_moved_bytes is a budget of bytes, and minimise asks for few replicas"
+        detail = "max_moved_bytes is a budget of bytes, and minimise is replicas"
         yield ("max_moved_bytes",), request.max_moved_bytes, detail
     if request.balance.replicas_by != "count":
         for name in ("max_moved_bytes", "trade_off"):
             if getattr(request, name):
                 by = request.balance.replicas_by
-                detail = f"{name} trades movement for even counts, and replicas are to be even by {by}"
+                detail = f"{name} trades movement for balanced counts, and replicas are balanced by {by}"
                 yield (name,), by, detail
 
 
@@ -239,7 +239,7 @@ def _require_rates(request: ReassignmentRequest) -> None:
         return
     for name, value in (("replicas_by", "throughput"), ("leaders_by", "ingress")):
         if getattr(request.balance, name) == value:
-            detail = f"balance.{name} is {value}, and there is no ingress_bytes_per_s to say what flows"
+            detail = f"balance.{name} is {value}, and ingress_bytes_per_s is missing"
             raise RatesMissing(detail, path=("balance", name), value=value)
 
 

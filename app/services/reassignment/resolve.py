@@ -242,7 +242,7 @@ def _must_keep(brokers: BrokerTable, domains: Domains, before: Int32s) -> Int32s
     stays = (factors < current_factors) & (leader != NO_REPLICA)
     if len(may_keep):
         stays &= may_keep[domains.domain_of, leader]
-    # A pin says which replicas there are, and so which one leads.
+    # A pin determines the replicas, and so the leader.
     stays[list(domains.pins)] = False
     return np.where(stays & ~np.append(brokers.is_removed, False)[leader], leader, np.int32(NO_REPLICA)).astype(
         np.int32
@@ -279,7 +279,7 @@ def _disks(
     """Used and available bytes of every broker; a broker without a known disk size is not limited."""
     disk_bytes = [None if broker.capacity is None else broker.capacity.disk_bytes for broker in brokers.known]
     if not any(disk_bytes):
-        detail = "max_disk_share minds disks, and no broker has a capacity.disk_bytes"
+        detail = "max_disk_share limits disks, and no broker has a capacity.disk_bytes"
         raise ConflictingFields(detail, path=DISK_SHARE, value=share)
     sizes.require("max_disk_share", DISK_SHARE)
     rows, columns = np.nonzero(before != NO_REPLICA)

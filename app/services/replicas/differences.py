@@ -15,7 +15,7 @@ from app.store.database import UnitOfWork
 def difference(uow: UnitOfWork, plan: Plan, against: UUID | None) -> Difference:
     """What the plan changes against another plan, a snapshot, or the snapshot that it was made from.
 
-    Against a snapshot only the plan's own topics count: of the others the plan says nothing.
+    Against a snapshot only the plan's own topics count: the plan does not contain the others.
 
     Raises `ConflictingFields`, and `SnapshotNotFound` where `against` is neither a plan nor a snapshot.
     """

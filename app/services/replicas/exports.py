@@ -49,4 +49,4 @@ EXPORTS: Mapping[str, Write] = MappingProxyType(
         "arrow": lambda plan, _: placement_tables.write_arrow(plan.placements),
     }
 )
-"""What a plan of replicas is written as."""
+"""The formats of a plan of replicas."""

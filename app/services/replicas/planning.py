@@ -37,7 +37,7 @@ class ReplicasProblem:
     listed : all brokers, in the caller's order. brokers : those that the algorithm places on, as it sees them.
     rack_mode : as requested. seed : None until `with_seed`; it stays None with a fixed start index.
     is_envelope : the seed was not the caller's, so that a controller's outcome may be another.
-    is_snapshot : the brokers are those of a snapshot, whose hash says which they are.
+    is_snapshot : the brokers are those of a snapshot, whose hash identifies them.
     partitions : of topics of the cluster, by name.
     """
 

@@ -1,4 +1,4 @@
-"""A client by its fields, or by what it says of itself in its subscription."""
+"""A client by its fields, or by its subscription."""
 
 from base64 import b64decode
 from binascii import Error as Base64Error
@@ -11,11 +11,11 @@ from app.errors.texts import MalformedText
 from app.formats import streams_subscription
 from app.services.streams.requests import ClientRequest
 
-_SAID = ("process_id", "client_tags", "previous_active", "previous_standby")
+_OF_SUBSCRIPTION = ("process_id", "client_tags", "previous_active", "previous_standby")
 
 
 def read_client(client: ClientRequest, path: FieldPath) -> ClientRequest:
-    """The client with what its subscription says, if it has one: process id, tags, what it runs and has state of.
+    """The client with the fields of its subscription, if it has one: process id, tags, what it runs and has state of.
 
     How far its state reaches is of no use without the ends of the changelogs; `lags` may say how far it is behind.
 
@@ -29,9 +29,9 @@ def read_client(client: ClientRequest, path: FieldPath) -> ClientRequest:
             detail = "a client needs a process_id, or its subscription_info, which has one"
             raise ConflictingFields(detail, path=(*path, "process_id"))
         return client
-    for name in _SAID:
+    for name in _OF_SUBSCRIPTION:
         if getattr(client, name):
-            detail = f"{name} is what the subscription_info says; one of both is enough"
+            detail = f"{name} is part of subscription_info; give one of the two"
             raise ConflictingFields(detail, path=(*path, name))
     where = (*path, "subscription_info")
     try:

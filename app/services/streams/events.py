@@ -87,7 +87,7 @@ def steps_json(happening: AppliedEvents, source: StreamsSource, assign: AssignTa
 
 
 def _unassuming(client: StreamsClient) -> StreamsClient:
-    """A client whose default is all of a changelog says so by none: here changelogs have a length."""
+    """A client without default lag, in place of one that lags by all of a changelog: here changelogs have a length."""
     if client.default_lag != WHOLE_CHANGELOG:
         return client
     return StreamsClient(

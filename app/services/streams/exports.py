@@ -15,7 +15,7 @@ EXPORTS: Mapping[str, Write] = MappingProxyType(
         "markdown": lambda plan, _: task_tables.write_markdown(_rows(plan), limit=MARKDOWN_ROWS).encode(),
     }
 )
-"""What a Streams plan is written as. It says nothing of replicas, so that there is nothing in it to reassign."""
+"""The formats of a Streams plan. It has no replicas, so that it cannot be a reassignment."""
 
 
 def _rows(plan: Plan | NewPlan) -> list[TaskRow]:

@@ -160,9 +160,9 @@ def _cautions(problem: StreamsProblem, assignment: StreamsAssignment) -> Iterato
     if is_rack_aware:
         off = why_off(source.clients, options, source.partitions)
         if not assignor.uses_racks:
-            yield Caution("assignor_ignores_racks", f"{assignor.name} does not look at racks")
+            yield Caution("assignor_ignores_racks", f"{assignor.name} ignores racks")
         elif off is not None and off.reason is not RacksOff.NO_STRATEGY:
-            detail = f"KIP-925 is off, and Kafka says nothing of it: {off.detail}"
+            detail = f"KIP-925 is off, which Kafka does not report: {off.detail}"
             yield Caution("rack_aware_assignment_off", detail)
     if tags or is_rack_aware:
         yield Caution(

@@ -16,7 +16,7 @@ from app.services.streams.sources import WHOLE_CHANGELOG, StreamsSource
 
 
 def report(source: StreamsSource, assignment: StreamsAssignment) -> dict[str, Any]:
-    """All that a plan says of its assignment."""
+    """The fields of a plan that describe its assignment."""
     verdicts = task_verdicts(assignment, source.clients, source.tasks.stateful, source.options)
     lost = losses(assignment, source.clients, source.tasks.stateful, source.options)
     return {

@@ -18,9 +18,9 @@ class ClientRequest:
 
     Parameters
     ----------
-    process_id : a UUID, or a name where all clients have names; None where the subscription says it.
+    process_id : a UUID, or a name where all clients have names; None if the subscription has it.
     subscription_info : the user data of a subscription in base64, in place of the process id, tags and previous tasks.
-    lags : by task; −2 stands for a task that it runs, −3 for an unknown lag.
+    lags : by task; −2 is a task that it runs, −3 for an unknown lag.
     default_lag : of the stateful tasks that `lags` does not name; None if not reported.
     """
 
@@ -74,7 +74,7 @@ class TagValue:
 
 @dataclass(frozen=True, slots=True)
 class StreamsEvent:
-    """One event: the one field that is set says which."""
+    """One event: the only field that is set is its kind."""
 
     rolling_deploy: Deploy | None = None
     deploy_at_once: Deploy | None = None

@@ -61,7 +61,7 @@ def source_of(request: StreamsRequest, metadata: GroupMetadata | None) -> Stream
     ImpossibleValue : what should be a task id is none, an id of a client is not like the others.
     DuplicateClient : two clients have the same process id.
     ConflictingFields : a task is listed twice or was active on two clients, a topic of a subtopology is not known,
-        nothing says which tasks there are.
+        the tasks are unknown.
     """
     subtopologies = subtopologies_of(request, metadata)
     partitions = None if metadata is None else partitions_of(subtopologies, metadata)
@@ -134,7 +134,7 @@ def _tasks(
     elif partitions is not None:
         ids = list(partitions.sources)
     else:
-        detail = "nothing says which tasks there are: tasks, or subtopologies and their topics"
+        detail = "the tasks are unknown: give tasks, or subtopologies and their topics"
         raise ConflictingFields(detail, path=("tasks",))
     if request.stateful_tasks is not None:
         return StreamsTasks(ids, _task_list(request.stateful_tasks, "stateful_tasks"))

@@ -157,7 +157,7 @@ def _axes(kind: SweepKind, sweep: Sweep) -> Sequence[str]:
 def _not_ranked(sweep: Sweep) -> NotForThisKind:
     detail = (
         f"a {sweep.kind} sweep has no objective: none of its scenarios is feasible or better than another; "
-        f"/v1/sweeps/{sweep.id}/summary says how their figures are distributed"
+        f"/v1/sweeps/{sweep.id}/summary has the distributions of their figures"
     )
     return NotForThisKind(detail, kind=sweep.kind, operation="summarise_sweep")
 

@@ -32,7 +32,7 @@ ANSWERS: Mapping[str, Answer] = MappingProxyType(
         for name, answer in reader.ANSWERS.items()
     }
 )
-"""Every implemented algorithm by the name of its vector file; given a case's input, what the core says to it."""
+"""Every implemented algorithm by the name of its vector file: the input of a case → the answer of the core."""
 
 INVARIANTS: Mapping[str, Invariants] = streams_groups.INVARIANTS
 """Given the input, the measured and our answer: whether ours is as good, if Kafka's differs from run to run."""
@@ -59,4 +59,4 @@ _RELEASES = {
 HOLDS: Mapping[str, KafkaRange] = MappingProxyType(
     {name: _RELEASES.get(name, MEASURED) for name in ANSWERS if not name.startswith("java_")}
 )
-"""The releases of Kafka that answer a vector file's cases as it says."""
+"""The releases of Kafka whose answers a vector file has."""

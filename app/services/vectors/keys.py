@@ -15,7 +15,7 @@ from app.core.model import Int32s
 
 def _murmur2(given: Mapping[str, Any]) -> Any:
     keys = keys_of([b64decode(key) for key in given["keys_base64"]])
-    # The measured run asks no partition of a topic that has none.
+    # The measured run has no partitions of a topic without any.
     has_partitions = given["num_partitions"] != 0
     partitions = (
         partition(PARTITIONERS["murmur2_adaptive"], keys, given["num_partitions"]).tolist() if has_partitions else []
