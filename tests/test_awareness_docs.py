@@ -19,7 +19,7 @@ def test_the_policies_are_the_registrys() -> None:
     assert DOC.table("policy", "what it does", "source") == rows
 
 
-def test_each_policy_is_told() -> None:
+def test_each_policy_is_documented() -> None:
     for policy in POLICIES:
         assert f"### {policy.value}\n" in DOC.text
 

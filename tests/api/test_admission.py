@@ -56,7 +56,7 @@ class TestBurst:
         """55 froze it once: a thread waited for a connection that waited for a thread."""
         assert statuses(at_once(client.base_url, 200)) == {200: 133, 201: 67}
 
-    def test_more_than_can_wait_are_told_when_to_come_again(
+    def test_requests_beyond_the_queue_get_a_retry_after(
         self, client: httpx.Client, database: Database, serve: Serve
     ) -> None:
         assert client.get(READ).is_success
@@ -186,7 +186,7 @@ class TestConnections:
         with database.begin() as uow:
             assert uow.api_keys.all() == []
 
-    def test_a_claimed_key_is_held(self, database: Database) -> None:
+    def test_a_claimed_key_is_locked(self, database: Database) -> None:
         with database.begin() as first, database.begin() as second:
             assert first.answers.claim("anyone", "key")
             first.release()

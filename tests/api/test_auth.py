@@ -53,7 +53,7 @@ class TestOpen:
     def test_anyone_may(self, client: httpx.Client, scope: Scope, method: str, path: str, body: object) -> None:
         assert client.request(method, path, json=body).is_success, scope
 
-    def test_credentials_that_nobody_needs_do_no_harm(self, client: httpx.Client) -> None:
+    def test_unneeded_credentials_do_no_harm(self, client: httpx.Client) -> None:
         assert client.get("/v1/plans", headers=_bearer("anything")).status_code == 200
         assert client.get("/v1/plans", auth=("user", "password")).status_code == 200
 

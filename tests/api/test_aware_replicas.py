@@ -37,7 +37,7 @@ class TestPlan:
         assert (plan["request"]["policy"], plan["request"]["attributes"]) == ("spread", ["rack"])
         assert plan["measures"]["rack_safe_share"] == 1.0
 
-    def test_a_rack_stands_for_the_attribute_of_that_name(self, client: httpx.Client) -> None:
+    def test_a_rack_is_the_default_of_the_attribute_rack(self, client: httpx.Client) -> None:
         """But for brokers that have another."""
         listed = [
             {"id": 1, "rack": "a"},
@@ -47,7 +47,7 @@ class TestPlan:
         plan = aware(client, topic(replication_factor=2), brokers=listed, attributes=["rack"], seed=1).json()
         assert all(3 in row for row in rows(plan))
 
-    def test_a_seed_that_nobody_gave_is_drawn_answered_and_gives_the_same(self, client: httpx.Client) -> None:
+    def test_a_missing_seed_is_chosen_returned_and_gives_the_same_plan(self, client: httpx.Client) -> None:
         drawn = aware(client, topic(partitions=30)).json()
         assert isinstance(drawn["seed"], int)
         assert aware(client, topic(partitions=30)).json() == drawn

@@ -73,7 +73,7 @@ class TestRealCaptures:
         }
         assert found["minimum"]["as_even"]["moved_replicas"] < 40
 
-    def test_emptying_a_broker_is_held_against_the_least_that_empties_it(self, client: httpx.Client, real: str) -> None:
+    def test_emptying_a_broker_is_compared_with_the_least_movement(self, client: httpx.Client, real: str) -> None:
         held = [partition for partition in CURRENT["partitions"] if 105 in partition["replicas"]]
         emptied = []
         for partition in CURRENT["partitions"]:

@@ -155,7 +155,7 @@ class TestWarnings:
         assert [given for given in found["assignment"].values() if given] == []
         assert "topic_without_partitions" in codes(found)
 
-    def test_a_member_without_subscription_is_given_what_it_never_asked_for(self, client: httpx.Client) -> None:
+    def test_a_member_without_subscription_is_assigned_partitions(self, client: httpx.Client) -> None:
         """A known fault of the sticky builder: repeated, and named with member, topic and number."""
         for names in (("a", "b"), ("b", "a"), ("m1", "m0"), ("x", "y")):
             members = [{"member_id": names[0], "topics": []}, member(names[1])]

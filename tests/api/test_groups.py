@@ -159,7 +159,7 @@ class TestPrediction:
 class TestComparison:
     """Several assignors on one group."""
 
-    def test_a_line_each_in_the_order_asked_for(self, client: httpx.Client) -> None:
+    def test_a_line_each_in_the_requested_order(self, client: httpx.Client) -> None:
         names = [name for name in ASSIGNORS if name != "simple"]
         found = plan(client, assignor=names, members=[
             owning("m-a", "a", 0, 1), owning("m-b", "b", 2, 3), owning("m-c", "c", 4, 5)
@@ -217,7 +217,7 @@ class TestWeights:
         assert balanced["certificate"]["optimal"] is True
         assert balanced["certificate"]["largest_load_bound"] == 90
 
-    def test_optimal_balances_what_it_is_asked_to(self, client: httpx.Client) -> None:
+    def test_optimal_balances_the_requested_load(self, client: httpx.Client) -> None:
         found = plan(
             client, topics=[topic("t", 4)], members=[member("m0"), member("m1")], lag={"t": [90, 40, 30, 20]},
             assignor="optimal", balance="lag",
@@ -277,7 +277,9 @@ class TestRawMetadata:
 class TestSize:
     """Small requests at once, large ones as jobs."""
 
-    def test_a_large_request_is_told_how_to_become_a_job(self, client: httpx.Client, start_worker: StartWorker) -> None:
+    def test_the_rejection_of_a_large_request_names_the_way_to_a_job(
+        self, client: httpx.Client, start_worker: StartWorker
+    ) -> None:
         body: dict[str, Any] = {
             "assignor": ["range", "roundrobin"],
             "topics": [{"name": "t", "partitions": 600_000}],

@@ -66,7 +66,7 @@ class TestSameKey:
         assert _post(client, "/v1/plans/replicas", PLACE).status_code == 201
         assert "k-1" in problem(_post(client, path, body, **headers), 422, "idempotency_key_reused")["detail"]
 
-    def test_a_failure_is_not_kept(self, client: httpx.Client) -> None:
+    def test_a_failure_is_not_stored(self, client: httpx.Client) -> None:
         """Nothing happened, so that the key is free for the request that was meant."""
         impossible = PLACE | {"topics": [topic(replication_factor=99)]}
         problem(_post(client, "/v1/plans/replicas", impossible), 422, "invalid_replication_factor")

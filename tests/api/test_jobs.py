@@ -62,7 +62,7 @@ class TestGet:
 class TestWorker:
     """A real worker in a process of its own."""
 
-    def test_it_runs_what_was_asked_for(self, client: httpx.Client, start_worker: StartWorker) -> None:
+    def test_it_runs_the_request(self, client: httpx.Client, start_worker: StartWorker) -> None:
         asked = [
             _ask(client, STORED_PLAN),
             _ask(client, PLACE | {"seed": 9, "labels": {"via": "job"}}),

@@ -187,6 +187,6 @@ class TestCors:
         asked = headers | {"Access-Control-Request-Method": "POST"}
         assert "access-control-allow-origin" not in portal.options("/v1/plans/replicas", headers=asked).headers
 
-    def test_nobody_is_allowed_unless_the_operator_says_so(self, client: httpx.Client) -> None:
+    def test_no_origin_is_allowed_by_default(self, client: httpx.Client) -> None:
         asked = {"Origin": PORTAL, "Access-Control-Request-Method": "POST"}
         problem(client.options("/v1/plans/replicas", headers=asked), 405, "method_not_allowed")

@@ -424,7 +424,7 @@ class TestDelete:
         problem(client.delete(f"/v1/plans/{plan}"), 404, "plan_not_found")
         assert plan not in {item["id"] for item in client.get("/v1/plans").json()["items"]}
 
-    def test_then_asked_again(self, client: httpx.Client) -> None:
+    def test_then_requested_again(self, client: httpx.Client) -> None:
         first = place(client, seed=9).json()
         client.delete(f"/v1/plans/{first['id']}")
         second = place(client, seed=9).json()

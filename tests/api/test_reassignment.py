@@ -83,7 +83,7 @@ class TestExamples:
         assert client.get(f"/v1/plans/{plan['id']}").json() == plan
         assert "kept_steps" not in plan
 
-    def test_the_kept_one_is_there(self, client: httpx.Client) -> None:
+    def test_the_stored_one_is_there(self, client: httpx.Client) -> None:
         kept = client.get(f"/v1/plans/{EXAMPLE_REASSIGNMENT_PLAN_ID}").json()
         assert kept["request"]["remove_brokers"] == STORED_REASSIGNMENT["remove_brokers"]
 
@@ -191,7 +191,7 @@ class TestChanges:
         assert [len(row) for row in rows(plan, "t")] == [3, 3]
         assert plan["certificate"]["moved_bytes"] == 200
 
-    def test_more_partitions_are_placed_and_not_copied(self, client: httpx.Client) -> None:
+    def test_new_partitions_are_created_and_not_copied(self, client: httpx.Client) -> None:
         kept = snapshot(client, topics=[topic("t", [1, 3, 5])])
         plan = change(client, kept, partitions={"t": 4})
         assert [len(row) for row in rows(plan, "t")] == [3, 3, 3, 3]
@@ -205,7 +205,7 @@ class TestChanges:
         assert (mended["measures_before"]["rack_safe_share"], mended["measures"]["rack_safe_share"]) == (0.0, 1.0)
         assert rows(change(client, kept, repair_racks=False), "t") == [[1, 2, 3]]
 
-    def test_brokers_that_are_down_keep_their_replicas_until_asked(self, client: httpx.Client) -> None:
+    def test_offline_brokers_keep_their_replicas_by_default(self, client: httpx.Client) -> None:
         listed = [{"id": broker, "rack": RACKS[(broker - 1) // 2]} for broker in range(1, 6)]
         kept = snapshot(client, topics=[topic("t", [1, 3, 6])], brokers=listed)
         stays = change(client, kept)
@@ -225,7 +225,7 @@ class TestChanges:
         assert rows(plan, "t") == [[3, 2, 6]]  # one that has the data leads, and not one that it is copied to
         assert rows(plan, "u") == [[4, 1, 5]]
 
-    def test_a_pin_is_kept_to_the_letter(self, client: httpx.Client) -> None:
+    def test_a_pin_is_exact(self, client: httpx.Client) -> None:
         kept = snapshot(client, topics=[topic("t", [1, 3, 5], [2, 4, 6])])
         plan = change(client, kept, pins=[{"topic": "t", "partition": 1, "replicas": [6, 1, 2]}])
         assert rows(plan, "t") == [[1, 3, 5], [6, 1, 2]]

@@ -145,7 +145,7 @@ class TestNumbers:
             ({"partitions": {"t": 0}}, "/partitions/t", {"ge": 1}),
         ],
     )
-    def test_are_told_with_the_limit(
+    def test_problems_have_the_limit(
         self, client: httpx.Client, fields: dict[str, Any], pointer: str, limits: dict[str, int]
     ) -> None:
         assert only_error(refused(client, 422, "validation", **fields), pointer)["limits"] == limits
@@ -214,7 +214,7 @@ class TestDisks:
         error = only_error(found, "/batches/max_disk_share")
         assert (error["partition"], error["missing_bytes"], error["limit"]) == ("t-0", 100, 100)
 
-    def test_disks_that_nobody_told_the_size_of(self, client: httpx.Client) -> None:
+    def test_disks_of_unknown_size(self, client: httpx.Client) -> None:
         found = refused(
             client, 422, "conflicting_fields", self._on_disks(client, None), **self._pinned(2, 3, share=0.5)
         )
@@ -282,7 +282,7 @@ class TestInfeasible:
         plan = change(client, kept, on_conflict="relax", **fields)
         assert [len(row) for row in rows(plan, "t")] == [2, 2]
 
-    def test_nobody_is_left(self, client: httpx.Client, kept: str) -> None:
+    def test_no_broker_is_left(self, client: httpx.Client, kept: str) -> None:
         everyone = [1, 2, 3, 4, 5, 6]
         refused(client, 422, "infeasible_reassignment", kept, remove_brokers=everyone, on_conflict="relax")
 
@@ -300,7 +300,7 @@ class TestInfeasible:
         found = refused(client, 422, "infeasible_reassignment", kept, isolate=[{"topics": ["t"], "brokers": [1, 2, 3]}])
         assert [each["pointer"] for each in found["conflict"]] == ["/isolate/0/brokers", "/rack_mode"]
 
-    def test_nobody_may_lead(self, client: httpx.Client, kept: str) -> None:
+    def test_no_broker_may_lead(self, client: httpx.Client, kept: str) -> None:
         fields: dict[str, Any] = {"evacuate_leaders": {"racks": list(RACKS)}}
         found = refused(client, 422, "infeasible_reassignment", kept, **fields)
         assert only_error(found, "/evacuate_leaders")["count"] == 3

@@ -102,7 +102,7 @@ class TestPlan:
             for p in placed
         ]
 
-    def test_topics_and_labels_come_back_as_they_were_asked_for(self, client: httpx.Client) -> None:
+    def test_topics_and_labels_come_back_as_requested(self, client: httpx.Client) -> None:
         plan = place(client, topic("z"), topic("a"), topic("m"), seed=1, labels={"z": "1", "a": "2"}).json()
         assert [placed["name"] for placed in plan["topics"]] == ["z", "a", "m"]
         assert plan["labels"] == {"a": "2", "z": "1"}

@@ -186,7 +186,7 @@ class TestFromJson:
         ids = {client.post("/v1/snapshots", json=told).json()["id"] for told in (body, again)}
         assert len(ids) == 1
 
-    def test_what_nobody_said_is_not_what_there_is_none_of(self, client: httpx.Client) -> None:
+    def test_an_unknown_value_differs_from_none(self, client: httpx.Client) -> None:
         """A member without subscription, and one that subscribes to nothing and owns nothing."""
         ids = set()
         told: list[dict[str, object]] = [

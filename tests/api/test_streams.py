@@ -425,7 +425,7 @@ def test_a_snapshot_that_is_not_there(client: httpx.Client) -> None:
     problem(client.post("/v1/plans/streams", json=body), 404, "snapshot_not_found")
 
 
-def test_too_large_for_an_answer_at_once_is_told_how_to_become_a_job(client: httpx.Client) -> None:
+def test_a_plan_too_large_for_an_answer_at_once_names_the_way_to_a_job(client: httpx.Client) -> None:
     body = asked(tasks=[f"0_{n}" for n in range(30_000)], stateful_tasks=[], clients=clients(400))
     found = problem(client.post("/v1/plans/streams", json=body), 413, "limit_exceeded")
     assert "respond-async" in found["detail"]

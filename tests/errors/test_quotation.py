@@ -49,7 +49,7 @@ def test_what_acts_on_a_terminal_is_written_as_an_escape(text: str, shown: str) 
     assert escaped(text) == shown
 
 
-def test_a_line_end_may_be_kept() -> None:
+def test_a_line_end_may_remain() -> None:
     assert escaped("a\nb\x1b", keep="\n") == "a\nb\\x1b"
 
 

@@ -33,7 +33,7 @@ def test_the_real_cluster() -> None:
     assert found.partitions_without_topic == tuple(sorted(set(sizes) - described))
 
 
-def test_brokers_that_nobody_listed_are_those_that_are_seen() -> None:
+def test_unlisted_brokers_are_those_of_replicas() -> None:
     topics = TOPICS.replace("Replicas: 107,108,102\tIsr: 107,108,102", "Replicas: 107,108,999\tIsr: 107,108,999")
     cluster = assemble("c", topics_text=topics).cluster
     assert cluster.brokers == tuple(Broker(broker) for broker in (*range(101, 110), 999))
@@ -47,7 +47,7 @@ def test_brokers_alone_are_a_cluster_without_topics() -> None:
     assert (len(cluster.brokers), cluster.topics) == (9, ())
 
 
-def test_partitions_on_disk_that_no_topic_describes_are_told() -> None:
+def test_partitions_on_disk_without_topic_are_reported() -> None:
     text = (
         '{"brokers":[{"broker":1,"logDirs":[{"logDir":"/d","partitions":['
         '{"partition":"gone-1","size":3},{"partition":"gone-0","size":3},{"partition":"t-0","size":5}]}]}]}'

@@ -100,7 +100,7 @@ class TestOffsets:
             client_id="billing-2",
         )
 
-    def test_nobody_reads_and_nothing_is_committed(self) -> None:
+    def test_no_reader_and_no_committed_offset(self) -> None:
         """Before 2.4 there was no group; a lag below 0 means that the log was cut back."""
         (section,) = read_offsets("Consumer group 'g' has no active members.\n" + BEFORE_2_4)
         assert [row.current_offset for row in section.rows] == [None, 9]

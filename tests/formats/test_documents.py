@@ -29,7 +29,7 @@ PRETTY = """
     ("path", "line"),
     [((), 2), (("a",), 8), (("a", 0), 9), (("a", 1), 10), (("a", 7), 8), (("a", 1, "b"), 10), (("none",), 2)],
 )
-def test_a_place_is_found_by_its_line(path: FieldPath, line: int) -> None:
+def test_a_place_has_its_line(path: FieldPath, line: int) -> None:
     """Of a key that comes twice the last counts, as it does in the parsed document."""
     assert Document.parse(PRETTY, "it").reject(path, expected="x", actual="y").line == line
 

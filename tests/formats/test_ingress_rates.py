@@ -63,7 +63,7 @@ def test_a_line_that_cannot_be_read_is_named(text: str, line: int, found: str) -
     assert found in rejected.value.detail
 
 
-def test_a_topic_is_told_by_partition_or_as_a_whole() -> None:
+def test_a_topic_has_rates_by_partition_or_as_a_whole() -> None:
     """Both would count its bytes twice."""
     answer = answered([{"metric": {"topic": "a"}}, {"metric": {"topic": "a", "partition": "0"}}])
     with pytest.raises(ConflictingFields) as conflict:

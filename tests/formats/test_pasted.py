@@ -115,7 +115,7 @@ def test_brokers_as_the_cluster_tool_lists_them() -> None:
 
 @pytest.mark.parametrize("indent", [None, 1])
 @pytest.mark.parametrize("order", [*itertools.permutations(["groups", "log_dirs", "topics"])])
-def test_json_of_groups_and_of_log_directories_are_told_apart(order: tuple[str, ...], indent: int | None) -> None:
+def test_json_of_groups_and_of_log_directories_are_distinguished(order: tuple[str, ...], indent: int | None) -> None:
     """By what stands first in them, also where each brace has a line of its own."""
     directories = json.loads(TEXTS["log_dirs"].split("\n", maxsplit=2)[2])
     documents = {"groups": json.loads(DESCRIBED), "log_dirs": directories}

@@ -24,7 +24,7 @@ def test_what_is_written_is_what_was_meant_to_a_twentieth(size_bytes: int) -> No
     assert float(number) < 1024 or unit == UNITS[-1]
 
 
-def test_what_nobody_knows_is_said() -> None:
+def test_an_unknown_size_is_stated() -> None:
     assert known_size(5, replicas=3, unknown=0) == "5 B"
     assert known_size(5, replicas=3, unknown=2) == "≥ 5 B"
     assert known_size(0, replicas=3, unknown=3) == "size unknown"

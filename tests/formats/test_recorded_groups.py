@@ -171,7 +171,7 @@ class TestTheRealGroups:
         )
         assert (clickstream.state, clickstream.assignor, clickstream.members) == ("Empty", None, ())
 
-    def test_texts_of_two_moments_are_told_apart(self) -> None:
+    def test_texts_of_two_moments_are_distinguished(self) -> None:
         """Every member came back under another id between the tables and the JSON, which counts."""
         found = joined(DESCRIBED, OFFSETS, MEMBERS, STATES)
         assert [len(group.members) for group in found.groups] == [3, 0]
@@ -214,7 +214,7 @@ class TestJoining:
             ),
         )
 
-    def test_while_a_group_rebalances_nobody_knows(self) -> None:
+    def test_assignments_are_unknown_while_a_group_rebalances(self) -> None:
         (group,) = joined(described({"member_id": "m-1", "member_metadata": ""}, protocol="")).groups
         assert group.assignor is None
         assert group.members == (RecordedMember("m-1", "c", "/h"),)

@@ -126,7 +126,7 @@ class TestReadAndWrite:
         assert (row.adding, row.removing) == ((103, 105, 109), (102, 107, 108))
         assert (row.elr, row.last_known_elr) == ((), ())
 
-    def test_columns_of_other_names_are_kept_in_their_place(self) -> None:
+    def test_columns_of_other_names_stay_in_their_place(self) -> None:
         row = read(WITH_OFFLINE)[0].partitions[0]
         assert row.others == (("Offline", "2"),)
         assert row.columns[4] == "Offline"
@@ -149,7 +149,7 @@ class TestReadAndWrite:
         assert read(log + "WARNING: deprecated\n" + sample(name)) == read(sample(name))
 
     @pytest.mark.parametrize("text", [*map(sample, CAPTURES), KRAFT_3_9, KAFKA_2_2, KAFKA_0_10, WITH_OFFLINE])
-    def test_tabs_that_a_terminal_made_blanks_are_found_again(self, text: str) -> None:
+    def test_blanks_that_replace_tabs_are_read_as_tabs(self, text: str) -> None:
         """`expandtabs` is what a terminal does: a long value leaves one blank before the next column."""
         assert write(read(text.expandtabs())) == text
 

@@ -92,6 +92,6 @@ def test_a_worked_example() -> None:
     ]
 
 
-def test_where_nobody_reads_nothing_differs() -> None:
+def test_without_readers_nothing_differs() -> None:
     found = reading_difference(Reading([], {}), Reading(["m0"], {"t": padded([[], []])}))
     assert (found.total, found.summary["taken_up"]) == (0, 0)

@@ -218,7 +218,7 @@ def test_a_plan_that_was_carried_out_leaves_nothing_to_do(case: tuple[Cluster, R
 
 @examples(50)
 @given(CASES)
-def test_a_job_plans_what_was_asked(case: tuple[Cluster, ReassignmentRequest]) -> None:
+def test_a_job_plans_the_request(case: tuple[Cluster, ReassignmentRequest]) -> None:
     """What a job keeps is read as the same request, and so is what the plan itself keeps."""
     cluster, request = case
     made = _planned(cluster, request)

@@ -339,7 +339,7 @@ class TestNewFolder:
 
 
 class TestUsedFolder:
-    def test_rows_are_kept(self, used: Path, shelter: Path) -> None:
+    def test_rows_are_still_there(self, used: Path, shelter: Path) -> None:
         with running(used, shelter=shelter) as server:
             assert ask(server, "SELECT number FROM kept") == [7]
             assert not server.was_running
@@ -523,7 +523,7 @@ class TestRoot:
         finally:
             os.umask(umask)
 
-    def test_a_clone_where_nobody_may_go(self, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_clone_below_a_closed_folder(self, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """As under /root: the programs are copied and the default data folder is replaced, always by the same one."""
         clone, shelter = _closed_clone(place), place / "shelter"
         monkeypatch.syspath_prepend(clone / "site-packages")
@@ -540,7 +540,7 @@ class TestRoot:
         assert Path("/etc/passwd").read_bytes() == passwd
         assert {path.stat().st_uid for path in next(shelter.glob("programs-*")).rglob("*")} == {0}
 
-    def test_data_once_sheltered_is_found_again_when_the_way_is_opened(self, place: Path, shelter: Path) -> None:
+    def test_sheltered_data_is_used_again_when_the_folder_is_opened(self, place: Path, shelter: Path) -> None:
         closed = place / "closed"
         closed.mkdir(mode=0o700)
         with running(closed / "data", may_relocate=True, shelter=shelter) as server:
@@ -563,7 +563,7 @@ class TestRoot:
         ):
             pass
 
-    def test_a_folder_that_was_asked_for_is_refused_by_name(self, place: Path, shelter: Path) -> None:
+    def test_a_configured_folder_is_rejected_by_name(self, place: Path, shelter: Path) -> None:
         closed = place / "closed"
         (closed / "further").mkdir(parents=True)
         closed.chmod(0o700)

@@ -115,7 +115,7 @@ def test_of_many_members_the_first_are_listed_and_the_rest_is_a_file(browser: Br
     assert f"These are the first {group_plans.SHOWN_MEMBERS} of {group_plans.SHOWN_MEMBERS + 5} members." in page.text
 
 
-def test_each_step_is_told_with_what_it_moves_and_costs(browser: Browser, database: Database) -> None:
+def test_each_step_is_shown_with_its_movement_and_locality(browser: Browser, database: Database) -> None:
     events = [*GROUP_REQUEST["events"]["value"]["events"], {"rolling_restart": True}]
     plan = keep(database, assignor="cooperative-sticky", events=events)
     answer, page = answer_of(plan), page_of(browser, plan)
@@ -139,7 +139,7 @@ def test_phases_are_shown_where_there_are_several(browser: Browser, database: Da
     assert "Phases of the rebalance" not in page_of(browser, keep(database, assignor="range", members=members)).text
 
 
-def test_a_recorded_group_is_called_by_its_name_and_its_leader_asked(browser: Browser, database: Database) -> None:
+def test_a_recorded_group_has_its_name_and_the_verdict_of_its_leader(browser: Browser, database: Database) -> None:
     page = page_of(browser, keep_recorded(database, previous=True))
     assert next(page.all("h1")).text == "billing under range"
     assert "billing-0-35ee leads the group" in page.text
@@ -147,7 +147,7 @@ def test_a_recorded_group_is_called_by_its_name_and_its_leader_asked(browser: Br
     assert "Group billing" in page.text
 
 
-def test_what_is_wrong_with_a_plan_stands_on_its_page(browser: Browser, database: Database) -> None:
+def test_violations_of_a_plan_are_on_its_page(browser: Browser, database: Database) -> None:
     plan = keep(database, members=[member(0), member(1, rack_id=None)], assignor="range")
     answer, page = answer_of(plan), page_of(browser, plan)
     assert answer["warnings"]

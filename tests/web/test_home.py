@@ -216,7 +216,7 @@ def test_every_control_has_a_label_and_every_description_is_there(browser: Brows
                 assert page.by_id(described).text.strip()
 
 
-def test_what_has_to_hold_for_a_request_is_asked_first(database: Database) -> None:
+def test_dependencies_are_checked_first(database: Database) -> None:
     """`dependencies` guard every request, `form_dependencies` only the one that makes a plan."""
 
     def refuse() -> None:

@@ -73,7 +73,7 @@ def test_whatever_the_names_are_it_is_well_formed_and_takes_nothing_from_elsewhe
 
 
 @given(reassignments())
-def test_every_replica_that_moves_stands_in_some_square(found: Transfers) -> None:
+def test_every_replica_that_moves_is_in_some_square(found: Transfers) -> None:
     counts = [re.search(r": ([\d,]+) replicas?, ", words) for words in told(parsed(found), "move")]
     assert sum(int(count[1].replace(",", "")) for count in counts if count) == int(found.flows.replicas.sum())
 

@@ -60,7 +60,7 @@ def test_forms_name_their_origin() -> None:
 
 
 @pytest.mark.parametrize("name", ASSETS)
-def test_an_asset_is_kept_for_ever_by_its_address_and_asked_for_again_without(browser: Browser, name: str) -> None:
+def test_an_asset_is_cached_for_ever_by_its_address_only(browser: Browser, name: str) -> None:
     answer = browser.ask("GET", ASSETS[name].address)
     assert answer.content == ASSETS[name].content
     assert answer.headers["content-type"] == ASSETS[name].media_type

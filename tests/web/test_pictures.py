@@ -78,7 +78,7 @@ def test_whatever_the_names_are_it_is_well_formed_and_takes_nothing_from_elsewhe
 
 
 @given(pictures())
-def test_every_broker_is_told_with_what_it_holds(picture: PlacementPicture) -> None:
+def test_every_broker_has_a_tooltip_with_its_replicas(picture: PlacementPicture) -> None:
     """Each listed broker has its bar, and each one that only the assignment names; the counts are those of the rows."""
     rows = [row for assignment in picture.assignments.values() for row in unpadded(assignment.replicas)]
     replicas = Counter(broker for row in rows for broker in set(row))
@@ -180,7 +180,7 @@ def test_a_large_plan_has_its_bars_only() -> None:
     assert float(root.get("width", 0)) <= WIDEST
 
 
-def test_names_that_are_too_long_are_cut_and_kept_whole_as_tooltips() -> None:
+def test_names_that_are_too_long_are_cut_and_whole_in_tooltips() -> None:
     long = "a data centre with a very long name " * 5
     brokers = [Broker(1, long), Broker(2, "<script>"), Broker(3, "")]
     root = parsed(PlacementPicture("orders", brokers, placed(brokers, 3, 2)))

@@ -120,7 +120,7 @@ def test_measures_and_losses_are_those_of_the_plan(browser: Browser, database: D
     assert "az-a 4 12 0 az-b 4 12 0 az-c 4 12 0" in text
 
 
-def test_what_is_wrong_with_a_plan_stands_on_its_page(browser: Browser, database: Database) -> None:
+def test_violations_of_a_plan_are_on_its_page(browser: Browser, database: Database) -> None:
     brokers = [Broker(1, "a"), Broker(2, "a"), Broker(3, "a"), Broker(4, "b"), Broker(5, None)]
     request = ReplicasRequest([NewTopic("orders", 20, 2)], brokers=brokers, rack_mode=RackMode.SAFE, seed=1)
     plan = keep(database, request)
@@ -152,7 +152,7 @@ def test_the_picture_is_a_document_of_its_own_and_the_same_one_each_time(databas
     assert root.find("{http://www.w3.org/2000/svg}style") is not None
 
 
-def test_what_has_to_hold_for_a_request_is_asked_first(database: Database) -> None:
+def test_dependencies_are_checked_first(database: Database) -> None:
     def refuse() -> None:
         raise HTTPException(403)
 

@@ -62,7 +62,7 @@ def test_whatever_the_names_are_it_is_well_formed_and_takes_nothing_from_elsewhe
 
 
 @given(readings)
-def test_every_member_is_told_with_what_it_reads_and_where(picture: ReadingPicture) -> None:
+def test_every_member_has_a_tooltip_with_its_reads(picture: ReadingPicture) -> None:
     found = [split(told(column)) for column in columns(read(draw(picture)))]
     assert sorted(found) == sorted(member.counts for member in picture.members)
 
@@ -161,7 +161,7 @@ class TestNames:
         assert all(len(name) <= 16 for name in short_names(names))
 
     @given(st.lists(st.integers(0, 10_000), unique=True, min_size=2, max_size=30))
-    def test_numbered_ones_are_told_apart(self, numbers: list[int]) -> None:
+    def test_numbered_names_are_distinguished(self, numbers: list[int]) -> None:
         """However long what they begin with; a number is never cut in two."""
         names = short_names([f"consumer-of-the-billing-service-{number}" for number in numbers])
         assert len(set(names)) == len(names)

@@ -114,7 +114,7 @@ def test_a_long_plan_shows_its_beginning_and_says_how_much_there_is() -> None:
         ),
     ],
 )
-def test_its_title_says_what_was_asked(request_: dict[str, Any], title: str) -> None:
+def test_its_title_lists_the_changes(request_: dict[str, Any], title: str) -> None:
     assert next(page_of(asking(**request_)).all("h1")).text == title
 
 

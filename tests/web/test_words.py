@@ -35,7 +35,7 @@ def test_tenths_of_a_per_cent_survive_the_float(tenths: int) -> None:
         (timedelta(days=40), "40 days ago"),
     ],
 )
-def test_a_moment_is_told_in_its_largest_unit(ago: timedelta, words: str) -> None:
+def test_a_moment_is_in_its_largest_unit(ago: timedelta, words: str) -> None:
     assert since(NOW - ago, NOW) == words
 
 
