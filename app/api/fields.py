@@ -2,6 +2,7 @@
 
 import re
 from base64 import b64decode
+from collections.abc import Sequence
 from typing import Annotated
 from uuid import UUID
 
@@ -101,7 +102,14 @@ class Request(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
-def one_name(value: object) -> str | None:
+def by_only_field(events: Sequence[type[BaseModel]]) -> Discriminator:
+    """The discriminator of a union of models with one field each, whose name is the tag."""
+    names = ", ".join(name for event in events for name in event.model_fields)
+    message = f"An event is an object of one field, which names it: {names}"
+    return Discriminator(_only_field, custom_error_type="event", custom_error_message=message)
+
+
+def _only_field(value: object) -> str | None:
     """The name of the only field of an object, as the discriminator of a union; None if it has several."""
     named = list(value) if isinstance(value, dict) else list(getattr(value, "model_fields_set", ()))
     return named[0] if len(named) == 1 else None

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Discriminator, Field, Tag
+from pydantic import AfterValidator, Field, Tag
 
 from app.api.clusters import BrokerRequest, PartitionRequest
 from app.api.fields import (
@@ -16,7 +16,7 @@ from app.api.fields import (
     Rack,
     TopicId,
     TopicName,
-    one_name,
+    by_only_field,
 )
 from app.api.fields import Request as RequestModel
 from app.core.groups.registry import ASSIGNORS
@@ -187,12 +187,7 @@ EventRequest = Annotated[
     | Annotated[LoseRackRequest, Tag("lose_rack")]
     | Annotated[TopicGrownRequest, Tag("topic_grown")]
     | Annotated[ReplicaRacksChangedRequest, Tag("replica_racks_changed")],
-    Discriminator(
-        one_name,
-        custom_error_type="event",
-        custom_error_message="An event is an object of one field, which names it: "
-        + ", ".join(name for event in _EVENTS for name in event.model_fields),
-    ),
+    by_only_field(_EVENTS),
 ]
 Weights = Annotated[dict[TopicName, list[Bytes]], Field(description="By topic and partition id.")]
 

@@ -2,9 +2,9 @@
 
 from typing import Annotated
 
-from pydantic import Discriminator, Field, Tag
+from pydantic import Field, Tag
 
-from app.api.fields import GroupString, Int32, Int64, Name, Rack, one_name
+from app.api.fields import GroupString, Int32, Int64, Name, Rack, by_only_field
 from app.api.fields import Request as RequestModel
 
 TagKey = Annotated[str, Field(min_length=1, max_length=249)]
@@ -103,10 +103,5 @@ StreamsEventRequest = Annotated[
     | Annotated[LoseClientsRackRequest, Tag("lose_rack")]
     | Annotated[ScaleOutRequest, Tag("scale_out")]
     | Annotated[ScaleInRequest, Tag("scale_in")],
-    Discriminator(
-        one_name,
-        custom_error_type="event",
-        custom_error_message="An event is an object of one field, which names it: "
-        + ", ".join(name for event in _EVENTS for name in event.model_fields),
-    ),
+    by_only_field(_EVENTS),
 ]
