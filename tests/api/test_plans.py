@@ -384,7 +384,7 @@ class TestExport:
             assert found["detail"].startswith(f"{field} is of the format batch")
         for name in ("batch", "batches", "rollback", "text"):
             found = problem(client.get(f"{PLAN}/export", params={"format": name}), 422, "not_exportable")
-            assert found["detail"].endswith(f"not as {name}")
+            assert found["detail"].endswith(f"not {name}")
         params = {"format": "batches", "topic": SNAPSHOT["topics"][0]["name"]}
         assert "whole plan" in problem(client.get(f"{PLAN}/export", params=params), 422, "not_exportable")["detail"]
         only_error(
