@@ -134,6 +134,9 @@ def create(
     `/brokers/ids/<id>`, or as a JSON array with the key `id` in each; or the body of a TopicMetadata response v1 or an
     UpdateMetadata request v2, in hexadecimal or base64.
 
+    `log_dirs` is the output of `kafka-log-dirs --describe`, also with that of `kafka-configs --describe --entity-type
+    brokers`, which names cordoned log directories.
+
     `groups` is the output of `kafka-consumer-groups`, `kafka-share-groups` or `kafka-streams-groups` with `--describe`,
     also with `--members --verbose` or `--state`, one after another in any order; or an admin client's description of
     groups as JSON, which alone has racks and subscriptions, and may have `member_metadata` in base64 as the coordinator

@@ -6,6 +6,7 @@ Output of the tools:
     broker_api_versions.py  kafka-broker-api-versions and kafka-cluster api-versions: the brokers with their racks
     cluster_endpoints.py    kafka-cluster list-endpoints: the same as a table
     log_dirs.py             kafka-log-dirs --describe
+    broker_configs.py       kafka-configs --describe: cordoned log directories
     pasted.py               several of them in one text
     assembly.py             a cluster from those, and from the description of its groups
 

@@ -8,19 +8,23 @@
 The keys are written in the order in which Kafka 4.0 prints them (up to 3.x: another order, which is read, too); keys
 that are not known are dropped on reading, since a newer tool may print more. A future replica (`isFuture`) is one that
 is being copied into another directory of the same broker. `isCordoned` is the name that the protocol gives to the
-cordon of a log directory (DescribeLogDirs v5, KIP-1066); `cordoned` is read as well.
+cordon of a log directory (DescribeLogDirs v5, KIP-1066); `cordoned` is read as well. The output of `kafka-configs
+--describe --entity-type brokers` may be in the same text.
 
 Source: `LogDirsCommand` of Apache Kafka.
 """
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import compress
 
 import orjson
 
 from app.core.model import Cordon
 from app.errors import FieldPath
+from app.formats import broker_configs
+from app.formats.broker_configs import ALL_LOG_DIRS
 from app.formats.documents import Document
 from app.formats.lines import LOG_LINE, is_topic_name, rejection, shown, whole_number, whole_numbers
 
@@ -72,10 +76,17 @@ class BrokerLogDirs:
 
 @dataclass(frozen=True, slots=True)
 class LogDirs:
-    """The tool's answer. `requested`: the broker ids of the prose in their order; None for the JSON document alone."""
+    """The tool's answer.
+
+    Parameters
+    ----------
+    requested : the broker ids of the prose in their order; None for the JSON document alone.
+    cordoned : by broker id, the cordoned log directories of its configs, `*` for all (broker_configs.py).
+    """
 
     brokers: tuple[BrokerLogDirs, ...]
     requested: tuple[int, ...] | None = None
+    cordoned: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
 
 
 def read(text: str) -> LogDirs:
@@ -87,7 +98,10 @@ def read(text: str) -> LogDirs:
         The text holds no JSON document, another version of it or a broken one, a broker twice, a replica twice on a
         broker, a negative size, a partition without number.
     """
-    document_text, requested = _without_prose(text)
+    document_text, cordoned = broker_configs.split(text)
+    document_text, requested = _without_prose(document_text)
+    if cordoned and not document_text.strip():
+        return LogDirs((), requested, cordoned)
     document = Document.parse(document_text, "the log directories")
     members = _known(document, document.root, (), ("brokers",))
     document.version_one(members)
@@ -99,7 +113,7 @@ def read(text: str) -> LogDirs:
             path = ("brokers", i, "broker")
             raise document.reject(path, expected="each broker once", actual=f"broker {broker.broker} again")
         seen.add(broker.broker)
-    return LogDirs(brokers, requested)
+    return LogDirs(brokers, requested, cordoned)
 
 
 def write(log_dirs: LogDirs) -> str:
@@ -133,11 +147,19 @@ def cordons(log_dirs: LogDirs) -> Mapping[int, Cordon]:
     A broker whose log directories without an error are all cordoned is cordoned itself.
     """
     found: dict[int, Cordon] = {}
+    for broker_id, paths in log_dirs.cordoned.items():
+        is_whole = ALL_LOG_DIRS in paths
+        found[broker_id] = Cordon(is_whole, () if is_whole else paths)
     for broker in log_dirs.brokers:
-        cordoned = tuple([log_dir.path for log_dir in broker.log_dirs if log_dir.cordoned])
+        configured = log_dirs.cordoned.get(broker.broker, ())
+        is_cordoned = [
+            bool(log_dir.cordoned) or ALL_LOG_DIRS in configured or log_dir.path in configured
+            for log_dir in broker.log_dirs
+        ]
+        cordoned = tuple([log_dir.path for log_dir in compress(broker.log_dirs, is_cordoned)])
         if cordoned:
-            usable = [log_dir for log_dir in broker.log_dirs if log_dir.error is None]
-            found[broker.broker] = Cordon(all(log_dir.cordoned for log_dir in usable), cordoned)
+            usable = [one for log_dir, one in zip(broker.log_dirs, is_cordoned, strict=True) if log_dir.error is None]
+            found[broker.broker] = Cordon(all(usable), cordoned)
     return found
 
 

@@ -6,6 +6,7 @@ A line that only one tool prints identifies the tool of the lines that follow:
     host:9092 (id: 101 rack: use1-az1) -> (               kafka-broker-api-versions, kafka-cluster api-versions
     ID         HOST      PORT       RACK       …          kafka-cluster list-endpoints
     Querying brokers for log directories information      kafka-log-dirs --describe; likewise its JSON alone
+    Dynamic configs for broker 0 are:                     kafka-configs --describe, for cordoned log directories
     GROUP           TOPIC           PARTITION  …          kafka-consumer-groups --describe, in each of its forms;
                                                           kafka-share-groups and kafka-streams-groups likewise
     {"billing": {…                                        an admin client's description of groups
@@ -16,7 +17,7 @@ Command lines that were copied along (`$ bin/kafka-topics.sh --describe …`) sa
 import re
 from dataclasses import dataclass
 
-from app.formats import cluster_endpoints, described_groups, group_headers, group_tables
+from app.formats import broker_configs, cluster_endpoints, described_groups, group_headers, group_tables
 from app.formats.lines import rejection, shown
 from app.formats.split_text import Mark, split, starts_document
 
@@ -24,10 +25,10 @@ _BROKERS, _TOPICS, _LOG_DIRS, _GROUPS = "brokers", "topics", "log_dirs", "groups
 _MARKS = {
     _TOPICS: re.compile(r"\s*Topic:"),
     _BROKERS: re.compile(rf"\s*\S+ \(id: |{cluster_endpoints.HEADER.pattern}"),
-    _LOG_DIRS: re.compile(r"Querying brokers for log dir|Received log directory"),
+    _LOG_DIRS: re.compile(rf"Querying brokers for log dir|Received log directory|{broker_configs.HEADING.pattern}"),
 }
 _COMMAND = re.compile(
-    r"(?:.*[\s/\\$#>])?kafka-(?P<tool>topics|broker-api-versions|cluster|log-dirs|(?:consumer|share|streams)-groups)"
+    r"(?:.*[\s/\\$#>])?kafka-(?P<tool>topics|broker-api-versions|cluster|log-dirs|configs|(?:consumer|share|streams)-groups)"
     r"(?:\.sh|\.bat)?(?:\s|$)"
 )
 _TOOLS = {
@@ -35,6 +36,7 @@ _TOOLS = {
     "broker-api-versions": _BROKERS,
     "cluster": _BROKERS,
     "log-dirs": _LOG_DIRS,
+    "configs": _LOG_DIRS,
     "consumer-groups": _GROUPS,
     "share-groups": _GROUPS,
     "streams-groups": _GROUPS,

@@ -60,6 +60,7 @@ HEADS = [
     "Received log directory information from brokers ",
     "Consumer group '",
     "ID HOST PORT RACK STATE ENDPOINT_TYPE\n1 h 1 ",
+    "Dynamic configs for broker 1 are:\n  cordoned.log.dirs=",
     "GROUP MEMBER PROCESS CLIENT-ID ASSIGNMENTS\ng m p c ACTIVE: ",
     "GROUP CONSUMER-ID HOST CLIENT-ID MEMBER-EPOCH ASSIGNMENT\ng m h c 1 ",
 ]

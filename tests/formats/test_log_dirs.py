@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.model import INT32_MAX, Cordon
+from app.formats import pasted
 from app.formats.log_dirs import BrokerLogDirs, LogDir, LogDirReplica, LogDirs, cordons, disks, read, sizes, write
 from tests.formats.strategies import broken, broker_ids, reads_or_rejects, rejected, sample, topic_names
 from tests.profiles import examples
@@ -90,6 +91,39 @@ def test_brokers_are_cordoned_if_every_usable_log_directory_is() -> None:
     rejection = rejected(read, answer(cordoned, '\n{"logDir":"/d","partitions":[],"isCordoned":"no"}'))
     assert "brokers/0/logDirs/1/isCordoned: expected true or false" in rejection.detail
     assert rejection.line == 2
+
+
+CONFIGS = """Dynamic configs for broker 1 are:
+  cordoned.log.dirs=/d1,/d2 sensitive=false synonyms={DYNAMIC_BROKER_CONFIG:cordoned.log.dirs=/d1,/d2}
+  log.cleaner.threads=2 sensitive=false synonyms={DYNAMIC_BROKER_CONFIG:log.cleaner.threads=2}
+All configs for broker 2 are:
+  cordoned.log.dirs=* sensitive=false synonyms={DYNAMIC_BROKER_CONFIG:cordoned.log.dirs=*}
+Dynamic configs for broker 3 are:
+  cordoned.log.dirs= sensitive=false synonyms={DEFAULT_CONFIG:cordoned.log.dirs=}
+Default configs for brokers in the cluster are:
+  cordoned.log.dirs=/d1 sensitive=false synonyms={}
+"""
+
+
+def test_cordoned_log_directories_of_kafka_configs() -> None:
+    """Alone they name no broker's other directories; with the directories it is known whether all are cordoned."""
+    assert cordons(read(CONFIGS)) == {1: Cordon(False, ("/d1", "/d2")), 2: Cordon(True)}
+    listed = ",".join([
+        f'{{"broker":{broker},"logDirs":[{{"logDir":"/d1","partitions":[]}},{{"logDir":"/d2","partitions":[]}}]}}'
+        for broker in (1, 2, 3)
+    ])  # fmt: skip
+    for text in (CONFIGS + f'{{"brokers":[{listed}]}}', f'{{"brokers":[{listed}]}}\n{CONFIGS}'):
+        both = Cordon(True, ("/d1", "/d2"))
+        assert cordons(read(text.replace("\n", "\r\n"))) == {1: both, 2: both}
+        pasted_text = pasted.read(text).log_dirs
+        assert pasted_text is not None
+        assert cordons(read(pasted_text)) == {1: both, 2: both}
+
+
+def test_a_heading_without_a_broker_id() -> None:
+    rejection = rejected(read, "\n" + CONFIGS.replace("broker 2 are", "broker x are"))
+    assert rejection.line == 5
+    assert "a broker id" in rejection.detail
 
 
 def test_the_answers_of_older_tools() -> None:
@@ -186,4 +220,5 @@ def test_any_text_reads_or_is_refused(text: str) -> None:
 @given(st.data())
 def test_any_broken_capture_reads_or_is_refused(data: st.DataObject) -> None:
     reads_or_rejects(read, data.draw(broken(sample(CAPTURE))))
+    reads_or_rejects(read, data.draw(broken(CONFIGS)))
     reads_or_rejects(read, data.draw(broken(_answer('{"partition":"t-1","size":2}'))))
