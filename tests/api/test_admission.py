@@ -52,6 +52,7 @@ def statuses(responses: list[httpx.Response]) -> Counter[int]:
 class TestBurst:
     """Real clients of the real service."""
 
+    @pytest.mark.slow
     def test_200_clients_at_once_get_200_answers(self, client: httpx.Client) -> None:
         """55 froze it once: a thread waited for a connection that waited for a thread."""
         assert statuses(at_once(client.base_url, 200)) == {200: 133, 201: 67}

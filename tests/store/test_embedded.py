@@ -31,6 +31,8 @@ from app.store import accounts, embedded, postmaster, server_programs
 from app.store.embedded import Server, running, url_of_running
 from tests import databases
 
+pytestmark = pytest.mark.slow
+
 REPOSITORY = Path(__file__).parents[2]
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root's Postgres runs as another account than root's")
 
