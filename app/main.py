@@ -33,6 +33,7 @@ from app.api import (
 from app.api.admission import Admission, Capacity
 from app.api.auth import principal
 from app.api.health import Readiness
+from app.api.memory import FreedMemory
 from app.api.middleware import BodyLimit, Interrupted, Overload, RequestLog, SameOrigin, TrustedHost
 from app.api.plan_kinds import PLAN_RESOURCES
 from app.api.preparation import CompilingHeader, Preparation
@@ -114,4 +115,5 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.add_middleware(Interrupted)
     app.add_middleware(CompilingHeader, preparation=preparation)
     app.add_middleware(RequestLog)
+    app.add_middleware(FreedMemory)
     return app

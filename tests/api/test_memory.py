@@ -1,0 +1,37 @@
+"""Freed memory is returned to the system after a request that needed much of it."""
+
+import os
+import sys
+
+import numpy as np
+import psutil
+import pytest
+from anyio import run
+from starlette.types import Message, Receive, Scope, Send
+
+from app.api.memory import FreedMemory
+
+PIECES, PIECE = 100_000, 2_000
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the C library is asked, which glibc understands")
+def test_what_a_large_request_freed_is_returned() -> None:
+    """Blocks that are freed between others that stay are what the C library keeps."""
+    kept: list[bytes] = []
+
+    async def large(_scope: Scope, _receive: Receive, _send: Send) -> None:
+        pieces = [os.urandom(PIECE + number % 64) for number in range(PIECES)]
+        kept.extend(pieces[::1000])
+        assert np.all([len(piece) >= PIECE for piece in pieces])
+
+    async def receive() -> Message:
+        return {"type": "http.request"}
+
+    async def send(_: Message) -> None:
+        return
+
+    process = psutil.Process()
+    app = FreedMemory(large)
+    before = process.memory_info().rss
+    run(app, {"type": "http"}, receive, send)
+    assert process.memory_info().rss - before < PIECES * PIECE / 2
