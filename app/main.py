@@ -3,7 +3,7 @@
 `uvicorn app.main:create_app --factory` serves it; `rackplan serve` does, once it has started what that needs.
 """
 
-# The imports create a million objects that stay: a third of a second of collections would find none to free.
+# The objects that imports create stay: a quarter of a second of collections would find none to free.
 import gc
 
 gc.disable()

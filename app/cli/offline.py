@@ -1,5 +1,10 @@
 """`rackplan plan …`: the plans of the service, from files."""
 
+# As in `app.main`: collections while importing would find nothing to free.
+import gc
+
+gc.disable()
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -22,6 +27,9 @@ from app.services.plans import draft_plan
 from app.services.plans.kinds import to_json
 from app.services.replicas import EXPORTS, ReplicasRequest
 from app.settings import Settings
+
+gc.freeze()
+gc.enable()
 
 
 @dataclass(frozen=True, slots=True)
