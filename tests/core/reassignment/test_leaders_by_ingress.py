@@ -50,6 +50,12 @@ class TestLaws:
 
 
 class TestExamples:
+    def test_a_broker_that_is_not_balanced_could_lead_all(self) -> None:
+        """Broker 0 is no target: the fairest choice leaves it as many as broker 1, which could lead none."""
+        answer = choose_leaders(problem([[1, 0]] * 2, brokers=2, leader=[-1] * 2, untargeted=[0]), KEEP)
+        assert sorted(answer.leaders.tolist()) == [0, 1]
+        assert (answer.largest.value, answer.largest.lower_bound) == (1, 0)
+
     def test_the_heavy_one_stays_and_the_light_ones_go(self) -> None:
         """Broker 0 leads 6, 3 and 3; the best is half of that each, by two changes or by one: the 6."""
         answer = choose_leaders(problem([[0, 1]] * 3, brokers=2, weight=[6, 3, 3]), TIGHT)

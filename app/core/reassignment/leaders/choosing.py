@@ -3,7 +3,7 @@
 By count, the goals are the narrowest band, then the fewest changes, then the fewest leaders on new replicas, each
 reached exactly. A tolerance widens the narrowest band before changes are counted. With `keep` only forced changes are
 made, and the choice is the fairest one: the smallest maximum, then the second largest count, and so on, over all
-brokers. All are flows between brokers (`shares`).
+brokers, also those whose leaders are not balanced. All are flows between brokers (`shares`).
 
 By ingress, minimising the largest load over whole partitions is NP-hard. Two lower bounds are known: the optimum if
 leadership may be split, by the same flow, rounded up; and the load of the heaviest partition on the best of its
@@ -42,7 +42,8 @@ def choose_leaders(problem: LeaderProblem, balance: Balance) -> LeaderChoice:
 
     Hard constraints: it is one of the replicas, on a broker that may lead if there is one. Goals, in lexicographic
     order: the balance; the fewest changes; the fewest leaders on new replicas. All are reached exactly if every
-    partition weighs 1; otherwise the certificates state the gaps.
+    partition weighs 1; otherwise the certificates state the gaps. With `KEEP`, brokers outside the targets share the
+    leaders; by how much the largest target could be below without that, the certificate of the largest states.
 
     The choice is a function of the input; which of several equally good ones it is, is arbitrary.
 
@@ -92,11 +93,12 @@ def by_count(problem: LeaderProblem, balance: Balance) -> LeaderChoice:
     start = _shares(part, costs[rows])
     spread = start.without_costs()
     if balance.tolerance is None:
+        # Other brokers than the targets could lead more, and the largest target less: the bound allows for it.
+        largest_bound = start.without_costs().narrow_high()
         spread.even_out()
         loads = spread.loads()
         start.settle(loads, loads)
         leaders[rows] = start.leaders()
-        largest_bound = int((loads + part.base)[part.target].max(initial=0))
         return _answer(problem, leaders, _BY_COUNT, None, _forced(problem), largest_bound)
     tight = spread.narrow()
     band = balance.widened(tight)
