@@ -92,6 +92,7 @@ class Installation:
             "RACKPLAN_PORT": "0",
             "RACKPLAN_DATA_DIR": str(data),
             "RACKPLAN_DATASET_ROOTS": str(data.parent),
+            "RACKPLAN_MAX_ACTIVE_SWEEPS": "100",
         }
 
     def install(self) -> Iterator[Result]:
