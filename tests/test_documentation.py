@@ -53,7 +53,7 @@ def test_conformance_prints_what_is_shown() -> None:
     cases = sum(
         1 for line in (ROOT / "tests/vectors/admin_utils.jsonl").read_text(encoding="utf-8").splitlines() if line
     )
-    assert f"admin_utils: {cases} cases, 0 mismatches" in text
+    assert f"admin_utils [4.0]: {cases} cases, 0 mismatches" in text
 
 
 @pytest.mark.parametrize("path", PROSE, ids=lambda path: str(path.relative_to(ROOT)))

@@ -2,7 +2,7 @@
 
 from typing import Any, Literal
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from app.api.plan_documents import CertificateDocument, PlanSummary
 from app.api.snapshots import WarningDocument
@@ -157,9 +157,21 @@ class ComparedAssignor(BaseModel):
     error: FailureDocument | None
 
 
+class KafkaReleases(BaseModel):
+    """Releases of Kafka, both included; an end without a patch number is all of its line."""
+
+    from_: str = Field(alias="from", examples=["4.0.1"])
+    to: str = Field(examples=["4.4"])
+
+
 class GroupPlanDocument(PlanSummary):
     """The assignment after the group has rebalanced. `phases[0].assignment` is the assignor's first answer."""
 
+    kafka: KafkaReleases | None = Field(
+        None,
+        description="The releases that assign as the plan states; null if the assignor is none of Kafka's, or the "
+        "requested release was not compared.",
+    )
     assignor: str
     protocol: Literal["eager", "cooperative", "reconciled"]
     assignment: Assigned

@@ -8,6 +8,8 @@ from app.core.groups.lifecycle.events import Event, apply_events
 from app.core.groups.lifecycle.rebalance_trigger import trigger
 from app.core.groups.measures.violations import GroupViolation, violations
 from app.core.groups.model import GroupMetadata
+from app.core.groups.registry import Assignor
+from app.core.kafka_versions import KafkaVersion
 from app.core.model import Placement
 from app.errors import Json
 from app.errors.requests import ConflictingFields, DuplicateMember, DuplicateTopic
@@ -87,6 +89,7 @@ class _GroupPlanner(Planner[GroupRequest, GroupProblem, Prediction]):
             # The optimum is Rackplan's own: no coordinator would assign so.
             "prediction": "pinned" if first.runs_on == "nowhere" else "replay",
             "seed": None,
+            "kafka": _releases(first, source.version),
             "assignor": first.name,
             "protocol": first.protocol.value,
             **_report(source, solution),
@@ -147,12 +150,21 @@ def _violations(prediction: Prediction, source: GroupSource) -> list[GroupViolat
     return [violation for violation in listed if violation.severity == "illegal" or source.load is None]
 
 
+def _releases(assignor: Assignor, version: KafkaVersion) -> dict[str, Json] | None:
+    """The releases that assign as the plan says; None for an assignor of no release, and for a release not compared."""
+    if assignor.replays is None or version not in assignor.replays.holds:
+        return None
+    return {"from": assignor.replays.holds.from_, "to": assignor.replays.holds.to}
+
+
 def _canonical(request: GroupRequest, site: Site) -> dict[str, Json]:
     fields: dict[str, Json] = as_json(request)
     del fields["snapshot_id"], fields["previous_snapshot_id"]
     if not request.member_overrides:
         # The hash of a plan that has none stays as it was before there were overrides.
         del fields["member_overrides"]
+    if request.kafka_version is None:
+        del fields["kafka_version"]
     return {
         **fields,
         "previous_snapshot_content_hash": None if site.previous is None else site.previous.content_hash,
@@ -204,8 +216,10 @@ def _steps(problem: GroupProblem, prediction: Prediction) -> list[Json]:
         detail = f"{prediction.assignor.name} lets members share partitions; events move nothing there"
         raise ConflictingFields(detail, path=("events",))
     source, assignor = problem.source, prediction.assignor
+    # A settled group does not rebalance before the first event: Kafka's sticky assignors would not leave it as it is.
+    rebalanced = () if prediction.rebalance is None else prediction.rebalance.members
     steps = apply_events(
-        prediction.rebalance.members if prediction.rebalance is not None else (),
+        prediction.members if source.is_settled else rebalanced,
         source.metadata,
         problem.events,
         assign=source.assign(assignor),

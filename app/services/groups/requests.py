@@ -122,6 +122,7 @@ class GroupRequest:
     member_overrides : racks and subscriptions of the members of that group.
     leader : the leading member's id; None is the first member.
     previous_snapshot_id : the metadata of the previous assignment; the plan then has whether the leader rebalances.
+    kafka_version : the release whose coordinator and clients assign; None is the default one.
     bytes_per_s, lag : by topic and partition. balance : what the optimum makes even.
     """
 
@@ -138,6 +139,7 @@ class GroupRequest:
     bytes_per_s: Mapping[str, Sequence[int]] | None = None
     lag: Mapping[str, Sequence[int]] | None = None
     balance: Balance = "partitions"
+    kafka_version: str | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
 
 

@@ -19,7 +19,8 @@ from app.core.groups.lifecycle.events import (
 )
 from app.core.groups.model import Assign, GroupMetadata, TopicMetadata
 from app.core.groups.optimum.by_load import LARGEST_SUM
-from app.core.groups.registry import ASSIGNORS, Assignor
+from app.core.groups.registry import ASSIGNORS, DEFAULT_VERSION, Assignor, assignor_for
+from app.core.kafka_versions import KafkaVersion, supported_version
 from app.core.model import Broker, Cluster, Int32s, Topic, padded
 from app.core.recorded import GroupType, RecordedGroup
 from app.errors import FieldPath
@@ -58,6 +59,9 @@ class GroupSource:
     assignors : the requested ones, or else the group's own.
     cautions : what is missing or doubtful about where all this comes from.
     of_unknown_rack : ids of recorded members whose rack is neither recorded nor in the request.
+    version : the release that assigns.
+    is_settled : whether the members are those of a recorded group that was stable under the plan's assignor, so that
+        events start from what they own.
     """
 
     listed: Sequence[ListedMember]
@@ -68,6 +72,8 @@ class GroupSource:
     assignors: Sequence[Assignor] = ()
     cautions: Sequence[Caution] = field(default=())
     of_unknown_rack: frozenset[str] = frozenset()
+    version: KafkaVersion = DEFAULT_VERSION
+    is_settled: bool = False
 
     @property
     def load(self) -> Weights | None:
@@ -107,7 +113,12 @@ def source_of(request: GroupRequest, cluster: Cluster | None) -> GroupSource:
         lag = recorded_lag(recorded, metadata)
     for name, weights in (("lag", lag), ("bytes_per_s", _weights(request.bytes_per_s))):
         _require_countable(name, weights, metadata, len(listed))
-    assignors = [ASSIGNORS[name] for name in request.assignors] or [_own_assignor(recorded)]
+    version = (
+        DEFAULT_VERSION
+        if request.kafka_version is None
+        else supported_version(request.kafka_version, path=("kafka_version",))
+    )
+    assignors = [assignor_for(name, version) for name in request.assignors] or [_own_assignor(recorded, version)]
     source = GroupSource(
         listed,
         metadata,
@@ -117,6 +128,8 @@ def source_of(request: GroupRequest, cluster: Cluster | None) -> GroupSource:
         assignors,
         cautions,
         frozenset(of_unknown_rack),
+        version,
+        recorded is not None and _is_settled(recorded, assignors[0]),
     )
     if request.balance != "partitions" and source.load is None:
         detail = f"the optimum is to balance {request.balance}, which is neither given nor in the snapshot"
@@ -130,16 +143,28 @@ _OWN_ASSIGNORS: Mapping[GroupType, Mapping[str | None, str]] = MappingProxyType(
 """By the type of a group and the name that the coordinator has for its assignor: the name here, if it is another."""
 
 
-def _own_assignor(recorded: RecordedGroup | None) -> Assignor:
-    """The assignor that a recorded group has. An empty group has none, and is taken to start with Kafka's default."""
+def _is_settled(recorded: RecordedGroup, assignor: Assignor) -> bool:
+    """Whether a recorded group was stable, and under the assignor if its own is recorded."""
+    is_own = recorded.assignor is None or _own_name(recorded) == assignor.name
+    is_stable = recorded.state in {None, "Stable"} and all(member.assigned is not None for member in recorded.members)
+    return is_own and is_stable and bool(recorded.members)
+
+
+def _own_name(recorded: RecordedGroup | None) -> str:
+    """The name here of the assignor that a recorded group has, known or not."""
     own = None if recorded is None else recorded.assignor
     if recorded is not None and recorded.type is not None:
-        own = _OWN_ASSIGNORS[recorded.type].get(own, own)
-    name = own or "range"
+        own = _OWN_ASSIGNORS.get(recorded.type, {}).get(own, own)
+    return own or "range"
+
+
+def _own_assignor(recorded: RecordedGroup | None, version: KafkaVersion) -> Assignor:
+    """The assignor that a recorded group has. An empty group has none, and is taken to start with Kafka's default."""
+    name = _own_name(recorded)
     if name not in ASSIGNORS:
         detail = f"the group's assignor is {name}, which is not known; name one of {', '.join(ASSIGNORS)}"
         raise ConflictingFields(detail, path=("assignor",), value=name)
-    return ASSIGNORS[name]
+    return assignor_for(name, version)
 
 
 def metadata_of(cluster: Cluster) -> GroupMetadata:

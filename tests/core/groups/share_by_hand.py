@@ -183,16 +183,16 @@ def _share(  # noqa: C901, PLR0912 — Kafka's steps in one place
     sharing = (len(readers) + len(targets) - 1) // len(targets) if targets else 0
     precise = sharing * len(targets) / len(readers)
     desired = dict.fromkeys(range(len(group.members)), 0)
-    for place, member in enumerate(readers):
-        desired[member] = ceil(precise * (place + 1)) - ceil(precise * place)
+    for place, reader in enumerate(readers):
+        desired[reader] = ceil(precise * (place + 1)) - ceil(precise * place)
     sharers: JavaHashMap[Partition, JavaHashSet[int]] = JavaHashMap(key_type, initial_capacity=sized_for(len(targets)))
     own_of: dict[int, JavaHashSet[Partition]] = {}
     for number, member in enumerate(group.members):
         own_of[number] = JavaHashSet(key_type)
-        for topic, partitions in group.owned[member].items():
-            for partition in partitions if topic in topics else ():
-                sharers.compute_if_absent((topic, partition), lambda: JavaHashSet(INTEGER)).add(number)
-                own_of[number].add((topic, partition))
+        for topic, owned in group.owned[member].items():
+            for partition in [(topic, each) for each in owned if topic in topics]:
+                sharers.compute_if_absent(partition, lambda: JavaHashSet(INTEGER)).add(number)
+                own_of[number].add(partition)
     for number, own in own_of.items():
         for partition in list(own):
             if len(own) <= desired[number]:

@@ -1,7 +1,7 @@
 """The share groups' simple assignor, as Kafka 4.0 has it: every member gets every partition of its topics.
 
 Members of a share group may read one partition together, so that no partition has to be divided; racks and owned
-partitions have no influence. Later releases divide the partitions (KAFKA-18757), which is not reproduced here.
+partitions have no influence. Later releases divide the partitions: `simple_hashed`, `simple_shared`.
 
     M0 and M1 subscribe to T1, of three partitions
 
