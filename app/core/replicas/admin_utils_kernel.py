@@ -90,7 +90,13 @@ def fill_rack_aware(
         far = _int32(shift * n_racks)
         step = 0
         for replica in range(1, factor):
+            rejected = 0
             while True:
+                sum_of_shifts = _int32(far + step)
+                if rejected == n - 1:
+                    # Offsets repeat every n - 1 steps while the sum stays negative, which Kafka waits for: 2³¹ steps.
+                    step += -sum_of_shifts // (n - 1) * (n - 1)
+                    sum_of_shifts, rejected = _int32(far + step), 0
                 offset = _offset(far, step, n)
                 position = _remainder(leader + offset, n)
                 if position < 0:
@@ -105,6 +111,7 @@ def fill_rack_aware(
                     step += ahead if offset + ahead <= n else ahead - 1
                     continue
                 step += 1
+                rejected = rejected + 1 if sum_of_shifts < 0 else 0
                 if (not rack_is_used or racks_used == n_racks) and (not broker_is_used or brokers_used == n):
                     break
             rows[row, replica] = brokers[position]
