@@ -25,7 +25,7 @@ from app.main import create_app as create_service
 from app.services import replicas
 from app.services.limits import Limits
 from app.services.plans import Plan, draft_plan
-from app.store.plans import NewPlan
+from app.store.records import NewPlan
 
 PATH = "/baseline/plans/replicas"
 

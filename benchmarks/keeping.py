@@ -18,7 +18,7 @@ from app.services.plans import draft_plan
 from app.services.replicas import ReplicasRequest
 from app.store.database import Database
 from app.store.ids import uuid7
-from app.store.plans import NewPlan, PlanHead
+from app.store.records import NewPlan, PlanHead
 from benchmarks import service
 from benchmarks.clusters import brokers
 from benchmarks.measure import Floor, Result, interleaved

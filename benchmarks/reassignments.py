@@ -19,7 +19,7 @@ from app.errors import Json
 from app.services.limits import Limits
 from app.services.plans import draft_plan
 from app.services.reassignment import PLANNER, BalanceRequest, ReassignmentRequest
-from app.store.plans import NewPlan
+from app.store.records import NewPlan
 from benchmarks.clusters import FIRST_ID, brokers
 from benchmarks.measure import Floor, Result, interleaved
 

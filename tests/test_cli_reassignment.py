@@ -12,8 +12,8 @@ import pytest
 from app.cli import main
 from app.core.model import Cluster
 from app.services.limits import Limits
-from app.services.plans import draft_plan, kinds
-from app.services.reassignment import EXPORTS, PLANNER, BatchesRequest, ReassignmentRequest, one_batch
+from app.services.plans import draft_plan
+from app.services.reassignment import EXPORTS, PLAN_KIND, PLANNER, BatchesRequest, ReassignmentRequest, one_batch
 from tests.conftest import SAMPLES
 from tests.services.reassignments import captured
 
@@ -87,7 +87,7 @@ class TestPlan:
     def test_removing_105_is_what_the_service_answers_and_the_least(self, run: Run) -> None:
         plan = run("--remove-broker", "105").plan
         request = ReassignmentRequest(remove_brokers=[105])
-        service = json.loads(kinds.to_json(draft_plan(PLANNER, request, cluster(), Limits())))
+        service = json.loads(PLAN_KIND.to_json(draft_plan(PLANNER, request, cluster(), Limits())))
         assert untimed(plan) == untimed(service)
         # What 105 holds has to go, whoever plans: no plan moves less than that.
         held = [(topic.replicas == 105).any(axis=1) for topic in cluster().topics]
@@ -297,10 +297,10 @@ class TestRefusals:
             (("--balance", "loud"), "/balance/replicas: Input should be 'tight' or 'keep'; 'loud' given"),
             (("--balance", "-0.1"), "/balance/replicas/tolerance: Input should be greater than or equal to 0"),
             (("--balance", "nan"), "/balance/replicas/tolerance: Input should be a finite number"),
-            (("--balance-by", "throughput"), "there is no ingress_bytes_per_s"),
+            (("--balance-by", "throughput"), "ingress_bytes_per_s is missing"),
             (("--leaders", "preferred", "--rack-mode", "strict"), "/rack_mode: Input should be 'enforced'"),
             (("--remove-broker", "105", "--max-moved-bytes", "1"), "1 may be moved"),
-            (("--leaders-only", "--remove-broker", "105"), "leaders_only moves no replica, and remove_brokers asks"),
+            (("--leaders-only", "--remove-broker", "105"), "leaders_only moves no replica, which remove_brokers requires"),
         ],
     )
     def test_a_refusal_is_one_line(self, run: Run, arguments: Sequence[str], reason: str) -> None:

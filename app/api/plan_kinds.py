@@ -7,7 +7,9 @@ from types import MappingProxyType
 from fastapi import APIRouter
 from pydantic import BaseModel
 
-from app.api import groups, reassignment, replicas, streams
+from app.api import replicas
+from app.api.groups import operation as groups
+from app.api.groups.documents import GroupPlanDocument
 from app.api.plan_documents import (
     DiffDocument,
     GroupDiffDocument,
@@ -15,6 +17,10 @@ from app.api.plan_documents import (
     ReassignmentDiffDocument,
     StreamsDiffDocument,
 )
+from app.api.reassignment import operation as reassignment
+from app.api.reassignment.documents import ReassignmentPlanDocument
+from app.api.streams import operation as streams
+from app.api.streams.documents import StreamsPlanDocument
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +35,9 @@ class PlanResource:
 PLAN_RESOURCES: Mapping[str, PlanResource] = MappingProxyType(
     {
         "replicas": PlanResource(replicas.router, PlanDocument, DiffDocument),
-        "reassignment": PlanResource(
-            reassignment.router, reassignment.ReassignmentPlanDocument, ReassignmentDiffDocument
-        ),
-        "group": PlanResource(groups.router, groups.GroupPlanDocument, GroupDiffDocument),
-        "streams": PlanResource(streams.router, streams.StreamsPlanDocument, StreamsDiffDocument),
+        "reassignment": PlanResource(reassignment.router, ReassignmentPlanDocument, ReassignmentDiffDocument),
+        "group": PlanResource(groups.router, GroupPlanDocument, GroupDiffDocument),
+        "streams": PlanResource(streams.router, StreamsPlanDocument, StreamsDiffDocument),
     }
 )
 """Every kind of `KINDS`, in its order; the application's routes and the documents of `/v1/plans` are made of it."""

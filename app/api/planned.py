@@ -15,7 +15,7 @@ from app.errors.access import IdempotencyKeyInFlight, UnsupportedMediaType
 from app.errors.lookups import SnapshotNotFound
 from app.errors.requests import LimitExceeded, SnapshotChanged
 from app.services.plans import Plan, Planner, PlanRequest, check_job, make_plan
-from app.services.plans.kinds import to_json
+from app.services.plans.kinds import kind_of
 
 Prefer = Annotated[str | None, Header(description="`respond-async`: answer 202 with a job.", max_length=200)]
 IfMatch = Annotated[
@@ -80,4 +80,4 @@ def plan_operation(
 def created(plan: Plan) -> Response:
     """201: the plan, and where it is."""
     headers = {"Location": f"/v1/plans/{plan.head.id}"}
-    return Response(to_json(plan), 201, headers=headers, media_type="application/json")
+    return Response(kind_of(plan).to_json(plan), 201, headers=headers, media_type="application/json")

@@ -27,10 +27,10 @@ from app.errors.lookups import PlanNotFound, SnapshotNotFound
 from app.errors.requests import ConflictingFields, NotExportable, SnapshotChanged
 from app.services import plans, snapshots
 from app.services.plans import FORMATS, Plan
-from app.services.plans.kinds import KINDS, to_json
+from app.services.plans.kinds import KINDS, kind_of
 from app.services.plans.kinds import export as export_of
 from app.store.database import UnitOfWork
-from app.store.plans import PlanFilter
+from app.store.records import PlanFilter
 
 router = APIRouter(prefix="/v1/plans", tags=["plans"])
 
@@ -110,7 +110,7 @@ def get(request: Request, uow: Uow, plan_id: PlanId) -> Response:
     }
     media_type = chosen(request, [JSON, *by_media_type, SVG])
     if media_type == JSON:
-        response = Response(to_json(plan), media_type=JSON)
+        response = Response(kind_of(plan).to_json(plan), media_type=JSON)
     elif media_type == SVG:
         response = _drawn(request, uow, plan)
     else:

@@ -28,7 +28,7 @@ from app.formats import assembly, pasted
 from app.formats.lines import decode
 from app.services import snapshots
 from app.services.cautions import Caution
-from app.store.snapshots import Snapshot
+from app.store.records import Snapshot
 
 router = APIRouter(prefix="/v1/snapshots", tags=["snapshots"])
 

@@ -2,7 +2,8 @@
 
 Each command imports its dependencies when it runs, so that `rackplan --help` is fast.
 
-    plan_commands.py  the options of `rackplan plan …`; offline.py and reassigning.py: the implementation
+    plan_commands.py  the options of `rackplan plan …`
+    plan_replicas.py  plan_reassignment.py  plan_group.py  plan_keys.py: the plans; offline.py: what these share
     compiling.py      `rackplan compile`
     serving.py        `rackplan serve`, and the database of the commands that need one
     worker_process.py  the worker's account, and its restarts for as long as the service runs

@@ -39,13 +39,14 @@ def plan_replicas(
     export: Annotated[str | None, typer.Option(help="Print this format instead of the plan's JSON.")] = None,
 ) -> None:
     """Place new topics; the JSON is that of POST /v1/plans/replicas."""
-    from app.cli import offline  # noqa: PLC0415 — see the module's docstring
+    from app.cli.offline import Texts  # noqa: PLC0415 — see the module's docstring
+    from app.cli.plan_replicas import Choices, place  # noqa: PLC0415 — see the module's docstring
 
-    written = offline.place(
+    written = place(
         topic,
-        texts=offline.Texts(brokers=brokers, topics=topics, log_dirs=log_dirs),
+        texts=Texts(brokers=brokers, topics=topics, log_dirs=log_dirs),
         cluster=cluster,
-        choices=offline.Choices(algorithm, rack_mode, fixed_start_index, seed, policy, forced or ()),
+        choices=Choices(algorithm, rack_mode, fixed_start_index, seed, policy, forced or ()),
         export=export,
     )
     hand_over(written, None)
@@ -112,7 +113,8 @@ def plan_reassignment(
     output: Annotated[Path | None, typer.Option(help="Write to this file.", dir_okay=False)] = None,
 ) -> None:
     """Change a cluster with the least movement; the JSON is that of POST /v1/plans/reassignment."""
-    from app.cli import offline, reassigning  # noqa: PLC0415 — see the module's docstring
+    from app.cli import plan_reassignment as reassigning  # noqa: PLC0415 — see the module's docstring
+    from app.cli.offline import Texts  # noqa: PLC0415 — see the module's docstring
 
     changes = reassigning.Changes(
         add_broker=add_broker or (),
@@ -138,7 +140,7 @@ def plan_reassignment(
     )
     written = reassigning.reassign(
         reassigning.request_of(changes, request),
-        texts=offline.Texts(brokers=brokers, topics=topics, log_dirs=log_dirs),
+        texts=Texts(brokers=brokers, topics=topics, log_dirs=log_dirs),
         cluster=cluster,
         output=reassigning.Output(export, batch, inverse),
     )
@@ -167,10 +169,11 @@ def plan_group(
     ] = None,
 ) -> None:
     """Predict the assignment of a group; the JSON is that of POST /v1/plans/group."""
-    from app.cli import offline  # noqa: PLC0415 — see the module's docstring
+    from app.cli.offline import Texts  # noqa: PLC0415 — see the module's docstring
+    from app.cli.plan_group import predict_group  # noqa: PLC0415 — see the module's docstring
 
-    texts = offline.Texts(brokers=brokers, topics=topics, groups=groups)
-    written = offline.predict_group(group, texts=texts, cluster=cluster, assignors=assignor or [], events=event or [])
+    texts = Texts(brokers=brokers, topics=topics, groups=groups)
+    written = predict_group(group, texts=texts, cluster=cluster, assignors=assignor or [], events=event or [])
     hand_over(written, None)
 
 
@@ -206,7 +209,7 @@ def plan_keys(
 
     Each option for records without key implies --null-keys.
     """
-    from app.cli import offline  # noqa: PLC0415 — see the module's docstring
+    from app.cli.plan_keys import place_keys  # noqa: PLC0415 — see the module's docstring
 
     about_null_keys = {
         "seed": seed,
@@ -216,7 +219,7 @@ def plan_keys(
         "record_bytes": record_bytes,
     }
     stated = {name: value for name, value in about_null_keys.items() if value is not None}
-    written = offline.place_keys(
+    written = place_keys(
         file,
         partitions=partitions,
         partitioners=partitioner or ["murmur2"],

@@ -1,5 +1,6 @@
 """Requests that a worker answers later, as stored jobs."""
 
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from app.errors import Failure
@@ -7,10 +8,12 @@ from app.errors.quotation import document_of
 from app.services.limits import Limits
 from app.services.plans import run_job
 from app.services.plans.kinds import KINDS
-from app.store.database import Database
+
+if TYPE_CHECKING:
+    from app.store.database import Database
 
 
-def run(database: Database, job_id: UUID, limits: Limits) -> None:
+def run(database: "Database", job_id: UUID, limits: Limits) -> None:
     """Run one job to its end and store the result.
 
     The plan and the job's end are one transaction: a worker that dies in between leaves a job that another runs again,
@@ -30,7 +33,7 @@ def run(database: Database, job_id: UUID, limits: Limits) -> None:
             uow.jobs.fail(job_id, document_of(failure))
 
 
-def give_up(database: Database, job_id: UUID, detail: str) -> None:
+def give_up(database: "Database", job_id: UUID, detail: str) -> None:
     """End a job that could not be run, for an internal reason."""
     with database.begin() as uow:
         uow.jobs.fail(job_id, {"code": "internal_error", "detail": detail})

@@ -5,6 +5,7 @@ Rows never leave this package: its methods take and return frozen records. Only 
     database.py     the engine and the unit of work: one transaction, committed at the edge
     transaction.py  takes a connection with its first statement; the base class of the stores
     tables.py       every table
+    records.py      records of snapshots and plans, without the database driver
     snapshots.py    states of clusters
     plans.py        immutable answers, their assignments as one flat int32 array a topic
     jobs.py         requests with `Prefer: respond-async`

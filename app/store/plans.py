@@ -1,8 +1,6 @@
 """Plans: immutable answers, each stored once by the hash of its request."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime
+from collections.abc import Iterable, Sequence
 from uuid import UUID
 
 import numpy as np
@@ -10,76 +8,17 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
 from app.core.model import Int32s, Placement
-from app.errors import Json
 from app.errors.lookups import PlanNotFound
 from app.store.ids import uuid7
 from app.store.pages import Page, equal, newest_first
+from app.store.records import NewPlan, PlanFilter, PlanHead, PlanTopic
 from app.store.tables import plan_topics, plans
 from app.store.transaction import Store, columns_of
 
 INT32_BYTES = 4
 
 
-@dataclass(frozen=True, slots=True)
-class PlanHead:
-    """A plan without its assignments."""
-
-    id: UUID
-    kind: str
-    hash: str
-    cluster: str | None
-    snapshot_id: UUID | None
-    labels: Mapping[str, str]
-    request: Mapping[str, Json]
-    answer: Mapping[str, Json]
-    """Everything but the assignments: prediction, seed, measures, violations, warnings."""
-    created_at: datetime
-
-
 _HEAD = columns_of(plans, PlanHead)
-
-
-@dataclass(frozen=True, slots=True)
-class PlanTopic:
-    """The shape of one topic of a plan."""
-
-    ordinal: int
-    name: str
-    first_partition_id: int
-    partitions: int
-    replication_factor: int
-
-
-@dataclass(frozen=True, slots=True)
-class NewPlan:
-    """A plan that is ready to be stored.
-
-    Parameters
-    ----------
-    solver_seconds : what solving took; not stored, because the same plan is the same bytes.
-    """
-
-    kind: str
-    hash: str
-    cluster: str | None
-    snapshot_id: UUID | None
-    labels: Mapping[str, str]
-    request: Mapping[str, Json]
-    answer: Mapping[str, Json]
-    placements: Sequence[Placement] = field(repr=False)
-    solver_seconds: float = field(default=0.0, compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class PlanFilter:
-    """Selects the plans of a list; a field that is None or empty does not restrict it."""
-
-    kind: str | None = None
-    cluster: str | None = None
-    topic: str | None = None
-    labels: Mapping[str, str] = field(default_factory=dict)
-    created_after: datetime | None = None
-    created_before: datetime | None = None
 
 
 class Plans(Store):

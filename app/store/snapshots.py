@@ -1,8 +1,6 @@
 """Snapshots of clusters, each stored once by its content."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import datetime
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -12,20 +10,9 @@ from app.errors import Json
 from app.errors.lookups import SnapshotNotFound
 from app.store.ids import uuid7
 from app.store.pages import Page, equal, newest_first
+from app.store.records import Snapshot
 from app.store.tables import snapshots
 from app.store.transaction import Store, columns_of
-
-
-@dataclass(frozen=True, slots=True)
-class Snapshot:
-    """A snapshot without its document. `summary` has what a list shows: counts and warnings."""
-
-    id: UUID
-    cluster: str
-    content_hash: str
-    summary: Mapping[str, Json]
-    created_at: datetime
-
 
 _HEAD = columns_of(snapshots, Snapshot)
 

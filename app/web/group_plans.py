@@ -6,7 +6,7 @@ from typing import Any
 from app.core.groups.registry import ASSIGNORS
 from app.core.model import Cluster
 from app.services.plans import Plan
-from app.store.plans import PlanHead
+from app.store.records import PlanHead
 from app.web import group_words, reading_picture
 from app.web.reading_picture import ReadingMember, ReadingPicture
 from app.web.views import View, Worth, topic_names

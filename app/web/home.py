@@ -13,7 +13,7 @@ from app.core.replicas.rack_modes import RackMode
 from app.core.replicas.registry import PLACEMENTS
 from app.services.limits import Limits
 from app.store.database import Database, UnitOfWork
-from app.store.plans import PlanFilter, PlanHead, PlanTopic
+from app.store.records import PlanFilter, PlanHead, PlanTopic
 from app.web import first_plan
 from app.web.first_plan import Unusable
 from app.web.pages import page

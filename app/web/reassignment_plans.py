@@ -8,7 +8,7 @@ from app.core.model import Cluster
 from app.formats.reassignment_diffs import sentences
 from app.services.plans import Plan
 from app.services.reassignment import BrokerTransfer, broker_transfers, compared
-from app.store.plans import PlanHead
+from app.store.records import PlanHead
 from app.web import moves_picture
 from app.web.moves_picture import MovesPicture
 from app.web.views import View, Worth

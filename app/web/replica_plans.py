@@ -10,7 +10,7 @@ from app.core.model import Broker, Cluster, unpadded
 from app.errors import Json
 from app.formats import replica_assignment
 from app.services.plans import Plan, PlannedPartition
-from app.store.plans import PlanHead
+from app.store.records import PlanHead
 from app.web import placement_picture
 from app.web.placement_picture import PlacementPicture
 from app.web.views import View, Worth, topic_names

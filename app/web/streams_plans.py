@@ -5,7 +5,7 @@ from typing import Any
 
 from app.core.model import Cluster
 from app.services.plans import Plan
-from app.store.plans import PlanHead
+from app.store.records import PlanHead
 from app.web import tasks_picture
 from app.web.tasks_picture import TaskClient, TasksPicture
 from app.web.views import View, Worth

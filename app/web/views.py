@@ -6,7 +6,7 @@ from typing import Any
 
 from app.core.model import Cluster
 from app.services.plans import Plan
-from app.store.plans import PlanHead
+from app.store.records import PlanHead
 
 
 @dataclass(frozen=True, slots=True)

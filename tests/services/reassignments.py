@@ -13,7 +13,7 @@ from app.errors import Json
 from app.formats import reassignment
 from app.formats.assembly import assemble
 from app.services.plans import Plan
-from app.store.plans import NewPlan, PlanHead
+from app.store.records import NewPlan, PlanHead
 from tests.formats.strategies import sample
 
 MIB = 1 << 20

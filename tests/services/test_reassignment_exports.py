@@ -15,7 +15,7 @@ from app.errors.requests import NotExportable
 from app.formats import leader_election, reassignment, replica_assignment
 from app.services.reassignment import EXPORTS, one_batch
 from app.services.reassignment.exports import StoredSteps
-from app.store.plans import NewPlan
+from app.store.records import NewPlan
 from tests.services.reassignments import BATCHES, CLUSTER, PLACEMENTS, captured, kafkas_own, plan
 
 Lists = Mapping[tuple[str, int], tuple[int, ...]]

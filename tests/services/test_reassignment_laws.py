@@ -27,7 +27,7 @@ from app.services.reassignment import (
     Tolerance,
     batches_of,
 )
-from app.store.plans import NewPlan
+from app.store.records import NewPlan
 from tests.premises import reaches
 from tests.profiles import examples
 

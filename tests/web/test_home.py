@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from app.services.limits import Limits
 from app.store.database import Database
-from app.store.plans import PlanFilter
+from app.store.records import PlanFilter
 from app.web import home
 from app.web.first_plan import EMPTY, EXAMPLE, LABELS
 from tests.web.browser import CONTROLS, Browser, Page

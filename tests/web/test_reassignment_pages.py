@@ -7,7 +7,7 @@ import pytest
 
 from app.core.model import Cluster, Placement
 from app.services.plans import FORMATS
-from app.store.plans import NewPlan
+from app.store.records import NewPlan
 from app.web import plans
 from app.web.reassignment_plans import VIEW, certificate_words
 from tests.services.reassignments import CERTIFICATE, CLUSTER, as_kept, captured, kafkas_own, plan

@@ -1,5 +1,6 @@
-"""`/v1/plans/group`: operation.py, its requests.py and documents.py."""
+"""`/v1/plans/group`: operation.py, its requests.py and documents.py.
 
-from app.api.groups.documents import GroupPlanDocument
-from app.api.groups.operation import router
+Requests are imported from here: they need no web framework, as the other two do.
+"""
+
 from app.api.groups.requests import AssignorName, GroupTopicRequest, PlanGroupRequest

@@ -1,5 +1,6 @@
-"""`/v1/plans/reassignment`: operation.py, its requests.py and documents.py."""
+"""`/v1/plans/reassignment`: operation.py, its requests.py and documents.py.
 
-from app.api.reassignment.documents import ReassignmentPlanDocument
-from app.api.reassignment.operation import router
+Requests are imported from here: they need no web framework, as the other two do.
+"""
+
 from app.api.reassignment.requests import BatchFields, EvenReplicas, PlanReassignmentRequest

@@ -1,5 +1,6 @@
-"""`/v1/plans/streams`: operation.py, its requests.py, with events.py, and documents.py."""
+"""`/v1/plans/streams`: operation.py, its requests.py, with events.py, and documents.py.
 
-from app.api.streams.documents import StreamsPlanDocument
-from app.api.streams.operation import router
+Requests are imported from here: they need no web framework, as the other two do.
+"""
+
 from app.api.streams.requests import PlanStreamsRequest

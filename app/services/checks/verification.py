@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 from uuid import UUID
 
 import numpy as np
@@ -25,8 +25,10 @@ from app.services.checks.minimum import Minimum, minimum_for
 from app.services.limits import Limits
 from app.services.plans import as_json
 from app.services.replicas import movement_summary
-from app.store.database import UnitOfWork
-from app.store.snapshots import Snapshot
+from app.store.records import Snapshot
+
+if TYPE_CHECKING:
+    from app.store.database import UnitOfWork
 
 NAMED_FAULTS = 100
 """The most faults of a rejected reassignment that are named; all are counted."""
@@ -75,7 +77,7 @@ class Check:
 
 
 def check(
-    uow: UnitOfWork,
+    uow: "UnitOfWork",
     snapshot_id: UUID,
     reassignment: Reassignment,
     limits: Limits,
@@ -124,7 +126,7 @@ def _where(cluster: Cluster, assignments: Mapping[str, Assignment]) -> dict[str,
     }
 
 
-def _changed(uow: UnitOfWork, snapshot: Snapshot, before: Mapping[str, Assignment]) -> Changed | None:
+def _changed(uow: "UnitOfWork", snapshot: Snapshot, before: Mapping[str, Assignment]) -> Changed | None:
     newest = uow.snapshots.newest(snapshot.cluster)
     if newest is None or newest.id == snapshot.id:
         return None

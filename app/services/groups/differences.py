@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 import numpy as np
@@ -17,7 +18,9 @@ from app.errors.requests import ConflictingFields
 from app.services import snapshots
 from app.services.groups.stored import StoredGroup, member_ids, readers_of_all, stored_group
 from app.services.plans import Difference, Plan, named_plan
-from app.store.database import UnitOfWork
+
+if TYPE_CHECKING:
+    from app.store.database import UnitOfWork
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +46,7 @@ class Reading:
     topics: Mapping[str, Int32s] = field(repr=False)
 
 
-def difference(uow: UnitOfWork, plan: Plan, against: UUID | None) -> Difference:
+def difference(uow: "UnitOfWork", plan: Plan, against: UUID | None) -> Difference:
     """What the plan changes against another group plan, or against what its own members owned.
 
     Raises `ConflictingFields` if `against` is a plan of another kind or a snapshot, which has no assignment, and
@@ -138,7 +141,7 @@ def _planned(plan: Plan) -> Reading:
     return Reading(member_ids(plan.head), {placement.topic: placement.replicas for placement in plan.placements})
 
 
-def _owned(uow: UnitOfWork, plan: Plan) -> Reading:
+def _owned(uow: "UnitOfWork", plan: Plan) -> Reading:
     """What the members of the plan's request, or of the group that it names, say that they own."""
     snapshot_id = plan.head.snapshot_id
     group = stored_group(plan.head, None if snapshot_id is None else snapshots.load(uow, snapshot_id)[1])
@@ -156,7 +159,7 @@ def _owned_by(group: StoredGroup) -> GroupAssignment:
     return owned.pairs.assignment([member.id for member in group.members], table.topics)
 
 
-def _other(uow: UnitOfWork, plan: Plan, against: UUID) -> Plan:
+def _other(uow: "UnitOfWork", plan: Plan, against: UUID) -> Plan:
     other = named_plan(uow, plan, against)
     if other is not None:
         return other

@@ -12,7 +12,7 @@ from app.formats import reader_tables
 from app.formats.reader_tables import NO_READER, Reader, TopicReaders
 from app.services.groups.stored import stored_group
 from app.services.plans import MARKDOWN_ROWS, ClusterOf, Plan, Write
-from app.store.plans import NewPlan
+from app.store.records import NewPlan
 
 _IN_RACK, _CROSS_RACK, _UNKNOWN = range(len(reader_tables.LOCALITIES))
 

@@ -18,7 +18,7 @@ from app.errors import Json
 from app.services.groups.requests import READER
 from app.services.groups.sources import source_of
 from app.services.plans import PlannedPartition
-from app.store.plans import NewPlan, PlanHead
+from app.store.records import NewPlan, PlanHead
 
 
 @dataclass(frozen=True, slots=True, eq=False)

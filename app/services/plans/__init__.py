@@ -4,10 +4,12 @@ pipeline.py      the one way from a request to a plan, and the protocol of a kin
 record.py        a stored plan, a page of its partitions, its difference from another plan
 outcomes.py      the outcome of each attempt to make a plan, for logs and metrics
 exports.py       the file formats of plans
+kind.py          what defines a kind of plan, and a plan as JSON and as files
 kinds.py         the registry of plan kinds; import it by its own name, since the kinds import this package
 """
 
 from app.services.plans.exports import BATCH, FORMATS, MARKDOWN_ROWS, ClusterOf, Format, Write
+from app.services.plans.kind import STEPS, Kind, no_rows, replica_lists
 from app.services.plans.pipeline import Allowance, Planner, PlanRequest, Site, check_job, draft_plan, make_plan, run_job
 from app.services.plans.record import (
     JSON_OPTIONS,

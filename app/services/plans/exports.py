@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from app.core.model import Cluster
 from app.services.plans.record import Plan
-from app.store.plans import NewPlan
+from app.store.records import NewPlan
 
 MARKDOWN_ROWS = 1_000
 """The most rows that a Markdown file shows; it counts those that it leaves out."""

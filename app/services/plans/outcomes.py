@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.errors import Failure
-from app.store.plans import NewPlan
+from app.store.records import NewPlan
 
 SUCCEEDED = "ok"
 UNEXPECTED = "internal_error"

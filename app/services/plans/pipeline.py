@@ -9,7 +9,7 @@ answer. Below `resolve` nothing reads the request.
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from uuid import UUID
 
 from pydantic import TypeAdapter
@@ -22,8 +22,10 @@ from app.services.limits import Limits
 from app.services.plans import outcomes
 from app.services.plans.record import Plan, as_json
 from app.services.seeds import digest, seed_of
-from app.store.database import UnitOfWork
-from app.store.plans import NewPlan
+from app.store.records import NewPlan
+
+if TYPE_CHECKING:
+    from app.store.database import UnitOfWork
 
 _AS_A_JOB = "; send the same request with the header `Prefer: respond-async` and it becomes a job"
 SHOWN_VIOLATIONS = 5
@@ -156,7 +158,7 @@ class Planner(Protocol[RequestT, ProblemT, SolutionT]):
 
 
 def make_plan(
-    uow: UnitOfWork,
+    uow: "UnitOfWork",
     planner: Planner[RequestT, ProblemT, SolutionT],
     request: RequestT,
     limits: Limits,
@@ -193,7 +195,7 @@ def make_plan(
 
 
 def run_job(
-    uow: UnitOfWork, planner: Planner[Any, Any, Any], stored_request: Mapping[str, Any], limits: Limits
+    uow: "UnitOfWork", planner: Planner[Any, Any, Any], stored_request: Mapping[str, Any], limits: Limits
 ) -> Plan:
     """Answer a request as a job stored it. Raises as `make_plan` does."""
     return make_plan(uow, planner, planner.restored(stored_request), limits, is_job=True)
@@ -215,7 +217,7 @@ def draft_plan(
 
 
 def check_job(
-    uow: UnitOfWork,
+    uow: "UnitOfWork",
     planner: Planner[RequestT, Any, Any],
     request: RequestT,
     limits: Limits,
@@ -232,7 +234,7 @@ def check_job(
         snapshots.require_unchanged(uow, uow.snapshots.get(request.snapshot_id).cluster, if_match)
 
 
-def _site(uow: UnitOfWork, snapshot_id: UUID | None, if_match: Sequence[str]) -> Site:
+def _site(uow: "UnitOfWork", snapshot_id: UUID | None, if_match: Sequence[str]) -> Site:
     if snapshot_id is None:
         return Site()
     snapshot, cluster = snapshots.load(uow, snapshot_id)

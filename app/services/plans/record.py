@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 import orjson
@@ -13,8 +13,10 @@ from app.errors import Json
 from app.errors.lookups import PlanNotFound
 from app.errors.requests import ConflictingFields
 from app.services import snapshots
-from app.store.database import UnitOfWork
-from app.store.plans import NewPlan, PlanHead
+from app.store.records import NewPlan, PlanHead
+
+if TYPE_CHECKING:
+    from app.store.database import UnitOfWork
 
 JSON_OPTIONS = orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_UTC_Z
 
@@ -27,7 +29,7 @@ class Plan:
     placements: tuple[Placement, ...] = field(repr=False)
 
 
-def load(uow: UnitOfWork, plan_id: UUID) -> Plan:
+def load(uow: "UnitOfWork", plan_id: UUID) -> Plan:
     """The plan with its assignments, or `PlanNotFound`."""
     return Plan(uow.plans.get(plan_id), uow.plans.placements(plan_id))
 
@@ -53,7 +55,7 @@ def summary(head: PlanHead | NewPlan) -> dict[str, object]:
     }
 
 
-def made_on(uow: UnitOfWork, head: PlanHead) -> Cluster:
+def made_on(uow: "UnitOfWork", head: PlanHead) -> Cluster:
     """The cluster that the plan was made on: its snapshot's, or the brokers of its request, if it has any."""
     if head.snapshot_id is not None:
         return snapshots.load(uow, head.snapshot_id)[1]
@@ -83,7 +85,7 @@ class PartitionsPage:
     next_offset: int | None
 
 
-def partitions(uow: UnitOfWork, plan_id: UUID, *, topic: str | None, offset: int, size: int) -> PartitionsPage:
+def partitions(uow: "UnitOfWork", plan_id: UUID, *, topic: str | None, offset: int, size: int) -> PartitionsPage:
     """A page of a plan's partitions, by topic in the plan's order and partition id; only the page's rows are read."""
     topics = [shape for shape in uow.plans.topics(plan_id) if topic is None or shape.name == topic]
     items: list[PlannedPartition] = []
@@ -114,7 +116,7 @@ class Difference:
     items: Callable[[int, int], Sequence[object]]
 
 
-def named_plan(uow: UnitOfWork, plan: Plan, against: UUID) -> Plan | None:
+def named_plan(uow: "UnitOfWork", plan: Plan, against: UUID) -> Plan | None:
     """The plan of the id `against`; None if there is none.
 
     Raises `ConflictingFields` where it is of another kind: the two have nothing in common.

@@ -13,6 +13,7 @@ differences.py   a stored plan's rows and what it changes
 exports.py       the plan as files
 """
 
+from app.services.plans import Kind, replica_lists
 from app.services.reassignment.brokers import BrokerTable, brokers_of
 from app.services.reassignment.differences import (
     SHOWN_FLOWS,
@@ -24,7 +25,7 @@ from app.services.reassignment.differences import (
     partition_json,
     summed,
 )
-from app.services.reassignment.exports import EXPORTS, STEPS, StoredSteps, batches_of, one_batch
+from app.services.reassignment.exports import EXPORTS, StoredSteps, batches_of, one_batch
 from app.services.reassignment.loads import PartitionSizes, replicas_of_others, sizes_of
 from app.services.reassignment.planning import PLANNER
 from app.services.reassignment.requests import (
@@ -42,3 +43,13 @@ from app.services.reassignment.requests import (
     check,
 )
 from app.services.reassignment.scope import PartitionScope, scope_of
+
+PLAN_KIND = Kind(
+    planner=PLANNER,
+    rows=replica_lists,
+    partition=partition_json,
+    difference=difference,
+    exports=EXPORTS,
+    content="the replicas that move",
+    batch=one_batch,
+)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 import numpy as np
@@ -15,8 +15,10 @@ from app.errors.lookups import SnapshotNotFound
 from app.services import snapshots
 from app.services.plans import Difference, Plan, PlannedPartition, as_json, named_plan
 from app.services.replicas import movement_summary
-from app.store.database import UnitOfWork
-from app.store.plans import NewPlan, PlanHead
+from app.store.records import NewPlan, PlanHead
+
+if TYPE_CHECKING:
+    from app.store.database import UnitOfWork
 
 SHOWN_FLOWS = 1_000
 """How many flows a summary lists, the largest first; it counts them all."""
@@ -60,7 +62,7 @@ class BrokerFlow:
     unknown_size_replicas: int
 
 
-def difference(uow: UnitOfWork, plan: Plan, against: UUID | None) -> Difference:
+def difference(uow: "UnitOfWork", plan: Plan, against: UUID | None) -> Difference:
     """What the plan changes against another reassignment, a snapshot, or the snapshot that it was made from.
 
     Raises `ConflictingFields`, and `SnapshotNotFound` where `against` is neither a plan nor a snapshot.
@@ -121,7 +123,7 @@ def _end(broker: int) -> int | None:
     return None if broker == NOWHERE else broker
 
 
-def _snapshot(uow: UnitOfWork, snapshot_id: UUID | None) -> Cluster:
+def _snapshot(uow: "UnitOfWork", snapshot_id: UUID | None) -> Cluster:
     if snapshot_id is None:
         raise SnapshotNotFound("the plan was made from no snapshot; name one, or another plan", path=("against",))
     return snapshots.load(uow, snapshot_id)[1]

@@ -36,12 +36,10 @@ from app.formats import leader_election, reassignment, reassignment_diffs, reass
 from app.formats.quantities import byte_size, counted, known_size
 from app.formats.reassignment import PartitionReassignment, Reassignment
 from app.formats.reassignment_diffs import sentences
-from app.services.plans import MARKDOWN_ROWS, ClusterOf, Plan, Write
+from app.services.plans import MARKDOWN_ROWS, STEPS, ClusterOf, Plan, Write
 from app.services.reassignment.differences import compared
-from app.store.plans import NewPlan, PlanHead
+from app.store.records import NewPlan, PlanHead
 
-STEPS = "kept_steps"
-"""The field of the answer that stores them. Its JSON leaves it out, since the exported files have the same."""
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 """The first moment that a zip archive can name."""
 _BOOTSTRAP = "--bootstrap-server localhost:9092"

@@ -13,9 +13,8 @@ from app.core.model import NO_LEADER, NO_REPLICA, Int32s, Int64s
 from app.core.reassignment import Band, Batches, ReplicaPlacement
 from app.errors import Json
 from app.services.cautions import Caution
-from app.services.plans import as_json
+from app.services.plans import STEPS, as_json
 from app.services.reassignment.brokers import Bools
-from app.services.reassignment.exports import STEPS
 from app.services.reassignment.resolve import ReassignmentProblem, ReassignmentSolution
 
 NAMED_PARTITIONS = 100

@@ -1,6 +1,7 @@
 """What a plan of replicas changes: partitions that are new or gone, replicas to copy, leaders that change."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from app.core.measures.movement import Movement, movement
@@ -9,10 +10,12 @@ from app.errors import Json
 from app.errors.lookups import SnapshotNotFound
 from app.services import snapshots
 from app.services.plans import Difference, Plan, named_plan
-from app.store.database import UnitOfWork
+
+if TYPE_CHECKING:
+    from app.store.database import UnitOfWork
 
 
-def difference(uow: UnitOfWork, plan: Plan, against: UUID | None) -> Difference:
+def difference(uow: "UnitOfWork", plan: Plan, against: UUID | None) -> Difference:
     """What the plan changes against another plan, a snapshot, or the snapshot that it was made from.
 
     Against a snapshot only the plan's own topics count: the plan does not contain the others.
@@ -32,7 +35,7 @@ def movement_summary(moved: Movement) -> dict[str, Json]:
 
 
 def _of_snapshot(
-    uow: UnitOfWork, plan: Plan, against: UUID | None, after: dict[str, Assignment]
+    uow: "UnitOfWork", plan: Plan, against: UUID | None, after: dict[str, Assignment]
 ) -> dict[str, Assignment]:
     snapshot_id = against or plan.head.snapshot_id
     if snapshot_id is None:

@@ -9,7 +9,7 @@ from app.core.model import Int32s
 from app.errors.requests import NotExportable
 from app.formats import placement_tables, reassignment, replica_assignment
 from app.services.plans import MARKDOWN_ROWS, ClusterOf, Plan, Write
-from app.store.plans import NewPlan
+from app.store.records import NewPlan
 
 
 def _replica_assignment(plan: Plan | NewPlan, cluster_of: ClusterOf) -> bytes:

@@ -24,7 +24,7 @@ from app.services.limits import Limits
 from app.services.plans import Allowance, PlannedPartition, Planner, Site, as_json
 from app.services.replicas import awareness
 from app.services.replicas.requests import KIND, READER, ReplicasRequest, check, partitions_of, restored, stored
-from app.store.plans import PlanHead
+from app.store.records import PlanHead
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Hashable, Sequence
 from hashlib import sha256
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from app.core.model import Broker, Cluster, Topic
@@ -20,12 +21,14 @@ from app.formats import snapshot_json
 from app.services.cautions import Caution
 from app.services.limits import Limits
 from app.services.snapshots import cautions as snapshot_cautions
-from app.store.database import UnitOfWork
-from app.store.snapshots import Snapshot
+from app.store.records import Snapshot
+
+if TYPE_CHECKING:
+    from app.store.database import UnitOfWork
 
 
 def store(
-    uow: UnitOfWork,
+    uow: "UnitOfWork",
     cluster: Cluster,
     limits: Limits,
     *,
@@ -57,18 +60,18 @@ def store(
     )
 
 
-def load(uow: UnitOfWork, snapshot_id: UUID) -> tuple[Snapshot, Cluster]:
+def load(uow: "UnitOfWork", snapshot_id: UUID) -> tuple[Snapshot, Cluster]:
     """A snapshot and its cluster, or `SnapshotNotFound`."""
     return uow.snapshots.get(snapshot_id), snapshot_json.read(uow.snapshots.document(snapshot_id))
 
 
-def is_fresh(uow: UnitOfWork, snapshot: Snapshot) -> bool:
+def is_fresh(uow: "UnitOfWork", snapshot: Snapshot) -> bool:
     """Whether the cluster was last seen in the state of this snapshot."""
     newest = uow.snapshots.newest(snapshot.cluster)
     return newest is not None and newest.id == snapshot.id
 
 
-def require_unchanged(uow: UnitOfWork, cluster: str, content_hashes: Sequence[str]) -> None:
+def require_unchanged(uow: "UnitOfWork", cluster: str, content_hashes: Sequence[str]) -> None:
     """Raise `SnapshotChanged` unless the cluster was last seen in one of these states."""
     newest = uow.snapshots.newest(cluster)
     if newest is None or newest.content_hash not in content_hashes:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 from uuid import UUID
 
 from app.core.jvm.hashes import TaskId, task_id
@@ -13,7 +13,9 @@ from app.services.plans import Difference, Plan, named_plan
 from app.services.streams.clients import read_client
 from app.services.streams.requests import READER
 from app.services.streams.rows import client_names, tasks_of
-from app.store.database import UnitOfWork
+
+if TYPE_CHECKING:
+    from app.store.database import UnitOfWork
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +50,7 @@ class TaskMoves:
 Held: TypeAlias = Mapping[TaskId, TaskHolders]
 
 
-def difference(uow: UnitOfWork, plan: Plan, against: UUID | None) -> Difference:
+def difference(uow: "UnitOfWork", plan: Plan, against: UUID | None) -> Difference:
     """What the plan changes against another Streams plan, or against what its own clients had.
 
     Raises `ConflictingFields` where `against` is a plan of another kind, and `PlanNotFound` where it is none.

@@ -7,7 +7,7 @@ from typing import Any
 from app.formats import task_tables
 from app.formats.task_tables import TaskRow
 from app.services.plans import MARKDOWN_ROWS, Plan, Write
-from app.store.plans import NewPlan
+from app.store.records import NewPlan
 
 EXPORTS: Mapping[str, Write] = MappingProxyType(
     {

@@ -10,7 +10,7 @@ from app.core.model import NO_REPLICA, Int32s, Placement
 from app.core.streams.model import StreamsAssignment
 from app.errors import Json
 from app.services.plans import PlannedPartition
-from app.store.plans import NewPlan, PlanHead
+from app.store.records import NewPlan, PlanHead
 
 
 def placements_of(assignment: StreamsAssignment) -> list[Placement]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID
 
 import numpy as np
@@ -20,8 +20,10 @@ from app.services.plans import Plan, make_plan
 from app.services.replicas import ReplicasRequest
 from app.services.sweeps import measured_topics
 from app.services.sweeps.kind import Ranking, SweepKind
-from app.store.database import UnitOfWork
 from app.store.sweeps import RowFilter, Sweep
+
+if TYPE_CHECKING:
+    from app.store.database import UnitOfWork
 
 FEASIBLE = RowFilter({"feasible": True})
 _INTEGERS = ("brokers", "partitions", "first_breaking_month")
@@ -35,7 +37,7 @@ _BINDING: Mapping[str, ColumnType] = {
 RowDocument = Mapping[str, Any]
 
 
-def resolve(uow: UnitOfWork, definition: Mapping[str, Json], limits: Limits) -> Mapping[str, Json]:
+def resolve(uow: "UnitOfWork", definition: Mapping[str, Json], limits: Limits) -> Mapping[str, Json]:
     """Validate a definition, and resolve measured topics unless they are resolved already.
 
     Raises as `scenarios.require_axes` and `measured_topics.resolve` do.
@@ -67,7 +69,7 @@ def _type(name: str) -> ColumnType:
     return "int64" if name in _INTEGERS or name.startswith("partitions_") else "double"
 
 
-def front(uow: UnitOfWork, sweep: Sweep) -> list[RowDocument]:
+def front(uow: "UnitOfWork", sweep: Sweep) -> list[RowDocument]:
     """The Pareto front of cost, headroom and cross-rack bytes; cheapest first."""
     definition = read_definition(sweep.definition)
     indices, figures = _feasible(uow, sweep.id)
@@ -76,7 +78,7 @@ def front(uow: UnitOfWork, sweep: Sweep) -> list[RowDocument]:
     return sorted(rows, key=lambda row: (row["monthly_cost"], row["index"]))
 
 
-def best(uow: UnitOfWork, sweep: Sweep) -> dict[str, Json]:
+def best(uow: "UnitOfWork", sweep: Sweep) -> dict[str, Json]:
     """The best scenario by the sweep's objective, and why each cheaper neighbour is not it.
 
     `best` is None if no scenario is feasible and within the constraints; `counts` has the number of each.
@@ -101,7 +103,7 @@ def best(uow: UnitOfWork, sweep: Sweep) -> dict[str, Json]:
     return sought | {"counts": counts, "best": row, "why_not_cheaper": reasons}
 
 
-def opened(uow: UnitOfWork, sweep: Sweep, index: int, limits: Limits) -> Plan:
+def opened(uow: "UnitOfWork", sweep: Sweep, index: int, limits: Limits) -> Plan:
     """The scenario's placement as a plan of replicas. Raises a `Failure` if the scenario is not possible."""
     scenario = CapacitySweep(read_definition(sweep.definition)).scenario(index)
     request = ReplicasRequest(
@@ -114,7 +116,7 @@ def opened(uow: UnitOfWork, sweep: Sweep, index: int, limits: Limits) -> Plan:
     return make_plan(uow, replicas.PLANNER, request, limits)
 
 
-def _feasible(uow: UnitOfWork, sweep_id: UUID) -> tuple[Int64s, ranking.Columns]:
+def _feasible(uow: "UnitOfWork", sweep_id: UUID) -> tuple[Int64s, ranking.Columns]:
     """The indices of the feasible scenarios, and their numbers as columns."""
     rows = uow.sweeps.numbers(sweep_id, ranking.NUMBERS, where=FEASIBLE)
     indices = np.array([row[0] for row in rows], np.int64)
@@ -122,7 +124,7 @@ def _feasible(uow: UnitOfWork, sweep_id: UUID) -> tuple[Int64s, ranking.Columns]
     return indices, ranking.columns(documents)
 
 
-def _at_grid_indices(uow: UnitOfWork, sweep_id: UUID, grid_indices: Sequence[int]) -> list[RowDocument]:
+def _at_grid_indices(uow: "UnitOfWork", sweep_id: UUID, grid_indices: Sequence[int]) -> list[RowDocument]:
     """The scored scenarios at these grid indices; most are absent from a sample."""
     return [row for _, row in uow.sweeps.having(sweep_id, "grid_index", grid_indices)]
 

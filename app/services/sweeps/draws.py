@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID
 
 from app.core.model import Broker, Cluster
@@ -15,13 +15,15 @@ from app.services.limits import Limits
 from app.services.plans import Plan, draft_plan, make_plan
 from app.services.replicas import ReplicasRequest
 from app.services.sweeps.kind import SweepKind
-from app.store.database import UnitOfWork
 from app.store.sweeps import Sweep
+
+if TYPE_CHECKING:
+    from app.store.database import UnitOfWork
 
 LARGEST_SEED = 2**63 - 1
 
 
-def resolve(uow: UnitOfWork, definition: Mapping[str, Json], limits: Limits) -> Mapping[str, Json]:
+def resolve(uow: "UnitOfWork", definition: Mapping[str, Json], limits: Limits) -> Mapping[str, Json]:
     """Validate a definition, and resolve its brokers as they are now, unless they are resolved already.
 
     Raises
@@ -62,7 +64,7 @@ def columns(_: Mapping[str, Json]) -> list[Column]:
     return [Column.axis("seed", "int64"), *figures]
 
 
-def opened(uow: UnitOfWork, sweep: Sweep, index: int, limits: Limits) -> Plan:
+def opened(uow: "UnitOfWork", sweep: Sweep, index: int, limits: Limits) -> Plan:
     """One scenario as a plan of replicas: the same seed, on the same brokers."""
     draws = read_sweep(sweep.definition)
     snapshot_id = cast("str | None", sweep.definition.get("snapshot_id"))

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID
 
 import numpy as np
@@ -31,14 +31,16 @@ from app.services.limits import Limits
 from app.services.plans import Plan, make_plan
 from app.services.snapshots import first_repeated
 from app.services.sweeps.kind import SweepKind
-from app.store.database import UnitOfWork
 from app.store.sweeps import Sweep
+
+if TYPE_CHECKING:
+    from app.store.database import UnitOfWork
 
 AXES = ("group", "assignor", "members_lost", "members_added")
 _LISTS = ("groups", "assignors", "members_lost", "members_added")
 
 
-def resolve(uow: UnitOfWork, definition: Mapping[str, Json], limits: Limits) -> Mapping[str, Json]:
+def resolve(uow: "UnitOfWork", definition: Mapping[str, Json], limits: Limits) -> Mapping[str, Json]:
     """Validate a definition, and resolve the groups, their topics and racks of the snapshot unless they are already.
 
     `warnings` list what the snapshot does not record of the groups, and what is assumed instead.
@@ -90,7 +92,7 @@ def columns(_: Mapping[str, Json]) -> list[Column]:
     ]
 
 
-def opened(uow: UnitOfWork, sweep: Sweep, index: int, limits: Limits) -> Plan:
+def opened(uow: "UnitOfWork", sweep: Sweep, index: int, limits: Limits) -> Plan:
     """One scenario as a group plan: of the remaining members and the added ones, as they rejoin.
 
     The plan knows these members alone: partitions of lost members are taken up in the plan, and moved in the sweep.

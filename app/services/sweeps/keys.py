@@ -4,7 +4,7 @@ A scenario is a partitioner at a partition count. Moves are counted from the fir
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from app.core.keys.partitioners import require_partitions
 from app.core.keys.sweep import NUMBERS, DatasetSums, scenario_rows
@@ -15,11 +15,13 @@ from app.services.dataset_roots import is_uri, located
 from app.services.limits import Limits
 from app.services.plans import Plan
 from app.services.sweeps.kind import SweepKind
-from app.store.database import UnitOfWork
 from app.store.sweeps import Sweep
 
+if TYPE_CHECKING:
+    from app.store.database import UnitOfWork
 
-def resolve(_: UnitOfWork, definition: Mapping[str, Json], limits: Limits) -> Mapping[str, Json]:
+
+def resolve(_: "UnitOfWork", definition: Mapping[str, Json], limits: Limits) -> Mapping[str, Json]:
     """Validate a definition, and resolve the dataset's location; whether it exists is checked by the worker.
 
     Raises
@@ -78,7 +80,7 @@ def columns(_: Mapping[str, Json]) -> list[Column]:
     ]
 
 
-def opened(_: UnitOfWork, __: Sweep, ___: int, ____: Limits) -> Plan:
+def opened(_: "UnitOfWork", __: Sweep, ___: int, ____: Limits) -> Plan:
     """Raise `NotForThisKind`: such a scenario places nothing that a plan could contain."""
     detail = "a scenario of a key_skew sweep places no replicas and no members, so there is no plan of it"
     raise NotForThisKind(detail, kind="key_skew", operation="get_scenario")

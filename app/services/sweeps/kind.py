@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from app.core.sweep_kinds import READERS
 from app.core.sweeps import ScenarioRow, score
@@ -11,8 +11,10 @@ from app.errors.requests import NotForThisKind
 from app.formats.scenario_tables import Column
 from app.services.limits import Limits
 from app.services.plans import Plan
-from app.store.database import UnitOfWork
 from app.store.sweeps import Sweep
+
+if TYPE_CHECKING:
+    from app.store.database import UnitOfWork
 
 Definition: TypeAlias = Mapping[str, Json]
 
@@ -26,8 +28,8 @@ class Ranking:
     front : the scenarios that no other dominates. best : the best scenario, and why each cheaper neighbour is not it.
     """
 
-    front: Callable[[UnitOfWork, Sweep], list[Mapping[str, Any]]]
-    best: Callable[[UnitOfWork, Sweep], dict[str, Json]]
+    front: Callable[["UnitOfWork", Sweep], list[Mapping[str, Any]]]
+    best: Callable[["UnitOfWork", Sweep], dict[str, Json]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +52,13 @@ class SweepKind:
 
     name: str
     module: str
-    resolve: Callable[[UnitOfWork, Definition, Limits], Definition]
+    resolve: Callable[["UnitOfWork", Definition, Limits], Definition]
     count: Callable[[Definition], int]
     counted_by: FieldPath
     changes: Sequence[str]
     numbers: Sequence[str]
     columns: Callable[[Definition], Sequence[Column]]
-    opened: Callable[[UnitOfWork, Sweep, int, Limits], Plan]
+    opened: Callable[["UnitOfWork", Sweep, int, Limits], Plan]
     ranking: Ranking | None = None
 
     @property

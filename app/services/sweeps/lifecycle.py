@@ -8,6 +8,7 @@ again and stored once. Between two chunks of a sweep the queue serves other swee
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 import orjson
@@ -17,8 +18,10 @@ from app.errors.quotation import document_of
 from app.errors.requests import ConflictingFields, TooManySweeps
 from app.services.limits import Limits
 from app.services.sweeps.kinds import KINDS
-from app.store.database import UnitOfWork
 from app.store.sweeps import Progress, Sweep
+
+if TYPE_CHECKING:
+    from app.store.database import UnitOfWork
 
 FIRST_SCENARIOS = 32
 """Scenarios of the first chunk, and of the smallest: few, so that there is progress before the cost is known."""
@@ -48,7 +51,7 @@ class Chunk:
     stop: int
 
 
-def submit(uow: UnitOfWork, request: SweepRequest, limits: Limits, *, principal: str) -> Sweep:
+def submit(uow: "UnitOfWork", request: SweepRequest, limits: Limits, *, principal: str) -> Sweep:
     """Store a sweep and put it on the queue.
 
     Raises
@@ -74,7 +77,7 @@ def submit(uow: UnitOfWork, request: SweepRequest, limits: Limits, *, principal:
     return sweep
 
 
-def store_scored(uow: UnitOfWork, request: SweepRequest, *, principal: str, sweep_id: UUID) -> None:
+def store_scored(uow: "UnitOfWork", request: SweepRequest, *, principal: str, sweep_id: UUID) -> None:
     """Store a small sweep that is scored in this process, without a worker: the example of the documentation."""
     kind = KINDS[request.kind]
     definition = kind.resolve(uow, request.definition, Limits())
@@ -87,7 +90,7 @@ def store_scored(uow: UnitOfWork, request: SweepRequest, *, principal: str, swee
 
 
 def _create(
-    uow: UnitOfWork,
+    uow: "UnitOfWork",
     request: SweepRequest,
     definition: Mapping[str, Json],
     principal: str,
@@ -121,7 +124,7 @@ def definition(sweep: Sweep) -> Mapping[str, Json]:
     return {name: value for name, value in sweep.definition.items() if name != "resolved"}
 
 
-def cancel(uow: UnitOfWork, sweep_id: UUID) -> Sweep:
+def cancel(uow: "UnitOfWork", sweep_id: UUID) -> Sweep:
     """End an unfinished sweep; scored scenarios stay. A worker that scores a chunk of it notices by polling.
 
     A sweep that has ended is not changed. Raises `SweepNotFound`.
@@ -131,7 +134,7 @@ def cancel(uow: UnitOfWork, sweep_id: UUID) -> Sweep:
     return uow.sweeps.get(sweep_id)
 
 
-def next_chunk(uow: UnitOfWork, sweep_id: UUID) -> Chunk | None:
+def next_chunk(uow: "UnitOfWork", sweep_id: UUID) -> Chunk | None:
     """The next chunk to score; None if the sweep has ended."""
     sweep = uow.sweeps.get(sweep_id, for_update=True)
     if sweep.has_ended:
@@ -143,7 +146,7 @@ def next_chunk(uow: UnitOfWork, sweep_id: UUID) -> Chunk | None:
     return Chunk(sweep, progress.done, min(progress.done + _chunk_size(progress), sweep.scenarios))
 
 
-def record(uow: UnitOfWork, chunk: Chunk, rows: Sequence[tuple[int, bytes]], *, seconds: float) -> None:
+def record(uow: "UnitOfWork", chunk: Chunk, rows: Sequence[tuple[int, bytes]], *, seconds: float) -> None:
     """Store the rows of a chunk, and queue the next or end the sweep. A chunk stored by another worker is dropped."""
     sweep_id = chunk.sweep.id
     if uow.sweeps.get(sweep_id, for_update=True).has_ended or uow.sweeps.progress(sweep_id).done != chunk.start:
@@ -155,14 +158,14 @@ def record(uow: UnitOfWork, chunk: Chunk, rows: Sequence[tuple[int, bytes]], *, 
         uow.sweeps.enqueue(sweep_id)
 
 
-def wait(uow: UnitOfWork, sweep_id: UUID, failure: Failure) -> None:
+def wait(uow: "UnitOfWork", sweep_id: UUID, failure: Failure) -> None:
     """Record why a sweep waits, and queue it again after `RETRY_AFTER`."""
     if not uow.sweeps.get(sweep_id, for_update=True).has_ended:
         uow.sweeps.wait(sweep_id, document_of(failure))
         uow.sweeps.enqueue(sweep_id, after=RETRY_AFTER)
 
 
-def fail(uow: UnitOfWork, sweep_id: UUID, failure: Failure) -> None:
+def fail(uow: "UnitOfWork", sweep_id: UUID, failure: Failure) -> None:
     """End a sweep that cannot be scored."""
     if not uow.sweeps.get(sweep_id, for_update=True).has_ended:
         uow.sweeps.end(sweep_id, "failed", error=document_of(failure))

@@ -1,7 +1,7 @@
 """The topics of a capacity sweep from a snapshot and from measured ingress."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID
 
 from app.core.capacity.measured import TopicIngress, ingress, topic_document
@@ -14,7 +14,9 @@ from app.services import snapshots
 from app.services.cautions import Caution
 from app.services.limits import Limits
 from app.services.snapshots import first_repeated, require_distinct
-from app.store.database import UnitOfWork
+
+if TYPE_CHECKING:
+    from app.store.database import UnitOfWork
 
 _AT: FieldPath = ("base", "measured")
 _READ = (
@@ -31,7 +33,7 @@ _READ = (
 _NAMED = 20
 
 
-def resolve(uow: UnitOfWork, definition: Mapping[str, Json], limits: Limits) -> Mapping[str, Json]:
+def resolve(uow: "UnitOfWork", definition: Mapping[str, Json], limits: Limits) -> Mapping[str, Json]:
     """Resolve the topics of `base.measured`; the posted rates are not stored beside them.
 
     `topics_read` lists what was read of each topic, `warnings` what was posted and not used.

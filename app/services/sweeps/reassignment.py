@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID
 
 from app.core.measures.tally import positions_of
@@ -41,11 +41,13 @@ from app.services.reassignment import (
     sizes_of,
 )
 from app.services.sweeps.kind import SweepKind
-from app.store.database import UnitOfWork
 from app.store.sweeps import Sweep
 
+if TYPE_CHECKING:
+    from app.store.database import UnitOfWork
 
-def resolve(uow: UnitOfWork, definition: Mapping[str, Json], limits: Limits) -> Mapping[str, Json]:
+
+def resolve(uow: "UnitOfWork", definition: Mapping[str, Json], limits: Limits) -> Mapping[str, Json]:
     """Validate a definition, and resolve the brokers and partitions of the snapshot unless they are resolved already.
 
     `warnings` list what the snapshot does not record, and what is assumed instead. A reassignment in progress counts as
@@ -85,7 +87,7 @@ def columns(definition: Mapping[str, Json]) -> list[Column]:
     ]
 
 
-def opened(uow: UnitOfWork, sweep: Sweep, index: int, limits: Limits) -> Plan:
+def opened(uow: "UnitOfWork", sweep: Sweep, index: int, limits: Limits) -> Plan:
     """One scenario as a plan of a reassignment: the same change of the same snapshot."""
     given = cast("Mapping[str, Any]", sweep.definition)
     definition = read_definition(given)
@@ -115,7 +117,7 @@ def _evenness(value: Any) -> Evenness | None:
     return Tolerance(value["tolerance"]) if isinstance(value, Mapping) else value
 
 
-def _resolved(uow: UnitOfWork, definition: Mapping[str, Json], limits: Limits) -> dict[str, Json]:
+def _resolved(uow: "UnitOfWork", definition: Mapping[str, Json], limits: Limits) -> dict[str, Json]:
     given = cast("Mapping[str, Any]", definition)
     request = _request(given)
     check(request, limits)

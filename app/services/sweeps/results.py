@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 import numpy as np
@@ -16,9 +16,11 @@ from app.services.limits import Limits
 from app.services.plans import Plan
 from app.services.sweeps.kind import Ranking, SweepKind
 from app.services.sweeps.kinds import KINDS
-from app.store.database import UnitOfWork
 from app.store.pages import Page
 from app.store.sweeps import Order, RowFilter, Sweep
+
+if TYPE_CHECKING:
+    from app.store.database import UnitOfWork
 
 BY_INDEX = "index"
 SORTABLE = (*dict.fromkeys(name for kind in KINDS.values() for name in kind.numbers), BY_INDEX)
@@ -40,7 +42,7 @@ class ScenarioFilter:
 
 
 def scenarios(
-    uow: UnitOfWork,
+    uow: "UnitOfWork",
     sweep_id: UUID,
     selection: ScenarioFilter,
     *,
@@ -67,7 +69,7 @@ def scenarios(
     return uow.sweeps.rows(sweep_id, where=where, order=order, after=after, size=size)
 
 
-def one(uow: UnitOfWork, sweep_id: UUID, index: int) -> RowDocument:
+def one(uow: "UnitOfWork", sweep_id: UUID, index: int) -> RowDocument:
     """One scored scenario. Raises `SweepNotFound`, `ScenarioNotFound`."""
     sweep = uow.sweeps.get(sweep_id)
     row = uow.sweeps.row(sweep_id, index)
@@ -77,13 +79,13 @@ def one(uow: UnitOfWork, sweep_id: UUID, index: int) -> RowDocument:
     return row
 
 
-def columns(uow: UnitOfWork, sweep_id: UUID) -> list[Column]:
+def columns(uow: "UnitOfWork", sweep_id: UUID) -> list[Column]:
     """The columns of a table of the sweep's scenarios, in order. Raises `SweepNotFound`."""
     sweep = uow.sweeps.get(sweep_id)
     return [INDEX, *KINDS[sweep.kind].columns(sweep.definition), ERROR]
 
 
-def summary(uow: UnitOfWork, sweep_id: UUID, selection: ScenarioFilter) -> dict[str, Json]:
+def summary(uow: "UnitOfWork", sweep_id: UUID, selection: ScenarioFilter) -> dict[str, Json]:
     """The distribution of each figure over the scenarios that have it.
 
     Raises as `scenarios` does.
@@ -102,24 +104,24 @@ def summary(uow: UnitOfWork, sweep_id: UUID, selection: ScenarioFilter) -> dict[
     return {"kind": sweep.kind, "scenarios": len(rows), "failed": failed, "figures": figures}
 
 
-def front(uow: UnitOfWork, sweep_id: UUID) -> list[RowDocument]:
+def front(uow: "UnitOfWork", sweep_id: UUID) -> list[RowDocument]:
     """The Pareto front. Raises `SweepNotFound`, `NotForThisKind`."""
     sweep = uow.sweeps.get(sweep_id)
     return _ranking(sweep).front(uow, sweep)
 
 
-def best(uow: UnitOfWork, sweep_id: UUID) -> dict[str, Json]:
+def best(uow: "UnitOfWork", sweep_id: UUID) -> dict[str, Json]:
     """The best scenario, and why each cheaper neighbour is not it. Raises `SweepNotFound`, `NotForThisKind`."""
     sweep = uow.sweeps.get(sweep_id)
     return _ranking(sweep).best(uow, sweep)
 
 
-def compared(uow: UnitOfWork, first: UUID, second: UUID) -> dict[str, Json]:
+def compared(uow: "UnitOfWork", first: UUID, second: UUID) -> dict[str, Json]:
     """The best scenario of two sweeps, and how many scenarios of each are feasible."""
     return {"first": best(uow, first), "second": best(uow, second)}
 
 
-def opened(uow: UnitOfWork, sweep_id: UUID, index: int, limits: Limits) -> Plan:
+def opened(uow: "UnitOfWork", sweep_id: UUID, index: int, limits: Limits) -> Plan:
     """A scenario as a plan, the same that was scored.
 
     Raises `SweepNotFound`, `ScenarioNotFound`, and the failures of the scenario.

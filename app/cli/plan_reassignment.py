@@ -19,8 +19,8 @@ from app.errors import Json
 from app.errors.requests import ConflictingFields, InvalidField
 from app.formats import topics_to_move as topics_file
 from app.formats.lines import decode, rejection
-from app.services.plans import BATCH, draft_plan, kinds
-from app.services.reassignment import EXPORTS, PLANNER, ReassignmentRequest
+from app.services.plans import BATCH, draft_plan
+from app.services.reassignment import EXPORTS, PLAN_KIND, PLANNER, ReassignmentRequest
 from app.settings import Settings
 
 _NUMBER = re.compile(r"-?[0-9]{1,18}")
@@ -141,8 +141,8 @@ def reassign(request: ReassignmentRequest, *, texts: Texts, cluster: str, output
     described = texts.cluster(cluster)
     plan = draft_plan(PLANNER, request, described, Settings().limits)
     if output.export is None:
-        return printed(kinds.to_json(plan))
-    return kinds.write(plan, output.export, lambda: described, batch=output.batch, is_inverse=output.is_inverse)
+        return printed(PLAN_KIND.to_json(plan))
+    return PLAN_KIND.write(plan, output.export, lambda: described, batch=output.batch, is_inverse=output.is_inverse)
 
 
 class _Body(PlanReassignmentRequest):

@@ -1,0 +1,113 @@
+"""One kind of plan: how it is planned, listed, compared, and written as JSON and as files."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+import orjson
+
+from app.core.model import NO_REPLICA, unpadded
+from app.errors import Json
+from app.errors.requests import ConflictingFields, NotExportable
+from app.services.plans.exports import BATCH, ClusterOf, Write
+from app.services.plans.pipeline import Planner
+from app.services.plans.record import JSON_OPTIONS, Difference, Plan, PlannedPartition, summary
+from app.store.records import NewPlan, PlanHead
+
+if TYPE_CHECKING:
+    from app.store.database import UnitOfWork
+
+STEPS = "kept_steps"
+"""The field of a reassignment's answer from which its batches are exported."""
+_NOT_SHOWN = ("prediction", "seed", STEPS)
+"""Fields of an answer that its JSON has elsewhere, or that only exported files have."""
+
+
+def replica_lists(plan: Plan | NewPlan) -> dict[str, object]:
+    """The replica lists by topic; lists of unequal length are not padded."""
+    return {
+        "topics": [
+            {
+                "name": placement.topic,
+                "first_partition_id": placement.first_partition_id,
+                "replicas": unpadded(rows) if (rows == NO_REPLICA).any() else rows,
+            }
+            for placement in plan.placements
+            for rows in (placement.replicas,)
+        ]
+    }
+
+
+def no_rows(_: Plan | NewPlan) -> dict[str, object]:
+    """Nothing: the answer has them."""
+    return {}
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One kind of plan.
+
+    Parameters
+    ----------
+    planner : from a request to a plan; see `app.services.plans.pipeline`.
+    rows : all rows of a plan as JSON, beside the stored answer; empty if the answer has them.
+    partition : one row as JSON.
+    difference : what a plan changes, against what a caller names or, if that is None, the state before it.
+    exports : the formats that fit the kind. content : what its rows say, for the problem about formats that do not.
+    batch : writes the batch of a number, from 1 on, or its inverse; None if the kind's plans have no batches.
+    """
+
+    planner: Planner[Any, Any, Any]
+    rows: Callable[[Plan | NewPlan], dict[str, object]]
+    partition: Callable[[PlanHead, PlannedPartition], dict[str, Json]]
+    difference: Callable[["UnitOfWork", Plan, UUID | None], Difference]
+    exports: Mapping[str, Write]
+    content: str
+    batch: Callable[[Plan | NewPlan, int, bool], bytes] | None = None
+
+    def to_json(self, plan: Plan | NewPlan) -> bytes:
+        """The plan as the API writes it. One that is not stored has neither id nor time."""
+        head = plan.head if isinstance(plan, Plan) else plan
+        document = (
+            summary(head)
+            | self.rows(plan)
+            | {name: value for name, value in head.answer.items() if name not in _NOT_SHOWN}
+            | {"request": head.request}
+        )
+        return orjson.dumps(document, option=JSON_OPTIONS)
+
+    def write(
+        self,
+        plan: Plan | NewPlan,
+        name: str,
+        cluster_of: ClusterOf,
+        *,
+        batch: int | None = None,
+        is_inverse: bool = False,
+    ) -> bytes:
+        """The plan as a file in the format of that name.
+
+        Parameters
+        ----------
+        batch, is_inverse : which batch, and whether what undoes it; for the format `BATCH` alone.
+
+        Raises
+        ------
+        NotExportable : the plan cannot be written in that format, or has no such batch.
+        ConflictingFields : a batch is named and the format is of a whole plan, or the other way round.
+        """
+        formats = [*self.exports, *([BATCH] if self.batch else [])]
+        if name not in formats:
+            detail = (
+                f"a {self.planner.kind} plan contains {self.content}; its formats are {', '.join(formats)}, not {name}"
+            )
+            raise NotExportable(detail, formats=formats)
+        if name == BATCH and self.batch:
+            if batch is None:
+                raise ConflictingFields("the format batch is of one batch; name its number, from 1 on", path=("batch",))
+            return self.batch(plan, batch, is_inverse)
+        if batch is not None or is_inverse:
+            field = "inverse" if batch is None else "batch"
+            raise ConflictingFields(f"{field} is of the format batch; {name} is of the whole plan", path=(field,))
+        return self.exports[name](plan, cluster_of)
