@@ -300,7 +300,10 @@ class TestRefusals:
             (("--balance-by", "throughput"), "ingress_bytes_per_s is missing"),
             (("--leaders", "preferred", "--rack-mode", "strict"), "/rack_mode: Input should be 'enforced'"),
             (("--remove-broker", "105", "--max-moved-bytes", "1"), "1 may be moved"),
-            (("--leaders-only", "--remove-broker", "105"), "leaders_only moves no replica, which remove_brokers requires"),
+            (
+                ("--leaders-only", "--remove-broker", "105"),
+                "leaders_only moves no replica, which remove_brokers requires",
+            ),
         ],
     )
     def test_a_refusal_is_one_line(self, run: Run, arguments: Sequence[str], reason: str) -> None:

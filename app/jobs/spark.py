@@ -41,6 +41,14 @@ _LONGEST_GIST = 500
 _PYTHON_ERROR = re.compile(r"^(?:[\w.]+(?:Error|Exception|Interrupt|Exit|Warning|Group))(?::.*)?$", re.MULTILINE)
 
 
+def _is_jvm_of_spark(process: psutil.Process) -> bool:
+    """Whether a process is the JVM of a session, or the script that becomes it."""
+    try:
+        return "pyspark-shell" in process.cmdline()
+    except psutil.NoSuchProcess:
+        return False
+
+
 @dataclass(frozen=True, slots=True)
 class Ranges:
     """The indices start … stop − 1 as a source, `step` of them a task: rows (start int64, stop int64)."""
@@ -214,7 +222,7 @@ class Spark:
             connection.close()
 
     def end(self) -> None:
-        """End the session for good, and all child processes; a job that runs raises `SparkJobCancelled`.
+        """End the session for good, with every JVM of this process; a job that runs raises `SparkJobCancelled`.
 
         Does not wait for a session that is being started: its JVM is killed as a child process.
         """
@@ -224,7 +232,7 @@ class Spark:
                 self.close()
             finally:
                 self._connecting.release()
-        kill_with_descendants(*psutil.Process().children())
+        kill_with_descendants(*(child for child in psutil.Process().children() if _is_jvm_of_spark(child)))
 
     def _connected(self) -> Connection:
         with self._connecting:

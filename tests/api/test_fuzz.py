@@ -19,6 +19,8 @@ from tests.api.operations import DOCUMENT, IDS, OPERATIONS
 from tests.conftest import ROOT
 from tests.databases import Rows
 
+pytestmark = pytest.mark.filtered
+
 CONFIG = schemathesis.Config.from_path(ROOT / "schemathesis.toml")
 
 bounded = settings(

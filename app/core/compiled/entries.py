@@ -24,7 +24,8 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from importlib.metadata import version
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from app.core.compiled.sources import digest_of
@@ -88,12 +89,20 @@ def environment() -> str:
     """A digest of all that compiled code depends on beside its source."""
     settings = sorted(item for item in os.environ.items() if item[0].startswith("NUMBA_"))
     parts = (
-        *(f"{package} {version(package)}" for package in ("numba", "llvmlite", "numpy")),
+        *(f"{package} {_version(package)}" for package in ("numba", "llvmlite", "numpy")),
         f"{sys.implementation.cache_tag} {platform.system()} {platform.machine()}",
         _processor(),
         *(f"{name}={value}" for name, value in settings if name not in _IGNORED_SETTINGS),
     )
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
+
+
+def _version(package: str) -> str:
+    """The version of a package, without importing it if it is installed; executors may have just its files."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return str(import_module(package).__version__)
 
 
 def _processor() -> str:
