@@ -24,7 +24,6 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -98,11 +97,11 @@ def environment() -> str:
 
 
 def _version(package: str) -> str:
-    """The version of a package, without importing it if it is installed; executors may have just its files."""
+    """The version of a package, without importing it; executors that have just its files have imported it."""
     try:
         return version(package)
     except PackageNotFoundError:
-        return str(import_module(package).__version__)
+        return str(getattr(sys.modules.get(package), "__version__", None))
 
 
 def _processor() -> str:
