@@ -169,7 +169,7 @@ def _trusted_accounts() -> set[int]:
 
 
 def _content(path: Path) -> bytes | None:
-    """What an entry contains, if it is complete and nobody else may have written it."""
+    """What an entry contains, if it is complete and no other account can have written it."""
     try:
         opened = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError:

@@ -7,9 +7,9 @@ partitions stay.
     owned    owners keep partitions that no member was hashed to, up to ⌈partitions / members⌉ a member
     in turn  the members in the order of a hash map get the partitions that are left, up to one more than that
 
-If members subscribe to different topics, each is hashed to the partitions of its own topics, partitions that nobody was
-hashed to and nobody owns are then dealt in turn to the subscribers of each topic, and owners keep all other partitions
-that they subscribe to, however many.
+If members subscribe to different topics, each is hashed to the partitions of its own topics. Partitions that have no
+member by hash and no owner are then assigned in turn to the subscribers of each topic, and owners keep all other
+partitions that they subscribe to, however many.
 
 Targets are the topics in the order of a hash set and their partitions ascending. The order of a hash map of all owned
 partitions decides which of them an owner keeps.
