@@ -1,5 +1,6 @@
 """The `rackplan` command, as its users run it: a process of its own over a data folder of its own."""
 
+import gc
 import io
 import json
 import os
@@ -203,6 +204,10 @@ class TestPlanReplicas:
         for name in ("topics", "measures", "violations", "warnings", "prediction", "seed", "kind", "engine_version"):
             assert offline[name] == online[name], name
         assert offline.keys() == online.keys()
+
+    def test_garbage_is_collected_again_after_the_imports(self) -> None:
+        assert self.plan("--topic", "t:3:2", "--seed", "1").returncode == 0
+        assert gc.isenabled()
 
     def test_a_policy_and_racks_that_there_are_meant_to_be(self) -> None:
         asked = ("--topic", "t:4:4", "--algorithm", "awareness", "--policy", "forced", "--seed", "1")

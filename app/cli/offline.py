@@ -3,11 +3,6 @@
 A module a command imports the services of its kind alone: importing is most of the time that a plan of a file takes.
 """
 
-# As in `app.main`: collections while importing would find nothing to free.
-import gc
-
-gc.disable()
-
 from dataclasses import dataclass, fields
 from pathlib import Path
 

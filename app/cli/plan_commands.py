@@ -3,6 +3,9 @@
 Each command imports its dependencies when it runs, so that `rackplan --help` is fast.
 """
 
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -11,6 +14,16 @@ import typer
 from app.cli.output import hand_over
 
 plan = typer.Typer(help="Make plans from files, without a service.", no_args_is_help=True)
+
+
+@contextmanager
+def _no_collections() -> Iterator[None]:
+    """Import without collections of garbage: the objects that imports create stay, and none would be freed."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 @plan.command("replicas")
@@ -39,8 +52,9 @@ def plan_replicas(
     export: Annotated[str | None, typer.Option(help="Print this format instead of the plan's JSON.")] = None,
 ) -> None:
     """Place new topics; the JSON is that of POST /v1/plans/replicas."""
-    from app.cli.offline import Texts  # noqa: PLC0415 — see the module's docstring
-    from app.cli.plan_replicas import Choices, place  # noqa: PLC0415 — see the module's docstring
+    with _no_collections():
+        from app.cli.offline import Texts  # noqa: PLC0415 — see the module's docstring
+        from app.cli.plan_replicas import Choices, place  # noqa: PLC0415 — see the module's docstring
 
     written = place(
         topic,
@@ -113,8 +127,9 @@ def plan_reassignment(
     output: Annotated[Path | None, typer.Option(help="Write to this file.", dir_okay=False)] = None,
 ) -> None:
     """Change a cluster with the least movement; the JSON is that of POST /v1/plans/reassignment."""
-    from app.cli import plan_reassignment as reassigning  # noqa: PLC0415 — see the module's docstring
-    from app.cli.offline import Texts  # noqa: PLC0415 — see the module's docstring
+    with _no_collections():
+        from app.cli import plan_reassignment as reassigning  # noqa: PLC0415 — see the module's docstring
+        from app.cli.offline import Texts  # noqa: PLC0415 — see the module's docstring
 
     changes = reassigning.Changes(
         add_broker=add_broker or (),
@@ -169,8 +184,9 @@ def plan_group(
     ] = None,
 ) -> None:
     """Predict the assignment of a group; the JSON is that of POST /v1/plans/group."""
-    from app.cli.offline import Texts  # noqa: PLC0415 — see the module's docstring
-    from app.cli.plan_group import predict_group  # noqa: PLC0415 — see the module's docstring
+    with _no_collections():
+        from app.cli.offline import Texts  # noqa: PLC0415 — see the module's docstring
+        from app.cli.plan_group import predict_group  # noqa: PLC0415 — see the module's docstring
 
     texts = Texts(brokers=brokers, topics=topics, groups=groups)
     written = predict_group(group, texts=texts, cluster=cluster, assignors=assignor or [], events=event or [])
@@ -209,7 +225,8 @@ def plan_keys(
 
     Each option for records without key implies --null-keys.
     """
-    from app.cli.plan_keys import place_keys  # noqa: PLC0415 — see the module's docstring
+    with _no_collections():
+        from app.cli.plan_keys import place_keys  # noqa: PLC0415 — see the module's docstring
 
     about_null_keys = {
         "seed": seed,
