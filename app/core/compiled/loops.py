@@ -97,7 +97,7 @@ class Subroutine(_Declared):
         super().__init__(function, no_cpython_wrapper=True)
         self._compiler._customize_flags = _without_machine_code  # noqa: SLF001 — a hook of numba's
 
-    @global_compiler_lock  # type: ignore[untyped-decorator]
+    @global_compiler_lock  # type: ignore[untyped-decorator] # as above
     def compile(self, signature: Any) -> Any:
         """Compile to LLVM's intermediate code."""
         data = {"dispatcher": self, "args": signature, "return_type": None}
@@ -105,7 +105,7 @@ class Subroutine(_Declared):
             result = self._compiler.compile(signature, None)
         # A loop's library takes this one's code; numba would also make machine code of it, for callers in Python.
         library = result.library
-        library._finalize_final_module = functools.partial(setattr, library, "_finalized", True)  # noqa: SLF001
+        library._finalize_final_module = functools.partial(setattr, library, "_finalized", True)  # noqa: SLF001 — no other hook
         key = object()  # numba looks up what it calls by this; for others that is the entry for Python
         self.targetctx.insert_user_function(key, result.fndesc, [library])
         self.overloads[signature] = result._replace(entry_point=key)
@@ -142,7 +142,7 @@ class Loop(_Declared):
             if not is_int and (conversion is None or conversion > Conversion.safe):
                 raise TypeError(f"{self.name}: argument {number} is {given}; declared is {declared}")
         if tuple(actual) != self.declared:
-            self._insert([given._code for given in actual], entry_point, False)  # noqa: SLF001
+            self._insert([given._code for given in actual], entry_point, False)  # noqa: SLF001 — no public way
         return entry_point
 
 
@@ -169,12 +169,12 @@ class _Entry:
             return None
         return CompileResult._rebuild(target, *reduced)  # noqa: SLF001 — as numba's cache does
 
-    def save_overload(self, signature: Any, result: Any) -> None:  # noqa: ARG002
+    def save_overload(self, signature: Any, result: Any) -> None:  # noqa: ARG002 — as above
         """Store the result of compiling the loop, if some folder can be written."""
         if result.library.has_dynamic_globals:
             return  # its code has addresses of this process
         processor = result.target_context.codegen().magic_tuple()
-        entries.write(self._loop, serialize.dumps((processor, result._reduce())))  # noqa: SLF001
+        entries.write(self._loop, serialize.dumps((processor, result._reduce())))  # noqa: SLF001 — as its own
 
 
 def _type_of(annotation: Any) -> Any:
