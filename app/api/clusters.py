@@ -42,8 +42,8 @@ class BrokerRequest(RequestModel):
         return Broker(self.id, self.rack, self.fenced, capacity, self.attributes, self.weight)
 
 
-class SnapshotBrokerRequest(BrokerRequest):
-    """A broker of a snapshot."""
+class CordonableBrokerRequest(BrokerRequest):
+    """A broker, and what is cordoned of it."""
 
     cordoned: bool = Field(
         False,
@@ -84,7 +84,7 @@ class SnapshotRequest(RequestModel):
     """The state of a cluster."""
 
     cluster: Name
-    brokers: list[SnapshotBrokerRequest]
+    brokers: list[CordonableBrokerRequest]
     topics: list[TopicRequest] = Field(default_factory=list)
     groups: list[RecordedGroupRequest] = Field(default_factory=list)
 

@@ -7,14 +7,14 @@ from fastapi import APIRouter, Body, Response
 from pydantic import Field, create_model
 
 from app.api import examples
-from app.api.clusters import BrokerRequest
-from app.api.fields import AttributeName, Id, Int32, Labels, Name, PartitionId, Seed, TopicName
+from app.api.clusters import CordonableBrokerRequest
+from app.api.fields import AttributeName, BrokerId, Id, Int32, Labels, Name, PartitionId, Seed, TopicName
 from app.api.fields import Request as RequestModel
 from app.api.plan_documents import PlanDocument
 from app.api.planned import PlanningOnce, plan_operation
 from app.core.replicas.options import Option
 from app.core.replicas.registry import PLACEMENT_OPTIONS, PLACEMENTS
-from app.errors import kafka, requests
+from app.errors import kafka, reassignments, requests
 from app.services import replicas
 from app.services.replicas import ReplicasRequest
 
@@ -40,7 +40,12 @@ class _PlaceFields(RequestModel):
     """Where to place, with which algorithm."""
 
     snapshot_id: Id | None = None
-    brokers: Annotated[list[BrokerRequest], Field(min_length=1)] | None = None
+    brokers: Annotated[list[CordonableBrokerRequest], Field(min_length=1)] | None = None
+    cordoned_brokers: list[BrokerId] | None = Field(
+        None,
+        description="Brokers whose log directories are all cordoned (KIP-1066), which get no replica; by default those "
+        "of the snapshot. `cordoned` of `brokers` adds to them.",
+    )
     algorithm: Literal[tuple(PLACEMENTS)] = Field(  # type: ignore[valid-type] # the registry is what decides
         "admin_utils",
         description="; ".join(f"`{algorithm.name}`: {algorithm.summary}" for algorithm in PLACEMENTS.values()),
@@ -89,7 +94,12 @@ class PlaceRequest(_with_options(_PlaceFields)):  # type: ignore[misc] # the reg
 
     def service(self) -> ReplicasRequest:
         """As the service knows it."""
-        return replicas.PLANNER.restored(self.model_dump())
+        plain = self.model_dump()
+        cordoned = {broker.id for broker in self.brokers or () if broker.cordoned}
+        if cordoned:
+            given = self.cordoned_brokers or []
+            plain["cordoned_brokers"] = [*given, *sorted(cordoned.difference(given))]
+        return replicas.PLANNER.restored(plain)
 
 
 @plan_operation(
@@ -108,6 +118,7 @@ class PlaceRequest(_with_options(_PlaceFields)):  # type: ignore[misc] # the reg
         requests.TooFewValues,
         requests.DuplicateBroker,
         requests.DuplicateTopic,
+        reassignments.UnknownBroker,
     ),
 )
 def plan_replicas(

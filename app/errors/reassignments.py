@@ -27,6 +27,15 @@ class UnknownRack(Unprocessable):
     title = "Unknown rack"
 
 
+class CordonedTarget(Unprocessable):
+    """The request names a cordoned broker as the target of replicas; Kafka places none there (KIP-1066).
+
+    `cordoned` lists the cordoned brokers.
+    """
+
+    title = "The target is cordoned"
+
+
 class NotFeasible(Unprocessable):
     """No placement satisfies all constraints of the request.
 

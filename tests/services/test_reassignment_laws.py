@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import event, given, reject
 from hypothesis import strategies as st
 
-from app.core.model import UNKNOWN_SIZE, Broker, Cluster, Topic, padded, unpadded
+from app.core.model import UNKNOWN_SIZE, Broker, Cluster, Cordon, Topic, padded, unpadded
 from app.core.replicas.rack_modes import RackMode
 from app.errors import Failure
 from app.errors.kafka import InvalidReplicationFactor
@@ -44,7 +44,7 @@ def _topic(name: str, ids: Sequence[int], replicas: Sequence[Sequence[int]], siz
 
 @st.composite
 def clusters(draw: st.DrawFn) -> Cluster:
-    """Small ones: racks of unequal size, brokers that are fenced or down, mixed factors, ids with gaps."""
+    """Small ones: racks of unequal size, brokers that are fenced, down or cordoned, mixed factors, ids with gaps."""
     count = draw(st.integers(3, 7))
     racks = draw(st.integers(1, 3))
     brokers = [
@@ -60,7 +60,9 @@ def clusters(draw: st.DrawFn) -> Cluster:
         replicas = [draw(st.permutations(ids))[: draw(st.integers(1, 3))] for _ in partitions]
         sizes = [draw(st.sampled_from([0, 1, 7, 1000] + [UNKNOWN_SIZE] * (name == "b"))) for _ in partitions]
         topics.append(_topic(name, partitions, replicas, sizes))
-    return Cluster("c", tuple(brokers), tuple(topics))
+    cordoned = draw(st.lists(st.sampled_from([broker.id for broker in brokers]), max_size=2, unique=True))
+    cordons = {broker: Cordon(is_whole=draw(st.integers(0, 3)) > 0) for broker in cordoned}
+    return Cluster("c", tuple(brokers), tuple(topics), cordons=cordons)
 
 
 @st.composite
@@ -129,12 +131,13 @@ def test_every_partition_is_where_it_may_be(case: tuple[Cluster, ReassignmentReq
     assert after.keys() == before.keys()
     gone = {*request.remove_brokers, *request.replace_brokers}
     offline = {broker.id for broker in cluster.brokers if broker.fenced} | {99}
+    cordoned = {broker for broker, cordon in cluster.cordons.items() if cordon.is_whole}
     relaxed: Any = made.answer["relaxed"]
     lowered = "replication_factor" in {each["constraint"] for each in relaxed}
     for key, row in after.items():
         assert len(set(row)) == len(row)
         assert not set(row) & gone
-        assert not (set(row) - set(before[key])) & offline
+        assert not (set(row) - set(before[key])) & (offline | cordoned)
         if request.fix_offline_replicas:
             assert not set(row) & offline
         wanted = request.replication_factor.get(key[0], len(before[key]))
@@ -267,12 +270,13 @@ def test_any_change_has_a_plan_or_a_problem(case: tuple[Cluster, ReassignmentReq
         return
     event("planned")
     before, after = _before(cluster), _after(made)
+    cordoned = {broker for broker, cordon in cluster.cordons.items() if cordon.is_whole}
     relaxed: Any = made.answer["relaxed"]
     given_up = {each["constraint"] for each in relaxed}
     for pin in request.pins:
         assert after[pin.topic, pin.partition] == list(pin.replicas) or "pins" in given_up
     for key, row in after.items():
-        assert not (set(row) - set(before.get(key, ()))) & set(request.forbid_brokers)
+        assert not (set(row) - set(before.get(key, ()))) & (set(request.forbid_brokers) | cordoned)
         for isolated in request.isolate:
             assert key[0] not in isolated.topics or set(row) <= set(isolated.brokers) or request.pins
             assert key[0] in isolated.topics or not isolated.exclusive or not set(row) & set(isolated.brokers)

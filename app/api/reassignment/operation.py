@@ -29,6 +29,7 @@ router = APIRouter(prefix="/v1/plans", tags=["plans"])
         requests.UnknownPartition,
         reassignments.UnknownRack,
         reassignments.BrokerExists,
+        reassignments.CordonedTarget,
         kafka.InvalidPartitions,
         kafka.InvalidReplicationFactor,
         kafka.BrokersWithoutRack,

@@ -130,6 +130,11 @@ class PlanReassignmentRequest(RequestModel):
     forbid_brokers: list[BrokerId] = Field(
         default_factory=list, description="Brokers that receive no further replicas."
     )
+    cordoned_brokers: list[BrokerId] | None = Field(
+        None,
+        description="Brokers whose log directories are all cordoned (KIP-1066), which receive no further replicas; by "
+        "default those of the snapshot.",
+    )
     isolate: Annotated[list[IsolateFields], Field(max_length=1000)] = Field(default_factory=list)
     pins: list[PinFields] = Field(
         default_factory=list, description="Partitions with given replicas; they override the rack constraint."

@@ -16,6 +16,13 @@ sweep.py          scenarios of a sweep: a broker removed, brokers added; sweep_d
 
 from app.core.reassignment.bands import narrowest_band
 from app.core.reassignment.batches.cutting import cut_batches
+from app.core.reassignment.batches.execution import (
+    Action,
+    Cordons,
+    ExecutionStep,
+    execution_steps,
+    execution_violations,
+)
 from app.core.reassignment.batches.model import Batches, BatchLimits, BrokerDisks, Hottest, ReassignedPartitions
 from app.core.reassignment.batches.verifier import BatchViolation, batch_violations
 from app.core.reassignment.counts.least_movement import (
@@ -37,6 +44,7 @@ from app.core.reassignment.verifier import are_spread, placement_violations
 __all__ = [
     "KEEP",
     "TIGHT",
+    "Action",
     "Balance",
     "Band",
     "BatchLimits",
@@ -44,7 +52,9 @@ __all__ = [
     "Batches",
     "BrokerDisks",
     "BudgetTooSmall",
+    "Cordons",
     "Domain",
+    "ExecutionStep",
     "Hottest",
     "LeaderChoice",
     "LeaderProblem",
@@ -62,6 +72,8 @@ __all__ = [
     "cheapest",
     "choose_leaders",
     "cut_batches",
+    "execution_steps",
+    "execution_violations",
     "find_domains",
     "leader_violations",
     "least_movement",

@@ -42,6 +42,7 @@ class Algorithm:
     ----------
     place : with default options; awareness then spreads over racks.
     envelope : None if no Kafka controller uses the algorithm.
+    cordons : why it places nothing on a cordoned broker, for a text.
     options : options of this algorithm alone; the algorithms of Kafka have none.
     replays : Kafka's class and the releases that place so; None if it is not one of Kafka's.
     """
@@ -53,6 +54,7 @@ class Algorithm:
     rack_mode: RackMode | None
     """The default rack mode; None if the algorithm itself defines the treatment of brokers without a rack."""
     leaves_out_fenced: bool
+    cordons: str = "a constraint of Rackplan; the algorithm itself knows no cordons"
     options: OptionSet | None = None
     replays: Replayed | None = None
 
@@ -91,6 +93,7 @@ PLACEMENTS: Mapping[str, Algorithm] = MappingProxyType(
                 envelope=striped_envelope.envelope,
                 rack_mode=None,
                 leaves_out_fenced=False,
+                cordons="controllers since 4.3 place on other brokers only (KIP-1066)",
                 replays=striped.REPLAYS,
             ),
             Algorithm(

@@ -9,6 +9,7 @@ from uuid import UUID
 
 import numpy as np
 
+from app.core.cordons import cordoned_brokers
 from app.core.measures.attributes import AttributeExposure, exposure_by_attribute
 from app.core.measures.movement import Movement, PartitionChange, movement
 from app.core.measures.placement import PlacementMeasures, measure
@@ -146,6 +147,7 @@ def _faults(reassignment: Reassignment, cluster: Cluster) -> Iterator[dict[str, 
     """Each reason for which Kafka rejects the document, with its place."""
     # A broker that is down is not listed, and yet Kafka knows it: it holds replicas.
     known = {broker.id for broker in cluster.brokers} | set(cluster.replica_holders().tolist())
+    cordoned = cordoned_brokers(cluster)
     partitions = {topic.name: set(topic.partition_ids.tolist()) for topic in cluster.topics}
     seen: set[tuple[str, int]] = set()
     for index, partition in enumerate(reassignment.partitions):
@@ -165,6 +167,9 @@ def _faults(reassignment: Reassignment, cluster: Cluster) -> Iterator[dict[str, 
             at = f"{place}/replicas/{position}"
             if broker not in known:
                 yield _fault("unknown_broker", at, f"partition {name}: there is no broker {broker}", broker)
+            if broker in cordoned:
+                detail = f"partition {name}: broker {broker} is cordoned, and Kafka 4.3.2 and later reject its replicas"
+                yield _fault("cordoned_broker", at, detail, broker)
             if broker in partition.replicas[:position]:
                 yield _fault("duplicate_replica", at, f"partition {name} names broker {broker} twice", broker)
 

@@ -6,14 +6,17 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from app.core.cordons import cordoned_brokers
 from app.core.model import Broker, Cluster, Int32s
 from app.core.replicas.rack_modes import RackMode, brokers_without_rack
 from app.errors import FieldPath
-from app.errors.reassignments import BrokerExists, UnknownBroker, UnknownRack
+from app.errors.reassignments import BrokerExists, CordonedTarget, UnknownBroker, UnknownRack
 from app.services.cautions import Caution
 from app.services.reassignment.requests import ReassignmentRequest
 
 Bools = NDArray[np.bool_]
+NAMED_BROKERS = 20
+"""How many brokers a text or a problem names."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,6 +31,7 @@ class BrokerTable:
     listed_racks : the number of racks before the change; 0 if racks do not count.
     is_removed : (brokers,) bool, removed brokers, including replaced ones. is_replaced : replaced ones alone.
     is_offline : fenced, or down. is_unplaced : of unknown rack. is_forbidden : may receive no new replica.
+    is_cordoned : all their log directories are cordoned, so that Kafka assigns no new replica to them (KIP-1066).
     successor_of : (brokers,) int32 position of each broker's successor; its own if it is not replaced.
     """
 
@@ -42,13 +46,14 @@ class BrokerTable:
     is_offline: Bools = field(repr=False)
     is_unplaced: Bools = field(repr=False)
     is_forbidden: Bools = field(repr=False)
+    is_cordoned: Bools = field(repr=False)
     successor_of: Int32s = field(repr=False)
     cautions: tuple[Caution, ...] = ()
 
     @property
     def target(self) -> Bools:
         """(brokers,) bool, brokers that may receive replicas; their loads are balanced."""
-        return ~(self.is_removed | self.is_offline | self.is_forbidden)
+        return ~(self.is_removed | self.is_offline | self.is_forbidden | self.is_cordoned)
 
     @property
     def stay(self) -> tuple[Broker, ...]:
@@ -60,9 +65,10 @@ class BrokerTable:
         return np.isin(self.ids, np.fromiter(ids, np.int64, len(ids)))
 
     def named(self, mask: Bools) -> str:
-        """The ids of some brokers for a text, 20 at most."""
+        """The ids of some brokers for a text, `NAMED_BROKERS` at most."""
         ids = self.ids[mask].tolist()
-        return ", ".join(map(str, ids[:20])) + (f" and {len(ids) - 20} more" if len(ids) > 20 else "")
+        more = f" and {len(ids) - NAMED_BROKERS} more" if len(ids) > NAMED_BROKERS else ""
+        return ", ".join(map(str, ids[:NAMED_BROKERS])) + more
 
 
 def brokers_of(request: ReassignmentRequest, cluster: Cluster) -> BrokerTable:
@@ -71,7 +77,7 @@ def brokers_of(request: ReassignmentRequest, cluster: Cluster) -> BrokerTable:
     Raises
     ------
     UnknownBroker, BrokerExists, UnknownRack : what the request names. BrokersWithoutRack : racks are enforced.
-    ConflictingFields : a broker is added that is to be forbidden everything.
+    CordonedTarget : a cordoned broker is added, or replaces another.
     """
     listed = {broker.id: broker for broker in cluster.brokers}
     down = [Broker(broker) for broker in cluster.replica_holders().tolist() if broker not in listed]
@@ -79,6 +85,8 @@ def brokers_of(request: ReassignmentRequest, cluster: Cluster) -> BrokerTable:
     added = _added(request, present)
     everyone = present | {broker.id: broker for broker in added}
     _require_known(request, everyone)
+    cordoned = cordoned_brokers(cluster) if request.cordoned_brokers is None else frozenset(request.cordoned_brokers)
+    _require_uncordoned(request, cordoned)
     known = tuple(everyone[broker] for broker in sorted(everyone))
     ids = np.array([broker.id for broker in known], np.int32)
     down_ids = {broker.id for broker in down}
@@ -105,6 +113,7 @@ def brokers_of(request: ReassignmentRequest, cluster: Cluster) -> BrokerTable:
         is_offline=is_down | np.array([broker.fenced for broker in known], np.bool_),
         is_unplaced=is_down & counts_racks,
         is_forbidden=np.isin(ids, np.array(request.forbid_brokers, np.int64)),
+        is_cordoned=np.isin(ids, np.array(sorted(cordoned), np.int64)),
         successor_of=successor_of,
         cautions=(*cautions, *_of_successors(request, everyone)),
     )
@@ -138,10 +147,27 @@ def _require_known(request: ReassignmentRequest, everyone: Mapping[int, Broker])
             raise UnknownRack(f"no broker is in the rack {rack}; the racks are {shown}", path=path, value=rack)
 
 
+def _require_uncordoned(request: ReassignmentRequest, cordoned: Collection[int]) -> None:
+    """Raise `CordonedTarget` if the request names a cordoned broker as one that is to receive replicas."""
+    for path, broker in _receivers(request):
+        if broker in cordoned:
+            detail = (
+                f"broker {broker} is to receive replicas, and all its log directories are cordoned; uncordon it first"
+            )
+            raise CordonedTarget(detail, path=path, value=broker, cordoned=sorted(cordoned)[:NAMED_BROKERS])
+
+
+def _receivers(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, int]]:
+    for place, broker in enumerate(request.add_brokers):
+        yield ("add_brokers", place, "id"), broker.id
+    for old, new in request.replace_brokers.items():
+        yield ("replace_brokers", str(old)), new
+
+
 def _named(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, int]]:
     """Every broker that a request names, with the field."""
-    for name, ids in (("remove_brokers", request.remove_brokers), ("forbid_brokers", request.forbid_brokers)):
-        for place, broker in enumerate(ids):
+    for name in ("remove_brokers", "forbid_brokers", "cordoned_brokers"):
+        for place, broker in enumerate(getattr(request, name) or ()):
             yield (name, place), broker
     for old in request.replace_brokers:
         yield ("replace_brokers", str(old)), old

@@ -104,6 +104,7 @@ class EligibleBrokers:
     def _exclusions(self) -> Iterator[tuple[str, Bools]]:
         brokers = self._brokers
         yield "offline", brokers.is_offline
+        yield "cordoned", brokers.is_cordoned
         yield "forbid_brokers", brokers.is_forbidden
         yield "replace_brokers", brokers.is_replaced
         yield "remove_brokers", brokers.is_removed & ~brokers.is_replaced
@@ -112,12 +113,13 @@ class EligibleBrokers:
         """Constraints on eligible brokers; the deletion filter drops the first ones first, so implicit ones lead."""
         texts = {
             "offline": ((), "are fenced or down", "brokers that are back"),
+            "cordoned": ((), "are cordoned", "brokers that are uncordoned"),
             "forbid_brokers": (("forbid_brokers",), "are to receive nothing", "fewer of forbid_brokers"),
             "replace_brokers": (("replace_brokers",), "are replaced", "a successor that the rack rule has room for"),
             "remove_brokers": (("remove_brokers",), "are removed", "fewer of remove_brokers, or brokers to add there"),
         }
         masks = dict(self._exclusions())
-        for name in ("offline", "forbid_brokers"):
+        for name in ("offline", "cordoned", "forbid_brokers"):
             yield from self._demand(name, masks[name], *texts[name])
         for at, isolated in enumerate(self._request.isolate):
             names, these = ", ".join(isolated.topics[:5]), self._brokers.named(self._isolated[at])

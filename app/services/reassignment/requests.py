@@ -95,6 +95,7 @@ class ReassignmentRequest:
     add_brokers : new, or on paper only. replace_brokers : by broker its successor.
     replication_factor, partitions : by topic what it is to have in all.
     topics : what may be moved; None is every topic. forbid_brokers : receive nothing that they do not have.
+    cordoned_brokers : all log directories of them are cordoned; None is what the snapshot says.
     ingress_bytes_per_s : by topic of the whole, or of each partition.
     max_moved_bytes : a budget. unknown_sizes : None leaves them unknown.
     deadline_s : when the best that was found is answered, though it may not be proven.
@@ -113,6 +114,7 @@ class ReassignmentRequest:
     rack_mode: RackMode = RackMode.ENFORCED
     max_replicas_per_rack: int | None = None
     forbid_brokers: Sequence[int] = ()
+    cordoned_brokers: Sequence[int] | None = None
     isolate: Sequence[IsolateRequest] = ()
     pins: Sequence[PinRequest] = ()
     evacuate_leaders: EvacuateRequest = EvacuateRequest()
@@ -150,6 +152,8 @@ def canonical_fields(request: ReassignmentRequest, added: Sequence[Broker]) -> d
     fields: dict[str, Json] = as_json(replace(request, add_brokers=added, balance=balance_of(request)))
     # The content of a snapshot counts, not the id under which it is stored.
     del fields["snapshot_id"]
+    if request.cordoned_brokers is None:  # the snapshot's, which are part of its content
+        del fields["cordoned_brokers"]
     return fields
 
 
@@ -249,6 +253,7 @@ def _check_brokers(request: ReassignmentRequest) -> None:
         "add_brokers": [broker.id for broker in request.add_brokers],
         "remove_brokers": request.remove_brokers,
         "forbid_brokers": request.forbid_brokers,
+        "cordoned_brokers": request.cordoned_brokers or (),
     }
     for name, ids in lists.items():
         if (twice := first_repeated(ids)) is not None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from app.core.cordons import cordoned_brokers
 from app.core.jvm import JavaRandom
 from app.core.measures.placement import measure
 from app.core.measures.tally import tally
@@ -18,6 +19,7 @@ from app.core.replicas.rack_modes import RackMode, require_racks
 from app.core.replicas.registry import PLACEMENTS, Algorithm, place_topics
 from app.errors import Json
 from app.errors.kafka import InvalidPartitions, KafkaError
+from app.errors.reassignments import UnknownBroker
 from app.errors.requests import ConflictingFields
 from app.services.cautions import Caution
 from app.services.limits import Limits
@@ -38,6 +40,7 @@ class ReplicasProblem:
     rack_mode : as requested. seed : None until `with_seed`; it stays None with a fixed start index.
     is_envelope : the seed was not the caller's, so that a controller's outcome may be another.
     is_snapshot : the brokers are those of a snapshot, whose hash identifies them.
+    cordoned_brokers : as requested; None is what the snapshot says.
     partitions : of topics of the cluster, by name.
     """
 
@@ -51,6 +54,7 @@ class ReplicasProblem:
     seed: int | None
     is_envelope: bool
     is_snapshot: bool
+    cordoned_brokers: tuple[int, ...] | None
     partitions: Mapping[str, int] = field(repr=False)
     cautions: tuple[Caution, ...] = ()
 
@@ -68,6 +72,8 @@ class ReplicasProblem:
             "fixed_start_index": self.fixed_start_index,
             "seed": self.seed,
             "topics": [as_json(topic) for topic in self.topics],
+            # Left out if the snapshot says it, whose hash identifies them too.
+            **({} if self.cordoned_brokers is None else {"cordoned_brokers": list(self.cordoned_brokers)}),
             **options,
         }
 
@@ -97,7 +103,8 @@ class _ReplicasPlanner(Planner[ReplicasRequest, ReplicasProblem, tuple[Placement
         if algorithm.options is not None:
             options = algorithm.options.read(request.options)
             algorithm = algorithm.with_options(options)
-        brokers, cautions = _brokers_in_play(request.rack_mode, listed, algorithm)
+        cordoned = _cordoned(request, cluster, listed)
+        brokers, cautions = _brokers_in_play(request.rack_mode, listed, algorithm, cordoned)
         return ReplicasProblem(
             topics=tuple(request.topics),
             algorithm=algorithm,
@@ -109,6 +116,7 @@ class _ReplicasPlanner(Planner[ReplicasRequest, ReplicasProblem, tuple[Placement
             seed=request.seed,
             is_envelope=request.seed is None and request.fixed_start_index is None,
             is_snapshot=site.content_hash is not None,
+            cordoned_brokers=None if request.cordoned_brokers is None else tuple(sorted(request.cordoned_brokers)),
             partitions={topic.name: len(topic.partition_ids) for topic in cluster.topics},
             cautions=tuple(cautions),
         )
@@ -207,12 +215,27 @@ def _envelope(topic: NewTopic, envelope: Envelope) -> dict[str, Json]:
     }
 
 
+def _cordoned(request: ReplicasRequest, cluster: Cluster, listed: Sequence[Broker]) -> frozenset[int]:
+    """The ids of cordoned brokers. Raises `UnknownBroker` if the request names one that is not listed."""
+    if request.cordoned_brokers is None:
+        return cordoned_brokers(cluster)
+    ids = {broker.id for broker in listed}
+    for place, broker in enumerate(request.cordoned_brokers):
+        if broker not in ids:
+            detail = f"broker {broker} is cordoned, and none of the {len(ids)} brokers"
+            raise UnknownBroker(detail, path=("cordoned_brokers", place), value=broker)
+    return frozenset(request.cordoned_brokers)
+
+
 def _brokers_in_play(
-    rack_mode: RackMode | None, listed: Sequence[Broker], algorithm: Algorithm
+    rack_mode: RackMode | None, listed: Sequence[Broker], algorithm: Algorithm, cordoned: frozenset[int]
 ) -> tuple[tuple[Broker, ...], list[Caution]]:
     """The brokers as the algorithm sees them, with warnings."""
     cautions = []
-    brokers = algorithm.in_play(listed, rack_mode)
+    brokers = algorithm.in_play([broker for broker in listed if broker.id not in cordoned], rack_mode)
+    if cordoned:
+        detail = f"{len(cordoned)} cordoned brokers get no replica: {algorithm.cordons}"
+        cautions.append(Caution("cordoned_brokers_left_out", detail, tuple(sorted(cordoned))))
     rack_of = {broker.id: broker.rack for broker in listed}
     left_out = tuple(broker.id for broker in listed if broker.fenced and algorithm.leaves_out_fenced)
     if left_out:

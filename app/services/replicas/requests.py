@@ -12,7 +12,7 @@ from app.core.replicas.rack_modes import RackMode
 from app.core.replicas.registry import PLACEMENT_OPTIONS, PLACEMENTS
 from app.errors import Json
 from app.errors.kafka import InvalidPartitions, KafkaError
-from app.errors.requests import ConflictingFields, DuplicateTopic
+from app.errors.requests import ConflictingFields, DuplicateBroker, DuplicateTopic
 from app.services.limits import Limits
 from app.services.plans import as_json
 from app.services.snapshots import check_brokers, require_distinct
@@ -29,6 +29,7 @@ class ReplicasRequest:
     rack_mode : None is what Kafka does: AdminUtils enforces racks, KRaft's placer takes brokers without one as a rack
         of their own.
     fixed_start_index : where AdminUtils starts in the list of brokers; nothing is random then.
+    cordoned_brokers : all log directories of them are cordoned; None is what the snapshot says.
     seed : of the controller's generator; None derives one from the request's hash.
     options : by name, for the algorithm alone that has them; see `PLACEMENT_OPTIONS`.
     """
@@ -36,6 +37,7 @@ class ReplicasRequest:
     topics: Sequence[NewTopic]
     snapshot_id: UUID | None = None
     brokers: Sequence[Broker] | None = None
+    cordoned_brokers: Sequence[int] | None = None
     algorithm: str = "admin_utils"
     rack_mode: RackMode | None = None
     fixed_start_index: int | None = None
@@ -68,6 +70,8 @@ def check(request: ReplicasRequest, limits: Limits) -> None:
     """
     _check_options(request)
     check_brokers(request.brokers or (), limits)
+    cordoned = request.cordoned_brokers or ()
+    require_distinct("broker", cordoned, DuplicateBroker, lambda place: ("cordoned_brokers", place))
     limits.check_count("topics", request.topics, path=("topics",))
     names = [topic.name for topic in request.topics]
     require_distinct("topic", names, DuplicateTopic, lambda place: ("topics", place, "name"))

@@ -12,7 +12,14 @@ from app.core.reassignment.batches.cutting import cut_batches
 from app.core.reassignment.batches.model import Batches, BatchLimits, BrokerDisks, Hottest, ReassignedPartitions
 from app.core.reassignment.batches.verifier import batch_violations
 from app.errors.requests import BatchesOutOfDisk, MoveExceedsBatchLimit
-from tests.core.reassignment.small_reassignments import all_limits, disks_for, reassignments, small, with_racks
+from tests.core.reassignment.small_reassignments import (
+    all_limits,
+    disks_for,
+    reassignments,
+    small,
+    with_cordons,
+    with_racks,
+)
 from tests.premises import reaches
 from tests.profiles import examples
 
@@ -120,7 +127,7 @@ class TestLaws:
     def test_the_inverses_hold_no_more_replicas_at_a_time(
         self, reassigned: ReassignedPartitions, limits: BatchLimits
     ) -> None:
-        batches = cut_batches(reassigned, limits)
+        batches = cut_batches(replace(reassigned, is_cordoned=None), limits)
         factors = np.maximum((reassigned.before >= 0).sum(axis=1), (reassigned.after >= 0).sum(axis=1))
         for row, before, after in zip(batches.rows, unpadded(batches.before), unpadded(batches.after), strict=True):
             assert len({*before, *after}) <= factors[row] + 1
@@ -173,6 +180,47 @@ class TestSteps:
         """
         reassigned = with_racks(small([[0, 5, 1, 2]], [[5, 1, 3, 4]], brokers=6), [0, 3, 1, 3, 2, 0])
         assert path(reassigned) == [[0, 5, 1, 4], [5, 1, 3, 4]]
+
+
+class TestCordons:
+    """Broker 1 is cordoned, so that Kafka rejects each list that has it."""
+
+    def test_what_leaves_with_it_leaves_at_once(self) -> None:
+        """Otherwise the list between would have it: replicas leave in the order of the list, the leader last."""
+        reassigned = small([[3, 2, 1]], [[3, 8, 9]])
+        assert path(reassigned) == [[3, 8, 1], [3, 8, 9]]
+        assert path(with_cordons(reassigned, 1)) == [[3, 8, 9]]
+        assert path(with_cordons(reassigned, 2)) == [[3, 8, 1], [3, 8, 9]]
+
+    def test_steps_after_it_has_left_replace_one_replica_each(self) -> None:
+        reassigned = small([[0, 1, 2, 3]], [[6, 7, 8, 9]])
+        assert path(reassigned) == [[0, 6, 2, 3], [0, 6, 7, 3], [0, 6, 7, 8], [6, 7, 8, 9]]
+        assert path(with_cordons(reassigned, 2)) == [[0, 6, 7, 3], [0, 6, 7, 8], [6, 7, 8, 9]]
+
+    def test_a_cordoned_leader_leaves_with_all_others(self) -> None:
+        assert path(with_cordons(small([[1, 2, 3]], [[7, 8, 3]]), 1)) == [[7, 8, 3]]
+
+    def test_a_broker_that_keeps_its_replica_is_in_every_list(self) -> None:
+        """No order of steps avoids it; the broker has to be uncordoned for them."""
+        assert path(with_cordons(small([[1, 2, 3]], [[1, 8, 9]]), 1)) == [[1, 8, 3], [1, 8, 9]]
+
+    def test_the_leader_sends_no_more_than_it_may(self) -> None:
+        reassigned = with_cordons(small([[3, 2, 1]], [[3, 8, 9]]), 1)
+        assert path(reassigned, BatchLimits(max_moves_out_per_broker=1)) == [[3, 8, 1], [3, 8, 9]]
+        assert path(reassigned, BatchLimits(max_moves_out_per_broker=2)) == [[3, 8, 9]]
+
+    def test_inverses_bring_everything_back(self) -> None:
+        reassigned = with_cordons(small([[3, 2, 1], [1, 2, 4]], [[3, 8, 9], [4, 5, 6]]), 1)
+        batches = cut_batches(reassigned, UNLIMITED)
+        assert executed(reassigned.after, batches, backwards=True) == [[3, 2, 1], [1, 2, 4]]
+
+    def test_a_list_with_it_is_told(self) -> None:
+        reassigned = small([[3, 2, 1]], [[3, 8, 9]])
+        apart = cut_batches(reassigned, UNLIMITED)
+        (found,) = batch_violations(with_cordons(reassigned, 1), apart, UNLIMITED)
+        assert (found.code, found.batch, found.row) == ("cordoned_broker", 0, 0)
+        at_once = cut_batches(with_cordons(reassigned, 1), UNLIMITED)
+        assert [one.code for one in batch_violations(reassigned, at_once, UNLIMITED)] == ["transient_replicas"]
 
 
 class TestPacking:

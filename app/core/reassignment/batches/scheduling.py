@@ -9,6 +9,9 @@ replicas to add, d to remove, and factors f before and g after:
   removes the surplus, so that copies exist as long as possible. That is max(1, min(a, d)) steps, undone likewise.
 - No list spans fewer racks than both ends do: a replica is replaced within its rack if possible, and new racks are
   opened first.
+- No list contains a cordoned broker that the final one does not contain, since Kafka rejects it: the steps until such
+  brokers have left are one step, and the partition has as many more replicas meanwhile. If its leader may not send as
+  many in one batch, the steps stay apart, and the broker has to be uncordoned for them.
 - The first replica stays first while data moves, since followers copy from it. If it is removed, that happens in the
   partition's last step, in which the leader has to change. If it stays without staying first, or if only the order of
   the list changes, a further step at the very end, which copies nothing, requests the final order.
@@ -22,7 +25,7 @@ The search is greedy: `cutting.batches_lower_bound` bounds how far it is from th
 order that full disks allow, there may still be one.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +33,7 @@ from numpy.typing import NDArray
 from app.core.model import UNKNOWN_SIZE, Int32s, Int64s
 from app.core.reassignment.batches import first_fit_kernel, steps_kernel
 from app.core.reassignment.batches.model import BatchLimits, BrokerDisks, Hottest, ReassignedPartitions
-from app.core.replica_lists import widened
+from app.core.replica_lists import not_among, widened
 from app.errors.requests import BatchesOutOfDisk, MoveExceedsBatchLimit
 
 NO_LIMIT = 1 << 62
@@ -96,8 +99,44 @@ def steps(
     filled = steps_kernel.fill(before, after, rows, first, rack_of, most_adds)
     sizes = reassigned.size_bytes[rows]
     chains = StepChains(rows, first, *filled, before[rows, 0], np.where(sizes == UNKNOWN_SIZE, 0, sizes))
+    if reassigned.is_cordoned is not None:
+        chains = _without_cordoned_lists(chains, after, reassigned.is_cordoned, most_adds)
     final = _ordered(reassigned.heat, is_reordered, hottest_first=limits.hottest is Hottest.FIRST)
     return chains, FinalOrders(final, steps_kernel.unordered(before, after, final), after[final])
+
+
+def _without_cordoned_lists(
+    chains: StepChains, goals: Int32s, is_cordoned: NDArray[np.bool_], most_adds: int
+) -> StepChains:
+    """Join the steps whose lists have a cordoned broker that leaves with the step after them.
+
+    A broker leaves once, so that these are the first steps of a chain, and never its last.
+
+    Parameters
+    ----------
+    goals : (rows, widest) int32 final lists. most_adds : replicas that one step may add.
+    """
+    chain_of = chains.chain_of
+    leaves = np.append(is_cordoned, False)[chains.after] & not_among(chains.after, goals[chains.rows[chain_of]])
+    is_joined = leaves.any(axis=1)
+    n_joined = np.bincount(chain_of, is_joined, minlength=len(chains.rows)).astype(np.int64)
+    begins = chains.first[:-1]
+    n_adds = chains.adds_from[begins + n_joined + 1] - chains.adds_from[begins]
+    is_joined &= (n_adds <= most_adds)[chain_of]
+    if not is_joined.any():
+        return chains
+    stays = np.flatnonzero(~is_joined)
+    # A step that stays begins where the joined ones before it began.
+    starts = np.concatenate([[0], stays[:-1] + 1])
+    counts = np.bincount(chain_of[stays], minlength=len(chains.rows))
+    return replace(
+        chains,
+        first=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
+        before=chains.before[starts],
+        after=chains.after[stays],
+        adds_from=np.concatenate([[0], chains.adds_from[stays + 1]]),
+        drops_from=np.concatenate([[0], chains.drops_from[stays + 1]]),
+    )
 
 
 def _ordered(heat: Int64s, chosen: NDArray[np.bool_], *, hottest_first: bool) -> Int64s:

@@ -138,11 +138,12 @@ def batch_violations(
     -------
     Empty if each row's steps follow one another to exactly `after`, at most one in a batch, copying nothing that
     `after` does not need; lists are of distinct known brokers, never shorter than both ends' nor spanning fewer racks;
-    no more than the larger factor + 1 replicas of a partition exist at a time; no broker exceeds a limit or its disk;
-    leaders change last; and the figures are those of the steps.
+    no more than the larger factor + 1 replicas of a partition exist at a time, unless the step removes a cordoned
+    broker; lists have no cordoned broker that leaves, unless the limit on what its leader sends forbids to remove it at
+    once; no broker exceeds a limit or its disk; leaders change last; and the figures are those of the steps.
     """
     replayed = replay(reassigned, batches)
-    violations = [*_paths(replayed), *_lists(reassigned, replayed)]
+    violations = [*_paths(replayed), *_lists(reassigned, replayed), *_cordoned(reassigned, replayed, limits)]
     if violations:
         # Replicas of brokers cannot be counted if the steps are not those of the reassignment.
         return violations
@@ -188,12 +189,30 @@ def _lists(reassigned: ReassignedPartitions, replayed: StepReplay) -> Iterator[B
     factors = np.column_stack([(ends != NO_REPLICA).sum(axis=1) for ends in (replayed.origin, replayed.goal)])
     least, most = factors.min(axis=1)[replayed.row], factors.max(axis=1)[replayed.row] + 1
     transient = (replayed.before != NO_REPLICA).sum(axis=1) + replayed.gained.sum(axis=1)
+    if reassigned.is_cordoned is not None:
+        removes = (replayed.lost & np.append(reassigned.is_cordoned, False)[replayed.before]).any(axis=1)
+        transient = np.where(removes, 0, transient)
     yield from _steps(replayed, "transient_replicas", transient > most, "has more replicas than one beyond its factor")
     yield from _steps(replayed, "too_few_replicas", length < least, "has fewer replicas than before and after")
     if reassigned.rack_of is not None:
         spans = [_racks(reassigned.rack_of, ends) for ends in (replayed.origin, replayed.goal)]
         narrow = _racks(reassigned.rack_of, lists) < np.minimum(*spans)[replayed.row]
         yield from _steps(replayed, "too_few_racks", narrow, "spans fewer racks than before and after")
+
+
+def _cordoned(reassigned: ReassignedPartitions, replayed: StepReplay, limits: BatchLimits) -> Iterator[BatchViolation]:
+    if reassigned.is_cordoned is None:
+        return
+    leaves = np.append(reassigned.is_cordoned, False)[replayed.after]
+    leaves = leaves & not_among(replayed.after, replayed.goal[replayed.row])
+    has_leaving: Bools = np.asarray(leaves.any(axis=1), np.bool_)
+    # Replicas that are added until the last cordoned broker has left: those of these steps, and of the one after them.
+    is_until = has_leaving | np.append(False, has_leaving[:-1] & (np.diff(replayed.row) == 0))
+    added = sums_by(replayed.row, np.where(is_until, replayed.gained.sum(axis=1), 0), len(replayed.goal))
+    most = limits.max_moves_out_per_broker
+    if most is not None:
+        has_leaving &= (added <= most)[replayed.row]
+    yield from _steps(replayed, "cordoned_broker", has_leaving, "has a cordoned broker that leaves later")
 
 
 def _limits(
