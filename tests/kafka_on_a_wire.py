@@ -87,10 +87,12 @@ class Written:
         """An array of int32."""
         return self.array(values, lambda value: self.numbers("i", value))
 
-    def tags(self) -> "Written":
-        """No tagged fields, where there could be some."""
+    def tags(self, fields: Mapping[int, bytes] = MappingProxyType({})) -> "Written":
+        """Tagged fields, where there could be some."""
         if self.flexible:
-            self.data += b"\0"
+            self.data += _varint(len(fields))
+            for tag, content in fields.items():
+                self.data += _varint(tag) + _varint(len(content)) + content
         return self
 
 
@@ -169,6 +171,7 @@ class LiveCluster:
     becomes : what the cluster is as soon as it has told once what is being reassigned.
     stalls_at : a message that is never answered.
     password : of the user `rackplan`; None where a listener is PLAINTEXT.
+    features : by name the lowest and highest level that brokers support, and the finalized one.
     asked : every request that came, as message and version.
     """
 
@@ -180,6 +183,7 @@ class LiveCluster:
     stalls_at: int | None = None
     password: str | None = None
     ports: dict[int, int] = field(default_factory=dict)
+    features: Mapping[str, tuple[int, int, int]] = field(default_factory=dict)
     asked: list[tuple[int, int]] = field(default_factory=list)
 
     @property
@@ -214,7 +218,16 @@ class LiveCluster:
             SASL_AUTHENTICATE: self._sasl_authenticate,
         }[request.api]
         write(request, body, broker)
-        return body.tags()
+        return body.tags(self._features() if request.api == API_VERSIONS and self.features else {})
+
+    def _features(self) -> dict[int, bytes]:
+        """The tagged fields of ApiVersions: what is supported, the epoch of what is finalized, and that."""
+        supported, finalized = Written(flexible=True), Written(flexible=True)
+        levels = list(self.features.items())
+        supported.array(levels, lambda f: supported.string(f[0]).numbers("hh", *f[1][:2]).tags())
+        # The highest of the finalized levels is written before the lowest.
+        finalized.array(levels, lambda f: finalized.string(f[0]).numbers("hh", f[1][2], f[1][2]).tags())
+        return {0: bytes(supported.data), 1: (5).to_bytes(8), 2: bytes(finalized.data)}
 
     def _api_versions(self, request: Read, body: Written, _: int) -> None:
         known = request.version <= self.versions[API_VERSIONS][1]

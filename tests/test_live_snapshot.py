@@ -255,6 +255,27 @@ def test_an_old_broker_tells_less_and_the_snapshot_says_so() -> None:
     assert (METADATA, 8) in cluster.asked
 
 
+@pytest.mark.parametrize(
+    ("levels", "version", "cautions"),
+    [
+        ((7, 27, 27), "4.1.0", ["has no patch release"]),
+        ((7, 30, 27), "4.3.0", ["has no patch release", "finalized metadata.version is of 4.1"]),
+        ((7, 34, 34), None, ["of no known release"]),
+    ],
+)
+def test_the_release_is_that_of_the_newest_metadata_version_that_brokers_support(
+    levels: tuple[int, int, int], version: str | None, cautions: list[str]
+) -> None:
+    """Brokers run their software before an upgrade is finalized; patch releases share a level."""
+    cluster = captured()
+    cluster.features = {"metadata.version": levels, "group.version": (0, 1, 1)}
+    with cluster.listening() as bootstrap:
+        found = taken(bootstrap)
+    assert found.cluster.kafka_version == version
+    assert len(found.cautions) == len(cautions)
+    assert all(part in whole for part, whole in zip(cautions, found.cautions, strict=True))
+
+
 def test_a_broker_that_just_died_costs_no_more_than_its_sizes() -> None:
     """It is advertised still and takes no connection: the sizes are those of the other replicas."""
     cluster = captured()

@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field, TypeAdapter
 
 from app.api import examples
 from app.api.dependencies import RequestLimits, Uow, json_only
-from app.api.fields import Id, Int32, TopicName
+from app.api.fields import Id, Int32, RequestedRelease, TopicName
 from app.api.fields import Request as RequestModel
 from app.api.idempotency import OnceOnly
 from app.api.plan_documents import AwareMeasures, DiffSummary
@@ -20,7 +20,7 @@ from app.core.measures.violations import Violation
 from app.errors.access import IdempotencyKeyInFlight, UnsupportedMediaType
 from app.errors.lookups import SnapshotNotFound
 from app.errors.reassignments import ReassignmentUnderWay
-from app.errors.requests import IllegalReassignment
+from app.errors.requests import IllegalReassignment, UnsupportedKafkaVersion
 from app.formats.reassignment import Reassignment
 from app.services import checks
 
@@ -56,6 +56,7 @@ class CheckRequest(RequestModel):
         description="Partitions that are being reassigned: `merge` checks from their target replicas, with a warning; "
         "`refuse` returns 409.",
     )
+    kafka_version: RequestedRelease = None
 
 
 class LeastMovement(BaseModel):
@@ -98,6 +99,7 @@ class CheckDocument(BaseModel):
     movement: DiffSummary
     minimum: MinimumDocument
     fresh: bool
+    kafka_version: str = Field(description="The release of Kafka that the check is for.", examples=["4.2.0"])
     changed: ChangedDocument | None
     warnings: list[WarningDocument]
 
@@ -111,6 +113,7 @@ class CheckDocument(BaseModel):
     responses=responses(
         SnapshotNotFound,
         IllegalReassignment,
+        UnsupportedKafkaVersion,
         ReassignmentUnderWay,
         UnsupportedMediaType,
         IdempotencyKeyInFlight,
@@ -135,6 +138,7 @@ def check(
             posted,
             limits,
             running_reassignment=body.running_reassignment,
+            kafka_version=body.kafka_version,
         )
         document = orjson.dumps(result.as_json(), option=orjson.OPT_NON_STR_KEYS)
         return Response(document, media_type="application/json")

@@ -5,9 +5,10 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field
 
-from app.api.fields import Attributes, BrokerId, Bytes, LogDirPath, Name, PartitionId, Rack, TopicId, TopicName
+from app.api.fields import Attributes, BrokerId, Bytes, LogDirPath, Name, PartitionId, Rack, Release, TopicId, TopicName
 from app.api.fields import Request as RequestModel
 from app.api.recorded_groups import RecordedGroupRequest
+from app.core.kafka_versions import normal_release
 from app.core.model import NO_LEADER, UNKNOWN_SIZE, Broker, BrokerCapacity, Cluster, Cordon, Topic, padded
 from app.errors import FieldPath
 from app.errors.requests import DuplicatePartition
@@ -87,14 +88,20 @@ class SnapshotRequest(RequestModel):
     brokers: list[CordonableBrokerRequest]
     topics: list[TopicRequest] = Field(default_factory=list)
     groups: list[RecordedGroupRequest] = Field(default_factory=list)
+    kafka_version: Release | None = Field(
+        None,
+        description="The release of Kafka that the brokers run, such as `4.1.0`; `4.1` is 4.1.0. Plans on the "
+        "snapshot are made for it.",
+        examples=["4.1.0"],
+    )
 
     def core(self) -> Cluster:
-        """The record of the core. Raises `DuplicatePartition`."""
+        """The record of the core. Raises `DuplicatePartition`, `UnsupportedKafkaVersion`."""
         brokers = tuple(broker.broker() for broker in self.brokers)
         topics = tuple(_topic(i, topic) for i, topic in enumerate(self.topics))
         groups = tuple(group.core() for group in self.groups)
         cordons = {broker.id: cordon for broker in self.brokers if (cordon := broker.cordon()) is not None}
-        return Cluster(self.cluster, brokers, topics, groups, cordons)
+        return Cluster(self.cluster, brokers, topics, groups, cordons, normal_release(self.kafka_version))
 
 
 def _topic(index: int, topic: TopicRequest) -> Topic:

@@ -9,6 +9,7 @@ from uuid import UUID
 from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag
 from pydantic_core import PydanticCustomError
 
+from app.core.kafka_versions import DEFAULT, SUPPORTED
 from app.core.model import INT32_MAX
 
 INT32_MIN = -(2**31)
@@ -41,6 +42,15 @@ Labels = Annotated[
         Annotated[str, Field(max_length=255, pattern=_PRINTABLE)],
     ],
     Field(max_length=64, description="Labels of the plan, name → value; lists of plans are filtered by them."),
+]
+Release = Annotated[str, Field(max_length=40)]
+RequestedRelease = Annotated[
+    Release | None,
+    Field(
+        description=f"The release of Kafka that the answer is for, from {SUPPORTED.from_} to {SUPPORTED.to}, such as "
+        f"`4.2` or `4.0.1`; by default that of the snapshot, or {DEFAULT} if the snapshot has none.",
+        examples=["4.2"],
+    ),
 ]
 TopicName = Annotated[
     str,

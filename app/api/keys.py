@@ -9,9 +9,10 @@ from pydantic import AfterValidator, BaseModel, Field
 from app.api import examples
 from app.api.auth import principal
 from app.api.dependencies import RequestLimits, json_only
-from app.api.fields import ONE, ONE_OR_SEVERAL, SEVERAL, Int32, PartitionId, Seed
+from app.api.fields import ONE, ONE_OR_SEVERAL, SEVERAL, Int32, PartitionId, RequestedRelease, Seed
 from app.api.fields import Request as RequestModel
 from app.api.idempotency import OnceOnly
+from app.api.plan_documents import KafkaReleases
 from app.api.problems import responses
 from app.core.keys.agreement import Disagreement
 from app.core.keys.clients import CLIENTS
@@ -92,6 +93,7 @@ class PlaceKeysRequest(RequestModel):
         default_factory=list,
         description="Other partition counts: the keys that change partition. Records without key never count as moved.",
     )
+    kafka_version: RequestedRelease = None
     null_keys: NullKeysRequest | None = Field(
         None,
         description="Place records without key by the policy of each partitioner. If it is missing, they have no "
@@ -108,6 +110,7 @@ class PlaceKeysRequest(RequestModel):
             self.partitions,
             self.compare_partitions,
             None if self.null_keys is None else self.null_keys.service(),
+            self.kafka_version,
         )
 
 
@@ -130,6 +133,10 @@ class PlacedKeysDocument(BaseModel):
     partition_by_key: list[int | None]
     without_key: int
     null_keys: str | None
+    kafka: KafkaReleases | None = Field(
+        description="The releases of Kafka's Java client whose default this is; null if the requested one is not among "
+        "them, and for other clients."
+    )
     skew: SkewDocument
     resizes: list[Resize]
 
@@ -231,6 +238,7 @@ def list_partitioners() -> Any:
         requests.ConflictingFields,
         requests.QueueSizesOverflow,
         requests.LimitExceeded,
+        requests.UnsupportedKafkaVersion,
         access.UnsupportedMediaType,
         access.IdempotencyKeyInFlight,
     ),

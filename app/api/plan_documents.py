@@ -42,6 +42,23 @@ class PlanSummary(BaseModel):
     seed: int | None
 
 
+class KafkaReleases(BaseModel):
+    """Releases of Kafka, both included; an end without a patch number is all of its line."""
+
+    from_: str = Field(alias="from", examples=["4.0.1"])
+    to: str = Field(examples=["4.4"])
+
+
+class WholePlan(PlanSummary):
+    """A plan with the releases of Kafka that it holds for."""
+
+    kafka: KafkaReleases | None = Field(
+        None,
+        description="The releases whose code was compared and gives the same answer; null if the plan replays no code "
+        "of Kafka, or the release that it is made for was not compared.",
+    )
+
+
 class BrokerShare(BaseModel):
     """Bounds over all random outcomes, `lowest` and `highest`, and the extremes of the sampled ones."""
 
@@ -96,7 +113,7 @@ class AwareMeasures(PlacementMeasures):
     attributes: dict[str, AttributeExposure]
 
 
-class PlanDocument(PlanSummary):
+class PlanDocument(WholePlan):
     """An immutable plan, with its request."""
 
     topics: list[PlacedTopic]

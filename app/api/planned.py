@@ -13,7 +13,7 @@ from app.api.problems import responses
 from app.errors import Failure
 from app.errors.access import IdempotencyKeyInFlight, UnsupportedMediaType
 from app.errors.lookups import SnapshotNotFound
-from app.errors.requests import LimitExceeded, SnapshotChanged
+from app.errors.requests import LimitExceeded, SnapshotChanged, UnsupportedKafkaVersion
 from app.services.plans import Plan, Planner, PlanRequest, check_job, make_plan
 from app.services.plans.kinds import kind_of
 
@@ -65,7 +65,7 @@ def plan_operation(
     answer : the model of the plan.
     failures : those of the kind, besides the ones that every kind has.
     """
-    every_kind = (SnapshotNotFound, SnapshotChanged, LimitExceeded)
+    every_kind = (SnapshotNotFound, SnapshotChanged, LimitExceeded, UnsupportedKafkaVersion)
     return router.post(
         f"/{kind}",
         status_code=201,

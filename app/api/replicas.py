@@ -8,7 +8,18 @@ from pydantic import Field, create_model
 
 from app.api import examples
 from app.api.clusters import CordonableBrokerRequest
-from app.api.fields import AttributeName, BrokerId, Id, Int32, Labels, Name, PartitionId, Seed, TopicName
+from app.api.fields import (
+    AttributeName,
+    BrokerId,
+    Id,
+    Int32,
+    Labels,
+    Name,
+    PartitionId,
+    RequestedRelease,
+    Seed,
+    TopicName,
+)
 from app.api.fields import Request as RequestModel
 from app.api.plan_documents import PlanDocument
 from app.api.planned import PlanningOnce, plan_operation
@@ -90,6 +101,7 @@ class PlaceRequest(_with_options(_PlaceFields)):  # type: ignore[misc] # the reg
     """Topics to place, on the brokers of a snapshot or on brokers listed here."""
 
     topics: Annotated[list[NewTopicRequest], Field(min_length=1)]
+    kafka_version: RequestedRelease = None
     labels: Labels = Field(default_factory=dict)
 
     def service(self) -> ReplicasRequest:

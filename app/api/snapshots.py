@@ -1,7 +1,7 @@
 """`/v1/snapshots`: clusters at one moment."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Annotated, Any
 from uuid import UUID
@@ -9,14 +9,14 @@ from uuid import UUID
 import orjson
 from fastapi import APIRouter, Depends, Query, Request, Response, Security
 from fastapi.exceptions import RequestValidationError
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 from starlette.datastructures import UploadFile
 
 from app.api import examples
 from app.api.auth import principal
 from app.api.clusters import SnapshotRequest
 from app.api.dependencies import RawBody, RequestLimits, Uow
-from app.api.fields import Id, Name
+from app.api.fields import Id, Name, Release
 from app.api.idempotency import OnceOnly
 from app.api.negotiation import json_response, with_etag
 from app.api.pagination import PageSize, PageToken, id_of_token, token_of_id
@@ -32,7 +32,8 @@ from app.store.records import Snapshot
 
 router = APIRouter(prefix="/v1/snapshots", tags=["snapshots"])
 
-TEXT_PARTS = ("brokers", "topics", "log_dirs", "groups")
+_WORDS = ("cluster", "kafka_version")
+TEXT_PARTS = ("brokers", "topics", "log_dirs", "groups", "features")
 
 
 class WarningDocument(BaseModel):
@@ -54,6 +55,7 @@ class SnapshotDocument(BaseModel):
     topics: int
     partitions: int
     groups: int
+    kafka_version: str | None = Field(description="The release that the brokers run; null if it is unknown.")
     warnings: list[WarningDocument]
     created_at: datetime
 
@@ -112,6 +114,7 @@ async def _upload(request: Request, body: RawBody) -> _Upload:
         requests.DuplicateGroup,
         requests.DuplicateMember,
         requests.LimitExceeded,
+        requests.UnsupportedKafkaVersion,
         access.UnsupportedMediaType,
         access.IdempotencyKeyInFlight,
     ),
@@ -125,9 +128,13 @@ def create(
     cluster: Annotated[
         Name | None, Query(description="The cluster's name, for a `text/plain` body.", examples=["example-texts"])
     ] = None,
+    kafka_version: Annotated[
+        Release | None, Query(description="The release of Kafka, for a `text/plain` body.", examples=["4.1.0"])
+    ] = None,
 ) -> Response:
     """Store a cluster from JSON, or from the output of Kafka's tools: as parts of a form (`brokers`, `topics`,
-    `log_dirs`, `groups`, each the unchanged text of one tool, and `cluster`), or one after another as `text/plain`.
+    `log_dirs`, `groups`, `features`, each the unchanged text of one tool, and `cluster`), or one after another as
+    `text/plain`.
 
     `brokers` is the output of `kafka-broker-api-versions`, or of `kafka-cluster` with `api-versions` or
     `list-endpoints`; or ZooKeeper registrations (versions 1 to 5), each after a line with its path
@@ -142,12 +149,15 @@ def create(
     groups as JSON, which alone has racks and subscriptions, and may have `member_metadata` in base64 as the coordinator
     returns it.
 
+    `features` is the output of `kafka-features describe`, or lines of a broker's log with `Kafka version:`; the part
+    `kafka_version`, or the field of JSON, states the release and overrides it.
+
     Posting the same state of the same cluster again returns the same snapshot. The warnings name the brokers without
     rack, and the parts of the texts that could not be joined.
     """
 
     def answer() -> Response:
-        state, cautions = _cluster(upload, cluster)
+        state, cautions = _cluster(upload, cluster, kafka_version)
         return _created(snapshots.store(uow, state, limits, cautions=cautions))
 
     return once(answer)
@@ -185,7 +195,7 @@ def get(request: Request, uow: Uow, snapshot_id: Annotated[Id, examples.SNAPSHOT
     return with_etag(request, snapshot.content_hash, json_response(_document(snapshot) | {"document": document}))
 
 
-def _cluster(upload: _Upload, cluster: str | None) -> tuple[Cluster, list[Caution]]:
+def _cluster(upload: _Upload, cluster: str | None, kafka_version: str | None) -> tuple[Cluster, list[Caution]]:
     if upload.media_type == "application/json":
         try:
             return SnapshotRequest.model_validate_json(upload.body).core(), []
@@ -193,23 +203,26 @@ def _cluster(upload: _Upload, cluster: str | None) -> tuple[Cluster, list[Cautio
             raise _as_request_error(invalid) from None
     if upload.media_type == "text/plain":
         texts = pasted.read(decode(upload.body, "body"))
-        return _assembled(cluster, **{part: getattr(texts, part) for part in TEXT_PARTS})
-    unknown = sorted(set(upload.parts) - {*TEXT_PARTS, "cluster"})
+        return _assembled(cluster, kafka_version, **{part: getattr(texts, part) for part in TEXT_PARTS})
+    unknown = sorted(set(upload.parts) - {*TEXT_PARTS, *_WORDS})
     if unknown:
         raise requests.ConflictingFields(
-            f"there is no part {quoted(unknown[0])}; a form has cluster and {', '.join(TEXT_PARTS)}", path=(unknown[0],)
+            f"there is no part {quoted(unknown[0])}; a form has {', '.join((*_WORDS, *TEXT_PARTS))}", path=(unknown[0],)
         )
     texts_by_part = {part: decode(upload.parts[part], part) for part in TEXT_PARTS if part in upload.parts}
-    named = decode(upload.parts["cluster"], "cluster") if "cluster" in upload.parts else cluster
-    return _assembled(named, **texts_by_part)
+    words = {part: decode(upload.parts[part], part) for part in _WORDS if part in upload.parts}
+    return _assembled(words.get("cluster", cluster), words.get("kafka_version", kafka_version), **texts_by_part)
 
 
-def _assembled(cluster: str | None, **texts: str | None) -> tuple[Cluster, list[Caution]]:
+def _assembled(cluster: str | None, kafka_version: str | None, **texts: str | None) -> tuple[Cluster, list[Caution]]:
     try:
-        name = SnapshotRequest(cluster=cluster, brokers=[]).cluster  # type: ignore[arg-type] # None is rejected as a missing field
+        stated = SnapshotRequest(cluster=cluster, brokers=[], kafka_version=kafka_version).core()  # type: ignore[arg-type] # None is rejected as a missing field
     except ValidationError as invalid:
         raise _as_request_error(invalid) from None
-    assembled = assembly.assemble(name, **{f"{part}_text": text for part, text in texts.items()})
+    assembled = assembly.assemble(stated.name, **{f"{part}_text": text for part, text in texts.items()})
+    if stated.kafka_version is not None:
+        read = replace(assembled.cluster, kafka_version=stated.kafka_version)
+        assembled = replace(assembled, cluster=read, releases=None)
     return assembled.cluster, snapshots.of_assembly(assembled)
 
 
@@ -224,8 +237,9 @@ def _document(snapshot: Snapshot) -> dict[str, object]:
         "cluster": snapshot.cluster,
         "content_hash": snapshot.content_hash,
         **snapshot.summary,
-        # Summaries of snapshots from before groups were supported have no count of them.
+        # Summaries of snapshots from before groups or releases were supported have none.
         "groups": snapshot.summary.get("groups", 0),
+        "kafka_version": snapshot.summary.get("kafka_version"),
         "created_at": snapshot.created_at,
     }
 

@@ -11,6 +11,7 @@ Each command imports its dependencies when it runs, so that `rackplan --help` is
     output.py         where a command's input comes from and its answer goes
 """
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, NoReturn
 
@@ -165,6 +166,9 @@ def conformance(
 def snapshot(
     bootstrap: Annotated[str, typer.Option(help="host:port of a broker; several, separated by commas.")],
     cluster: Annotated[str | None, typer.Option(help="The cluster's name. Default: Kafka's own cluster id.")] = None,
+    kafka_version: Annotated[
+        str | None, typer.Option(help="The release that the brokers run. Default: by their metadata.version.")
+    ] = None,
     properties: Annotated[
         list[str] | None,
         typer.Option(
@@ -190,11 +194,14 @@ def snapshot(
         raise ExtraNotInstalled(
             "reading a running cluster requires kafka-python: pip install 'rackplan[kafka]'"
         ) from None
+    from app.core.kafka_versions import normal_release  # noqa: PLC0415 — as above
     from app.formats import snapshot_json  # noqa: PLC0415 — as above
 
     configured = live_client.properties(properties or (), properties_file)
+    stated = normal_release(kafka_version)
     taken = live.take(bootstrap, name=cluster, properties=configured, timeout_s=timeout)
-    document = snapshot_json.write(taken.cluster) + b"\n"
+    read = taken.cluster if stated is None else replace(taken.cluster, kafka_version=stated)
+    document = snapshot_json.write(read) + b"\n"
     for caution in taken.cautions:
         typer.echo(f"rackplan: {escaped(caution)}", err=True)
     hand_over(document, output)

@@ -1,7 +1,7 @@
 """`rackplan snapshot`: a running cluster as it is now, read with an admin client.
 
 It reads and never changes anything: the brokers, the partitions of every topic, reassignments in progress, the log
-directories of the brokers. It needs the permission `Describe` on the cluster and on the topics.
+directories and the features of the brokers. It needs the permission `Describe` on the cluster and on the topics.
 
 This module needs the extra `kafka`.
 """
@@ -18,9 +18,12 @@ from kafka.admin import KafkaAdminClient
 from kafka.errors import ClusterAuthorizationFailedError, IncompatibleBrokerVersion, RetriableError, for_code
 
 from app.cli.live_client import CLIENT_ERRORS, connected, one_line, within
+from app.core.kafka_versions import last_supported
 from app.core.model import NO_REPLICA, UNKNOWN_SIZE, Broker, Cluster, Topic, padded
 from app.errors.machine import ClusterUnreachable
+from app.formats.broker_features import METADATA_VERSION, BrokerReleases, of_features, release_of_level
 from app.formats.log_dirs import BrokerLogDirs, LogDir, LogDirReplica, LogDirs, cordons, sizes
+from app.services.snapshots import of_releases
 
 Members: TypeAlias = Mapping[str, Any]
 Moves: TypeAlias = Mapping[tuple[str, int], Members]
@@ -77,11 +80,13 @@ def _read(admin: KafkaAdminClient, name: str | None) -> LiveSnapshot:
     cautions += [_left_out(topic) for topic in listed if topic["error_code"] and not topic["partitions"]]
     topics = [_topic(topic, moves) for topic in sorted(readable, key=lambda topic: str(topic["name"]))]
     disks = _log_dirs(admin, [broker.id for broker in brokers if not broker.fenced], topics, cautions)
+    releases = _releases(admin, cautions)
     cluster = Cluster(
         name=name or described["cluster_id"] or "live",
         brokers=tuple(brokers),
         topics=tuple(_sized(topics, disks)),
         cordons=cordons(disks),
+        kafka_version=None if releases is None else last_supported(releases.releases),
     )
     return LiveSnapshot(cluster, tuple(dict.fromkeys(cautions)))
 
@@ -94,6 +99,30 @@ def _answer_of_any_broker(what: str, request: Callable[[], T], *, brokers: int =
         if brokers > 1 and isinstance(failed, RetriableError):
             return _answer_of_any_broker(what, request, brokers=brokers - 1)
         raise ClusterUnreachable(f"{what} could not be read: {one_line(failed)}") from None
+
+
+def _releases(admin: KafkaAdminClient, cautions: list[str]) -> BrokerReleases | None:
+    """The release of the brokers by their features; None if they have no `metadata.version`, as under ZooKeeper."""
+
+    def described() -> Mapping[str, Members]:
+        try:
+            features: Mapping[str, Members] = admin.describe_features()
+        except IncompatibleBrokerVersion:  # before 2.4
+            return {}
+        return features
+
+    try:
+        features = _answer_of_any_broker("the features of the brokers", described)
+    except ClusterUnreachable as failed:
+        cautions.append(f"the release of Kafka is unknown: {failed.detail}")
+        return None
+    levels = features.get(METADATA_VERSION, {})
+    if "supported" not in levels:
+        return None
+    finalized = levels.get("finalized", (0, 0))[1]
+    reported = of_features(release_of_level(levels["supported"][1]), release_of_level(finalized))
+    cautions += [caution.detail for caution in of_releases(reported)]
+    return reported
 
 
 def _broker(members: Members) -> Broker:

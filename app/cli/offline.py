@@ -22,6 +22,7 @@ class Texts:
     topics: Path | None
     log_dirs: Path | None = None
     groups: Path | None = None
+    features: Path | None = None
 
     def cluster(self, name: str) -> Cluster:
         """The cluster that the files describe. Raises `MalformedText`."""

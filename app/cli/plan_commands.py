@@ -13,6 +13,11 @@ import typer
 
 from app.cli.output import hand_over
 
+KafkaVersion = Annotated[str | None, typer.Option(help="The release of Kafka, such as 4.2. Default: the newest.")]
+Features = Annotated[
+    Path | None, typer.Option(help="The output of kafka-features describe, or a broker's log.", exists=True)
+]
+
 plan = typer.Typer(help="Make plans from files, without a service.", no_args_is_help=True)
 
 
@@ -42,6 +47,8 @@ def plan_replicas(
     rack_mode: Annotated[str | None, typer.Option(help="enforced, safe or disabled.")] = None,
     fixed_start_index: Annotated[int | None, typer.Option(help="Start index of admin_utils.", min=0)] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of the generator.")] = None,
+    features: Features = None,
+    kafka_version: KafkaVersion = None,
     policy: Annotated[
         str | None,
         typer.Option(help="For awareness: spread, forced, hdfs, redis or kafka. Default: spread, over racks."),
@@ -58,9 +65,9 @@ def plan_replicas(
 
     written = place(
         topic,
-        texts=Texts(brokers=brokers, topics=topics, log_dirs=log_dirs),
+        texts=Texts(brokers=brokers, topics=topics, log_dirs=log_dirs, features=features),
         cluster=cluster,
-        choices=Choices(algorithm, rack_mode, fixed_start_index, seed, policy, forced or ()),
+        choices=Choices(algorithm, rack_mode, fixed_start_index, seed, policy, forced or (), kafka_version),
         export=export,
     )
     hand_over(written, None)
@@ -75,6 +82,7 @@ def plan_reassignment(
     ] = None,
     log_dirs: Annotated[Path | None, typer.Option(help="The output of kafka-log-dirs --describe.", exists=True)] = None,
     cluster: Annotated[str, typer.Option(help="The cluster's name.")] = "offline",
+    features: Features = None,
     request: Annotated[
         Path | None,
         typer.Option(
@@ -120,6 +128,7 @@ def plan_reassignment(
     max_moves_in_per_broker: Annotated[
         int | None, typer.Option(help="Replicas that a broker receives in one batch. Default: 4.")
     ] = None,
+    kafka_version: KafkaVersion = None,
     throttle: Annotated[int | None, typer.Option(help="Bytes/s of every broker, for the duration of batches.")] = None,
     export: Annotated[str | None, typer.Option(help="Print this format instead of the plan's JSON.")] = None,
     batch: Annotated[int | None, typer.Option(help="For the format batch: its number, from 1.")] = None,
@@ -152,10 +161,11 @@ def plan_reassignment(
         relax=relax,
         max_moves_in_per_broker=max_moves_in_per_broker,
         throttle=throttle,
+        kafka_version=kafka_version,
     )
     written = reassigning.reassign(
         reassigning.request_of(changes, request),
-        texts=Texts(brokers=brokers, topics=topics, log_dirs=log_dirs),
+        texts=Texts(brokers=brokers, topics=topics, log_dirs=log_dirs, features=features),
         cluster=cluster,
         output=reassigning.Output(export, batch, inverse),
     )
@@ -182,14 +192,23 @@ def plan_group(
         list[str] | None,
         typer.Option(help="leave=MEMBER, lose_rack=RACK or rolling_restart; repeatable, in order."),
     ] = None,
+    features: Features = None,
+    kafka_version: KafkaVersion = None,
 ) -> None:
     """Predict the assignment of a group; the JSON is that of POST /v1/plans/group."""
     with _no_collections():
         from app.cli.offline import Texts  # noqa: PLC0415 — see the module's docstring
         from app.cli.plan_group import predict_group  # noqa: PLC0415 — see the module's docstring
 
-    texts = Texts(brokers=brokers, topics=topics, groups=groups)
-    written = predict_group(group, texts=texts, cluster=cluster, assignors=assignor or [], events=event or [])
+    texts = Texts(brokers=brokers, topics=topics, groups=groups, features=features)
+    written = predict_group(
+        group,
+        texts=texts,
+        cluster=cluster,
+        assignors=assignor or [],
+        events=event or [],
+        kafka_version=kafka_version,
+    )
     hand_over(written, None)
 
 
@@ -220,6 +239,7 @@ def plan_keys(
     record_bytes: Annotated[
         int | None, typer.Option(help="Bytes of a record in its batch.", min=0, max=2**31 - 1)
     ] = None,
+    kafka_version: KafkaVersion = None,
 ) -> None:
     """Find the partition of each key; the JSON is that of POST /v1/keys/partitions.
 
@@ -244,5 +264,6 @@ def plan_keys(
         null_marker=null_marker,
         compare_partitions=compare_partitions or [],
         null_keys=stated if null_keys or stated else None,
+        kafka_version=kafka_version,
     )
     hand_over(written, None)

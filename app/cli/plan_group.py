@@ -10,7 +10,15 @@ from app.services.plans import draft_plan
 from app.settings import Settings
 
 
-def predict_group(group: str, *, texts: Texts, cluster: str, assignors: Sequence[str], events: Sequence[str]) -> bytes:
+def predict_group(
+    group: str,
+    *,
+    texts: Texts,
+    cluster: str,
+    assignors: Sequence[str],
+    events: Sequence[str],
+    kafka_version: str | None = None,
+) -> bytes:
     """Predict a group that the files describe; the plan as the API writes it.
 
     Raises what the service does, and `ConflictingFields` if the value of an option is unknown.
@@ -18,7 +26,14 @@ def predict_group(group: str, *, texts: Texts, cluster: str, assignors: Sequence
     for name in assignors:
         require("assignor", name, tuple(ASSIGNORS))
     happening = [_event(text) for text in events]
-    request = PLANNER.restored({"assignors": list(dict.fromkeys(assignors)), "group": group, "events": happening})
+    request = PLANNER.restored(
+        {
+            "assignors": list(dict.fromkeys(assignors)),
+            "group": group,
+            "events": happening,
+            "kafka_version": kafka_version,
+        }
+    )
     plan = draft_plan(PLANNER, request, texts.cluster(cluster), Settings().limits)
     return printed(PLAN_KIND.to_json(plan))
 

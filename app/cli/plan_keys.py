@@ -22,6 +22,7 @@ def place_keys(
     null_marker: str | None,
     compare_partitions: Sequence[int],
     null_keys: Mapping[str, Any] | None,
+    kafka_version: str | None = None,
 ) -> bytes:
     """Find the partitions of the keys of a file, as the API writes them.
 
@@ -44,6 +45,7 @@ def place_keys(
         partitions=partitions,
         compare_partitions=compare_partitions,
         null_keys=None if null_keys is None else NullKeys(**null_keys),
+        kafka_version=kafka_version,
     )
     try:
         answer = keys.place_keys(request, Settings().limits)

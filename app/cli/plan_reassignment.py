@@ -50,6 +50,7 @@ class Changes:
     merge_running: bool = False
     relax: bool = False
     max_moves_in_per_broker: int | None = None
+    kafka_version: str | None = None
     throttle: int | None = None
 
     def typed(self) -> list[str]:
@@ -78,6 +79,7 @@ class Changes:
             "trade_off": self.trade_off,
             "running_reassignment": "merge" if self.merge_running else None,
             "on_conflict": "relax" if self.relax else None,
+            "kafka_version": self.kafka_version,
             "batches": _without_none(
                 max_moves_in_per_broker=self.max_moves_in_per_broker, throttle_bytes_per_s=self.throttle
             ),

@@ -24,6 +24,7 @@ class Choices:
     seed: int | None = None
     policy: str | None = None
     forced_racks: Sequence[str] = ()
+    kafka_version: str | None = None
 
     def request(self, topics: Sequence[NewTopic]) -> ReplicasRequest:
         """The request to the service. Raises `ConflictingFields` if a choice is unknown."""
@@ -36,6 +37,7 @@ class Choices:
             rack_mode=None if self.rack_mode is None else RackMode(self.rack_mode),
             fixed_start_index=self.fixed_start_index,
             seed=self.seed,
+            kafka_version=self.kafka_version,
             options={
                 name: value
                 for name, value in (("policy", self.policy), ("forced", {"rack": self.forced_racks}))

@@ -5,10 +5,11 @@ clusters are described by the same snapshots, so that their versions are read to
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from app.errors import FieldPath
+from app.errors import FieldPath, Json
 from app.errors.quotation import quoted
 from app.errors.requests import UnsupportedKafkaVersion
 
@@ -57,6 +58,10 @@ class KafkaRange:
     def __str__(self) -> str:
         return self.from_ if self.from_ == self.to else f"{self.from_}–{self.to}"
 
+    def as_json(self) -> dict[str, Json]:
+        """The document of the API."""
+        return {"from": self.from_, "to": self.to}
+
     def intersection(self, other: "KafkaRange") -> "KafkaRange | None":
         """The releases that are in both; None if there is none."""
         first = max(self, other, key=lambda each: KafkaVersion.of(each.from_))
@@ -69,6 +74,8 @@ SUPPORTED = KafkaRange("2.4", "4.4")
 MEASURED = KafkaRange("4.0.0", "4.4")
 """The releases whose code has answered the vectors."""
 NEWEST = KafkaVersion.of(SUPPORTED.to)
+DEFAULT = KafkaVersion(4, 0, 0)
+"""The release that is meant where neither a request nor its snapshot states one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +106,36 @@ def supported_version(text: str, *, path: FieldPath) -> KafkaVersion:
     if version not in SUPPORTED:
         raise _unsupported(text, path)
     return version
+
+
+def normal_release(text: str | None) -> str | None:
+    """A stated release as snapshots store it, with three numbers: `4.1` is `4.1.0`. None stays None.
+
+    Raises
+    ------
+    UnsupportedKafkaVersion : as `supported_version`; the path is `kafka_version`.
+    """
+    return None if text is None else str(supported_version(text, path=("kafka_version",)))
+
+
+def last_supported(reported: Sequence[str]) -> str | None:
+    """The last of the releases that brokers report, as snapshots store it; None if it is not supported."""
+    if not reported:
+        return None
+    version = KafkaVersion.of(reported[-1])
+    return str(version) if version in SUPPORTED else None
+
+
+def release_of(requested: str | None, recorded: str | None) -> KafkaVersion:
+    """The release that a request is answered for: its own `kafka_version`, else its snapshot's, else the default.
+
+    Raises
+    ------
+    UnsupportedKafkaVersion : if the requested one is not supported. The recorded one was checked when it was stored.
+    """
+    if requested is not None:
+        return supported_version(requested, path=("kafka_version",))
+    return DEFAULT if recorded is None else KafkaVersion.of(recorded)
 
 
 def _unsupported(text: str, path: FieldPath) -> UnsupportedKafkaVersion:

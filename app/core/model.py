@@ -158,6 +158,7 @@ class Cluster:
     Parameters
     ----------
     cordons : by broker id, of those brokers that have a cordoned log directory.
+    kafka_version : the release that its brokers run, such as `4.1.0`; None if unknown. See `kafka_versions.py`.
     """
 
     name: str
@@ -165,6 +166,7 @@ class Cluster:
     topics: tuple[Topic, ...] = ()
     groups: tuple[RecordedGroup, ...] = ()
     cordons: Mapping[int, Cordon] = field(default_factory=dict)
+    kafka_version: str | None = None
 
     def topic(self, name: str) -> Topic | None:
         """The topic with this name, or None."""

@@ -7,6 +7,7 @@ Output of the tools:
     cluster_endpoints.py    kafka-cluster list-endpoints: the same as a table
     log_dirs.py             kafka-log-dirs --describe
     broker_configs.py       kafka-configs --describe: cordoned log directories
+    broker_features.py      kafka-features describe, log lines: the release of Kafka
     pasted.py               several of them in one text
     assembly.py             a cluster from those, and from the description of its groups
 

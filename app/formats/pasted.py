@@ -7,6 +7,7 @@ A line that only one tool prints identifies the tool of the lines that follow:
     ID         HOST      PORT       RACK       …          kafka-cluster list-endpoints
     Querying brokers for log directories information      kafka-log-dirs --describe; likewise its JSON alone
     Dynamic configs for broker 0 are:                     kafka-configs --describe, for cordoned log directories
+    Feature: metadata.version  SupportedMinVersion: …     kafka-features describe, for the release of Kafka
     GROUP           TOPIC           PARTITION  …          kafka-consumer-groups --describe, in each of its forms;
                                                           kafka-share-groups and kafka-streams-groups likewise
     {"billing": {…                                        an admin client's description of groups
@@ -21,14 +22,15 @@ from app.formats import broker_configs, cluster_endpoints, described_groups, gro
 from app.formats.lines import rejection, shown
 from app.formats.split_text import Mark, split, starts_document
 
-_BROKERS, _TOPICS, _LOG_DIRS, _GROUPS = "brokers", "topics", "log_dirs", "groups"
+_BROKERS, _TOPICS, _LOG_DIRS, _GROUPS, _FEATURES = "brokers", "topics", "log_dirs", "groups", "features"
 _MARKS = {
     _TOPICS: re.compile(r"\s*Topic:"),
     _BROKERS: re.compile(rf"\s*\S+ \(id: |{cluster_endpoints.HEADER.pattern}"),
     _LOG_DIRS: re.compile(rf"Querying brokers for log dir|Received log directory|{broker_configs.HEADING.pattern}"),
+    _FEATURES: re.compile(r"\s*Feature: "),
 }
 _COMMAND = re.compile(
-    r"(?:.*[\s/\\$#>])?kafka-(?P<tool>topics|broker-api-versions|cluster|log-dirs|configs|(?:consumer|share|streams)-groups)"
+    r"(?:.*[\s/\\$#>])?kafka-(?P<tool>topics|broker-api-versions|cluster|log-dirs|configs|features|(?:consumer|share|streams)-groups)"
     r"(?:\.sh|\.bat)?(?:\s|$)"
 )
 _TOOLS = {
@@ -37,6 +39,7 @@ _TOOLS = {
     "cluster": _BROKERS,
     "log-dirs": _LOG_DIRS,
     "configs": _LOG_DIRS,
+    "features": _FEATURES,
     "consumer-groups": _GROUPS,
     "share-groups": _GROUPS,
     "streams-groups": _GROUPS,
@@ -55,6 +58,7 @@ class Pasted:
     topics: str | None = None
     log_dirs: str | None = None
     groups: str | None = None
+    features: str | None = None
 
 
 def read(text: str) -> Pasted:

@@ -5,7 +5,8 @@
 
 Keys are sorted, brokers are sorted by id, topics by name, partitions by id, consumer groups (`groups`, see
 recorded_json.py) by group id. Left out is what says nothing: no rack, not fenced, no capacity, no attributes, a weight
-of 1, nothing cordoned, no leader, an unknown size, no replica being added or removed, an unknown topic id, no groups.
+of 1, nothing cordoned, no leader, an unknown size, no replica being added or removed, an unknown topic id, no groups,
+an unknown release of Kafka (`kafka_version`).
 How wide an array was padded leaves no trace. The cordon of a broker is written with it (`cordoned`,
 `cordoned_log_dirs`).
 """
@@ -45,6 +46,8 @@ def write(cluster: Cluster) -> bytes:
     if cluster.groups:
         groups = sorted(cluster.groups, key=lambda group: group.group_id)
         document["groups"] = [recorded_json.group_members(group) for group in groups]
+    if cluster.kafka_version is not None:
+        document["kafka_version"] = cluster.kafka_version
     return orjson.dumps(document, option=orjson.OPT_SORT_KEYS)
 
 
@@ -57,6 +60,7 @@ def read(document: bytes) -> Cluster:
         topics=tuple([_topic(topic) for topic in members["topics"]]),
         groups=tuple([recorded_json.group(group) for group in members.get("groups", ())]),
         cordons={broker["id"]: cordon for broker in members["brokers"] if (cordon := _cordon(broker)) is not None},
+        kafka_version=members.get("kafka_version"),
     )
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.recorded import TopicPartitions
-from app.formats import broker_api_versions, broker_lists, log_dirs, recorded_groups, topic_describe
+from app.formats import broker_api_versions, broker_features, broker_lists, log_dirs, recorded_groups, topic_describe
 from app.formats.group_texts import read as read_groups
 from app.formats.pasted import Pasted, read
 from tests.formats.strategies import broken, reads_or_rejects, rejected, sample
@@ -23,16 +23,23 @@ TEXTS = {
         [sample(f"kafka-consumer-groups-{form}.txt") for form in ("describe", "members-verbose", "state")]
     ),
 }
+FEATURES = (
+    "Feature: group.version\tSupportedMinVersion: 0\tSupportedMaxVersion: 1\tFinalizedVersionLevel: 1\tEpoch: 5\n"
+    "Feature: metadata.version\tSupportedMinVersion: 3.3-IV3\tSupportedMaxVersion: 4.1-IV1\t"
+    "FinalizedVersionLevel: 4.1-IV1\tEpoch: 5\n"
+)
+TEXTS["features"] = FEATURES
 DESCRIBED = sample("describe-groups.json")
 READERS: dict[str, Callable[[str], object]] = {
     "brokers": broker_api_versions.read,
     "topics": topic_describe.read,
     "log_dirs": log_dirs.read,
     "groups": lambda text: recorded_groups.join(read_groups(text)),
+    "features": broker_features.read,
 }
 
 
-@pytest.mark.parametrize("count", [1, 2, 3, 4])
+@pytest.mark.parametrize("count", [1, 2, 3])
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_each_tool_gets_its_lines_in_any_order(count: int, end: str) -> None:
     for order in itertools.permutations(TEXTS, count):
@@ -56,6 +63,8 @@ def test_command_lines_and_log_lines_belong_to_no_text() -> None:
         "$ kafka-consumer-groups.sh --bootstrap-server kafka-1:9092 --describe --all-groups\n"
         "\nConsumer group 'old' has no active members.\n"
         f"{TEXTS['groups']}"
+        "$ kafka-features --bootstrap-server kafka-1:9092 describe\n"
+        f"{FEATURES}"
     )
     found = read(text)
     for tool, reader in READERS.items():

@@ -103,7 +103,9 @@ def clusters(draw: st.DrawFn) -> Cluster:
     recorded = sorted(draw(st.lists(groups, unique_by=lambda group: group.group_id, max_size=3)), key=_group_id)
     found = tuple(draw(topics(name)) for name in names)
     cordons = {broker.id: draw(cordon) for broker in ordered if draw(st.booleans())}
-    return Cluster(draw(st.text(max_size=8)), ordered, found, tuple(recorded), cordons)
+    return Cluster(
+        draw(st.text(max_size=8)), ordered, found, tuple(recorded), cordons, draw(st.none() | st.just("4.1.0"))
+    )
 
 
 def _group_id(group: RecordedGroup) -> str:
@@ -117,6 +119,7 @@ def _trimmed(rows: Int32s) -> list[list[int]]:
 def assert_same(found: Cluster, expected: Cluster) -> None:
     """Equal in everything but how wide the arrays are padded; no capacity and an empty one say the same."""
     assert (found.name, found.cordons) == (expected.name, expected.cordons)
+    assert found.kafka_version == expected.kafka_version
     for name in ("id", "rack", "fenced", "attributes", "weight"):
         assert [getattr(broker, name) for broker in found.brokers] == [
             getattr(broker, name) for broker in expected.brokers
@@ -172,7 +175,9 @@ def test_order_and_padding_leave_no_trace(cluster: Cluster, extra: int, random: 
             )
         )
     groups = tuple([replace(group, offsets=group.offsets[::-1]) for group in cluster.groups[::-1]])
-    other = Cluster(cluster.name, cluster.brokers[::-1], tuple(retold[::-1]), groups, cluster.cordons)
+    other = Cluster(
+        cluster.name, cluster.brokers[::-1], tuple(retold[::-1]), groups, cluster.cordons, cluster.kafka_version
+    )
     assert write(other) == write(cluster)
 
 

@@ -6,11 +6,14 @@ from uuid import UUID
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
+from app.core.kafka_versions import DEFAULT, KafkaRange, KafkaVersion
 from app.core.model import Broker, Cluster, NewTopic, Placement
 from app.errors import Json
-from app.errors.requests import ConflictingFields, DuplicateBroker, LimitExceeded
+from app.errors.requests import ConflictingFields, DuplicateBroker, LimitExceeded, UnsupportedKafkaVersion
 from app.services import replicas
 from app.services.limits import Limits
 from app.services.plans import Allowance, Planner, Site, draft_plan
@@ -27,6 +30,7 @@ class Dice:
     seed: int | None = None
     snapshot_id: UUID | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
+    kafka_version: str | None = None
 
     @property
     def canonical(self) -> dict[str, Json]:
@@ -57,6 +61,9 @@ class _DicePlanner(Planner[Dice, Dice, int]):
         self.steps.append(f"resolve on {site.cluster_name}")
         allowance.check_work(10**9, path=("labels",))
         return request
+
+    def releases(self, _: Dice) -> KafkaRange:
+        return KafkaRange("4.0.1", "4.4")
 
     def with_seed(self, problem: Dice, seed: int) -> Dice:
         return problem if problem.seed is not None else replace(problem, seed=seed)
@@ -115,6 +122,36 @@ class TestHashes:
 
     def test_the_seed_has_as_many_bits_as_the_generator_uses(self) -> None:
         assert seed_of(bytes([255] * 32)) == 2**48 - 1
+
+
+class TestReleases:
+    """The release of Kafka is resolved once, for every kind: the request's, else the snapshot's, else the default."""
+
+    @given(
+        requested=st.none() | st.sampled_from(["2.4", "3.9.1", "4.0", "4.0.1", "4.4"]),
+        recorded=st.none() | st.sampled_from(["3.9.0", "4.0.1", "4.3.0"]),
+    )
+    def test_a_request_overrides_its_snapshot(self, requested: str | None, recorded: str | None) -> None:
+        cluster = replace(CLUSTER, kafka_version=recorded)
+        plan = draft_plan(_DicePlanner(), Dice(1, kafka_version=requested), cluster, Limits())
+        stated = requested or recorded
+        expected = KafkaVersion.of(stated) if stated else DEFAULT
+        assert plan.request.get("kafka_version", str(DEFAULT)) == str(expected)
+        holds = KafkaVersion(4, 0, 1) <= expected
+        assert plan.answer["kafka"] == ({"from": "4.0.1", "to": "4.4"} if holds else None)
+
+    def test_a_release_as_the_snapshot_has_it_is_the_same_request(self) -> None:
+        cluster = replace(CLUSTER, kafka_version="4.1.0")
+        first, second = (
+            draft_plan(_DicePlanner(), Dice(1, kafka_version=stated), cluster, Limits()) for stated in (None, "4.1")
+        )
+        assert first.hash == second.hash
+
+    def test_what_is_not_supported_is_rejected_before_the_problem_is_resolved(self) -> None:
+        planner = _DicePlanner()
+        with pytest.raises(UnsupportedKafkaVersion) as raised:
+            draft_plan(planner, Dice(1, kafka_version="2.3"), CLUSTER, Limits())
+        assert (raised.value.path, planner.steps) == (("kafka_version",), ["check"])
 
 
 class TestAllowance:

@@ -2,9 +2,9 @@
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
-from app.api.plan_documents import CertificateDocument, PlanSummary
+from app.api.plan_documents import CertificateDocument, WholePlan
 from app.api.snapshots import WarningDocument
 from app.core.groups.measures.handover import Handover
 from app.core.groups.measures.violations import GroupViolation
@@ -157,21 +157,9 @@ class ComparedAssignor(BaseModel):
     error: FailureDocument | None
 
 
-class KafkaReleases(BaseModel):
-    """Releases of Kafka, both included; an end without a patch number is all of its line."""
-
-    from_: str = Field(alias="from", examples=["4.0.1"])
-    to: str = Field(examples=["4.4"])
-
-
-class GroupPlanDocument(PlanSummary):
+class GroupPlanDocument(WholePlan):
     """The assignment after the group has rebalanced. `phases[0].assignment` is the assignor's first answer."""
 
-    kafka: KafkaReleases | None = Field(
-        None,
-        description="The releases that assign as the plan states; null if the assignor is none of Kafka's, or the "
-        "requested release was not compared.",
-    )
     assignor: str
     protocol: Literal["eager", "cooperative", "reconciled"]
     assignment: Assigned

@@ -20,6 +20,7 @@ router = APIRouter(prefix="/v1/plans", tags=["plans"])
     summary="Predict the assignment of a consumer group",
     answer=GroupPlanDocument,
     failures=(
+        requests.AssignorUnavailable,
         requests.ConflictingFields,
         requests.DuplicateMember,
         requests.DuplicateBroker,

@@ -14,13 +14,13 @@ from app.api.fields import (
     Labels,
     PartitionId,
     Rack,
+    RequestedRelease,
     TopicId,
     TopicName,
     by_only_field,
 )
 from app.api.fields import Request as RequestModel
-from app.core.groups.registry import ASSIGNORS, DEFAULT_VERSION
-from app.core.kafka_versions import SUPPORTED
+from app.core.groups.registry import ASSIGNORS
 from app.errors.requests import ConflictingFields
 from app.services.groups import PLANNER, GroupRequest
 
@@ -229,12 +229,7 @@ class PlanGroupRequest(RequestModel):
     balance: Literal["partitions", "lag", "bytes_per_s"] = Field(
         "partitions", description="The load that the optimum balances among members."
     )
-    kafka_version: Annotated[str, Field(max_length=40)] | None = Field(
-        None,
-        description=f"The release of Kafka that assigns, from {SUPPORTED.from_} to {SUPPORTED.to}, such as `4.2` or "
-        f"`4.0.1`; {DEFAULT_VERSION} by default. `kafka` in the answer states the releases that assign alike.",
-        examples=["4.2"],
-    )
+    kafka_version: RequestedRelease = None
     labels: Labels = Field(default_factory=dict)
 
     def service(self) -> GroupRequest:

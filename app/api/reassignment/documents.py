@@ -4,7 +4,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from app.api.plan_documents import CertificateDocument, PlacedTopic, PlanSummary
+from app.api.plan_documents import CertificateDocument, PlacedTopic, WholePlan
 from app.api.snapshots import WarningDocument
 from app.core.measures.placement import PlacementMeasures
 from app.core.measures.violations import Violation
@@ -122,7 +122,7 @@ class MeasuresBefore(BaseModel):
     leaders: Spread
 
 
-class ReassignmentPlanDocument(PlanSummary):
+class ReassignmentPlanDocument(WholePlan):
     """A change of a cluster with the least movement, in batches, with its certificate."""
 
     topics: list[PlacedTopic]

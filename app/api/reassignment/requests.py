@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Discriminator, Field, Tag
 
 from app.api.clusters import BrokerRequest
-from app.api.fields import INT64_MAX, BrokerId, Bytes, Id, Int32, Labels, PartitionId, Rack, TopicName
+from app.api.fields import INT64_MAX, BrokerId, Bytes, Id, Int32, Labels, PartitionId, Rack, RequestedRelease, TopicName
 from app.api.fields import Request as RequestModel
 from app.services.reassignment import PLANNER, LeadersBy, ReassignmentRequest, ReplicasBy
 
@@ -162,6 +162,7 @@ class PlanReassignmentRequest(RequestModel):
         None, description="Time limit of the solver; then the best plan so far is the answer, with its gap."
     )
     batches: BatchFields = Field(default_factory=BatchFields)
+    kafka_version: RequestedRelease = None
     labels: Labels = Field(default_factory=dict)
 
     def service(self) -> ReassignmentRequest:

@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel
 
-from app.api.plan_documents import PlanSummary
+from app.api.plan_documents import WholePlan
 from app.api.snapshots import WarningDocument
 
 
@@ -208,7 +208,7 @@ class StreamsStepDocument(BaseModel):
     rebalances: list[StreamsRebalanceDocument]
 
 
-class StreamsPlanDocument(PlanSummary):
+class StreamsPlanDocument(WholePlan):
     """The assignment of an application. Lists of tasks are sorted by subtopology and partition."""
 
     assignor: str

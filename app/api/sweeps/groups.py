@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from app.api.fields import GroupString, Id, Int32, Labels, Seed
+from app.api.fields import GroupString, Id, Int32, Labels, RequestedRelease, Seed
 from app.api.fields import Request as RequestModel
 from app.api.groups import AssignorName
 from app.api.sweeps.fields import KnownKind, Submission
@@ -41,5 +41,6 @@ class GroupsSweepRequest(Submission, GroupsChanges):
         description="Numbers of members that join in the same rebalance, each in the rack with the fewest members "
         "(in none if no member has a rack), with the most common subscription.",
     )
+    kafka_version: RequestedRelease = None
     seed: Seed = Field(0, description="Decides which members are lost.")
     labels: Labels = Field(default_factory=dict)

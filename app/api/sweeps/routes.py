@@ -45,6 +45,8 @@ _REJECTED = (
     requests.ImpossibleValue,
     requests.ConflictingFields,
     requests.LimitExceeded,
+    requests.UnsupportedKafkaVersion,
+    requests.AssignorUnavailable,
     kafka.InvalidPartitions,
     kafka.InvalidReplicationFactor,
     kafka.BrokersWithoutRack,

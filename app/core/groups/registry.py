@@ -19,7 +19,7 @@ from app.core.groups.optimum.by_load import balance_by_load
 from app.core.groups.server import range as server_range
 from app.core.groups.server import simple, simple_hashed, simple_shared, uniform
 from app.core.groups.server.topic_ids import by_name
-from app.core.kafka_versions import KafkaVersion, Replayed
+from app.core.kafka_versions import DEFAULT, KafkaVersion, Replayed
 from app.errors import FieldPath
 from app.errors.requests import AssignorUnavailable
 
@@ -190,9 +190,6 @@ ASSIGNOR_RELEASES: tuple[Assignor, ...] = (
 """Every assignor, of each release that decides otherwise. To add one: a file with an `assign`, an entry here, tests and
 vectors."""
 
-DEFAULT_VERSION = KafkaVersion(4, 0, 0)
-"""The release that a request means if it names none."""
-
 
 def assignor_for(name: str, version: KafkaVersion, *, path: FieldPath = ("assignor",)) -> Assignor:
     """The assignor of that name as a release has it.
@@ -224,6 +221,6 @@ _SINCE: Mapping[str, str] = MappingProxyType({"uniform": "4.0.0", "server-range"
 """The first release with each of the coordinator's assignors; those of the classic client are in all since 2.4."""
 
 ASSIGNORS: Mapping[str, Assignor] = MappingProxyType(
-    {name: assignor_for(name, DEFAULT_VERSION) for name in dict.fromkeys(entry.name for entry in ASSIGNOR_RELEASES)}
+    {name: assignor_for(name, DEFAULT) for name in dict.fromkeys(entry.name for entry in ASSIGNOR_RELEASES)}
 )
 """Every assignor by name, as the default release has it."""

@@ -20,7 +20,8 @@ from app.core.groups.lifecycle.rebalance import rebalance
 from app.core.groups.measures.handover import handover
 from app.core.groups.measures.locality import locality, member_loads
 from app.core.groups.model import GroupMetadata, Member, Owned, TopicMetadata
-from app.core.groups.registry import ASSIGNORS, Assignor
+from app.core.groups.registry import Assignor, assignor_for
+from app.core.kafka_versions import KafkaVersion
 from app.core.model import padded, unpadded
 from app.core.sweeps.axes import Axis, Grid
 from app.errors import Json
@@ -225,9 +226,15 @@ def resolved_document(groups: Sequence[SweptGroup], metadata: GroupMetadata) -> 
     }
 
 
+def swept_version(definition: Mapping[str, Any]) -> KafkaVersion:
+    """The release whose assignors a resolved sweep has; one that was stored without it has those of 4.0.0."""
+    return KafkaVersion.of(definition.get("kafka_version") or "4.0.0")
+
+
 def read_sweep(definition: Mapping[str, Any]) -> GroupsSweep:
     """Read a sweep's JSON: assignors, members lost and added, seed, and `resolved`, validated before."""
     resolved = definition["resolved"]
+    version = swept_version(definition)
     topics = [
         TopicMetadata(topic["name"], padded(topic["replicas"]), topic["topic_id"]) for topic in resolved["topics"]
     ]
@@ -238,7 +245,7 @@ def read_sweep(definition: Mapping[str, Any]) -> GroupsSweep:
         groups=tuple(
             SweptGroup(group["id"], tuple(map(_read_member, group["members"]))) for group in resolved["groups"]
         ),
-        assignors=tuple(ASSIGNORS[name] for name in definition["assignors"]),
+        assignors=tuple(assignor_for(name, version) for name in definition["assignors"]),
         members_lost=tuple(definition["members_lost"]),
         members_added=tuple(definition["members_added"]),
         seed=definition["seed"],

@@ -10,6 +10,7 @@ from uuid import UUID
 import numpy as np
 
 from app.core.cordons import cordoned_brokers
+from app.core.kafka_versions import KafkaVersion, release_of
 from app.core.measures.attributes import AttributeExposure, exposure_by_attribute
 from app.core.measures.movement import Movement, PartitionChange, movement
 from app.core.measures.placement import PlacementMeasures, measure
@@ -63,6 +64,8 @@ class Check:
     minimum: Minimum
     changed: Changed | None
     """Reassigned partitions that changed since the snapshot; None if it is fresh."""
+    version: KafkaVersion
+    """The release that it is checked for."""
 
     def as_json(self) -> dict[str, Json]:
         """The document of the API."""
@@ -72,6 +75,7 @@ class Check:
             "movement": movement_summary(self.movement),
             "minimum": self.minimum.as_json(),
             "fresh": self.fresh,
+            "kafka_version": str(self.version),
             "changed": None if self.changed is None else as_json(self.changed),
             "warnings": [caution.as_json() for caution in self.cautions],
         }
@@ -84,21 +88,24 @@ def check(
     limits: Limits,
     *,
     running_reassignment: Literal["refuse", "merge"] = "merge",
+    kafka_version: str | None = None,
 ) -> Check:
     """Verify a reassignment against the cluster of a snapshot.
 
     Parameters
     ----------
     running_reassignment : how partitions in reassignment are read: `merge` takes their target replicas.
+    kafka_version : the release that executes the reassignment; None is the snapshot's, or the default.
 
     Raises
     ------
-    SnapshotNotFound, LimitExceeded
+    SnapshotNotFound, LimitExceeded, UnsupportedKafkaVersion
     IllegalReassignment : Kafka would refuse it whole; `errors` in its context names the places.
     ReassignmentUnderWay : some of its partitions are being reassigned, and that is to be refused.
     """
     limits.check_number("sync_partitions", len(reassignment.partitions), path=("reassignment", "partitions"))
     snapshot, cluster = snapshots.load(uow, snapshot_id)
+    version = release_of(kafka_version, cluster.kafka_version)
     _require_legal(reassignment, cluster)
     ordered = sorted(reassignment.partitions, key=attrgetter("topic", "partition"))
     after = {topic: _assignment(list(group)) for topic, group in groupby(ordered, key=attrgetter("topic"))}
@@ -115,6 +122,7 @@ def check(
         ),
         minimum=minimum_for(cluster, before, after),
         changed=_changed(uow, snapshot, before),
+        version=version,
     )
 
 

@@ -8,8 +8,7 @@ from app.core.groups.lifecycle.events import Event, apply_events
 from app.core.groups.lifecycle.rebalance_trigger import trigger
 from app.core.groups.measures.violations import GroupViolation, violations
 from app.core.groups.model import GroupMetadata
-from app.core.groups.registry import Assignor
-from app.core.kafka_versions import KafkaVersion
+from app.core.kafka_versions import KafkaRange
 from app.core.model import Placement
 from app.errors import Json
 from app.errors.requests import ConflictingFields, DuplicateMember, DuplicateTopic
@@ -68,7 +67,7 @@ class _GroupPlanner(Planner[GroupRequest, GroupProblem, Prediction]):
         return request.previous_snapshot_id
 
     def resolve(self, request: GroupRequest, site: Site, allowance: Allowance) -> GroupProblem:
-        source = source_of(request, site.cluster)
+        source = source_of(request, site.cluster, site.version)
         _check_size(request, source, allowance)
         previous = None if site.previous is None else site.previous.cluster
         return GroupProblem(
@@ -80,6 +79,10 @@ class _GroupPlanner(Planner[GroupRequest, GroupProblem, Prediction]):
             canonical=_canonical(request, site),
         )
 
+    def releases(self, problem: GroupProblem) -> KafkaRange | None:
+        replays = problem.source.assignors[0].replays
+        return None if replays is None else replays.holds
+
     def solve(self, problem: GroupProblem) -> Prediction:
         return predict(problem.source.assignors[0], problem.source)
 
@@ -89,7 +92,6 @@ class _GroupPlanner(Planner[GroupRequest, GroupProblem, Prediction]):
             # The optimum is Rackplan's own: no coordinator would assign so.
             "prediction": "pinned" if first.runs_on == "nowhere" else "replay",
             "seed": None,
-            "kafka": _releases(first, source.version),
             "assignor": first.name,
             "protocol": first.protocol.value,
             **_report(source, solution),
@@ -150,21 +152,12 @@ def _violations(prediction: Prediction, source: GroupSource) -> list[GroupViolat
     return [violation for violation in listed if violation.severity == "illegal" or source.load is None]
 
 
-def _releases(assignor: Assignor, version: KafkaVersion) -> dict[str, Json] | None:
-    """The releases that assign as the plan says; None for an assignor of no release, and for a release not compared."""
-    if assignor.replays is None or version not in assignor.replays.holds:
-        return None
-    return {"from": assignor.replays.holds.from_, "to": assignor.replays.holds.to}
-
-
 def _canonical(request: GroupRequest, site: Site) -> dict[str, Json]:
     fields: dict[str, Json] = as_json(request)
-    del fields["snapshot_id"], fields["previous_snapshot_id"]
+    del fields["snapshot_id"], fields["previous_snapshot_id"], fields["kafka_version"]
     if not request.member_overrides:
         # The hash of a plan that has none stays as it was before there were overrides.
         del fields["member_overrides"]
-    if request.kafka_version is None:
-        del fields["kafka_version"]
     return {
         **fields,
         "previous_snapshot_content_hash": None if site.previous is None else site.previous.content_hash,

@@ -122,7 +122,7 @@ class GroupRequest:
     member_overrides : racks and subscriptions of the members of that group.
     leader : the leading member's id; None is the first member.
     previous_snapshot_id : the metadata of the previous assignment; the plan then has whether the leader rebalances.
-    kafka_version : the release whose coordinator and clients assign; None is the default one.
+    kafka_version : the release whose coordinator and clients assign; None is the snapshot's, or the default.
     bytes_per_s, lag : by topic and partition. balance : what the optimum makes even.
     """
 

@@ -19,8 +19,8 @@ from app.core.groups.lifecycle.events import (
 )
 from app.core.groups.model import Assign, GroupMetadata, TopicMetadata
 from app.core.groups.optimum.by_load import LARGEST_SUM
-from app.core.groups.registry import ASSIGNORS, DEFAULT_VERSION, Assignor, assignor_for
-from app.core.kafka_versions import KafkaVersion, supported_version
+from app.core.groups.registry import ASSIGNORS, Assignor, assignor_for
+from app.core.kafka_versions import DEFAULT, KafkaVersion
 from app.core.model import Broker, Cluster, Int32s, Topic, padded
 from app.core.recorded import GroupType, RecordedGroup
 from app.errors import FieldPath
@@ -72,7 +72,7 @@ class GroupSource:
     assignors: Sequence[Assignor] = ()
     cautions: Sequence[Caution] = field(default=())
     of_unknown_rack: frozenset[str] = frozenset()
-    version: KafkaVersion = DEFAULT_VERSION
+    version: KafkaVersion = DEFAULT
     is_settled: bool = False
 
     @property
@@ -85,8 +85,8 @@ class GroupSource:
         return assignor.assign if assignor.weighted is None else assignor.weighted(self.bytes_per_s, self.load)
 
 
-def source_of(request: GroupRequest, cluster: Cluster | None) -> GroupSource:
-    """Read a request, with the cluster of its snapshot where it names one.
+def source_of(request: GroupRequest, cluster: Cluster | None, version: KafkaVersion) -> GroupSource:
+    """Read a request as a release assigns it, with the cluster of its snapshot where it names one.
 
     Raises
     ------
@@ -113,11 +113,6 @@ def source_of(request: GroupRequest, cluster: Cluster | None) -> GroupSource:
         lag = recorded_lag(recorded, metadata)
     for name, weights in (("lag", lag), ("bytes_per_s", _weights(request.bytes_per_s))):
         _require_countable(name, weights, metadata, len(listed))
-    version = (
-        DEFAULT_VERSION
-        if request.kafka_version is None
-        else supported_version(request.kafka_version, path=("kafka_version",))
-    )
     assignors = [assignor_for(name, version) for name in request.assignors] or [_own_assignor(recorded, version)]
     source = GroupSource(
         listed,

@@ -13,6 +13,7 @@ import numpy as np
 from app.core.groups.arrays.partition_table import NO_ROW, members_of_entries, partition_table
 from app.core.groups.model import GroupAssignment, GroupMetadata, Member
 from app.core.groups.registry import Assignor, assignor_for
+from app.core.kafka_versions import release_of
 from app.core.model import NO_MEMBER, NO_REPLICA, Cluster, Int32s, Int64s, Placement
 from app.errors import Json
 from app.services.groups.requests import READER
@@ -32,8 +33,10 @@ class StoredGroup:
 
 def stored_group(head: PlanHead | NewPlan, cluster: Cluster | None) -> StoredGroup:
     """The group of a plan; `cluster` is that of its snapshot, None where it was made from none."""
-    source = source_of(READER.validate_python(head.request), cluster)
-    assignor = assignor_for(str(head.answer["assignor"]), source.version)
+    request = READER.validate_python(head.request)
+    version = release_of(request.kafka_version, None)
+    source = source_of(request, cluster, version)
+    assignor = assignor_for(str(head.answer["assignor"]), version)
     return StoredGroup(assignor, tuple(listed.seen_by(assignor) for listed in source.listed), source.metadata)
 
 

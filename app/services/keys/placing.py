@@ -18,6 +18,7 @@ import numpy as np
 import orjson
 
 from app.core.jvm import JavaRandom
+from app.core.kafka_versions import KafkaVersion, release_of
 from app.core.keys.agreement import Disagreement, disagreements
 from app.core.keys.model import Keys, keys_of
 from app.core.keys.partitioners import (
@@ -31,6 +32,7 @@ from app.core.keys.partitioners import (
 from app.core.keys.resize import Resize, resize
 from app.core.keys.skew import HeavyKey, Skew, heaviest, skew
 from app.core.model import Int32s
+from app.errors import Json
 from app.errors.requests import MalformedKey
 from app.services.keys.null_keys import NullKeys, Producer, producer
 from app.services.limits import Limits
@@ -113,7 +115,7 @@ HEAVIEST = 20
 class KeysRequest:
     """Keys to place; None is a record without key. `partitioners` are names in `PARTITIONERS`, each once.
 
-    `null_keys` None leaves records without key unplaced.
+    `null_keys` None leaves records without key unplaced. `kafka_version` is the release of Kafka's own client.
     """
 
     keys: Sequence[Written | None]
@@ -122,6 +124,7 @@ class KeysRequest:
     partitions: int
     compare_partitions: Sequence[int] = ()
     null_keys: NullKeys | None = None
+    kafka_version: str | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -130,6 +133,7 @@ class PlacedKeys:
 
     `partition_by_key` has one entry a key, None where the record has no key and was not placed by the policy
     `null_keys`; another negative number is one that the client's arithmetic gives and the client then refuses.
+    `kafka` are the releases of Kafka's own client whose default it is, if the requested one is among them.
     `skew` counts every record that has a partition, `resizes` those only that have it by their key.
     """
 
@@ -137,6 +141,7 @@ class PlacedKeys:
     partition_by_key: Int32s | list[int | None]
     without_key: int
     null_keys: str | None
+    kafka: Mapping[str, Json] | None
     skew: Skew
     resizes: Sequence[Resize]
 
@@ -158,6 +163,7 @@ def place_keys(request: KeysRequest, limits: Limits) -> KeysAnswer:
 
     Raises
     ------
+    UnsupportedKafkaVersion
     LimitExceeded : more keys × partitioners × partition counts than the limit.
     InvalidPartitions : a number of partitions is not positive.
     MalformedKey : a key does not match its encoding; names it.
@@ -165,6 +171,7 @@ def place_keys(request: KeysRequest, limits: Limits) -> KeysAnswer:
     """
     placements = len(request.keys) * len(request.partitioners) * (1 + len(request.compare_partitions))
     limits.check_number("key_placements", placements, path=("keys",))
+    release_of(request.kafka_version, None)
     require_partitions(request.partitions, path=("partitions",))
     for index, count in enumerate(request.compare_partitions):
         require_partitions(count, path=("compare_partitions", index))
@@ -206,6 +213,7 @@ def _placed(
         partition_by_key=_or_null(partitions),
         without_key=int(np.count_nonzero(by_key == WITHOUT_KEY)),
         null_keys=partitioner.null_keys,
+        kafka=_releases(partitioner, release_of(request.kafka_version, None)),
         skew=skew(partitions, request.partitions),
         resizes=[
             resize(
@@ -217,6 +225,12 @@ def _placed(
             for count in request.compare_partitions
         ],
     )
+
+
+def _releases(partitioner: Partitioner, version: KafkaVersion) -> Mapping[str, Json] | None:
+    if partitioner.replays is None or version not in partitioner.replays.holds:
+        return None
+    return partitioner.replays.holds.as_json()
 
 
 def _or_null(partitions: Int32s) -> Int32s | list[int | None]:

@@ -8,13 +8,14 @@ answer. Below `resolve` nothing reads the request.
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from uuid import UUID
 
 from pydantic import TypeAdapter
 
 from app.core import ENGINE_VERSION
+from app.core.kafka_versions import DEFAULT, KafkaRange, KafkaVersion, release_of
 from app.core.model import Cluster, Placement
 from app.errors import FieldPath, Json
 from app.services import snapshots
@@ -40,17 +41,24 @@ class Site:
     cluster : None if the request lists by itself what it is about.
     snapshot_id, content_hash : None if the cluster was read from no snapshot.
     previous : the other snapshot that the request names, if it names one.
+    version : the release of Kafka that the plan is made for: the request's, else the snapshot's, else the default.
     """
 
     cluster: Cluster | None = None
     snapshot_id: UUID | None = None
     content_hash: str | None = None
     previous: "Site | None" = None
+    version: KafkaVersion = DEFAULT
 
     @property
     def cluster_name(self) -> str | None:
         """The cluster's name; None if it has none."""
         return (None if self.cluster is None else self.cluster.name) or None
+
+    @property
+    def recorded_version(self) -> str | None:
+        """The release that the snapshot has; None if it has none."""
+        return None if self.cluster is None else self.cluster.kafka_version
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +90,10 @@ class PlanRequest(Protocol):
     @property
     def labels(self) -> Mapping[str, str]:
         """The caller's labels."""
+
+    @property
+    def kafka_version(self) -> str | None:
+        """The release of Kafka that the caller states; it overrides the snapshot's."""
 
 
 class PlanProblem(Protocol):
@@ -143,6 +155,13 @@ class Planner(Protocol[RequestT, ProblemT, SolutionT]):
         """The problem with this seed if the caller chose none and the kind is random; otherwise the same object."""
         return problem
 
+    def releases(self, _problem: ProblemT) -> KafkaRange | None:
+        """The releases whose code was compared and plans alike; None for what is none of Kafka's.
+
+        The plan has them as `kafka` if the release that it is made for is one of them.
+        """
+        return None
+
     def solve(self, problem: ProblemT) -> SolutionT:
         """Solve the problem."""
 
@@ -177,7 +196,7 @@ def make_plan(
 
     Raises
     ------
-    SnapshotNotFound, SnapshotChanged
+    SnapshotNotFound, SnapshotChanged, UnsupportedKafkaVersion
     What the planner's steps do.
     """
     with outcomes.attempt(planner.kind) as outcome:
@@ -186,7 +205,7 @@ def make_plan(
         site = _site(uow, request.snapshot_id, if_match)
         previous = planner.previous_snapshot(request)
         if previous is not None:
-            site = Site(site.cluster, site.snapshot_id, site.content_hash, _site(uow, previous, ()))
+            site = replace(site, previous=_site(uow, previous, ()))
         uow.release()  # the connection, which planning does without
         new = _draft(planner, request, site, Allowance(limits, is_job=is_job))
         plan = Plan(uow.plans.store(new, plan_id=plan_id), tuple(new.placements))
@@ -209,6 +228,7 @@ def draft_plan(
     Raises
     ------
     DuplicateBroker, LimitExceeded : the cluster's brokers.
+    UnsupportedKafkaVersion
     What the planner's steps do.
     """
     snapshots.check_brokers(() if cluster is None else cluster.brokers, limits)
@@ -230,6 +250,7 @@ def check_job(
     """
     planner.check_site(request)
     planner.check(request, limits)
+    release_of(request.kafka_version, None)
     if if_match and request.snapshot_id is not None:
         snapshots.require_unchanged(uow, uow.snapshots.get(request.snapshot_id).cluster, if_match)
 
@@ -247,6 +268,7 @@ def _draft(
     planner: Planner[RequestT, ProblemT, SolutionT], request: RequestT, site: Site, allowance: Allowance
 ) -> NewPlan:
     """resolve → canonical → hash → solve → verify → measure."""
+    site = replace(site, version=release_of(request.kafka_version, site.recorded_version))
     problem = planner.resolve(request, site, allowance)
     canonical = _canonical(planner, request, site, problem)
     # Taken before a seed is chosen: a request with that seed is a replay, which is another plan.
@@ -267,7 +289,7 @@ def _draft(
         snapshot_id=site.snapshot_id,
         labels=dict(request.labels),
         request=canonical,
-        answer=planner.answer(seeded, solution),
+        answer=planner.answer(seeded, solution) | {"kafka": _kafka_json(planner.releases(seeded), site.version)},
         placements=planner.placements(seeded, solution),
         solver_seconds=solver_seconds,
     )
@@ -283,5 +305,13 @@ def _canonical(
         "cluster": site.cluster_name,
         "snapshot_content_hash": site.content_hash,
         **problem.canonical,
+        **({"kafka_version": str(site.version)} if request.kafka_version or site.recorded_version else {}),
         "labels": dict(sorted(request.labels.items())),
     }
+
+
+def _kafka_json(releases: KafkaRange | None, version: KafkaVersion) -> Json:
+    """The releases that the plan holds for; None if the one that it is made for was not compared."""
+    if releases is None or version not in releases:
+        return None
+    return releases.as_json()

@@ -99,6 +99,7 @@ class ReassignmentRequest:
     ingress_bytes_per_s : by topic of the whole, or of each partition.
     max_moved_bytes : a budget. unknown_sizes : None leaves them unknown.
     deadline_s : when the best that was found is answered, though it may not be proven.
+    kafka_version : the release that executes the plan; None is the snapshot's, or the default.
     """
 
     snapshot_id: UUID | None = None
@@ -128,6 +129,7 @@ class ReassignmentRequest:
     running_reassignment: Literal["refuse", "merge"] = "refuse"
     deadline_s: float | None = None
     batches: BatchesRequest = BatchesRequest()
+    kafka_version: str | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -151,7 +153,7 @@ def canonical_fields(request: ReassignmentRequest, added: Sequence[Broker]) -> d
     """
     fields: dict[str, Json] = as_json(replace(request, add_brokers=added, balance=balance_of(request)))
     # The content of a snapshot counts, not the id under which it is stored.
-    del fields["snapshot_id"]
+    del fields["snapshot_id"], fields["kafka_version"]
     if request.cordoned_brokers is None:  # the snapshot's, which are part of its content
         del fields["cordoned_brokers"]
     return fields

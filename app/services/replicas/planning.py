@@ -9,6 +9,7 @@ import numpy as np
 
 from app.core.cordons import cordoned_brokers
 from app.core.jvm import JavaRandom
+from app.core.kafka_versions import KafkaRange
 from app.core.measures.placement import measure
 from app.core.measures.tally import tally
 from app.core.measures.violations import violations
@@ -123,6 +124,9 @@ class _ReplicasPlanner(Planner[ReplicasRequest, ReplicasProblem, tuple[Placement
 
     def with_seed(self, problem: ReplicasProblem, seed: int) -> ReplicasProblem:
         return replace(problem, seed=seed) if problem.is_envelope else problem
+
+    def releases(self, problem: ReplicasProblem) -> KafkaRange | None:
+        return None if problem.algorithm.replays is None else problem.algorithm.replays.holds
 
     def solve(self, problem: ReplicasProblem) -> tuple[Placement, ...]:
         placements = place_topics(

@@ -31,6 +31,7 @@ class ReplicasRequest:
     fixed_start_index : where AdminUtils starts in the list of brokers; nothing is random then.
     cordoned_brokers : all log directories of them are cordoned; None is what the snapshot says.
     seed : of the controller's generator; None derives one from the request's hash.
+    kafka_version : the release whose code places; None is the snapshot's, or the default.
     options : by name, for the algorithm alone that has them; see `PLACEMENT_OPTIONS`.
     """
 
@@ -42,6 +43,7 @@ class ReplicasRequest:
     rack_mode: RackMode | None = None
     fixed_start_index: int | None = None
     seed: int | None = None
+    kafka_version: str | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
     labels: Mapping[str, str] = field(default_factory=dict)
 

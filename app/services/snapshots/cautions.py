@@ -2,9 +2,11 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from app.core.kafka_versions import SUPPORTED, last_supported
 from app.core.model import Cluster, Topic
 from app.core.recorded import RecordedGroup
 from app.formats.assembly import Assembled
+from app.formats.broker_features import BrokerReleases
 from app.formats.lines import shown
 from app.formats.recorded_groups import FromTheFuture
 from app.services.cautions import Caution
@@ -41,10 +43,32 @@ def of_assembly(assembled: Assembled) -> list[Caution]:
         cautions.append(
             Caution("groups_not_described", f"the description of groups has errors; {_some(reasons, between='; ')}")
         )
+    if assembled.releases is not None:
+        cautions += of_releases(assembled.releases)
     for part in ("subscription", "assignment"):
         newer = [one for one in assembled.joined.from_the_future if one.part == part]
         if newer:
             cautions.append(Caution(f"{part}_from_the_future", _read_as_older(newer)))
+    return cautions
+
+
+def of_releases(reported: BrokerReleases) -> list[Caution]:
+    """What is assumed or unknown of the release that brokers report."""
+    version = last_supported(reported.releases)
+    if version is None:
+        named = ", ".join(reported.releases) or "a metadata.version of no known release"
+        detail = f"the brokers report {named}; releases from {SUPPORTED.from_} to {SUPPORTED.to} are supported"
+        return [Caution("kafka_version_unsupported", f"{detail}, so that kafka_version is not stored")]
+    cautions = []
+    if len(reported.releases) > 1:
+        detail = f"the brokers report {', '.join(reported.releases)}; the last one, {version}, is stored"
+        cautions.append(Caution("several_kafka_versions", detail))
+    if not reported.has_patch:
+        detail = f"metadata.version has no patch release: {version} is stored, and later ones may decide otherwise"
+        cautions.append(Caution("kafka_version_assumed", detail))
+    if reported.finalized is not None and reported.finalized not in reported.releases:
+        detail = f"the finalized metadata.version is of {reported.finalized}, and the brokers run {version}"
+        cautions.append(Caution("upgrade_not_finalized", detail))
     return cautions
 
 

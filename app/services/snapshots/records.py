@@ -55,6 +55,7 @@ def store(
             "topics": len(cluster.topics),
             "partitions": sum(len(topic.partition_ids) for topic in cluster.topics),
             "groups": len(cluster.groups),
+            "kafka_version": cluster.kafka_version,
             "warnings": [caution.as_json() for caution in (*snapshot_cautions.of_cluster(cluster), *cautions)],
         },
     )

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from app.core.kafka_versions import KafkaRange
 from app.core.model import Placement
 from app.core.streams.model import (
     RackAwareStrategy,
@@ -72,8 +73,11 @@ class _StreamsPlanner(Planner[StreamsRequest, StreamsProblem, StreamsAssignment]
         _check_size(request, source, allowance)
         fields: dict[str, Json] = as_json(request)
         # The clients of a recorded group are listed in the stored request.
-        del fields["snapshot_id"], fields["group"]
+        del fields["snapshot_id"], fields["group"], fields["kafka_version"]
         return StreamsProblem(source, STREAMS_ASSIGNORS[request.assignor], events_of(request, source), fields)
+
+    def releases(self, problem: StreamsProblem) -> KafkaRange | None:
+        return problem.assignor.replays.holds
 
     def solve(self, problem: StreamsProblem) -> StreamsAssignment:
         source = problem.source

@@ -104,6 +104,7 @@ class StreamsRequest:
     snapshot_id, or brokers and topics : where partitions are and in which racks; neither if racks do not matter.
     state_bytes : by task, what a copy of its state has. changelog_offsets : what restoring all of it takes.
     events : what happens once the plan holds, in order.
+    kafka_version : the release that assigns; None is the snapshot's, or the default.
     """
 
     clients: Sequence[ClientRequest] = ()
@@ -127,6 +128,7 @@ class StreamsRequest:
     state_bytes: Mapping[str, int] | None = None
     changelog_offsets: Mapping[str, int] | None = None
     events: Sequence[StreamsEvent] = ()
+    kafka_version: str | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
 
 

@@ -8,8 +8,9 @@ from uuid import UUID
 import numpy as np
 
 from app.core.groups.model import Member
-from app.core.groups.registry import ASSIGNORS
-from app.core.groups.sweep import NUMBERS, SweptGroup, read_sweep, resolved_document
+from app.core.groups.registry import assignor_for
+from app.core.groups.sweep import NUMBERS, SweptGroup, read_sweep, resolved_document, swept_version
+from app.core.kafka_versions import KafkaVersion, release_of
 from app.core.model import Cluster
 from app.core.recorded import RecordedGroup
 from app.errors import Json
@@ -49,20 +50,20 @@ def resolve(uow: "UnitOfWork", definition: Mapping[str, Json], limits: Limits) -
     ------
     SnapshotNotFound, LimitExceeded
     ConflictingFields : a group is not in the snapshot or has no members, no group has members, or an entry is listed
-        twice. ImpossibleValue : an assignor lets members share partitions.
+        twice. UnsupportedKafkaVersion, AssignorUnavailable
+    ImpossibleValue : an assignor lets members share partitions.
     """
     given = cast("Mapping[str, Any]", definition)
     for name in _LISTS:
         listed = given.get(name) or ()
         if (twice := first_repeated(listed)) is not None:
             raise ConflictingFields(f"{listed[twice]} is listed twice", path=(name, twice), value=listed[twice])
-    for place, name in enumerate(given["assignors"]):
-        if not ASSIGNORS[name].is_exclusive:
-            detail = f"{name} lets members share partitions; there is nothing that it would move or divide"
-            raise ImpossibleValue(detail, path=("assignors", place), value=name)
     if "resolved" in definition:
+        _require_assignors(given["assignors"], swept_version(given))
         return definition
     snapshot, cluster = snapshots.load(uow, UUID(given["snapshot_id"]))
+    version = release_of(given.get("kafka_version"), cluster.kafka_version)
+    _require_assignors(given["assignors"], version)
     groups = _chosen(cluster, given.get("groups"))
     for group in groups:
         limits.check_count("members", group.members, path=("groups",))
@@ -71,6 +72,7 @@ def resolve(uow: "UnitOfWork", definition: Mapping[str, Json], limits: Limits) -
     limits.check_number("partitions", partitions, path=("snapshot_id",))
     return {
         **definition,
+        "kafka_version": str(version),
         "groups": [group.group_id for group in groups],
         "snapshot_content_hash": snapshot.content_hash,
         "warnings": [warning.as_json() for warning in warnings],
@@ -102,9 +104,17 @@ def opened(uow: "UnitOfWork", sweep: Sweep, index: int, limits: Limits) -> Plan:
         assignors=[groups.scenario(index).assignor.name],
         members=[_listed(member) for member in groups.rejoining_members(index)],
         snapshot_id=UUID(str(sweep.definition["snapshot_id"])),
+        kafka_version=str(swept_version(sweep.definition)),
         labels={"sweep": str(sweep.id), "scenario": str(index)},
     )
     return make_plan(uow, PLANNER, request, limits)
+
+
+def _require_assignors(names: Sequence[str], version: KafkaVersion) -> None:
+    for place, name in enumerate(names):
+        if not assignor_for(name, version, path=("assignors", place)).is_exclusive:
+            detail = f"{name} lets members share partitions; there is nothing that it would move or divide"
+            raise ImpossibleValue(detail, path=("assignors", place), value=name)
 
 
 def _chosen(cluster: Cluster, named: Sequence[str] | None) -> list[RecordedGroup]:
