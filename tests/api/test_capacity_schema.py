@@ -1,7 +1,7 @@
-"""The documented schema of a scenario and the core's reading of it are one: the same fields, and bounds no wider.
+"""The documented schema of a scenario and the core's reading of it are one: the same fields and the same bounds.
 
-The models document and validate a request. The core validates a section again after the values of axes have been
-written into it, because the models never see those; this test keeps the two from drifting apart.
+The models document and validate a request; numbers and flags are made of the fields that the core declares. The core
+validates a section again after the values of axes have been written into it, because the models never see those.
 """
 
 import math
@@ -13,7 +13,7 @@ from pydantic import BaseModel
 
 from app.api.sweeps.capacity import BaseRequest, TopicLoadRequest
 from app.core.capacity.sections import READERS, SECTION_FIELDS, TOPIC_FIELDS
-from app.errors.requests import ConflictingFields
+from app.errors.requests import ConflictingFields, ImpossibleValue
 from tests.core.capacity.small_scenarios import base, topic
 
 SCENARIO = base(
@@ -46,6 +46,19 @@ def extremes(schema: dict[str, Any]) -> Iterator[float]:
             yield one["maximum"]
 
 
+def beyond(schema: dict[str, Any]) -> Iterator[float]:
+    """Numbers just outside of the bounds of a field's schema, if it accepts nothing but numbers."""
+    for one in schema.get("anyOf", [schema]):
+        if one.get("type") not in ("integer", "number", "null"):
+            return
+        if "minimum" in one:
+            yield math.nextafter(one["minimum"], -math.inf)
+        if "exclusiveMinimum" in one:
+            yield one["exclusiveMinimum"]
+        if "maximum" in one:
+            yield math.nextafter(one["maximum"], math.inf)
+
+
 def test_every_section_of_the_core_is_documented_and_no_other() -> None:
     assert set(BaseRequest.model_fields) == set(SECTION_FIELDS) == set(READERS)
     assert set(TopicLoadRequest.model_fields) == set(TOPIC_FIELDS)
@@ -59,6 +72,15 @@ def test_a_section_has_the_fields_and_within_its_bounds_the_core_reads_it(sectio
     for field, schema in model.model_json_schema()["properties"].items():
         for value in extremes(schema):
             READERS[section]({**SCENARIO[section], field: value})
+        for value in beyond(schema):
+            with pytest.raises(ImpossibleValue):
+                READERS[section]({**SCENARIO[section], field: value})
+
+
+def test_beyond_finds_both_sides_of_every_kind_of_bound() -> None:
+    schema = {"anyOf": [{"type": "number", "exclusiveMinimum": 0, "maximum": 1}, {"type": "null"}]}
+    assert list(beyond(schema)) == [0, math.nextafter(1, 2)]
+    assert list(beyond({"type": "integer", "minimum": 1})) == [math.nextafter(1, 0)]
 
 
 def test_a_topic_is_read_within_its_documented_bounds() -> None:
@@ -69,6 +91,9 @@ def test_a_topic_is_read_within_its_documented_bounds() -> None:
                 READERS["topics"]([{**topic(), field: value}])
             except ConflictingFields:
                 continue
+        for value in beyond(schema):
+            with pytest.raises(ImpossibleValue):
+                READERS["topics"]([{**topic(), field: value}])
 
 
 @pytest.mark.parametrize("value", [1, 2**31 - 1])

@@ -1,7 +1,8 @@
 """Requests for capacity sweeps: the base scenario, the axes, the objective and constraints.
 
-These models validate the shape and document it. The core validates sections again once axes are written into them:
-values of an axis are not of these models, and numbers between the ends of a range are produced there.
+Numbers and flags, their limits and descriptions are those that the records of the core declare, which read a section
+again once axes are written into it: values of an axis are not of these models, and numbers between the ends of a range
+are produced there.
 """
 
 from typing import Annotated, Any, Literal
@@ -10,19 +11,39 @@ from pydantic import Discriminator, Field, Tag
 
 from app.api.fields import Id, Int32, Labels, Rack, Seed, TopicName
 from app.api.fields import Request as RequestModel
-from app.api.sweeps.fields import Axes, KnownKind
+from app.api.sweeps.fields import Axes, KnownKind, model_of
 from app.core.capacity.ranking import CONSTRAINTS, OBJECTIVES
-from app.core.capacity.scenario import FAILURE_CLASSES, LARGEST_REPLICATION_FACTOR, LONGEST_HORIZON_MONTHS
+from app.core.capacity.scenario import (
+    FAILURE_CLASSES,
+    LARGEST_AMOUNT,
+    BrokerProfile,
+    Prices,
+    Rereplication,
+    TopicLoad,
+    TrafficGrowth,
+    Zipf,
+)
 from app.core.replicas.registry import PLACEMENTS
 from app.services.sweeps import SweepRequest
 
-Rate = Annotated[float, Field(ge=0, le=1e18, allow_inf_nan=False)]
-Capacity = Annotated[float, Field(gt=0, le=1e18, allow_inf_nan=False)]
+Amount = Annotated[float, Field(ge=0, le=LARGEST_AMOUNT, allow_inf_nan=False)]
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
-Price = Annotated[float, Field(ge=0, le=1e12, allow_inf_nan=False)]
 Target = Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)]
 Count = Annotated[Int32, Field(ge=1)]
-ReplicationFactor = Annotated[Int32, Field(ge=1, le=LARGEST_REPLICATION_FACTOR)]
+_VCPU = ("bytes_per_s_per_vcpu",)
+_PEAK = ("peak_ingress_bytes_per_s",)
+_MEASURED = (*_PEAK, "partitions", "replication_factor", "ingress_bytes_per_s")
+"""Fields of a topic that a snapshot or measurements may have."""
+_TRAITS = (
+    "replication_factor",
+    "min_insync_replicas",
+    "retention_s",
+    "retention_bytes",
+    "disk_headroom",
+    "consumer_groups",
+    "lagging_share",
+)
+"""Fields of a topic that can be stated once for all: those besides its name, partitions, traffic and retained bytes."""
 
 
 class TopologyRequest(RequestModel):
@@ -32,69 +53,34 @@ class TopologyRequest(RequestModel):
     brokers_per_rack: Count | dict[Rack, Count]
 
 
-class ProfileRequest(RequestModel):
+class ProfileRequest(model_of(BrokerProfile, optional=_VCPU)):  # type: ignore[misc] # made by `model_of`
     """One broker: its capacities and price. An absent capacity is unlimited; `disk_bytes` is required."""
 
     name: Annotated[str, Field(min_length=1, max_length=249)] | None = None
-    disk_bytes: Capacity
-    disk_bytes_per_s: Capacity | None = None
-    nic_in_bytes_per_s: Capacity | None = None
-    nic_out_bytes_per_s: Capacity | None = None
-    vcpu: Capacity | None = None
-    max_partitions: Count | None = None
-    price_per_month: Price = 0.0
-    bytes_per_s_per_vcpu: Capacity | None = Field(None, description="Measured bytes/s that one vCPU can process.")
 
 
-class ZipfRequest(RequestModel):
+class ZipfRequest(model_of(Zipf)):  # type: ignore[misc] # as above
     """Partition p weighs 1 / (p + 1) ** zipf."""
 
-    zipf: Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)]
 
-
-class TopicTraits(RequestModel):
-    """Properties of a topic besides its traffic."""
-
-    min_insync_replicas: Count = 1
-    retention_s: Rate | None = Field(None, description="Seconds for which records are retained.")
-    retention_bytes: Rate | None = Field(None, description="Upper bound on a partition's bytes; does not grow.")
-    disk_headroom: Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)] = 0.0
-    consumer_groups: Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)] = Field(
-        0.0, description="The fan-out: how many times every byte is read."
-    )
-    lagging_share: Share = Field(0.0, description="The share of reads that are served from disk.")
-
-
-class TopicDetails(TopicTraits):
+class TopicDetails(RequestModel):
     """One topic; its retention is given in bytes, as a time, or as an upper bound for each partition."""
 
     name: TopicName
-    peak_ingress_bytes_per_s: Rate | None = Field(None, description="Limits depend on the peak, cost on the mean.")
-    retained_bytes: Rate | None = Field(None, description="Bytes of one copy of the topic now; grows with traffic.")
-    retained_bytes_per_partition: list[Rate] | None = Field(None, description="The same by partition.")
-    partition_weights: Literal["uniform"] | ZipfRequest | list[Rate] = "uniform"
+    retained_bytes_per_partition: list[Amount] | None = Field(None, description="The same by partition.")
+    partition_weights: Literal["uniform"] | ZipfRequest | list[Amount] = "uniform"
 
 
-class TopicLoadRequest(TopicDetails):
+class TopicLoadRequest(TopicDetails, model_of(TopicLoad, optional=_PEAK)):  # type: ignore[misc] # as above
     """A topic and its traffic."""
 
-    partitions: Count
-    replication_factor: ReplicationFactor
-    ingress_bytes_per_s: Rate
 
-
-class MeasuredTopicRequest(TopicDetails):
+class MeasuredTopicRequest(TopicDetails, model_of(TopicLoad, optional=_MEASURED)):  # type: ignore[misc] # as above
     """Values that override those of a measured topic; or a planned topic, with all that a topic needs."""
 
-    partitions: Count | None = None
-    replication_factor: ReplicationFactor | None = None
-    ingress_bytes_per_s: Rate | None = None
 
-
-class EveryTopicRequest(TopicTraits):
+class EveryTopicRequest(model_of(TopicLoad, optional=_MEASURED, only=_TRAITS)):  # type: ignore[misc] # as above
     """Values of every topic, unless its own entry overrides them."""
-
-    replication_factor: ReplicationFactor | None = None
 
 
 class BytesInRequest(RequestModel):
@@ -140,11 +126,8 @@ class ClientsRequest(RequestModel):
     follower_fetching: bool = False
 
 
-class TrafficRequest(RequestModel):
+class TrafficRequest(model_of(TrafficGrowth)):  # type: ignore[misc] # as above
     """Compound growth a month, −1 (no traffic) or more, and the horizon in months."""
-
-    growth_per_month: Annotated[float, Field(ge=-1, le=100, allow_inf_nan=False)] = 0.0
-    horizon_months: Annotated[Int32, Field(ge=0, le=LONGEST_HORIZON_MONTHS)] = 24
 
 
 class TargetsRequest(RequestModel):
@@ -158,18 +141,12 @@ class TargetsRequest(RequestModel):
     partitions: Target | None = None
 
 
-class PricesRequest(RequestModel):
+class PricesRequest(model_of(Prices)):  # type: ignore[misc] # as above
     """Prices besides those of brokers."""
 
-    cross_rack_per_gib: Price = 0.0
-    storage_per_gib_month: Price = 0.0
-    replication_billed: bool = True
 
-
-class RereplicationRequest(RequestModel):
+class RereplicationRequest(model_of(Rereplication)):  # type: ignore[misc] # as above
     """The throttle at which lost replicas are copied, which loads surviving brokers."""
-
-    throttle_bytes_per_s: Rate
 
 
 class BaseSections(RequestModel):

@@ -1,11 +1,14 @@
 """Fields that the requests of several kinds of sweeps have: the kind itself, and the axes."""
 
+from collections.abc import Collection
+from dataclasses import MISSING, fields
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, create_model
 from pydantic_core import PydanticCustomError
 
 from app.api.fields import Request as RequestModel
+from app.core.sweeps.fields import DECLARED, Declared, Record
 from app.services.sweeps import KINDS, SweepRequest
 
 DEFAULT_KIND = "capacity"
@@ -35,6 +38,35 @@ class Submission(RequestModel):
         """The service's request; absent fields have their defaults."""
         definition = self.model_dump(mode="json", exclude_none=True, by_alias=True)
         return SweepRequest(definition.pop("kind"), definition, definition.pop("labels"))
+
+
+_CONSTRAINTS = {"minimum": "ge", "maximum": "le", "above": "gt"}
+
+
+def model_of(
+    record: type[Record], *, optional: Collection[str] = (), only: Collection[str] | None = None
+) -> type[RequestModel]:
+    """A model of a record of the core: the fields, with the types, limits, defaults and descriptions declared there.
+
+    Subclasses declare the other fields, of which the core has a reader alone.
+
+    Parameters
+    ----------
+    optional : fields that may be null, which is their default. only : the fields that the model has; None for all.
+    """
+    models: dict[str, Any] = {}
+    for field in fields(record):
+        schema: Declared = field.metadata[DECLARED]
+        if schema.json_type is None or (only is not None and field.name not in only):
+            continue
+        limits: dict[str, Any] = {_CONSTRAINTS[name]: limit for name, limit in schema.limits.items()}
+        if schema.json_type is float:
+            limits["allow_inf_nan"] = False
+        kind: Any = Annotated[schema.json_type, Field(**limits)]
+        default = None if field.name in optional else field.default
+        default = ... if default is MISSING else default
+        models[field.name] = (kind | None if default is None else kind, Field(default, description=schema.description))
+    return create_model(record.__name__, __base__=RequestModel, **models)
 
 
 AxisName = Annotated[str, Field(min_length=1, max_length=600)]

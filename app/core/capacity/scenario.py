@@ -5,7 +5,7 @@ Field names and limits are those of `POST /v1/sweeps`: `app.core.sweeps.fields.r
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Self
 
 import numpy as np
@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from app.core.model import Broker, Int32s, NewTopic
 from app.core.replicas.registry import PLACEMENTS
 from app.core.sweeps.fields import (
-    as_flag,
     as_list,
     as_name,
     as_number,
     declared,
+    flag,
     impossible,
     integer,
     number,
@@ -41,11 +41,19 @@ DEFAULT_BYTES_PER_S_PER_VCPU = 20 * 2**20
 LONGEST_HORIZON_MONTHS = 1200
 LARGEST_REPLICATION_FACTOR = 2**15 - 1
 """Kafka sends a replication factor as an int16."""
+LARGEST_AMOUNT = 1e18
+"""Of bytes, bytes/s, vCPUs or seconds: products with other fields stay finite."""
+LARGEST_PRICE = 1e12
+
+amount = partial(number, maximum=LARGEST_AMOUNT)
+capacity = partial(number, above=0, maximum=LARGEST_AMOUNT)
+price = partial(number, 0.0, maximum=LARGEST_PRICE)
 
 
 def as_numbers(value: Json, path: FieldPath) -> Float64s:
-    """A list of finite numbers of 0 or more, as float64."""
-    return np.array([as_number(each, (*path, index)) for index, each in enumerate(as_list(value, path))])
+    """A list of numbers of 0 to `LARGEST_AMOUNT`, as float64."""
+    numbers = enumerate(as_list(value, path))
+    return np.array([as_number(each, (*path, index), maximum=LARGEST_AMOUNT) for index, each in numbers])
 
 
 def _as_weights(value: Json, path: FieldPath) -> float | Float64s:
@@ -53,7 +61,7 @@ def _as_weights(value: Json, path: FieldPath) -> float | Float64s:
     if value == "uniform":
         return 0.0
     if isinstance(value, Mapping):
-        return read_record(_Zipf, value, path).zipf
+        return read_record(Zipf, value, path).zipf
     if isinstance(value, str):
         raise impossible('"uniform", {"zipf": s} or a list with a weight a partition is needed', value, path)
     weights = as_numbers(value, path)
@@ -79,8 +87,10 @@ def _as_shares(value: Json, path: FieldPath) -> Mapping[str, float]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Zipf:
-    zipf: float = number()
+class Zipf:
+    """Weights 1 / (p + 1) ** zipf of partition p."""
+
+    zipf: float = number(maximum=100)
 
 
 @dataclass(frozen=True)
@@ -115,14 +125,16 @@ class BrokerProfile:
     """Capacity and price of one broker; None if a resource has no limit."""
 
     name: str | None = declared(as_name, None)
-    disk_bytes: float = number(above=0)
-    disk_bytes_per_s: float | None = number(None, above=0)
-    nic_in_bytes_per_s: float | None = number(None, above=0)
-    nic_out_bytes_per_s: float | None = number(None, above=0)
-    vcpu: float | None = number(None, above=0)
+    disk_bytes: float = capacity()
+    disk_bytes_per_s: float | None = capacity(None)
+    nic_in_bytes_per_s: float | None = capacity(None)
+    nic_out_bytes_per_s: float | None = capacity(None)
+    vcpu: float | None = capacity(None)
     max_partitions: int | None = integer(None, minimum=1)
-    price_per_month: float = number(0.0)
-    bytes_per_s_per_vcpu: float = number(DEFAULT_BYTES_PER_S_PER_VCPU, above=0)
+    price_per_month: float = price()
+    bytes_per_s_per_vcpu: float = capacity(
+        DEFAULT_BYTES_PER_S_PER_VCPU, description="Measured bytes/s that one vCPU can process."
+    )
 
     def capacity(self, resource: str) -> float | None:
         """The capacity of one of `RESOURCES`, in its own unit; None if it has no limit."""
@@ -143,13 +155,10 @@ class TopicLoad:
     Parameters
     ----------
     ingress_bytes_per_s : what producers write to the topic, on average; decides cost and retention.
-    peak_ingress_bytes_per_s : what they write at most; compared with limits.
-    retained_bytes : bytes of one copy of the topic now. retained_bytes_per_partition : the same by partition,
-        (partitions,) float64. retention_s : seconds for which records are retained. At most one is not None.
-    retention_bytes : upper bound on the bytes that a partition retains; alone, every partition retains as much.
+    retained_bytes, retained_bytes_per_partition, retention_s : at most one is not None; the second is (partitions,)
+        float64.
+    retention_bytes : alone, every partition retains as much.
     disk_headroom : the share by which a replica's bytes on disk exceed its retained bytes.
-    consumer_groups : the fan-out: how many times every byte is read.
-    lagging_share : the share of reads that come from disk.
     partition_weights : the exponent z of partition weights 1 / (p + 1) ** z, 0 for uniform ones; or (partitions,)
         float64 weights, which count relative to their sum.
     """
@@ -158,15 +167,15 @@ class TopicLoad:
     partitions: int = integer(minimum=1)
     replication_factor: int = integer(minimum=1, maximum=LARGEST_REPLICATION_FACTOR)
     min_insync_replicas: int = integer(1, minimum=1)
-    ingress_bytes_per_s: float = number()
-    peak_ingress_bytes_per_s: float = number(0.0)
-    retained_bytes: float | None = number(None)
+    ingress_bytes_per_s: float = amount()
+    peak_ingress_bytes_per_s: float = amount(0.0, description="Limits depend on the peak, cost on the mean.")
+    retained_bytes: float | None = amount(None, description="Bytes of one copy of the topic now; grows with traffic.")
     retained_bytes_per_partition: Float64s | None = declared(as_numbers, None)
-    retention_s: float | None = number(None)
-    retention_bytes: float | None = number(None)
-    disk_headroom: float = number(0.0)
-    consumer_groups: float = number(0.0)
-    lagging_share: float = number(0.0, maximum=1.0)
+    retention_s: float | None = amount(None, description="Seconds for which records are retained.")
+    retention_bytes: float | None = amount(None, description="Upper bound on a partition's bytes; does not grow.")
+    disk_headroom: float = number(0.0, maximum=100)
+    consumer_groups: float = number(0.0, maximum=1e6, description="The fan-out: how many times every byte is read.")
+    lagging_share: float = number(0.0, maximum=1, description="The share of reads that are served from disk.")
     partition_weights: "float | Float64s" = declared(_as_weights, 0.0)
 
     @property
@@ -202,14 +211,14 @@ class Clients:
 
     producer_share_per_rack: Mapping[str, float] | None = declared(_as_shares, None)
     consumer_share_per_rack: Mapping[str, float] | None = declared(_as_shares, None)
-    follower_fetching: bool = declared(as_flag, False)
+    follower_fetching: bool = flag(False)
 
 
 @dataclass(frozen=True, slots=True)
 class TrafficGrowth:
     """Compound growth of traffic a month, −1 stopping all of it; and the horizon in months."""
 
-    growth_per_month: float = number(0.0, minimum=-1.0)
+    growth_per_month: float = number(0.0, minimum=-1.0, maximum=100)
     horizon_months: int = integer(24, minimum=0, maximum=LONGEST_HORIZON_MONTHS)
 
 
@@ -217,16 +226,16 @@ class TrafficGrowth:
 class Prices:
     """Prices besides those of brokers; some managed services do not bill replication between racks."""
 
-    cross_rack_per_gib: float = number(0.0)
-    storage_per_gib_month: float = number(0.0)
-    replication_billed: bool = declared(as_flag, True)
+    cross_rack_per_gib: float = price()
+    storage_per_gib_month: float = price()
+    replication_billed: bool = flag(True)
 
 
 @dataclass(frozen=True, slots=True)
 class Rereplication:
     """The throttle at which every surviving broker receives, and sends, copies of lost replicas; 0 adds no load."""
 
-    throttle_bytes_per_s: float = number()
+    throttle_bytes_per_s: float = amount()
 
 
 @dataclass(frozen=True, slots=True)

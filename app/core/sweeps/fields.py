@@ -7,11 +7,12 @@ seen for the first time there, so every field is validated here.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import MISSING, Field, field, fields
+from dataclasses import MISSING, Field, dataclass, field, fields
 from functools import partial
 from math import isfinite
 from typing import Any, ClassVar, Protocol, TypeAlias, TypeVar
 
+from app.core.model import INT32_MAX
 from app.errors import FieldPath, Json
 from app.errors.requests import ImpossibleValue
 
@@ -23,6 +24,8 @@ class Record(Protocol):
 
 
 RecordT = TypeVar("RecordT", bound=Record)
+DECLARED = "declared"
+"""The key of the metadata of a field that has its `Declared`."""
 REQUIRED = object()
 """The default of a field that has none."""
 
@@ -63,7 +66,7 @@ class Fields:
         """A finite number, within limits as of `as_number`."""
         return as_number(self._value_or(name, default), self.at(name), **limits)
 
-    def integer(self, name: str, default: object = REQUIRED, *, minimum: int, maximum: int = 2**31 - 1) -> int:
+    def integer(self, name: str, default: object = REQUIRED, *, minimum: int, maximum: int = INT32_MAX) -> int:
         """A whole number."""
         return as_integer(self._value_or(name, default), self.at(name), minimum=minimum, maximum=maximum)
 
@@ -84,24 +87,63 @@ Read: TypeAlias = Callable[[Any, FieldPath], object]
 """Reads the value of a field; raises `ImpossibleValue` with its path."""
 
 
-def declared(read: Read, default: object = REQUIRED) -> Any:
-    """A field of a record that `read_record` reads; it is required if it has no default."""
-    metadata = {"read": read}
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """What a field of a record accepts; requests are documented and validated by it as well.
+
+    Parameters
+    ----------
+    read : reads its JSON. json_type : float, int or bool; None if only `read` knows.
+    limits : `minimum`, `maximum`, `above` (exclusive). description : for callers.
+    """
+
+    read: Read
+    json_type: type | None = None
+    limits: Mapping[str, float] = field(default_factory=dict)
+    description: str | None = None
+
+
+def declared(read: Read, default: object = REQUIRED, **schema: Any) -> Any:
+    """A field of a record that `read_record` reads; it is required if it has no default.
+
+    Parameters
+    ----------
+    schema : the other parameters of `Declared`.
+    """
+    metadata = {DECLARED: Declared(read, **schema)}
     return field(metadata=metadata) if default is REQUIRED else field(default=default, metadata=metadata)
 
 
-def number(default: object = REQUIRED, **limits: Any) -> Any:
-    """A field of a record: a finite number, within limits as of `as_number`."""
-    return declared(partial(as_number, **limits), default)
+def number(
+    default: object = REQUIRED,
+    *,
+    minimum: float = 0.0,
+    above: float | None = None,
+    maximum: float,
+    description: str | None = None,
+) -> Any:
+    """A field of a record: a finite number of `minimum` or more, or more than `above`, and `maximum` or less."""
+    limits = {"maximum": maximum} | ({"minimum": minimum} if above is None else {"above": above})
+    read = partial(as_number, minimum=minimum, above=above, maximum=maximum)
+    return declared(read, default, json_type=float, limits=limits, description=description)
 
 
-def integer(default: object = REQUIRED, **limits: Any) -> Any:
-    """A field of a record: a whole number, within limits as of `as_integer`."""
-    return declared(partial(as_integer, **limits), default)
+def integer(
+    default: object = REQUIRED, *, minimum: int, maximum: int = INT32_MAX, description: str | None = None
+) -> Any:
+    """A field of a record: a whole number of `minimum` to `maximum`."""
+    limits = {"minimum": minimum, "maximum": maximum}
+    read = partial(as_integer, minimum=minimum, maximum=maximum)
+    return declared(read, default, json_type=int, limits=limits, description=description)
+
+
+def flag(default: bool) -> Any:
+    """A field of a record: true or false."""
+    return declared(as_flag, default, json_type=bool)
 
 
 def random_seed(default: int | None) -> Any:
-    """A field of a record: the seed of a random generator, 64 bits with sign."""
+    """A field of a record: the seed of java.util.Random, 64 bits with sign."""
     return integer(default, minimum=-(2**63), maximum=2**63 - 1)
 
 
@@ -115,7 +157,8 @@ def read_record(record: type[RecordT], value: Json, path: FieldPath) -> RecordT:
     Examples
     --------
     >>> from dataclasses import make_dataclass
-    >>> Disk = make_dataclass("Disk", [("bytes", float, number(above=0)), ("name", str, declared(as_name, "data"))])
+    >>> size, name = number(above=0, maximum=1e18), declared(as_name, "data")
+    >>> Disk = make_dataclass("Disk", [("bytes", float, size), ("name", str, name)])
     >>> read_record(Disk, {"bytes": 10}, ("disk",))
     Disk(bytes=10.0, name='data')
     """
@@ -123,7 +166,7 @@ def read_record(record: type[RecordT], value: Json, path: FieldPath) -> RecordT:
     values = {}
     for each in fields(record):
         if given.raw(each.name) is not None:
-            values[each.name] = each.metadata["read"](given.raw(each.name), given.at(each.name))
+            values[each.name] = each.metadata[DECLARED].read(given.raw(each.name), given.at(each.name))
         elif each.default is MISSING:
             raise ImpossibleValue(f"{each.name} is missing", path=given.at(each.name))
     return record(**values)
@@ -160,7 +203,7 @@ def as_number(
     return number
 
 
-def as_integer(value: object, path: FieldPath, *, minimum: int, maximum: int = 2**31 - 1) -> int:
+def as_integer(value: object, path: FieldPath, *, minimum: int, maximum: int = INT32_MAX) -> int:
     """A whole number; raises `ImpossibleValue` with the limit that it passes."""
     if isinstance(value, bool) or not isinstance(value, int | float) or value != value // 1:
         raise impossible("a whole number is needed", value, path)
