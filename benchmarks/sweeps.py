@@ -12,8 +12,9 @@ from unittest.mock import patch
 
 import pyarrow as pa
 
+from app.core.capacity.sweep import read_sweep
 from app.jobs.kernels import scenarios
-from app.jobs.kernels.registry import KERNELS
+from app.jobs.kernels.loop import Payload
 from app.jobs.spark import Ranges, Spark
 from app.jobs.sweeps import TASKS_PER_CORE
 from benchmarks.capacity import FAILURES, base
@@ -33,7 +34,7 @@ def run() -> Iterator[Result]:
     The kernel runs on as many cores at once: on a machine that others use, two cores are not twice one.
     """
     definition = {"base": base("admin_utils", FAILURES["racks"]), "axes": {"placement.seed": {"from": 0, "to": 10**9}}}
-    payload = scenarios.payload(definition)
+    payload = scenarios.payload(read_sweep, definition)
     starts = count(0, PER_CORE)
     for name, cores in (("local[1]", 1), ("local[2]", 2), ("standalone, two workers", 2)):
         with ProcessPoolExecutor(cores) as kernels, _spark(name) as spark:
@@ -69,19 +70,18 @@ def _spark(master: str) -> Iterator[Spark]:
         yield spark
 
 
-def _kernel(payload: bytes, start: int) -> int:
+def _kernel(payload: Payload, start: int) -> int:
     """Score one core's share; as Spark does, in tasks."""
-    kernel = KERNELS["capacity"]
     step = PER_CORE // TASKS_PER_CORE
     starts = list(range(start, start + PER_CORE, step))
     tasks = pa.record_batch({"start": starts, "stop": [first + step for first in starts]})
-    return sum(len(batch) for batch in kernel.run(kernel.prepare(payload), iter([tasks])))
+    return sum(len(batch) for batch in scenarios.KERNEL.run(scenarios.KERNEL.prepare(payload), iter([tasks])))
 
 
 _next = count(10**8, 10**6)
 
 
-def _job(spark: Spark, payload: bytes, cores: int) -> pa.Table:
+def _job(spark: Spark, payload: Payload, cores: int) -> pa.Table:
     start = next(_next)  # no two jobs score the same
     over = Ranges(start, start + PER_CORE * cores, PER_CORE // TASKS_PER_CORE)
-    return spark.run("capacity", payload=payload, over=over, schema=scenarios.SCHEMA, group="benchmark")
+    return spark.run(scenarios.KERNEL.name, payload=payload, over=over, schema=scenarios.SCHEMA, group="benchmark")

@@ -8,9 +8,9 @@ from contextlib import contextmanager
 import psutil
 import pyarrow as pa
 
+from app.core.capacity.sweep import read_sweep
 from app.errors import Json
 from app.jobs.kernels import scenarios
-from app.jobs.kernels.registry import KERNELS
 from app.jobs.spark import Spark
 from app.jobs.sweeps import run_chunk
 from app.services import sweeps
@@ -52,11 +52,10 @@ def run() -> Iterator[Result]:
 
 def _alone(*, start: int) -> float:
     """The time that the kernel takes here, without Spark."""
-    kernel = KERNELS["capacity"]
-    prepared = kernel.prepare(scenarios.payload(_definition(10**9, seed=0)))
-    list(kernel.run(prepared, iter([pa.record_batch({"start": [start], "stop": [start + 20]})])))
+    prepared = scenarios.prepare(scenarios.payload(read_sweep, _definition(10**9, seed=0)))
+    list(scenarios.KERNEL.run(prepared, iter([pa.record_batch({"start": [start], "stop": [start + 20]})])))
     started = time.perf_counter()
-    list(kernel.run(prepared, iter([pa.record_batch({"start": [start], "stop": [start + ALONE]})])))
+    list(scenarios.KERNEL.run(prepared, iter([pa.record_batch({"start": [start], "stop": [start + ALONE]})])))
     return (time.perf_counter() - started) * 1000
 
 

@@ -5,13 +5,13 @@ from importlib import import_module
 
 import pytest
 
-from app.core import sweep_kinds
-from app.core.sweep_kinds import READERS
-from app.jobs.kernels.registry import KERNELS
 from app.services.sweeps import KINDS
+from app.services.sweeps.kind import SweepKind
 from tests.conftest import ROOT
 
-ROOMS = {name: name for name in READERS} | {"draws": "replicas"}
+BY_MODULE = {kind.resolve.__module__.removeprefix("app.services.sweeps."): kind for kind in KINDS.values()}
+"""By the name that the kind has on every floor: that of the module of its service."""
+ROOMS = {name: name for name in BY_MODULE} | {"draws": "replicas"}
 """The room of the core of each kind; a placement drawn from many seeds is one of `replicas`."""
 EXAMPLES = (
     "app.core.capacity.sweep",
@@ -26,48 +26,47 @@ EXAMPLES = (
 )
 
 
-@pytest.mark.parametrize("name", READERS)
+@pytest.mark.parametrize("name", BY_MODULE)
 def test_a_kind_is_where_its_name_says(name: str) -> None:
     module = ROOT / "app" / "core" / ROOMS[name] / "sweep"
     assert module.is_dir() or module.with_suffix(".py").is_file()
     assert (ROOT / "app" / "services" / "sweeps" / f"{name}.py").is_file()
     assert (ROOT / "app" / "api" / "sweeps" / f"{name}.py").is_file()
-    assert KERNELS[name].name == name
 
 
-def test_requests_and_services_have_the_kinds_of_the_core_and_no_others() -> None:
-    assert [kind.module for kind in KINDS.values()] == list(READERS)
+def test_requests_have_the_kinds_of_the_services_and_no_others() -> None:
     assert [kind.name for kind in KINDS.values()] == list(KINDS)
     requests = (ROOT / "app" / "api" / "sweeps" / "requests.py").read_text(encoding="utf-8")
-    for kind in KINDS.values():
-        assert f"from app.api.sweeps.{kind.module} import" in requests
+    imported = [line for line in requests.splitlines() if line.startswith("from app.api.sweeps.")]
+    for name, kind in BY_MODULE.items():
+        assert any(line.startswith(f"from app.api.sweeps.{name} import") for line in imported)
         assert f'Tag("{kind.name}")' in requests
+    assert len(imported) == len(BY_MODULE) + 1  # and the fields that kinds share
 
 
-@pytest.mark.parametrize("name", READERS)
-def test_the_core_reads_a_kind_from_its_own_room(name: str) -> None:
-    reader = READERS[name]
-    if reader is None:
-        assert KINDS[next(kind.name for kind in KINDS.values() if kind.module == name)].is_measured_whole
-    else:
-        assert reader.__module__.startswith(f"app.core.{ROOMS[name]}.sweep")
+@pytest.mark.parametrize(("name", "kind"), BY_MODULE.items())
+def test_executors_read_a_kind_from_its_own_room(name: str, kind: SweepKind) -> None:
+    """They have nothing but the core, and a function is sent to them as its name."""
+    if kind.is_measured_whole:
+        return
+    module = kind.reader.__module__
+    assert module.startswith(f"app.core.{ROOMS[name]}.sweep")
+    assert getattr(import_module(module), kind.reader.__qualname__) is kind.reader
 
 
 def test_the_recipe_names_every_file_to_touch() -> None:
     recipe = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
     table = [line for line in recipe.splitlines() if line.startswith("| `app/")]
-    assert len(table) == 6
-    for place in (
+    places = (
         "core/<room>/sweep.py",
-        "core/sweep_kinds.py",
         "services/sweeps/<name>.py",
         "services/sweeps/kinds.py",
         "api/sweeps/<name>.py",
         "api/sweeps/requests.py",
-    ):
+    )
+    assert len(table) == len(places) == 5
+    for place in places:
         assert any(f"`app/{place}`" in line for line in table), place
-    assert sweep_kinds.__doc__ is not None
-    assert "docs/extending" in sweep_kinds.__doc__
 
 
 @pytest.mark.parametrize("module", EXAMPLES)

@@ -16,7 +16,7 @@ no clock, log, I/O, environment or hidden randomness: every random number comes 
     reassignment/ replicas and leaders moved as little as possible, with the proof, in batches within limits
     streams/      Kafka Streams: assignment of active, standby and warm-up tasks
     capacity/     the capacity model: load of each broker, failures, headroom, cost; its sweeps
-    sweeps/       axes, fields, sampling and the scoring loop of sweeps of any kind; sweep_kinds.py lists the kinds
+    sweeps/       axes, fields, sampling and the scoring loop of sweeps of any kind
     measures/     balance, rack safety and exposure: what every plan reports
 """
 

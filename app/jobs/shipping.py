@@ -19,6 +19,7 @@ import pyarrow as pa
 from pyspark import Broadcast, SparkFiles, cloudpickle
 
 import app
+from app.jobs.kernels.loop import Payload
 
 _PACKAGE = Path(app.__file__).parent
 _SHIPPED = ("__init__.py", "errors/*.py", "jobs/__init__.py", "jobs/kernels/**/*.py", "core/**/*.py")
@@ -42,7 +43,7 @@ def write_archive(folder: Path) -> Path:
 
 
 def task_of(
-    archive_name: str, job: "Broadcast[tuple[str, bytes, bytes]]", *, follows: bool
+    archive_name: str, job: "Broadcast[tuple[str, Payload, bytes]]", *, follows: bool
 ) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """The function that mapInArrow runs for each task of a job.
 

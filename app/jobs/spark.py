@@ -28,7 +28,7 @@ from app.errors.machine import SparkJobCancelled, SparkJobFailed, SparkUnavailab
 from app.errors.quotation import quoted
 from app.jobs import shipping
 from app.jobs.connection import Connection
-from app.jobs.kernels.loop import results_of, with_failure
+from app.jobs.kernels.loop import Payload, results_of, with_failure
 from app.jobs.processes import kill_with_descendants
 from app.services.spark_master import LOCAL, SparkMaster
 
@@ -97,7 +97,7 @@ class Step:
     """
 
     kernel: str
-    payload: bytes
+    payload: Payload
     over: Source
     schema: pa.Schema
     together: Callable[[DataFrame], DataFrame]
@@ -169,7 +169,7 @@ class Spark:
         """
         return self._connected().session
 
-    def run(self, kernel: str, *, payload: bytes, over: Source | Step, schema: pa.Schema, group: str) -> pa.Table:
+    def run(self, kernel: str, *, payload: Payload, over: Source | Step, schema: pa.Schema, group: str) -> pa.Table:
         """Run a kernel over the rows of a source on the executors, and collect the rows that it yields.
 
         Parameters
@@ -282,7 +282,7 @@ class Spark:
             self._running.discard(running)
 
     def _attempt(
-        self, running: _Running, kernel: str, payload: bytes, over: Source | Step, schema: pa.Schema
+        self, running: _Running, kernel: str, payload: Payload, over: Source | Step, schema: pa.Schema
     ) -> pa.Table:
         connection = self._connected()
         running.ended.clear()
@@ -332,7 +332,9 @@ class Spark:
                     context.cancelJobGroup(running.group)
 
 
-def _collected(connection: Connection, group: str, job: tuple[str, bytes, pa.Schema], over: Source | Step) -> pa.Table:
+def _collected(
+    connection: Connection, group: str, job: tuple[str, Payload, pa.Schema], over: Source | Step
+) -> pa.Table:
     kernel, _, schema = job
     context = connection.session.sparkContext
     context.setJobGroup(group, f"{kernel} of {group}")
@@ -349,7 +351,7 @@ def _step(connection: Connection, step: Step, sent: ExitStack) -> DataFrame:
 
 
 def _mapped(
-    connection: Connection, job: tuple[str, bytes, pa.Schema], rows: DataFrame, sent: ExitStack, *, follows: bool
+    connection: Connection, job: tuple[str, Payload, pa.Schema], rows: DataFrame, sent: ExitStack, *, follows: bool
 ) -> DataFrame:
     """Map the rows by a kernel; its broadcast is destroyed when `sent` is closed."""
     kernel, payload, schema = job
@@ -359,7 +361,7 @@ def _mapped(
     return rows.mapInArrow(task, from_arrow_schema(with_failure(schema)))
 
 
-def _destroy(broadcast_job: "Broadcast[tuple[str, bytes, bytes]]") -> None:
+def _destroy(broadcast_job: "Broadcast[tuple[str, Payload, bytes]]") -> None:
     with suppress(Py4JError, OSError):  # if the JVM has ended, so has the broadcast
         broadcast_job.destroy()
 

@@ -90,8 +90,8 @@ def _ranges(spark: Spark, chunk: Chunk) -> list[tuple[int, bytes]]:
     cores = spark.session().sparkContext.defaultParallelism
     step = max(1, -(-(chunk.stop - chunk.start) // (cores * TASKS_PER_CORE)))
     rows = spark.run(
-        KINDS[chunk.sweep.kind].module,
-        payload=scenarios.payload(chunk.sweep.definition),
+        scenarios.KERNEL.name,
+        payload=scenarios.payload(KINDS[chunk.sweep.kind].reader, chunk.sweep.definition),
         over=Ranges(chunk.start, chunk.stop, step),
         schema=scenarios.SCHEMA,
         group=str(chunk.sweep.id),

@@ -11,8 +11,7 @@ import pyarrow.parquet
 import pytest
 
 from app.api.examples import EXAMPLE_SWEEP_ID, SWEEP
-from app.jobs.kernels.registry import KERNELS
-from app.jobs.kernels.scenarios import payload
+from app.jobs.kernels.scenarios import KERNEL, payload
 from app.services import sweeps
 from app.services.sweeps import KINDS
 from app.store.database import Database
@@ -46,9 +45,9 @@ def score(database: Database, sweep_id: str, *, chunks: int = 1_000) -> None:
             chunk = sweeps.next_chunk(uow, UUID(sweep_id))
         if chunk is None:
             return
-        kernel = KERNELS[KINDS[chunk.sweep.kind].module]
         task = pa.record_batch({"start": pa.array([chunk.start]), "stop": pa.array([chunk.stop])})
-        batches = list(kernel.run(kernel.prepare(payload(chunk.sweep.definition)), iter([task])))
+        prepared = KERNEL.prepare(payload(KINDS[chunk.sweep.kind].reader, chunk.sweep.definition))
+        batches = list(KERNEL.run(prepared, iter([task])))
         rows = [
             (index, row)
             for batch in batches

@@ -22,8 +22,8 @@ import pytest
 import sqlalchemy as sa
 
 from app.api.examples import SWEEP_BASE
-from app.jobs.kernels.registry import KERNELS
-from app.jobs.kernels.scenarios import payload
+from app.core.capacity.sweep import read_sweep
+from app.jobs.kernels.scenarios import KERNEL, payload
 from app.services import sweeps
 from app.services.limits import Limits
 from app.services.sweeps import SweepRequest
@@ -76,10 +76,9 @@ def undisturbed(database: Database, scenarios: int, **fields: Any) -> list[tuple
         wanted = definition(scenarios, **fields)
         sweep = uow.sweeps.create(kind="capacity", definition=wanted, scenarios=scenarios, labels={}, principal="tests")
         task = pa.record_batch({"start": pa.array([0]), "stop": pa.array([scenarios])})
-        capacity = KERNELS["capacity"]
         rows = [
             (index, row)
-            for batch in capacity.run(capacity.prepare(payload(wanted)), iter([task]))
+            for batch in KERNEL.run(KERNEL.prepare(payload(read_sweep, wanted)), iter([task]))
             for index, row in zip(batch.column("index").to_pylist(), batch.column("row").to_pylist(), strict=True)
         ]
         uow.sweeps.record(sweep.id, 0, rows, stop=scenarios, seconds=1.0)

@@ -12,15 +12,14 @@ from structlog.testing import capture_logs
 
 from app.api.examples import SWEEP
 from app.api.sweeps.capacity import CapacitySweepRequest
-from app.core.sweeps import score
+from app.core.sweeps import SweepScenarios, score
 from app.core.sweeps.scoring import LONGEST_TRACE
 from app.errors import Json
 from app.errors.quotation import DETAIL_CHARACTERS
 from app.errors.requests import ConflictingFields
-from app.jobs.kernels import scenarios
 from app.jobs.kernels.loop import results_of, run_task
 from app.jobs.kernels.registry import KERNELS
-from app.jobs.kernels.scenarios import SCHEMA, payload
+from app.jobs.kernels.scenarios import KERNEL, SCHEMA, payload
 from app.jobs.sweeps import log_traces
 from app.services.sweeps import KINDS, Chunk
 
@@ -86,7 +85,7 @@ def run(kind: str, *ranges: tuple[int, int]) -> list[tuple[int, Json]]:
     batches: Iterator[pa.RecordBatch] = iter(
         [pa.record_batch({"start": pa.array([start]), "stop": pa.array([stop])}) for start, stop in ranges]
     )
-    yielded = run_task(KERNELS, KINDS[kind].module, payload(DEFINITIONS[kind]), SCHEMA, batches)
+    yielded = run_task(KERNELS, KERNEL.name, payload(KINDS[kind].reader, DEFINITIONS[kind]), SCHEMA, batches)
     rows = results_of(pa.Table.from_batches(list(yielded))).to_pydict()
     return [(index, json.loads(row)) for index, row in zip(rows["index"], rows["row"], strict=True)]
 
@@ -135,11 +134,15 @@ class Defective:
         raise ZeroDivisionError(f"scenario {index}")
 
 
+def read_sweep(_: Mapping[str, Json]) -> SweepScenarios:
+    """Its reader."""
+    return Defective()
+
+
 def defective_rows() -> pa.Table:
     """What its kernel yields."""
     task: Iterator[pa.RecordBatch] = iter([pa.record_batch({"start": pa.array([0]), "stop": pa.array([6])})])
-    kernels = {"defective": scenarios.kernel_of("defective", lambda _: Defective())}
-    return results_of(pa.Table.from_batches(run_task(kernels, "defective", payload({}), SCHEMA, task)))
+    return results_of(pa.Table.from_batches(run_task(KERNELS, KERNEL.name, payload(read_sweep, {}), SCHEMA, task)))
 
 
 def test_an_unexpected_error_has_its_trace_beside_the_row_and_not_in_it() -> None:

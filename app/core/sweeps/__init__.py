@@ -5,10 +5,8 @@
     fields.py    reads and validates JSON objects as records, with the path of what is invalid
     scoring.py   the protocol that a kind implements, and the loop that scores a range of its scenarios
 
-A kind is `app/core/<room>/sweep.py`; `app/core/sweep_kinds.py` lists them.
+A kind is `app/core/<room>/sweep.py`; to add one, see docs/extending.md.
 """
 
 from app.core.sweeps.axes import Axis, Grid, Span, read_axis
-from app.core.sweeps.scoring import UNEXPECTED, ScenarioRow, SweepScenarios, score
-
-__all__ = ["UNEXPECTED", "Axis", "Grid", "ScenarioRow", "Span", "SweepScenarios", "read_axis", "score"]
+from app.core.sweeps.scoring import UNEXPECTED, ReadSweep, ScenarioRow, SweepScenarios, score

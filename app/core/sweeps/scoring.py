@@ -4,10 +4,10 @@ A failure of the domain is the scenario's answer: its code, detail and path. Any
 program. It has the code `unexpected_error` and its trace travels beside the row, to be logged and never answered.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from traceback import format_exception
-from typing import Protocol
+from typing import Any, Protocol, TypeAlias
 
 from app.errors import Failure, Json
 from app.errors.quotation import DETAIL_CHARACTERS, detail_of, quoted
@@ -34,6 +34,10 @@ class SweepScenarios(Protocol):
 
     def figures(self, index: int) -> Mapping[str, Json]:
         """The figures of scenario `index`. Raises a `Failure` if the scenario is not possible."""
+
+
+ReadSweep: TypeAlias = Callable[[Mapping[str, Any]], SweepScenarios]
+"""Reads a resolved definition, as stored with the sweep."""
 
 
 @dataclass(frozen=True, slots=True)

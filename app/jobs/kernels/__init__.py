@@ -2,7 +2,7 @@
 
     loop.py         what a kernel is, and the loop around it on an executor
     registry.py     KERNELS: name → kernel; what a job names
-    scenarios.py    scenarios of a sweep, scored: one kernel for each kind of `core.sweep_kinds` that has a reader
+    scenarios.py    scenarios of a sweep of any kind that the core can read, scored
     files.py        Parquet and Arrow files that an executor opens itself
     key_hashes.py   records and bytes per partition, under each partitioner and partition count
     key_counts.py   a dataset's distinct keys and how many records have each: the first step of a skew

@@ -5,16 +5,18 @@ driver reads failures from that column alone. The text of a Spark error may quot
 columns), so it is shown in part and never parsed.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import pyarrow as pa
 
 from app.errors import Failure, crossing
 
 Prepared = TypeVar("Prepared")
+Payload: TypeAlias = Hashable
+"""What a job is prepared from on executors: values, and functions of what executors have, which are sent as names."""
 
 FAILURE = pa.field("failure", pa.binary())
 """The last column of a task's rows: null beside those of the kernel, else the failure (`errors.crossing`)."""
@@ -39,7 +41,7 @@ class Kernel:
     """
 
     name: str
-    prepare: Callable[[bytes], Any]
+    prepare: Callable[[Any], Any]
     run: Callable[[Any, Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
 
@@ -62,7 +64,7 @@ def over_ranges(
 def run_task(
     kernels: Mapping[str, Kernel],
     name: str,
-    payload: bytes,
+    payload: Payload,
     schema: pa.Schema,
     batches: Iterator[pa.RecordBatch],
     *,
@@ -123,5 +125,5 @@ def _raise_first(reported: pa.Array | pa.ChunkedArray) -> None:
 
 
 @lru_cache(maxsize=_CACHED_PAYLOADS)
-def _prepared(prepare: Callable[[bytes], Any], payload: bytes) -> Any:
+def _prepared(prepare: Callable[[Any], Any], payload: Payload) -> Any:
     return prepare(payload)

@@ -7,7 +7,7 @@ from app.jobs.kernels import key_counts, key_hashes, keys, scenarios
 from app.jobs.kernels.loop import Kernel
 
 _REGISTERED = (
-    *scenarios.KERNELS,
+    scenarios.KERNEL,
     key_hashes.KERNEL,
     key_hashes.OF_FILES,
     key_counts.KERNEL,

@@ -1,12 +1,14 @@
-"""Scenarios of a sweep, scored: one kernel for every kind whose scenarios are scored one by one."""
+"""Scenarios of a sweep, scored: one kernel for every kind whose scenarios are scored one by one.
+
+A payload has the function that reads its definition, so that executors need no table of kinds.
+"""
 
 import json
 from collections.abc import Iterator, Mapping
 
 import pyarrow as pa
 
-from app.core.sweep_kinds import READERS, ReadSweep
-from app.core.sweeps import SweepScenarios, score
+from app.core.sweeps import ReadSweep, SweepScenarios, score
 from app.errors import Json
 from app.jobs.kernels.loop import Kernel, over_ranges
 
@@ -22,29 +24,32 @@ _BATCH = 256
 """Scenarios of one batch: what a task has in memory before it yields it."""
 
 
-def payload(definition: Mapping[str, Json]) -> bytes:
-    """The JSON from which kernels prepare; the order of axes is preserved, since the last one varies fastest."""
-    return json.dumps(definition).encode()
+def payload(read_sweep: ReadSweep, definition: Mapping[str, Json]) -> tuple[ReadSweep, bytes]:
+    """What the kernel prepares from; the order of axes is preserved, since the last one varies fastest.
+
+    Parameters
+    ----------
+    read_sweep : a function of the core, which is sent as its name.
+    """
+    return read_sweep, json.dumps(definition).encode()
 
 
-def kernel_of(name: str, read: ReadSweep) -> Kernel:
-    """A kernel that reads a definition once and scores scenarios start … stop − 1 of it, in their order."""
-
-    def prepare(text: bytes) -> SweepScenarios:
-        return read(json.loads(text))
-
-    def rows(sweep: SweepScenarios, start: int, stop: int) -> Iterator[pa.RecordBatch]:
-        for first in range(start, stop, _BATCH):
-            scored = score(sweep, first, min(first + _BATCH, stop))
-            columns = [
-                pa.array([row.index for row in scored], pa.int64()),
-                pa.array([json.dumps(row.document).encode() for row in scored], pa.binary()),
-                pa.array([row.trace for row in scored], pa.string()),
-            ]
-            yield pa.record_batch(columns, schema=SCHEMA)
-
-    return Kernel(name, prepare, over_ranges(rows))
+def prepare(job: tuple[ReadSweep, bytes]) -> SweepScenarios:
+    """The scenarios of a payload."""
+    read_sweep, definition = job
+    return read_sweep(json.loads(definition))
 
 
-KERNELS = tuple(kernel_of(name, read) for name, read in READERS.items() if read is not None)
-"""By the name of the kind on every floor."""
+def rows(sweep: SweepScenarios, start: int, stop: int) -> Iterator[pa.RecordBatch]:
+    """Score scenarios start … stop − 1, in their order."""
+    for first in range(start, stop, _BATCH):
+        scored = score(sweep, first, min(first + _BATCH, stop))
+        columns = [
+            pa.array([row.index for row in scored], pa.int64()),
+            pa.array([json.dumps(row.document).encode() for row in scored], pa.binary()),
+            pa.array([row.trace for row in scored], pa.string()),
+        ]
+        yield pa.record_batch(columns, schema=SCHEMA)
+
+
+KERNEL = Kernel("scenarios", prepare, over_ranges(rows))

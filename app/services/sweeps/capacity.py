@@ -10,7 +10,7 @@ import orjson
 
 from app.core.capacity import ranking
 from app.core.capacity.scenarios import require_axes
-from app.core.capacity.sweep import CapacitySweep, read_definition
+from app.core.capacity.sweep import read_definition, read_sweep
 from app.core.model import Int64s, NewTopic
 from app.errors import Json
 from app.formats.scenario_tables import Column, ColumnType
@@ -105,7 +105,7 @@ def best(uow: "UnitOfWork", sweep: Sweep) -> dict[str, Json]:
 
 def opened(uow: "UnitOfWork", sweep: Sweep, index: int, limits: Limits) -> Plan:
     """The scenario's placement as a plan of replicas. Raises a `Failure` if the scenario is not possible."""
-    scenario = CapacitySweep(read_definition(sweep.definition)).scenario(index)
+    scenario = read_sweep(sweep.definition).scenario(index)
     request = ReplicasRequest(
         topics=[NewTopic(topic.name, topic.partitions, topic.replication_factor) for topic in scenario.topics],
         brokers=scenario.topology.brokers,
@@ -136,7 +136,7 @@ def _plain(record: Mapping[str, Any]) -> Json:
 
 KIND = SweepKind(
     name="capacity",
-    module="capacity",
+    read_sweep=read_sweep,
     resolve=resolve,
     count=scenarios,
     counted_by=("axes",),

@@ -107,7 +107,7 @@ def _require_placeable(definition: Mapping[str, Json], limits: Limits) -> None:
 
 KIND = SweepKind(
     name="placement_draws",
-    module="draws",
+    read_sweep=read_sweep,
     resolve=resolve,
     count=scenarios,
     counted_by=("seeds", "count"),

@@ -175,7 +175,7 @@ def _listed(member: Member) -> MemberRequest:
 
 KIND = SweepKind(
     name="consumer_groups",
-    module="groups",
+    read_sweep=read_sweep,
     resolve=resolve,
     count=scenarios,
     counted_by=("groups",),

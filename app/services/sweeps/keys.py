@@ -97,7 +97,7 @@ def rows(definition: Mapping[str, Json], dataset_sums: DatasetSums) -> list[dict
 
 KIND = SweepKind(
     name="key_skew",
-    module="keys",
+    read_sweep=None,
     resolve=resolve,
     count=scenarios,
     counted_by=("partitioners",),

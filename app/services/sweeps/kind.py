@@ -4,8 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from app.core.sweep_kinds import READERS
-from app.core.sweeps import ScenarioRow, score
+from app.core.sweeps import ReadSweep, ScenarioRow, score
 from app.errors import FieldPath, Json
 from app.errors.requests import NotForThisKind
 from app.formats.scenario_tables import Column
@@ -39,7 +38,8 @@ class SweepKind:
     Parameters
     ----------
     name : the value of `kind` in requests and answers, which is a contract.
-    module : the name of the kind on every floor, of `core.sweep_kinds.READERS`, and of its kernel.
+    read_sweep : reads a resolved definition, on executors as well, so that it is a function of the core; None if one
+        pass over a dataset yields the rows of all scenarios.
     resolve : validates a definition and adds, as `resolved`, what executors need and answers omit; raises `Failure`s
         whose paths begin at the definition. A definition that is resolved already is not resolved again.
     count : the number of scenarios of a resolved definition. counted_by : the field to name if there are too many.
@@ -51,7 +51,7 @@ class SweepKind:
     """
 
     name: str
-    module: str
+    read_sweep: ReadSweep | None
     resolve: Callable[["UnitOfWork", Definition, Limits], Definition]
     count: Callable[[Definition], int]
     counted_by: FieldPath
@@ -64,11 +64,15 @@ class SweepKind:
     @property
     def is_measured_whole(self) -> bool:
         """Whether one job yields all scenarios, since it reads the same dataset for each."""
-        return READERS[self.module] is None
+        return self.read_sweep is None
+
+    @property
+    def reader(self) -> ReadSweep:
+        """`read_sweep`. Raises `NotForThisKind` if scenarios are not scored one by one."""
+        if self.read_sweep is None:
+            raise NotForThisKind("a dataset of keys is measured by a worker on Spark, and nowhere else", kind=self.name)
+        return self.read_sweep
 
     def score(self, definition: Definition, start: int, stop: int) -> list[ScenarioRow]:
-        """Score scenarios start … stop − 1 in this process. Raises `NotForThisKind` if that takes a job on Spark."""
-        read = READERS[self.module]
-        if read is None:
-            raise NotForThisKind("a dataset of keys is measured by a worker on Spark, and nowhere else", kind=self.name)
-        return score(read(definition), start, stop)
+        """Score scenarios start … stop − 1 in this process. Raises as `reader` does."""
+        return score(self.reader(definition), start, stop)

@@ -9,4 +9,4 @@ from app.services.sweeps.kind import SweepKind
 KINDS: Mapping[str, SweepKind] = MappingProxyType(
     {kind.name: kind for kind in (capacity.KIND, draws.KIND, groups.KIND, keys.KIND, reassignment.KIND)}
 )
-"""In the order of the documentation, which is that of `core.sweep_kinds.READERS`."""
+"""In the order of the documentation. The name of a module is the name of its kind on every floor."""

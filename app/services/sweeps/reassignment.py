@@ -7,7 +7,7 @@ from uuid import UUID
 
 from app.core.measures.tally import positions_of
 from app.core.model import Broker
-from app.core.reassignment.sweep import NUMBERS
+from app.core.reassignment.sweep import NUMBERS, read_sweep
 from app.core.reassignment.sweep_definition import (
     ADD,
     SweptBroker,
@@ -154,7 +154,7 @@ def _cluster(
 
 KIND = SweepKind(
     name="reassignment",
-    module="reassignment",
+    read_sweep=read_sweep,
     resolve=resolve,
     count=scenarios,
     counted_by=("axes",),
