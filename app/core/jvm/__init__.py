@@ -13,5 +13,3 @@ from app.core.jvm.hash_set import JavaHashSet
 from app.core.jvm.hashes import KeyType
 from app.core.jvm.priority_queue import JavaPriorityQueue
 from app.core.jvm.random import JavaRandom
-
-__all__ = ["JavaHashMap", "JavaHashSet", "JavaPriorityQueue", "JavaRandom", "KeyType", "hash_order"]
