@@ -126,7 +126,7 @@ def last_supported(reported: Sequence[str]) -> str | None:
     return str(version) if version in SUPPORTED else None
 
 
-def release_of(requested: str | None, recorded: str | None) -> KafkaVersion:
+def release_of(requested: str | None, recorded: str | None, default: KafkaVersion = DEFAULT) -> KafkaVersion:
     """The release that a request is answered for: its own `kafka_version`, else its snapshot's, else the default.
 
     Raises
@@ -135,7 +135,7 @@ def release_of(requested: str | None, recorded: str | None) -> KafkaVersion:
     """
     if requested is not None:
         return supported_version(requested, path=("kafka_version",))
-    return DEFAULT if recorded is None else KafkaVersion.of(recorded)
+    return default if recorded is None else KafkaVersion.of(recorded)
 
 
 def _unsupported(text: str, path: FieldPath) -> UnsupportedKafkaVersion:

@@ -77,6 +77,8 @@ def _values(plan: Plan, _: Cluster) -> Mapping[str, object]:
         "tags": request["rack_aware_assignment_tags"],
         "standbys": request["num_standby_replicas"],
         "why": _why,
+        "compared": answer.get("compared_with_classic"),
+        "assigned_by": "the coordinator of the group" if _in_group(plan.head) else "the leader of the group",
     }
 
 
@@ -117,6 +119,24 @@ def _why(task: Mapping[str, Any]) -> str:
     return ", ".join(reasons)
 
 
+def _in_group(head: PlanHead) -> bool:
+    return bool(_answer(head)["protocol"] == "streams")
+
+
+def _prediction(head: PlanHead) -> str:
+    if not _in_group(head):
+        return (
+            "The group's leader computes exactly this for these clients under the classic protocol; nothing is drawn."
+        )
+    if any(warning["code"] == "ties_broken_by_chance" for warning in _answer(head)["warnings"]):
+        return "The coordinator computes an assignment as balanced as this: it breaks ties by chance in this release."
+    return "The coordinator computes exactly this for these members under the streams protocol; nothing is drawn."
+
+
+def _answer(head: PlanHead) -> Any:
+    return head.answer
+
+
 def _both(plan: Plan) -> tuple[Any, Any]:
     return plan.head.answer, plan.head.request
 
@@ -124,9 +144,7 @@ def _both(plan: Plan) -> tuple[Any, Any]:
 VIEW = View(
     title=_title,
     worth=_worth,
-    prediction=lambda _: (
-        "The group's leader computes exactly this for these clients under the classic protocol; nothing is drawn."
-    ),
+    prediction=_prediction,
     draw=_draw,
     template="streams_plan.html",
     values=_values,

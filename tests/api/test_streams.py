@@ -342,6 +342,27 @@ class TestSaidAloud:
     def test_it_is_in_the_warnings(self, client: httpx.Client, changed: Json, code: str) -> None:
         assert code in codes(planned(client, **changed))
 
+    @pytest.mark.parametrize(
+        ("changed", "moves_at_once"),
+        [
+            ({}, False),
+            ({"changelog_offsets": dict.fromkeys(TASKS, 10_000)}, True),
+            ({"changelog_offsets": dict.fromkeys(TASKS, 10_001)}, False),
+            ({"state_bytes": dict.fromkeys(TASKS, 0)}, True),
+            ({"state_bytes": dict.fromkeys(TASKS, 1)}, False),
+        ],
+    )
+    def test_the_size_of_state_decides_whether_tasks_move_at_once(
+        self, client: httpx.Client, changed: Json, moves_at_once: bool
+    ) -> None:
+        """A new client has caught up with a changelog of at most `acceptable_recovery_lag` offsets."""
+        listed = [{"process_id": "app-0", "previous_active": TASKS}, {"process_id": "app-1"}]
+        options: Json = {"num_standby_replicas": 0, "rack_aware_assignment_tags": []}
+        plan = planned(client, clients=listed, **options, **changed)
+        assert (plan["movement"]["active_moved"] > 0) == moves_at_once
+        assert plan["probing_rebalance"] != moves_at_once
+        assert "lags_assumed" in codes(plan)
+
     def test_a_client_without_a_rack_turns_racks_off(self, client: httpx.Client) -> None:
         body = STREAMS_REQUEST["racks"]["value"]
         on = client.post("/v1/plans/streams", json=body).json()

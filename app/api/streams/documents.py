@@ -6,14 +6,26 @@ from pydantic import BaseModel
 
 from app.api.plan_documents import WholePlan
 from app.api.snapshots import WarningDocument
+from app.services.streams import Protocol
+
+
+class MemberTasksDocument(BaseModel):
+    """The tasks of one member of a streams group."""
+
+    active: list[str]
+    standby: list[str]
 
 
 class ClientTasksDocument(BaseModel):
-    """One client's tasks, ascending. `standby` includes `warmup`, as in the assignment that Kafka sends."""
+    """One client's tasks, ascending. `standby` includes `warmup`, as in the assignment that Kafka sends.
+
+    `members` are the threads of a streams group; null under the classic protocol.
+    """
 
     active: list[str]
     standby: list[str]
     warmup: list[str]
+    members: dict[str, MemberTasksDocument] | None
 
 
 class SharedValueDocument(BaseModel):
@@ -205,14 +217,38 @@ class StreamsStepDocument(BaseModel):
     restored_bytes: int | None
     probing_rebalances: int
     settled: bool
+    by_chance: bool
     rebalances: list[StreamsRebalanceDocument]
+
+
+class SingleValueTasksDocument(BaseModel):
+    """Stateful tasks all of whose copies are on clients with one value of a tag, or in one rack: its loss takes them.
+
+    `of_classic`: under the classic assignor, once all warm-ups have caught up. `of_best_standbys`: with the optimal
+    standbys for the same active tasks. Null if they could not be computed.
+    """
+
+    by: str
+    kind: Literal["tag", "rack"]
+    values: int
+    tasks: int
+    named_tasks: list[str]
+    of_classic: int | None
+    of_best_standbys: int | None
+
+
+class ComparedWithClassicDocument(BaseModel):
+    """What a streams group lacks beside the classic protocol, whose assignor places standbys by client tags."""
+
+    assignor: str
+    single_value_tasks: list[SingleValueTasksDocument]
 
 
 class StreamsPlanDocument(WholePlan):
     """The assignment of an application. Lists of tasks are sorted by subtopology and partition."""
 
     assignor: str
-    protocol: Literal["classic"]
+    protocol: Protocol
     assignment: dict[str, ClientTasksDocument]
     probing_rebalance: bool
     ideal: bool
@@ -225,6 +261,7 @@ class StreamsPlanDocument(WholePlan):
     rack_aware: RackAwareDocument | None
     best_standbys: BestStandbysDocument | None
     addition: AdditionDocument | None
+    compared_with_classic: ComparedWithClassicDocument | None
     steps: list[StreamsStepDocument]
     violations: list[TaskViolationDocument]
     warnings: list[WarningDocument]

@@ -42,6 +42,9 @@ class JoiningClient(RequestModel):
     capacity: Annotated[Int32, Field(ge=1)] = 1
     client_tags: dict[TagKey, Name] = Field(default_factory=dict)
     rack_id: Rack | None = None
+    member_ids: list[GroupString] = Field(
+        default_factory=list, description="Under `streams`, the ids of its threads; `<process_id>-1` and so on."
+    )
 
 
 class RollingDeployRequest(RequestModel):

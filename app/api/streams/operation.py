@@ -24,9 +24,13 @@ router = APIRouter(prefix="/v1/plans", tags=["plans"])
         requests.ImpossibleValue,
         texts.MalformedText,
         kafka.CorruptProtocolBytes,
+        requests.AssignorUnavailable,
+        requests.UnsupportedKafkaVersion,
         requests.DuplicateClient,
+        requests.DuplicateMember,
         requests.DuplicateBroker,
         kafka.NoClients,
+        kafka.NoMembersForTasks,
         kafka.ClientWithoutThreads,
         kafka.UnknownTaskLag,
         kafka.TagsBeyondLimits,
@@ -40,7 +44,9 @@ def plan_streams(
     planning: PlanningOnce, body: Annotated[PlanStreamsRequest, Body(openapi_examples=examples.STREAMS_REQUEST)]
 ) -> Response:
     """Predict the clients of active, standby and warm-up tasks, equal to those of Kafka Streams' own assignor
-    (KIP-441), with standbys by client tags (KIP-708) and racks (KIP-925).
+    (KIP-441), with standbys by client tags (KIP-708) and racks (KIP-925); or, with `protocol: "streams"` (KIP-1071),
+    to those of the coordinator of `kafka_version`, with the tasks of each member. That assignor ignores tags and racks:
+    `compared_with_classic` has the tasks all of whose copies one loss takes.
 
     `ideal` is true if every stateful task has its standbys, all of them apart by every listed tag; `tasks` has the
     reason for each task. `if_lost` has for each tag value, and `if_client_lost` for each client, the tasks that lose

@@ -10,14 +10,26 @@ from app.api.fields import Request as RequestModel
 from app.api.groups import GroupTopicRequest
 from app.api.streams.events import StreamsEventRequest
 from app.core.streams.model import RackAwareStrategy
-from app.core.streams.registry import STREAMS_ASSIGNORS
+from app.core.streams.registry import DEFAULT_CLASSIC, STREAMS_ASSIGNORS
 from app.errors.requests import ConflictingFields
-from app.services.streams import PLANNER, StreamsRequest
+from app.services.streams import PLANNER, Protocol, StreamsRequest
 
 TaskName = Annotated[str, Field(min_length=1, max_length=40, examples=["0_3"])]
 Tag = Annotated[str, Field(min_length=1, max_length=249)]
 Cost = Annotated[Int32, Field(ge=0)]
 Lag = Annotated[Int64, Field(ge=-3, description="−2: it runs the task; −3: unknown.")]
+
+
+class StreamsMemberRequest(RequestModel):
+    """A member of a streams group (KIP-1071), which is a stream thread, with its tasks in the target assignment."""
+
+    member_id: GroupString
+    previous_active: list[TaskName] = Field(default_factory=list)
+    previous_standby: list[TaskName] = Field(default_factory=list)
+    task_offsets: dict[TaskName, Bytes] = Field(
+        default_factory=dict,
+        description="By task with state on its disk, the offset up to which it is restored; read since Kafka 4.4.",
+    )
 
 
 class StreamsClientRequest(RequestModel):
@@ -39,7 +51,13 @@ class StreamsClientRequest(RequestModel):
     default_lag: Annotated[Int64, Field(ge=0)] | None = Field(
         None,
         description="The lag of stateful tasks that are not in `lags`. By default a client has all state of its "
-        "previous tasks, and no state of others.",
+        "previous tasks, and no state of others: its lag is then their `changelog_offsets`, 0 where `state_bytes` is "
+        "0, and otherwise unbounded.",
+    )
+    members: list[StreamsMemberRequest] = Field(
+        default_factory=list,
+        description="Under `streams`, the client's threads, which have its previous tasks; by default `capacity` of "
+        "them, called `<process_id>-1` and so on. Their ids and those of processes decide ties.",
     )
 
 
@@ -69,14 +87,22 @@ class PlanStreamsRequest(RequestModel):
     snapshot_id: Id | None = None
     brokers: list[BrokerRequest] | None = None
     topics: list[GroupTopicRequest] | None = None
-    assignor: Literal[tuple(STREAMS_ASSIGNORS)] = Field(  # type: ignore[valid-type] # the registry decides
-        "high_availability",
-        description="; ".join(f"`{assignor.name}`: {assignor.summary}" for assignor in STREAMS_ASSIGNORS.values()),
+    protocol: Protocol = Field(
+        "classic",
+        description="`classic`: the group's leader assigns. `streams` (KIP-1071, since Kafka 4.1): the coordinator "
+        "assigns to the members of clients, as `kafka_version` does.",
+    )
+    assignor: Literal[tuple(STREAMS_ASSIGNORS)] | None = Field(  # type: ignore[valid-type] # the registry decides
+        None,
+        description="Under `streams`, `sticky` by default, the coordinator's. Under `classic`, "
+        f"`{DEFAULT_CLASSIC}` by default; "
+        + "; ".join(f"`{assignor.name}`: {assignor.summary}" for assignor in STREAMS_ASSIGNORS.values()),
     )
     group: GroupString | None = Field(
         None,
         description="A Streams group of the snapshot (`kafka-streams-groups --describe --members`), in place of "
-        "`clients`: a client for each process, with its current tasks as previous ones.",
+        "`clients`: a client for each process, with its current tasks as previous ones; under `streams` with its "
+        "members and their tasks in the target assignment.",
     )
     clients: list[StreamsClientRequest] | None = None
     num_standby_replicas: Annotated[Int32, Field(ge=0)] = 0

@@ -31,6 +31,23 @@ class RackAwareStrategy(Enum):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class StreamThread:
+    """A stream thread of a client, which is a member of a streams group (KIP-1071), and its tasks.
+
+    Parameters
+    ----------
+    member_id : the member's id.
+    active, standby : its tasks in the target assignment.
+    task_offsets : by task with state on the client's disk, the offset up to which it is restored. Read since 4.4.
+    """
+
+    member_id: str
+    active: Collection[TaskId] = ()
+    standby: Collection[TaskId] = ()
+    task_offsets: Mapping[TaskId, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class StreamsClient:
     """An instance of the application, as the group's leader knows it.
 
@@ -44,6 +61,8 @@ class StreamsClient:
     lags : by stateful task, in offsets, or `RUNNING_ACTIVE` or `UNKNOWN_LAG`.
     default_lag : of the stateful tasks that `lags` does not name, which Kafka takes from the end offsets; None if
         unknown.
+    process_name : the process id as the coordinator has it; None if it is the text of `process_id`.
+    threads : the members of a streams group; none under the classic protocol, where threads have no influence.
     """
 
     process_id: UUID
@@ -54,6 +73,8 @@ class StreamsClient:
     previous_standby: Collection[TaskId] = ()
     lags: Mapping[TaskId, int] = field(default_factory=dict)
     default_lag: int | None = None
+    process_name: str | None = None
+    threads: tuple[StreamThread, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -124,6 +145,9 @@ class StreamsAssignment:
     standby : (clients, tasks) bool, all other copies, as Kafka sends them to clients.
     warmup : (clients, tasks) bool, the part of `standby` that exists only until it has caught up (KIP-441).
     probing_rebalance : whether the group rebalances again to check whether warm-ups have caught up.
+    threads : by process id, the members of a streams group with their new tasks; empty under the classic protocol.
+    by_chance : whether Kafka chose between processes of equal load by identity hash codes, so that another run of its
+        code may answer otherwise.
     """
 
     process_ids: tuple[UUID, ...]
@@ -132,6 +156,8 @@ class StreamsAssignment:
     standby: Bools = field(repr=False)
     warmup: Bools = field(repr=False)
     probing_rebalance: bool = False
+    threads: Mapping[UUID, tuple[StreamThread, ...]] = field(default_factory=dict, repr=False)
+    by_chance: bool = False
 
     def of_client(self, client: int) -> ClientTasks:
         """The tasks of the client at a position of `process_ids`."""

@@ -7,12 +7,11 @@ from types import MappingProxyType
 
 from app.core.kafka_versions import KafkaVersion, Replayed
 from app.core.streams.assignors import high_availability, sticky
-from app.core.streams.coordinator import sticky_by_load, sticky_by_pairs
-from app.core.streams.coordinator.model import AssignGroupTasks
+from app.core.streams.coordinator import processes, sticky_by_load, sticky_by_pairs
 from app.core.streams.model import AssignTasks
 from app.core.streams.standbys import BY_LOAD, BY_TAGS, StandbyPolicy
 from app.errors import FieldPath
-from app.errors.requests import AssignorUnavailable
+from app.errors.requests import AssignorUnavailable, ConflictingFields
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +24,7 @@ class StreamsAssignor:
     warms_up : whether it uses lags, and lets state catch up before a task moves (KIP-441).
     uses_tags : whether client tags decide the placement of standbys (KIP-708).
     uses_racks : whether KIP-925 can be on.
+    reads_offsets : whether the offsets that members of a streams group report have influence.
     default_costs : traffic cost and non-overlap cost if the options have none.
     """
 
@@ -35,51 +35,35 @@ class StreamsAssignor:
     warms_up: bool = False
     uses_tags: bool = False
     uses_racks: bool = False
+    reads_offsets: bool = False
     default_costs: tuple[int, int] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class GroupTaskAssignor:
-    """The coordinator's task assignor for streams groups (KIP-1071), as some releases have it.
-
-    Parameters
-    ----------
-    replays : Kafka's class and the releases that assign so.
-    reads_offsets : whether the offsets that members report have influence.
-    """
-
-    name: str
-    summary: str
-    assign: AssignGroupTasks
-    replays: Replayed
-    reads_offsets: bool = False
-
-
-GROUP_TASK_ASSIGNORS: tuple[GroupTaskAssignor, ...] = (
-    GroupTaskAssignor(
+GROUP_TASK_ASSIGNORS: tuple[StreamsAssignor, ...] = (
+    StreamsAssignor(
         "sticky",
         "tasks stay, and pairs of tasks are kept apart; ties between processes are broken by chance",
-        sticky_by_pairs.assign,
+        partial(processes.assign, assign_tasks=sticky_by_pairs.assign),
         sticky_by_pairs.REPLAYS,
     ),
-    GroupTaskAssignor(
+    StreamsAssignor(
         "sticky",
         "tasks stay, then processes are filled by load",
-        partial(sticky_by_load.assign, rules=sticky_by_load.SINCE_4_2),
+        partial(processes.assign, assign_tasks=partial(sticky_by_load.assign, rules=sticky_by_load.SINCE_4_2)),
         sticky_by_load.SINCE_4_2.replays,
     ),
-    GroupTaskAssignor(
+    StreamsAssignor(
         "sticky",
         "tasks stay, standbys first where their state is restored furthest, then processes are filled by load",
-        partial(sticky_by_load.assign, rules=sticky_by_load.SINCE_4_4),
+        partial(processes.assign, assign_tasks=partial(sticky_by_load.assign, rules=sticky_by_load.SINCE_4_4)),
         sticky_by_load.SINCE_4_4.replays,
         reads_offsets=True,
     ),
 )
-"""The coordinator's assignor of each release that decides otherwise."""
+"""The coordinator's assignor of streams groups (KIP-1071), of each release that decides otherwise."""
 
 
-def group_task_assignor_for(version: KafkaVersion, *, path: FieldPath = ("protocol",)) -> GroupTaskAssignor:
+def group_task_assignor_for(version: KafkaVersion, *, path: FieldPath = ("protocol",)) -> StreamsAssignor:
     """The coordinator's assignor as a release has it.
 
     Raises
@@ -93,6 +77,7 @@ def group_task_assignor_for(version: KafkaVersion, *, path: FieldPath = ("protoc
     raise AssignorUnavailable(
         f"streams groups exist since Kafka {since}; kafka_version {version} given",
         path=path,
+        value="streams",
         kafka_version=str(version),
         minimum=since,
     )
@@ -129,7 +114,30 @@ STREAMS_ASSIGNORS: Mapping[str, StreamsAssignor] = MappingProxyType(
         )
     }
 )
-"""Every assignor. To add one: a file with an `assign`, an entry here, tests and vectors."""
+"""Every assignor of the classic protocol. To add one: a file with an `assign`, an entry here, tests and vectors."""
 
 STANDBY_POLICIES: Mapping[str, StandbyPolicy] = MappingProxyType({policy.name: policy for policy in (BY_LOAD, BY_TAGS)})
 """Every standby policy of the high-availability assignor."""
+
+
+def streams_assignor_for(protocol: str, name: str | None, version: KafkaVersion) -> StreamsAssignor:
+    """The assignor of a protocol, `classic` or `streams`, as a release has it. name : None for the protocol's default.
+
+    Raises
+    ------
+    AssignorUnavailable : if the release has no streams groups.
+    ConflictingFields : if the assignor is none of the protocol's.
+    """
+    if protocol == "classic":
+        return STREAMS_ASSIGNORS[name or DEFAULT_CLASSIC]
+    assignor = group_task_assignor_for(version)
+    if name not in (None, assignor.name):
+        detail = (
+            f"the coordinator of a streams group has the assignor {assignor.name}; {name} is the classic protocol's"
+        )
+        raise ConflictingFields(detail, path=("assignor",), value=name)
+    return assignor
+
+
+DEFAULT_CLASSIC = "high_availability"
+"""The assignor of the classic protocol if a request names none."""

@@ -155,6 +155,10 @@ class Planner(Protocol[RequestT, ProblemT, SolutionT]):
         """The problem with this seed if the caller chose none and the kind is random; otherwise the same object."""
         return problem
 
+    def default_version(self, _request: RequestT) -> KafkaVersion:
+        """The release that is meant where neither the request nor its snapshot states one."""
+        return DEFAULT
+
     def releases(self, _problem: ProblemT) -> KafkaRange | None:
         """The releases whose code was compared and plans alike; None for what is none of Kafka's.
 
@@ -268,7 +272,8 @@ def _draft(
     planner: Planner[RequestT, ProblemT, SolutionT], request: RequestT, site: Site, allowance: Allowance
 ) -> NewPlan:
     """resolve → canonical → hash → solve → verify → measure."""
-    site = replace(site, version=release_of(request.kafka_version, site.recorded_version))
+    default = planner.default_version(request)
+    site = replace(site, version=release_of(request.kafka_version, site.recorded_version, default))
     problem = planner.resolve(request, site, allowance)
     canonical = _canonical(planner, request, site, problem)
     # Taken before a seed is chosen: a request with that seed is a replay, which is another plan.

@@ -2,12 +2,16 @@
 
 requests.py        the request records
 sources.py         a request to what an assignor works on
+task_names.py      tasks by their names
+threads.py         the members of a streams group, which are the threads of clients
 subtopologies.py   what the tasks of each subtopology read and restore
 clients.py         a client by its fields or by its subscription
 recorded.py        a Streams group of a snapshot as clients and tasks
 planning.py        the problem, the planner
 events.py          events from the request to the core, and their steps as JSON
 optimum.py         the distance to the best standbys, the least cross-rack traffic, the smallest addition
+against_classic.py a streams group beside the classic protocol: tasks whose copies are all in one zone
+assumptions.py     warnings about what Kafka ignores, and what is assumed
 reports.py         the assignment as JSON
 rows.py            the clients that have each task, as the plan's rows
 differences.py     tasks that pass from one client to another
@@ -18,7 +22,7 @@ from app.services.plans import Kind, no_rows
 from app.services.streams.differences import TaskChange, TaskMoves, difference
 from app.services.streams.exports import EXPORTS
 from app.services.streams.planning import KIND, PLANNER
-from app.services.streams.requests import StreamsRequest
+from app.services.streams.requests import Protocol, StreamsRequest
 from app.services.streams.rows import partition_json
 
 PLAN_KIND = Kind(

@@ -13,6 +13,7 @@ from app.services.plans import Difference, Plan, named_plan
 from app.services.streams.clients import read_client
 from app.services.streams.requests import READER
 from app.services.streams.rows import client_names, tasks_of
+from app.services.streams.threads import whole_client
 
 if TYPE_CHECKING:
     from app.store.database import UnitOfWork
@@ -99,8 +100,11 @@ def _previous(plan: Plan) -> Held:
     """What the clients of the plan's request had."""
     active: dict[TaskId, str] = {}
     standby: dict[TaskId, list[str]] = {}
-    for place, listed in enumerate(READER.validate_python(plan.head.request).clients):
+    request = READER.validate_python(plan.head.request)
+    for place, listed in enumerate(request.clients):
         client = read_client(listed, ("clients", place))
+        if request.protocol == "streams":
+            client = whole_client(client, ("clients", place))
         active |= {task_id(task): str(client.process_id) for task in client.previous_active}
         for task in client.previous_standby:
             standby.setdefault(task_id(task), []).append(str(client.process_id))

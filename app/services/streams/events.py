@@ -1,7 +1,7 @@
 """Events of a Streams application: from the request to the core, and each step as JSON."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
@@ -20,12 +20,14 @@ from app.core.streams.lifecycle.events import (
 )
 from app.core.streams.lifecycle.state import Changelogs, restarted_id
 from app.core.streams.lifecycle.steps import StreamsRebalance, StreamsStep, apply_events
-from app.core.streams.model import AssignTasks, StreamsClient
+from app.core.streams.model import AssignTasks, StreamsClient, StreamThread
 from app.core.streams.verdicts import task_verdicts
 from app.errors import FieldPath, Json
-from app.errors.requests import ConflictingFields, ImpossibleValue
+from app.errors.requests import ConflictingFields, DuplicateMember, ImpossibleValue
+from app.services.streams.reports import members_json
 from app.services.streams.requests import JoiningClient, StreamsEvent, StreamsRequest
-from app.services.streams.sources import WHOLE_CHANGELOG, StreamsSource, process_id_of, task_of
+from app.services.streams.sources import WHOLE_CHANGELOG, StreamsSource, process_id_of
+from app.services.streams.threads import assumed_member_ids
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,14 +47,12 @@ class AppliedEvents:
 
 def events_of(request: StreamsRequest, source: StreamsSource) -> AppliedEvents:
     """Read a request's events. Raises `ConflictingFields`, `ImpossibleValue` with the place among the events."""
-    names = _Names(source)
+    names = _Names(source, in_group=request.protocol == "streams")
     return AppliedEvents(
         events=[names.event_of(event, ("events", place)) for place, event in enumerate(request.events)],
         documents=[event.as_json() for event in request.events],
         changelogs=Changelogs(
-            offsets={
-                task_of(name, ("changelog_offsets", name)): n for name, n in (request.changelog_offsets or {}).items()
-            },
+            offsets=source.changelog_offsets,
             state_bytes=source.state_bytes,
         ),
         names=names,
@@ -90,24 +90,18 @@ def _unassuming(client: StreamsClient) -> StreamsClient:
     """A client without default lag, in place of one that lags by all of a changelog: here changelogs have a length."""
     if client.default_lag != WHOLE_CHANGELOG:
         return client
-    return StreamsClient(
-        client.process_id,
-        client.capacity,
-        client.client_tags,
-        client.rack_id,
-        client.previous_active,
-        client.previous_standby,
-        client.lags,
-    )
+    return replace(client, default_lag=None)
 
 
 class _Names:
     """Clients by their names, those that join included; one that lost its state is still called what it was."""
 
-    def __init__(self, source: StreamsSource) -> None:
+    def __init__(self, source: StreamsSource, *, in_group: bool) -> None:
         self._names = {client.process_id: name for client, name in zip(source.clients, source.names, strict=True)}
         self._ids = {name: process_id for process_id, name in self._names.items()}
         self._has_uuids = source.has_uuids
+        self._in_group = in_group
+        self._members = {thread.member_id for client in source.clients for thread in client.threads}
 
     def of(self, process_id: UUID) -> str:
         return self._names[process_id]
@@ -156,7 +150,28 @@ class _Names:
             detail = f"process_id {name!r} is no UUID, and those of the application are"
             raise ImpossibleValue(detail, path=where, value=name)
         self._ids[name], self._names[process_id] = process_id, name
-        return StreamsClient(process_id, client.capacity, client.client_tags, client.rack_id or None)
+        return StreamsClient(
+            process_id,
+            len(client.member_ids) or client.capacity,
+            client.client_tags,
+            client.rack_id or None,
+            process_name=name,
+            threads=self._threads(client, path),
+        )
+
+    def _threads(self, client: JoiningClient, path: FieldPath) -> tuple[StreamThread, ...]:
+        if not self._in_group:
+            return ()
+        ids = client.member_ids or assumed_member_ids(client.process_id, client.capacity, path)
+        if client.member_ids and client.capacity not in (1, len(ids)):
+            detail = f"the client lists {len(ids)} members and has a capacity of {client.capacity}"
+            raise ConflictingFields(detail, path=(*path, "capacity"), value=client.capacity)
+        for place, member_id in enumerate(ids):
+            if member_id in self._members:
+                where = (*path, "member_ids", place)
+                raise DuplicateMember(f"member {member_id} is listed twice", path=where, value=member_id)
+            self._members.add(member_id)
+        return tuple(map(StreamThread, ids))
 
 
 def _step(step: StreamsStep, happening: AppliedEvents, source: StreamsSource) -> dict[str, Any]:
@@ -171,6 +186,7 @@ def _step(step: StreamsStep, happening: AppliedEvents, source: StreamsSource) ->
                 "active": _named(client_tasks.active),
                 "standby": _named(sorted((*client_tasks.standby, *client_tasks.warmup))),
                 "warmup": _named(client_tasks.warmup),
+                "members": members_json(assignment.threads.get(process_id)),
             }
             for place, process_id in enumerate(assignment.process_ids)
             for client_tasks in [assignment.of_client(place)]
@@ -183,6 +199,7 @@ def _step(step: StreamsStep, happening: AppliedEvents, source: StreamsSource) ->
         "restored_bytes": step.restored_bytes if source.state_bytes else None,
         "probing_rebalances": step.probes,
         "settled": step.is_settled,
+        "by_chance": any(rebalance.assignment.by_chance for rebalance in step.rebalances),
         "rebalances": [_rebalance(client_tasks) for client_tasks in step.rebalances],
     }
 

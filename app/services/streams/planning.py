@@ -1,30 +1,28 @@
 """Plan a Streams application: where its tasks run, whether that is ideal, and what each loss costs."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
-from app.core.kafka_versions import KafkaRange
+from app.core.kafka_versions import NEWEST, KafkaRange, KafkaVersion
 from app.core.model import Placement
-from app.core.streams.model import (
-    RackAwareStrategy,
-    StreamsAssignment,
-)
-from app.core.streams.rack_aware.racks import RacksOff, why_off
-from app.core.streams.registry import STREAMS_ASSIGNORS, StreamsAssignor
+from app.core.streams.model import RackAwareStrategy, StreamsAssignment
+from app.core.streams.registry import StreamsAssignor, streams_assignor_for
 from app.core.streams.standbys import require_tags_within_limits
 from app.core.streams.violations import violations
 from app.errors import Json
 from app.errors.requests import ConflictingFields
-from app.services.cautions import Caution
 from app.services.groups import listed_metadata, metadata_of
 from app.services.limits import Limits
 from app.services.plans import Allowance, Planner, Site, as_json
 from app.services.snapshots import check_brokers
+from app.services.streams.against_classic import compared_json
+from app.services.streams.assumptions import cautions_of
 from app.services.streams.events import AppliedEvents, events_of, steps_json
 from app.services.streams.optimum import addition_json, best_json, rack_aware_json
 from app.services.streams.recorded import with_recorded_clients
 from app.services.streams.reports import report
-from app.services.streams.requests import READER, StreamsRequest
+from app.services.streams.requests import READER, Protocol, StreamsRequest, omit_if_empty
 from app.services.streams.rows import placements_of
 from app.services.streams.sources import StreamsSource, source_of
 
@@ -42,12 +40,14 @@ class StreamsProblem:
     Parameters
     ----------
     source : clients, tasks, options and what tasks read.
+    assignor : of the protocol, as the release has it.
     events : what happens once the plan holds, as the core applies it.
     canonical : the request with nothing left to guess.
     """
 
     source: StreamsSource
     assignor: StreamsAssignor
+    protocol: Protocol
     events: AppliedEvents = field(repr=False)
     canonical: dict[str, Json] = field(repr=False)
 
@@ -59,10 +59,14 @@ class _StreamsPlanner(Planner[StreamsRequest, StreamsProblem, StreamsAssignment]
     def check_site(self, request: StreamsRequest) -> None:
         """Nothing: an application may be planned without knowing any racks."""
 
+    def default_version(self, request: StreamsRequest) -> KafkaVersion:
+        return NEWEST if request.protocol == "streams" else super().default_version(request)
+
     def check(self, request: StreamsRequest, limits: Limits) -> None:
         _check(request, limits)
 
     def resolve(self, request: StreamsRequest, site: Site, allowance: Allowance) -> StreamsProblem:
+        assignor = streams_assignor_for(request.protocol, request.assignor, site.version)
         request, cautions = with_recorded_clients(request, site.cluster)
         metadata = None if site.cluster is None else metadata_of(site.cluster)
         if metadata is None and request.topics is not None:
@@ -71,10 +75,9 @@ class _StreamsPlanner(Planner[StreamsRequest, StreamsProblem, StreamsAssignment]
         source = replace(source, cautions=(*cautions, *source.cautions))
         require_tags_within_limits(source.clients, source.options)
         _check_size(request, source, allowance)
-        fields: dict[str, Json] = as_json(request)
-        # The clients of a recorded group are listed in the stored request.
-        del fields["snapshot_id"], fields["group"], fields["kafka_version"]
-        return StreamsProblem(source, STREAMS_ASSIGNORS[request.assignor], events_of(request, source), fields)
+        return StreamsProblem(
+            source, assignor, request.protocol, events_of(request, source), _canonical(request, assignor, site.version)
+        )
 
     def releases(self, problem: StreamsProblem) -> KafkaRange | None:
         return problem.assignor.replays.holds
@@ -88,16 +91,19 @@ class _StreamsPlanner(Planner[StreamsRequest, StreamsProblem, StreamsAssignment]
         steps = steps_json(problem.events, source, assignor.assign)
         best, best_cautions = best_json(source, solution)
         addition, addition_cautions = addition_json(source)
-        cautions = (*source.cautions, *_cautions(problem, solution), *best_cautions, *addition_cautions)
+        compared = None if problem.protocol == "classic" else compared_json(source, solution)
+        own_cautions = cautions_of(source, assignor, solution, steps)
+        cautions = (*source.cautions, *own_cautions, *best_cautions, *addition_cautions)
         return {
             "prediction": "replay",
             "seed": None,
             "assignor": assignor.name,
-            "protocol": "classic",
+            "protocol": problem.protocol,
             **report(source, solution),
             "rack_aware": rack_aware_json(source, solution, assignor),
             "best_standbys": best,
             "addition": addition,
+            "compared_with_classic": compared,
             "steps": steps,
             "violations": _violations_json(source, solution),
             "warnings": [caution.as_json() for caution in cautions],
@@ -122,6 +128,23 @@ def _check(request: StreamsRequest, limits: Limits) -> None:
     limits.check_count("events", request.events, path=("events",))
 
 
+def _canonical(request: StreamsRequest, assignor: StreamsAssignor, version: KafkaVersion) -> dict[str, Json]:
+    """The clients of a recorded group are listed. A request without the fields of streams groups has the hash that it
+    had before there were any."""
+    fields: dict[str, Any] = as_json(request) | {"assignor": assignor.name}
+    del fields["snapshot_id"], fields["group"], fields["kafka_version"]
+    for client in fields["clients"]:
+        omit_if_empty(client, "members")
+    for event in fields["events"]:
+        for client in event["scale_out"] or ():
+            omit_if_empty(client, "member_ids")
+    if request.protocol == "classic":
+        del fields["protocol"]
+    else:
+        fields["kafka_version"] = str(version)  # its default is not the pipeline's
+    return fields
+
+
 def _violations_json(source: StreamsSource, assignment: StreamsAssignment) -> list[Json]:
     return [
         {
@@ -137,6 +160,8 @@ def _violations_json(source: StreamsSource, assignment: StreamsAssignment) -> li
 
 def _check_size(request: StreamsRequest, source: StreamsSource, allowance: Allowance) -> None:
     """Tasks × clients, once for the plan and some times for each step of an event."""
+    threads = sum(len(client.threads) for client in source.clients)
+    allowance.limits.check_number("members", threads, path=("clients",))
     tasks = {*source.tasks.ids, *source.tasks.stateful}
     allowance.limits.check_number("partitions", len(tasks), path=("tasks",))
     rolling = sum(event.rolling_deploy is not None for event in request.events)
@@ -147,36 +172,3 @@ def _check_size(request: StreamsRequest, source: StreamsSource, allowance: Allow
     if source.options.rack_aware_assignment_strategy is not RackAwareStrategy.NONE:
         work *= _RACK_AWARE_WORK
     allowance.check_work(work // 10, path=("clients",))
-
-
-def _cautions(problem: StreamsProblem, assignment: StreamsAssignment) -> Iterator[Caution]:
-    """Warnings about implicit behaviour of Kafka, and the protocol that the prediction holds for."""
-    source, assignor, options = problem.source, problem.assignor, problem.source.options
-    tags, is_rack_aware = (
-        options.rack_aware_assignment_tags,
-        options.rack_aware_assignment_strategy is not RackAwareStrategy.NONE,
-    )
-    if tags and not assignor.uses_tags:
-        yield Caution("assignor_ignores_tags", f"{assignor.name} places standbys by load alone, whatever their tags")
-    if tags and not options.num_standby_replicas:
-        detail = "rack.aware.assignment.tags decide where standbys go, and num.standby.replicas is 0"
-        yield Caution("no_standbys", detail)
-    if is_rack_aware:
-        off = why_off(source.clients, options, source.partitions)
-        if not assignor.uses_racks:
-            yield Caution("assignor_ignores_racks", f"{assignor.name} ignores racks")
-        elif off is not None and off.reason is not RacksOff.NO_STRATEGY:
-            detail = f"KIP-925 is off, which Kafka does not report: {off.detail}"
-            yield Caution("rack_aware_assignment_off", detail)
-    if tags or is_rack_aware:
-        yield Caution(
-            "classic_protocol_only",
-            "the group's leader assigns so under the classic protocol; the broker's own assignor (KIP-1071) has no "
-            "rack-aware standbys",
-        )
-    if assignment.probing_rebalance:
-        yield Caution(
-            "probing_rebalance_follows",
-            f"{int(assignment.warmup.sum())} warm-ups are to catch up; after probing.rebalance.interval.ms the group "
-            "rebalances again, and tasks move to where they have",
-        )

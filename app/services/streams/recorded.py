@@ -1,6 +1,6 @@
 """A Streams group of a snapshot as the clients and tasks of a request."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from app.core.model import Cluster
@@ -8,7 +8,11 @@ from app.core.recorded import RecordedGroup, RecordedMember, RecordedTasks
 from app.errors.requests import ConflictingFields
 from app.services.cautions import Caution
 from app.services.groups import recorded_group
-from app.services.streams.requests import ClientRequest, StreamsRequest
+from app.services.streams.requests import ClientRequest, StreamsRequest, ThreadRequest
+from app.services.streams.task_names import task_of
+
+MOST_MISSING = 100_000
+"""Tasks that are added to those of a recorded group."""
 
 
 def with_recorded_clients(request: StreamsRequest, cluster: Cluster | None) -> tuple[StreamsRequest, Sequence[Caution]]:
@@ -32,28 +36,65 @@ def with_recorded_clients(request: StreamsRequest, cluster: Cluster | None) -> t
     if group.type != "streams" or any(member.tasks is None for member in group.members):
         detail = f"{group.group_id} is not a Streams group whose tasks are recorded (kafka-streams-groups --members)"
         raise ConflictingFields(detail, path=("group",), value=group.group_id)
-    filled = replace(request, group=None, clients=_clients(group))
+    in_group = request.protocol == "streams"
+    filled = replace(request, group=None, clients=_clients(group, with_members=in_group))
+    cautions = list(_of_target(group)) if in_group else []
     if request.tasks is not None or request.subtopologies is not None or request.topology is not None:
-        return filled, ()
+        return filled, cautions
     every = [tasks for member in group.members for tasks in (member.tasks, member.target_tasks) if tasks is not None]
     names = _each_once(name for tasks in every for name in (*tasks.active, *tasks.standby, *tasks.warmup))
+    if in_group:
+        names = _whole_subtopologies(names)
     if request.stateful_tasks is not None:
-        return replace(filled, tasks=names), ()
+        return replace(filled, tasks=names), cautions
     copied = {_subtopology(name) for tasks in every for name in (*tasks.standby, *tasks.warmup)}
     stateful = [name for name in names if _subtopology(name) in copied]
     detail = (
         f"which tasks are stateful is not recorded; those of {len(copied)} subtopologies with a standby or a warm-up "
         "are taken to be; stateful_tasks states others"
     )
-    return replace(filled, tasks=names, stateful_tasks=stateful), (Caution("stateful_tasks_not_recorded", detail),)
+    cautions.append(Caution("stateful_tasks_not_recorded", detail))
+    return replace(filled, tasks=names, stateful_tasks=stateful), cautions
 
 
-def _clients(group: RecordedGroup) -> list[ClientRequest]:
+def _of_target(group: RecordedGroup) -> Iterator[Caution]:
+    if group.members and all(member.target_tasks is None for member in group.members) and group.state != "Stable":
+        detail = (
+            "the coordinator assigns from its target assignment, which --describe --members prints with --verbose; the "
+            "current tasks are taken to be it"
+        )
+        yield Caution("target_tasks_not_recorded", detail)
+
+
+def _whole_subtopologies(names: Sequence[str]) -> list[str]:
+    """The tasks with those that lie between them and 0: a subtopology has them, even if nobody runs them now."""
+    most: dict[str, int] = {}
+    for place, name in enumerate(names):
+        subtopology, partition = task_of(name, ("tasks", place))
+        most[str(subtopology)] = max(most.get(str(subtopology), 0), partition)
+    missing = sum(most.values()) + len(most) - len(names)
+    if missing > MOST_MISSING:
+        detail = f"{missing} tasks between those of the group are in no table; give tasks or subtopologies"
+        raise ConflictingFields(detail, path=("tasks",), value=missing, maximum=MOST_MISSING)
+    return [f"{subtopology}_{number}" for subtopology, last in most.items() for number in range(last + 1)]
+
+
+def _clients(group: RecordedGroup, *, with_members: bool) -> list[ClientRequest]:
     """A client for each process, in order of appearance; its members are its stream threads."""
     by_process: dict[str, list[RecordedMember]] = {}
     for member in group.members:
         by_process.setdefault(member.process_id or member.member_id, []).append(member)
-    return [_client(process_id, members) for process_id, members in by_process.items()]
+    read = _client_with_members if with_members else _client
+    return [read(process_id, members) for process_id, members in by_process.items()]
+
+
+def _client_with_members(process_id: str, members: Sequence[RecordedMember]) -> ClientRequest:
+    """Members with their tasks in the target assignment, or their current ones if the table does not have it."""
+    threads = []
+    for member in members:
+        tasks = member.target_tasks or member.tasks or RecordedTasks()
+        threads.append(ThreadRequest(member.member_id, tasks.active, tasks.standby))
+    return ClientRequest(process_id, members=threads)
 
 
 def _client(process_id: str, members: Sequence[RecordedMember]) -> ClientRequest:

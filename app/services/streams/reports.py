@@ -8,7 +8,7 @@ import numpy as np
 from app.core.jvm.hashes import TaskId
 from app.core.model import Int64s
 from app.core.streams.application import name_of
-from app.core.streams.model import UNKNOWN_LAG, Bools, StreamsAssignment
+from app.core.streams.model import UNKNOWN_LAG, Bools, StreamsAssignment, StreamThread
 from app.core.streams.traffic import RackReads, client_traffic
 from app.core.streams.verdicts import Loss, TaskVerdict, losses, tag_verdicts, task_verdicts
 from app.errors import Json
@@ -51,8 +51,19 @@ def assignment_json(source: StreamsSource, assignment: StreamsAssignment) -> dic
             "active": _named(assignment, assignment.active[place]),
             "standby": _named(assignment, assignment.standby[place]),
             "warmup": _named(assignment, assignment.warmup[place]),
+            "members": members_json(assignment.threads.get(assignment.process_ids[place])),
         }
         for place, name in enumerate(source.names)
+    }
+
+
+def members_json(threads: Sequence[StreamThread] | None) -> dict[str, Any] | None:
+    """The tasks of the members of a streams group; None under the classic protocol."""
+    if threads is None:
+        return None
+    return {
+        thread.member_id: {"active": list(map(name_of, thread.active)), "standby": list(map(name_of, thread.standby))}
+        for thread in threads
     }
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any, Literal
 from uuid import UUID
 
 from pydantic import TypeAdapter
@@ -10,6 +11,23 @@ from app.core.model import Broker
 from app.errors import Json
 from app.services.groups import GroupTopic
 from app.services.plans import as_json
+
+Protocol = Literal["classic", "streams"]
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadRequest:
+    """A member of a streams group (KIP-1071), which is a stream thread of a client.
+
+    Parameters
+    ----------
+    task_offsets : by task, the offset up to which its state is restored, as the member reports it.
+    """
+
+    member_id: str
+    previous_active: Sequence[str] = ()
+    previous_standby: Sequence[str] = ()
+    task_offsets: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +40,7 @@ class ClientRequest:
     subscription_info : the user data of a subscription in base64, in place of the process id, tags and previous tasks.
     lags : by task; −2 is a task that it runs, −3 for an unknown lag.
     default_lag : of the stateful tasks that `lags` does not name; None if not reported.
+    members : of a streams group, the client's threads; they have the previous tasks.
     """
 
     process_id: str | None = None
@@ -33,6 +52,7 @@ class ClientRequest:
     previous_standby: Sequence[str] = ()
     lags: Mapping[str, int] = field(default_factory=dict)
     default_lag: int | None = None
+    members: Sequence[ThreadRequest] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +76,13 @@ class Deploy:
 
 @dataclass(frozen=True, slots=True)
 class JoiningClient:
-    """A client that joins, without state."""
+    """A client that joins, without state; member_ids : of its threads, in a streams group."""
 
     process_id: str
     capacity: int = 1
     client_tags: Mapping[str, str] = field(default_factory=dict)
     rack_id: str | None = None
+    member_ids: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +107,17 @@ class StreamsEvent:
 
     def as_json(self) -> dict[str, Json]:
         """As the caller wrote it: an object of one key."""
-        plain: dict[str, Json] = as_json(self)
+        plain: dict[str, Any] = as_json(self)
+        for client in plain["scale_out"] or ():
+            omit_if_empty(client, "member_ids")
         return {name: value for name, value in plain.items() if value is not None}
+
+
+def omit_if_empty(fields: dict[str, Any], *names: str) -> None:
+    """Remove fields that are not set: a request that does not use them has the hash that it had before they existed."""
+    for name in names:
+        if not fields[name]:
+            del fields[name]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +126,8 @@ class StreamsRequest:
 
     Parameters
     ----------
+    protocol : `classic`, in which the group's leader assigns, or `streams` (KIP-1071), in which the coordinator does.
+    assignor : one of the protocol; None is its default.
     group : a Streams group of the snapshot, in place of clients.
     tasks : None where subtopologies and the topics' partition counts say which there are.
     stateful_tasks : None where subtopologies say which have state.
@@ -109,7 +141,8 @@ class StreamsRequest:
 
     clients: Sequence[ClientRequest] = ()
     group: str | None = None
-    assignor: str = "high_availability"
+    assignor: str | None = None
+    protocol: Protocol = "classic"
     topology: str | None = None
     application_id: str | None = None
     tasks: Sequence[str] | None = None

@@ -7,7 +7,6 @@ from uuid import UUID
 
 from app.core.groups.model import GroupMetadata
 from app.core.jvm.hashes import TaskId
-from app.core.model import INT32_MAX
 from app.core.streams.model import (
     RUNNING_ACTIVE,
     RackAwareStrategy,
@@ -16,17 +15,17 @@ from app.core.streams.model import (
     StreamsTasks,
     TaskPartitions,
 )
-from app.errors import FieldPath
 from app.errors.requests import ConflictingFields, DuplicateClient, ImpossibleValue
 from app.services.cautions import NAMED_MEMBERS, Caution
 from app.services.snapshots import first_repeated
 from app.services.streams.clients import read_client
 from app.services.streams.requests import ClientRequest, StreamsRequest, SubtopologyRequest
 from app.services.streams.subtopologies import has_state, partitions_of, subtopologies_of
+from app.services.streams.task_names import read_tasks, task_of
+from app.services.streams.threads import group_cautions, require_group, require_protocol, threads_of, whole_client
 
 WHOLE_CHANGELOG = 2**62
 """The lag of a client that has nothing of a task: all of it, whose length a plan does not know."""
-_TASK = re.compile(r"([0-9]{1,10})_([0-9]{1,10})")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _NAMED_TASKS = 20
 
@@ -39,7 +38,7 @@ class StreamsSource:
     ----------
     names : of the clients, as they were given, in the order of `clients`; has_uuids : whether these are process ids.
     partitions : None where nothing is known of what tasks read.
-    state_bytes : by task, where it is known.
+    state_bytes, changelog_offsets : by task, where they are known.
     """
 
     names: Sequence[str]
@@ -48,6 +47,7 @@ class StreamsSource:
     options: StreamsOptions
     partitions: TaskPartitions | None = None
     state_bytes: Mapping[TaskId, int] = field(default_factory=dict)
+    changelog_offsets: Mapping[TaskId, int] = field(default_factory=dict)
     cautions: Sequence[Caution] = ()
     has_uuids: bool = True
 
@@ -63,21 +63,30 @@ def source_of(request: StreamsRequest, metadata: GroupMetadata | None) -> Stream
     ConflictingFields : a task is listed twice or was active on two clients, a topic of a subtopology is not known,
         the tasks are unknown.
     """
+    require_protocol(request)
+    in_group = request.protocol == "streams"
     subtopologies = subtopologies_of(request, metadata)
     partitions = None if metadata is None else partitions_of(subtopologies, metadata)
     tasks = _tasks(request, subtopologies, partitions)
     there = {*tasks.ids, *tasks.stateful}
     listed = [read_client(client, ("clients", place)) for place, client in enumerate(request.clients)]
+    as_listed = listed
+    if in_group:
+        listed = [whole_client(client, ("clients", place)) for place, client in enumerate(listed)]
+        require_group(listed, tasks)
     names = [str(client.process_id) for client in listed]
-    ids, cautions = _process_ids(names)
+    ids, cautions = _process_ids(names, in_group=in_group)
     previous = [_previous(client, place) for place, client in enumerate(listed)]
     _require_once([active for active, _ in previous], listed)
+    state_bytes = {task_of(name, ("state_bytes", name)): size for name, size in (request.state_bytes or {}).items()}
+    changelog_offsets = _changelog_offsets(request)
+    lag_of_new = _lags_without_state(tasks, changelog_offsets, state_bytes)
     clients = [
-        _client(client, process_id, active, standby, place, tasks)
+        _client(client, process_id, active, standby, place, tasks, lag_of_new)
         for place, (client, process_id, (active, standby)) in enumerate(zip(listed, ids, previous, strict=True))
     ]
-    state_bytes = {task_of(name, ("state_bytes", name)): size for name, size in (request.state_bytes or {}).items()}
     cautions += [
+        *(group_cautions(as_listed, tasks, request) if in_group else ()),
         *_of_strangers(names, clients, there),
         *_of_lags(listed, clients, there, tasks),
         *_of_tags(names, clients, request.rack_aware_assignment_tags),
@@ -90,8 +99,22 @@ def source_of(request: StreamsRequest, metadata: GroupMetadata | None) -> Stream
         partitions=partitions,
         state_bytes=state_bytes,
         cautions=cautions,
-        has_uuids=process_id_of(names[0]) is not None if names else True,
+        changelog_offsets=changelog_offsets,
+        has_uuids=all(process_id_of(name) == process_id for name, process_id in zip(names, ids, strict=True)),
     )
+
+
+def _changelog_offsets(request: StreamsRequest) -> dict[TaskId, int]:
+    given = request.changelog_offsets or {}
+    return {task_of(name, ("changelog_offsets", name)): offsets for name, offsets in given.items()}
+
+
+def _lags_without_state(
+    tasks: StreamsTasks, changelog_offsets: Mapping[TaskId, int], state_bytes: Mapping[TaskId, int]
+) -> dict[TaskId, int]:
+    """By stateful task, the lag of a client without any of its state, if the request has its size."""
+    empty = {task: 0 for task in tasks.stateful if state_bytes.get(task) == 0}
+    return empty | {task: changelog_offsets[task] for task in tasks.stateful if task in changelog_offsets}
 
 
 def _options(request: StreamsRequest) -> StreamsOptions:
@@ -106,38 +129,19 @@ def _options(request: StreamsRequest) -> StreamsOptions:
     )
 
 
-def task_of(text: str, path: FieldPath) -> TaskId:
-    """A task by its name. Raises `ImpossibleValue`."""
-    match = _TASK.fullmatch(text)
-    numbers = (-1, -1) if match is None else (int(match[1]), int(match[2]))
-    if match is None or max(numbers) > INT32_MAX:
-        shown = text if len(text) <= 80 else text[:80] + "…"
-        detail = f"a task id is <subtopology>_<partition>, such as 0_3, with numbers up to {INT32_MAX}; {shown!r} given"
-        raise ImpossibleValue(detail, path=path, value=shown)
-    return numbers
-
-
-def _task_list(names: Sequence[str], *path: str | int) -> list[TaskId]:
-    tasks = [task_of(name, (*path, place)) for place, name in enumerate(names)]
-    if (twice := first_repeated(tasks)) is not None:
-        detail = f"task {names[twice]} is listed twice"
-        raise ConflictingFields(detail, path=(*path, twice), value=names[twice])
-    return tasks
-
-
 def _tasks(
     request: StreamsRequest, subtopologies: Sequence[SubtopologyRequest], partitions: TaskPartitions | None
 ) -> StreamsTasks:
     """Those that are listed; else a task for each partition of what a subtopology reads."""
     if request.tasks is not None:
-        ids = _task_list(request.tasks, "tasks")
+        ids = read_tasks(request.tasks, "tasks")
     elif partitions is not None:
         ids = list(partitions.sources)
     else:
         detail = "the tasks are unknown: give tasks, or subtopologies and their topics"
         raise ConflictingFields(detail, path=("tasks",))
     if request.stateful_tasks is not None:
-        return StreamsTasks(ids, _task_list(request.stateful_tasks, "stateful_tasks"))
+        return StreamsTasks(ids, read_tasks(request.stateful_tasks, "stateful_tasks"))
     stateful = {subtopology.id for subtopology in subtopologies if has_state(subtopology)}
     return StreamsTasks(ids, [task for task in ids if task[0] in stateful])
 
@@ -147,26 +151,30 @@ def process_id_of(name: str) -> UUID | None:
     return UUID(name) if _UUID.fullmatch(name) else None
 
 
-def _process_ids(names: Sequence[str]) -> tuple[list[UUID], list[Caution]]:
+def _process_ids(names: Sequence[str], *, in_group: bool) -> tuple[list[UUID], list[Caution]]:
     """What clients are sorted by: their UUIDs, or the order in which they are listed where they have names."""
-    if (twice := first_repeated([name.lower() for name in names])) is not None:
+    if (twice := first_repeated(names if in_group else [name.lower() for name in names])) is not None:
         path = ("clients", twice, "process_id")
         raise DuplicateClient(f"client {names[twice]} is listed twice", path=path, value=names[twice])
     ids = [process_id_of(name) for name in names]
     known = [process_id for process_id in ids if process_id is not None]
-    if len(known) == len(ids):
+    if len(set(known)) == len(ids):
         return known, []
-    if known:
+    if known and not in_group:
         odd = ids.index(None)
         detail = f"process_id {names[odd]!r} is no UUID, and that of others is one; Kafka sorts clients by them"
         raise ImpossibleValue(detail, path=("clients", odd, "process_id"), value=names[odd])
-    detail = "Kafka sorts clients by process id, a UUID; these names are taken to be in the order in which they stand"
+    detail = (
+        "processes have UUIDs in Kafka, whose hashes decide ties; these names are taken to be their ids"
+        if in_group
+        else "Kafka sorts clients by process id, a UUID; these names are taken to be in the order in which they stand"
+    )
     return [UUID(int=place + 1) for place in range(len(names))], [Caution("process_ids_are_names", detail)]
 
 
 def _previous(client: ClientRequest, place: int) -> tuple[list[TaskId], list[TaskId]]:
-    active = _task_list(client.previous_active, "clients", place, "previous_active")
-    standby = _task_list(client.previous_standby, "clients", place, "previous_standby")
+    active = read_tasks(client.previous_active, "clients", place, "previous_active")
+    standby = read_tasks(client.previous_standby, "clients", place, "previous_standby")
     for at, task in enumerate(standby):
         if task in set(active):
             name = client.previous_standby[at]
@@ -193,10 +201,11 @@ def _client(
     standby: Sequence[TaskId],
     place: int,
     tasks: StreamsTasks,
+    lag_of_new: Mapping[TaskId, int],
 ) -> StreamsClient:
     stateful = set(tasks.stateful)
     # Unreported lags: 0 of what it runs or has as a standby, and the whole changelog of everything else.
-    assumed = {
+    assumed = dict(lag_of_new) | {
         task: lag for previous, lag in ((standby, 0), (active, RUNNING_ACTIVE)) for task in previous if task in stateful
     }
     reported = {task_of(name, ("clients", place, "lags", name)): lag for name, lag in client.lags.items()}
@@ -209,6 +218,8 @@ def _client(
         previous_standby=standby,
         lags=reported if client.default_lag is not None else assumed | reported,
         default_lag=WHOLE_CHANGELOG if client.default_lag is None else client.default_lag,
+        process_name=client.process_id,
+        threads=threads_of(client, ("clients", place)),
     )
 
 
@@ -241,7 +252,8 @@ def _of_lags(
     if assumed:
         detail = (
             f"{len(assumed)} clients say no lag of tasks that they had: these are taken to be at the end of their "
-            "changelogs, and other clients to have nothing of them"
+            "changelogs, and other clients to have nothing of them. If these have at most acceptable_recovery_lag "
+            "offsets, Kafka takes every client to be caught up: state changelog_offsets by task, or a default_lag of 0"
         )
         yield Caution("lags_assumed", detail, members=assumed)
 

@@ -3,5 +3,6 @@
 model.py            input and output: subtopologies, members with their current tasks, the assignment
 sticky_by_pairs.py  the sticky assignor of Kafka 4.1, which keeps pairs of tasks apart
 sticky_by_load.py   the sticky assignor since 4.2, which fills processes by load
+processes.py        the same over clients as processes, in the form of the classic assignors
 quotas.py           how many tasks a member is to have, as members fill up
 """

@@ -5,7 +5,7 @@ time, standbys and warm-ups have caught up and unassigned state is deleted: `sta
 interval are ten minutes each by default. Without that time, lags are unchanged, and unassigned state still exists.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from uuid import UUID, uuid5
 
@@ -18,6 +18,7 @@ from app.core.streams.model import (
     StreamsClient,
     StreamsOptions,
     StreamsTasks,
+    StreamThread,
 )
 
 
@@ -80,16 +81,22 @@ class LifecycleSetting:
 def fresh(client: StreamsClient, setting: LifecycleSetting) -> StreamsClient:
     """The client without any state."""
     lags, default_lag = setting.full_lags
-    return replace(client, previous_active=(), previous_standby=(), lags=lags, default_lag=default_lag)
+    threads = tuple(StreamThread(thread.member_id) for thread in client.threads)
+    return replace(client, previous_active=(), previous_standby=(), lags=lags, default_lag=default_lag, threads=threads)
 
 
 def restarted(client: StreamsClient, setting: LifecycleSetting, *, keeps_state: bool, behind: int) -> StreamsClient:
     """The client after a restart: state on its disk counts as standbys, since no task runs yet.
 
-    Without its state directory it has another process id, which is derived from the old one.
+    Without its state directory it has another process id, which is derived from the old one. In a streams group its
+    threads are new members, the first of which reports the state on its disk.
     """
+    threads = tuple(StreamThread(f"{thread.member_id}-restarted") for thread in client.threads)
     if not keeps_state:
-        return fresh(replace(client, process_id=restarted_id(client.process_id)), setting)
+        process_id = restarted_id(client.process_id)
+        is_uuid = client.process_name in (None, str(client.process_id))
+        name = str(process_id) if is_uuid else f"{client.process_name}-restarted"
+        return fresh(replace(client, process_id=process_id, process_name=name, threads=threads), setting)
     lags = {}
     for task in setting.tasks.stateful:
         total = setting.changelogs.offsets_of(task)
@@ -97,12 +104,20 @@ def restarted(client: StreamsClient, setting: LifecycleSetting, *, keeps_state: 
         lags[task] = missing if missing >= total else min(missing + behind, total)
     previous = {*client.previous_active, *client.previous_standby}
     on_disk = tuple(task for task in setting.tasks.stateful if task in previous)
-    return replace(client, previous_active=(), previous_standby=on_disk, lags=lags)
+    if threads:
+        threads = (replace(threads[0], task_offsets=_restored(lags, on_disk, setting)), *threads[1:])
+    return replace(client, previous_active=(), previous_standby=on_disk, lags=lags, threads=threads)
 
 
 def restarted_id(process_id: UUID) -> UUID:
     """The process id of a client that lost its state directory: random in Kafka, derived from the old one here."""
     return uuid5(process_id, "restarted")
+
+
+def _restored(lags: Mapping[TaskId, int], tasks: Iterable[TaskId], setting: LifecycleSetting) -> dict[TaskId, int]:
+    """The offsets up to which the state of some tasks is restored; a task of which nothing is has none."""
+    restored = {task: setting.changelogs.offsets_of(task) - max(lags[task], 0) for task in tasks if task in lags}
+    return {task: offset for task, offset in restored.items() if offset > 0}
 
 
 def at_first(clients: Sequence[StreamsClient], setting: LifecycleSetting) -> tuple[StreamsClient, ...]:
@@ -138,6 +153,10 @@ def after(
             lags = {task: setting.missing(client, task) for task in client.lags}
             runs = [task for task in client_tasks.active if setting.is_caught_up(setting.lag_of(client, task))]
         lags |= {task: RUNNING_ACTIVE for task in runs if task in setting.stateful}
+        threads = tuple(
+            replace(thread, task_offsets=_restored(lags, (*thread.active, *thread.standby), setting))
+            for thread in assignment.threads.get(client.process_id, ())
+        )
         later.append(
             replace(
                 client,
@@ -145,6 +164,7 @@ def after(
                 previous_standby=tuple(copies),
                 lags=lags,
                 default_lag=default_lag if has_caught_up else client.default_lag,
+                threads=threads,
             )
         )
     return tuple(later)

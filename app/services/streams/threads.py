@@ -1,0 +1,150 @@
+"""The threads of clients, which are the members of a streams group (KIP-1071)."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from app.core.streams.coordinator.processes import irregular_task
+from app.core.streams.model import StreamsTasks, StreamThread
+from app.errors import FieldPath
+from app.errors.requests import ConflictingFields, DuplicateMember
+from app.services.cautions import Caution
+from app.services.snapshots import first_repeated
+from app.services.streams.requests import ClientRequest, StreamsRequest, ThreadRequest
+from app.services.streams.task_names import read_tasks, task_of
+
+MOST_THREADS = 10_000
+"""Members that a plan makes up for a client that lists none."""
+BROKERS_MOST_STANDBYS = 2
+"""`group.streams.max.standby.replicas`, by default."""
+
+
+def require_protocol(request: StreamsRequest) -> None:
+    """Raise `ConflictingFields` for fields of the other protocol."""
+    for place, client in enumerate(request.clients):
+        path = ("clients", place)
+        if request.protocol == "classic" and client.members:
+            detail = "members are those of a streams group; protocol is classic, in which a client has capacity"
+            raise ConflictingFields(detail, path=(*path, "members"))
+        if request.protocol == "streams" and client.subscription_info is not None:
+            detail = "a member of a streams group has no subscription in the form of the classic protocol"
+            raise ConflictingFields(detail, path=(*path, "subscription_info"))
+    for place, event in enumerate(request.events):
+        for at, joining in enumerate(event.scale_out or ()):
+            if request.protocol == "classic" and joining.member_ids:
+                detail = "member_ids are those of a streams group; protocol is classic"
+                raise ConflictingFields(detail, path=("events", place, "scale_out", at, "member_ids"))
+        deploy = event.rolling_deploy
+        if request.protocol == "streams" and deploy is not None and not deploy.outlasts_session:
+            detail = (
+                "a member of a streams group leaves the group when its client stops, however short the restart is; "
+                "only static members (group.instance.id, since 4.4) return to their tasks without a rebalance"
+            )
+            raise ConflictingFields(detail, path=("events", place, "rolling_deploy", "outlasts_session"))
+
+
+def whole_client(client: ClientRequest, path: FieldPath) -> ClientRequest:
+    """The client of a streams group with a member for each thread, and with the previous tasks of all of them.
+
+    Raises
+    ------
+    ConflictingFields : previous tasks are the client's, and it has several threads, or lists members; its capacity is
+        not the number of its members.
+    """
+    for name in ("previous_active", "previous_standby"):
+        if getattr(client, name) and (client.members or client.capacity > 1):
+            detail = f"{name} of a client with several threads, or with members, are those of its members"
+            raise ConflictingFields(detail, path=(*path, name))
+    if not client.members:
+        ids = assumed_member_ids(client.process_id or "", client.capacity, path)
+        members = [ThreadRequest(member_id) for member_id in ids]
+        if client.capacity == 1:
+            members = [ThreadRequest(ids[0], client.previous_active, client.previous_standby)]
+        return replace(client, members=members)
+    if client.capacity not in (1, len(client.members)):
+        detail = f"the client lists {len(client.members)} members and has a capacity of {client.capacity}"
+        raise ConflictingFields(detail, path=(*path, "capacity"), value=client.capacity)
+    active = _each_once(task for member in client.members for task in member.previous_active)
+    copies = _each_once(task for member in client.members for task in member.previous_standby)
+    running = set(active)
+    standby = [task for task in copies if task not in running]
+    return replace(client, capacity=len(client.members), previous_active=active, previous_standby=standby)
+
+
+def assumed_member_ids(process_id: str, threads: int, path: FieldPath) -> list[str]:
+    """Ids of the members of a client that lists none: Kafka's are random."""
+    if threads > MOST_THREADS:
+        detail = f"a client that lists no members has up to {MOST_THREADS} threads; {threads} given"
+        raise ConflictingFields(detail, path=(*path, "capacity"), value=threads, maximum=MOST_THREADS)
+    return [f"{process_id}-{number}" for number in range(1, threads + 1)]
+
+
+def threads_of(client: ClientRequest, path: FieldPath) -> tuple[StreamThread, ...]:
+    """The members as the core knows them. Raises `ImpossibleValue`, `ConflictingFields` for their tasks."""
+    return tuple(_thread(member, (*path, "members", place)) for place, member in enumerate(client.members))
+
+
+def _thread(member: ThreadRequest, path: FieldPath) -> StreamThread:
+    offsets: Mapping[str, int] = member.task_offsets
+    return StreamThread(
+        member.member_id,
+        tuple(read_tasks(member.previous_active, *path, "previous_active")),
+        tuple(read_tasks(member.previous_standby, *path, "previous_standby")),
+        {task_of(name, (*path, "task_offsets", name)): offset for name, offset in offsets.items()},
+    )
+
+
+def require_group(clients: Sequence[ClientRequest], tasks: StreamsTasks) -> None:
+    """Raise what the coordinator could not have: no topology, tasks with gaps, members of one id.
+
+    Raises
+    ------
+    ConflictingFields : there are no tasks; a subtopology lacks a task, or only some of its tasks are stateful.
+    DuplicateMember : two members have one id.
+    """
+    if not tasks.ids and not tasks.stateful:
+        detail = "a streams group has a topology: give subtopologies and topics, or topology, or tasks"
+        raise ConflictingFields(detail, path=("subtopologies",))
+    if (irregular := irregular_task(tasks)) is not None:
+        (subtopology, partition), why = irregular
+        field = "tasks" if why == "is missing" else "stateful_tasks"
+        detail = (
+            f"task {subtopology}_{partition} {why}: a subtopology has a task for each partition from 0 on, and all or "
+            "none of them are stateful"
+        )
+        raise ConflictingFields(detail, path=(field,), value=f"{subtopology}_{partition}")
+    first: dict[str, str] = {}
+    for at, client in enumerate(clients):
+        for of, member in enumerate(client.members):
+            for task in member.previous_active:
+                other = first.setdefault(task, member.member_id)
+                if other != member.member_id:
+                    path = ("clients", at, "members", of, "previous_active")
+                    detail = f"task {task} was active on members {other} and {member.member_id}"
+                    raise ConflictingFields(detail, path=path, value=task)
+    ids = [member.member_id for client in clients for member in client.members]
+    if (twice := first_repeated(ids)) is not None:
+        places = [(at, of) for at, client in enumerate(clients) for of in range(len(client.members))]
+        at, of = places[twice]
+        path = ("clients", at, "members", of, "member_id")
+        raise DuplicateMember(f"member {ids[twice]} is listed twice", path=path, value=ids[twice])
+
+
+def group_cautions(listed: Sequence[ClientRequest], tasks: StreamsTasks, request: StreamsRequest) -> Iterator[Caution]:
+    """What is assumed of members, and what brokers may not allow. listed : clients, as in the request."""
+    assumed = tuple(str(client.process_id) for client in listed if not client.members)
+    if assumed:
+        detail = (
+            f"{len(assumed)} clients list no members; the ids of members and processes decide ties, and those assumed "
+            "here are <process_id>-1 and so on"
+        )
+        yield Caution("member_ids_assumed", detail, members=assumed)
+    if tasks.stateful and request.num_standby_replicas > BROKERS_MOST_STANDBYS:
+        detail = (
+            f"num_standby_replicas is {request.num_standby_replicas}; brokers allow streams groups "
+            f"{BROKERS_MOST_STANDBYS} (group.streams.max.standby.replicas) unless configured otherwise"
+        )
+        yield Caution("standbys_above_brokers_limit", detail)
+
+
+def _each_once(names: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(names))
