@@ -75,6 +75,7 @@ def _values(plan: Plan, cluster: Cluster) -> Mapping[str, object]:
         "proof": certificate_words(answer["certificate"]),
         "batches": list(enumerate(batches[:SHOWN_BATCHES], start=1)),
         "batches_in_all": len(batches),
+        "cordons": _cordon_steps(answer.get("execution")),
         "throttle": request["batches"]["throttle_bytes_per_s"],
         "brokers": [_broker_row(row) for row in broker_transfers(transfers)[:SHOWN_BROKERS]],
         "brokers_in_all": len(transfers.brokers),
@@ -82,6 +83,20 @@ def _values(plan: Plan, cluster: Cluster) -> Mapping[str, object]:
         "partitions_in_all": transfers.movement.total,
         "grown": transfers.movement.partitions_added,
     }
+
+
+def _cordon_steps(execution: Mapping[str, Any] | None) -> Sequence[str]:
+    """The steps of an execution that changes cordons; empty if batches alone are executed."""
+    steps = [] if execution is None else execution["batches"]
+    if all(step["action"] == "execute" for step in steps):
+        return []
+    return [
+        f"Execute batch {step['batch']}"
+        if step["action"] == "execute"
+        else f"{step['action'].capitalize()} {counted(len(step['brokers']), 'broker')}: "
+        + ", ".join(map(str, step["brokers"][:SHOWN_BROKERS]))
+        for step in steps[:SHOWN_BATCHES]
+    ]
 
 
 def _broker_row(transfer: BrokerTransfer) -> Mapping[str, object]:

@@ -43,7 +43,8 @@ class TestRealCaptures:
 
     def test_as_it_is_nothing_moves(self, client: httpx.Client, real: str) -> None:
         found = self._post(client, real, CURRENT)
-        assert list(found) == ["violations", "measures", "movement", "minimum", "fresh", "changed", "warnings"]
+        fields = ["violations", "measures", "movement", "minimum", "fresh", "kafka_version", "changed", "warnings"]
+        assert list(found) == fields
         assert {count for name, count in found["movement"].items() if name != "partitions"} == {0}
         assert found["measures"]["partitions"] == len(CURRENT["partitions"])
         assert found["fresh"] is True

@@ -139,18 +139,94 @@ class TestReassignment:
 
 
 class TestChecks:
-    def test_a_list_with_a_cordoned_broker_is_rejected(self, client: httpx.Client, kept: str) -> None:
-        """Also where the broker has the replica already (Kafka 4.3.2)."""
-        partitions = [
-            {"topic": "u", "partition": at, "replicas": row} for at, row in enumerate(([1, 2], [2, 5], [4, 5]))
-        ]
-        body = {"snapshot_id": kept, "reassignment": {"version": 1, "partitions": partitions[:2]}}
-        document = problem(client.post("/v1/checks", json=body), 422, "illegal_reassignment")
+    @staticmethod
+    def check(client: httpx.Client, kept: str, version: str, *lists: list[int]) -> httpx.Response:
+        partitions = [{"topic": "u", "partition": at, "replicas": row} for at, row in enumerate(lists)]
+        body = {"snapshot_id": kept, "reassignment": {"version": 1, "partitions": partitions}, "kafka_version": version}
+        return client.post("/v1/checks", json=body)
+
+    @pytest.mark.parametrize("version", ["4.3.2", "4.4"])
+    def test_a_list_with_a_cordoned_broker_is_rejected(self, client: httpx.Client, kept: str, version: str) -> None:
+        """Also where the broker has the replica already."""
+        answer = self.check(client, kept, version, [1, 2], [2, 5])
+        document = problem(answer, 422, "illegal_reassignment")
         assert [(error["pointer"], error["value"]) for error in document["errors"]] == [
             ("/reassignment/partitions/0/replicas/1", 2),
             ("/reassignment/partitions/1/replicas/0", 2),
         ]
-        partitions[1]["replicas"] = [3, 5]
-        partitions[0]["replicas"] = [3, 4]
-        body["reassignment"] = {"version": 1, "partitions": partitions[:2]}
-        assert client.post("/v1/checks", json=body).status_code == 200
+        assert self.check(client, kept, version, [3, 4], [3, 5]).status_code == 200
+
+    @pytest.mark.parametrize("version", ["4.3.0", "4.3.1"])
+    def test_before_4_3_2_a_new_replica_there_is_warned_of(self, client: httpx.Client, kept: str, version: str) -> None:
+        answer = self.check(client, kept, version, [1, 2], [2, 5]).json()
+        warning = next(one for one in answer["warnings"] if one["code"] == "cordoned_brokers_receive")
+        assert warning["brokers"] == [2]
+        assert "cordoned_brokers_receive" not in codes(self.check(client, kept, version, [3, 5], [2, 5]).json())
+
+
+class TestExecution:
+    """The order in which a plan's files are executed, and which cordons are lifted for them."""
+
+    @staticmethod
+    def steps(plan: dict[str, Any], name: str = "batches") -> list[tuple[str, Any]]:
+        """Each step with its batch or its brokers."""
+        return [(step["action"], step["batch"] or step["brokers"]) for step in plan["execution"][name]]
+
+    def test_nothing_is_cordoned(self, client: httpx.Client) -> None:
+        kept = snapshot(client, topics=[topic("t", [1, 3, 5])])
+        plan = change(client, kept, kafka_version="4.4", replication_factor={"t": 2})
+        assert plan["execution"] is None
+
+    @pytest.mark.parametrize("version", ["4.2", "4.3.1", "4.4"])
+    def test_a_cordoned_broker_that_is_removed(self, client: httpx.Client, kept: str, version: str) -> None:
+        plan = change(client, kept, kafka_version=version, remove_brokers=[2])
+        batches = [("execute", number + 1) for number in range(len(plan["batches"]))]
+        assert batches
+        if version == "4.2":
+            assert plan["execution"] is None
+            return
+        assert self.steps(plan) == self.steps(plan, "at_once") * len(batches) == batches
+        lifts = version == "4.4"
+        assert (("uncordon", [2]) in self.steps(plan, "rollback")) == lifts
+        assert ("rollback_lifts_cordons" in codes(plan)) == lifts
+
+    def test_removed_brokers_are_cordoned_first(self, client: httpx.Client, kept: str) -> None:
+        plan = change(client, kept, kafka_version="4.4", remove_brokers=[6])
+        assert self.steps(plan)[0] == ("cordon", [6])
+        assert self.steps(plan, "rollback")[0] == ("uncordon", [2, 6])
+        assert self.steps(plan, "rollback")[-1] == ("cordon", [2])
+
+    def test_a_list_that_keeps_a_cordoned_broker_needs_it_uncordoned(self, client: httpx.Client, kept: str) -> None:
+        """t-1 is on 2, 4 and 6; 6 leaves, and 2 stays, so that the list has a cordoned broker."""
+        plan = change(client, kept, kafka_version="4.4", remove_brokers=[6], batches={"max_partitions": 1})
+        (number,) = [
+            number for number, batch in enumerate(plan["batches"], 1) if batch["partitions"][0]["topic"] == "t"
+        ]
+        steps = self.steps(plan)
+        at = steps.index(("execute", number))
+        assert steps[at - 1 : at + 2] == [("uncordon", [2]), ("execute", number), ("cordon", [2])]
+        assert "cordons_lifted" in codes(plan)
+        earlier = change(client, kept, kafka_version="4.3.1", remove_brokers=[6])
+        assert not {"uncordon"} & {action for action, _ in self.steps(earlier)}
+        assert "cordons_lifted" not in codes(earlier)
+
+    def test_several_replicas_leave_at_once(self, client: httpx.Client) -> None:
+        """Both brokers of t are cordoned for their removal: no list between may have either."""
+        kept = snapshot(client, topics=[topic("t", [1, 3, 5])])
+        plan = change(client, kept, kafka_version="4.4", remove_brokers=[1, 3])
+        assert self.steps(plan) == [("cordon", [1, 3]), ("execute", 1)]
+        assert "replicas_leave_at_once" in codes(plan)
+        one_by_one = change(client, kept, kafka_version="4.3", remove_brokers=[1, 3])
+        assert self.steps(one_by_one) == [("cordon", [1, 3]), ("execute", 1), ("execute", 2)]
+        assert "replicas_leave_at_once" not in codes(one_by_one)
+
+    def test_the_leader_may_send_one_replica_at_a_time(self, client: httpx.Client) -> None:
+        """Then the replicas leave one by one, and the brokers are uncordoned for the list between."""
+        kept = snapshot(client, topics=[topic("t", [1, 3, 5])])
+        plan = change(client, kept, kafka_version="4.4", remove_brokers=[1, 3], batches={"max_moves_out_per_broker": 1})
+        assert self.steps(plan) == [
+            ("cordon", [3]),
+            ("execute", 1),
+            ("cordon", [1]),
+            ("execute", 2),
+        ]

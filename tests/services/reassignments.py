@@ -69,6 +69,8 @@ def plan(
     batches: Sequence[Sequence[Step]] = BATCHES,
     *,
     throttle: int | None = 50_000_000,
+    removed: Sequence[int] = (),
+    execution: Mapping[str, Json] | None = None,
 ) -> NewPlan:
     """A plan as the service keeps it; the last batch only reorders."""
     numbers = ((2, 12 * MIB, 1, throttle and 0.25), (1, MIB, 0, None), (0, 0, 0, None))
@@ -91,7 +93,7 @@ def plan(
         labels={},
         request={
             "add_brokers": [{"id": 107, "rack": "az-b"}],
-            "remove_brokers": [105],
+            "remove_brokers": list(removed),
             "topics": None,
             "balance": {"leaders": "keep"},
             "batches": {"throttle_bytes_per_s": throttle},
@@ -105,6 +107,7 @@ def plan(
             "violations": [],
             "warnings": [],
             "batches": told,
+            "execution": execution,
             "kept_steps": kept(batches),
         },
         placements=placements,

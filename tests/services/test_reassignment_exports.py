@@ -5,16 +5,17 @@ import io
 import zipfile
 from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
-from app.core.model import NO_REPLICA, Cluster, Placement, padded
+from app.core.model import NO_REPLICA, Cluster, Cordon, Placement, padded
+from app.errors import Json
 from app.errors.requests import NotExportable
 from app.formats import leader_election, reassignment, replica_assignment
-from app.services.reassignment import EXPORTS, one_batch
-from app.services.reassignment.exports import StoredSteps
+from app.services.reassignment import EXPORTS, StoredSteps, one_batch
 from app.store.records import NewPlan
 from tests.services.reassignments import BATCHES, CLUSTER, PLACEMENTS, captured, kafkas_own, plan
 
@@ -223,3 +224,124 @@ def test_steps_that_change_a_replication_factor(after: list[int], keeps: bool) -
     before = np.array([[1, 2, NO_REPLICA]], np.int32)
     steps = StoredSteps(("t",), one, one, before, np.array([after], np.int32), np.array([0, 1]), 1)
     assert steps.keeps_factors is keeps
+
+
+def stated(made: NewPlan, version: str) -> NewPlan:
+    """The plan of a request that states its release."""
+    return replace(made, request={**made.request, "kafka_version": version})
+
+
+class TestReadme:
+    """The numbered steps of a plan that removes brokers, or whose lists have cordoned ones."""
+
+    CORDONED = replace(CLUSTER, cordons={105: Cordon(is_whole=True, log_dirs=("/d1", "/d2")), 106: Cordon(True)})
+    EXECUTION: Mapping[str, Json] = MappingProxyType(
+        {
+            "batches": [
+                {"action": "cordon", "batch": None, "brokers": [105]},
+                {"action": "execute", "batch": 1, "brokers": []},
+                {"action": "uncordon", "batch": None, "brokers": [106]},
+                {"action": "execute", "batch": 2, "brokers": []},
+                {"action": "execute", "batch": 3, "brokers": []},
+                {"action": "cordon", "batch": None, "brokers": [106]},
+            ],
+            "rollback": [
+                {"action": "uncordon", "batch": None, "brokers": [105, 106]},
+                *({"action": "execute", "batch": batch, "brokers": []} for batch in (3, 2, 1)),
+                {"action": "cordon", "batch": None, "brokers": [106]},
+            ],
+            "at_once": [],
+            "rollback_at_once": [
+                {"action": "uncordon", "batch": None, "brokers": [105, 106]},
+                {"action": "execute", "batch": 1, "brokers": []},
+                {"action": "cordon", "batch": None, "brokers": [106]},
+            ],
+        }
+    )
+
+    def test_cordons_and_the_removal_are_numbered_steps(self) -> None:
+        made = plan(throttle=None, removed=[105], execution=self.EXECUTION)
+        text = archive(stated(made, "4.4.0"), self.CORDONED)["README.txt"].decode()
+        begin = text.index("  1. Cordon broker 105")
+        assert text[begin : text.index("Execute and verify a file")] == (
+            """\
+  1. Cordon broker 105: Kafka places nothing new there.
+       kafka-configs.sh --bootstrap-server localhost:9092 --alter --entity-type brokers --entity-name 105 \
+--add-config 'cordoned.log.dirs=[/d1,/d2]'
+     Check: kafka-configs.sh --bootstrap-server localhost:9092 --describe --entity-type brokers --entity-name 105
+       prints cordoned.log.dirs
+  2. Execute and verify 01-execute.json: 2 replicas, ≥ 12.0 MiB.
+  3. Uncordon broker 106: Kafka 4.3.2 and later reject lists with a cordoned broker.
+       kafka-configs.sh --bootstrap-server localhost:9092 --alter --entity-type brokers --entity-name 106 \
+--delete-config cordoned.log.dirs
+     Check: kafka-configs.sh --bootstrap-server localhost:9092 --describe --entity-type brokers --entity-name 106
+       prints no cordoned.log.dirs
+     If the broker's own properties file has cordoned.log.dirs, --add-config cordoned.log.dirs= lifts it instead.
+  4. Execute and verify 02-execute.json: 1 replica, 1.0 MiB.
+  5. Execute and verify 03-execute.json: 1 partition reordered, nothing copied.
+  6. Cordon broker 106: Kafka places nothing new there.
+       kafka-configs.sh --bootstrap-server localhost:9092 --alter --entity-type brokers --entity-name 106 \
+--add-config 'cordoned.log.dirs=*'
+     Check: kafka-configs.sh --bootstrap-server localhost:9092 --describe --entity-type brokers --entity-name 106
+       prints cordoned.log.dirs
+
+  7. Let the preferred leaders lead.
+       kafka-leader-election.sh --bootstrap-server localhost:9092 --election-type preferred --path-to-json-file \
+leader-election.json
+
+  8. Verify that nothing is left on broker 105.
+       kafka-log-dirs.sh --bootstrap-server localhost:9092 --describe --broker-list 105
+     Check: every "partitions" is []
+  9. Shut down broker 105, on its own machine.
+       kafka-server-stop.sh
+     Check: kafka-cluster.sh list-endpoints --bootstrap-server localhost:9092
+       no longer lists 105
+ 10. Unregister broker 105.
+       kafka-cluster.sh unregister --bootstrap-server localhost:9092 --id 105
+     Check: kafka-cluster.sh list-endpoints --bootstrap-server localhost:9092 --include-fenced-brokers
+       no longer lists 105
+
+"""
+        )
+        assert text.endswith("""\
+The rollback files have lists with cordoned brokers. To go back from the end, batch by batch:
+ 11. Uncordon brokers 105, 106: Kafka 4.3.2 and later reject lists with a cordoned broker.
+       kafka-configs.sh --bootstrap-server localhost:9092 --alter --entity-type brokers --entity-name 105 \
+--delete-config cordoned.log.dirs
+       kafka-configs.sh --bootstrap-server localhost:9092 --alter --entity-type brokers --entity-name 106 \
+--delete-config cordoned.log.dirs
+     Check: kafka-configs.sh --bootstrap-server localhost:9092 --describe --entity-type brokers --entity-name 105
+       prints no cordoned.log.dirs, and so for the others
+     If the broker's own properties file has cordoned.log.dirs, --add-config cordoned.log.dirs= lifts it instead.
+ 12. Execute and verify 03-rollback.json.
+ 13. Execute and verify 02-rollback.json.
+ 14. Execute and verify 01-rollback.json.
+ 15. Cordon broker 106: Kafka places nothing new there.
+       kafka-configs.sh --bootstrap-server localhost:9092 --alter --entity-type brokers --entity-name 106 \
+--add-config 'cordoned.log.dirs=*'
+     Check: kafka-configs.sh --bootstrap-server localhost:9092 --describe --entity-type brokers --entity-name 106
+       prints cordoned.log.dirs
+Before rollback.json, uncordon 105, 106 in the same way, and cordon 106 after it.
+
+Partitions that were created stay: Kafka removes none.
+""")
+
+    @pytest.mark.parametrize(
+        ("version", "names"),
+        [
+            ("2.7", ["kafka-broker-api-versions.sh"]),
+            ("3.9", ["kafka-broker-api-versions.sh", "kafka-cluster.sh unregister", "in a cluster of KRaft"]),
+            ("4.2", ["kafka-cluster.sh list-endpoints", "kafka-cluster.sh unregister"]),
+        ],
+    )
+    def test_a_removal_has_the_tools_of_the_release(self, version: str, names: list[str]) -> None:
+        text = archive(stated(plan(removed=[105, 106]), version))["README.txt"].decode()
+        tools = ["kafka-broker-api-versions.sh", "kafka-cluster.sh list-endpoints", "kafka-cluster.sh unregister"]
+        assert [name for name in [*tools, "in a cluster of KRaft"] if name in text] == [*names]
+        assert "cordon" not in text
+
+    def test_brokers_that_other_topics_use_are_not_shut_down_yet(self) -> None:
+        made = plan(removed=[105])
+        in_use: Json = [{"code": "removed_brokers_in_use"}]
+        text = archive(replace(made, answer={**made.answer, "warnings": in_use}))["README.txt"].decode()
+        assert "topics that the plan does not move still have replicas there" in text

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from app.core.model import Cluster, Placement
+from app.errors import Json
 from app.services.plans import FORMATS
 from app.store.records import NewPlan
 from app.web import plans
@@ -120,3 +121,16 @@ def test_its_title_lists_the_changes(request_: dict[str, Any], title: str) -> No
 
 def test_a_list_says_how_rack_safe_it_is() -> None:
     assert VIEW.worth(as_kept(plan()).head).share == 1
+
+
+def test_the_steps_that_change_cordons_are_listed_in_their_order() -> None:
+    """Where batches alone are executed, there is no list."""
+    steps: list[Json] = [
+        {"action": "cordon", "batch": None, "brokers": [105, 106]},
+        {"action": "execute", "batch": 1, "brokers": []},
+        {"action": "uncordon", "batch": None, "brokers": [106]},
+    ]
+    page = page_of(plan(execution={"batches": steps}))
+    assert "Cordon 2 brokers: 105, 106" in page.text
+    assert page.text.index("Execute batch 1") < page.text.index("Uncordon 1 broker: 106")
+    assert "Execute batch" not in page_of(plan(execution={"batches": steps[1:2]})).text

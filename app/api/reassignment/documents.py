@@ -1,6 +1,6 @@
 """What reassignment plans look like as JSON."""
 
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
@@ -72,6 +72,23 @@ class BatchDocument(BaseModel):
     seconds: float | None = Field(description="Duration at the throttle, of the broker with the most bytes to copy.")
 
 
+class ExecutionStepDocument(BaseModel):
+    """One step: a batch by its number, or brokers whose log directories are all cordoned or uncordoned."""
+
+    action: Literal["execute", "cordon", "uncordon"]
+    batch: int | None
+    brokers: list[int]
+
+
+class ExecutionDocument(BaseModel):
+    """The order of execution under cordons (KIP-1066): since 4.3.2 Kafka rejects every list with a cordoned broker."""
+
+    batches: list[ExecutionStepDocument]
+    rollback: list[ExecutionStepDocument] = Field(description="The inverses of batches, from the last to the first.")
+    at_once: list[ExecutionStepDocument] = Field(description="The whole plan as one file, `format=reassignment`.")
+    rollback_at_once: list[ExecutionStepDocument] = Field(description="Its inverse, `format=rollback`.")
+
+
 class BrokerMovement(BaseModel):
     """Replicas that a broker receives and sends. Bytes and leaders are of the topics that may move."""
 
@@ -134,6 +151,9 @@ class ReassignmentPlanDocument(WholePlan):
     balance: BalanceDocument
     batches: list[BatchDocument]
     fewest_batches: int = Field(description="No schedule of these steps has fewer batches.")
+    execution: ExecutionDocument | None = Field(
+        description="Null if no broker is cordoned, nor removed from a cluster of Kafka 4.3 or later."
+    )
     movement: list[BrokerMovement]
     trade_off: list[TradeOffPoint] | None
     relaxed: list[RelaxedConstraint]

@@ -9,7 +9,7 @@ from uuid import UUID
 
 import numpy as np
 
-from app.core.cordons import cordoned_brokers
+from app.core.cordons import LISTS_CHECKED_SINCE, cordoned_brokers
 from app.core.kafka_versions import KafkaVersion, release_of
 from app.core.measures.attributes import AttributeExposure, exposure_by_attribute
 from app.core.measures.movement import Movement, PartitionChange, movement
@@ -106,7 +106,7 @@ def check(
     limits.check_number("sync_partitions", len(reassignment.partitions), path=("reassignment", "partitions"))
     snapshot, cluster = snapshots.load(uow, snapshot_id)
     version = release_of(kafka_version, cluster.kafka_version)
-    _require_legal(reassignment, cluster)
+    _require_legal(reassignment, cluster, version)
     ordered = sorted(reassignment.partitions, key=attrgetter("topic", "partition"))
     after = {topic: _assignment(list(group)) for topic, group in groupby(ordered, key=attrgetter("topic"))}
     before = _where(cluster, after)
@@ -116,7 +116,7 @@ def check(
         measures=measure(counts),
         movement=movement(before, after),
         fresh=snapshots.is_fresh(uow, snapshot),
-        cautions=_cautions(reassignment, cluster, running_reassignment),
+        cautions=[*_cautions(reassignment, cluster, running_reassignment), *_of_cordons(before, after, cluster)],
         exposure=exposure_by_attribute(
             after, cluster.brokers, sorted({name for broker in cluster.brokers for name in broker.attributes})
         ),
@@ -144,18 +144,18 @@ def _changed(uow: "UnitOfWork", snapshot: Snapshot, before: Mapping[str, Assignm
     return Changed(newest.id, moved.total, moved.changes(0, NAMED_CHANGES))
 
 
-def _require_legal(reassignment: Reassignment, cluster: Cluster) -> None:
-    faults = list(_faults(reassignment, cluster))
+def _require_legal(reassignment: Reassignment, cluster: Cluster, version: KafkaVersion) -> None:
+    faults = list(_faults(reassignment, cluster, version))
     if faults:
         more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
         raise IllegalReassignment(f"{faults[0]['detail']}{more}", count=len(faults), errors=faults[:NAMED_FAULTS])
 
 
-def _faults(reassignment: Reassignment, cluster: Cluster) -> Iterator[dict[str, Json]]:
+def _faults(reassignment: Reassignment, cluster: Cluster, version: KafkaVersion) -> Iterator[dict[str, Json]]:
     """Each reason for which Kafka rejects the document, with its place."""
     # A broker that is down is not listed, and yet Kafka knows it: it holds replicas.
     known = {broker.id for broker in cluster.brokers} | set(cluster.replica_holders().tolist())
-    cordoned = cordoned_brokers(cluster)
+    cordoned = cordoned_brokers(cluster) if version >= LISTS_CHECKED_SINCE else frozenset()
     partitions = {topic.name: set(topic.partition_ids.tolist()) for topic in cluster.topics}
     seen: set[tuple[str, int]] = set()
     for index, partition in enumerate(reassignment.partitions):
@@ -176,7 +176,7 @@ def _faults(reassignment: Reassignment, cluster: Cluster) -> Iterator[dict[str, 
             if broker not in known:
                 yield _fault("unknown_broker", at, f"partition {name}: there is no broker {broker}", broker)
             if broker in cordoned:
-                detail = f"partition {name}: broker {broker} is cordoned, and Kafka 4.3.2 and later reject its replicas"
+                detail = f"partition {name}: broker {broker} is cordoned; Kafka {version} rejects the list"
                 yield _fault("cordoned_broker", at, detail, broker)
             if broker in partition.replicas[:position]:
                 yield _fault("duplicate_replica", at, f"partition {name} names broker {broker} twice", broker)
@@ -194,6 +194,22 @@ def _assignment(partitions: Sequence[PartitionReassignment]) -> Assignment:
 def _only(assignment: Assignment, partition_ids: Int32s) -> Assignment:
     rows = np.isin(assignment.partition_ids, partition_ids)
     return Assignment(assignment.partition_ids[rows], assignment.replicas[rows])
+
+
+def _of_cordons(before: Mapping[str, Assignment], after: Mapping[str, Assignment], cluster: Cluster) -> list[Caution]:
+    """Cordoned brokers that get replicas, where Kafka accepts that."""
+    ids = np.array(sorted(cordoned_brokers(cluster)), np.int32)
+    gains = [
+        broker
+        for name, assignment in after.items()
+        for old, new in zip(before[name].replicas.tolist(), assignment.replicas.tolist(), strict=True)
+        for broker in set(new) - set(old)
+    ]
+    named = np.intersect1d(ids, np.array(gains, np.int32))
+    if not len(named):
+        return []
+    detail = f"{len(named)} cordoned brokers get replicas, which Kafka accepts before {LISTS_CHECKED_SINCE}"
+    return [Caution("cordoned_brokers_receive", detail, tuple(named.tolist()))]
 
 
 def _cautions(reassignment: Reassignment, cluster: Cluster, running: str) -> list[Caution]:

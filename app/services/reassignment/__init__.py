@@ -11,6 +11,8 @@ planning.py      from the problem to replica lists, leaders and batches; the pla
 reports.py       the answer
 differences.py   a stored plan's rows and what it changes
 exports.py       the plan as files
+readme.py        the order of execution, with commands and checks
+stored_steps.py  the steps of a stored plan, by batch
 """
 
 from app.services.plans import Kind, replica_lists
@@ -25,7 +27,7 @@ from app.services.reassignment.differences import (
     partition_json,
     summed,
 )
-from app.services.reassignment.exports import EXPORTS, StoredSteps, batches_of, one_batch
+from app.services.reassignment.exports import EXPORTS, one_batch
 from app.services.reassignment.loads import PartitionSizes, replicas_of_others, sizes_of
 from app.services.reassignment.planning import PLANNER
 from app.services.reassignment.requests import (
@@ -43,6 +45,7 @@ from app.services.reassignment.requests import (
     check,
 )
 from app.services.reassignment.scope import PartitionScope, scope_of
+from app.services.reassignment.stored_steps import StoredSteps, batches_of
 
 PLAN_KIND = Kind(
     planner=PLANNER,

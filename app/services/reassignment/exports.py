@@ -17,114 +17,26 @@ The same plan gives the same bytes: entries have no time and stand in that order
 """
 
 import io
-import shlex
 import zipfile
-from base64 import b64decode
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
-from zlib import decompress
 
 import numpy as np
 
 from app.core.measures.transfers import ChangedPartitions, Transfers
-from app.core.model import NO_REPLICA, Assignment, Cluster, Int32s, Int64s, unpadded
-from app.errors.quotation import escaped
+from app.core.model import NO_REPLICA, Assignment, Cluster
 from app.errors.requests import NotExportable
 from app.formats import leader_election, reassignment, reassignment_diffs, reassignment_tables, replica_assignment
-from app.formats.quantities import byte_size, counted, known_size
 from app.formats.reassignment import PartitionReassignment, Reassignment
-from app.formats.reassignment_diffs import sentences
-from app.services.plans import MARKDOWN_ROWS, STEPS, ClusterOf, Plan, Write
+from app.services.plans import MARKDOWN_ROWS, ClusterOf, Plan, Write
+from app.services.reassignment import readme
 from app.services.reassignment.differences import compared
+from app.services.reassignment.stored_steps import StoredSteps, batches_of
 from app.store.records import NewPlan, PlanHead
 
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 """The first moment that a zip archive can name."""
-_BOOTSTRAP = "--bootstrap-server localhost:9092"
-_REASSIGN = f"kafka-reassign-partitions.sh {_BOOTSTRAP} --reassignment-json-file"
-_ELECT = f"kafka-leader-election.sh {_BOOTSTRAP} --election-type preferred --path-to-json-file leader-election.json"
-_NEW_STAY = "Partitions that were created stay: Kafka removes none."
-_IN_ORDER = "Run these steps in order; complete each one before the next."
-_SAME_FACTORS = [
-    "No replication factor changes. If --execute has the option --disallow-replication-factor-change, Kafka 4.1",
-    "and later rejects a batch that would change one (KIP-860).",
-]
-_BACK = [
-    "To go back, execute and verify the rollback file of each batch that was begun in the same way, the last one",
-    "first, or rollback.json for all of them at once. Do not rely on --cancel: it restores which brokers have",
-    "replicas, but not their order, and with it not the preferred leaders. Where these change back, they",
-    "need an election again.",
-]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class StoredSteps:
-    """Steps by batch, each a partition's replica list before and after.
-
-    Parameters
-    ----------
-    topics : names. topic_of : (steps,) int32 indices into them. partition_ids : (steps,) int32.
-    before, after : (steps, widest) int32 broker ids, padded with `NO_REPLICA`.
-    offsets : (batches + 1,) int64, where each batch begins.
-    moving : how many batches copy data; the rest change the order of lists, and with it preferred leaders.
-    """
-
-    topics: tuple[str, ...]
-    topic_of: Int32s = field(repr=False)
-    partition_ids: Int32s = field(repr=False)
-    before: Int32s = field(repr=False)
-    after: Int32s = field(repr=False)
-    offsets: Int64s = field(repr=False)
-    moving: int
-
-    def __len__(self) -> int:
-        """How many batches there are."""
-        return len(self.offsets) - 1
-
-    @property
-    def keeps_factors(self) -> bool:
-        """Whether every step leaves as many replicas as there were."""
-        counts = [(replicas != NO_REPLICA).sum(axis=1) for replicas in (self.before, self.after)]
-        return np.array_equal(*counts)
-
-    def batch(self, number: int) -> slice:
-        """The steps of a batch, counted from 0."""
-        return slice(int(self.offsets[number]), int(self.offsets[number + 1]))
-
-    def listed(self, number: int, *, is_inverse: bool = False) -> Iterator[tuple[str, int, list[int]]]:
-        """(topic, partition, replicas) of a batch; of its inverse, the lists before it."""
-        steps = self.batch(number)
-        rows = unpadded((self.before if is_inverse else self.after)[steps])
-        names = (self.topics[topic] for topic in self.topic_of[steps].tolist())
-        return zip(names, self.partition_ids[steps].tolist(), rows, strict=True)
-
-    def undone(self) -> Iterator[tuple[str, int, list[int]]]:
-        """(topic, partition, replicas) of every partition as it was before the first batch: the rollback of it all."""
-        keys = np.column_stack([self.topic_of, self.partition_ids])
-        _, first = np.unique(keys, axis=0, return_index=True)
-        names = (self.topics[topic] for topic in self.topic_of[first].tolist())
-        return zip(names, self.partition_ids[first].tolist(), unpadded(self.before[first]), strict=True)
-
-
-def batches_of(head: PlanHead | NewPlan) -> StoredSteps:
-    """The steps of a plan, read from its answer."""
-    stored: Any = head.answer[STEPS]
-    width = max(stored["width"], 1)
-    return StoredSteps(
-        topics=tuple(stored["topics"]),
-        topic_of=_read(stored["topic_of"]),
-        partition_ids=_read(stored["partition_ids"]),
-        before=_read(stored["before"]).reshape(-1, width),
-        after=_read(stored["after"]).reshape(-1, width),
-        offsets=np.array(stored["offsets"], np.int64),
-        moving=stored["moving"],
-    )
-
-
-def _read(text: str) -> Int32s:
-    return np.frombuffer(decompress(b64decode(text)), "<i4")
 
 
 def one_batch(plan: Plan | NewPlan, number: int, is_inverse: bool) -> bytes:
@@ -177,7 +89,7 @@ def _archive(head: PlanHead | NewPlan, moved: Transfers, cluster: Cluster) -> by
     elected = _elected(head, moved, cluster)
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in _entries(head, moved, steps, grown, elected):
+        for name, content in _entries(head, cluster, moved, steps, grown, elected):
             entry = zipfile.ZipInfo(name, _EPOCH)
             entry.compress_type = zipfile.ZIP_DEFLATED
             entry.create_system, entry.external_attr = 3, 0o644 << 16  # files of Unix, whatever wrote them
@@ -242,7 +154,7 @@ def _elected(head: PlanHead | NewPlan, moved: Transfers, cluster: Cluster) -> li
     They are those whose first replica is another than before; and where leaders are to be the preferred ones, or even,
     which counts those, also partitions that another replica leads already.
     """
-    _, request = _loose(head)
+    request: Any = head.request
     elected = set(_led_anew(moved))
     if request["balance"]["leaders"] != "keep":
         scope = request["topics"]
@@ -260,91 +172,20 @@ def _led_anew(moved: Transfers) -> Iterator[tuple[str, int]]:
 
 def _entries(
     head: PlanHead | NewPlan,
+    cluster: Cluster,
     moved: Transfers,
     steps: StoredSteps,
     grown: Mapping[str, Assignment],
     elected: Sequence[tuple[str, int]],
 ) -> Iterator[tuple[str, bytes]]:
-    yield "README.txt", _readme(head, moved, steps, grown, has_election=bool(elected)).encode()
-    for number, name in enumerate(_numbers(steps)):
+    yield "README.txt", readme.write(head, cluster, moved, steps, grown, has_election=bool(elected)).encode()
+    for number, name in enumerate(readme.names(steps)):
         yield f"{name}-execute.json", batch_file(steps, number, is_inverse=False)
         yield f"{name}-rollback.json", batch_file(steps, number, is_inverse=True)
     yield "rollback.json", rollback_file(moved)
     yield "leader-election.json", leader_election.write(elected).encode()
     for topic, assignment in grown.items():
         yield f"new-partitions/{topic}.txt", replica_assignment_file(topic, assignment)
-
-
-def _numbers(steps: StoredSteps) -> list[str]:
-    width = max(len(str(len(steps))), 2)
-    return [f"{number:0{width}d}" for number in range(1, len(steps) + 1)]
-
-
-def _readme(
-    head: PlanHead | NewPlan,
-    moved: Transfers,
-    steps: StoredSteps,
-    grown: Mapping[str, Assignment],
-    *,
-    has_election: bool,
-) -> str:
-    answer, request = _loose(head)
-    throttle = request["batches"]["throttle_bytes_per_s"]
-    title = "Reassignment" + (f" of the cluster {escaped(head.cluster)}" if head.cluster else "")
-    parts = [
-        [title, f"Plan {head.hash}"],
-        sentences(moved),
-        [_IN_ORDER],
-    ]
-    if grown:
-        parts.append(["Create the new partitions:", *_creating(grown)])
-    if len(steps):
-        parts.append(["Run the batches:", *_running(_numbers(steps), answer["batches"], steps)])
-        parts.append(_commands(throttle, keeps_factors=steps.keeps_factors))
-    if has_election:
-        parts.append(["Let the preferred leaders lead, once all batches are complete:", f"  {_ELECT}"])
-    parts.append([*_BACK, *([_NEW_STAY] if grown else [])])
-    return "\n\n".join("\n".join(lines) for lines in parts) + "\n"
-
-
-def _creating(grown: Mapping[str, Assignment]) -> Iterator[str]:
-    for topic, assignment in grown.items():
-        # Of --alter, unlike of --create, the topic is a regular expression, and a dot in it is any character.
-        pattern = topic.replace(".", r"\.")
-        yield f"  kafka-topics.sh {_BOOTSTRAP} --alter --topic {shlex.quote(pattern)} \\"
-        yield f"    --partitions {len(assignment.partition_ids)} \\"
-        yield f'    --replica-assignment "$(cat {shlex.quote(f"new-partitions/{topic}.txt")})"'
-
-
-def _running(numbers: Sequence[str], batches: Sequence[Mapping[str, Any]], steps: StoredSteps) -> Iterator[str]:
-    for number, (name, batch) in enumerate(zip(numbers, batches, strict=True)):
-        if number >= steps.moving:
-            partitions = steps.batch(number)
-            words = f"{counted(partitions.stop - partitions.start, 'partition')} reordered, nothing copied"
-        else:
-            unknown, replicas = batch["unknown_size_replicas"], batch["moved_replicas"]
-            size = known_size(batch["moved_bytes"], replicas=replicas, unknown=unknown)
-            words = f"{counted(replicas, 'replica')}, {size}"
-        seconds = batch["seconds"]
-        yield f"  {name}-execute.json  {words}" + (f", {max(round(seconds), 1):,} s at the throttle" if seconds else "")
-
-
-def _commands(throttle: int | None, *, keeps_factors: bool) -> list[str]:
-    limit = f" --throttle {throttle}" if throttle else ""
-    lines = [
-        "each with these two commands; repeat the second one until all is complete:",
-        f"  {_REASSIGN} 01-execute.json --execute{limit}",
-        f"  {_REASSIGN} 01-execute.json --verify",
-    ]
-    if throttle:
-        lines.append(f"The throttle is {byte_size(throttle)}/s; --verify takes it away when the batch is complete.")
-    if keeps_factors:
-        lines += _SAME_FACTORS
-    return lines
-
-
-def _loose(head: PlanHead | NewPlan) -> tuple[Any, Any]:
-    return head.answer, head.request
 
 
 EXPORTS: Mapping[str, Write] = MappingProxyType(

@@ -1,6 +1,6 @@
 """Plan a reassignment: replica lists with the least movement, their leaders, and the batches to reach them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from time import monotonic
 from typing import cast
@@ -14,12 +14,15 @@ from app.core.reassignment import (
     KEEP,
     Batches,
     BudgetTooSmall,
+    Cordons,
     LeaderProblem,
     ReassignedPartitions,
     ReplicaPlacement,
     batch_violations,
     choose_leaders,
     cut_batches,
+    execution_steps,
+    execution_violations,
     leader_violations,
     least_movement,
     place_by_load,
@@ -38,6 +41,7 @@ from app.services.reassignment.domains import Relaxation
 from app.services.reassignment.requests import KIND, READER, ReassignmentRequest, check
 from app.services.reassignment.resolve import (
     DISK_SHARE,
+    Executions,
     LeaderSolution,
     ReassignmentProblem,
     ReassignmentSolution,
@@ -60,7 +64,7 @@ class _ReassignmentPlanner(Planner[ReassignmentRequest, ReassignmentProblem, Rea
         check(request, limits)
 
     def resolve(self, request: ReassignmentRequest, site: Site, allowance: Allowance) -> ReassignmentProblem:
-        return resolve(request, site.cluster or Cluster("", ()), allowance)
+        return resolve(request, site.cluster or Cluster("", ()), allowance, site.version)
 
     def solve(self, problem: ReassignmentProblem) -> ReassignmentSolution:
         """Place replicas, choose leaders, cut batches.
@@ -81,6 +85,7 @@ class _ReassignmentPlanner(Planner[ReassignmentRequest, ReassignmentProblem, Rea
                 violation.detail
                 for violation in batch_violations(solution.reassigned, solution.steps, rules.limits, rules.disks)
             ),
+            *_execution_violations(problem, solution),
             *(violation.detail for violation in violations(solution.tally) if violation.severity == "illegal"),
         ]
 
@@ -107,6 +112,7 @@ def solve(problem: ReassignmentProblem) -> ReassignmentSolution:
         leaders=leaders,
         reassigned=reassigned,
         steps=steps,
+        executions=_executions(problem, steps),
         tally=tally_of(problem, problem.as_ids(leaders.after)),
         tally_before=tally_of(problem, problem.scope.before, is_before=True),
         relaxed=(*problem.relaxed, *relaxed, *more),
@@ -250,6 +256,7 @@ def _cut(problem: ReassignmentProblem, after: Int32s) -> tuple[ReassignedPartiti
         heat=rules.heat,
         broker_ids=problem.brokers.ids,
         rack_of=problem.brokers.rack_of if problem.brokers.racks else None,
+        is_cordoned=problem.brokers.mask(rules.cordons.during) if rules.cordons.rejects_lists else None,
     )
     try:
         return reassigned, cut_batches(reassigned, rules.limits, rules.disks)
@@ -260,3 +267,39 @@ def _cut(problem: ReassignmentProblem, after: Int32s) -> tuple[ReassignedPartiti
         detail = f"{partition}: {failure.detail}"
         path = failure.path if isinstance(failure, MoveExceedsBatchLimit) else DISK_SHARE
         raise type(failure)(detail, path=path, partition=partition, **context) from None
+
+
+def _executions(problem: ReassignmentProblem, steps: Batches) -> Executions | None:
+    """The order of execution; None if no broker is or becomes cordoned, so that batches are executed as they are."""
+    cordons = problem.batches.cordons
+    if not cordons.during:
+        return None
+    return Executions(*(tuple(execution_steps(*each)) for each in _requested(problem, steps, cordons)))
+
+
+def _execution_violations(problem: ReassignmentProblem, solution: ReassignmentSolution) -> list[str]:
+    cordons, executions = problem.batches.cordons, solution.executions
+    if executions is None:
+        return []
+    planned = (executions.batches, executions.rollback, executions.at_once, executions.rollback_at_once)
+    return [
+        violation
+        for steps, asked in zip(planned, _requested(problem, solution.steps, cordons), strict=True)
+        for violation in execution_violations(steps, *asked)
+    ]
+
+
+def _requested(
+    problem: ReassignmentProblem, steps: Batches, cordons: Cordons
+) -> Iterator[tuple[Sequence[Int32s], Sequence[int], Cordons]]:
+    """The lists that the files of a plan request, their order and the cordons, for each field of `Executions`."""
+    after, before = problem.as_ids(steps.after), problem.as_ids(steps.before)
+    numbers = range(len(steps))
+    yield [after[steps.steps(number)] for number in numbers], numbers, cordons
+    yield [before[steps.steps(number)] for number in numbers], numbers[::-1], cordons.undone
+    once = range(min(len(steps), 1))
+    # A partition's first step begins with the list before the plan, and its last one ends with the final list.
+    _, first = np.unique(steps.rows, return_index=True)
+    last = len(steps.rows) - 1 - np.unique(steps.rows[::-1], return_index=True)[1]
+    yield [after[last]], once, cordons
+    yield [before[first]], once, cordons.undone

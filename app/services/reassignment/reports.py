@@ -1,21 +1,23 @@
 """The answer of a reassignment: certificate, balance, movement by broker, batches and warnings."""
 
 from base64 import b64encode
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields
 from zlib import compress
 
 import numpy as np
 
+from app.core.cordons import LISTS_CHECKED_SINCE
 from app.core.measures.placement import PlacementMeasures, measure
 from app.core.measures.violations import violations
 from app.core.model import NO_LEADER, NO_REPLICA, Int32s, Int64s
-from app.core.reassignment import Band, Batches, ReplicaPlacement
+from app.core.reassignment import Action, Band, Batches, ExecutionStep, ReplicaPlacement
+from app.core.replica_lists import not_among
 from app.errors import Json
 from app.services.cautions import Caution
 from app.services.plans import STEPS, as_json
-from app.services.reassignment.brokers import Bools
-from app.services.reassignment.resolve import ReassignmentProblem, ReassignmentSolution
+from app.services.reassignment.brokers import NAMED_BROKERS, Bools
+from app.services.reassignment.resolve import Executions, ReassignmentProblem, ReassignmentSolution
 
 NAMED_PARTITIONS = 100
 """How many partitions of a batch are named; it counts them all, and its file has them all."""
@@ -59,6 +61,7 @@ def answer(problem: ReassignmentProblem, solution: ReassignmentSolution) -> dict
         "balance": _balance(problem, solution),
         "batches": [_batch(problem, steps, number) for number in range(len(steps))],
         "fewest_batches": steps.lower_bound,
+        "execution": None if solution.executions is None else _execution(solution.executions),
         "movement": movement_json(problem, after, moves),
         "trade_off": None
         if solution.trade_off is None
@@ -67,7 +70,7 @@ def answer(problem: ReassignmentProblem, solution: ReassignmentSolution) -> dict
         "measures": as_json(measure(solution.tally)),
         "measures_before": _small(measure(solution.tally_before)),
         "violations": as_json(violations(solution.tally)),
-        "warnings": [caution.as_json() for caution in (*problem.cautions, *_cautions(problem, after))],
+        "warnings": [caution.as_json() for caution in (*problem.cautions, *_cautions(problem, solution))],
         STEPS: steps_json(problem, steps),
     }
 
@@ -212,9 +215,56 @@ def _small(measures: PlacementMeasures) -> dict[str, Json]:
     }
 
 
-def _cautions(problem: ReassignmentProblem, after: Int32s) -> list[Caution]:
+def _execution(executions: Executions) -> dict[str, Json]:
+    return {
+        each.name: [_execution_step(step) for step in getattr(executions, each.name)] for each in fields(executions)
+    }
+
+
+def _execution_step(step: ExecutionStep) -> dict[str, Json]:
+    number = None if step.batch is None else step.batch + 1  # as its files are numbered
+    return {"action": step.action.value, "batch": number, "brokers": list(step.brokers)}
+
+
+def _of_cordons(problem: ReassignmentProblem, solution: ReassignmentSolution) -> Iterator[Caution]:
+    """What cordons change in the execution of the plan."""
+    executions, cordons = solution.executions, problem.batches.cordons
+    is_cordoned = solution.reassigned.is_cordoned
+    if executions is None or is_cordoned is None:
+        return
+    lifted = [step for step in executions.batches if step.action is Action.UNCORDON]
+    if lifted:
+        named = tuple(sorted({broker for step in lifted for broker in step.brokers}))
+        detail = (
+            f"brokers {', '.join(map(str, named[:NAMED_BROKERS]))} are cordoned and in lists that batches request, "
+            f"which Kafka {LISTS_CHECKED_SINCE} and later reject; `execution` uncordons them for these batches alone"
+        )
+        yield Caution("cordons_lifted", detail, named)
+    lost = np.append(is_cordoned, False)[solution.steps.before]
+    lost &= not_among(solution.steps.before, solution.steps.after)
+    n_adds = not_among(solution.steps.after, solution.steps.before).sum(axis=1)
+    factors = [(lists != NO_REPLICA).sum(axis=1) for lists in (solution.steps.before, solution.steps.after)]
+    at_once = int(np.count_nonzero(lost.any(axis=1) & (n_adds > np.maximum(factors[1] - factors[0], 0) + 1)))
+    if at_once:
+        detail = (
+            f"{at_once} partitions exchange several replicas in one step, since the lists between would contain a "
+            f"cordoned broker, which Kafka {LISTS_CHECKED_SINCE} and later reject"
+        )
+        yield Caution("replicas_leave_at_once", detail)
+    needed = {broker for step in executions.rollback if step.action is Action.UNCORDON for broker in step.brokers}
+    needed &= cordons.before  # the others were cordoned for the plan, and its inverse ends that
+    if needed:
+        detail = (
+            f"the lists before the plan contain cordoned brokers, which Kafka {LISTS_CHECKED_SINCE} and later reject; "
+            "`execution.rollback` uncordons them before the inverse of a batch"
+        )
+        yield Caution("rollback_lifts_cordons", detail, tuple(sorted(needed)))
+
+
+def _cautions(problem: ReassignmentProblem, solution: ReassignmentSolution) -> list[Caution]:
     """What to know about the plan itself."""
-    brokers, cautions = problem.brokers, []
+    after, brokers = solution.leaders.after, problem.brokers
+    cautions = list(_of_cordons(problem, solution))
     stays_offline = (after != NO_REPLICA) & np.append(brokers.is_offline & ~brokers.is_removed, False)[after]
     if stays_offline.any():
         ids = np.unique(brokers.ids[after[stays_offline]])

@@ -6,12 +6,16 @@ from time import monotonic
 
 import numpy as np
 
+from app.core.cordons import CORDONS_SINCE, LISTS_CHECKED_SINCE
+from app.core.kafka_versions import KafkaVersion
 from app.core.measures.tally import Tally, positions_of, tally
 from app.core.model import NO_REPLICA, UNKNOWN_SIZE, Assignment, Cluster, Int32s, Int64s
 from app.core.reassignment import (
     Batches,
     BatchLimits,
     BrokerDisks,
+    Cordons,
+    ExecutionStep,
     Hottest,
     LeaderChoice,
     LeaderProblem,
@@ -50,12 +54,14 @@ class BatchRules:
     heat : (rows,) int64 ingress rate of a partition, or its bytes if no rate is reported.
     size_bytes : (rows,) int64 or `UNKNOWN_SIZE`.
     disks : used and available bytes by broker; None if disks are not limited.
+    cordons : that Kafka enforces while batches run.
     """
 
     limits: BatchLimits
     heat: Int64s = field(repr=False)
     size_bytes: Int64s = field(repr=False)
     disks: BrokerDisks | None
+    cordons: Cordons
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -123,6 +129,22 @@ class LeaderSolution:
     after: Int32s = field(repr=False)
 
 
+@dataclass(frozen=True, slots=True)
+class Executions:
+    """The order of execution, with the cordons that are set and lifted.
+
+    Parameters
+    ----------
+    batches : one after another. rollback : their inverses, from the last to the first.
+    at_once : the whole plan as one batch. rollback_at_once : its inverse.
+    """
+
+    batches: tuple[ExecutionStep, ...]
+    rollback: tuple[ExecutionStep, ...]
+    at_once: tuple[ExecutionStep, ...]
+    rollback_at_once: tuple[ExecutionStep, ...]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class ReassignmentSolution:
     """Everything that the solvers return for a problem.
@@ -131,7 +153,7 @@ class ReassignmentSolution:
     ----------
     placement : replica lists with their lower bound. trade_off : the least movement in ever wider bands, if requested.
     largest_bound : lower bound on the largest load, if something else than counts is balanced.
-    steps : the batches. reassigned : what they were cut from.
+    steps : the batches. reassigned : what they were cut from. executions : None if no broker is or becomes cordoned.
     tally, tally_before : the scope's partitions with the plan, and before it. relaxed : all relaxed constraints.
     """
 
@@ -141,14 +163,17 @@ class ReassignmentSolution:
     leaders: LeaderSolution
     reassigned: ReassignedPartitions
     steps: Batches
+    executions: Executions | None
     tally: Tally
     tally_before: Tally
     relaxed: tuple[Relaxation, ...]
     seconds: float
 
 
-def resolve(request: ReassignmentRequest, cluster: Cluster, allowance: Allowance) -> ReassignmentProblem:
-    """Read the request against the cluster.
+def resolve(
+    request: ReassignmentRequest, cluster: Cluster, allowance: Allowance, version: KafkaVersion
+) -> ReassignmentProblem:
+    """Read the request against the cluster, which this release of Kafka runs.
 
     Raises
     ------
@@ -186,7 +211,7 @@ def resolve(request: ReassignmentRequest, cluster: Cluster, allowance: Allowance
         pins=domains.pins,
         replicas=loads.replicas,
         leaders=loads.leaders,
-        batches=_batch_rules(request, brokers, scope, loads, before),
+        batches=_batch_rules(request, brokers, scope, loads, before, version),
         max_moved_bytes=request.max_moved_bytes,
         has_trade_off=request.trade_off,
         leaders_only=request.leaders_only,
@@ -255,6 +280,7 @@ def _batch_rules(
     scope: PartitionScope,
     loads: PartitionLoads,
     before: Int32s,
+    version: KafkaVersion,
 ) -> BatchRules:
     """Raises `ConflictingFields`, `SizesMissing` if disks are limited and not known, or what is on them is not."""
     rules, sizes = request.batches, loads.sizes
@@ -270,7 +296,20 @@ def _batch_rules(
         heat=loads.heat,
         size_bytes=np.where(sizes.is_known, sizes.size_bytes, UNKNOWN_SIZE),
         disks=None if rules.max_disk_share is None else _disks(rules.max_disk_share, brokers, scope, sizes, before),
+        cordons=_cordons(brokers, version),
     )
+
+
+def _cordons(brokers: BrokerTable, version: KafkaVersion) -> Cordons:
+    """The cordons that a cluster of this release enforces: removed brokers are cordoned before anything moves.
+
+    A broker that is down is fenced, and cannot be asked to cordon its log directories.
+    """
+    if version < CORDONS_SINCE:
+        return Cordons(rejects_lists=False)
+    cordoned = frozenset(brokers.ids[brokers.is_cordoned].tolist())
+    draining = cordoned.union(brokers.ids[brokers.is_removed & ~brokers.is_offline].tolist())
+    return Cordons(cordoned, draining, draining, rejects_lists=version >= LISTS_CHECKED_SINCE)
 
 
 def _disks(

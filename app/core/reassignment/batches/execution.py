@@ -66,8 +66,8 @@ def execution_steps(requested: Sequence[Int32s], order: Sequence[int], cordons: 
     requested : by batch, (partitions, widest) int32 broker ids of the lists that it requests, padded with `NO_REPLICA`.
     order : the batches in the order of their execution.
     """
-    steps = [*_changed(cordons.before, cordons.during)] if len(order) else []
-    cordoned: Set[int] = cordons.during if len(order) else cordons.before
+    steps: list[ExecutionStep] = []
+    cordoned: Set[int] = cordons.before
     for batch in order:
         wanted = cordons.during - _brokers(requested[batch]) if cordons.rejects_lists else cordons.during
         steps += _changed(cordoned, wanted)
