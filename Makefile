@@ -85,6 +85,7 @@ $(VENV)/runtime: $(VENV)/bin/python requirements-build.lock requirements.lock py
 	@touch $@
 
 $(VENV)/compiled: $(VENV)/runtime $(shell find app/core -name '*.py')
+	@$(BIN)/python -m compileall -q app migrations # also where the environment keeps Python from storing it
 	@$(BIN)/rackplan compile
 	@touch $@
 

@@ -85,8 +85,9 @@ class Installation:
 
     def __init__(self, clone: Path, data: Path) -> None:
         self._clone = clone
-        inherited = {name: value for name, value in os.environ.items() if not name.startswith("RACKPLAN_")}
-        inherited.pop("PYTHONPATH", None)
+        # Nor what makes this Python another one than a user's: PYTHONPATH, or modules whose bytecode is not stored.
+        others = ("RACKPLAN_", "PYTHON")
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith(others)}
         self._environment = {
             **inherited,
             "RACKPLAN_PORT": "0",

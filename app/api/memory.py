@@ -6,9 +6,9 @@ partitions would stay several times as large as it was.
 
 import ctypes
 import gc
+import sys
 
 import psutil
-import pyarrow as pa
 from anyio import to_thread
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -38,7 +38,8 @@ class FreedMemory:
 
 def _return_freed() -> None:
     gc.collect()
-    pa.default_memory_pool().release_unused()
+    if "pyarrow" in sys.modules:  # else it has allocated nothing; importing it takes long
+        sys.modules["pyarrow"].default_memory_pool().release_unused()
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # of glibc
     if trim is not None:
         trim(0)

@@ -4,6 +4,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import typer
 
@@ -32,15 +33,34 @@ def compile_loops(processes: int | None) -> None:
 
 @contextmanager
 def _bar(total: int) -> Iterator[Progress]:
-    """A progress bar with the loop that was compiled last and the time that is left."""
+    """A progress bar with the seconds since the start and the loop that was compiled last.
 
-    with typer.progressbar(length=total, label=f"compiling {total} loops") as bar:
+    The time that is left is not stated: the longest loops are first, so that an estimate is several times too long.
+    """
+    started, latest = time.monotonic(), ""
+
+    def state(_: int | None) -> str:
+        return f"{time.monotonic() - started:.0f} s  {latest}"
+
+    bar: Any  # its type has a parameter that only items have
+    with typer.progressbar(
+        length=total,
+        label=f"compiling {total} loops",
+        show_pos=True,
+        show_percent=False,
+        show_eta=False,
+        width=30,
+        item_show_func=state,  # behind the bar, which stays in its place whatever the length of the name
+    ) as bar:
 
         def show(_: int, __: int, name: str, ___: float) -> None:
-            bar.label = f"compiled {name.rpartition('.')[2]}"
+            nonlocal latest
+            latest = name.rpartition(".")[2]
             bar.update(1)
 
         yield show
+        latest = ""
+        bar.update(0)
 
 
 @contextmanager

@@ -14,13 +14,14 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
+from app.core.compiled import STARTED
+
 _PACKAGE = "app"
 _CORE = f"{_PACKAGE}.core"
-_COMPILING = tuple(f"{_CORE}.compiled.{name}" for name in ("arrays", "loops", "sources", "entries"))
+_COMPILING = tuple(f"{_CORE}.compiled.{name}" for name in ("arrays", "loops", "dispatchers", "sources", "entries"))
 _KERNEL = "_kernel.py"
 _DECLARED = re.compile(r"^@compiled\b.*\ndef (\w+)", re.MULTILINE)
 _IMPORTED = re.compile(r"^from (app[\w.]*) import (\([^)]*\)|.*)|^import (app[\w.]*)", re.MULTILINE)
-_STARTED = time.time()
 
 
 @functools.cache
@@ -108,4 +109,4 @@ def _file(module: str) -> Traversable | None:
 def _has_changed(module: str) -> bool:
     """Whether the source is newer than this process, which may run what was there before."""
     file = _file(module)
-    return isinstance(file, Path) and _STARTED < file.stat().st_mtime <= time.time()
+    return isinstance(file, Path) and STARTED < file.stat().st_mtime <= time.time()

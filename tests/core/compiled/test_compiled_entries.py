@@ -184,7 +184,8 @@ class TestAnInstallation:
         """As the worker and the Python of Spark do, which run as `nobody`."""
         assert shared.compile_all() == 2
         # Python itself may be where the other account reads nothing: what compiling needs is imported before.
-        warm_up = "import numpy; from app.core.called_kernel import total; total(numpy.arange(3))"
+        compile_one = "import numba; numba.njit(lambda: 0)()"
+        warm_up = f"{compile_one}; import numpy; from app.core.called_kernel import total; total(numpy.arange(3))"
         become = f"import os; os.setgid({STRANGER}); os.setuid({STRANGER})"
         code = f"{warm_up}\n{become}\nfrom app.core.calling_kernel import answer; print(answer(3))"
         assert shared.run(code, HOME="/nonexistent") == "7"

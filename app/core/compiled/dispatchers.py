@@ -1,0 +1,172 @@
+"""Dispatchers of numba, with the one signature that the annotations of a loop declare.
+
+The first call loads the loop from the cache, or compiles and stores it. Arguments of other types are rejected, unless
+they convert without loss, as an int32 does to an int64.
+"""
+
+import functools
+import pickle
+from collections.abc import Callable
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
+
+import numpy as np
+from numba import njit
+from numba.core import event, serialize, types, typing
+from numba.core.compiler import CompileResult
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.registry import CPUDispatcher
+from numba.core.runtime import rtsys
+from numba.core.typeconv import Conversion
+from numba.core.typing.typeof import Purpose, typeof
+
+from app.core.compiled import entries
+from app.core.compiled.arrays import Layout
+
+# Divisors are counts and widths, never 0: the test for it costs a tenth of the time to compile.
+_OPTIONS = {"nopython": True, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+_SCALARS = {
+    bool: types.boolean,
+    int: types.int64,
+    float: types.float64,
+    np.uint32: types.uint32,
+    np.uint64: types.uint64,
+}
+
+
+class _Declared(CPUDispatcher):  # type: ignore[misc] # numba has no types
+    """A dispatcher of numba with one signature, that of the annotations."""
+
+    def __init__(self, function: Callable[..., Any], **options: bool) -> None:
+        super().__init__(function, targetoptions={**_OPTIONS, **options})
+        self.name = f"{function.__module__}.{function.__qualname__}"
+
+    @functools.cached_property
+    def declared(self) -> tuple[Any, ...]:
+        """The types of the arguments."""
+        hints = get_type_hints(self.py_func, include_extras=True)
+        return tuple(_type_of(hints[name]) for name in self._compiler.pysig.parameters)
+
+    def prepare(self) -> Any:
+        """Load the loop or compile it, if that has not been done; what numba calls."""
+        if self.declared not in self.overloads:
+            self.compile(self.declared)
+        return self.overloads[self.declared].entry_point
+
+    def get_call_template(self, args: Any, kws: Any) -> tuple[Any, ...]:
+        """Type a call in another loop: numba converts the arguments to the declared types."""
+        self.prepare()
+        signature, arguments = self._compiler.fold_argument_types(args, kws)
+        template = typing.make_concrete_template(self.name, key=self.name, signatures=self.nopython_signatures)
+        return template, signature, arguments, {}
+
+
+class LinkedDispatcher(_Declared):
+    """What is linked into the loops that call it, as LLVM's intermediate code."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function, no_cpython_wrapper=True)
+        self._compiler._customize_flags = _without_machine_code  # noqa: SLF001 — a hook of numba's
+
+    @global_compiler_lock  # type: ignore[untyped-decorator] # as above
+    def compile(self, signature: Any) -> Any:
+        """Compile to LLVM's intermediate code."""
+        data = {"dispatcher": self, "args": signature, "return_type": None}
+        with self._compiling_counter, event.trigger_event("numba:compile", data=data):
+            result = self._compiler.compile(signature, None)
+        # A loop's library takes this one's code; numba would also make machine code of it, for callers in Python.
+        library = result.library
+        library._finalize_final_module = functools.partial(setattr, library, "_finalized", True)  # noqa: SLF001 — no other hook
+        key = object()  # numba looks up what it calls by this; for others that is the entry for Python
+        self.targetctx.insert_user_function(key, result.fndesc, [library])
+        self.overloads[signature] = result._replace(entry_point=key)
+        return key
+
+    def _compile_for_args(self, *_args: Any, **_: Any) -> Any:
+        """Numba calls this when Python calls."""
+        return self.py_func
+
+
+class StoredDispatcher(_Declared):
+    """What Python calls: machine code, which is stored."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)
+        self._cache = _Entry(self.name)
+
+    def compile(self, signature: Any) -> Any:
+        """Load or compile the loop, and all that it calls."""
+        entry_point = super().compile(signature)
+        result = self.overloads[signature]
+        for environment in result._find_referenced_environments():  # noqa: SLF001 — those of its subroutines
+            self.targetctx.codegen().set_env(environment.env_name, environment)
+        return entry_point
+
+    def _compile_for_args(self, *args: Any, **_: Any) -> Any:
+        """Numba calls this for types that it has not seen: accept them if they convert without loss."""
+        entry_point = self.prepare()
+        actual = [typeof(argument, Purpose.argument) for argument in args]
+        for number, (given, declared) in enumerate(zip(actual, self.declared, strict=True)):
+            conversion = self.typingctx.can_convert(given, declared)
+            # To numba a Python int is an int64 up to 2⁶³; a negative one is rejected when it is read.
+            is_int = (given, declared) == (types.int64, types.uint64)
+            if not is_int and (conversion is None or conversion > Conversion.safe):
+                raise TypeError(f"{self.name}: argument {number} is {given}; declared is {declared}")
+        if tuple(actual) != self.declared:
+            self._insert([given._code for given in actual], entry_point, False)  # noqa: SLF001 — no public way
+        return entry_point
+
+
+def inlining(function: Callable[..., Any]) -> Any:
+    """A dispatcher whose function numba copies into those that call it."""
+    return njit(nogil=True, inline="always")(function)
+
+
+def _without_machine_code(flags: Any) -> Any:
+    flags.no_compile = True
+    return flags
+
+
+class _Entry:
+    """The cache of a loop, as numba's dispatcher calls it."""
+
+    def __init__(self, loop: str) -> None:
+        self._loop = loop
+        self.cache_path = None  # numba's statistics have one for each function; an entry may be in any of ours
+
+    def load_overload(self, signature: Any, target: Any) -> Any:  # noqa: ARG002 — there is one signature
+        """The stored result of compiling the loop, ready to run; None if there is none."""
+        content = entries.read(self._loop)
+        if content is None:
+            return None
+        # numba's own cache calls `target.refresh()`, which imports all that could be compiled, in five times the time.
+        rtsys.initialize(target)
+        processor, reduced = pickle.loads(content)  # noqa: S301 — only root and this account may have written it
+        if processor != target.codegen().magic_tuple():
+            return None
+        return CompileResult._rebuild(target, *reduced)  # noqa: SLF001 — as numba's cache does
+
+    def save_overload(self, signature: Any, result: Any) -> None:  # noqa: ARG002 — as above
+        """Store the result of compiling the loop, if some folder can be written."""
+        if result.library.has_dynamic_globals:
+            return  # its code has addresses of this process
+        processor = result.target_context.codegen().magic_tuple()
+        entries.write(self._loop, serialize.dumps((processor, result._reduce())))  # noqa: SLF001 — as its own
+
+
+def _type_of(annotation: Any) -> Any:
+    """The type of numba that an annotation declares."""
+    if get_origin(annotation) is Annotated:
+        layout = next(part for part in get_args(annotation) if isinstance(part, Layout))
+        order = "A" if layout.is_strided else "C"
+        return types.Array(getattr(types, layout.dtype), layout.dimensions, order, readonly=layout.is_read_only)
+    if annotation in _SCALARS:
+        return _SCALARS[annotation]
+    if get_origin(annotation) is tuple:
+        parts = [_type_of(part) for part in get_args(annotation)]
+        return types.UniTuple(parts[0], len(parts)) if len(set(parts)) == 1 else types.Tuple(parts)
+    if isinstance(annotation, type) and hasattr(annotation, "_fields"):
+        hints = get_type_hints(annotation, include_extras=True)
+        fields = [_type_of(hints[field]) for field in annotation._fields]
+        same = len(set(fields)) == 1
+        return types.NamedUniTuple(fields[0], len(fields), annotation) if same else types.NamedTuple(fields, annotation)
+    raise TypeError(f"{annotation} is no type that a loop can declare")
