@@ -136,35 +136,14 @@ def plan_reassignment(
     output: Annotated[Path | None, typer.Option(help="Write to this file.", dir_okay=False)] = None,
 ) -> None:
     """Change a cluster with the least movement; the JSON is that of POST /v1/plans/reassignment."""
+    options = dict(locals())
     with _no_collections():
         from app.cli import plan_reassignment as reassigning  # noqa: PLC0415 — see the module's docstring
         from app.cli.offline import Texts  # noqa: PLC0415 — see the module's docstring
 
-    changes = reassigning.Changes(
-        add_broker=add_broker or (),
-        remove_broker=remove_broker or (),
-        replace_broker=replace_broker or (),
-        forbid_broker=forbid_broker or (),
-        replication_factor=replication_factor or (),
-        partitions=partitions or (),
-        topic=[*(topic or ()), *reassigning.topics_to_move(topics_to_move)],
-        leaders_only=leaders_only,
-        fix_offline_replicas=fix_offline_replicas,
-        rack_mode=rack_mode,
-        balance=balance,
-        balance_by=balance_by,
-        leaders=leaders,
-        minimise=minimise,
-        max_moved_bytes=max_moved_bytes,
-        trade_off=trade_off,
-        merge_running=merge_running,
-        relax=relax,
-        max_moves_in_per_broker=max_moves_in_per_broker,
-        throttle=throttle,
-        kafka_version=kafka_version,
-    )
+    options["topic"] = [*(topic or ()), *reassigning.topics_to_move(topics_to_move)]
     written = reassigning.reassign(
-        reassigning.request_of(changes, request),
+        reassigning.request_of(options, request),
         texts=Texts(brokers=brokers, topics=topics, log_dirs=log_dirs, features=features),
         cluster=cluster,
         output=reassigning.Output(export, batch, inverse),

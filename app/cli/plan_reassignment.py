@@ -5,9 +5,11 @@ place. There is no snapshot; the cluster is that of the texts.
 """
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
 import orjson
 from pydantic import ValidationError
@@ -28,66 +30,6 @@ _NUMBER = re.compile(r"-?[0-9]{1,18}")
 
 
 @dataclass(frozen=True, slots=True)
-class Changes:
-    """The options of the command that describe the change, as typed; a falsy one or None was not typed."""
-
-    add_broker: Sequence[str] = ()
-    remove_broker: Sequence[int] = ()
-    replace_broker: Sequence[str] = ()
-    forbid_broker: Sequence[int] = ()
-    replication_factor: Sequence[str] = ()
-    partitions: Sequence[str] = ()
-    topic: Sequence[str] = ()
-    leaders_only: bool = False
-    fix_offline_replicas: bool = False
-    rack_mode: str | None = None
-    balance: str | None = None
-    balance_by: str | None = None
-    leaders: str | None = None
-    minimise: str | None = None
-    max_moved_bytes: int | None = None
-    trade_off: bool = False
-    merge_running: bool = False
-    relax: bool = False
-    max_moves_in_per_broker: int | None = None
-    kafka_version: str | None = None
-    throttle: int | None = None
-
-    def typed(self) -> list[str]:
-        """The names of the options that were typed."""
-        values = {field.name: getattr(self, field.name) for field in fields(self)}
-        return [f"--{name.replace('_', '-')}" for name, value in values.items() if value not in (None, False, (), [])]
-
-    def body(self) -> dict[str, Json]:
-        """The body of the request. Raises `ConflictingFields` if an option does not have its form."""
-        body: dict[str, Json] = {
-            "add_brokers": [_broker(text) for text in self.add_broker],
-            "remove_brokers": list(self.remove_broker),
-            "replace_brokers": _pairs("replace-broker", self.replace_broker),
-            "forbid_brokers": list(self.forbid_broker),
-            "replication_factor": _pairs("replication-factor", self.replication_factor),
-            "partitions": _pairs("partitions", self.partitions),
-            "topics": list(self.topic) or None,
-            "leaders_only": self.leaders_only,
-            "fix_offline_replicas": self.fix_offline_replicas,
-            "rack_mode": self.rack_mode,
-            "balance": _without_none(
-                replicas=_balance(self.balance), replicas_by=self.balance_by, leaders=_balance(self.leaders)
-            ),
-            "minimise": self.minimise,
-            "max_moved_bytes": self.max_moved_bytes,
-            "trade_off": self.trade_off,
-            "running_reassignment": "merge" if self.merge_running else None,
-            "on_conflict": "relax" if self.relax else None,
-            "kafka_version": self.kafka_version,
-            "batches": _without_none(
-                max_moves_in_per_broker=self.max_moves_in_per_broker, throttle_bytes_per_s=self.throttle
-            ),
-        }
-        return _without_none(**body)
-
-
-@dataclass(frozen=True, slots=True)
 class Output:
     """The format of the output: the API's JSON if `export` is None; `batch`, `is_inverse`: of one batch."""
 
@@ -96,8 +38,12 @@ class Output:
     is_inverse: bool = False
 
 
-def request_of(changes: Changes, file: Path | None) -> ReassignmentRequest:
+def request_of(options: Mapping[str, Any], file: Path | None) -> ReassignmentRequest:
     """The request to the service, from the options, or from the file if there is one.
+
+    Parameters
+    ----------
+    options : of the command, by parameter; those that are not about the change are not read.
 
     Raises
     ------
@@ -105,10 +51,12 @@ def request_of(changes: Changes, file: Path | None) -> ReassignmentRequest:
     MalformedText : the file is not JSON.
     InvalidField : a field of the file, or an option, is invalid.
     """
+    typed = {name: options[name] for name in _FIELDS if _is_typed(options[name])}
     if file is None:
-        return _checked(changes.body())
-    if typed := changes.typed():
-        detail = f"a request file replaces the options; {', '.join(typed)} and --request exclude each other"
+        return _checked(_body(typed))
+    if typed:
+        names = ", ".join(f"--{name.replace('_', '-')}" for name in typed)
+        detail = f"a request file replaces the options; {names} and --request exclude each other"
         raise ConflictingFields(detail, path=("request",))
     text = decode(file.read_bytes(), "request")
     try:
@@ -161,15 +109,24 @@ def _checked(body: Json) -> ReassignmentRequest:
     raise InvalidField(first_of(errors, total=len(errors)), errors=errors)
 
 
-def _without_none(**members: Json) -> dict[str, Json]:
-    """The members that are not None; the API has defaults for the others."""
-    return {name: value for name, value in members.items() if value is not None}
+def _is_typed(value: object) -> bool:
+    return value is not None and value is not False and value not in ((), [])
 
 
-def _balance(text: str | None) -> Json:
+def _body(typed: Mapping[str, Any]) -> Json:
+    """The body of the request. Raises `ConflictingFields` if an option does not have its form."""
+    body: dict[str, Any] = {}
+    for name, value in typed.items():
+        path, read = _FIELDS[name]
+        *outer, last = path.split(".")
+        (body.setdefault(outer[0], {}) if outer else body)[last] = read(value)
+    return body
+
+
+def _balance(text: str) -> Json:
     """A word, or a tolerance; the API rejects anything else."""
     try:
-        return None if text is None else {"tolerance": float(text)}
+        return {"tolerance": float(text)}
     except ValueError:
         return text
 
@@ -192,3 +149,35 @@ def _pairs(option: str, texts: Sequence[str]) -> dict[str, Json]:
             raise ConflictingFields(f"--{option} names {name} twice", path=(option,))
         numbers[name] = int(number)
     return numbers
+
+
+def _as_typed(value: Json) -> Json:
+    return value
+
+
+_FIELDS: Mapping[str, tuple[str, Callable[[Any], Json]]] = MappingProxyType(
+    {
+        "add_broker": ("add_brokers", lambda texts: [_broker(text) for text in texts]),
+        "remove_broker": ("remove_brokers", list),
+        "replace_broker": ("replace_brokers", lambda texts: _pairs("replace-broker", texts)),
+        "forbid_broker": ("forbid_brokers", list),
+        "replication_factor": ("replication_factor", lambda texts: _pairs("replication-factor", texts)),
+        "partitions": ("partitions", lambda texts: _pairs("partitions", texts)),
+        "topic": ("topics", list),
+        "leaders_only": ("leaders_only", _as_typed),
+        "fix_offline_replicas": ("fix_offline_replicas", _as_typed),
+        "rack_mode": ("rack_mode", _as_typed),
+        "balance": ("balance.replicas", _balance),
+        "balance_by": ("balance.replicas_by", _as_typed),
+        "leaders": ("balance.leaders", _balance),
+        "minimise": ("minimise", _as_typed),
+        "max_moved_bytes": ("max_moved_bytes", _as_typed),
+        "trade_off": ("trade_off", _as_typed),
+        "merge_running": ("running_reassignment", lambda _: "merge"),
+        "relax": ("on_conflict", lambda _: "relax"),
+        "max_moves_in_per_broker": ("batches.max_moves_in_per_broker", _as_typed),
+        "kafka_version": ("kafka_version", _as_typed),
+        "throttle": ("batches.throttle_bytes_per_s", _as_typed),
+    }
+)
+"""By option: the field of the body, and how the option is read."""
