@@ -11,113 +11,84 @@ sorted, but for the topics of a member's partitions: an assignor may truncate th
 """
 
 from base64 import b64decode, b64encode
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import fields
 from operator import attrgetter
-from typing import Any
+from types import MappingProxyType
+from typing import Any, TypeVar
 
 import orjson
 
 from app.core.recorded import RecordedGroup, RecordedMember, RecordedOffset, RecordedTasks, TopicPartitions
 
+Record = TypeVar("Record", RecordedGroup, RecordedMember, RecordedOffset)
+
 
 def group_members(group: RecordedGroup) -> dict[str, object]:
     """A group as an object to write; its keys are sorted by whoever does."""
-    members: dict[str, object] = {
-        "group_id": group.group_id,
-        "members": [_member_members(member) for member in group.members],
-        "offsets": [_offset_members(one) for one in sorted(group.offsets, key=attrgetter("topic", "partition"))],
-    }
-    return members | _said(
-        state=group.state,
-        assignor=group.assignor,
-        type=group.type,
-        group_epoch=group.group_epoch,
-        assignment_epoch=group.assignment_epoch,
-        topology_epoch=group.topology_epoch,
-    )
+    return _members_of(group)
 
 
-def group(members: dict[str, Any]) -> RecordedGroup:
+def group(members: Mapping[str, Any]) -> RecordedGroup:
     """The group that `group_members` wrote. The shape is trusted."""
-    return RecordedGroup(
-        group_id=members["group_id"],
-        state=members.get("state"),
-        assignor=members.get("assignor"),
-        members=tuple([_member(member) for member in members["members"]]),
-        offsets=tuple([RecordedOffset(**one) for one in members["offsets"]]),
-        type=members.get("type"),
-        group_epoch=members.get("group_epoch"),
-        assignment_epoch=members.get("assignment_epoch"),
-        topology_epoch=members.get("topology_epoch"),
-    )
+    return _record(RecordedGroup, members)
 
 
-def _member_members(member: RecordedMember) -> dict[str, object]:
-    return _said(
-        member_id=member.member_id,
-        client_id=member.client_id,
-        host=member.host,
-        group_instance_id=member.group_instance_id,
-        rack_id=member.rack_id,
-        topics=member.topics,
-        owned_partitions=_by_topic(member.owned),
-        generation_id=member.generation_id,
-        user_data=None if member.user_data is None else b64encode(member.user_data).decode(),
-        assigned_partitions=_by_topic(member.assigned),
-        member_epoch=member.member_epoch,
-        target_partitions=_by_topic(member.target),
-        process_id=member.process_id,
-        tasks=member.tasks,
-        target_tasks=member.target_tasks,
-    )
+def _members_of(record: Record) -> dict[str, object]:
+    """The fields of a record that are known, as members of an object."""
+    keys, values = _KEYS[type(record)], _VALUES[type(record)](record)
+    known = {key: value for key, value in zip(keys, values, strict=True) if value is not None}
+    return known | {key: write(known[key]) for key, (write, _) in _CONVERTED.items() if key in known}
 
 
-def _offset_members(offset: RecordedOffset) -> dict[str, object]:
-    return _said(
-        topic=offset.topic,
-        partition=offset.partition,
-        current_offset=offset.current_offset,
-        log_end_offset=offset.log_end_offset,
-        lag=offset.lag,
-        member_id=offset.member_id,
-    )
+def _record(kind: type[Record], members: Mapping[str, Any]) -> Record:
+    values = dict(members)
+    for key, (_, read) in _CONVERTED.items():
+        if values.get(key) is not None:
+            values[key] = read(values[key])
+    return kind(**{_FIELDS.get(key, key): value for key, value in values.items()})
 
 
-def _said(**members: object) -> dict[str, object]:
-    return {name: value for name, value in members.items() if value is not None}
-
-
-def _by_topic(listed: Sequence[TopicPartitions] | None) -> orjson.Fragment | None:
+def _by_topic(listed: Sequence[TopicPartitions]) -> orjson.Fragment:
     """An object whose keys stay in order, whatever is done to those around it."""
-    return None if listed is None else orjson.Fragment(orjson.dumps(dict(listed)))
+    return orjson.Fragment(orjson.dumps(dict(listed)))
 
 
-def _member(members: dict[str, Any]) -> RecordedMember:
-    topics, user_data = members.get("topics"), members.get("user_data")
-    return RecordedMember(
-        member_id=members["member_id"],
-        client_id=members.get("client_id"),
-        host=members.get("host"),
-        group_instance_id=members.get("group_instance_id"),
-        rack_id=members.get("rack_id"),
-        topics=None if topics is None else tuple(topics),
-        owned=_listed(members.get("owned_partitions")),
-        generation_id=members.get("generation_id"),
-        user_data=None if user_data is None else b64decode(user_data),
-        assigned=_listed(members.get("assigned_partitions")),
-        member_epoch=members.get("member_epoch"),
-        target=_listed(members.get("target_partitions")),
-        process_id=members.get("process_id"),
-        tasks=_tasks(members.get("tasks")),
-        target_tasks=_tasks(members.get("target_tasks")),
-    )
-
-
-def _tasks(members: dict[str, list[str]] | None) -> RecordedTasks | None:
-    return None if members is None else RecordedTasks(**{kind: tuple(tasks) for kind, tasks in members.items()})
-
-
-def _listed(by_topic: dict[str, list[int]] | None) -> tuple[TopicPartitions, ...] | None:
-    if by_topic is None:
-        return None
+def _listed(by_topic: Mapping[str, Sequence[int]]) -> tuple[TopicPartitions, ...]:
     return tuple([TopicPartitions(topic, tuple(partitions)) for topic, partitions in by_topic.items()])
+
+
+def _offsets(offsets: Iterable[RecordedOffset]) -> list[dict[str, object]]:
+    return [_members_of(offset) for offset in sorted(offsets, key=attrgetter("topic", "partition"))]
+
+
+def _tasks(members: Mapping[str, Sequence[str]]) -> RecordedTasks:
+    return RecordedTasks(**{kind: tuple(tasks) for kind, tasks in members.items()})
+
+
+def _as_it_is(value: object) -> object:
+    return value
+
+
+_FIELDS = {"owned_partitions": "owned", "assigned_partitions": "assigned", "target_partitions": "target"}
+"""The fields of a member whose keys have other names."""
+_CONVERTED: Mapping[str, tuple[Callable[[Any], object], Callable[[Any], object]]] = MappingProxyType(
+    {
+        "members": (
+            lambda members: [*map(_members_of, members)],
+            lambda of: tuple([_record(RecordedMember, m) for m in of]),
+        ),
+        "offsets": (_offsets, lambda offsets: tuple([RecordedOffset(**offset) for offset in offsets])),
+        "topics": (_as_it_is, tuple),
+        **dict.fromkeys(_FIELDS, (_by_topic, _listed)),
+        "user_data": (lambda content: b64encode(content).decode(), b64decode),
+        **dict.fromkeys(("tasks", "target_tasks"), (_as_it_is, _tasks)),
+    }
+)
+"""By key: how a value is written, and read."""
+_NAMES = {kind: [field.name for field in fields(kind)] for kind in (RecordedGroup, RecordedMember, RecordedOffset)}
+_VALUES = {kind: attrgetter(*names) for kind, names in _NAMES.items()}
+_KEYS = {
+    kind: [{name: key for key, name in _FIELDS.items()}.get(name, name) for name in names]
+    for kind, names in _NAMES.items()
+}
