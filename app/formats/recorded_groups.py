@@ -278,8 +278,8 @@ def _from_the_future(groups: Iterable[DescribedGroup]) -> Iterator[FromTheFuture
 def _differences(of: _Sources, members: Sequence[_Members]) -> Iterator[str]:
     counts, *others = members
     names = {name for other in others for name in other}
-    if strangers := sorted(names - set(counts)):
-        yield f"{len(strangers)} members in tables that are not among its {len(counts)}, {shown(strangers[0])} first"
+    if unknown := sorted(names - set(counts)):
+        yield f"{len(unknown)} members in tables that are not among its {len(counts)}, {shown(unknown[0])} first"
     if of.described is not None and of.listed and (missing := sorted(set(counts) - names)):
         yield f"{len(missing)} of its {len(counts)} members in no table, {shown(missing[0])} first"
     if of.state is None:

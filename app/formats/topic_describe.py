@@ -275,10 +275,10 @@ class _Reader:
         replicas, isr = _ids(line, values, "Replicas"), _ids(line, values, "Isr")
         if not replicas:
             raise rejection(line, expected="at least one broker id after `Replicas:`", actual="none")
-        strangers = set(isr).difference(replicas)
-        if strangers:
+        unknown = set(isr).difference(replicas)
+        if unknown:
             # An in-sync replica is a replica; another id is what a cut leaves of one.
-            raise rejection(line, expected="replicas after `Isr:`", actual=f"{min(strangers)}, which is none")
+            raise rejection(line, expected="replicas after `Isr:`", actual=f"{min(unknown)}, which is none")
         columns = tuple(values)[1:]
         columns = self._layouts.setdefault(columns, columns)
         return PartitionDescription(

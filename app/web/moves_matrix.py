@@ -12,15 +12,15 @@ _HEAD = 18
 _LARGEST, _SMALLEST, _SMALLEST_NUMBERED = 19, 5, 13
 _NUMBERED_PITCH = 16
 _NAME = 7
-"""Characters of a giver's name that the margin has room for."""
+"""Characters of a sender's name that the margin has room for."""
 
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """A transfer from a giver to a taker, by name; None is no broker. `is_across`: between racks."""
+    """A transfer from a sender to a receiver, by name; None is no broker. `is_across`: between racks."""
 
-    giver: str | None
-    taker: str | None
+    sender: str | None
+    receiver: str | None
     replicas: int
     size_bytes: int
     unknown_size: int
@@ -62,12 +62,12 @@ def draw(matrix: Matrix, top: float, columns: Columns) -> list[str]:
         has_numbers=columns.pitch >= _NUMBERED_PITCH,
     )
     drawn = [element("text", "from", class_="quiet end", x=LEFT - 10, y=top + 10)]
-    if any(move.taker is None for move in matrix.moves):
+    if any(move.receiver is None for move in matrix.moves):
         drawn.append(element("text", "dropped", class_="quiet middle", x=frame.right + 30, y=top + 10))
-    for index, giver in enumerate(matrix.senders):
+    for index, sender in enumerate(matrix.senders):
         y = top + _HEAD + (index + 0.5) * ROW
-        moves = [move for move in matrix.moves if move.giver == giver]
-        drawn.append(_row(giver, y, [_cell(move, y, matrix, frame) for move in moves], frame))
+        moves = [move for move in matrix.moves if move.sender == sender]
+        drawn.append(_row(sender, y, [_cell(move, y, matrix, frame) for move in moves], frame))
     return drawn
 
 
@@ -81,8 +81,8 @@ class _Frame:
     has_numbers: bool
 
 
-def _row(giver: str | None, y: float, cells: Sequence[str], frame: _Frame) -> str:
-    name = "added" if giver is None else giver
+def _row(sender: str | None, y: float, cells: Sequence[str], frame: _Frame) -> str:
+    name = "added" if sender is None else sender
     title = element("title", escaped(name))
     return element(
         "g",
@@ -94,13 +94,13 @@ def _row(giver: str | None, y: float, cells: Sequence[str], frame: _Frame) -> st
 
 
 def _cell(move: Move, y: float, matrix: Matrix, frame: _Frame) -> str:
-    giver = "nowhere" if move.giver is None else f"{matrix.noun} {move.giver}"
-    taker = "nowhere" if move.taker is None else f"{matrix.noun} {move.taker}"
+    sender = "nowhere" if move.sender is None else f"{matrix.noun} {move.sender}"
+    receiver = "nowhere" if move.receiver is None else f"{matrix.noun} {move.receiver}"
     smallest = _SMALLEST_NUMBERED if frame.has_numbers else _SMALLEST
     size = max(_LARGEST * (_weight(move, matrix) / frame.largest) ** 0.5, smallest)
-    x = frame.right + 30 if move.taker is None else frame.x_of[move.taker]
+    x = frame.right + 30 if move.receiver is None else frame.x_of[move.receiver]
     place = {"x": x - size / 2, "y": y - size / 2, "width": size, "height": size, "rx": 2.5}
-    tooltip = element("title", escaped(f"from {giver} to {taker}: {move.tooltip}"))
+    tooltip = element("title", escaped(f"from {sender} to {receiver}: {move.tooltip}"))
     parts = [tooltip, element("rect", class_="cross-rack" if move.is_across else "follows", **place)]
     if frame.has_numbers:
         parts.append(element("text", f"{move.replicas:,}", class_="moved", x=x, y=y + 4))

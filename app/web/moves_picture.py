@@ -12,8 +12,7 @@ from app.web import moves_matrix
 from app.web.moves_matrix import Matrix, Move
 from app.web.pictures import STYLE, Beneath, Picture, render
 from app.web.rack_bars import Bars, EvenShare, brief_number
-from app.web.rack_columns import Columns, Rack, RackItem, lay_out
-from app.web.reading_picture import short_names
+from app.web.rack_columns import Columns, Rack, RackItem, lay_out, short_names
 from app.web.words import byte_size, counted, known_size
 
 MOST_BROKERS = 30
@@ -190,19 +189,19 @@ def _matrix(transfers: Transfers, units: Sequence[_Unit], *, by_bytes: bool) -> 
     unit_of = {transfers.brokers[place].id: unit for unit in units for place in unit.brokers}
     sums: dict[tuple[str | None, str | None], list[int]] = {}
     racks: dict[tuple[str | None, str | None], bool] = {}
-    for giver, taker, *amounts in _flows(transfers):
-        gives, takes = unit_of.get(giver), unit_of.get(taker)
-        ends = (gives.name if gives else None, takes.name if takes else None)
+    for sender, receiver, *amounts in _flows(transfers):
+        from_unit, to_unit = unit_of.get(sender), unit_of.get(receiver)
+        ends = (from_unit.name if from_unit else None, to_unit.name if to_unit else None)
         sums[ends] = [old + new for old, new in zip(sums.get(ends, (0, 0, 0)), amounts, strict=True)]
-        racks[ends] = bool(gives and takes and gives.rack != takes.rack)
+        racks[ends] = bool(from_unit and to_unit and from_unit.rack != to_unit.rack)
     moves = [
-        Move(giver, taker, replicas, size_bytes, unknown, is_across=racks[giver, taker])
-        for (giver, taker), (replicas, size_bytes, unknown) in sums.items()
+        Move(sender, receiver, replicas, size_bytes, unknown, is_across=racks[sender, receiver])
+        for (sender, receiver), (replicas, size_bytes, unknown) in sums.items()
     ]
-    giving = {move.giver for move in moves}
-    givers = [name for name in (*(unit.name for unit in units), None) if name in giving]
+    sending = {move.sender for move in moves}
+    senders = [name for name in (*(unit.name for unit in units), None) if name in sending]
     noun = "broker" if all(len(unit.brokers) == 1 for unit in units) else "rack"
-    return Matrix(givers, moves, noun, by_bytes)
+    return Matrix(senders, moves, noun, by_bytes)
 
 
 def _flows(transfers: Transfers) -> Iterator[Sequence[int]]:
@@ -212,13 +211,13 @@ def _flows(transfers: Transfers) -> Iterator[Sequence[int]]:
 
 
 def _largest(matrix: Matrix) -> list[str]:
-    between = [move for move in matrix.moves if move.giver is not None and move.taker is not None]
+    between = [move for move in matrix.moves if move.sender is not None and move.receiver is not None]
     if not between:
         return []
     most = max(between, key=lambda move: (move.size_bytes, move.replicas))
-    where = f"from {matrix.noun} {most.giver} to {matrix.noun} {most.taker}"
-    if most.giver == most.taker:
-        where = f"within {matrix.noun} {most.giver}"
+    where = f"from {matrix.noun} {most.sender} to {matrix.noun} {most.receiver}"
+    if most.sender == most.receiver:
+        where = f"within {matrix.noun} {most.sender}"
     means = ["A bar is the mean of a rack's brokers; a line reaches from the least to the most."]
     return [f"Most passes {where}: {most.tooltip}.", *(means if matrix.noun == "rack" else [])]
 

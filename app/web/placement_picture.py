@@ -96,24 +96,14 @@ def _unlisted(counts: Tally) -> tuple[Broker, ...]:
 
 
 def _racks(shown: Tally, unlisted: tuple[Broker, ...]) -> list[Rack]:
-    by_rack: dict[str, list[RackItem]] = defaultdict(list)
-    without: list[RackItem] = []
-    strange: list[RackItem] = []
-    strangers = {broker.id for broker in unlisted}
+    """By name, then the brokers without a rack, then the unlisted ones."""
+    unlisted_ids = {broker.id for broker in unlisted}
+    racks: dict[tuple[int, str], list[RackItem]] = defaultdict(list)
     for broker, (leaders, replicas, _) in zip(shown.brokers, shown.per_broker.tolist(), strict=True):
-        item = _item(broker, leaders, replicas)
-        if broker.id in strangers:
-            strange.append(item)
-        elif broker.rack is None:
-            without.append(item)
-        else:
-            by_rack[broker.rack].append(item)
-    racks = [Rack(rack or "“”", tuple(by_rack[rack])) for rack in sorted(by_rack)]
-    if without:
-        racks.append(Rack("no rack", tuple(without)))
-    if strange:
-        racks.append(Rack("unlisted", tuple(strange)))
-    return racks
+        order = 2 if broker.id in unlisted_ids else 1 if broker.rack is None else 0
+        racks[order, broker.rack or ""].append(_item(broker, leaders, replicas))
+    names = {1: "no rack", 2: "unlisted"}
+    return [Rack(names.get(order, rack or "“”"), tuple(racks[order, rack])) for order, rack in sorted(racks)]
 
 
 def _item(broker: Broker, leaders: int, replicas: int) -> RackItem:

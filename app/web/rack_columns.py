@@ -1,9 +1,20 @@
 """The layout of a picture: a column for each item, a panel for each rack, in lines of panels."""
 
-from collections.abc import Sequence
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import floor
+from typing import TypeVar
 
+from app.web.svg import shortened
+
+Item = TypeVar("Item")
+
+MOST_COLUMNS = 480
+"""Items that have a column of their own; of more, neighbours in a panel share one, which shows their mean."""
+LONGEST_NAME = 16
+"""Characters of a name beneath a column."""
 LEFT, RIGHT = 60, 60
 """Margins, in pixels: the names of rows on the left, what is said about them on the right."""
 WIDEST = 960
@@ -92,6 +103,54 @@ class Columns:
     def panels(self) -> list[Panel]:
         """All panels, line by line."""
         return [panel for line in self.lines for panel in line]
+
+
+def by_place(
+    items: Iterable[tuple[str, str | None, Item]],
+    *,
+    column: Callable[[Sequence[tuple[str, Item]]], RackItem],
+    most: int,
+    more: str,
+    without: str,
+    empty: Sequence[str] = (),
+) -> list[Rack]:
+    """A panel for each place, by name, then for the items without a place; none for no item.
+
+    Parameters
+    ----------
+    items : name, place and content; in their order, in which they are drawn in their panel.
+    column : draws neighbours that share a column, given with the names that fit beneath it.
+    most : of more places, the further ones share a panel, named `more` after their number.
+    without : the name of the last panel. empty : places that have a panel without an item.
+    """
+    listed = list(items)
+    entries: dict[str, list[tuple[str, Item]]] = defaultdict(list)
+    for name, (_, place, content) in zip(short_names([name for name, *_ in listed]), listed, strict=True):
+        entries[place or ""].append((name, content))
+    size = max(-(-len(listed) // MOST_COLUMNS), 1)  # how many share a column
+
+    def panel(name: str, of: Sequence[tuple[str, Item]]) -> Rack:
+        return Rack(name, tuple([column(of[start : start + size]) for start in range(0, len(of), size)]))
+
+    elsewhere = entries.pop("", [])
+    places = sorted({*entries, *empty})
+    panels = [panel(place, entries[place]) for place in places[:most]]
+    if further := places[most:]:
+        panels.append(panel(f"{len(further)} {more}", [entry for place in further for entry in entries[place]]))
+    return panels + ([panel(without, elsewhere)] if elsewhere else [])
+
+
+def short_names(names: Sequence[str]) -> list[str]:
+    """Names that fit beneath a column; a common prefix is left out if they are long."""
+    if max(map(len, names), default=0) <= LONGEST_NAME:
+        return list(names)
+    # What the first and the last in alphabetical order begin with alike, all between them do.
+    first, last = min(names), max(names)
+    length = next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), min(len(first), len(last)))
+    # Cut behind a sign, not within a word or number: of m-10 and m-11 the ends are 10 and 11, not 0 and 1.
+    prefix = re.match(r".*[^0-9A-Za-z]", first[:length], re.DOTALL)
+    begin = 0 if prefix is None or first == last else prefix.end()
+    return [shortened(f"…{name[begin:]}" if begin else name, LONGEST_NAME) for name in names]
 
 
 def lay_out(racks: Sequence[Rack]) -> Columns:

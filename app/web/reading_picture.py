@@ -1,23 +1,18 @@
 """A group as a picture: members in their racks, with the partitions read in rack, across racks or unknown."""
 
-import re
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from app.web.pictures import STYLE, Picture, render
 from app.web.rack_bars import Bars, EvenShare
-from app.web.rack_columns import Rack, RackItem, lay_out
+from app.web.rack_columns import LONGEST_NAME, Rack, RackItem, by_place, lay_out
 from app.web.svg import shortened
 from app.web.words import counted, number
 
-MOST_COLUMNS = 480
-"""Members that have a column of their own; of more, neighbours in a rack share one, which shows their mean."""
 MOST_RACKS = 60
 """Racks that have a panel of their own; the members of further ones stand together."""
 _EMPTY_RACKS = 12
 """Racks without a member that are shown, as long as there are no more of them."""
-_LONGEST_NAME = 16
 _PARTS = (("in rack", "in-rack"), ("across racks", "cross-rack"), ("rack unknown", "unknown"))
 """What the parts of a bar are, from the baseline up, in words and as a class of the style sheet."""
 
@@ -86,19 +81,6 @@ def draw(picture: ReadingPicture, *, style: str = STYLE) -> str:
     return render(Picture(picture.title, _facts(picture), legend, columns, bars), style=style)
 
 
-def short_names(names: Sequence[str]) -> list[str]:
-    """Names that fit beneath a column; a common prefix is left out if they are long."""
-    if max(map(len, names), default=0) <= _LONGEST_NAME:
-        return list(names)
-    # What the first and the last in alphabetical order begin with alike, all between them do.
-    first, last = min(names), max(names)
-    length = next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), min(len(first), len(last)))
-    # Cut behind a sign, not within a word or number: of m-10 and m-11 the ends are 10 and 11, not 0 and 1.
-    prefix = re.match(r".*[^0-9A-Za-z]", first[:length], re.DOTALL)
-    begin = 0 if prefix is None or first == last else prefix.end()
-    return [shortened(f"…{name[begin:]}" if begin else name, _LONGEST_NAME) for name in names]
-
-
 def _facts(picture: ReadingPicture) -> list[str]:
     empty = _empty_racks(picture)
     if not empty:
@@ -113,26 +95,15 @@ def _empty_racks(picture: ReadingPicture) -> list[str]:
 
 
 def _racks(picture: ReadingPicture) -> list[Rack]:
-    names = short_names([member.name for member in picture.members])
-    by_rack: dict[str, list[tuple[str, ReadingMember]]] = defaultdict(list)
-    without: list[tuple[str, ReadingMember]] = []
-    for name, member in zip(names, picture.members, strict=True):
-        (by_rack[member.rack] if member.rack else without).append((name, member))
     empty = _empty_racks(picture)
-    shown = sorted({*by_rack, *(empty if len(empty) <= _EMPTY_RACKS else ())})
-    size = -(-len(picture.members) // MOST_COLUMNS)  # how many share a column
-    racks = [Rack(rack, _items(by_rack.get(rack, ()), size)) for rack in shown[:MOST_RACKS]]
-    if further := shown[MOST_RACKS:]:
-        together = [one for rack in further for one in by_rack.get(rack, ())]
-        racks.append(Rack(f"{len(further)} more racks", _items(together, size)))
-    if without:
-        racks.append(Rack("no rack", _items(without, size)))
-    return racks
-
-
-def _items(members: Sequence[tuple[str, ReadingMember]], size: int) -> tuple[RackItem, ...]:
-    """The columns of a rack, so many members each."""
-    return tuple(_column(members[start : start + size]) for start in range(0, len(members), max(size, 1)))
+    return by_place(
+        [(member.name, member.rack, member) for member in picture.members],
+        column=_column,
+        empty=empty if len(empty) <= _EMPTY_RACKS else (),
+        most=MOST_RACKS,
+        more="more racks",
+        without="no rack",
+    )
 
 
 def _column(members: Sequence[tuple[str, ReadingMember]]) -> RackItem:
@@ -148,7 +119,7 @@ def _column(members: Sequence[tuple[str, ReadingMember]]) -> RackItem:
     least, most = min(loads), max(loads)
     each = f"{least:,} partitions" if least == most else f"{least:,} to {most:,} partitions"
     tooltip = f"{len(members)} members, {first.name} to {last.name}, {where}: {each} each, {split}"
-    name = shortened(f"{first_name}–{last_name}", _LONGEST_NAME)
+    name = shortened(f"{first_name}–{last_name}", LONGEST_NAME)
     return RackItem(name, tooltip, counts, stands_for=len(members), least=least, most=most)
 
 

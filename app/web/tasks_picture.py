@@ -1,17 +1,13 @@
 """A Streams application as a picture: clients by tag value or rack, with their tasks."""
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from app.web.pictures import STYLE, Picture, render
 from app.web.rack_bars import Bars, EvenShare
-from app.web.rack_columns import Rack, RackItem, lay_out
-from app.web.reading_picture import short_names
+from app.web.rack_columns import Rack, RackItem, by_place, lay_out
 from app.web.words import counted, number
 
-MOST_COLUMNS = 480
-"""Clients that have a column of their own; of more, neighbours share one, which shows their mean."""
 MOST_PANELS = 60
 _PARTS = (("active", "leads"), ("standby", "follows"), ("warm-up", "cross-rack"))
 """What the parts of a bar are, from the baseline up, in words and as a class of the style sheet."""
@@ -60,25 +56,9 @@ def draw(picture: TasksPicture, *, style: str = STYLE) -> str:
 
 
 def _panels(picture: TasksPicture) -> list[Rack]:
-    names = short_names([client.name for client in picture.clients])
-    by_place: dict[str, list[tuple[str, TaskClient]]] = defaultdict(list)
-    without: list[tuple[str, TaskClient]] = []
-    for name, client in zip(names, picture.clients, strict=True):
-        (by_place[client.place] if client.place else without).append((name, client))
-    size = -(-len(picture.clients) // MOST_COLUMNS)  # how many share a column
-    shown = sorted(by_place)
-    panels = [Rack(place, _items(by_place[place], size)) for place in shown[:MOST_PANELS]]
-    if further := shown[MOST_PANELS:]:
-        together = [one for place in further for one in by_place[place]]
-        panels.append(Rack(f"{len(further)} more", _items(together, size)))
-    if without or not panels:
-        panels.append(Rack(f"no {picture.by}", _items(without, size)))
-    return panels
-
-
-def _items(clients: Sequence[tuple[str, TaskClient]], size: int) -> tuple[RackItem, ...]:
-    """The columns of a panel, so many clients each."""
-    return tuple(_column(clients[start : start + size]) for start in range(0, len(clients), max(size, 1)))
+    clients = [(client.name, client.place, client) for client in picture.clients]
+    without = f"no {picture.by}"
+    return by_place(clients, column=_column, most=MOST_PANELS, more="more", without=without) or [Rack(without, ())]
 
 
 def _column(clients: Sequence[tuple[str, TaskClient]]) -> RackItem:

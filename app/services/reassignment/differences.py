@@ -112,7 +112,7 @@ def broker_flows(moved: Transfers) -> list[BrokerFlow]:
     order = np.lexsort((flows.receivers, flows.senders, -flows.replicas, -flows.size_bytes))
     columns = (flows.senders, flows.receivers, flows.replicas, flows.size_bytes, flows.unknown_size)
     rows: Sequence[Sequence[int]] = list(zip(*(column[order].tolist() for column in columns), strict=True))
-    return [BrokerFlow(_end(giver), _end(taker), *counts) for giver, taker, *counts in rows]
+    return [BrokerFlow(_end(sender), _end(receiver), *counts) for sender, receiver, *counts in rows]
 
 
 def _pairs(one: Copies, other: Copies, names: Sequence[str]) -> Iterator[Int64s]:

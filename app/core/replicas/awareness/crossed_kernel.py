@@ -60,11 +60,11 @@ def fill(
             new = _next(value_of, following, is_in, weights, load, claims_of, ranks, row, -1, kind_of)
             table[row, column] = new
             _put(new, 1, value_of, costs, counts, following, is_in, load, claims_of)
-        if _is_dearer(costs, counts, best):
+        if _costs_more(costs, counts, best):
             _better(
                 table[row], value_of, costs, counts, following, is_in, weights, load, claims_of, ranks, row, kind_of
             )
-        if _is_dearer(costs, counts, best):
+        if _costs_more(costs, counts, best):
             for column in range(replicas):
                 _put(table[row, column], -1, value_of, costs, counts, following, is_in, load, claims_of)
             for column in range(replicas):
@@ -131,7 +131,7 @@ def _put(
 
 
 @subroutine
-def _is_dearer(costs: Int64Cube, counts: Int64Matrix, best: Int64Vector) -> bool:
+def _costs_more(costs: Int64Cube, counts: Int64Matrix, best: Int64Vector) -> bool:
     for attribute in range(len(counts)):
         cost = 0
         for value in range(counts.shape[1]):
