@@ -25,9 +25,8 @@ from app.core.model import NO_LEADER, UNKNOWN_SIZE, Broker, Cluster, Topic, padd
 from app.errors.machine import ClusterUnreachable
 from app.errors.requests import ConflictingFields
 from app.formats import log_dirs, snapshot_json
-from app.formats.assembly import assemble
 from app.formats.log_dirs import BrokerLogDirs, LogDir, LogDirReplica, LogDirs
-from tests.formats.strategies import sample, topic_ids, topic_names
+from tests.formats.strategies import assembled, sample, topic_ids, topic_names
 from tests.kafka_on_a_wire import (
     API_VERSIONS,
     CLUSTER_ID,
@@ -81,11 +80,11 @@ def captured(topics: str = TOPICS, *, brokers: str = BROKERS) -> LiveCluster:
 
     The captures were made one after another and replicas moved meanwhile. A broker tells only of replicas it holds.
     """
-    found = assemble("nine", brokers_text=sample(brokers), topics_text=sample(topics)).cluster
+    found = assembled("nine", brokers=sample(brokers), topics=sample(topics)).cluster
     up = {broker.id for broker in found.brokers}
     told = LogDirs(tuple([held(disk, found) for disk in log_dirs.read(sample(DISKS)).brokers if disk.broker in up]))
     disks = log_dirs.write(told)
-    sized = assemble("nine", brokers_text=sample(brokers), topics_text=sample(topics), log_dirs_text=disks)
+    sized = assembled("nine", brokers=sample(brokers), topics=sample(topics), log_dirs=disks)
     return LiveCluster(sized.cluster, told)
 
 
@@ -179,9 +178,7 @@ def test_a_live_cluster_and_its_captured_texts_are_one_snapshot(topics: str) -> 
     cluster = captured(topics)
     with cluster.listening() as bootstrap:
         found = taken(bootstrap)
-    expected = assemble(
-        "nine", brokers_text=sample(BROKERS), topics_text=sample(topics), log_dirs_text=sample(DISKS)
-    ).cluster
+    expected = assembled("nine", brokers=sample(BROKERS), topics=sample(topics), log_dirs=sample(DISKS)).cluster
     assert snapshot_json.write(found.cluster) == snapshot_json.write(expected)
     assert len(found.cluster.brokers) == 9
     assert {broker.rack for broker in found.cluster.brokers} == {"use1-az1", "use1-az2", "use1-az4"}

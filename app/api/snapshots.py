@@ -1,7 +1,8 @@
 """`/v1/snapshots`: clusters at one moment."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Annotated, Any
 from uuid import UUID
@@ -10,7 +11,7 @@ import orjson
 from fastapi import APIRouter, Depends, Query, Request, Response, Security
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, Field, ValidationError
-from starlette.datastructures import UploadFile
+from starlette.datastructures import FormData, UploadFile
 
 from app.api import examples
 from app.api.auth import principal
@@ -24,16 +25,18 @@ from app.api.problems import responses
 from app.core.model import Cluster
 from app.errors import access, lookups, requests, texts
 from app.errors.quotation import quoted
-from app.formats import assembly, pasted
-from app.formats.lines import decode
+from app.formats import assembly
+from app.formats.lines import MAX_DECOMPRESSED_BYTES, decode
+from app.formats.pasted import Upload
 from app.services import snapshots
 from app.services.cautions import Caution
 from app.store.records import Snapshot
 
 router = APIRouter(prefix="/v1/snapshots", tags=["snapshots"])
 
-_WORDS = ("cluster", "kafka_version")
-TEXT_PARTS = ("brokers", "topics", "log_dirs", "groups", "features")
+_MOST_PARTS = 100
+_STATED = ("cluster", "kafka_version")
+"""The parts of a form that are no text of a tool."""
 
 
 class WarningDocument(BaseModel):
@@ -74,30 +77,48 @@ class SnapshotsPage(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class _Upload:
-    """A body, by its media type: JSON, one text, or the parts of a form."""
+class _Body:
+    """A body, by its media type: JSON, one text, or the texts of a form."""
 
     media_type: str
-    body: bytes
-    parts: Mapping[str, bytes]
+    content: bytes
+    stated: Mapping[str, str] = field(default_factory=dict)
+    uploads: Sequence[Upload] = ()
 
 
-async def _upload(request: Request, body: RawBody) -> _Upload:
+async def _body(request: Request, body: RawBody) -> _Body:
     media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    parts: dict[str, bytes] = {}
     if media_type == "multipart/form-data":
-        async with request.form(max_files=8, max_fields=8, max_part_size=len(body) + 1) as form:
-            for name, part in form.multi_items():
-                if name in parts:
-                    raise requests.ConflictingFields(f"the part {quoted(name)} is there twice", path=(name,))
-                parts[name] = await part.read() if isinstance(part, UploadFile) else part.encode()
-    elif media_type not in ("application/json", "text/plain"):
+        form = request.form(max_files=_MOST_PARTS, max_fields=_MOST_PARTS, max_part_size=len(body) + 1)
+        async with form as parts:
+            return await _of_form(body, parts)
+    if media_type not in ("application/json", "text/plain"):
         raise access.UnsupportedMediaType(
             f"the body is {quoted(media_type) or 'of no type'}; "
             "it has to be JSON, a form (multipart/form-data) or text/plain",
             offered=["application/json", "multipart/form-data", "text/plain"],
         )
-    return _Upload(media_type, body, parts)
+    return _Body(media_type, body)
+
+
+async def _of_form(body: bytes, form: FormData) -> _Body:
+    stated: dict[str, str] = {}
+    uploads: list[Upload] = []
+    parts = form.multi_items()
+    bytes_left = len(body) + MAX_DECOMPRESSED_BYTES
+    repeated = {name for name, count in Counter(name for name, _ in parts).items() if count > 1}
+    for part, value in parts:
+        content = await value.read() if isinstance(value, UploadFile) else value.encode()
+        text = decode(content, part, max_bytes=bytes_left)
+        bytes_left -= len(text)
+        if part in stated:
+            raise requests.ConflictingFields(f"the part {part} is there twice", path=(part,))
+        if part in _STATED:
+            stated[part] = text
+        else:
+            file = value.filename if isinstance(value, UploadFile) and part in repeated else None
+            uploads.append(Upload(text, file or part, part))
+    return _Body("multipart/form-data", body, stated, uploads)
 
 
 @router.post(
@@ -114,6 +135,7 @@ async def _upload(request: Request, body: RawBody) -> _Upload:
         requests.DuplicateGroup,
         requests.DuplicateMember,
         requests.LimitExceeded,
+        requests.UnrelatedBrokers,
         requests.UnsupportedKafkaVersion,
         access.UnsupportedMediaType,
         access.IdempotencyKeyInFlight,
@@ -124,7 +146,7 @@ def create(
     uow: Uow,
     once: OnceOnly,
     limits: RequestLimits,
-    upload: Annotated[_Upload, Depends(_upload)],
+    body: Annotated[_Body, Depends(_body)],
     cluster: Annotated[
         Name | None, Query(description="The cluster's name, for a `text/plain` body.", examples=["example-texts"])
     ] = None,
@@ -132,9 +154,12 @@ def create(
         Release | None, Query(description="The release of Kafka, for a `text/plain` body.", examples=["4.1.0"])
     ] = None,
 ) -> Response:
-    """Store a cluster from JSON, or from the output of Kafka's tools: as parts of a form (`brokers`, `topics`,
-    `log_dirs`, `groups`, `features`, each the unchanged text of one tool, and `cluster`), or one after another as
-    `text/plain`.
+    """Store a cluster from JSON, or from the unchanged output of Kafka's tools: as parts of a form (with `cluster`
+    and perhaps `kafka_version`), or one after another as `text/plain`.
+
+    Texts are recognized by their contents, in any order and any number, whatever the names of the parts, also if one
+    has the output of several tools. Logs, commands and what a shell prints in between are ignored, which a warning
+    says. A text may be UTF-8, UTF-16 with a byte order mark, or either compressed by gzip.
 
     `brokers` is the output of `kafka-broker-api-versions`, or of `kafka-cluster` with `api-versions` or
     `list-endpoints`; or ZooKeeper registrations (versions 1 to 5), each after a line with its path
@@ -157,7 +182,7 @@ def create(
     """
 
     def answer() -> Response:
-        state, cautions = _cluster(upload, cluster, kafka_version)
+        state, cautions = _cluster(body, cluster, kafka_version)
         return _created(snapshots.store(uow, state, limits, cautions=cautions))
 
     return once(answer)
@@ -195,31 +220,18 @@ def get(request: Request, uow: Uow, snapshot_id: Annotated[Id, examples.SNAPSHOT
     return with_etag(request, snapshot.content_hash, json_response(_document(snapshot) | {"document": document}))
 
 
-def _cluster(upload: _Upload, cluster: str | None, kafka_version: str | None) -> tuple[Cluster, list[Caution]]:
-    if upload.media_type == "application/json":
-        try:
-            return SnapshotRequest.model_validate_json(upload.body).core(), []
-        except ValidationError as invalid:
-            raise _as_request_error(invalid) from None
-    if upload.media_type == "text/plain":
-        texts = pasted.read(decode(upload.body, "body"))
-        return _assembled(cluster, kafka_version, **{part: getattr(texts, part) for part in TEXT_PARTS})
-    unknown = sorted(set(upload.parts) - {*TEXT_PARTS, *_WORDS})
-    if unknown:
-        raise requests.ConflictingFields(
-            f"there is no part {quoted(unknown[0])}; a form has {', '.join((*_WORDS, *TEXT_PARTS))}", path=(unknown[0],)
-        )
-    texts_by_part = {part: decode(upload.parts[part], part) for part in TEXT_PARTS if part in upload.parts}
-    words = {part: decode(upload.parts[part], part) for part in _WORDS if part in upload.parts}
-    return _assembled(words.get("cluster", cluster), words.get("kafka_version", kafka_version), **texts_by_part)
-
-
-def _assembled(cluster: str | None, kafka_version: str | None, **texts: str | None) -> tuple[Cluster, list[Caution]]:
+def _cluster(body: _Body, cluster: str | None, kafka_version: str | None) -> tuple[Cluster, list[Caution]]:
     try:
-        stated = SnapshotRequest(cluster=cluster, brokers=[], kafka_version=kafka_version).core()  # type: ignore[arg-type] # None is rejected as a missing field
+        if body.media_type == "application/json":
+            return SnapshotRequest.model_validate_json(body.content).core(), []
+        fields = {"cluster": cluster, "kafka_version": kafka_version, **body.stated}
+        given = {name: value for name, value in fields.items() if value is not None}
+        stated = SnapshotRequest.model_validate({**given, "brokers": []}).core()
     except ValidationError as invalid:
         raise _as_request_error(invalid) from None
-    assembled = assembly.assemble(stated.name, **{f"{part}_text": text for part, text in texts.items()})
+    is_form = body.media_type == "multipart/form-data"
+    uploads = body.uploads if is_form else [Upload(decode(body.content, "body"))]
+    assembled = assembly.assemble(stated.name, uploads)
     if stated.kafka_version is not None:
         read = replace(assembled.cluster, kafka_version=stated.kafka_version)
         assembled = replace(assembled, cluster=read, releases=None)

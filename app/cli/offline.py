@@ -12,6 +12,7 @@ from app.core.model import Cluster
 from app.errors.requests import ConflictingFields
 from app.formats.assembly import assemble
 from app.formats.lines import decode
+from app.formats.pasted import Upload
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +28,8 @@ class Texts:
     def cluster(self, name: str) -> Cluster:
         """The cluster that the files describe. Raises `MalformedText`."""
         paths = {field.name: getattr(self, field.name) for field in fields(self)}
-        texts = {part: decode(path.read_bytes(), part) for part, path in paths.items() if path is not None}
-        return assemble(name, **{f"{part}_text": text for part, text in texts.items()}).cluster
+        uploads = [Upload(decode(path.read_bytes(), part), part) for part, path in paths.items() if path is not None]
+        return assemble(name, uploads).cluster
 
 
 def printed(document: bytes) -> bytes:

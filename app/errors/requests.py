@@ -9,6 +9,12 @@ class DuplicateBroker(Unprocessable):
     title = "A broker is listed twice"
 
 
+class UnrelatedBrokers(Unprocessable):
+    """No broker that holds a replica is among the listed ones, as when the texts are of two clusters."""
+
+    title = "The brokers and the topics are not of one cluster"
+
+
 class DuplicateTopic(Unprocessable):
     """A topic is listed more than once, or two topics have the same topic id."""
 

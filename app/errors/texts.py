@@ -13,6 +13,7 @@ class MalformedText(Unprocessable):
     ) -> None:
         where = f"line {line}: " if line is not None else ""
         super().__init__(where + detail, path=path, line=line, expected=expected, **context)
+        self._reason = detail
 
     @property
     def line(self) -> int | None:
@@ -24,3 +25,12 @@ class MalformedText(Unprocessable):
     def expected(self) -> str:
         """What the reader expected there; empty if it is not one thing."""
         return str(self.context["expected"])
+
+    def relocated(self, *, line: int | None, source: str | None, path: FieldPath) -> "MalformedText":
+        """This failure at another line: that of the upload `source`, of which the text that was read is a part."""
+        context = {name: value for name, value in self.context.items() if name not in ("line", "expected")}
+        moved = MalformedText(self._reason, line=line, expected=self.expected, path=path, **context)
+        if source is not None:
+            where = source if line is None else f"line {line} of {source}"
+            moved.detail = f"{where}: {self._reason}"
+        return moved

@@ -1,6 +1,6 @@
 """A cluster from what the Kafka tools print about it: brokers, topics, sizes and consumer groups joined.
 
-Each text is what one tool printed; whichever are there are used.
+Whichever texts are there are used.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,10 +12,11 @@ import numpy as np
 from app.core.kafka_versions import last_supported
 from app.core.model import NO_REPLICA, UNKNOWN_SIZE, Broker, Cluster, Topic
 from app.errors.texts import MalformedText
-from app.formats import broker_features, broker_lists, group_texts, log_dirs, recorded_groups, topic_describe
+from app.formats import broker_features, broker_lists, group_texts, log_dirs, pasted, recorded_groups, topic_describe
 from app.formats.broker_features import BrokerReleases
 from app.formats.lines import rejection
 from app.formats.log_dirs import LogDirs
+from app.formats.pasted import Pasted, Place, Upload
 from app.formats.recorded_groups import JoinedGroups
 
 
@@ -29,56 +30,66 @@ class Assembled:
         of topics that are being deleted, or that the describe command left out.
     joined : the cluster's groups, with what could not be joined and what was read as an older version.
     releases : of Kafka, as the brokers report them; None if no text has them.
+    skipped : the lines of the texts that no tool printed as part of its answer.
     """
 
     cluster: Cluster
     partitions_without_topic: tuple[tuple[str, int], ...] = ()
     joined: JoinedGroups = field(default_factory=JoinedGroups)
     releases: BrokerReleases | None = None
+    skipped: tuple[Place, ...] = ()
 
 
-def assemble(
-    name: str,
-    *,
-    brokers_text: str | None = None,
-    topics_text: str | None = None,
-    log_dirs_text: str | None = None,
-    groups_text: str | None = None,
-    features_text: str | None = None,
-) -> Assembled:
+def assemble(name: str, uploads: Sequence[Upload]) -> Assembled:
     """Join the texts into one cluster.
+
+    Each is recognized by its contents (pasted.py), whatever its name and however many tools' output it has:
+
+    brokers : printed by `kafka-broker-api-versions` or `kafka-cluster`, ZooKeeper registrations, or bytes of Kafka's
+        protocol as text (broker_lists.py). Without it the brokers are those that have a replica, are in sync or have
+        log directories, all without a rack.
+    topics : printed by `kafka-topics --describe`. Without it the cluster has no topics.
+    log_dirs : printed by `kafka-log-dirs --describe`. A partition that is not in it has an unknown size.
+    groups : printed by `kafka-consumer-groups`, `kafka-share-groups` or `kafka-streams-groups --describe`, in any
+        of their forms one after another, or described by an admin client as JSON. Without it the cluster has no groups.
+    features : printed by `kafka-features describe`, or lines of a broker's log in an upload of this name. Without it
+        the release of Kafka is unknown.
+
+    Texts that cannot be read as they are, are read with plain blanks, then with the lines joined that a terminal
+    wrapped.
 
     Parameters
     ----------
     name : the cluster's.
-    brokers_text : printed by `kafka-broker-api-versions`, ZooKeeper registrations, or bytes of Kafka's protocol as
-        text (broker_lists.py). Without it the brokers are those that have a replica, are in sync or have log
-        directories, all without a rack.
-    topics_text : printed by `kafka-topics --describe`. Without it the cluster has no topics.
-    log_dirs_text : printed by `kafka-log-dirs --describe`. A partition that is not in it has an unknown size.
-    groups_text : printed by `kafka-consumer-groups`, `kafka-share-groups` or `kafka-streams-groups --describe`, in any
-        of their forms one after another, or described by an admin client as JSON. Without it the cluster has no groups.
-    features_text : printed by `kafka-features describe`, or lines of a broker's log. Without it the release of Kafka is
-        unknown.
 
     Raises
     ------
     MalformedText
-        A text cannot be read, or there is none; names the line, and as its path the part: `brokers`, `topics`,
-        `log_dirs`, `groups` or `features`.
+        A text cannot be read, or there is none; names the line, and as its path the upload's part of the form, else
+        `brokers`, `topics`, `log_dirs`, `groups` or `features`.
     """
-    if all(text is None for text in (brokers_text, topics_text, log_dirs_text, groups_text, features_text)):
+    if not uploads:
         raise rejection(None, expected="the text of at least one Kafka tool", actual="none")
-    with _named("topics"):
-        described = topic_describe.topics(topic_describe.read(topics_text)) if topics_text is not None else ()
-    with _named("log_dirs"):
-        disks = log_dirs.read(log_dirs_text) if log_dirs_text is not None else LogDirs(())
-    with _named("brokers"):
-        listed = broker_lists.read(brokers_text) if brokers_text is not None else None
-    with _named("groups"):
-        joined = recorded_groups.join(group_texts.read(groups_text or ""))
-    with _named("features"):
-        releases = broker_features.read(features_text) if features_text is not None else None
+    rejections: list[MalformedText] = []
+    for reading in pasted.readings(uploads):
+        try:
+            return _assembled(name, pasted.read(reading))
+        except MalformedText as malformed:
+            rejections.append(malformed)
+    raise rejections[0]
+
+
+def _assembled(name: str, texts: Pasted) -> Assembled:
+    with _located(texts, "topics"):
+        described = topic_describe.topics(topic_describe.read(texts.topics)) if texts.topics is not None else ()
+    with _located(texts, "log_dirs"):
+        disks = log_dirs.read(texts.log_dirs) if texts.log_dirs is not None else LogDirs(())
+    with _located(texts, "brokers"):
+        listed = broker_lists.read(texts.brokers) if texts.brokers is not None else None
+    with _located(texts, "groups"):
+        joined = recorded_groups.join(group_texts.read(texts.groups or ""))
+    with _located(texts, "features"):
+        releases = broker_features.read(texts.features) if texts.features is not None else None
     brokers = _seen(described, disks) if listed is None else listed
     sizes = dict(log_dirs.sizes(disks))
     topics = tuple([_sized(topic, sizes) for topic in described])
@@ -86,17 +97,16 @@ def assemble(
     cordons = {broker.id: cordons[broker.id] for broker in brokers if broker.id in cordons}
     version = None if releases is None else last_supported(releases.releases)
     cluster = Cluster(name, brokers, topics, joined.groups, cordons, version)
-    return Assembled(cluster, tuple(sorted(sizes)), joined, releases)
+    return Assembled(cluster, tuple(sorted(sizes)), joined, releases, texts.skipped)
 
 
 @contextmanager
-def _named(part: str) -> Iterator[None]:
-    """Name the text in its rejection."""
+def _located(texts: Pasted, part: str) -> Iterator[None]:
+    """Name the upload and its line in the rejection."""
     try:
         yield
-    except MalformedText as rejected:
-        rejected.path = (part,)
-        raise
+    except MalformedText as malformed:
+        raise texts.located(malformed, part) from None
 
 
 def _seen(topics: Sequence[Topic], disks: LogDirs) -> tuple[Broker, ...]:

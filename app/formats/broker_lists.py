@@ -39,12 +39,12 @@ from app.formats.lines import last_line, numbered, rejection, shown, whole_numbe
 from app.formats.wire_formats import ByteEncoding
 
 _ARRAY = re.compile(r"\s*\[\s*[{\]]")
-_PATH = re.compile(r"/brokers/ids/(?P<id>[0-9]+)")
-# Lines of the shell: its connection and prompt, its watcher, and the statistics of a node in older versions.
-_SHELL = re.compile(
+REGISTRATION_PATH = re.compile(r"/brokers/ids/(?P<id>[0-9]+)")
+ZOOKEEPER_SHELL = re.compile(
     r"Connecting to |WATCHER::|WatchedEvent |\[zk: |"
     r"(?:cZxid|ctime|mZxid|mtime|pZxid|cversion|dataVersion|aclVersion|ephemeralOwner|dataLength|numChildren) = "
 )
+"""Lines of the shell: its connection and prompt, its watcher, and the statistics of a node in older versions."""
 
 
 def read(text: str) -> tuple[Broker, ...]:
@@ -90,7 +90,7 @@ def _byte(malformed: MalformedText) -> int:
 
 def _lists_registrations(text: str) -> bool:
     """Whether the text is meant as registrations: an array, an object, or a line with the path of a broker."""
-    return bool(_ARRAY.match(text) or text.lstrip().startswith("{") or _PATH.search(text))
+    return bool(_ARRAY.match(text) or text.lstrip().startswith("{") or REGISTRATION_PATH.search(text))
 
 
 def _registered(text: str) -> tuple[Broker, ...]:
@@ -129,11 +129,11 @@ def _of_lines(text: str) -> Iterator[tuple[int | None, Broker]]:
                 raise rejection(line, expected="a line with /brokers/ids/<id> before the registration", actual="none")
             yield line, broker_registration.broker(_registration(line, content), broker_id=broker_id)
             broker_id = None
-        elif path := _PATH.search(content):
+        elif path := REGISTRATION_PATH.search(content):
             broker_id = whole_number(path["id"])
             if broker_id is None:
                 raise rejection(line, expected="a broker id from 0 to 2147483647", actual=shown(path["id"]))
-        elif not _SHELL.match(content):
+        elif not ZOOKEEPER_SHELL.match(content):
             raise rejection(
                 line, expected="/brokers/ids/<id>, or a registration in JSON on one line", actual=shown(content)
             )

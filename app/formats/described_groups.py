@@ -32,7 +32,6 @@ from app.formats.lines import shown
 
 _GROUP = ("group_state", "protocol_data", "members")
 _MEMBER = ("member_id", "client_id", "client_host", "member_metadata", "member_assignment")
-_START = re.compile(r'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\{')
 _ESCAPED_BYTE = re.compile(r"\\x([0-9a-f]{2})")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 Decoded = TypeVar("Decoded")
@@ -89,11 +88,6 @@ def read(text: str) -> tuple[DescribedGroup, ...]:
     document = Document.parse(text, "described groups")
     groups = document.mapping(document.root, ())
     return tuple([_group(document, name, group) for name, group in groups.items()])
-
-
-def starts_at(text: str, offset: int) -> bool:
-    """Whether described groups start at that offset: an object in an object. The log directories' JSON is none."""
-    return _START.match(text, offset) is not None
 
 
 def _group(document: Document, name: str, value: object) -> DescribedGroup:

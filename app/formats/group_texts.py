@@ -14,7 +14,7 @@ from app.formats.described_groups import DescribedGroup
 from app.formats.group_forms import Section, TableForm
 from app.formats.group_headers import Table, table_of
 from app.formats.lines import rejection, shown
-from app.formats.split_text import Mark, split, starts_document
+from app.formats.split_text import Mark, split
 from app.formats.streams_groups import StreamsMember
 
 _DESCRIBED = "described"
@@ -50,7 +50,7 @@ def read(text: str) -> GroupTexts:
     MalformedText
         A line is before every table and document, or one of them cannot be read; names the line of the whole text.
     """
-    texts = split(text, _mark)
+    texts = split(text, _mark, document=lambda _: _DESCRIBED)
     if texts.stray is not None:
         line, content = texts.stray
         raise rejection(line, expected=_EXPECTED, actual=shown(content))
@@ -83,7 +83,5 @@ def read(text: str) -> GroupTexts:
     return GroupTexts(offsets, members, states, streams_members, groups, types)
 
 
-def _mark(content: str, _: int) -> Mark:
-    if group_tables.is_prose(content):
-        return Mark(belongs=False)
-    return Mark(_DESCRIBED if starts_document(content) else table_of(content))
+def _mark(content: str) -> Mark:
+    return Mark(belongs=False) if group_tables.is_prose(content) else Mark(table_of(content))

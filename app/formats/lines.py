@@ -1,26 +1,41 @@
 """Decoding, numbered lines, numbers, topic names and rejections, for every reader of a Kafka tool's text.
 
 The tools print lines that are no part of their answer, and they are often pasted along: log lines (with a timestamp, in
-brackets or not), warnings, stack traces, and what the JVM, SLF4J, Log4j and the start scripts print before them.
-Readers skip those and blank lines; every other line must be one that they know.
+brackets or not), warnings, stack traces, what the JVM, SLF4J, Log4j and the start scripts print before them, what
+kubectl says, further lines of a command, and the fences of Markdown. Readers skip those and blank lines; every other
+line must be one that they know.
 """
 
 import re
+import zlib
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterable, Iterator
+from gzip import GzipFile
+from io import BytesIO
 
 from app.core.model import INT32_MAX
 from app.errors import FieldPath, Json
 from app.errors.texts import MalformedText
 
 LOG_LINE = re.compile(
-    r"\[?\d{4}-\d\d-\d\d[ T]\d\d:|WARN(?:ING)?\b|Warning:|ERROR StatusLogger |log4j:(?:WARN|ERROR) "
-    r"|SLF4J(?:\([A-Z]\))?:|Picked up [A-Z_]{1,40}:|(?:OpenJDK|Java HotSpot\(TM\)) [\w -]{0,40} VM warning:"
+    r"\[?\d{4}[-/]\d\d[-/]\d\d[ T]\d\d:|\[?\d\d:\d\d:\d\d[.,]\d{3}\]? |WARN(?:ING)?\b|Warning:"
+    r"|\[?(?:TRACE|DEBUG|INFO|ERROR|FATAL)\]?:? +(?:\[|[\w.$]{1,200} - |.{1,2000}\([\w.$]{1,200}(?::\d{1,6})?\)\s*$)"
+    r"|ERROR StatusLogger |log4j:(?:WARN|ERROR) |SLF4J(?:\([A-Z]\))?:|Picked up [A-Z_]{1,40}:"
+    r"|(?:OpenJDK|Java HotSpot\(TM\)) [\w -]{0,40} VM warning:"
     r"|DEPRECATED: |To use a Log4j 2\.x configuration|You can also use the \S{1,200} file as a starting point"
     r"|Option --[a-z-]{1,60} (?:has been|is) deprecated"
     r"|(?:Caused by: )?(?:java|org\.apache\.kafka)\.[\w.$]{1,200}(?:Exception|Error)(?::|$)"
     r"|\s+at [\w.$<>/]{1,300}\(|\s*\.\.\. \d{1,4} more\s*$"
+    # What kubectl, a shell and Markdown add to a tool's output.
+    r"|Defaulted container |Unable to use a TTY|If you don't see a command prompt, try pressing enter"
+    r"|Use 'kubectl (?:describe|logs) |command terminated with exit code \d|pod \"[^\"]{1,253}\" deleted"
+    r"|\s*(?:```|~~~)[\w-]{0,40}\s*$|\s+--[a-z][a-z-]{1,60}(?:[ =\\]|$)|(?:exit|logout)\s*$"
+    r"|(?:real|user|sys)\s+\d{1,6}m[\d.]{1,10}s\s*$"
 )
-"""A line that a tool prints beside its answer. Source: `kafka-run-class.sh`, the tools' Log4j configuration."""
+"""A line that is printed beside a tool's answer. Source: `kafka-run-class.sh`, the tools' Log4j configuration."""
+MAX_DECOMPRESSED_BYTES = 64 * 2**20
+"""Upper limit on the bytes of compressed uploads after decompression."""
+_GZIP = b"\x1f\x8b"
 _NUMBERS = re.compile(r"[0-9]{1,10}(?:,[0-9]{1,10})*")
 _TOPIC_NAME = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 # 22 digits of 6 bits are 4 bits more than 16 bytes; those are 0 in the last digit.
@@ -28,24 +43,43 @@ _TOPIC_ID = re.compile(r"[A-Za-z0-9_-]{21}[AQgw]")
 _SHOWN_CHARACTERS = 80
 
 
-def decode(content: bytes, name: str) -> str:
-    """An uploaded text's bytes as text; a byte order mark at the start is dropped.
+def decode(content: bytes, name: str, *, max_bytes: int = MAX_DECOMPRESSED_BYTES) -> str:
+    """An uploaded text's bytes as text: UTF-8, or UTF-16 after a byte order mark, perhaps compressed by gzip.
+
+    A byte order mark at the start is dropped.
 
     Parameters
     ----------
     name : the name of the upload, for the rejection: `topics`, `brokers` …
+    max_bytes : upper limit on the decompressed bytes.
 
     Raises
     ------
     MalformedText
-        The bytes are not UTF-8; names the line, the byte offset and the upload.
+        The bytes are none of these, or too many; names the line, the byte offset and the upload.
     """
+    if content.startswith(_GZIP):
+        content = _decompressed(content, name, max_bytes)
+    encoding = "utf-16" if content.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) else "utf-8"
     try:
-        return content.decode("utf-8").removeprefix("\ufeff")
+        return content.decode(encoding).removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         actual = f"byte 0x{content[error.start]:02x} at offset {error.start} of {name}"
-        raise rejection(line, expected="text in UTF-8", actual=actual, path=(name,), byte=error.start) from None
+        expected = f"text in {encoding.upper()}"
+        raise rejection(line, expected=expected, actual=actual, path=(name,), byte=error.start) from None
+
+
+def _decompressed(content: bytes, name: str, max_bytes: int) -> bytes:
+    try:
+        with GzipFile(fileobj=BytesIO(content)) as file:
+            decompressed = file.read(max_bytes + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        raise rejection(None, expected="a whole gzip file", actual=f"{name}: {error}", path=(name,)) from None
+    if len(decompressed) > max_bytes:
+        expected = f"at most {max_bytes} bytes after decompression"
+        raise rejection(None, expected=expected, actual=f"more in {name}", path=(name,), limit=max_bytes)
+    return decompressed
 
 
 def numbered(text: str) -> Iterator[tuple[int, str]]:

@@ -13,6 +13,7 @@ from app.errors.requests import DuplicateTopic
 from app.errors.texts import MalformedText
 from app.formats import assembly
 from app.formats.lines import is_topic_name, whole_number
+from app.formats.pasted import Upload
 from app.services import replicas, snapshots
 from app.services.limits import Limits
 from app.services.plans import Plan, make_plan
@@ -137,14 +138,14 @@ def carry_out(uow: UnitOfWork, wanted: FirstPlan, limits: Limits) -> Plan:
 
 
 def _cluster(name: str, typed: Mapping[str, str], problems: dict[str, str]) -> Cluster:
-    texts = {field: typed[field] if typed[field].strip() else None for field in _TEXTS.values()}
-    if texts["brokers_text"] is None:
+    uploads = [Upload(typed[field], part, part) for part, field in _TEXTS.items() if typed[field].strip()]
+    if not typed["brokers_text"].strip():
         problems["brokers_text"] = (
             "Paste the output of kafka-broker-api-versions, which lists the brokers with their racks."
         )
         return Cluster(name, ())
     try:
-        return assembly.assemble(name, **texts).cluster
+        return assembly.assemble(name, uploads).cluster
     except MalformedText as refused:
         problems[_field(refused)] = _sentence(refused.detail)
         return Cluster(name, ())

@@ -1,5 +1,8 @@
 """`/v1/snapshots`: clusters as they were, from JSON and from what the Kafka tools print."""
 
+import gzip
+from codecs import BOM_UTF8
+from collections.abc import Callable
 from copy import deepcopy
 from typing import Any
 
@@ -9,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.api.examples import EXAMPLE_GROUPS_SNAPSHOT_ID, SNAPSHOT
+from app.formats.lines import MAX_DECOMPRESSED_BYTES
 from app.services.limits import Limits
 from app.store.database import Database
 from tests.api.conftest import Serve
@@ -19,6 +23,7 @@ from tests.profiles import examples
 BROKERS = (SAMPLES / "kafka-broker-api-versions.txt").read_bytes()
 TOPICS = (SAMPLES / "kafka-topics-describe.txt").read_bytes()
 LOG_DIRS = (SAMPLES / "kafka-log-dirs-describe.txt").read_bytes()
+TEXTS = (BROKERS, TOPICS, LOG_DIRS)
 TEXT = {"Content-Type": "text/plain"}
 KEPT = [str(EXAMPLE_GROUPS_SNAPSHOT_ID), SNAPSHOT_ID]
 """The examples' snapshots, newest first."""
@@ -237,7 +242,7 @@ class TestCreateFromTexts:
             found = problem(response, 422, "malformed_text")
             assert found["line"] == 5
             only_error(found, "/topics")
-            assert found["detail"].startswith("line 5: expected ")
+            assert found["detail"].startswith(("line 5: expected ", "line 5 of topics: expected "))
             assert found["expected"]
 
     @given(st.integers(1, len(TOPICS) - 1))
@@ -281,13 +286,56 @@ class TestCreateFromTexts:
         ):
             only_error(problem(response, 422, "validation"), "/cluster")
 
-    def test_an_unknown_part(self, client: httpx.Client) -> None:
-        found = problem(_form(client, topics=TOPICS, racks=b"a"), 422, "conflicting_fields")
-        only_error(found, "/racks")
+    def test_the_names_of_parts_do_not_matter(self, client: httpx.Client) -> None:
+        """Nor whether brokers and topics are swapped, a part has several texts or comes several times."""
+        wanted = _form(client, brokers=BROKERS, topics=TOPICS, log_dirs=LOG_DIRS).json()["id"]
+        for parts in (
+            {"brokers": TOPICS, "topics": BROKERS, "log_dirs": LOG_DIRS},
+            {"one": BROKERS + TOPICS, "two": LOG_DIRS},
+            {"groups": LOG_DIRS + TOPICS + BROKERS},
+        ):
+            assert _form(client, "prod", **parts).json()["id"] == wanted
+        files = [("cluster", (None, b"prod"))] + [("file", (f"{i}.txt", one)) for i, one in enumerate(TEXTS)]
+        assert client.post("/v1/snapshots", files=files).json()["id"] == wanted
 
-    def test_a_part_twice(self, client: httpx.Client) -> None:
-        files = [("cluster", (None, b"c")), ("topics", ("a", TOPICS)), ("topics", ("b", TOPICS))]
-        only_error(problem(client.post("/v1/snapshots", files=files), 422, "conflicting_fields"), "/topics")
+    def test_a_text_that_is_not_recognized_names_its_part(self, client: httpx.Client) -> None:
+        found = problem(_form(client, topics=TOPICS, racks=b"rack a\n"), 422, "malformed_text")
+        only_error(found, "/racks")
+        assert found["detail"].startswith("line 1 of racks: expected what kafka-topics --describe")
+
+    def test_the_cluster_twice(self, client: httpx.Client) -> None:
+        files = [("cluster", (None, b"c")), ("cluster", (None, b"d")), ("topics", ("b", TOPICS))]
+        only_error(problem(client.post("/v1/snapshots", files=files), 422, "conflicting_fields"), "/cluster")
+
+    @pytest.mark.parametrize(
+        "encode",
+        [
+            gzip.compress,
+            lambda text: text.decode().encode("utf-16"),
+            lambda text: gzip.compress(BOM_UTF8 + text),
+            lambda text: text.replace(b"\n", b"\r\n"),
+        ],
+    )
+    def test_encodings_of_an_upload(self, client: httpx.Client, encode: Callable[[bytes], bytes]) -> None:
+        wanted = _form(client, brokers=BROKERS, topics=TOPICS).json()["id"]
+        assert _form(client, brokers=encode(BROKERS), topics=encode(TOPICS)).json()["id"] == wanted
+
+    def test_a_compressed_text_that_is_too_long_or_cut_off(self, client: httpx.Client) -> None:
+        bomb = gzip.compress(b"\n" * (MAX_DECOMPRESSED_BYTES + 2**21))
+        found = problem(_form(client, topics=bomb), 422, "malformed_text")
+        assert found["limit"] > MAX_DECOMPRESSED_BYTES
+        only_error(found, "/topics")
+        half = problem(_form(client, topics=gzip.compress(TOPICS)[:200]), 422, "malformed_text")
+        assert "a whole gzip file" in half["detail"]
+
+    def test_skipped_lines_are_a_warning(self, client: httpx.Client) -> None:
+        text = b"```\nroot@kafka-0:/# kafka-topics.sh --describe\n" + TOPICS + b"```\n"
+        (skipped,) = [
+            warning for warning in _form(client, topics=text).json()["warnings"] if warning["code"] == "lines_skipped"
+        ]
+        assert "3 lines" in skipped["detail"]
+        last = text.count(b"\n")
+        assert f"1 to 2 of 'topics', {last} of 'topics'" in skipped["detail"]
 
     @pytest.mark.parametrize(
         "content_type", ["multipart/form-data", "multipart/form-data; boundary=", "multipart/form-data; boundary=x"]

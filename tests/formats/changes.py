@@ -8,8 +8,7 @@ import numpy as np
 from app.core.measures.transfers import Transfers, transfers
 from app.core.model import UNKNOWN_SIZE, Assignment, Broker, padded
 from app.formats import reassignment
-from app.formats.assembly import assemble
-from tests.formats.strategies import sample
+from tests.formats.strategies import assembled, sample
 
 FOUR = [Broker(101, "az-a"), Broker(105, "az-b"), Broker(106, "az-b"), Broker(108)]
 MIB = 1 << 20
@@ -43,11 +42,11 @@ def nothing() -> Transfers:
 
 def kafkas_own() -> Transfers:
     """What `--generate` proposes for the captured cluster, on which nothing had changed."""
-    cluster = assemble(
+    cluster = assembled(
         "captured",
-        brokers_text=sample("kafka-broker-api-versions.txt"),
-        topics_text=sample("kafka-topics-describe.txt"),
-        log_dirs_text=sample("kafka-log-dirs-describe.txt"),
+        brokers=sample("kafka-broker-api-versions.txt"),
+        topics=sample("kafka-topics-describe.txt"),
+        log_dirs=sample("kafka-log-dirs-describe.txt"),
     ).cluster
     proposed = sorted(
         reassignment.read(sample("reassignment-proposed.json")).partitions, key=attrgetter("topic", "partition")

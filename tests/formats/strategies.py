@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 from app.core.model import INT32_MAX, Int32s, Placement, padded
 from app.errors.texts import MalformedText
+from app.formats.assembly import Assembled, assemble
+from app.formats.pasted import Upload
 
 Source = TypeVar("Source", str, bytes)
 SAMPLES = Path(__file__).parents[1] / "samples"
@@ -36,6 +38,11 @@ def placements(draw: st.DrawFn) -> list[Placement]:
 def sample(name: str) -> str:
     """A real capture's text."""
     return (SAMPLES / name).read_text(encoding="utf-8")
+
+
+def assembled(name: str, **texts: str) -> Assembled:
+    """The cluster of texts that are given under the names of the parts of a form."""
+    return assemble(name, [Upload(text, part, part) for part, text in texts.items()])
 
 
 @st.composite

@@ -5,8 +5,7 @@ import pytest
 from app.core.model import UNKNOWN_SIZE, Broker
 from app.errors.texts import MalformedText
 from app.formats import log_dirs
-from app.formats.assembly import assemble
-from tests.formats.strategies import sample
+from tests.formats.strategies import assembled, sample
 
 BROKERS = sample("kafka-broker-api-versions.txt")
 TOPICS = sample("kafka-topics-describe.txt")
@@ -15,7 +14,7 @@ GROUPS = sample("kafka-consumer-groups-describe.txt")
 
 
 def test_the_real_cluster() -> None:
-    found = assemble("prod", brokers_text=BROKERS, topics_text=TOPICS, log_dirs_text=LOG_DIRS)
+    found = assembled("prod", brokers=BROKERS, topics=TOPICS, log_dirs=LOG_DIRS)
     cluster = found.cluster
     assert cluster.name == "prod"
     assert [broker.id for broker in cluster.brokers] == list(range(101, 110))
@@ -35,15 +34,15 @@ def test_the_real_cluster() -> None:
 
 def test_unlisted_brokers_are_those_of_replicas() -> None:
     topics = TOPICS.replace("Replicas: 107,108,102\tIsr: 107,108,102", "Replicas: 107,108,999\tIsr: 107,108,999")
-    cluster = assemble("c", topics_text=topics).cluster
+    cluster = assembled("c", topics=topics).cluster
     assert cluster.brokers == tuple(Broker(broker) for broker in (*range(101, 110), 999))
     assert set(cluster.topics[0].size_bytes.tolist()) == {UNKNOWN_SIZE}
     alone = '{"brokers":[{"broker":7,"logDirs":[]}]}'
-    assert assemble("c", log_dirs_text=alone).cluster.brokers == (Broker(7),)
+    assert assembled("c", log_dirs=alone).cluster.brokers == (Broker(7),)
 
 
 def test_brokers_alone_are_a_cluster_without_topics() -> None:
-    cluster = assemble("c", brokers_text=BROKERS).cluster
+    cluster = assembled("c", brokers=BROKERS).cluster
     assert (len(cluster.brokers), cluster.topics) == (9, ())
 
 
@@ -57,23 +56,23 @@ def test_partitions_on_disk_without_topic_are_reported() -> None:
         "\tTopic: t\tPartition: 0\tLeader: 1\tReplicas: 1\tIsr: 1\n"
         "\tTopic: t\tPartition: 1\tLeader: 1\tReplicas: 1\tIsr: 1\n"
     )
-    found = assemble("c", topics_text=topics, log_dirs_text=text)
+    found = assembled("c", topics=topics, log_dirs=text)
     assert found.cluster.topics[0].size_bytes.tolist() == [5, UNKNOWN_SIZE]
     assert found.partitions_without_topic == (("gone", 0), ("gone", 1))
 
 
 @pytest.mark.parametrize("part", ["brokers", "topics", "log_dirs", "groups"])
 def test_a_refusal_names_the_text_it_is_about(part: str) -> None:
-    texts = {"brokers_text": BROKERS, "topics_text": TOPICS, "log_dirs_text": LOG_DIRS, "groups_text": GROUPS}
-    texts[f"{part}_text"] = "\nhello"
+    texts = {"brokers": BROKERS, "topics": TOPICS, "log_dirs": LOG_DIRS, "groups": GROUPS}
+    texts[part] = "\nhello"
     with pytest.raises(MalformedText) as caught:
-        assemble("c", **texts)
+        assembled("c", **texts)
     assert caught.value.path == (part,)
     assert caught.value.line == 2
 
 
 def test_groups_alone_are_a_cluster_of_nothing_else() -> None:
-    cluster = assemble("c", groups_text=GROUPS).cluster
+    cluster = assembled("c", groups=GROUPS).cluster
     assert (cluster.brokers, cluster.topics) == ((), ())
     assert [group.group_id for group in cluster.groups] == ["billing", "clickstream"]
     billing = cluster.group("billing")
@@ -83,4 +82,4 @@ def test_groups_alone_are_a_cluster_of_nothing_else() -> None:
 
 def test_no_text_at_all_is_refused() -> None:
     with pytest.raises(MalformedText, match="the text of at least one Kafka tool"):
-        assemble("c")
+        assembled("c")

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from app.errors import Failure
 from app.formats import (
+    assembly,
     broker_api_versions,
     broker_registration,
     cluster_endpoints,
@@ -37,14 +38,13 @@ READERS: dict[str, Callable[[str], Any]] = {
         group_texts,
         leader_election,
         log_dirs,
-        pasted,
         reassignment,
         replica_assignment,
         topic_describe,
         topics_to_move,
         topology_text,
     )
-}
+} | {"assembly": lambda text: assembly.assemble("c", [pasted.Upload(text)])}
 LENGTH = 100_000
 LONGEST_S = 5.0
 """Far more than the few milliseconds that it takes, and far less than the minutes of a quadratic search."""

@@ -115,7 +115,7 @@ def test_cordoned_log_directories_of_kafka_configs() -> None:
     for text in (CONFIGS + f'{{"brokers":[{listed}]}}', f'{{"brokers":[{listed}]}}\n{CONFIGS}'):
         both = Cordon(True, ("/d1", "/d2"))
         assert cordons(read(text.replace("\n", "\r\n"))) == {1: both, 2: both}
-        pasted_text = pasted.read(text).log_dirs
+        pasted_text = pasted.read([pasted.Upload(text)]).log_dirs
         assert pasted_text is not None
         assert cordons(read(pasted_text)) == {1: both, 2: both}
 

@@ -3,16 +3,28 @@
 import itertools
 import json
 from collections.abc import Callable
+from random import Random
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.recorded import TopicPartitions
-from app.formats import broker_api_versions, broker_features, broker_lists, log_dirs, recorded_groups, topic_describe
+from app.errors.texts import MalformedText
+from app.formats import (
+    broker_api_versions,
+    broker_features,
+    broker_lists,
+    log_dirs,
+    pasted,
+    recorded_groups,
+    snapshot_json,
+    topic_describe,
+)
+from app.formats.assembly import assemble
 from app.formats.group_texts import read as read_groups
-from app.formats.pasted import Pasted, read
-from tests.formats.strategies import broken, reads_or_rejects, rejected, sample
+from app.formats.pasted import Pasted, Upload
+from tests.formats.strategies import assembled, broken, reads_or_rejects, rejected, sample
 from tests.profiles import examples
 
 TEXTS = {
@@ -37,6 +49,11 @@ READERS: dict[str, Callable[[str], object]] = {
     "groups": lambda text: recorded_groups.join(read_groups(text)),
     "features": broker_features.read,
 }
+
+
+def read(text: str) -> Pasted:
+    """One text of no name."""
+    return pasted.read([Upload(text)])
 
 
 @pytest.mark.parametrize("count", [1, 2, 3])
@@ -101,22 +118,22 @@ OLDER = {
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_what_tools_of_2_and_3_print_with_log_lines_around(end: str) -> None:
     """Kafka 2.0 to 3.9: headers without blanks, a map's order in JSON, assignments in brackets."""
-    pasted = read((NOISE + NOISE.join(OLDER.values()) + NOISE).replace("\n", end))
+    texts = read((NOISE + NOISE.join(OLDER.values()) + NOISE).replace("\n", end))
     for part, text in OLDER.items():
-        lines = getattr(pasted, part)
+        lines = getattr(texts, part)
         assert lines is not None
         assert READERS[part](lines) == READERS[part](text)
-    assert pasted.groups is not None
-    (group,) = recorded_groups.join(read_groups(pasted.groups)).groups
+    assert texts.groups is not None
+    (group,) = recorded_groups.join(read_groups(texts.groups)).groups
     assert (group.assignor, group.state, group.type) == ("range", "Stable", None)
     assert group.members[0].assigned == (TopicPartitions("orders", (0,)),)
 
 
 def test_brokers_as_the_cluster_tool_lists_them() -> None:
     endpoints = sample("kafka-cluster-list-endpoints.txt")
-    pasted = read(f"$ kafka-cluster.sh list-endpoints --include-fenced-brokers\n{endpoints}{TEXTS['topics']}")
-    assert pasted.brokers is not None
-    assert broker_lists.read(pasted.brokers) == broker_lists.read(endpoints)
+    texts = read(f"$ kafka-cluster.sh list-endpoints --include-fenced-brokers\n{endpoints}{TEXTS['topics']}")
+    assert texts.brokers is not None
+    assert broker_lists.read(texts.brokers) == broker_lists.read(endpoints)
     versions = read(f"$ kafka-cluster.sh api-versions --bootstrap-server kafka-1:9092\n{TEXTS['brokers']}")
     assert versions.brokers is not None
     assert READERS["brokers"](versions.brokers) == READERS["brokers"](TEXTS["brokers"])
@@ -197,7 +214,7 @@ def test_any_text_reads_or_is_refused(text: str) -> None:
 def test_any_broken_paste_reads_or_is_refused(text: str) -> None:
     def through(left: str) -> None:
         found = read(left)
-        assert found != Pasted()
+        assert any(getattr(found, tool) is not None for tool in READERS)
         for tool, reader in READERS.items():
             part = getattr(found, tool)
             if part is not None:
@@ -205,3 +222,116 @@ def test_any_broken_paste_reads_or_is_refused(text: str) -> None:
                 reader(part)
 
     reads_or_rejects(through, text)
+
+
+AROUND = (
+    'Defaulted container "kafka" out of: kafka, exporter\n'
+    "Unable to use a TTY - input is not a terminal or the right kind of file\n"
+    "If you don't see a command prompt, try pressing enter.\n"
+    "```console\n"
+    "I have no name!@kafka-0:/$ kafka-topics.sh --bootstrap-server localhost:9092 \\\n"
+    "    --describe \\\n"
+    "    --topic orders\n"
+    "sh-4.4$ exit\n"
+    "exit\n"
+    "PS C:\\kafka> Get-Content out.txt\n"
+    "(prod) user@host:~/kafka$ \n"
+    "# production\n"
+    "12:34:56.789 [main] INFO org.apache.kafka.clients.admin.AdminClientConfig - AdminClientConfig values:\n"
+    "INFO Registered signal handlers for TERM, INT, HUP (org.apache.kafka.common.utils.LoggingSignalHandler)\n"
+    "[2025/01/27 19:50:51] x\n"
+    "```\n"
+    "real    0m2.004s\n"
+    'pod "client" deleted\n'
+)
+
+
+def test_what_shells_kubectl_and_markdown_add_is_skipped_and_reported() -> None:
+    texts = read(AROUND + TEXTS["topics"] + AROUND + TEXTS["brokers"] + AROUND)
+    for part in ("topics", "brokers"):
+        lines = getattr(texts, part)
+        assert READERS[part](lines) == READERS[part](TEXTS[part])
+    noise, topics, brokers = (text.count("\n") for text in (AROUND, TEXTS["topics"], TEXTS["brokers"]))
+    starts = (0, noise + topics, 2 * noise + topics + brokers)
+    logged = [line for line, content in enumerate(TEXTS["brokers"].split("\n"), start=1) if content.startswith("[")]
+    expected = {start + line for start in starts for line in range(1, noise + 1)}
+    assert {place.line for place in texts.skipped} == expected | {2 * noise + topics + line for line in logged}
+
+
+@given(st.permutations(list(TEXTS)), st.randoms())
+def test_uploads_of_any_names_in_any_order_are_one_text(order: list[str], random: Random) -> None:
+    """Whatever the names of the parts of a form are, right, swapped or unknown."""
+    names = random.sample([*TEXTS, "file", "x"], len(order))
+    texts = pasted.read([Upload(TEXTS[tool], name, name) for tool, name in zip(order, names, strict=True)])
+    for tool, reader in READERS.items():
+        assert reader(getattr(texts, tool)) == reader(TEXTS[tool])
+
+
+@given(st.permutations(list(TEXTS)), st.sampled_from(["topics", "brokers"]))
+def test_a_rejection_names_the_upload_and_its_line(order: list[str], broken_tool: str) -> None:
+    wrong = {"topics": "what is this\n", "brokers": "\tnothing of a broker\n"}[broken_tool]
+    uploads = [Upload(TEXTS[tool] + (wrong if tool == broken_tool else ""), f"{tool}.txt", "file") for tool in order]
+    with pytest.raises(MalformedText) as caught:
+        assemble("c", uploads)
+    line = TEXTS[broken_tool].count("\n") + 1
+    assert caught.value.line == line
+    assert caught.value.path == ("file",)
+    assert caught.value.detail.startswith(f"line {line} of {broken_tool}.txt: expected ")
+
+
+@given(st.integers(60, 200))
+def test_lines_that_a_terminal_wrapped_are_joined(width: int) -> None:
+    """Tabs are blanks then, as what is copied from a terminal has none."""
+    wrapped = [
+        line[start : start + width]
+        for tool in ("topics", "brokers", "log_dirs")
+        for line in TEXTS[tool].expandtabs().split("\n")
+        for start in range(0, max(len(line), 1), width)
+    ]
+    cluster = assemble("c", [Upload("\n".join(wrapped))]).cluster
+    expected = assembled("c", **{tool: TEXTS[tool] for tool in ("topics", "brokers", "log_dirs")}).cluster
+    assert snapshot_json.write(cluster) == snapshot_json.write(expected)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda text: text.replace("Topic:", "\x1b[01;31m\x1b[KTopic:\x1b[m\x1b[K").replace("\tPart", "\t\x1b[32mPart"),
+        lambda text: text.replace(" ", "\u00a0"),
+        lambda text: "\ufeff" + text.replace("\n", "\r\n"),
+        lambda text: "\x1b]0;user@host: ~\x07\x1b[?2004l" + text,
+    ],
+)
+def test_colours_and_blanks_of_other_kinds(change: Callable[[str], str]) -> None:
+    tools = ("topics", "brokers", "log_dirs")
+    expected = assembled("c", **{tool: TEXTS[tool] for tool in tools}).cluster
+    text = change("".join(TEXTS[tool] for tool in tools))
+    assert snapshot_json.write(assemble("c", [Upload(text)]).cluster) == snapshot_json.write(expected)
+
+
+def test_registrations_and_bytes_without_a_name() -> None:
+    registration = '{"endpoints":["PLAINTEXT://kafka-1:9092"],"rack":"a","jmx_port":-1,"host":"k","timestamp":"1","port":9092,"version":3}'
+    shell = f"Connecting to localhost:2181\n\nWATCHER::\n\nget /brokers/ids/1\n{registration}\n"
+    (broker,) = assemble("c", [Upload(shell + OLDER["topics"])]).cluster.brokers
+    assert (broker.id, broker.rack) == (1, "a")
+    array = "[" + registration.replace("{", '{"id": 1, ', 1) + "]"
+    assert assemble("c", [Upload(OLDER["topics"] + array)]).cluster.brokers == (broker,)
+    metadata = "00000001 00000007 0002 6831 00002384 0001 72   00000007 00000000"
+    assert [one.id for one in assemble("c", [Upload(metadata)]).cluster.brokers] == [7]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("orders\npayments\n", "kafka-topics --list; run kafka-topics --describe"),
+        ("bash: kafka-topics.sh: command not found\n", "a command that was not found"),
+        ('{"version":1,"partitions":[]}', "a reassignment; POST /v1/checks"),
+        ('Error from server (NotFound): pods "kafka-0" not found', "an error of kubectl"),
+        ("num.partitions=3\n", "a properties file"),
+        ("<!DOCTYPE html><html>", "a web page"),
+        ("Error: Timed out", ""),
+    ],
+)
+def test_what_is_not_recognized_is_named(text: str, words: str) -> None:
+    detail = rejected(read, text).detail
+    assert ("this looks like " + words in detail) if words else ("this looks like" not in detail)

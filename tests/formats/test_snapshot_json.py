@@ -22,9 +22,8 @@ from app.core.model import (
     padded,
 )
 from app.core.recorded import RecordedGroup, RecordedMember, RecordedOffset, TopicPartitions
-from app.formats.assembly import assemble
 from app.formats.snapshot_json import read, write
-from tests.formats.strategies import broker_ids, replica_lists, sample, topic_ids, topic_names
+from tests.formats.strategies import assembled, broker_ids, replica_lists, sample, topic_ids, topic_names
 
 amounts = st.none() | st.integers(0, 2**53)
 capacities = st.none() | st.builds(BrokerCapacity, amounts, amounts, amounts)
@@ -219,11 +218,11 @@ def test_a_worked_document_leaves_out_what_says_nothing() -> None:
 
 
 def test_the_real_cluster_survives() -> None:
-    cluster = assemble(
+    cluster = assembled(
         "prod",
-        brokers_text=sample("kafka-broker-api-versions.txt"),
-        topics_text=sample("kafka-topics-describe-reassigning.txt"),
-        log_dirs_text=sample("kafka-log-dirs-describe.txt"),
+        brokers=sample("kafka-broker-api-versions.txt"),
+        topics=sample("kafka-topics-describe-reassigning.txt"),
+        log_dirs=sample("kafka-log-dirs-describe.txt"),
     ).cluster
     assert_same(read(write(cluster)), cluster)
 
@@ -241,11 +240,11 @@ def test_attributes_and_weights_are_new_and_leave_the_hash_of_what_has_none() ->
 
 def test_groups_and_topic_ids_are_new_and_leave_the_hash_of_what_has_none() -> None:
     """The hash was taken before a cluster could hold either; stored snapshots keep theirs."""
-    cluster = assemble(
+    cluster = assembled(
         "prod-eu",
-        brokers_text=sample("kafka-broker-api-versions.txt"),
-        topics_text=sample("kafka-topics-describe.txt"),
-        log_dirs_text=sample("kafka-log-dirs-describe.txt"),
+        brokers=sample("kafka-broker-api-versions.txt"),
+        topics=sample("kafka-topics-describe.txt"),
+        log_dirs=sample("kafka-log-dirs-describe.txt"),
     ).cluster
     without = replace(cluster, topics=tuple([replace(topic, topic_id=None) for topic in cluster.topics]))
     before = "54cc0621a842a2fb7728acf6f5076f48a739ea541914bc5c800737ff94fc4eac"

@@ -11,10 +11,9 @@ import numpy as np
 from app.core.model import UNKNOWN_SIZE, Assignment, Broker, Cluster, Int32s, Placement, Topic, padded
 from app.errors import Json
 from app.formats import reassignment
-from app.formats.assembly import assemble
 from app.services.plans import Plan
 from app.store.records import NewPlan, PlanHead
-from tests.formats.strategies import sample
+from tests.formats.strategies import assembled, sample
 
 MIB = 1 << 20
 Step = tuple[str, int, Sequence[int], Sequence[int]]
@@ -150,11 +149,11 @@ def kept(batches: Sequence[Sequence[Step]]) -> Mapping[str, Json]:
 
 def captured() -> Cluster:
     """The captured cluster."""
-    return assemble(
+    return assembled(
         "captured",
-        brokers_text=sample("kafka-broker-api-versions.txt"),
-        topics_text=sample("kafka-topics-describe.txt"),
-        log_dirs_text=sample("kafka-log-dirs-describe.txt"),
+        brokers=sample("kafka-broker-api-versions.txt"),
+        topics=sample("kafka-topics-describe.txt"),
+        log_dirs=sample("kafka-log-dirs-describe.txt"),
     ).cluster
 
 

@@ -83,6 +83,7 @@ def test_a_real_capture_becomes_a_snapshot_and_a_plan(browser: Browser, database
         "topics": 6,
         "partitions": 117,
         "groups": 0,
+        "kafka_version": None,
         "warnings": [],
     }
 

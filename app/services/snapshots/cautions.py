@@ -1,6 +1,7 @@
 """Warnings about a snapshot: missing parts, and texts that could not be joined."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 
 from app.core.kafka_versions import SUPPORTED, last_supported
 from app.core.model import Cluster, Topic
@@ -8,6 +9,7 @@ from app.core.recorded import RecordedGroup
 from app.formats.assembly import Assembled
 from app.formats.broker_features import BrokerReleases
 from app.formats.lines import shown
+from app.formats.pasted import Place
 from app.formats.recorded_groups import FromTheFuture
 from app.services.cautions import Caution
 
@@ -21,7 +23,7 @@ def of_cluster(cluster: Cluster) -> list[Caution]:
 
 def of_assembly(assembled: Assembled) -> list[Caution]:
     """Parts of the Kafka tools' texts that could not be joined, or were read as an older version."""
-    cautions = []
+    cautions = [] if not assembled.skipped else [_skipped(assembled.skipped)]
     if assembled.partitions_without_topic:
         topic, partition = assembled.partitions_without_topic[0]
         cautions.append(
@@ -70,6 +72,21 @@ def of_releases(reported: BrokerReleases) -> list[Caution]:
         detail = f"the finalized metadata.version is of {reported.finalized}, and the brokers run {version}"
         cautions.append(Caution("upgrade_not_finalized", detail))
     return cautions
+
+
+def _skipped(places: Sequence[Place]) -> Caution:
+    """Which lines were no part of a tool's answer, as ranges by upload."""
+    ranges: list[str] = []
+    for upload, of_upload in groupby(places, key=lambda place: place.upload.name):
+        source = "" if upload is None else f" of {shown(upload)}"
+        numbers = [place.line for place in of_upload]
+        for _, run in groupby(enumerate(numbers), key=lambda pair: pair[1] - pair[0]):
+            (_, first), *rest = run
+            ranges.append(f"{first}{f' to {rest[-1][1]}' if rest else ''}{source}")
+    return Caution(
+        "lines_skipped",
+        f"{len(places)} lines were ignored, as logs, commands and what a shell prints: {_some(ranges)}",
+    )
 
 
 def _read_as_older(newer: Sequence[FromTheFuture]) -> str:

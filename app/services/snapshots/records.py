@@ -16,6 +16,7 @@ from app.errors.requests import (
     DuplicatePartition,
     DuplicateTopic,
     SnapshotChanged,
+    UnrelatedBrokers,
 )
 from app.formats import snapshot_json
 from app.services.cautions import Caution
@@ -25,6 +26,8 @@ from app.store.records import Snapshot
 
 if TYPE_CHECKING:
     from app.store.database import UnitOfWork
+
+_SHOWN_BROKERS = 9
 
 
 def store(
@@ -38,10 +41,11 @@ def store(
     """Store the state of a cluster. The same state of the same cluster is one snapshot, however often it is posted.
 
     Raises `DuplicateBroker`, `DuplicateTopic`, `DuplicateGroup`, `DuplicateMember`, `DuplicatePartition`,
-    `LimitExceeded`.
+    `LimitExceeded`, `UnrelatedBrokers`.
     """
     check_brokers(cluster.brokers, limits)
     _check_topics(cluster.topics)
+    _check_holders(cluster)
     _check_groups(cluster.groups)
     document = snapshot_json.write(cluster)
     return uow.snapshots.store(
@@ -101,6 +105,24 @@ def _check_topics(topics: Sequence[Topic]) -> None:
         raise DuplicateTopic(
             f"two topics have the topic id {topic_id}", path=("topics", index, "topic_id"), value=topic_id
         )
+
+
+def _check_holders(cluster: Cluster) -> None:
+    """Some broker that holds a replica has to be listed; those that are down may be missing."""
+    holders = cluster.replica_holders().tolist()
+    listed = [broker.id for broker in cluster.brokers]
+    if holders and not set(holders) & set(listed):
+        raise UnrelatedBrokers(
+            f"replicas are on brokers {_first(holders)}, of which none is listed (listed: {_first(sorted(listed))}); "
+            "are the brokers and the topics of one cluster?",
+            path=("brokers",),
+            brokers=holders[:_SHOWN_BROKERS],
+        )
+
+
+def _first(ids: Sequence[int]) -> str:
+    more = f" and {len(ids) - _SHOWN_BROKERS} more" if len(ids) > _SHOWN_BROKERS else ""
+    return (", ".join(map(str, ids[:_SHOWN_BROKERS])) or "none") + more
 
 
 def _check_groups(groups: Sequence[RecordedGroup]) -> None:
