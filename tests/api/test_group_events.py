@@ -137,9 +137,9 @@ class TestBadEvents:
         refused = problem(ask(client, members=settled(), events=[event]), 422, "validation")
         assert all(error["pointer"].startswith("/events/0") for error in refused["errors"])
 
-    def test_shared_partitions_do_not_move(self, client: httpx.Client) -> None:
-        refused = problem(ask(client, assignor="simple", events=[{"leave": "m-a"}]), 422, "conflicting_fields")
-        assert refused["errors"][0]["pointer"] == "/events"
+    def test_shared_partitions_are_not_handed_over(self, client: httpx.Client) -> None:
+        (step,) = plan(client, assignor="simple", events=[{"leave": "m-a"}])["steps"]
+        assert (step["moved"], step["handover"], step["optimum"], step["rebalances"]) == (None, None, None, [])
 
 
 class TestTrigger:

@@ -114,28 +114,70 @@ class TriggerDocument(StepTriggerDocument):
     leader: str | None
 
 
-class StepDocument(BaseModel):
-    """One event and its effects. A rolling restart has a step for each member, with the same `event_index`."""
-
-    event_index: int
-    event: dict[str, Any]
-    assignment: Assigned
-    moved: int
-    revoked: int
-    handover: Handover
-    locality_before: LocalityCounts
-    locality: LocalityDocument
-    optimum: OptimumDocument
-    rebalances: list[RebalanceDocument]
-    trigger: StepTriggerDocument | None
-
-
 class FailureDocument(BaseModel):
     """Why an assignor has no answer: what Kafka's own code does with such a group."""
 
     code: str
     detail: str
     kafka_exception: str | None = None
+
+
+class UncoveredPartition(BaseModel):
+    """A partition that no member of a share group reads."""
+
+    topic: str
+    partition: int
+
+
+class MembersPerPartition(BaseModel):
+    """Members of a partition of a share group."""
+
+    min: int
+    max: int
+
+
+class BestSharingDocument(BaseModel):
+    """The best possible: the smallest largest load that covers every partition, and the smallest spread with it."""
+
+    uncovered: int
+    largest_load: int
+    spread: int
+
+
+class SharingDocument(BaseModel):
+    """How a share group covers its partitions: those of subscribed topics that may be assigned. `spread` is the largest
+    − smallest number of partitions of a member."""
+
+    partitions: int
+    uncovered: int
+    uncovered_partitions: list[UncoveredPartition]
+    members_per_partition: MembersPerPartition
+    largest_load: int
+    spread: int
+    best: BestSharingDocument
+
+
+class StepDocument(BaseModel):
+    """One event and its effects. A rolling restart has a step for each member, with the same `event_index`.
+
+    In a share group nothing is handed over: `added` and `revoked` are pairs of a member and a partition, and `failures`
+    are those of Kafka's own assignor, after which members keep what they have.
+    """
+
+    event_index: int
+    event: dict[str, Any]
+    assignment: Assigned
+    moved: int | None
+    revoked: int
+    handover: Handover | None
+    locality_before: LocalityCounts
+    locality: LocalityDocument
+    optimum: OptimumDocument | None
+    rebalances: list[RebalanceDocument]
+    trigger: StepTriggerDocument | None
+    sharing: SharingDocument | None
+    added: int | None
+    failures: list[FailureDocument]
 
 
 class ComparedAssignor(BaseModel):
@@ -171,6 +213,7 @@ class GroupPlanDocument(WholePlan):
     revoked: int | None
     handover: Handover | None
     optimum: OptimumDocument | None
+    sharing: SharingDocument | None
     comparison: list[ComparedAssignor]
     steps: list[StepDocument]
     trigger: TriggerDocument | None

@@ -229,6 +229,11 @@ class PlanGroupRequest(RequestModel):
     balance: Literal["partitions", "lag", "bytes_per_s"] = Field(
         "partitions", description="The load that the optimum balances among members."
     )
+    assignable: dict[TopicName, list[PartitionId]] | None = Field(
+        None,
+        description="Of a share group since Kafka 4.1, by topic the partitions that may be assigned, which are those "
+        "that the group has initialised; a topic that is missing has none. By default all partitions.",
+    )
     kafka_version: RequestedRelease = None
     labels: Labels = Field(default_factory=dict)
 

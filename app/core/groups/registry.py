@@ -18,6 +18,7 @@ from app.core.groups.optimum import optimal
 from app.core.groups.optimum.by_load import balance_by_load
 from app.core.groups.server import range as server_range
 from app.core.groups.server import simple, simple_hashed, simple_shared, uniform
+from app.core.groups.server.share_group import Assignable
 from app.core.groups.server.topic_ids import by_name
 from app.core.kafka_versions import DEFAULT, KafkaVersion, Replayed
 from app.errors import FieldPath
@@ -47,6 +48,8 @@ class Assignor:
     owned_in : None if owned partitions have no influence.
     is_exclusive : whether a partition is read by one member; in share groups several members read it.
     replays : Kafka's class and the releases in which it decides so; None if it is not one of Kafka's.
+    restricted : returns an assignor of a share group for the partitions that may be assigned, by topic id; None if it
+        assigns all.
     weighted : returns an assignor for given weights of reading in rack and loads to balance; None if it takes neither,
         as all of Kafka's.
     """
@@ -60,6 +63,7 @@ class Assignor:
     owned_in: OwnedIn | None = None
     is_exclusive: bool = True
     replays: Replayed | None = None
+    restricted: Callable[[Assignable], Assign] | None = None
     weighted: Callable[[Weights | None, Weights | None], Assign] | None = None
 
     def sees(self, member: Member) -> Member:
@@ -165,6 +169,7 @@ ASSIGNOR_RELEASES: tuple[Assignor, ...] = (
         owned_in=OwnedIn.TARGET,
         is_exclusive=False,
         replays=simple_hashed.REPLAYS,
+        restricted=lambda assignable: by_name(partial(simple_hashed.assign, assignable=assignable)),
     ),
     Assignor(
         "simple",
@@ -175,6 +180,7 @@ ASSIGNOR_RELEASES: tuple[Assignor, ...] = (
         owned_in=OwnedIn.TARGET,
         is_exclusive=False,
         replays=simple_shared.REPLAYS,
+        restricted=lambda assignable: by_name(partial(simple_shared.assign, assignable=assignable)),
     ),
     Assignor(
         "optimal",

@@ -4,8 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from app.core.groups.lifecycle.events import Event, apply_events
+from app.core.groups.lifecycle.events import Event
 from app.core.groups.lifecycle.rebalance_trigger import trigger
+from app.core.groups.lifecycle.share_steps import apply_share_events, with_shared
+from app.core.groups.lifecycle.steps import apply_events
 from app.core.groups.measures.violations import GroupViolation, violations
 from app.core.groups.model import GroupMetadata
 from app.core.kafka_versions import KafkaRange
@@ -13,7 +15,7 @@ from app.core.model import Placement
 from app.errors import Json
 from app.errors.requests import ConflictingFields, DuplicateMember, DuplicateTopic
 from app.services.groups import reports
-from app.services.groups.predictions import Prediction, cautions_of, predict
+from app.services.groups.predictions import Prediction, cautions_of, of_failures, predict
 from app.services.groups.requests import READER, GroupRequest
 from app.services.groups.sources import GroupSource, event_of, metadata_of, source_of
 from app.services.groups.stored import readers_of
@@ -88,6 +90,7 @@ class _GroupPlanner(Planner[GroupRequest, GroupProblem, Prediction]):
 
     def answer(self, problem: GroupProblem, solution: Prediction) -> dict[str, Json]:
         source, (first, *others) = problem.source, problem.source.assignors
+        steps = _steps(problem, solution)
         return {
             # The optimum is Rackplan's own: no coordinator would assign so.
             "prediction": "pinned" if first.runs_on == "nowhere" else "replay",
@@ -99,10 +102,10 @@ class _GroupPlanner(Planner[GroupRequest, GroupProblem, Prediction]):
                 reports.comparison_row(solution, source),
                 *(reports.compared(each, source) for each in others),
             ],
-            "steps": _steps(problem, solution),
+            "steps": steps,
             "trigger": None if problem.previous is None else _trigger(problem, problem.previous),
             "violations": as_json(_violations(solution, source)),
-            "warnings": [caution.as_json() for caution in cautions_of(solution, source)],
+            "warnings": [caution.as_json() for caution in (*cautions_of(solution, source), *of_failures(steps))],
         }
 
     def placements(self, problem: GroupProblem, solution: Prediction) -> Sequence[Placement]:
@@ -155,6 +158,8 @@ def _violations(prediction: Prediction, source: GroupSource) -> list[GroupViolat
 def _canonical(request: GroupRequest, site: Site) -> dict[str, Json]:
     fields: dict[str, Json] = as_json(request)
     del fields["snapshot_id"], fields["previous_snapshot_id"], fields["kafka_version"]
+    if request.assignable is None:
+        del fields["assignable"]
     if not request.member_overrides:
         # The hash of a plan that has none stays as it was before there were overrides.
         del fields["member_overrides"]
@@ -197,18 +202,22 @@ def _report(source: GroupSource, prediction: Prediction) -> dict[str, Json]:
         "moved": prediction.moved,
         "revoked": prediction.revoked,
         "handover": None if prediction.handover is None else reports.handover_json(prediction.handover),
-        # Where members share partitions there is nothing to divide, and so no best division.
+        # Where members share partitions there is nothing to divide, and so no best division, but a best coverage.
         "optimum": reports.optimum_json(prediction.members, source) if is_exclusive else None,
+        "sharing": None
+        if is_exclusive
+        else reports.sharing_json(prediction.members, source, prediction.assignment, source.metadata),
     }
 
 
 def _steps(problem: GroupProblem, prediction: Prediction) -> list[Json]:
     if not problem.events:
         return []
-    if prediction.rebalance is None and prediction.members:
-        detail = f"{prediction.assignor.name} lets members share partitions; events move nothing there"
-        raise ConflictingFields(detail, path=("events",))
     source, assignor = problem.source, prediction.assignor
+    if not assignor.is_exclusive:
+        starting = prediction.members if source.is_settled else with_shared(prediction.members, prediction.assignment)
+        shared_steps = apply_share_events(starting, source.metadata, problem.events, assign=source.assign(assignor))
+        return [reports.share_step_json(step, problem.event_documents[step.index], source) for step in shared_steps]
     # A settled group does not rebalance before the first event: Kafka's sticky assignors would not leave it as it is.
     rebalanced = () if prediction.rebalance is None else prediction.rebalance.members
     steps = apply_events(

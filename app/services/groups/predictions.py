@@ -3,7 +3,7 @@
 A caution is whatever Kafka does silently: ignored racks, known faults, ownership that is not read.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from app.core.groups.arrays.owned import owned_assignment
@@ -13,6 +13,7 @@ from app.core.groups.measures.handover import Handover, handover
 from app.core.groups.measures.locality import RacksIgnored, racks_ignored
 from app.core.groups.model import GroupAssignment, Member
 from app.core.groups.registry import Assignor, OwnedIn
+from app.errors import Json
 from app.services.cautions import Caution
 from app.services.groups.sources import GroupSource
 
@@ -59,6 +60,8 @@ def predict(assignor: Assignor, source: GroupSource) -> Prediction:
 
 _STICKY_ONLY = {"partition_beyond_topic", "missing_topic_counts"}
 """Faults that need an assignor which looks at what members own, and compares subscriptions as the sticky ones do."""
+_SHARED = "partition_owned_twice"
+"""What is as it should be in a share group."""
 _REASONS = {
     RacksIgnored.NO_MEMBER_HAS_A_RACK: "no member has one",
     RacksIgnored.NO_REPLICA_HAS_A_RACK: "no replica is on a broker that has one",
@@ -71,7 +74,11 @@ def cautions_of(prediction: Prediction, source: GroupSource) -> list[Caution]:
     """Everything to know about a prediction, in a fixed order of subjects."""
     return [
         *source.cautions,
-        *(_of_finding(finding) for finding in input_findings(prediction.members, source.metadata)),
+        *(
+            _of_finding(finding)
+            for finding in input_findings(prediction.members, source.metadata)
+            if prediction.assignor.is_exclusive or finding.code != _SHARED
+        ),
         *(_of_finding(finding) for finding in _faults(prediction, source)),
         *_of_racks(prediction, source),
         *_of_ownership(prediction),
@@ -164,3 +171,14 @@ def _of_phases(prediction: Prediction) -> Iterator[Caution]:
             f"after round {len(done.phases)}"
         )
         yield Caution("partitions_withheld", detail)
+
+
+def of_failures(steps: Sequence[Json]) -> Iterator[Caution]:
+    """The steps of a share group at which Kafka's own assignor fails."""
+    failing = [step for step in steps if isinstance(step, dict) and step.get("failures")]
+    if failing:
+        detail = (
+            f"Kafka's own assignor fails in {len(failing)} steps; the coordinator answers heartbeats with an error and "
+            "keeps the assignment that it has, until an assignment succeeds"
+        )
+        yield Caution("assignor_fails", detail)

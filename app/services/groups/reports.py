@@ -4,14 +4,17 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from app.core.groups.arrays.partition_table import Weights
-from app.core.groups.lifecycle.events import GroupStep
 from app.core.groups.lifecycle.rebalance import GroupRebalance
 from app.core.groups.lifecycle.rebalance_trigger import TopicChange, Trigger
+from app.core.groups.lifecycle.share_steps import ShareStep
+from app.core.groups.lifecycle.steps import GroupStep
 from app.core.groups.measures.handover import Handover
 from app.core.groups.measures.locality import Locality, locality, member_loads
+from app.core.groups.measures.sharing import coverage, restricted
 from app.core.groups.model import GroupAssignment, GroupMetadata, Member
 from app.core.groups.optimum.by_load import balance_by_load
 from app.core.groups.optimum.optimal import optimum
+from app.core.groups.optimum.sharing import best_sharing
 from app.core.groups.registry import Assignor
 from app.core.measures.violations import NAMED_PARTITIONS
 from app.core.model import Int64s
@@ -158,7 +161,57 @@ def step_json(step: GroupStep, event: Json, source: GroupSource) -> dict[str, Js
         "optimum": optimum_json(step.starting, source, metadata=step.metadata),
         "rebalances": rebalances,
         "trigger": None if step.trigger is None else trigger_json(step.trigger),
+        "sharing": None,
+        "added": None,
+        "failures": [],
     }
+
+
+def share_step_json(step: ShareStep, event: Json, source: GroupSource) -> dict[str, Json]:
+    """One event of a share group, in which nothing is handed over."""
+    return {
+        "event_index": step.index,
+        "event": event,
+        "assignment": assignment_json(step.assignment, step.members),
+        "moved": None,
+        "revoked": step.removed,
+        "handover": None,
+        "locality_before": counts_json(step.locality_before),
+        "locality": locality_json(step.members, source, step.assignment, metadata=step.metadata),
+        "optimum": None,
+        "rebalances": [],
+        "trigger": None if step.trigger is None else trigger_json(step.trigger),
+        "sharing": sharing_json(step.members, source, step.assignment, step.metadata),
+        "added": step.added,
+        "failures": [failure_json(failure) for failure in step.failures],
+    }
+
+
+def sharing_json(
+    members: Sequence[Member], source: GroupSource, assignment: GroupAssignment, metadata: GroupMetadata
+) -> dict[str, Json]:
+    """How a share group covers its partitions, beside the best possible."""
+    measured = coverage(members, metadata, assignment, source.assignable)
+    best = best_sharing(members, restricted(metadata, source.assignable))
+    return {
+        "partitions": measured.partitions,
+        "uncovered": len(measured.uncovered),
+        "uncovered_partitions": [
+            {"topic": topic, "partition": number} for topic, number in measured.uncovered[:NAMED_PARTITIONS]
+        ],
+        "members_per_partition": {"min": measured.fewest_members, "max": measured.most_members},
+        "largest_load": measured.largest_load,
+        "spread": measured.spread,
+        "best": {"uncovered": 0, "largest_load": best.largest_load, "spread": best.spread},
+    }
+
+
+def failure_json(failure: Failure) -> dict[str, Json]:
+    """What Kafka's own code does instead of an answer."""
+    error: dict[str, Json] = {"code": failure.code, "detail": failure.detail}
+    if isinstance(failure, KafkaRefuses):
+        error["kafka_exception"] = failure.kafka.exception
+    return error
 
 
 def trigger_json(verdict: Trigger) -> dict[str, Json]:
@@ -180,13 +233,10 @@ def compared(assignor: Assignor, source: GroupSource) -> dict[str, Json]:
     try:
         return comparison_row(predict(assignor, source), source)
     except Failure as failure:
-        error: dict[str, Json] = {"code": failure.code, "detail": failure.detail}
-        if isinstance(failure, KafkaRefuses):
-            error["kafka_exception"] = failure.kafka.exception
         unknown: dict[str, Json] = dict.fromkeys(
             ("in_rack", "cross_rack", "unknown", "in_rack_share", "moved", "revoked", "phases", "loads")
         )
-        return _assignor_json(assignor) | unknown | {"error": error}
+        return _assignor_json(assignor) | unknown | {"error": failure_json(failure)}
 
 
 def comparison_row(prediction: Prediction, source: GroupSource) -> dict[str, Json]:

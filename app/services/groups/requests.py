@@ -123,6 +123,7 @@ class GroupRequest:
     leader : the leading member's id; None is the first member.
     previous_snapshot_id : the metadata of the previous assignment; the plan then has whether the leader rebalances.
     kafka_version : the release whose coordinator and clients assign; None is the snapshot's, or the default.
+    assignable : of a share group, by topic the partitions that may be assigned; None for all.
     bytes_per_s, lag : by topic and partition. balance : what the optimum makes even.
     """
 
@@ -139,6 +140,7 @@ class GroupRequest:
     bytes_per_s: Mapping[str, Sequence[int]] | None = None
     lag: Mapping[str, Sequence[int]] | None = None
     balance: Balance = "partitions"
+    assignable: Mapping[str, Sequence[int]] | None = None
     kafka_version: str | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
 

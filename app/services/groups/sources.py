@@ -20,11 +20,12 @@ from app.core.groups.lifecycle.events import (
 from app.core.groups.model import Assign, GroupMetadata, TopicMetadata
 from app.core.groups.optimum.by_load import LARGEST_SUM
 from app.core.groups.registry import ASSIGNORS, Assignor, assignor_for
+from app.core.groups.server.topic_ids import id_of_topic
 from app.core.kafka_versions import DEFAULT, KafkaVersion
 from app.core.model import Broker, Cluster, Int32s, Topic, padded
 from app.core.recorded import GroupType, RecordedGroup
 from app.errors import FieldPath
-from app.errors.requests import ConflictingFields, DuplicateTopic, LimitExceeded
+from app.errors.requests import ConflictingFields, DuplicateTopic, ImpossibleValue, LimitExceeded
 from app.services.cautions import Caution
 from app.services.groups.members import (
     ListedMember,
@@ -47,6 +48,7 @@ from app.services.groups.requests import (
     MemberRequest,
     ReplacedMember,
 )
+from app.services.snapshots import first_repeated
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,6 +62,7 @@ class GroupSource:
     cautions : what is missing or doubtful about where all this comes from.
     of_unknown_rack : ids of recorded members whose rack is neither recorded nor in the request.
     version : the release that assigns.
+    assignable : of a share group, by topic the partitions that may be assigned; None for all.
     is_settled : whether the members are those of a recorded group that was stable under the plan's assignor, so that
         events start from what they own.
     """
@@ -74,6 +77,7 @@ class GroupSource:
     of_unknown_rack: frozenset[str] = frozenset()
     version: KafkaVersion = DEFAULT
     is_settled: bool = False
+    assignable: Mapping[str, Sequence[int]] | None = None
 
     @property
     def load(self) -> Weights | None:
@@ -81,7 +85,11 @@ class GroupSource:
         return {"partitions": None, "lag": self.lag, "bytes_per_s": self.bytes_per_s}[self.balance]
 
     def assign(self, assignor: Assignor) -> Assign:
-        """The assignor, minding weights if it is one that can."""
+        """The assignor, minding weights if it is one that can, and what may be assigned."""
+        if self.assignable is not None and assignor.restricted is not None:
+            topics = self.metadata.topics
+            by_id = {id_of_topic(topics[name]): frozenset(numbers) for name, numbers in self.assignable.items()}
+            return assignor.restricted(by_id)
         return assignor.assign if assignor.weighted is None else assignor.weighted(self.bytes_per_s, self.load)
 
 
@@ -125,7 +133,10 @@ def source_of(request: GroupRequest, cluster: Cluster | None, version: KafkaVers
         frozenset(of_unknown_rack),
         version,
         recorded is not None and _is_settled(recorded, assignors[0]),
+        request.assignable,
     )
+    if request.assignable is not None:
+        _require_assignable(request.assignable, assignors, metadata)
     if request.balance != "partitions" and source.load is None:
         detail = f"the optimum is to balance {request.balance}, which is neither given nor in the snapshot"
         raise ConflictingFields(detail, path=("balance",), value=request.balance)
@@ -238,6 +249,35 @@ def _require_countable(name: str, weights: Weights | None, metadata: GroupMetada
     if total > limit:
         detail = f"{name} comes to {total} in all; in a group of this size up to {limit} can be added exactly"
         raise LimitExceeded(detail, path=(name,), limit=limit, value=total)
+
+
+def _require_assignable(
+    assignable: Mapping[str, Sequence[int]], assignors: Sequence[Assignor], metadata: GroupMetadata
+) -> None:
+    """Raise what is wrong with the partitions that may be assigned.
+
+    Raises
+    ------
+    ConflictingFields : the first assignor assigns all partitions, a topic is not known, a partition is listed twice.
+    ImpossibleValue : a partition does not exist.
+    """
+    if assignors[0].restricted is None:
+        detail = (
+            f"assignable are the initialised partitions of a share group since Kafka 4.1; {assignors[0].name} assigns "
+            "all partitions"
+        )
+        raise ConflictingFields(detail, path=("assignable",))
+    for name, numbers in assignable.items():
+        if name not in metadata.topics:
+            raise ConflictingFields(f"there is no topic {name}", path=("assignable", name), value=name)
+        most = len(metadata.topics[name].replicas) - 1
+        for place, number in enumerate(numbers):
+            if number > most:
+                detail = f"partition {number} of topic {name} does not exist; its last one is {most}"
+                raise ImpossibleValue(detail, path=("assignable", name, place), value=number, maximum=most)
+        if (twice := first_repeated(list(numbers))) is not None:
+            detail = f"partition {numbers[twice]} of topic {name} is listed twice"
+            raise ConflictingFields(detail, path=("assignable", name, twice), value=numbers[twice])
 
 
 def _weights(given: Mapping[str, Sequence[int]] | None) -> Weights | None:

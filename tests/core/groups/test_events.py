@@ -19,10 +19,10 @@ from app.core.groups.lifecycle.events import (
     ReplicaRacksChanged,
     RollingRestart,
     TopicGrown,
-    apply_events,
 )
 from app.core.groups.lifecycle.rebalance import Protocol, rebalance, with_owned
 from app.core.groups.lifecycle.rebalance_trigger import TopicChange, trigger
+from app.core.groups.lifecycle.steps import apply_events
 from app.core.groups.measures.locality import locality
 from app.core.groups.measures.violations import violations
 from app.core.groups.model import Assign, GroupAssignment, GroupMetadata, Member

@@ -11,8 +11,9 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from app.core.groups.arrays.owned import owned_assignment
-from app.core.groups.lifecycle.events import Leave, apply_events
+from app.core.groups.lifecycle.events import Leave
 from app.core.groups.lifecycle.rebalance import rebalance
+from app.core.groups.lifecycle.steps import apply_events
 from app.core.groups.measures.handover import handover
 from app.core.groups.measures.locality import locality, member_loads
 from app.core.groups.model import GroupMetadata, Member, Owned

@@ -1,167 +1,153 @@
-"""The share groups' assignors of 4.1 and of 4.2 and later: Kafka's steps one by one, promises, examples by eye."""
+"""Share groups: coverage against the best possible, and events; laws, then examples."""
 
-from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import product
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.core.groups.arrays.owned import owned_after
-from app.core.groups.model import GroupAssignment, Member, Owned
-from app.core.groups.server import simple_hashed, simple_shared
-from app.core.groups.server.group import SubscriptionType
-from app.errors.kafka import AssignorRunsOutOfMembers, KafkaRefuses, SubscribedTopicMissing
-from tests.core.groups import share_by_hand
-from tests.core.groups.assignor_cases import lists, server_groups, written
-from tests.core.groups.test_server_uniform import by_topic
-from tests.core.groups.uniform_by_hand import Answer, Thrown
+from app.core.groups.lifecycle.events import Event, Join, Leave, Replace, RollingRestart, TopicGrown
+from app.core.groups.lifecycle.share_steps import apply_share_events, with_shared
+from app.core.groups.measures.sharing import coverage, member_partitions, restricted, shared_assignment
+from app.core.groups.model import GroupMetadata, Member, Owned, TopicMetadata
+from app.core.groups.optimum.sharing import best_sharing
+from app.core.groups.registry import assignor_for
+from app.core.groups.server.topic_ids import id_of_topic
+from app.core.kafka_versions import KafkaVersion
+from app.errors.requests import ConflictingFields
 
-T1, T2 = "AAAAAAAAAAAAAAAAAAAABA", "AAAAAAAAAAAAAAAAAAAABQ"
-Group = tuple[list[Member], dict[str, int]]
-RELEASES = [
-    pytest.param(simple_hashed.assign, share_by_hand.hashed, id="4.1"),
-    pytest.param(simple_shared.assign, share_by_hand.shared, id="4.2"),
-]
+RELEASES = ["4.0.0", "4.1", "4.2"]
+TOPICS = ("t0", "t1", "t2")
 
 
-def outcome(answer: Callable[[], Answer]) -> Answer | str:
-    """The answer, or the name of Kafka's exception."""
-    try:
-        return answer()
-    except Thrown as thrown:
-        return str(thrown)
-    except KafkaRefuses as refusal:
-        return refusal.kafka.exception
+def metadata_of(**partitions: int) -> GroupMetadata:
+    topics = {name: TopicMetadata(name, np.empty((count, 0), np.int32)) for name, count in partitions.items()}
+    return GroupMetadata({}, topics)
 
 
-def share(group: Group, extra: Sequence[tuple[int, int, int]]) -> Group:
-    """The group with further owners of partitions, since several members of a share group may own one."""
-    members, topics = group
-    names = list(topics)
-    grown = list(members)
-    for member, topic, partition in extra if members else ():
-        at = member % len(grown)
-        name = names[topic % len(names)]
-        owned = [run for run in grown[at].owned if run.topic != name]
-        before = [p for run in grown[at].owned if run.topic == name for p in run.partitions.tolist()]
-        numbers = list(dict.fromkeys([*before, partition]))
-        grown[at] = Member(grown[at].id, grown[at].topics, owned=(*owned, Owned(name, np.array(numbers, np.int32))))
-    return grown, topics
+@st.composite
+def groups(draw: st.DrawFn) -> tuple[list[Member], GroupMetadata]:
+    sizes = draw(st.tuples(*[st.integers(1, 3)] * 3))
+    lists = draw(st.lists(st.sets(st.sampled_from(TOPICS), min_size=1), min_size=1, max_size=4))
+    members = [Member(f"m{number}", tuple(sorted(topics))) for number, topics in enumerate(lists)]
+    return members, metadata_of(**dict(zip(TOPICS, sizes, strict=True)))
 
 
-EXTRA = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9), st.integers(0, 12)), max_size=12)
+@given(group=groups())
+def test_the_best_is_that_of_a_search_through_every_assignment_of_one_member_a_partition(
+    group: tuple[list[Member], GroupMetadata],
+) -> None:
+    """The smallest largest load by brute force; then members may read more, which closes the spread."""
+    members, metadata = group
+    subscribers = {
+        (topic, number): [place for place, member in enumerate(members) if topic in member.topics]
+        for topic in TOPICS
+        for number in range(len(metadata.topics[topic].replicas))
+    }
+    choices = [places for places in subscribers.values() if places]
+    if np.prod([len(places) for places in choices]) > 20_000:
+        choices = choices[:6]
+        metadata = metadata_of(t0=1, t1=1, t2=1)
+        choices = [[p for p, m in enumerate(members) if topic in m.topics] for topic in TOPICS]
+        choices = [places for places in choices if places]
+    largest = min(max(np.bincount(chosen, minlength=len(members))) for chosen in product(*choices))
+    best = best_sharing(members, metadata)
+    assert best.largest_load == largest
+    reach = min(sum(len(metadata.topics[topic].replicas) for topic in member.topics) for member in members)
+    assert best.spread == max(largest - reach, 0)
 
 
-class TestKafkasSteps:
-    @pytest.mark.parametrize(("assign", "by_hand"), RELEASES)
-    @pytest.mark.parametrize("kind", SubscriptionType)
-    @given(
-        group=server_groups(largest=40),
-        extra=EXTRA,
-        assignable=st.none() | st.lists(st.sets(st.integers(0, 40), max_size=40), min_size=5, max_size=5),
-    )
-    def test_every_step_is_kafkas(
-        self,
-        assign: Callable[..., GroupAssignment],
-        by_hand: Callable[..., Answer],
-        kind: SubscriptionType,
-        group: Group,
-        extra: list[tuple[int, int, int]],
-        assignable: list[set[int]] | None,
-    ) -> None:
-        members, topics = share(group, extra)
-        may: Mapping[str, Collection[int]] | None = None
-        if assignable is not None:
-            may = dict(zip(topics, assignable, strict=False))
-        is_homogeneous = kind is SubscriptionType.HOMOGENEOUS
-        assert outcome(lambda: by_topic(assign(members, topics, subscription_type=kind, assignable=may))) == outcome(
-            lambda: by_hand(members, topics, may, is_homogeneous=is_homogeneous)
-        )
-
-    @pytest.mark.parametrize(("assign", "by_hand"), RELEASES)
-    @pytest.mark.parametrize("kind", SubscriptionType)
-    @given(group=server_groups(same_subscription=True, largest=6), names=st.sets(st.integers(0, 200), min_size=7))
-    def test_so_it_is_with_many_members_a_partition(
-        self,
-        assign: Callable[..., GroupAssignment],
-        by_hand: Callable[..., Answer],
-        kind: SubscriptionType,
-        group: Group,
-        names: set[int],
-    ) -> None:
-        """Member ids of which many share a bin: "Aa0", "BB0" … have one hash code."""
-        members, topics = group
-        more = [Member(f"{'Aa' if name % 2 else 'BB'}{name // 2}", tuple(topics)) for name in sorted(names)]
-        everyone = [*members, *more]
-        is_homogeneous = kind is SubscriptionType.HOMOGENEOUS
-        assert outcome(lambda: by_topic(assign(everyone, topics, subscription_type=kind))) == outcome(
-            lambda: by_hand(everyone, topics, None, is_homogeneous=is_homogeneous)
-        )
+@pytest.mark.parametrize("release", RELEASES)
+@given(group=groups())
+def test_kafka_covers_every_partition_and_is_no_better_than_the_best(
+    release: str, group: tuple[list[Member], GroupMetadata]
+) -> None:
+    members, metadata = group
+    assignment = assignor_for("simple", KafkaVersion.of(release)).assign(members, metadata)
+    measured, best = coverage(members, metadata, assignment), best_sharing(members, metadata)
+    assert measured.uncovered == ()
+    assert measured.fewest_members >= 1
+    assert measured.largest_load >= best.largest_load
+    assert 0 <= measured.spread <= measured.largest_load
 
 
-class TestPromises:
-    @pytest.mark.parametrize(("assign", "_"), RELEASES)
-    @given(n_members=st.integers(1, 30), sizes=st.lists(st.integers(1, 12), min_size=1, max_size=2))
-    def test_in_a_fresh_group_every_partition_has_a_member_and_every_member_a_partition(
-        self, assign: Callable[..., GroupAssignment], _: object, n_members: int, sizes: list[int]
-    ) -> None:
-        topics = dict(zip((T1, T2), sizes, strict=False))
-        answer = lists(assign([Member(f"m{n}", tuple(topics)) for n in range(n_members)], topics))
-        assert all(answer.values())
-        everywhere = {(topic, partition) for topic, count in topics.items() for partition in range(count)}
-        assert {partition for own in answer.values() for partition in own} == everywhere
+@pytest.mark.parametrize("release", ["4.1", "4.2"])
+@given(group=groups(), data=st.data())
+def test_only_assignable_partitions_are_assigned(
+    release: str, group: tuple[list[Member], GroupMetadata], data: st.DataObject
+) -> None:
+    members, metadata = group
+    allowed = {
+        name: sorted(data.draw(st.sets(st.sampled_from(range(len(topic.replicas))))))
+        for name, topic in metadata.topics.items()
+        if data.draw(st.booleans())
+    }
+    restrict = assignor_for("simple", KafkaVersion.of(release)).restricted
+    assert restrict is not None
+    assign = restrict({id_of_topic(metadata.topics[name]): frozenset(ids) for name, ids in allowed.items()})
+    assignment = assign(members, metadata)
+    assert all(number in allowed.get(topic, ()) for _, topic, number in member_partitions(assignment))
+    measured = coverage(members, metadata, assignment, allowed)
+    assert measured.uncovered == ()
+    assert measured.largest_load >= best_sharing(members, restricted(metadata, allowed)).largest_load
 
-    @given(n_members=st.integers(1, 30), sizes=st.lists(st.integers(1, 12), min_size=1, max_size=2))
-    def test_since_4_2_a_fresh_group_is_balanced_and_stays_as_it_is(self, n_members: int, sizes: list[int]) -> None:
-        topics = dict(zip((T1, T2), sizes, strict=False))
-        members = [Member(f"m{n}", tuple(topics)) for n in range(n_members)]
-        first = simple_shared.assign(members, topics)
-        sharing = -(-n_members // sum(sizes))
-        counts = Counter(partition for own in lists(first).values() for partition in own)
-        assert set(counts.values()) == {sharing}
-        loads = np.diff(first.offsets)
-        assert loads.max() - loads.min() <= 1
-        owned = owned_after(first)
-        settled = [Member(member.id, member.topics, owned=owned[member.id]) for member in members]
-        assert lists(simple_shared.assign(settled, topics)) == lists(first)
+
+@pytest.mark.parametrize("release", RELEASES)
+@given(group=groups())
+def test_events_leave_no_partition_without_a_member(release: str, group: tuple[list[Member], GroupMetadata]) -> None:
+    members, metadata = group
+    assign = assignor_for("simple", KafkaVersion.of(release)).assign
+    started = with_shared(members, assign(members, metadata))
+    happening: list[Event] = [
+        Join(Member("new", TOPICS)),
+        TopicGrown("t0", 5),
+        RollingRestart(),
+        Replace("new-restarted", Member("newer", TOPICS)),
+        Leave("m0-restarted"),
+    ]
+    before = member_partitions(shared_assignment(started))
+    for step in apply_share_events(started, metadata, happening, assign=assign):
+        assert step.failures == ()
+        assert coverage(step.members, step.metadata, step.assignment).uncovered == ()
+        after = member_partitions(step.assignment)
+        assert (step.added, step.removed) == (len(after - before), len(before - after))
+        before = after
 
 
 class TestExamples:
-    def test_4_1_hashes_member_ids_to_partitions(self) -> None:
-        """ "a" is 97 and "b" 98: 97 mod 3 = 1, 98 mod 3 = 2; partition 0 is dealt to the first member."""
-        answer = simple_hashed.assign([Member("a", (T1,)), Member("b", (T1,))], {T1: 3})
-        assert written(answer) == {"a": f"{T1}-0 {T1}-1", "b": f"{T1}-2"}
+    def test_idle_members_share_a_partition(self) -> None:
+        """Two partitions and three members: 4.2 gives each partition two members, so that one member has both."""
+        members, metadata = [Member(name, ("t0",)) for name in "abc"], metadata_of(t0=2)
+        assignment = assignor_for("simple", KafkaVersion.of("4.2")).assign(members, metadata)
+        measured, best = coverage(members, metadata, assignment), best_sharing(members, metadata)
+        assert (measured.fewest_members, measured.most_members) == (2, 2)
+        assert (measured.largest_load, measured.spread) == (2, 1)
+        assert (best.largest_load, best.spread) == (1, 0)
 
-    def test_4_2_shares_partitions_if_there_are_more_members(self) -> None:
-        answer = simple_shared.assign([Member(name, (T1,)) for name in "abc"], {T1: 2})
-        assert written(answer) == {"a": f"{T1}-0 {T1}-1", "b": f"{T1}-0", "c": f"{T1}-1"}
+    def test_members_keep_what_they_have_where_kafka_fails(self) -> None:
+        """`step2-leave-join-003` of the measured cases: a partition that no longer exists counts towards a quota."""
+        owned = {"node_11": 2, "pod-49.svc": 0, "47": 0, "25": 0}
+        members = [Member(name, ("t0",), owned=(Owned("t0", np.array([p], np.int32)),)) for name, p in owned.items()]
+        metadata = GroupMetadata({}, {"t0": TopicMetadata("t0", np.empty((1, 0), np.int32), "AAAAAAAAAAAAAAAAAAAAJg")})
+        joining: list[Event] = [Join(Member("new-734", ("t0",))), Leave("node_11")]
+        assign = assignor_for("simple", KafkaVersion.of("4.2")).assign
+        failing, repaired = apply_share_events(members, metadata, joining, assign=assign)
+        assert [failure.kafka.exception for failure in failing.failures] == ["NoSuchElementException"]
+        assert (failing.added, failing.removed) == (0, 0)
+        assert repaired.failures == ()
+        assert ("new-734", "t0", 0) in member_partitions(repaired.assignment)
 
-    def test_since_4_2_the_assignor_fails_if_members_run_out_within_a_partition(self) -> None:
-        """S = 2; a, which is to have two, owns a partition that does not exist, so that 0 and 1 lack a member."""
-        members = [
-            Member("a", (T1,), owned=(Owned(T1, np.array([9], np.int32)),)),
-            Member("b", (T1,)),
-            Member("c", (T1,)),
-        ]
-        with pytest.raises(AssignorRunsOutOfMembers) as failure:
-            simple_shared.assign(members, {T1: 2})
-        assert failure.value.kafka.exception == "NoSuchElementException"
+    def test_an_empty_group_has_nothing(self) -> None:
+        metadata = metadata_of(t0=2)
+        assign = assignor_for("simple", KafkaVersion.of("4.2")).assign
+        started = with_shared([Member("a", ("t0",))], assign([Member("a", ("t0",))], metadata))
+        (step,) = apply_share_events(started, metadata, [Leave("a")], assign=assign)
+        assert (step.members, step.removed) == ((), 2)
+        assert best_sharing((), metadata).largest_load == 0
 
-    @pytest.mark.parametrize(("assign", "_"), RELEASES)
-    def test_what_may_not_be_assigned_is_not(self, assign: Callable[..., GroupAssignment], _: object) -> None:
-        answer = assign([Member("a", (T1, T2))], {T1: 3, T2: 2}, assignable={T1: {0, 2}})
-        assert written(answer) == {"a": f"{T1}-0 {T1}-2"}
-
-    @pytest.mark.parametrize(("assign", "_"), RELEASES)
-    def test_a_topic_that_does_not_exist_is_rejected(self, assign: Callable[..., GroupAssignment], _: object) -> None:
-        with pytest.raises(SubscribedTopicMissing):
-            assign([Member("a", (T1,)), Member("b", (T2,))], {T1: 1})
-
-    @pytest.mark.parametrize(("assign", "_"), RELEASES)
-    @pytest.mark.parametrize("members", [[], [Member("a", ())]])
-    def test_without_subscriptions_there_are_no_lists(
-        self, assign: Callable[..., GroupAssignment], _: object, members: list[Member]
-    ) -> None:
-        assert lists(assign(members, {T1: 1})) == {}
+    def test_an_impossible_event_is_named_with_its_place(self) -> None:
+        assign = assignor_for("simple", KafkaVersion.of("4.2")).assign
+        with pytest.raises(ConflictingFields) as raised:
+            apply_share_events([Member("a", ("t0",))], metadata_of(t0=1), [Leave("b")], assign=assign)
+        assert raised.value.path[:2] == ("events", 0)

@@ -1,4 +1,4 @@
-"""Events of a group's life, and the rebalances, revocations, moves and locality that each of them causes."""
+"""Events of a group's life, and the change of members and metadata that each of them is."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -7,11 +7,8 @@ from typing import TypeAlias
 import numpy as np
 
 from app.core.groups.arrays.owned import OwnedRuns, owned_assignment
-from app.core.groups.lifecycle.rebalance import GroupRebalance, Protocol, rebalance
 from app.core.groups.lifecycle.rebalance_trigger import Trigger, trigger
-from app.core.groups.measures.handover import Handover, handover
-from app.core.groups.measures.locality import Locality, locality
-from app.core.groups.model import Assign, GroupAssignment, GroupMetadata, Member, TopicMetadata
+from app.core.groups.model import GroupAssignment, GroupMetadata, Member, TopicMetadata
 from app.core.model import Int32s, padded, unpadded
 from app.errors.requests import ConflictingFields
 
@@ -95,81 +92,9 @@ Event: TypeAlias = SingleEvent | RollingRestart
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class GroupStep:
-    """One event and its effects.
+class GroupState:
+    """A group between events. is_led : whether a member decides on changed metadata, and not the coordinator."""
 
-    Parameters
-    ----------
-    index : of the event that the step is, or is part of.
-    starting : the members at the start of the first rebalance: those after the event, with what they owned before it.
-    members, metadata : after the event; the members own what they are assigned.
-    rebalances : in order; empty if the group does not rebalance.
-    trigger : the leader's decision, for events that change the metadata; None for the others.
-    assignment : after the event.
-    handover : from before the event to after it.
-    revoked : number of partitions that members revoked over all phases. Eager members revoke all, so that it exceeds
-        the number of partitions that they lose.
-    locality_before, locality_after : each with the members and metadata of its time.
-    """
-
-    index: int
-    event: SingleEvent
-    starting: tuple[Member, ...]
-    members: tuple[Member, ...]
-    metadata: GroupMetadata
-    rebalances: tuple[GroupRebalance, ...]
-    trigger: Trigger | None
-    assignment: GroupAssignment
-    handover: Handover
-    revoked: int
-    locality_before: Locality
-    locality_after: Locality
-
-
-def apply_events(
-    members: Sequence[Member],
-    metadata: GroupMetadata,
-    events: Sequence[Event],
-    *,
-    assign: Assign,
-    protocol: Protocol,
-    leader: str | None = None,
-) -> tuple[GroupStep, ...]:
-    """Apply events in order, each to the outcome of the previous one.
-
-    Parameters
-    ----------
-    members : with the partitions that they own now; `rebalance.with_owned` sets an assignment.
-    assign : any assignor.
-    protocol : the rebalance protocol of its members.
-    leader : a member's id; the first of the members if it is None, or has left.
-
-    Raises
-    ------
-    ConflictingFields : if an event is impossible: it names a member, rack or topic that does not exist, or adds a
-        member that exists. Its path contains the index of the event.
-    Errors of the assignor are raised unchanged.
-    """
-    state = _State(tuple(members), metadata, leader, is_led=protocol is not Protocol.RECONCILED)
-    steps = []
-    for index, event in enumerate(events):
-        for single in _rolling_restart(state.members) if isinstance(event, RollingRestart) else (event,):
-            try:
-                change = _changed(state, single)
-            except ConflictingFields as failure:
-                failure.path = ("events", index, *failure.path)
-                raise
-            step, state = _step(state, single, change, assign, protocol, index)
-            steps.append(step)
-    return tuple(steps)
-
-
-def _rolling_restart(members: Sequence[Member]) -> tuple[Replace, ...]:
-    return tuple(Replace(member.id, replace(member, id=f"{member.id}-restarted")) for member in members)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _State:
     members: tuple[Member, ...]
     metadata: GroupMetadata
     leader: str | None
@@ -188,7 +113,7 @@ class _State:
                 return place
         raise ConflictingFields(f"no member {member_id!r} is in the group at this point", member_id=member_id)
 
-    def joined(self, member: Member) -> "_State":
+    def joined(self, member: Member) -> "GroupState":
         """The state with one more member."""
         if any(member.id == other.id for other in self.members):
             raise ConflictingFields(f"member {member.id!r} is in the group already", member_id=member.id)
@@ -200,7 +125,7 @@ class _State:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Change:
+class GroupChange:
     """The effect of an event on a group.
 
     Parameters
@@ -211,51 +136,27 @@ class _Change:
     new_id_of : by old id, the new id of a member that keeps its partitions.
     """
 
-    state: _State
-    rebalanced: tuple[_State, ...]
+    state: GroupState
+    rebalanced: tuple[GroupState, ...]
     trigger: Trigger | None = None
     new_id_of: Mapping[str, str] = field(default_factory=dict)
 
 
-def _step(
-    state: _State, event: SingleEvent, change: _Change, assign: Assign, protocol: Protocol, index: int
-) -> tuple[GroupStep, _State]:
-    before = state.assignment()
-    renamed = replace(before, members=tuple(change.new_id_of.get(member, member) for member in before.members))
-    rebalances: list[GroupRebalance] = []
-    for target in change.rebalanced:
-        # In this rebalance, a member owns what the previous one has assigned to it.
-        after_previous = {member.id: member for member in rebalances[-1].members} if rebalances else {}
-        members = [after_previous.get(member.id, member) for member in target.members]
-        rebalances.append(rebalance(members, target.metadata, assign=assign, protocol=protocol))
-    current = replace(change.state, members=rebalances[-1].members) if rebalances else change.state
-    after = rebalances[-1].assignment if rebalances else current.assignment()
-    step = GroupStep(
-        index=index,
-        event=event,
-        starting=change.state.members,
-        members=current.members,
-        metadata=current.metadata,
-        rebalances=tuple(rebalances),
-        trigger=change.trigger,
-        assignment=after,
-        handover=handover(current.metadata, renamed, after),
-        revoked=sum(phase.revoked for done_rebalance in rebalances for phase in done_rebalance.phases),
-        locality_before=locality(state.members, state.metadata, before),
-        locality_after=locality(current.members, current.metadata, after),
-    )
-    return step, current
+def restarts_of(members: Sequence[Member]) -> tuple[Replace, ...]:
+    """The restarts of a `RollingRestart`, one for each member."""
+    return tuple(Replace(member.id, replace(member, id=f"{member.id}-restarted")) for member in members)
 
 
-def _changed(state: _State, event: SingleEvent) -> _Change:
+def change_of(state: GroupState, event: SingleEvent) -> GroupChange:
+    """The effect of an event on a group. Raises `ConflictingFields` if the event is impossible."""
     match event:
         case Join(member):
             joined = state.joined(member)
-            return _Change(joined, (joined,))
+            return GroupChange(joined, (joined,))
         case Leave(member_id):
             position = state.position_of(member_id)
             remaining = replace(state, members=state.members[:position] + state.members[position + 1 :])
-            return _Change(remaining, (remaining,))
+            return GroupChange(remaining, (remaining,))
         case Replace(member_id, by):
             return _replaced(state, member_id, by)
         case LoseRack(rack):
@@ -287,20 +188,20 @@ def _grown(topic: TopicMetadata, event: TopicGrown) -> TopicMetadata:
     return replace(topic, replicas=padded([*unpadded(topic.replicas), *new_rows]))
 
 
-def _replaced(state: _State, member_id: str, by: Member) -> _Change:
+def _replaced(state: GroupState, member_id: str, by: Member) -> GroupChange:
     place = state.position_of(member_id)
     old = state.members[place]
     others = replace(state, members=state.members[:place] + state.members[place + 1 :])
     starting = replace(by, owned=(), generation_id=None)
     joined = others.joined(starting)
     if not by.group_instance_id or by.group_instance_id != old.group_instance_id:
-        return _Change(joined, (others, joined))
+        return GroupChange(joined, (others, joined))
     leader = by.id if state.leader == member_id else state.leader
     fits = _owned_topics(old) <= set(by.topics)
     returned = replace(by, owned=old.owned, generation_id=old.generation_id) if fits else starting
     same_place = (*state.members[:place], returned, *state.members[place + 1 :])
     static = replace(state, members=same_place, leader=leader)
-    return _Change(static, () if fits else (static,), new_id_of={member_id: by.id})
+    return GroupChange(static, () if fits else (static,), new_id_of={member_id: by.id})
 
 
 def _owned_topics(member: Member) -> set[str]:
@@ -310,7 +211,7 @@ def _owned_topics(member: Member) -> set[str]:
     return {run.topic for run in owned}
 
 
-def _without_rack(state: _State, rack: str) -> _Change:
+def _without_rack(state: GroupState, rack: str) -> GroupChange:
     remaining = tuple(member for member in state.members if member.rack_id != rack)
     rack_of = {broker: other for broker, other in state.metadata.rack_of.items() if other != rack}
     if len(remaining) == len(state.members) and len(rack_of) == len(state.metadata.rack_of):
@@ -319,14 +220,14 @@ def _without_rack(state: _State, rack: str) -> _Change:
     return replace(change, rebalanced=(change.state,)) if len(remaining) < len(state.members) else change
 
 
-def _other_metadata(state: _State, metadata: GroupMetadata, members: tuple[Member, ...]) -> _Change:
+def _other_metadata(state: GroupState, metadata: GroupMetadata, members: tuple[Member, ...]) -> GroupChange:
     """The group with other metadata; its leader decides whether it rebalances."""
     changed = replace(state, members=members, metadata=metadata)
     decision = trigger(members, state.metadata, metadata, leader=changed.leading())
-    return _Change(changed, (changed,) if decision.would_rebalance and members else (), decision)
+    return GroupChange(changed, (changed,) if decision.would_rebalance and members else (), decision)
 
 
-def _topic(state: _State, name: str) -> TopicMetadata:
+def _topic(state: GroupState, name: str) -> TopicMetadata:
     topic = state.metadata.topics.get(name)
     if topic is None:
         raise ConflictingFields(f"no topic {name!r} is in the metadata at this point", topic=name)

@@ -2,6 +2,7 @@
 
 locality.py    partitions read in rack, loads of members, why racks are ignored
 handover.py    partitions that change members between two assignments
+sharing.py     share groups: partitions without a member, members per partition
 violations.py  the verifier
 findings.py    contradictions in a group's records, and known faults of Kafka's assignors
 """

@@ -218,7 +218,9 @@ class _Sharing:
 
 def _out_of_members(members: int, sharing: int) -> AssignorRunsOutOfMembers:
     return AssignorRunsOutOfMembers(
-        f"each partition is to have {sharing} of the {members} members, and none is left that has too few partitions",
+        "Kafka's own assignor fails with a NoSuchElementException: "
+        f"each partition is to have {sharing} of the {members} "
+        "members, and none is left that has too few partitions",
         kafka=KafkaError("NoSuchElementException"),
         path=("members",),
         members=members,
