@@ -48,6 +48,11 @@ class Settings(Limits, BaseSettings):
     spark_properties: FilePath | None = Field(
         None, description="File with further Spark properties, in the format of spark-defaults.conf."
     )
+    spark_early: bool = Field(
+        True,
+        description="Whether a worker that has nothing to do starts Spark ahead of the first sweep, which is scored "
+        "sooner; the JVM takes 0.4 GB of memory. On a cluster the first sweep always starts it.",
+    )
     log_format: Literal["auto", "json", "console"] = Field(
         "auto", description="auto: console on a terminal, JSON elsewhere."
     )

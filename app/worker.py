@@ -21,6 +21,9 @@ from app.store.database import Database
 ENDS_WITHIN_S = 10.0
 """Seconds that a worker has to end after the process that started it."""
 
+STARTS_SPARK_AFTER_S = 5.0
+"""Seconds after the start at which a worker starts Spark ahead of the first job: the service starts first."""
+
 
 def main() -> None:
     """Run jobs until the process receives SIGINT or SIGTERM; a running job is handed back to the queue."""
@@ -35,6 +38,9 @@ def main() -> None:
         settings.spark_master, driver_memory=settings.spark_driver_memory, properties=settings.spark_properties
     )
     with Database(settings.database_url) as database, spark:
+        # A session on a cluster takes executors from others, so it is started when there is a job.
+        if settings.spark_early and spark.master.is_local:
+            Thread(target=spark.prepare, args=(STARTS_SPARK_AFTER_S,), name="prepare-spark", daemon=True).start()
         idempotency_age = timedelta(hours=settings.idempotency_hours)
         sweep_age = timedelta(days=settings.sweep_days)
         asyncio.run(

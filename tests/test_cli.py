@@ -38,7 +38,8 @@ def data_dir() -> Iterator[Path]:
 def environment(data_dir: Path, **settings: str) -> dict[str, str]:
     """What the command is started with; nothing of the tests' own settings."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("RACKPLAN_")}
-    return inherited | {"RACKPLAN_DATA_DIR": str(data_dir), "RACKPLAN_PORT": "0"} | settings
+    own = {"DATA_DIR": str(data_dir), "PORT": "0", "SPARK_EARLY": "no"}  # most of the tests need no JVM
+    return inherited | {f"RACKPLAN_{name}": value for name, value in own.items()} | settings
 
 
 def rackplan(*arguments: str, env: Mapping[str, str]) -> subprocess.CompletedProcess[str]:

@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 import httpx
@@ -57,9 +57,9 @@ def to_group(service: Serving, number: signal.Signals) -> None:
     os.killpg(service.process.pid, number)
 
 
-def until(is_so: Callable[[], bool]) -> None:
+def until(is_so: Callable[[], bool], within_s: float = HANGS_AFTER_S) -> None:
     """Wait for an event that only polling shows."""
-    deadline = time.monotonic() + HANGS_AFTER_S
+    deadline = time.monotonic() + within_s
     while not is_so():
         assert time.monotonic() < deadline
         time.sleep(0.02)
@@ -71,6 +71,13 @@ def stops(service: Serving, number: signal.Signals = signal.SIGTERM, send: Calla
     send(service, number)
     status = service.process.wait(HANGS_AFTER_S)
     return status == {signal.SIGINT: 0, signal.SIGTERM: 143}[number] and ended(family)
+
+
+def commands(service: Serving) -> Iterator[list[str]]:
+    """The command lines of the processes of a service that run."""
+    for process in service.family:
+        with suppress(psutil.NoSuchProcess):
+            yield process.cmdline()
 
 
 def state_of(service: Serving, sweep: str) -> str:
@@ -118,6 +125,14 @@ def refuses(service: Serving) -> bool:
 def test_an_idle_service(data_dir: Path, number: signal.Signals, send: Callable[..., None]) -> None:
     with serving(data_dir) as service:
         assert stops(service, number, send)
+
+
+@pytest.mark.parametrize("awaited", ["pyspark-shell", "pyspark.daemon"], ids=["while it starts", "when it is started"])
+def test_with_spark_that_no_job_has_asked_for(data_dir: Path, awaited: str) -> None:
+    """An idle worker starts it: the JVM, and then Python for the tasks."""
+    with serving(data_dir, RACKPLAN_SPARK_EARLY="true") as service:
+        until(lambda: any(awaited in command for command in commands(service)), within_s=4 * HANGS_AFTER_S)
+        assert stops(service)
 
 
 def test_while_it_starts(data_dir: Path) -> None:

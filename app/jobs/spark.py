@@ -24,10 +24,12 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sql
 from pyspark.sql.pandas.types import from_arrow_schema
 
+from app.errors import Failure
 from app.errors.machine import SparkJobCancelled, SparkJobFailed, SparkUnavailable
 from app.errors.quotation import quoted
 from app.jobs import shipping
 from app.jobs.connection import Connection
+from app.jobs.kernels import nothing
 from app.jobs.kernels.loop import Payload, results_of, with_failure
 from app.jobs.processes import kill_with_descendants
 from app.services.spark_master import LOCAL, SparkMaster
@@ -141,7 +143,7 @@ class Spark:
         self._executors_within_s = executors_within_s
         self._connecting = threading.RLock()
         self._connection: Connection | None = None
-        self._is_ended = False
+        self._ending = threading.Event()
         self._running: set[_Running] = set()
 
     def __enter__(self) -> "Spark":
@@ -168,6 +170,24 @@ class Spark:
             There is no Java to run Spark on.
         """
         return self._connected().session
+
+    def prepare(self, after_s: float) -> None:
+        """Start the session and Python on the executors ahead of the first job; a failure is logged.
+
+        Parameters
+        ----------
+        after_s : seconds to wait before. If a job starts the session meanwhile, or `end` is called, nothing is done.
+        """
+        if self._ending.wait(after_s) or self.is_started or self._running:
+            return
+        try:
+            # The first job in a session loads much of Spark, whatever it does: this one does nothing.
+            tasks = self.session().sparkContext.defaultParallelism
+            self.run(nothing.KERNEL.name, payload=b"", over=Ranges(0, tasks, 1), schema=nothing.SCHEMA, group="prepare")
+        except SparkJobCancelled:
+            pass
+        except Failure as failure:  # the first job that needs Spark meets it too, and reports it
+            structlog.get_logger().warning("spark.not_prepared", detail=failure.detail)
 
     def run(self, kernel: str, *, payload: Payload, over: Source | Step, schema: pa.Schema, group: str) -> pa.Table:
         """Run a kernel over the rows of a source on the executors, and collect the rows that it yields.
@@ -226,7 +246,7 @@ class Spark:
 
         Does not wait for a session that is being started: its JVM is killed as a child process.
         """
-        self._is_ended = True
+        self._ending.set()
         if self._connecting.acquire(blocking=False):
             try:
                 self.close()
@@ -236,7 +256,7 @@ class Spark:
 
     def _connected(self) -> Connection:
         with self._connecting:
-            if self._is_ended:
+            if self._ending.is_set():
                 raise SparkJobCancelled("the worker stops")
             if self._connection is not None and not self._is_usable(self._connection):
                 self._drop(self._connection)
@@ -251,7 +271,7 @@ class Spark:
         try:
             return Connection(self.master, driver_memory=self._driver_memory, properties=self._properties)
         except SparkUnavailable as unavailable:
-            if self._is_ended:  # which killed the JVM
+            if self._ending.is_set():  # which killed the JVM
                 raise SparkJobCancelled("the worker stops") from unavailable
             raise
 
@@ -299,7 +319,7 @@ class Spark:
 
     def _failure_of(self, failure: Exception, running: _Running, connection: Connection) -> Exception:
         """The failure to raise for an exception inside Spark."""
-        if running.is_cancelled or self._is_ended:
+        if running.is_cancelled or self._ending.is_set():
             return SparkJobCancelled(f"the job {running.group} was cancelled", group=running.group)
         if running.is_without_executors:
             self._drop(connection)

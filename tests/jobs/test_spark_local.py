@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -124,6 +125,40 @@ def test_a_job_whose_jvm_is_killed_is_done_again_in_another(spark: Spark) -> Non
 
     assert keys.counts(keys.hashed(spark, source, group="killed")) == keys.expected(1_000)
     assert len(set(asked)) == 2
+
+
+def test_a_prepared_session_has_run_a_job(spark: Spark) -> None:
+    """So that the first sweep waits neither for the JVM nor for the first Python process."""
+    spark.close()
+    spark.prepare(0)
+    assert spark.is_started
+    assert spark.session().sparkContext.statusTracker().getJobIdsForGroup("prepare")
+    assert any("pyspark.daemon" in child.cmdline() for child in jvm().children())
+
+
+def test_a_session_that_a_job_has_started_is_not_prepared(spark: Spark) -> None:
+    spark.close()
+    assert keys.counts(keys.hashed(spark, keys.numbered(10, tasks=1), group="a")) == keys.expected(10)
+    spark.prepare(0)
+    assert not spark.session().sparkContext.statusTracker().getJobIdsForGroup("prepare")
+
+
+def test_the_end_of_the_worker_ends_the_wait_to_prepare() -> None:
+    spark = Spark("local[1]")
+    waiting = threading.Thread(target=spark.prepare, args=(3600.0,), daemon=True)
+    waiting.start()
+    spark.end()
+    waiting.join(30)
+    assert not waiting.is_alive()
+    assert not spark.is_started
+
+
+def test_a_session_that_cannot_be_prepared_is_logged(capsys: pytest.CaptureFixture[str]) -> None:
+    """And not raised: the first sweep tries again, and says why it waits."""
+    with Spark("spark://127.0.0.1:1") as spark:
+        spark.prepare(0)
+        assert not spark.is_started
+    assert "spark.not_prepared" in capsys.readouterr().out
 
 
 def test_nothing_of_it_is_left_after_close(spark: Spark) -> None:
