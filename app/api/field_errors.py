@@ -1,11 +1,18 @@
 """Convert the validation errors of pydantic to the field errors of a problem document."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite
 from typing import Any
 
+from pydantic import BaseModel
+
+from app.api.fields import Request
 from app.errors import FieldPath, Json
 from app.errors.quotation import quoted
+from app.errors.suggestions import suggestion
+
+_QUOTED = re.compile(r"'([^']{1,100})'")
 
 
 def field_error(error: Mapping[str, Any], body: object) -> dict[str, Json]:
@@ -16,18 +23,57 @@ def field_error(error: Mapping[str, Any], body: object) -> dict[str, Json]:
     else:
         place = f"#{where}{pointer(tuple(path))}"
     value = error.get("input")
-    document: dict[str, Json] = {"pointer": place, "detail": error["msg"]}
+    document: dict[str, Json] = {"pointer": place}
     # JSON has neither NaN nor infinities, but Python's parser accepts them.
     is_json = isinstance(value, bool | int | str) or (isinstance(value, float) and isfinite(value))
-    if is_json and len(str(value)) <= 200:
+    is_shown = is_json and len(str(value)) <= 200
+    if is_shown:
         document["value"] = value
-        document["detail"] = f"{error['msg']}; {value!r} given"
+    given = f"; {value!r} given" if is_shown else ""
+    document["detail"] = f"{_message(error, path)}{given}{_meant(error, body, path)}"
     limits = {
         name: limit
         for name, limit in error.get("ctx", {}).items()
         if isinstance(limit, bool | int | float | str) and name != "error"  # that is in the detail
     }
     return document | ({"limits": limits} if limits else {})
+
+
+def _message(error: Mapping[str, Any], path: Sequence[str | int]) -> str:
+    name = str(path[-1] if path else error["loc"][0])
+    if error["type"] == "missing":
+        return f"{name} is required"
+    return f"there is no field {quoted(name)} here" if error["type"] == "extra_forbidden" else str(error["msg"])
+
+
+def _meant(error: Mapping[str, Any], body: object, path: Sequence[str | int]) -> str:
+    """The field, or the value of a field that takes few, that a misspelt one was meant to be."""
+    if error["type"] == "extra_forbidden" and path:
+        given = None if body is None else _value_at(body, path[:-1])
+        return suggestion(str(path[-1]), _further_fields(given)) if isinstance(given, Mapping) else ""
+    value, expected = error.get("input"), error.get("ctx", {}).get("expected")
+    if not isinstance(value, str) or not isinstance(expected, str):
+        return ""
+    return suggestion(value, _QUOTED.findall(expected))
+
+
+def _further_fields(given: Mapping[str, object]) -> set[str]:
+    """The fields that an object may have besides those given: of each request model that has most of these."""
+    models = [model.model_fields.keys() for model in _subclasses(Request)]
+    most = max(len(fields & given.keys()) for fields in models)
+    return {name for fields in models if len(fields & given.keys()) == most for name in fields} - given.keys()
+
+
+def _subclasses(model: type[BaseModel]) -> Iterator[type[BaseModel]]:
+    for subclass in model.__subclasses__():
+        yield subclass
+        yield from _subclasses(subclass)
+
+
+def _value_at(body: object, path: Sequence[str | int]) -> object:
+    for part in _within(body, path, is_missing=False):
+        body = body[part]  # type: ignore[index] # the body has the parts of the path
+    return body
 
 
 def first_of(field_errors: Sequence[Mapping[str, Json]], *, total: int) -> str:

@@ -2,7 +2,7 @@
 
 import re
 from base64 import b64decode
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Annotated
 from uuid import UUID
 
@@ -104,6 +104,18 @@ def _one_or_several(value: object) -> str:
 # A field that accepts one value or a list has two branches; errors are reported for the branch of the value only:
 # `Annotated[Annotated[X, ONE] | Annotated[list[X], SEVERAL], ONE_OR_SEVERAL]`.
 ONE, SEVERAL, ONE_OR_SEVERAL = Tag("one"), Tag("several"), Discriminator(_one_or_several)
+
+
+def known_name(noun: str, names: Collection[str]) -> AfterValidator:
+    """The validator of a field that takes one of the names of a registry."""
+    expected = ", ".join(f"'{name}'" for name in names)
+
+    def known(name: str) -> str:
+        if name not in names:
+            raise PydanticCustomError(f"unknown_{noun}", "Input should be one of {expected}", {"expected": expected})
+        return name
+
+    return AfterValidator(known)
 
 
 class Request(BaseModel):

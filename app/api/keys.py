@@ -4,12 +4,12 @@ from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Body, Depends, Response, Security
-from pydantic import AfterValidator, BaseModel, Field
+from pydantic import BaseModel, Field
 
 from app.api import examples
 from app.api.auth import principal
 from app.api.dependencies import RequestLimits, json_only
-from app.api.fields import ONE, ONE_OR_SEVERAL, SEVERAL, Int32, PartitionId, RequestedRelease, Seed
+from app.api.fields import ONE, ONE_OR_SEVERAL, SEVERAL, Int32, PartitionId, RequestedRelease, Seed, known_name
 from app.api.fields import Request as RequestModel
 from app.api.idempotency import OnceOnly
 from app.api.plan_documents import KafkaReleases
@@ -27,14 +27,9 @@ from app.services.keys import DEFAULT_RECORD_BYTES, Encoding, KeysRequest, NullK
 router = APIRouter(prefix="/v1/keys", tags=["keys"])
 
 
-def _known(name: str) -> str:
-    if name not in PARTITIONERS:
-        raise ValueError(f"there is no partitioner {name}; there are {', '.join(PARTITIONERS)}")
-    return name
-
-
-# The enum of the OpenAPI document has the names of the registry.
-PartitionerName = Annotated[str, AfterValidator(_known), Field(json_schema_extra={"enum": list(PARTITIONERS)})]
+PartitionerName = Annotated[
+    str, known_name("partitioner", PARTITIONERS), Field(json_schema_extra={"enum": list(PARTITIONERS)})
+]
 MOST_PARTITIONS = 1_000_000
 Count = Annotated[Int32, Field(le=MOST_PARTITIONS, json_schema_extra={"minimum": 1})]
 NonNegative = Annotated[int, Field(ge=0, le=INT32_MAX)]

@@ -228,7 +228,7 @@ def _cluster(body: _Body, cluster: str | None, kafka_version: str | None) -> tup
         given = {name: value for name, value in fields.items() if value is not None}
         stated = SnapshotRequest.model_validate({**given, "brokers": []}).core()
     except ValidationError as invalid:
-        raise _as_request_error(invalid) from None
+        raise _as_request_error(invalid, body) from None
     is_form = body.media_type == "multipart/form-data"
     uploads = body.uploads if is_form else [Upload(decode(body.content, "body"))]
     assembled = assembly.assemble(stated.name, uploads)
@@ -238,9 +238,12 @@ def _cluster(body: _Body, cluster: str | None, kafka_version: str | None) -> tup
     return assembled.cluster, snapshots.of_assembly(assembled)
 
 
-def _as_request_error(invalid: ValidationError) -> RequestValidationError:
+def _as_request_error(invalid: ValidationError, body: _Body) -> RequestValidationError:
     errors_in_body = [dict(error, loc=("body", *error["loc"])) for error in invalid.errors(include_url=False)]
-    return RequestValidationError(errors_in_body)
+    try:
+        return RequestValidationError(errors_in_body, body=orjson.loads(body.content))
+    except orjson.JSONDecodeError:
+        return RequestValidationError(errors_in_body)
 
 
 def _document(snapshot: Snapshot) -> dict[str, object]:

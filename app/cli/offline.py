@@ -10,6 +10,7 @@ import orjson
 
 from app.core.model import Cluster
 from app.errors.requests import ConflictingFields
+from app.errors.suggestions import suggestion
 from app.formats.assembly import assemble
 from app.formats.lines import decode
 from app.formats.pasted import Upload
@@ -40,4 +41,5 @@ def printed(document: bytes) -> bytes:
 def require(option: str, value: str | None, known: tuple[str, ...]) -> None:
     """Raise `ConflictingFields` if the value of an option is unknown."""
     if value is not None and value not in known:
-        raise ConflictingFields(f"--{option} is {value}; it has to be one of {', '.join(known)}", path=(option,))
+        meant = suggestion(value, known)
+        raise ConflictingFields(f"--{option} is {value}; it has to be one of {', '.join(known)}{meant}", path=(option,))

@@ -3,6 +3,7 @@
 import re
 import socket
 from collections.abc import Iterator
+from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
@@ -186,6 +187,43 @@ class TestFields:
         )
         pointers = {error["pointer"] for error in found["errors"]}
         assert pointers == {"/topics/0/factor", "/brokers/0/zone", "/snapshots"}
+
+    @pytest.mark.parametrize(
+        ("path", "body", "detail"),
+        [
+            ("/v1/snapshots", {"brokers": []}, "/cluster: cluster is required"),
+            (
+                "/v1/snapshots",
+                {"clustr": "c", "brokers": []},
+                "there is no field clustr here; 'c' given; did you mean 'cluster'?",
+            ),
+            ("/v1/plans/replicas", {"snapshot_id": SNAPSHOT_ID, "topcis": []}, "did you mean 'topics'?"),
+            (
+                "/v1/plans/replicas",
+                {"snapshot_id": SNAPSHOT_ID, "topics": [{"name": "t", "partitions": 1, "replication_facter": 1}]},
+                "did you mean 'replication_factor'?",
+            ),
+            ("/v1/plans/group", {"assignor": "unifrom"}, "did you mean 'uniform'?"),
+            (
+                "/v1/plans/reassignment",
+                {"snapshot_id": SNAPSHOT_ID, "minimise": "byte"},
+                "'byte' given; did you mean 'bytes'?",
+            ),
+            ("/v1/plans/reassignment", {"snapshot_id": SNAPSHOT_ID, "minimise": "colour"}, "'colour' given"),
+            ("/v1/keys/partitions", {"keys": [], "partitions": 1, "partitioner": "murmur"}, "did you mean 'murmur2'?"),
+        ],
+    )
+    def test_misspelt_and_missing_fields_and_values(
+        self, client: httpx.Client, path: str, body: dict[str, Any], detail: str
+    ) -> None:
+        found = problem(client.post(path, json=body), 422, "validation")
+        assert any(f"{error['pointer']}: {error['detail']}".endswith(detail) for error in found["errors"]), found
+
+    @pytest.mark.parametrize("name", ["x" * 5000, "\x1b[31m", "", "😀" * 50])
+    def test_a_misspelt_name_is_bounded_and_escaped(self, client: httpx.Client, name: str) -> None:
+        found = problem(client.post("/v1/snapshots", json={"cluster": "c", "brokers": [], name: 1}), 422, "validation")
+        assert len(found["detail"]) < 2_000
+        assert "\x1b" not in found["detail"]
 
     def test_a_pointer_escapes_what_json_pointers_escape(self, client: httpx.Client) -> None:
         only_error(problem(place(client, **{"a/b~c": 1}), 422, "validation"), "/a~1b~0c")

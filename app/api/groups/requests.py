@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, Tag
+from pydantic import Field, Tag
 
 from app.api.clusters import BrokerRequest, PartitionRequest
 from app.api.fields import (
@@ -18,6 +18,7 @@ from app.api.fields import (
     TopicId,
     TopicName,
     by_only_field,
+    known_name,
 )
 from app.api.fields import Request as RequestModel
 from app.core.groups.registry import ASSIGNORS
@@ -35,14 +36,7 @@ ReplicaRows = Annotated[
 MemberPattern = Annotated[GroupString, Field(max_length=249)]
 
 
-def _known(name: str) -> str:
-    if name not in ASSIGNORS:
-        raise ValueError(f"there is no assignor {name}; there are {', '.join(ASSIGNORS)}")
-    return name
-
-
-# The registry decides: its names are the enum of the document.
-AssignorName = Annotated[str, AfterValidator(_known), Field(json_schema_extra={"enum": list(ASSIGNORS)})]
+AssignorName = Annotated[str, known_name("assignor", ASSIGNORS), Field(json_schema_extra={"enum": list(ASSIGNORS)})]
 
 
 class GroupTopicRequest(RequestModel):
