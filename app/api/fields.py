@@ -9,7 +9,7 @@ from uuid import UUID
 from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag
 from pydantic_core import PydanticCustomError
 
-from app.core.kafka_versions import DEFAULT, SUPPORTED
+from app.core.kafka_versions import NEWEST, SUPPORTED
 from app.core.model import INT32_MAX
 
 INT32_MIN = -(2**31)
@@ -48,8 +48,27 @@ RequestedRelease = Annotated[
     Release | None,
     Field(
         description=f"The release of Kafka that the answer is for, from {SUPPORTED.from_} to {SUPPORTED.to}, such as "
-        f"`4.2` or `4.0.1`; by default that of the snapshot, or {DEFAULT} if the snapshot has none.",
+        f"`4.2` or `4.0.1`; by default that of the snapshot, or {NEWEST} if the snapshot has none.",
         examples=["4.2"],
+    ),
+]
+MOST_COMPARED = 8
+
+
+def _listed(value: object) -> object:
+    return [value] if isinstance(value, str) else value
+
+
+ComparedReleases = Annotated[
+    list[Release],
+    BeforeValidator(
+        _listed, json_schema_input_type=Release | Annotated[list[Release], Field(max_length=MOST_COMPARED)]
+    ),
+    Field(
+        max_length=MOST_COMPARED,
+        description="Other releases of Kafka, one or several: `compared_kafka_versions` of the answer lists what each "
+        "would decide otherwise, as after an upgrade.",
+        examples=[["4.0.0", "4.3"]],
     ),
 ]
 TopicName = Annotated[

@@ -49,6 +49,31 @@ class KafkaReleases(BaseModel):
     to: str = Field(examples=["4.4"])
 
 
+class DifferingRow(BaseModel):
+    """A row of a plan, as a page of its partitions lists it, in the plan and in the answer of another release."""
+
+    before: dict[str, Any]
+    after: dict[str, Any]
+
+
+class FailureDocument(BaseModel):
+    """Why an assignor or a release has no answer: what Kafka's own code does with such a request."""
+
+    code: str
+    detail: str
+    kafka_exception: str | None = None
+
+
+class ComparedRelease(BaseModel):
+    """The answer of another release, as its difference from the plan; `rows` has the first thousand."""
+
+    kafka_version: str
+    kafka: KafkaReleases | None
+    differing: int | None
+    rows: list[DifferingRow]
+    error: FailureDocument | None
+
+
 class WholePlan(PlanSummary):
     """A plan with the releases of Kafka that it holds for."""
 
@@ -56,6 +81,9 @@ class WholePlan(PlanSummary):
         None,
         description="The releases whose code was compared and gives the same answer; null if the plan replays no code "
         "of Kafka, or the release that it is made for was not compared.",
+    )
+    compared_kafka_versions: list[ComparedRelease] | None = Field(
+        None, description="For each of `compare_kafka_versions` what it answers otherwise; absent if there are none."
     )
 
 

@@ -19,6 +19,7 @@ from app.api.field_errors import field_error, first_of, pointer
 from app.api.statuses import HEADERS, status_of
 from app.errors import Failure, Json
 from app.errors.access import Forbidden, ServiceBusy, ServiceStopping, Unauthenticated
+from app.errors.kafka import KafkaRefuses
 from app.errors.quotation import DETAIL_CHARACTERS, bounded, quoted
 from app.errors.requests import InvalidField
 
@@ -140,7 +141,7 @@ def of_failure(request: Request, failure: Failure) -> Response:
         title=failure.title,
         detail=failure.detail,
         field_errors=field_errors,  # type: ignore[arg-type] # the context is JSON; `errors` in it a list of objects
-        context=failure.context,
+        context={**failure.context, **_kafkas_own(failure)},
         headers=HEADERS.get(type(failure)),
     )
 
@@ -248,3 +249,10 @@ def _of_validation(request: Request, invalid: RequestValidationError) -> Respons
     field_errors = [field_error(error, invalid.body) for error in faults[:MOST_FIELD_ERRORS]]
     summary = first_of(field_errors, total=len(faults))
     return of_failure(request, InvalidField(summary, errors=field_errors))
+
+
+def _kafkas_own(failure: Failure) -> dict[str, Json]:
+    """The exception that Kafka's own code raises on the same input, if it is one of those."""
+    if not isinstance(failure, KafkaRefuses):
+        return {}
+    return {"kafka_exception": failure.kafka.exception, "kafka_message": failure.kafka.message}

@@ -11,6 +11,7 @@ from app.api.clusters import CordonableBrokerRequest
 from app.api.fields import (
     AttributeName,
     BrokerId,
+    ComparedReleases,
     Id,
     Int32,
     Labels,
@@ -102,6 +103,7 @@ class PlaceRequest(_with_options(_PlaceFields)):  # type: ignore[misc] # the reg
 
     topics: Annotated[list[NewTopicRequest], Field(min_length=1)]
     kafka_version: RequestedRelease = None
+    compare_kafka_versions: ComparedReleases = Field(default_factory=list)
     labels: Labels = Field(default_factory=dict)
 
     def service(self) -> ReplicasRequest:

@@ -45,6 +45,7 @@ class WarningDocument(BaseModel):
     code: str
     detail: str
     brokers: list[int] | None = None
+    kafka_version: str | None = Field(None, description="The release that the warning is about.")
 
 
 class SnapshotDocument(BaseModel):

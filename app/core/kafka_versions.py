@@ -55,6 +55,10 @@ class KafkaRange:
     def __contains__(self, version: KafkaVersion) -> bool:
         return KafkaVersion.of(self.from_) <= version <= _last(self.to)
 
+    def ends_before(self, version: KafkaVersion) -> bool:
+        """Whether the release is later than the last one."""
+        return version > _last(self.to)
+
     def __str__(self) -> str:
         return self.from_ if self.from_ == self.to else f"{self.from_}–{self.to}"
 
@@ -74,7 +78,6 @@ SUPPORTED = KafkaRange("2.4", "4.4")
 MEASURED = KafkaRange("4.0.0", "4.4")
 """The releases whose code has answered the vectors."""
 NEWEST = KafkaVersion.of(SUPPORTED.to)
-DEFAULT = KafkaVersion(4, 0, 0)
 """The release that is meant where neither a request nor its snapshot states one."""
 
 
@@ -126,8 +129,8 @@ def last_supported(reported: Sequence[str]) -> str | None:
     return str(version) if version in SUPPORTED else None
 
 
-def release_of(requested: str | None, recorded: str | None, default: KafkaVersion = DEFAULT) -> KafkaVersion:
-    """The release that a request is answered for: its own `kafka_version`, else its snapshot's, else the default.
+def release_of(requested: str | None, recorded: str | None) -> KafkaVersion:
+    """The release that a request is answered for: its own `kafka_version`, else its snapshot's, else the newest.
 
     Raises
     ------
@@ -135,7 +138,7 @@ def release_of(requested: str | None, recorded: str | None, default: KafkaVersio
     """
     if requested is not None:
         return supported_version(requested, path=("kafka_version",))
-    return default if recorded is None else KafkaVersion.of(recorded)
+    return NEWEST if recorded is None else KafkaVersion.of(recorded)
 
 
 def _unsupported(text: str, path: FieldPath) -> UnsupportedKafkaVersion:

@@ -15,7 +15,7 @@ def three_of_seven() -> list[dict[str, object]]:
 @pytest.mark.parametrize(
     ("version", "releases", "sizes"),
     [
-        (None, {"from": "4.0.0", "to": "4.0.0"}, {"m-a": 3, "m-b": 2, "m-c": 2}),
+        (None, {"from": "4.0.1", "to": "4.4"}, {"m-a": 2, "m-b": 2, "m-c": 3}),
         ("4.0.0", {"from": "4.0.0", "to": "4.0.0"}, {"m-a": 3, "m-b": 2, "m-c": 2}),
         ("4.0.1", {"from": "4.0.1", "to": "4.4"}, {"m-a": 2, "m-b": 2, "m-c": 3}),
         ("4.4", {"from": "4.0.1", "to": "4.4"}, {"m-a": 2, "m-b": 2, "m-c": 3}),

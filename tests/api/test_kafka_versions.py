@@ -164,3 +164,85 @@ def test_a_sweep_has_the_assignors_of_its_release(client: httpx.Client) -> None:
     accepted = client.post("/v1/sweeps", json=body | {"assignors": ["uniform"], "kafka_version": "4.0.1"})
     sweep = client.get(accepted.headers["location"]).json()
     assert sweep["definition"]["kafka_version"] == "4.0.1"
+
+
+class TestComparisons:
+    """`compare_kafka_versions` in the requests whose kinds have code of several releases."""
+
+    @pytest.mark.parametrize("path", [path for path in PLANS if not path.endswith("reassignment")])
+    def test_one_release_or_several(self, client: httpx.Client, path: str) -> None:
+        body = requests_on(snapshot(client)["id"])[path]
+        one, several = (
+            client.post(path, json=body | {"compare_kafka_versions": listed}).json()
+            for listed in ("4.0", ["4.0.0", "4.3"])
+        )
+        assert "compared_kafka_versions" not in client.post(path, json=body).json()
+        assert [entry["kafka_version"] for entry in one["compared_kafka_versions"]] == ["4.0.0"]
+        assert [entry["kafka_version"] for entry in several["compared_kafka_versions"]] == ["4.0.0", "4.3.0"]
+        assert [entry["differing"] for entry in several["compared_kafka_versions"]] == [0, 0]
+        assert several["request"]["compare_kafka_versions"] == ["4.0.0", "4.3.0"]
+
+    def test_what_uniform_decides_otherwise(self, client: httpx.Client) -> None:
+        topics = [{"name": "t", "partitions": 7}]
+        members = [
+            {"member_id": name, "topics": ["t"], "owned_partitions": {"t": owned}}
+            for name, owned in (("a", [0, 1]), ("b", [2, 3]), ("c", [4, 5, 6]))
+        ]
+        body = {"assignor": "uniform", "brokers": BROKERS, "topics": topics, "members": members}
+        plan = client.post("/v1/plans/group", json=body | {"kafka_version": "4.0.0", "compare_kafka_versions": "4.3"})
+        (entry,) = plan.json()["compared_kafka_versions"]
+        assert entry == {
+            "kafka_version": "4.3.0",
+            "kafka": {"from": "4.0.1", "to": "4.4"},
+            "differing": 1,
+            "rows": [
+                {
+                    "before": {"topic": "t", "partition": 6, "members": ["a"]},
+                    "after": {"topic": "t", "partition": 6, "members": ["c"]},
+                }
+            ],
+            "error": None,
+        }
+        (warning,) = [one for one in plan.json()["warnings"] if one["code"] == "differs_after_upgrade"]
+        assert warning["kafka_version"] == "4.0.1"
+        assert "1 of 7 rows" in warning["detail"]
+
+    @pytest.mark.parametrize("listed", [["4.0", "2.3"], ["4.0", "newest"]])
+    def test_a_release_that_is_not_supported(self, client: httpx.Client, listed: list[str]) -> None:
+        body = requests_on(snapshot(client)["id"])["/v1/plans/group"] | {"compare_kafka_versions": listed}
+        for prefer in ({}, {"prefer": "respond-async"}):
+            rejected = problem(
+                client.post("/v1/plans/group", json=body, headers=prefer), 422, "unsupported_kafka_version"
+            )
+            only_error(rejected, "/compare_kafka_versions/1")
+
+    def test_too_many_releases(self, client: httpx.Client) -> None:
+        body = requests_on(snapshot(client)["id"])["/v1/plans/group"] | {"compare_kafka_versions": ["4.0"] * 9}
+        only_error(problem(client.post("/v1/plans/group", json=body), 422, "validation"), "/compare_kafka_versions")
+
+
+class TestPlacements:
+    @pytest.mark.parametrize(("version", "has"), [("3.9", True), ("4.0.1", True), ("4.1", False), (None, False)])
+    def test_a_release_without_admin_utils_is_named(
+        self, client: httpx.Client, version: str | None, *, has: bool
+    ) -> None:
+        """Its placement is still answered: a cluster may have been placed so."""
+        body = requests_on(snapshot(client)["id"])["/v1/plans/replicas"] | {"algorithm": "admin_utils"}
+        plan = client.post("/v1/plans/replicas", json=body | {"kafka_version": version}).json()
+        assert ("algorithm_not_in_version" in codes(plan)) is not has
+        assert plan["kafka"] == ({"from": "4.0", "to": "4.0"} if version == "4.0.1" else None)
+
+    @pytest.mark.parametrize(
+        ("version", "words"), [("4.2", "are currently fenced."), ("4.3", "or have all their log directories cordoned.")]
+    )
+    def test_the_striped_placer_rejects_in_the_words_of_the_release(
+        self, client: httpx.Client, version: str, words: str
+    ) -> None:
+        body = {
+            "brokers": [{"id": 1, "fenced": True}],
+            "algorithm": "striped",
+            "topics": [{"name": "t", "partitions": 1, "replication_factor": 1}],
+            "kafka_version": version,
+        }
+        rejected = problem(client.post("/v1/plans/replicas", json=body), 422, "invalid_replication_factor")
+        assert words in rejected["kafka_message"]

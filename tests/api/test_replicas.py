@@ -44,6 +44,7 @@ PLAN_FIELDS = [
     "measures",
     "violations",
     "warnings",
+    "kafka",
     "request",
 ]
 
@@ -477,22 +478,25 @@ class TestRespondAsync:
         problem(response, 422, "duplicate_broker")
 
 
+OF_4_0: dict[str, Any] = {"seed": 1, "kafka_version": "4.0"}
+"""The last release that has the default algorithm."""
+
+
 class TestWarnings:
     """What did not stop the answer."""
 
     def test_the_topic_exists(self, client: httpx.Client) -> None:
-        codes = [warning["code"] for warning in place(client, topic("orders"), seed=1).json()["warnings"]]
+        codes = [warning["code"] for warning in place(client, topic("orders"), **OF_4_0).json()["warnings"]]
         assert codes == ["topic_exists"]
 
     def test_more_partitions(self, client: httpx.Client) -> None:
-        plan = place(client, topic("orders", start_partition_id=2), seed=1).json()
+        plan = place(client, topic("orders", start_partition_id=2), **OF_4_0).json()
         assert plan["warnings"] == []
         assert plan["topics"][0]["first_partition_id"] == 2
-        (warning,) = place(client, topic("orders", start_partition_id=3), seed=1).json()["warnings"]
+        (warning,) = place(client, topic("orders", start_partition_id=3), **OF_4_0).json()["warnings"]
         assert warning["code"] == "start_partition_id_differs"
 
     def test_racks_of_unequal_size(self, client: httpx.Client) -> None:
-        (warning,) = place(client, brokers=brokers(5, 2), topics=[topic(replication_factor=2)], seed=1).json()[
-            "warnings"
-        ]
+        plan = place(client, brokers=brokers(5, 2), topics=[topic(replication_factor=2)], **OF_4_0).json()
+        (warning,) = plan["warnings"]
         assert warning["code"] == "unequal_racks"

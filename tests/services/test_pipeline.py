@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
-from app.core.kafka_versions import DEFAULT, KafkaRange, KafkaVersion
+from app.core.kafka_versions import NEWEST, KafkaRange, KafkaVersion
 from app.core.model import Broker, Cluster, NewTopic, Placement
 from app.errors import Json
 from app.errors.requests import ConflictingFields, DuplicateBroker, LimitExceeded, UnsupportedKafkaVersion
@@ -125,7 +125,7 @@ class TestHashes:
 
 
 class TestReleases:
-    """The release of Kafka is resolved once, for every kind: the request's, else the snapshot's, else the default."""
+    """The release of Kafka is resolved once, for every kind: the request's, else the snapshot's, else the newest."""
 
     @given(
         requested=st.none() | st.sampled_from(["2.4", "3.9.1", "4.0", "4.0.1", "4.4"]),
@@ -135,8 +135,8 @@ class TestReleases:
         cluster = replace(CLUSTER, kafka_version=recorded)
         plan = draft_plan(_DicePlanner(), Dice(1, kafka_version=requested), cluster, Limits())
         stated = requested or recorded
-        expected = KafkaVersion.of(stated) if stated else DEFAULT
-        assert plan.request.get("kafka_version", str(DEFAULT)) == str(expected)
+        expected = KafkaVersion.of(stated) if stated else NEWEST
+        assert plan.request["kafka_version"] == str(expected)
         holds = KafkaVersion(4, 0, 1) <= expected
         assert plan.answer["kafka"] == ({"from": "4.0.1", "to": "4.4"} if holds else None)
 

@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel
 
-from app.api.plan_documents import CertificateDocument, WholePlan
+from app.api.plan_documents import CertificateDocument, FailureDocument, WholePlan
 from app.api.snapshots import WarningDocument
 from app.core.groups.measures.handover import Handover
 from app.core.groups.measures.violations import GroupViolation
@@ -112,14 +112,6 @@ class TriggerDocument(StepTriggerDocument):
     """Whether the leader rebalances, and which member leads."""
 
     leader: str | None
-
-
-class FailureDocument(BaseModel):
-    """Why an assignor has no answer: what Kafka's own code does with such a group."""
-
-    code: str
-    detail: str
-    kafka_exception: str | None = None
 
 
 class UncoveredPartition(BaseModel):

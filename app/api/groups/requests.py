@@ -8,6 +8,7 @@ from app.api.clusters import BrokerRequest, PartitionRequest
 from app.api.fields import (
     BrokerId,
     Bytes,
+    ComparedReleases,
     GroupString,
     Id,
     Int32,
@@ -229,6 +230,7 @@ class PlanGroupRequest(RequestModel):
         "that the group has initialised; a topic that is missing has none. By default all partitions.",
     )
     kafka_version: RequestedRelease = None
+    compare_kafka_versions: ComparedReleases = Field(default_factory=list)
     labels: Labels = Field(default_factory=dict)
 
     def service(self) -> GroupRequest:

@@ -5,7 +5,19 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from app.api.clusters import BrokerRequest
-from app.api.fields import Bytes, GroupString, Id, Int32, Int64, Labels, Name, Rack, RequestedRelease, TopicName
+from app.api.fields import (
+    Bytes,
+    ComparedReleases,
+    GroupString,
+    Id,
+    Int32,
+    Int64,
+    Labels,
+    Name,
+    Rack,
+    RequestedRelease,
+    TopicName,
+)
 from app.api.fields import Request as RequestModel
 from app.api.groups import GroupTopicRequest
 from app.api.streams.events import StreamsEventRequest
@@ -120,6 +132,7 @@ class PlanStreamsRequest(RequestModel):
         default_factory=list, description="Events after the plan has been applied, in order."
     )
     kafka_version: RequestedRelease = None
+    compare_kafka_versions: ComparedReleases = Field(default_factory=list)
     labels: Labels = Field(default_factory=dict)
 
     def service(self) -> StreamsRequest:

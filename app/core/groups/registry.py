@@ -20,7 +20,7 @@ from app.core.groups.server import range as server_range
 from app.core.groups.server import simple, simple_hashed, simple_shared, uniform
 from app.core.groups.server.share_group import Assignable
 from app.core.groups.server.topic_ids import by_name
-from app.core.kafka_versions import DEFAULT, KafkaVersion, Replayed
+from app.core.kafka_versions import NEWEST, KafkaVersion, Replayed
 from app.errors import FieldPath
 from app.errors.requests import AssignorUnavailable
 
@@ -223,10 +223,17 @@ def assignor_for(name: str, version: KafkaVersion, *, path: FieldPath = ("assign
     return next((entry for entry in entries if entry.replays is None or version in entry.replays.holds), entries[0])
 
 
+def later_versions(assignor: Assignor, version: KafkaVersion) -> list[KafkaVersion]:
+    """The releases after `version` from which on the assignor of that name is another, ascending."""
+    entries = [entry.replays for entry in ASSIGNOR_RELEASES if entry.name == assignor.name and entry is not assignor]
+    first = [KafkaVersion.of(replays.holds.from_) for replays in entries if replays is not None]
+    return sorted(release for release in first if release > version)
+
+
 _SINCE: Mapping[str, str] = MappingProxyType({"uniform": "4.0.0", "server-range": "4.0.0", "simple": "4.0.0"})
 """The first release with each of the coordinator's assignors; those of the classic client are in all since 2.4."""
 
 ASSIGNORS: Mapping[str, Assignor] = MappingProxyType(
-    {name: assignor_for(name, DEFAULT) for name in dict.fromkeys(entry.name for entry in ASSIGNOR_RELEASES)}
+    {name: assignor_for(name, NEWEST) for name in dict.fromkeys(entry.name for entry in ASSIGNOR_RELEASES)}
 )
-"""Every assignor by name, as the default release has it."""
+"""Every assignor by name, as the newest release has it."""

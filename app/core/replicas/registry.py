@@ -1,12 +1,13 @@
 """Every placement algorithm by name; the API, the documentation and the conformance run read this registry alone."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from types import MappingProxyType
 from typing import Any, Protocol, Self
 
 from app.core.jvm import JavaRandom
-from app.core.kafka_versions import Replayed
+from app.core.kafka_versions import KafkaVersion, Replayed
 from app.core.model import Broker, NewTopic, Placement
 from app.core.replicas import admin_utils, admin_utils_envelope, striped, striped_envelope
 from app.core.replicas.awareness import options as awareness
@@ -45,6 +46,7 @@ class Algorithm:
     cordons : why it places nothing on a cordoned broker, for a text.
     options : options of this algorithm alone; the algorithms of Kafka have none.
     replays : Kafka's class and the releases that place so; None if it is not one of Kafka's.
+    place_of : the `place` of a release, if releases reject in other words.
     """
 
     name: str
@@ -57,6 +59,11 @@ class Algorithm:
     cordons: str = "a constraint of Rackplan; the algorithm itself knows no cordons"
     options: OptionSet | None = None
     replays: Replayed | None = None
+    place_of: Callable[[KafkaVersion], Place] | None = None
+
+    def of_release(self, version: KafkaVersion) -> Self:
+        """The same algorithm as a release has it."""
+        return self if self.place_of is None else replace(self, place=self.place_of(version))
 
     def with_options(self, options: Any) -> Self:
         """The same algorithm under the record that its `options.read` returned."""
@@ -95,6 +102,7 @@ PLACEMENTS: Mapping[str, Algorithm] = MappingProxyType(
                 leaves_out_fenced=False,
                 cordons="controllers since 4.3 place on other brokers only (KIP-1066)",
                 replays=striped.REPLAYS,
+                place_of=lambda version: partial(striped.place, rejections=striped.rejections_of(version)),
             ),
             Algorithm(
                 name="awareness",

@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 from app.core.jvm.hash_map import JavaHashMap
 from app.core.jvm.hashes import OPTIONAL_STRING, utf16_order
 from app.core.jvm.random import JavaRandom
-from app.core.kafka_versions import KafkaRange, Replayed
+from app.core.kafka_versions import KafkaRange, KafkaVersion, Replayed
 from app.core.model import Broker, Int32s, Int64s, NewTopic, Placement
 from app.core.replicas import striped_kernel as kernel
 from app.errors.kafka import InvalidPartitions, InvalidReplicationFactor, KafkaError
@@ -64,6 +64,13 @@ SINCE_4_3 = Rejections(
     " or some brokers have all their log directories cordoned.",
     KafkaRange("4.3", "4.4"),
 )
+
+
+def rejections_of(version: KafkaVersion) -> Rejections:
+    """The words of a release."""
+    return UNTIL_4_2 if version < KafkaVersion.of(SINCE_4_3.holds.from_) else SINCE_4_3
+
+
 REPLAYS = Replayed("org.apache.kafka.metadata.placement.StripedReplicaPlacer")
 
 

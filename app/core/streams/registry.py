@@ -83,6 +83,14 @@ def group_task_assignor_for(version: KafkaVersion, *, path: FieldPath = ("protoc
     )
 
 
+def later_versions(assignor: StreamsAssignor, version: KafkaVersion) -> list[KafkaVersion]:
+    """The releases after `version` from which on the coordinator's assignor is another than this one, ascending."""
+    if assignor not in GROUP_TASK_ASSIGNORS:
+        return []
+    first = [KafkaVersion.of(entry.replays.holds.from_) for entry in GROUP_TASK_ASSIGNORS if entry is not assignor]
+    return sorted(release for release in first if release > version)
+
+
 STREAMS_ASSIGNORS: Mapping[str, StreamsAssignor] = MappingProxyType(
     {
         assignor.name: assignor

@@ -95,7 +95,7 @@ def check(
     Parameters
     ----------
     running_reassignment : how partitions in reassignment are read: `merge` takes their target replicas.
-    kafka_version : the release that executes the reassignment; None is the snapshot's, or the default.
+    kafka_version : the release that executes the reassignment; None is the snapshot's, or the newest.
 
     Raises
     ------

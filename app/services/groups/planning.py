@@ -10,7 +10,8 @@ from app.core.groups.lifecycle.share_steps import apply_share_events, with_share
 from app.core.groups.lifecycle.steps import apply_events
 from app.core.groups.measures.violations import GroupViolation, violations
 from app.core.groups.model import GroupMetadata
-from app.core.kafka_versions import KafkaRange
+from app.core.groups.registry import later_versions
+from app.core.kafka_versions import KafkaRange, KafkaVersion
 from app.core.model import Placement
 from app.errors import Json
 from app.errors.requests import ConflictingFields, DuplicateMember, DuplicateTopic
@@ -18,10 +19,11 @@ from app.services.groups import reports
 from app.services.groups.predictions import Prediction, cautions_of, of_failures, predict
 from app.services.groups.requests import READER, GroupRequest
 from app.services.groups.sources import GroupSource, event_of, metadata_of, source_of
-from app.services.groups.stored import readers_of
+from app.services.groups.stored import partition_json, readers_of
 from app.services.limits import Limits
-from app.services.plans import Allowance, Planner, Site, as_json
+from app.services.plans import Allowance, PlannedPartition, Planner, Site, as_json
 from app.services.snapshots import check_brokers, first_repeated, require_distinct
+from app.store.records import NewPlan
 
 KIND = "group"
 
@@ -84,6 +86,15 @@ class _GroupPlanner(Planner[GroupRequest, GroupProblem, Prediction]):
     def releases(self, problem: GroupProblem) -> KafkaRange | None:
         replays = problem.source.assignors[0].replays
         return None if replays is None else replays.holds
+
+    def compared_versions(self, request: GroupRequest) -> Sequence[str]:
+        return request.compare_kafka_versions
+
+    def later_versions(self, problem: GroupProblem) -> Sequence[KafkaVersion]:
+        return later_versions(problem.source.assignors[0], problem.source.version)
+
+    def row_json(self, head: NewPlan, row: PlannedPartition) -> dict[str, Json]:
+        return partition_json(head, row)
 
     def solve(self, problem: GroupProblem) -> Prediction:
         return predict(problem.source.assignors[0], problem.source)
@@ -157,7 +168,7 @@ def _violations(prediction: Prediction, source: GroupSource) -> list[GroupViolat
 
 def _canonical(request: GroupRequest, site: Site) -> dict[str, Json]:
     fields: dict[str, Json] = as_json(request)
-    del fields["snapshot_id"], fields["previous_snapshot_id"], fields["kafka_version"]
+    del fields["snapshot_id"], fields["previous_snapshot_id"], fields["kafka_version"], fields["compare_kafka_versions"]
     if request.assignable is None:
         del fields["assignable"]
     if not request.member_overrides:

@@ -122,7 +122,8 @@ class GroupRequest:
     member_overrides : racks and subscriptions of the members of that group.
     leader : the leading member's id; None is the first member.
     previous_snapshot_id : the metadata of the previous assignment; the plan then has whether the leader rebalances.
-    kafka_version : the release whose coordinator and clients assign; None is the snapshot's, or the default.
+    compare_kafka_versions : releases whose answers are compared with the plan.
+    kafka_version : the release whose coordinator and clients assign; None is the snapshot's, or the newest.
     assignable : of a share group, by topic the partitions that may be assigned; None for all.
     bytes_per_s, lag : by topic and partition. balance : what the optimum makes even.
     """
@@ -142,6 +143,7 @@ class GroupRequest:
     balance: Balance = "partitions"
     assignable: Mapping[str, Sequence[int]] | None = None
     kafka_version: str | None = None
+    compare_kafka_versions: tuple[str, ...] = ()
     labels: Mapping[str, str] = field(default_factory=dict)
 
 

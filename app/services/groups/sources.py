@@ -21,7 +21,7 @@ from app.core.groups.model import Assign, GroupMetadata, TopicMetadata
 from app.core.groups.optimum.by_load import LARGEST_SUM
 from app.core.groups.registry import ASSIGNORS, Assignor, assignor_for
 from app.core.groups.server.topic_ids import id_of_topic
-from app.core.kafka_versions import DEFAULT, KafkaVersion
+from app.core.kafka_versions import NEWEST, KafkaVersion
 from app.core.model import Broker, Cluster, Int32s, Topic, padded
 from app.core.recorded import GroupType, RecordedGroup
 from app.errors import FieldPath
@@ -75,7 +75,7 @@ class GroupSource:
     assignors: Sequence[Assignor] = ()
     cautions: Sequence[Caution] = field(default=())
     of_unknown_rack: frozenset[str] = frozenset()
-    version: KafkaVersion = DEFAULT
+    version: KafkaVersion = NEWEST
     is_settled: bool = False
     assignable: Mapping[str, Sequence[int]] | None = None
 

@@ -13,13 +13,16 @@ import numpy as np
 from app.core.groups.arrays.partition_table import NO_ROW, members_of_entries, partition_table
 from app.core.groups.model import GroupAssignment, GroupMetadata, Member
 from app.core.groups.registry import Assignor, assignor_for
-from app.core.kafka_versions import release_of
+from app.core.kafka_versions import KafkaVersion
 from app.core.model import NO_MEMBER, NO_REPLICA, Cluster, Int32s, Int64s, Placement
 from app.errors import Json
 from app.services.groups.requests import READER
 from app.services.groups.sources import source_of
 from app.services.plans import PlannedPartition
 from app.store.records import NewPlan, PlanHead
+
+_RELEASE_BEFORE_THERE_WERE_SEVERAL = "4.0.0"
+"""The release of stored plans that state none: those of engine version 1."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,7 +37,7 @@ class StoredGroup:
 def stored_group(head: PlanHead | NewPlan, cluster: Cluster | None) -> StoredGroup:
     """The group of a plan; `cluster` is that of its snapshot, None where it was made from none."""
     request = READER.validate_python(head.request)
-    version = release_of(request.kafka_version, None)
+    version = KafkaVersion.of(request.kafka_version or _RELEASE_BEFORE_THERE_WERE_SEVERAL)
     source = source_of(request, cluster, version)
     assignor = assignor_for(str(head.answer["assignor"]), version)
     return StoredGroup(assignor, tuple(listed.seen_by(assignor) for listed in source.listed), source.metadata)
@@ -66,7 +69,7 @@ def readers_of_all(
             yield Placement(name, 0, by_row[begin:end])
 
 
-def partition_json(head: PlanHead, row: PlannedPartition) -> dict[str, Json]:
+def partition_json(head: PlanHead | NewPlan, row: PlannedPartition) -> dict[str, Json]:
     """One partition of a plan, and the members that read it: one at most, but in share groups."""
     members: Any = head.answer["loads"]
     readers: list[Json] = [members["per_member"][place]["member_id"] for place in row.row if place != NO_REPLICA]

@@ -9,19 +9,20 @@ answer. Below `resolve` nothing reads the request.
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 from uuid import UUID
 
 from pydantic import TypeAdapter
 
 from app.core import ENGINE_VERSION
-from app.core.kafka_versions import DEFAULT, KafkaRange, KafkaVersion, release_of
+from app.core.kafka_versions import NEWEST, KafkaRange, KafkaVersion, release_of, supported_version
 from app.core.model import Cluster, Placement
 from app.errors import FieldPath, Json
 from app.services import snapshots
 from app.services.limits import Limits
-from app.services.plans import outcomes
-from app.services.plans.record import Plan, as_json
+from app.services.plans import outcomes, releases
+from app.services.plans.record import Plan, PlannedPartition, as_json
 from app.services.seeds import digest, seed_of
 from app.store.records import NewPlan
 
@@ -41,14 +42,14 @@ class Site:
     cluster : None if the request lists by itself what it is about.
     snapshot_id, content_hash : None if the cluster was read from no snapshot.
     previous : the other snapshot that the request names, if it names one.
-    version : the release of Kafka that the plan is made for: the request's, else the snapshot's, else the default.
+    version : the release of Kafka that the plan is made for: the request's, else the snapshot's, else the newest.
     """
 
     cluster: Cluster | None = None
     snapshot_id: UUID | None = None
     content_hash: str | None = None
     previous: "Site | None" = None
-    version: KafkaVersion = DEFAULT
+    version: KafkaVersion = NEWEST
 
     @property
     def cluster_name(self) -> str | None:
@@ -63,10 +64,16 @@ class Site:
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """How much work one request may take: the operator's limits, and whether a job does it."""
+    """How much work one request may take: the operator's limits, and whether a job does it.
+
+    Parameters
+    ----------
+    answers : how many times the request is answered, for so many releases of Kafka.
+    """
 
     limits: Limits
     is_job: bool = False
+    answers: int = 1
 
     def check_work(self, partitions: int, *, path: FieldPath) -> None:
         """Raise `LimitExceeded` if a request with that much work is to be answered at once.
@@ -77,7 +84,7 @@ class Allowance:
         path : the field of the request that makes it large.
         """
         if not self.is_job:
-            self.limits.check_number("sync_partitions", partitions, path=path, remedy=_AS_A_JOB)
+            self.limits.check_number("sync_partitions", partitions * self.answers, path=path, remedy=_AS_A_JOB)
 
 
 class PlanRequest(Protocol):
@@ -155,16 +162,24 @@ class Planner(Protocol[RequestT, ProblemT, SolutionT]):
         """The problem with this seed if the caller chose none and the kind is random; otherwise the same object."""
         return problem
 
-    def default_version(self, _request: RequestT) -> KafkaVersion:
-        """The release that is meant where neither the request nor its snapshot states one."""
-        return DEFAULT
-
     def releases(self, _problem: ProblemT) -> KafkaRange | None:
         """The releases whose code was compared and plans alike; None for what is none of Kafka's.
 
         The plan has them as `kafka` if the release that it is made for is one of them.
         """
         return None
+
+    def compared_versions(self, _request: RequestT) -> Sequence[str]:
+        """Other releases whose answers the request asks for, as written."""
+        return ()
+
+    def later_versions(self, _problem: ProblemT) -> Sequence[KafkaVersion]:
+        """Later releases that have other code for the problem, ascending; warnings state where the answer differs."""
+        return ()
+
+    def row_json(self, _head: NewPlan, row: PlannedPartition) -> dict[str, Json]:
+        """One row of the plan, as its pages list it."""
+        return {"topic": row.topic, "partition": row.partition, "replicas": row.row}
 
     def solve(self, problem: ProblemT) -> SolutionT:
         """Solve the problem."""
@@ -255,6 +270,7 @@ def check_job(
     planner.check_site(request)
     planner.check(request, limits)
     release_of(request.kafka_version, None)
+    _compared_versions(planner, request)
     if if_match and request.snapshot_id is not None:
         snapshots.require_unchanged(uow, uow.snapshots.get(request.snapshot_id).cluster, if_match)
 
@@ -271,37 +287,77 @@ def _site(uow: "UnitOfWork", snapshot_id: UUID | None, if_match: Sequence[str]) 
 def _draft(
     planner: Planner[RequestT, ProblemT, SolutionT], request: RequestT, site: Site, allowance: Allowance
 ) -> NewPlan:
-    """resolve → canonical → hash → solve → verify → measure."""
-    default = planner.default_version(request)
-    site = replace(site, version=release_of(request.kafka_version, site.recorded_version, default))
+    """resolve → canonical → hash → solve → verify → measure → compare with other releases."""
+    site = replace(site, version=release_of(request.kafka_version, site.recorded_version))
+    compared = _compared_versions(planner, request)
+    allowance = replace(allowance, answers=1 + len(compared))
     problem = planner.resolve(request, site, allowance)
-    canonical = _canonical(planner, request, site, problem)
+    canonical = _canonical(planner, request, site, problem, compared)
     # Taken before a seed is chosen: a request with that seed is a replay, which is another plan.
     plan_hash = digest(canonical)
-    seeded = planner.with_seed(problem, seed_of(plan_hash))
+    seed = seed_of(plan_hash)
+    seeded = planner.with_seed(problem, seed)
     if seeded is not problem:
-        canonical = _canonical(planner, request, site, seeded)
+        canonical = _canonical(planner, request, site, seeded, compared)
     started = time.perf_counter()
     solution = planner.solve(seeded)
     solver_seconds = time.perf_counter() - started
     if violations := planner.violations(seeded, solution):
         # A defect of Rackplan's own; such a plan is never stored.
         raise RuntimeError("; ".join(violations[:SHOWN_VIOLATIONS]))
-    return NewPlan(
+    plan = NewPlan(
         kind=planner.kind,
         hash=plan_hash.hex(),
         cluster=site.cluster_name,
         snapshot_id=site.snapshot_id,
         labels=dict(request.labels),
         request=canonical,
-        answer=planner.answer(seeded, solution) | {"kafka": _kafka_json(planner.releases(seeded), site.version)},
+        answer=planner.answer(seeded, solution)
+        | {"kafka": releases.releases_json(planner.releases(seeded), site.version)},
         placements=planner.placements(seeded, solution),
         solver_seconds=solver_seconds,
     )
 
+    def answer_of(version: KafkaVersion) -> releases.ReleaseAnswer:
+        other = planner.with_seed(planner.resolve(request, replace(site, version=version), allowance), seed)
+        return releases.ReleaseAnswer(planner.releases(other), planner.placements(other, planner.solve(other)))
+
+    return _with_releases(plan, planner, planner.later_versions(seeded), compared, answer_of)
+
+
+def _with_releases(
+    plan: NewPlan,
+    planner: Planner[Any, Any, Any],
+    later: Sequence[KafkaVersion],
+    compared: Sequence[KafkaVersion],
+    answer_of: releases.AnswerOf,
+) -> NewPlan:
+    """The plan with warnings about later releases that answer otherwise, and with the requested comparisons."""
+    answer = dict(plan.answer)
+    cautions = [caution.as_json() for caution in releases.upgrade_cautions(plan.placements, later, answer_of)]
+    if cautions:
+        answer["warnings"] = [*cast("list[Json]", answer["warnings"]), *cautions]
+    if compared:
+        answer["compared_kafka_versions"] = [
+            releases.compared_json(plan.placements, version, answer_of, partial(planner.row_json, plan))
+            for version in compared
+        ]
+    return replace(plan, answer=answer)
+
+
+def _compared_versions(planner: Planner[RequestT, Any, Any], request: RequestT) -> list[KafkaVersion]:
+    """The releases that the request compares, each once. Raises `UnsupportedKafkaVersion`, with the place."""
+    stated = planner.compared_versions(request)
+    read = [supported_version(text, path=("compare_kafka_versions", place)) for place, text in enumerate(stated)]
+    return list(dict.fromkeys(read))
+
 
 def _canonical(
-    planner: Planner[RequestT, ProblemT, Any], request: RequestT, site: Site, problem: ProblemT
+    planner: Planner[RequestT, ProblemT, Any],
+    request: RequestT,
+    site: Site,
+    problem: ProblemT,
+    compared: Sequence[KafkaVersion],
 ) -> dict[str, Json]:
     """The content of a snapshot counts, not the id under which it is stored."""
     return {
@@ -310,13 +366,7 @@ def _canonical(
         "cluster": site.cluster_name,
         "snapshot_content_hash": site.content_hash,
         **problem.canonical,
-        **({"kafka_version": str(site.version)} if request.kafka_version or site.recorded_version else {}),
+        "kafka_version": str(site.version),
+        **({"compare_kafka_versions": [str(version) for version in compared]} if compared else {}),
         "labels": dict(sorted(request.labels.items())),
     }
-
-
-def _kafka_json(releases: KafkaRange | None, version: KafkaVersion) -> Json:
-    """The releases that the plan holds for; None if the one that it is made for was not compared."""
-    if releases is None or version not in releases:
-        return None
-    return releases.as_json()

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from app.core.cordons import LISTS_CHECKED_SINCE
-from app.core.kafka_versions import DEFAULT, KafkaVersion
+from app.core.kafka_versions import NEWEST, KafkaVersion
 from app.core.measures.transfers import Transfers
 from app.core.model import Assignment, Cluster
 from app.errors.quotation import escaped
@@ -77,7 +77,7 @@ def write(
         parts.append(list(numbered.step("Let the preferred leaders lead.", _ELECT)))
     if removed:
         is_in_use = any(warning["code"] == "removed_brokers_in_use" for warning in answer["warnings"])
-        version = KafkaVersion.of(request["kafka_version"]) if request.get("kafka_version") else DEFAULT
+        version = KafkaVersion.of(request["kafka_version"]) if request.get("kafka_version") else NEWEST
         parts.append(list(numbered.removed(removed, version, is_in_use=is_in_use)))
     if len(steps):
         how = "Execute and verify a file with these two commands"

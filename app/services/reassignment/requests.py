@@ -99,7 +99,7 @@ class ReassignmentRequest:
     ingress_bytes_per_s : by topic of the whole, or of each partition.
     max_moved_bytes : a budget. unknown_sizes : None leaves them unknown.
     deadline_s : when the best that was found is answered, though it may not be proven.
-    kafka_version : the release that executes the plan; None is the snapshot's, or the default.
+    kafka_version : the release that executes the plan; None is the snapshot's, or the newest.
     """
 
     snapshot_id: UUID | None = None

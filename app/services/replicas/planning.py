@@ -9,7 +9,7 @@ import numpy as np
 
 from app.core.cordons import cordoned_brokers
 from app.core.jvm import JavaRandom
-from app.core.kafka_versions import KafkaRange
+from app.core.kafka_versions import KafkaRange, KafkaVersion
 from app.core.measures.placement import measure
 from app.core.measures.tally import tally
 from app.core.measures.violations import violations
@@ -27,7 +27,7 @@ from app.services.limits import Limits
 from app.services.plans import Allowance, PlannedPartition, Planner, Site, as_json
 from app.services.replicas import awareness
 from app.services.replicas.requests import KIND, READER, ReplicasRequest, check, partitions_of, restored, stored
-from app.store.records import PlanHead
+from app.store.records import NewPlan, PlanHead
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,12 +99,13 @@ class _ReplicasPlanner(Planner[ReplicasRequest, ReplicasProblem, tuple[Placement
         allowance.check_work(partitions_of(request), path=("topics",))
         cluster = site.cluster or Cluster("", tuple(request.brokers or ()))
         listed = cluster.brokers if request.brokers is None else tuple(request.brokers)
-        algorithm = PLACEMENTS[request.algorithm]
+        algorithm = PLACEMENTS[request.algorithm].of_release(site.version)
         options = None
         if algorithm.options is not None:
             options = algorithm.options.read(request.options)
             algorithm = algorithm.with_options(options)
         cordoned = _cordoned(request, cluster, listed)
+        absent = _absent(algorithm, site.version)
         brokers, cautions = _brokers_in_play(request.rack_mode, listed, algorithm, cordoned)
         return ReplicasProblem(
             topics=tuple(request.topics),
@@ -119,7 +120,7 @@ class _ReplicasPlanner(Planner[ReplicasRequest, ReplicasProblem, tuple[Placement
             is_snapshot=site.content_hash is not None,
             cordoned_brokers=None if request.cordoned_brokers is None else tuple(sorted(request.cordoned_brokers)),
             partitions={topic.name: len(topic.partition_ids) for topic in cluster.topics},
-            cautions=tuple(cautions),
+            cautions=(*absent, *cautions),
         )
 
     def with_seed(self, problem: ReplicasProblem, seed: int) -> ReplicasProblem:
@@ -127,6 +128,12 @@ class _ReplicasPlanner(Planner[ReplicasRequest, ReplicasProblem, tuple[Placement
 
     def releases(self, problem: ReplicasProblem) -> KafkaRange | None:
         return None if problem.algorithm.replays is None else problem.algorithm.replays.holds
+
+    def compared_versions(self, request: ReplicasRequest) -> Sequence[str]:
+        return request.compare_kafka_versions
+
+    def row_json(self, head: NewPlan, row: PlannedPartition) -> dict[str, Json]:
+        return partition_json(head, row)
 
     def solve(self, problem: ReplicasProblem) -> tuple[Placement, ...]:
         placements = place_topics(
@@ -169,7 +176,7 @@ class _ReplicasPlanner(Planner[ReplicasRequest, ReplicasProblem, tuple[Placement
 PLANNER = _ReplicasPlanner()
 
 
-def partition_json(head: PlanHead, row: PlannedPartition) -> dict[str, Json]:
+def partition_json(head: PlanHead | NewPlan, row: PlannedPartition) -> dict[str, Json]:
     """One partition of a plan, the preferred leader first. `unassigned` counts replicas without a broker."""
     document: dict[str, Json] = {
         "topic": row.topic,
@@ -256,6 +263,17 @@ def _brokers_in_play(
         detail = f"racks are of unequal size ({listed_sizes}); brokers of a small rack get more replicas than others"
         cautions.append(Caution("unequal_racks", detail))
     return brokers, cautions
+
+
+def _absent(algorithm: Algorithm, version: KafkaVersion) -> list[Caution]:
+    """A warning if the release has no such algorithm any more."""
+    if algorithm.replays is None or not algorithm.replays.holds.ends_before(version):
+        return []
+    detail = (
+        f"Kafka has {algorithm.name} up to {algorithm.replays.holds.to}, and ZooKeeper-mode clusters have it; in "
+        f"{version} controllers and `kafka-reassign-partitions --generate` place as striped"
+    )
+    return [Caution("algorithm_not_in_version", detail)]
 
 
 def _topic_cautions(problem: ReplicasProblem) -> list[Caution]:

@@ -31,7 +31,8 @@ class ReplicasRequest:
     fixed_start_index : where AdminUtils starts in the list of brokers; nothing is random then.
     cordoned_brokers : all log directories of them are cordoned; None is what the snapshot says.
     seed : of the controller's generator; None derives one from the request's hash.
-    kafka_version : the release whose code places; None is the snapshot's, or the default.
+    compare_kafka_versions : releases whose answers are compared with the plan.
+    kafka_version : the release whose code places; None is the snapshot's, or the newest.
     options : by name, for the algorithm alone that has them; see `PLACEMENT_OPTIONS`.
     """
 
@@ -44,6 +45,7 @@ class ReplicasRequest:
     fixed_start_index: int | None = None
     seed: int | None = None
     kafka_version: str | None = None
+    compare_kafka_versions: tuple[str, ...] = ()
     options: Mapping[str, Any] = field(default_factory=dict)
     labels: Mapping[str, str] = field(default_factory=dict)
 

@@ -4,17 +4,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from app.core.kafka_versions import NEWEST, KafkaRange, KafkaVersion
+from app.core.kafka_versions import KafkaRange, KafkaVersion
 from app.core.model import Placement
 from app.core.streams.model import RackAwareStrategy, StreamsAssignment
-from app.core.streams.registry import StreamsAssignor, streams_assignor_for
+from app.core.streams.registry import StreamsAssignor, later_versions, streams_assignor_for
 from app.core.streams.standbys import require_tags_within_limits
 from app.core.streams.violations import violations
 from app.errors import Json
 from app.errors.requests import ConflictingFields
 from app.services.groups import listed_metadata, metadata_of
 from app.services.limits import Limits
-from app.services.plans import Allowance, Planner, Site, as_json
+from app.services.plans import Allowance, PlannedPartition, Planner, Site, as_json
 from app.services.snapshots import check_brokers
 from app.services.streams.against_classic import compared_json
 from app.services.streams.assumptions import cautions_of
@@ -23,8 +23,9 @@ from app.services.streams.optimum import addition_json, best_json, rack_aware_js
 from app.services.streams.recorded import with_recorded_clients
 from app.services.streams.reports import report
 from app.services.streams.requests import READER, Protocol, StreamsRequest, omit_if_empty
-from app.services.streams.rows import placements_of
+from app.services.streams.rows import partition_json, placements_of
 from app.services.streams.sources import StreamsSource, source_of
+from app.store.records import NewPlan
 
 KIND = "streams"
 _REBALANCES_A_STEP = 30
@@ -39,12 +40,14 @@ class StreamsProblem:
 
     Parameters
     ----------
+    version : the release that assigns.
     source : clients, tasks, options and what tasks read.
     assignor : of the protocol, as the release has it.
     events : what happens once the plan holds, as the core applies it.
     canonical : the request with nothing left to guess.
     """
 
+    version: KafkaVersion
     source: StreamsSource
     assignor: StreamsAssignor
     protocol: Protocol
@@ -58,9 +61,6 @@ class _StreamsPlanner(Planner[StreamsRequest, StreamsProblem, StreamsAssignment]
 
     def check_site(self, request: StreamsRequest) -> None:
         """Nothing: an application may be planned without knowing any racks."""
-
-    def default_version(self, request: StreamsRequest) -> KafkaVersion:
-        return NEWEST if request.protocol == "streams" else super().default_version(request)
 
     def check(self, request: StreamsRequest, limits: Limits) -> None:
         _check(request, limits)
@@ -76,11 +76,20 @@ class _StreamsPlanner(Planner[StreamsRequest, StreamsProblem, StreamsAssignment]
         require_tags_within_limits(source.clients, source.options)
         _check_size(request, source, allowance)
         return StreamsProblem(
-            source, assignor, request.protocol, events_of(request, source), _canonical(request, assignor, site.version)
+            site.version, source, assignor, request.protocol, events_of(request, source), _canonical(request, assignor)
         )
 
     def releases(self, problem: StreamsProblem) -> KafkaRange | None:
         return problem.assignor.replays.holds
+
+    def compared_versions(self, request: StreamsRequest) -> Sequence[str]:
+        return request.compare_kafka_versions
+
+    def later_versions(self, problem: StreamsProblem) -> Sequence[KafkaVersion]:
+        return later_versions(problem.assignor, problem.version)
+
+    def row_json(self, head: NewPlan, row: PlannedPartition) -> dict[str, Json]:
+        return partition_json(head, row)
 
     def solve(self, problem: StreamsProblem) -> StreamsAssignment:
         source = problem.source
@@ -128,11 +137,11 @@ def _check(request: StreamsRequest, limits: Limits) -> None:
     limits.check_count("events", request.events, path=("events",))
 
 
-def _canonical(request: StreamsRequest, assignor: StreamsAssignor, version: KafkaVersion) -> dict[str, Json]:
+def _canonical(request: StreamsRequest, assignor: StreamsAssignor) -> dict[str, Json]:
     """The clients of a recorded group are listed. A request without the fields of streams groups has the hash that it
     had before there were any."""
     fields: dict[str, Any] = as_json(request) | {"assignor": assignor.name}
-    del fields["snapshot_id"], fields["group"], fields["kafka_version"]
+    del fields["snapshot_id"], fields["group"], fields["kafka_version"], fields["compare_kafka_versions"]
     for client in fields["clients"]:
         omit_if_empty(client, "members")
     for event in fields["events"]:
@@ -140,8 +149,6 @@ def _canonical(request: StreamsRequest, assignor: StreamsAssignor, version: Kafk
             omit_if_empty(client, "member_ids")
     if request.protocol == "classic":
         del fields["protocol"]
-    else:
-        fields["kafka_version"] = str(version)  # its default is not the pipeline's
     return fields
 
 

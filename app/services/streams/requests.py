@@ -136,7 +136,8 @@ class StreamsRequest:
     snapshot_id, or brokers and topics : where partitions are and in which racks; neither if racks do not matter.
     state_bytes : by task, what a copy of its state has. changelog_offsets : what restoring all of it takes.
     events : what happens once the plan holds, in order.
-    kafka_version : the release that assigns; None is the snapshot's, or the default.
+    compare_kafka_versions : releases whose answers are compared with the plan.
+    kafka_version : the release that assigns; None is the snapshot's, or the newest.
     """
 
     clients: Sequence[ClientRequest] = ()
@@ -162,6 +163,7 @@ class StreamsRequest:
     changelog_offsets: Mapping[str, int] | None = None
     events: Sequence[StreamsEvent] = ()
     kafka_version: str | None = None
+    compare_kafka_versions: tuple[str, ...] = ()
     labels: Mapping[str, str] = field(default_factory=dict)
 
 

@@ -52,7 +52,7 @@ def client_names(head: PlanHead | NewPlan) -> list[str]:
     return [client["process_id"] for client in loads["per_client"]]
 
 
-def partition_json(head: PlanHead, row: PlannedPartition) -> dict[str, Json]:
+def partition_json(head: PlanHead | NewPlan, row: PlannedPartition) -> dict[str, Json]:
     """One task of a plan, and the clients that have it."""
     active, *others = row.row
     names = client_names(head)

@@ -24,8 +24,10 @@ from app.core.groups.sweep import (
     read_sweep,
     remaining_members,
     resolved_document,
+    swept_version,
     with_added,
 )
+from app.core.kafka_versions import NEWEST, KafkaVersion
 from app.core.sweeps import score
 from app.errors import Failure, Json
 from app.errors.requests import ConflictingFields
@@ -227,7 +229,13 @@ def test_a_stored_definition_scores_the_same(members: list[Member], known: Group
         "members_lost": [0, 1],
         "members_added": [0, 1],
         "seed": 3,
+        "kafka_version": str(NEWEST),
         "resolved": resolved,
     }
     read = read_sweep(json.loads(json.dumps(definition)))
     assert rows_of(read, 0, read.count) == rows_of(there, 0, there.count)
+
+
+def test_a_definition_that_was_stored_without_a_release_is_of_4_0_0() -> None:
+    assert swept_version({}) == KafkaVersion(4, 0, 0)
+    assert swept_version({"kafka_version": "4.2.0"}) == KafkaVersion(4, 2, 0)

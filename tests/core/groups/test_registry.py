@@ -14,6 +14,7 @@ from app.core.groups.model import GroupMetadata, Member, Owned, TopicMetadata
 from app.core.groups.registry import ASSIGNORS
 from app.core.groups.server import uniform
 from app.core.groups.server.topic_ids import id_of_topic
+from app.core.groups.server.uniform_homogeneous import Remainder
 from app.core.model import padded
 from app.errors.kafka import AssignorNeverEnds, KafkaRefuses
 from tests.core.groups.small_groups import given_to, groups, metadata, snapshots, topic
@@ -51,7 +52,9 @@ class TestTheCoordinatorsAssignors:
         )
         members = [Member("m0", ("t", "u")), Member("m1", ("u", "t"))]
         by_id = uniform.assign(
-            [Member("m0", (ids["t"], ids["u"])), Member("m1", (ids["u"], ids["t"]))], {ids["t"]: 6, ids["u"]: 3}
+            [Member("m0", (ids["t"], ids["u"])), Member("m1", (ids["u"], ids["t"]))],
+            {ids["t"]: 6, ids["u"]: 3},
+            remainder=Remainder.OWNERS,
         )
         by_name = ASSIGNORS["uniform"].assign(members, named)
         name_of = {topic_id: name for name, topic_id in ids.items()}
