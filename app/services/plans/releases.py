@@ -74,14 +74,11 @@ def upgrade_cautions(own: Sequence[Placement], later: Sequence[KafkaVersion], an
         try:
             differing = sum(1 for _ in _differing(own, answer_of(version).placements))
         except Failure as failure:
-            detail = f"from Kafka {version} on the same request fails: {failure.detail}"
+            detail = f"since Kafka {version}: the same request fails: {failure.detail}"
             yield Caution("differs_after_upgrade", detail, kafka_version=str(version))
             continue
         if differing:
-            detail = (
-                f"from Kafka {version} on {differing} of {rows} rows of the plan are others; compare_kafka_versions "
-                "lists them"
-            )
+            detail = f"since Kafka {version}: {differing} of {rows} rows differ; compare_kafka_versions lists them"
             yield Caution("differs_after_upgrade", detail, kafka_version=str(version))
 
 
