@@ -11,6 +11,8 @@ from typing import Any, Literal
 
 import orjson
 
+from app.formats.topic_tables import without_formula
+
 ColumnType = Literal["bool", "int64", "double", "string"]
 
 
@@ -68,8 +70,13 @@ def write_csv(rows: Iterable[Mapping[str, Any]], columns: Sequence[Column]) -> b
     """A line a scenario under a header line; what is not there is empty."""
     from pyarrow import csv  # noqa: PLC0415 — as above
 
+    table = _table(rows, columns)
+    for position, column in enumerate(table.schema):
+        if column.type == "string":
+            texts = [text and without_formula(text) for text in table.column(position).to_pylist()]
+            table = table.set_column(position, column.name, [texts])
     sink = BytesIO()
-    csv.write_csv(_table(rows, columns), sink)
+    csv.write_csv(table, sink)
     return sink.getvalue()
 
 

@@ -21,6 +21,7 @@ _MARKUP = str.maketrans({sign: f"\\{sign}" for sign in "|<>&[]`*~"})
 
 ArrowArray: TypeAlias = Any
 ArrowField: TypeAlias = Any
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 def write_csv(header: Sequence[str], blocks: Iterable[str]) -> bytes:
@@ -35,8 +36,13 @@ def csv_row(*cells: str) -> str:
     """Cells as a line, without its end. For what repeats in many lines: numbers need no quotes and are formatted."""
     line = io.StringIO(newline="")
     # The last cell is not empty, since a row of one empty cell would be quoted.
-    csv.writer(line).writerow([*cells, "end"])
+    csv.writer(line).writerow([*map(without_formula, cells), "end"])
     return line.getvalue().removesuffix(f",end{CSV_END}")
+
+
+def without_formula(text: str) -> str:
+    """The text of a cell, after an apostrophe if a spreadsheet would run it as a formula; names are strangers' text."""
+    return f"'{text}" if text.startswith(_FORMULA_STARTS) else text
 
 
 @dataclass(frozen=True, slots=True)

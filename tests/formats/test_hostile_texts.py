@@ -1,5 +1,7 @@
 """Whatever a text repeats, reading it takes time in proportion to its length, and its refusal is short."""
 
+import csv
+import io
 import time
 from collections.abc import Callable
 from typing import Any
@@ -21,6 +23,7 @@ from app.formats import (
     pasted,
     reassignment,
     replica_assignment,
+    scenario_tables,
     topic_describe,
     topics_to_move,
     topology_text,
@@ -117,6 +120,15 @@ def test_a_cell_of_markdown_begins_no_markup_and_ends_no_row(text: str) -> None:
 )
 def test_cells_by_hand(text: str, cell: str) -> None:
     assert markdown_cell(text) == cell
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-cmd", "@SUM(A1)", "\t=1", "\r=1", "\n=1"])
+def test_a_spreadsheet_runs_no_cell_of_csv(text: str) -> None:
+    """Member ids and names of racks are strangers' text."""
+    assert next(csv.reader(io.StringIO(csv_row(text, "=1"), newline=""))) == [f"'{text}", "'=1"]
+    assert csv_row(text).strip('"').startswith("'")
+    written = scenario_tables.write_csv([{"axes": {"name": text}}], [scenario_tables.Column.axis("name")]).decode()
+    assert written == f'"axes.name"\n"\'{text}"\n'
 
 
 def test_a_field_of_csv_with_a_line_end_is_in_quotes() -> None:
