@@ -32,6 +32,18 @@ def certificate_words(certificate: Mapping[str, Any]) -> str:
     return f"{moves}; the lower bound is {least}, an optimality gap of {share(certificate['gap'])}."
 
 
+def tool_words(generated: Mapping[str, Any] | None) -> str:
+    """What Kafka's own tool would move; empty if it was not compared."""
+    if generated is None or generated["moved_replicas"] is None:
+        return ""
+    replicas, size = generated["moved_replicas"], generated["moved_bytes"]
+    return (
+        f"Kafka’s own kafka-reassign-partitions --generate would move {replicas['min']:,} to "
+        f"{counted(replicas['max'], 'replica')} (median {replicas['median']:,}), {byte_size(size['min'])} to "
+        f"{byte_size(size['max'])}, in {counted(generated['seeds'], 'run')}: it draws a new placement."
+    )
+
+
 def _title(head: PlanHead, _: Sequence[str]) -> str:
     request: Any = head.request
     changes = [
@@ -73,8 +85,10 @@ def _values(plan: Plan, cluster: Cluster) -> Mapping[str, object]:
     batches = answer["batches"]
     return {
         "proof": certificate_words(answer["certificate"]),
+        "tool": tool_words(answer.get("kafka_generate")),
         "batches": list(enumerate(batches[:SHOWN_BATCHES], start=1)),
         "batches_in_all": len(batches),
+        "rebalancing": answer.get("rebalancing_groups", [])[:SHOWN_BATCHES],
         "cordons": _cordon_steps(answer.get("execution")),
         "throttle": request["batches"]["throttle_bytes_per_s"],
         "brokers": [_broker_row(row) for row in broker_transfers(transfers)[:SHOWN_BROKERS]],

@@ -10,7 +10,7 @@ from app.errors import Json
 from app.services.plans import FORMATS
 from app.store.records import NewPlan
 from app.web import plans
-from app.web.reassignment_plans import VIEW, certificate_words
+from app.web.reassignment_plans import VIEW, certificate_words, tool_words
 from tests.services.reassignments import CERTIFICATE, CLUSTER, as_kept, captured, kafkas_own, plan
 from tests.web.browser import Page
 
@@ -134,3 +134,11 @@ def test_the_steps_that_change_cordons_are_listed_in_their_order() -> None:
     assert "Cordon 2 brokers: 105, 106" in page.text
     assert page.text.index("Execute batch 1") < page.text.index("Uncordon 1 broker: 106")
     assert "Execute batch" not in page_of(plan(execution={"batches": steps[1:2]})).text
+
+
+def test_what_kafkas_own_tool_would_move_is_beside_it() -> None:
+    moved = {"min": 150, "median": 195, "max": 201}
+    sizes = {"min": 1 << 20, "median": 2 << 20, "max": 3 << 20}
+    words = tool_words({"seeds": 20, "moved_replicas": moved, "moved_bytes": sizes})
+    assert "would move 150 to 201 replicas (median 195), 1.0 MiB to 3.0 MiB, in 20 runs" in words
+    assert tool_words(None) == tool_words({"moved_replicas": None}) == ""

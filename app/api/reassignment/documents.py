@@ -89,6 +89,33 @@ class ExecutionDocument(BaseModel):
     rollback_at_once: list[ExecutionStepDocument] = Field(description="Its inverse, `format=rollback`.")
 
 
+class RebalancingGroup(BaseModel):
+    """A group that rebalances when a batch is complete, since a topic that it reads has replicas in other racks."""
+
+    group_id: str
+    batch: int
+
+
+class MovementRange(BaseModel):
+    """The movement of several runs; the median is that of a run."""
+
+    min: int
+    median: int
+    max: int
+
+
+class KafkaGenerateDocument(BaseModel):
+    """What `kafka-reassign-partitions --generate` of the release would move for the same topics on the brokers that may
+    receive replicas. It draws a random seed; the runs have the same seeds in every plan.
+    """
+
+    algorithm: Literal["striped", "admin_utils"] = Field(description="`striped` since 4.1, `admin_utils` before.")
+    seeds: int = Field(description="The number of runs: 20, fewer of a large cluster.")
+    moved_replicas: MovementRange | None
+    moved_bytes: MovementRange | None
+    left_out: str | None = Field(description="Why there is no comparison; null if there is one.")
+
+
 class BrokerMovement(BaseModel):
     """Replicas that a broker receives and sends. Bytes and leaders are of the topics that may move."""
 
@@ -154,6 +181,10 @@ class ReassignmentPlanDocument(WholePlan):
     execution: ExecutionDocument | None = Field(
         description="Null if no broker is cordoned, nor removed from a cluster of Kafka 4.3 or later."
     )
+    rebalancing_groups: list[RebalancingGroup] = Field(
+        description="Groups of the consumer and the streams protocol, since Kafka 4.1 (KIP-1101), by batch and id."
+    )
+    kafka_generate: KafkaGenerateDocument
     movement: list[BrokerMovement]
     trade_off: list[TradeOffPoint] | None
     relaxed: list[RelaxedConstraint]

@@ -24,6 +24,7 @@ from app.core.reassignment.batches.execution import (
     execution_violations,
 )
 from app.core.reassignment.batches.model import Batches, BatchLimits, BrokerDisks, Hottest, ReassignedPartitions
+from app.core.reassignment.batches.rack_changes import changes_racks, changes_racks_meanwhile
 from app.core.reassignment.batches.verifier import BatchViolation, batch_violations
 from app.core.reassignment.counts.least_movement import (
     BudgetTooSmall,

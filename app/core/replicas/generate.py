@@ -72,20 +72,30 @@ def propose(
     _require_distinct([name for name, _ in topics], STRING, "List of topics to reassign", ("topics",))
     factors_of = {name: _require_topic(name, factors) for name, factors in topics}
     wanted = set(broker_ids)
-    usable = [broker for broker in brokers if broker.id in wanted]
+    usable = usable_brokers([broker for broker in brokers if broker.id in wanted], is_rack_aware=is_rack_aware)
+    new_topics = placing_order(factors_of)
+    placed = (striped.place(usable, topic, random=random, rejections=rejections) for topic in new_topics)
+    return {placement.topic: placement.replicas for placement in placed}
+
+
+def usable_brokers(brokers: Sequence[Broker], *, is_rack_aware: bool) -> Sequence[Broker]:
+    """The brokers as the placer sees them. Raises `BrokersWithoutRack` if some have a rack and others have none."""
     if not is_rack_aware:
-        usable = [replace(broker, rack=None) for broker in usable]
-    elif 0 < sum(broker.rack is None for broker in usable) < len(usable):
-        raise brokers_without_rack(usable, "AdminOperationException", _RACKS_MISSING)
-    replicas = {}
-    for name, factor in _placing_order(factors_of):
-        topic = NewTopic(name, len(factors_of[name]), factor)
-        replicas[name] = striped.place(usable, topic, random=random, rejections=rejections).replicas
-    return replicas
+        return [replace(broker, rack=None) for broker in brokers]
+    if 0 < sum(broker.rack is None for broker in brokers) < len(brokers):
+        raise brokers_without_rack(brokers, "AdminOperationException", _RACKS_MISSING)
+    return brokers
 
 
-def _placing_order(factors_of: Mapping[str, Sequence[int]]) -> list[tuple[str, int]]:
-    """The topics that have partitions in the order in which they are placed, each with its replication factor."""
+def placing_order(factors_of: Mapping[str, Sequence[int]]) -> list[NewTopic]:
+    """The topics that have partitions in the order in which they are placed, with the replication factor of each.
+
+    Parameters
+    ----------
+    factors_of : by topic in the order of the file, the replication factor of each partition.
+
+    Complexity: O(partitions).
+    """
     names = list(JavaHashSet.copy_of(list(factors_of), STRING))
     for initial_capacity in (len(names), None):
         names = [names[index] for index in _string_order(names, initial_capacity=initial_capacity)]
@@ -98,7 +108,7 @@ def _placing_order(factors_of: Mapping[str, Sequence[int]]) -> list[tuple[str, i
         first.setdefault(names[topic], number)
     listed = list(first)
     ordered = (listed[index] for index in _string_order(listed, initial_capacity=None, computed=True))
-    return [(name, factors_of[name][first[name]]) for name in ordered]
+    return [NewTopic(name, len(factors_of[name]), factors_of[name][first[name]]) for name in ordered]
 
 
 def _string_order(names: Sequence[str], *, initial_capacity: int | None, computed: bool = False) -> Iterable[int]:

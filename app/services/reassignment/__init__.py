@@ -7,7 +7,9 @@ resolve.py       the request and the cluster as one frozen problem; what solvers
   loads.py         bytes, rates and counts by row, and the objectives balanced by them
   domains.py       eligible brokers of each partition
   conflicts.py     irreducible infeasible subsets of the request, in words
+kafka_generate.py  what Kafka's own tool would move, as a comparison
 planning.py      from the problem to replica lists, leaders and batches; the planner
+rebalances.py    the groups that rebalance, and in which batches
 reports.py       the answer
 differences.py   a stored plan's rows and what it changes
 exports.py       the plan as files

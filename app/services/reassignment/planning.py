@@ -38,6 +38,8 @@ from app.services.limits import Limits
 from app.services.plans import Allowance, Planner, Site
 from app.services.reassignment import reports
 from app.services.reassignment.domains import Relaxation
+from app.services.reassignment.kafka_generate import generated_movement
+from app.services.reassignment.rebalances import rebalances_of
 from app.services.reassignment.requests import KIND, READER, ReassignmentRequest, check
 from app.services.reassignment.resolve import (
     DISK_SHARE,
@@ -113,6 +115,13 @@ def solve(problem: ReassignmentProblem) -> ReassignmentSolution:
         reassigned=reassigned,
         steps=steps,
         executions=_executions(problem, steps),
+        generated=generated_movement(
+            problem.brokers,
+            problem.scope,
+            problem.sizes.size_bytes,
+            version=problem.version,
+        ),
+        rebalances=rebalances_of(problem.subscriptions, problem.brokers, problem.scope, steps),
         tally=tally_of(problem, problem.as_ids(leaders.after)),
         tally_before=tally_of(problem, problem.scope.before, is_before=True),
         relaxed=(*problem.relaxed, *relaxed, *more),

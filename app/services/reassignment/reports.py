@@ -14,6 +14,7 @@ from app.core.model import NO_LEADER, NO_REPLICA, Int32s, Int64s
 from app.core.reassignment import Action, Band, Batches, ExecutionStep, ReplicaPlacement
 from app.core.replica_lists import not_among
 from app.errors import Json
+from app.formats.quantities import counted
 from app.services.cautions import Caution
 from app.services.plans import STEPS, as_json
 from app.services.reassignment.brokers import NAMED_BROKERS, Bools
@@ -21,6 +22,9 @@ from app.services.reassignment.resolve import Executions, ReassignmentProblem, R
 
 NAMED_PARTITIONS = 100
 """How many partitions of a batch are named; it counts them all, and its file has them all."""
+
+NAMED_GROUPS = 20
+"""How many groups a warning names; it counts them all."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,6 +66,8 @@ def answer(problem: ReassignmentProblem, solution: ReassignmentSolution) -> dict
         "batches": [_batch(problem, steps, number) for number in range(len(steps))],
         "fewest_batches": steps.lower_bound,
         "execution": None if solution.executions is None else _execution(solution.executions),
+        "rebalancing_groups": solution.rebalances.as_json(),
+        "kafka_generate": solution.generated.as_json(),
         "movement": movement_json(problem, after, moves),
         "trade_off": None
         if solution.trade_off is None
@@ -265,6 +271,13 @@ def _cautions(problem: ReassignmentProblem, solution: ReassignmentSolution) -> l
     """What to know about the plan itself."""
     after, brokers = solution.leaders.after, problem.brokers
     cautions = list(_of_cordons(problem, solution))
+    if groups := solution.rebalances.meanwhile:
+        named = ", ".join(groups[:NAMED_GROUPS]) + (" …" if len(groups) > NAMED_GROUPS else "")
+        detail = (
+            f"while batches copy, partitions have the racks of both lists, so that {counted(len(groups), 'group')} may "
+            f"rebalance then, too: {named}"
+        )
+        cautions.append(Caution("groups_may_rebalance", detail))
     stays_offline = (after != NO_REPLICA) & np.append(brokers.is_offline & ~brokers.is_removed, False)[after]
     if stays_offline.any():
         ids = np.unique(brokers.ids[after[stays_offline]])

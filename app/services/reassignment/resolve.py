@@ -30,6 +30,7 @@ from app.services.cautions import Caution
 from app.services.plans import Allowance
 from app.services.reassignment.brokers import Bools, BrokerTable, brokers_of
 from app.services.reassignment.domains import Domains, Relaxation, domains_of
+from app.services.reassignment.kafka_generate import GeneratedMovement
 from app.services.reassignment.loads import (
     LeaderObjective,
     PartitionLoads,
@@ -38,6 +39,7 @@ from app.services.reassignment.loads import (
     loads_of,
     replicas_of_others,
 )
+from app.services.reassignment.rebalances import Rebalances, subscriptions_of
 from app.services.reassignment.requests import ReassignmentRequest, canonical_fields
 from app.services.reassignment.scope import PartitionScope, scope_of
 
@@ -77,6 +79,8 @@ class ReassignmentProblem:
     leaders_only : whether no replica may move. relaxes : whether a conflict is relaxed instead of rejected.
     relaxed : constraints given up so far. constraints : in words, for the certificate.
     started_s, deadline_s : of the monotonic clock, in seconds; no deadline is None.
+    subscriptions : by id of each group that rebalances when racks change, its topics.
+    version : of Kafka.
     canonical : the request with nothing left to guess.
     """
 
@@ -98,6 +102,8 @@ class ReassignmentProblem:
     constraints: tuple[str, ...]
     started_s: float
     deadline_s: float | None
+    subscriptions: Mapping[str, frozenset[str]] = field(repr=False)
+    version: KafkaVersion
     canonical: dict[str, Json] = field(repr=False)
 
     @property
@@ -154,6 +160,7 @@ class ReassignmentSolution:
     placement : replica lists with their lower bound. trade_off : the least movement in ever wider bands, if requested.
     largest_bound : lower bound on the largest load, if something else than counts is balanced.
     steps : the batches. reassigned : what they were cut from. executions : None if no broker is or becomes cordoned.
+    generated : what Kafka's own tool would move. rebalances : the groups that rebalance.
     tally, tally_before : the scope's partitions with the plan, and before it. relaxed : all relaxed constraints.
     """
 
@@ -164,6 +171,8 @@ class ReassignmentSolution:
     reassigned: ReassignedPartitions
     steps: Batches
     executions: Executions | None
+    generated: GeneratedMovement
+    rebalances: Rebalances
     tally: Tally
     tally_before: Tally
     relaxed: tuple[Relaxation, ...]
@@ -220,6 +229,8 @@ def resolve(
         constraints=tuple(_constraints(request, brokers, domains)),
         started_s=started,
         deadline_s=None if request.deadline_s is None else started + request.deadline_s,
+        subscriptions=subscriptions_of(cluster, version),
+        version=version,
         canonical=canonical_fields(request, brokers.added),
     )
 
