@@ -79,6 +79,15 @@ MEASURED = KafkaRange("4.0.0", "4.4")
 """The releases whose code has answered the vectors."""
 NEWEST = KafkaVersion.of(SUPPORTED.to)
 """The release that is meant where neither a request nor its snapshot states one."""
+_ASSIGNMENT_INTERVALS = KafkaVersion(4, 3)
+
+
+def has_assignment_interval(version: KafkaVersion) -> bool:
+    """Whether the coordinator computes the assignment of a group at most once an interval (KIP-1263).
+
+    `group.consumer.assignment.interval.ms`, and those of share and streams groups, are 1000 by default since 4.3.
+    """
+    return version >= _ASSIGNMENT_INTERVALS
 
 
 @dataclass(frozen=True, slots=True)

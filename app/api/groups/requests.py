@@ -164,17 +164,34 @@ class ReplicaRacksChangedRequest(RequestModel):
     replica_racks_changed: ChangedRacks
 
 
-_EVENTS = (
+_SINGLE_EVENTS = (
     JoinRequest,
     LeaveRequest,
     ReplaceRequest,
-    RollingRestartRequest,
     LoseRackRequest,
     TopicGrownRequest,
     ReplicaRacksChangedRequest,
 )
+SingleEventRequest = Annotated[
+    Annotated[JoinRequest, Tag("join")]
+    | Annotated[LeaveRequest, Tag("leave")]
+    | Annotated[ReplaceRequest, Tag("replace")]
+    | Annotated[LoseRackRequest, Tag("lose_rack")]
+    | Annotated[TopicGrownRequest, Tag("topic_grown")]
+    | Annotated[ReplicaRacksChangedRequest, Tag("replica_racks_changed")],
+    by_only_field(_SINGLE_EVENTS),
+]
 
 
+class BurstRequest(RequestModel):
+    """Events within one assignment interval of the coordinator (KIP-1263): one step since Kafka 4.3, and a step each
+    before, and for the assignors of the classic protocol.
+    """
+
+    burst: Annotated[list[SingleEventRequest], Field(min_length=1)]
+
+
+_EVENTS = (*_SINGLE_EVENTS, RollingRestartRequest, BurstRequest)
 EventRequest = Annotated[
     Annotated[JoinRequest, Tag("join")]
     | Annotated[LeaveRequest, Tag("leave")]
@@ -182,7 +199,8 @@ EventRequest = Annotated[
     | Annotated[RollingRestartRequest, Tag("rolling_restart")]
     | Annotated[LoseRackRequest, Tag("lose_rack")]
     | Annotated[TopicGrownRequest, Tag("topic_grown")]
-    | Annotated[ReplicaRacksChangedRequest, Tag("replica_racks_changed")],
+    | Annotated[ReplicaRacksChangedRequest, Tag("replica_racks_changed")]
+    | Annotated[BurstRequest, Tag("burst")],
     by_only_field(_EVENTS),
 ]
 Weights = Annotated[dict[TopicName, list[Bytes]], Field(description="By topic and partition id.")]

@@ -11,7 +11,7 @@ from app.core.groups.lifecycle.steps import apply_events
 from app.core.groups.measures.violations import GroupViolation, violations
 from app.core.groups.model import GroupMetadata
 from app.core.groups.registry import later_versions
-from app.core.kafka_versions import KafkaRange, KafkaVersion
+from app.core.kafka_versions import KafkaRange, KafkaVersion, has_assignment_interval
 from app.core.model import Placement
 from app.errors import Json
 from app.errors.requests import ConflictingFields, DuplicateMember, DuplicateTopic
@@ -130,7 +130,7 @@ def _check_lists(request: GroupRequest, limits: Limits) -> None:
     check_brokers(request.brokers or (), limits)
     limits.check_count("topics", request.topics or (), path=("topics",))
     limits.check_count("members", request.members or (), path=("members",))
-    limits.check_count("events", request.events, path=("events",))
+    limits.check_count("events", [single for event in request.events for single in event.singles], path=("events",))
     names = [topic.name for topic in request.topics or ()]
     require_distinct("topic", names, DuplicateTopic, lambda place: ("topics", place, "name"))
     limits.check_number("partitions", sum(topic.partitions for topic in request.topics or ()), path=("topics",))
@@ -185,10 +185,11 @@ def _check_size(request: GroupRequest, source: GroupSource, allowance: Allowance
     """Partitions are counted once an assignor and once a rebalance; shared ones once for every member."""
     limits, members, topics = allowance.limits, source.listed, source.metadata.topics
     limits.check_count("members", members, path=("members",))
-    grown = sum(event.topic_grown.partitions for event in request.events if event.topic_grown is not None)
+    events = [single for event in request.events for single in event.singles]
+    grown = sum(event.topic_grown.partitions for event in events if event.topic_grown is not None)
     partitions = sum(len(topic.replicas) for topic in topics.values()) + grown
     limits.check_number("partitions", partitions, path=("topics",))
-    restarts = sum(2 * len(members) if event.rolling_restart else 1 for event in request.events)
+    restarts = sum(2 * len(members) if event.rolling_restart else 1 for event in events)
     work = partitions * (len(source.assignors) + restarts)
     if not all(assignor.is_exclusive for assignor in source.assignors):
         subscribed = (topics[name] for listed in members for name in listed.member.topics if name in topics)
@@ -225,9 +226,12 @@ def _steps(problem: GroupProblem, prediction: Prediction) -> list[Json]:
     if not problem.events:
         return []
     source, assignor = problem.source, prediction.assignor
+    has_interval = assignor.runs_on == "coordinator" and has_assignment_interval(source.version)
     if not assignor.is_exclusive:
         starting = prediction.members if source.is_settled else with_shared(prediction.members, prediction.assignment)
-        shared_steps = apply_share_events(starting, source.metadata, problem.events, assign=source.assign(assignor))
+        shared_steps = apply_share_events(
+            starting, source.metadata, problem.events, assign=source.assign(assignor), has_interval=has_interval
+        )
         return [reports.share_step_json(step, problem.event_documents[step.index], source) for step in shared_steps]
     # A settled group does not rebalance before the first event: Kafka's sticky assignors would not leave it as it is.
     rebalanced = () if prediction.rebalance is None else prediction.rebalance.members
@@ -238,6 +242,7 @@ def _steps(problem: GroupProblem, prediction: Prediction) -> list[Json]:
         assign=source.assign(assignor),
         protocol=assignor.protocol,
         leader=problem.leader,
+        has_interval=has_interval,
     )
     return [reports.step_json(step, problem.event_documents[step.index], source) for step in steps]
 

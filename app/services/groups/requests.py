@@ -76,9 +76,17 @@ class GroupEvent:
     lose_rack: str | None = None
     topic_grown: GrownTopic | None = None
     replica_racks_changed: ChangedRacks | None = None
+    burst: "Sequence[GroupEvent] | None" = None
+
+    @property
+    def singles(self) -> "Sequence[GroupEvent]":
+        """The events of a burst, or the event itself."""
+        return self.burst or (self,)
 
     def as_json(self) -> dict[str, Json]:
         """As the caller wrote it: an object of one key."""
+        if self.burst is not None:
+            return {"burst": [event.as_json() for event in self.burst]}
         plain: dict[str, Json] = as_json(self)
         return {name: value for name, value in plain.items() if value is not None}
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from app.core.groups.arrays.partition_table import Weights
 from app.core.groups.lifecycle.events import (
+    Burst,
     Event,
     Join,
     Leave,
@@ -200,6 +201,9 @@ def event_of(event: GroupEvent, assignor: Assignor, path: FieldPath) -> Event:
         case GroupEvent(replica_racks_changed=ChangedRacks(brokers, replicas_of)):
             racks = {broker.id: broker.rack for broker in brokers}
             happening = ReplicaRacksChanged(racks, {name: padded(rows) for name, rows in replicas_of.items()})
+        case GroupEvent(burst=[*together]) if together:
+            singles = [event_of(one, assignor, (*path, "burst", place)) for place, one in enumerate(together)]
+            happening = Burst(tuple([single for single in singles if not isinstance(single, RollingRestart)]))
         case _:
             happening = RollingRestart()
     return happening

@@ -87,7 +87,18 @@ class ReplicaRacksChanged:
     replicas: Mapping[str, Int32s] = field(default_factory=dict)
 
 
-SingleEvent: TypeAlias = Join | Leave | Replace | LoseRack | TopicGrown | ReplicaRacksChanged
+@dataclass(frozen=True, slots=True, eq=False)
+class Burst:
+    """Events that reach the coordinator within one assignment interval (KIP-1263, since 4.3).
+
+    The coordinator computes one assignment after all of them. If it has no interval, each is an event by itself.
+    """
+
+    events: "tuple[SingleEvent, ...]"
+
+
+_PlainEvent: TypeAlias = Join | Leave | Replace | LoseRack | TopicGrown | ReplicaRacksChanged
+SingleEvent: TypeAlias = _PlainEvent | Burst
 Event: TypeAlias = SingleEvent | RollingRestart
 
 
@@ -147,8 +158,19 @@ def restarts_of(members: Sequence[Member]) -> tuple[Replace, ...]:
     return tuple(Replace(member.id, replace(member, id=f"{member.id}-restarted")) for member in members)
 
 
+def singles_of(state: GroupState, event: Event, *, has_interval: bool) -> tuple[SingleEvent, ...]:
+    """The events that are a step each. `has_interval`: the coordinator assigns once for a burst."""
+    if isinstance(event, RollingRestart):
+        return restarts_of(state.members)
+    return event.events if isinstance(event, Burst) and not has_interval else (event,)
+
+
 def change_of(state: GroupState, event: SingleEvent) -> GroupChange:
     """The effect of an event on a group. Raises `ConflictingFields` if the event is impossible."""
+    return _together(state, event.events) if isinstance(event, Burst) else _change_of(state, event)
+
+
+def _change_of(state: GroupState, event: _PlainEvent) -> GroupChange:
     match event:
         case Join(member):
             joined = state.joined(member)
@@ -174,6 +196,23 @@ def change_of(state: GroupState, event: SingleEvent) -> GroupChange:
                     )
                 topics[topic] = replace(topics[topic], replicas=replicas)
             return _other_metadata(state, GroupMetadata({**state.metadata.rack_of, **rack_of}, topics), state.members)
+
+
+def _together(state: GroupState, events: Sequence[SingleEvent]) -> GroupChange:
+    """The effect of several events before the coordinator assigns."""
+    rebalances, trigger = False, None
+    new_id_of: dict[str, str] = {}
+    for place, event in enumerate(events):
+        try:
+            change = change_of(state, event)
+        except ConflictingFields as failure:
+            failure.path = ("burst", place, *failure.path)
+            raise
+        state, trigger = change.state, change.trigger or trigger
+        rebalances = rebalances or bool(change.rebalanced)
+        # A member that returned twice has its partitions under its last id.
+        new_id_of = {old: change.new_id_of.get(new, new) for old, new in new_id_of.items()} | dict(change.new_id_of)
+    return GroupChange(state, (state,) if rebalances else (), trigger, new_id_of)
 
 
 def _grown(topic: TopicMetadata, event: TopicGrown) -> TopicMetadata:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from app.core.groups.arrays.owned import owned_after
-from app.core.groups.lifecycle.events import Event, GroupState, RollingRestart, SingleEvent, change_of, restarts_of
+from app.core.groups.lifecycle.events import Event, GroupState, SingleEvent, change_of, singles_of
 from app.core.groups.lifecycle.rebalance_trigger import Trigger
 from app.core.groups.measures.locality import Locality, locality
 from app.core.groups.measures.sharing import member_partitions, shared_assignment
@@ -44,7 +44,12 @@ class ShareStep:
 
 
 def apply_share_events(
-    members: Sequence[Member], metadata: GroupMetadata, events: Sequence[Event], *, assign: Assign
+    members: Sequence[Member],
+    metadata: GroupMetadata,
+    events: Sequence[Event],
+    *,
+    assign: Assign,
+    has_interval: bool = False,
 ) -> tuple[ShareStep, ...]:
     """Apply events in order, each to the outcome of the previous one.
 
@@ -52,6 +57,7 @@ def apply_share_events(
     ----------
     members : with the partitions that they own now.
     assign : a share group's assignor.
+    has_interval : as in `steps.apply_events`.
 
     Raises
     ------
@@ -60,7 +66,7 @@ def apply_share_events(
     state = GroupState(tuple(members), metadata, leader=None, is_led=False)
     steps = []
     for index, event in enumerate(events):
-        for single in restarts_of(state.members) if isinstance(event, RollingRestart) else (event,):
+        for single in singles_of(state, event, has_interval=has_interval):
             try:
                 step = _step(state, single, assign, index)
             except ConflictingFields as failure:

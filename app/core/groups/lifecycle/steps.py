@@ -7,10 +7,9 @@ from app.core.groups.lifecycle.events import (
     Event,
     GroupChange,
     GroupState,
-    RollingRestart,
     SingleEvent,
     change_of,
-    restarts_of,
+    singles_of,
 )
 from app.core.groups.lifecycle.rebalance import GroupRebalance, Protocol, rebalance
 from app.core.groups.lifecycle.rebalance_trigger import Trigger
@@ -60,6 +59,7 @@ def apply_events(
     assign: Assign,
     protocol: Protocol,
     leader: str | None = None,
+    has_interval: bool = False,
 ) -> tuple[GroupStep, ...]:
     """Apply events in order, each to the outcome of the previous one.
 
@@ -69,6 +69,7 @@ def apply_events(
     assign : any assignor.
     protocol : the rebalance protocol of its members.
     leader : a member's id; the first of the members if it is None, or has left.
+    has_interval : whether the coordinator computes one assignment for a burst; otherwise each of its events is a step.
 
     Raises
     ------
@@ -79,7 +80,7 @@ def apply_events(
     state = GroupState(tuple(members), metadata, leader, is_led=protocol is not Protocol.RECONCILED)
     steps = []
     for index, event in enumerate(events):
-        for single in restarts_of(state.members) if isinstance(event, RollingRestart) else (event,):
+        for single in singles_of(state, event, has_interval=has_interval):
             try:
                 change = change_of(state, single)
             except ConflictingFields as failure:
