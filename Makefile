@@ -3,13 +3,16 @@
 PYTHON  ?= python3
 VECTORS ?= tests/vectors
 TESTS   ?= tests
-JOBS    ?= 2
+JOBS    ?= 3
 
 VENV := .venv
 BIN  := $(VENV)/bin
 PIP  := $(BIN)/python -m pip --disable-pip-version-check --no-input --quiet
 # PySpark is built on this machine, by what requirements-build.lock names and nothing that pip would fetch beside it.
 INSTALL := $(PIP) install --require-hashes --no-build-isolation --use-pep517
+
+# Tests start hundreds of processes. Without stored bytecode each compiles what it imports, which takes a third longer.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help run test test-fast test-thorough check format conformance bench openapi lock browser clean
@@ -24,13 +27,14 @@ run: $(VENV)/compiled ## serve on 127.0.0.1:8080 with a Postgres of its own; Ctr
 
 PYTEST := $(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile --no-loadscope-reorder
 
-test: $(VENV)/development $(VENV)/compiled browser ## run every test, two files at once (TESTS=tests/core for some, JOBS=1 one by one)
+# Many tests wait for processes that they start or stop, so three at once keep two cores busy.
+test: $(VENV)/development $(VENV)/compiled $(VENV)/archived browser ## run every test, three files at once (TESTS=tests/core for some, JOBS=1 one by one)
 	$(PYTEST) $(TESTS)
 
-test-fast: $(VENV)/development $(VENV)/compiled ## run the tests that take less than a second, laws with a tenth of the examples
+test-fast: $(VENV)/development $(VENV)/compiled ## run the tests that start no process, laws with a tenth of the examples
 	$(PYTEST) -m "not slow" --hypothesis-profile=fast $(TESTS)
 
-test-thorough: $(VENV)/development $(VENV)/compiled browser ## run every test, laws with ten times the examples, and the long runs
+test-thorough: $(VENV)/development $(VENV)/compiled $(VENV)/archived browser ## run every test, laws with ten times the examples, and the long runs
 	$(PYTEST) --hypothesis-profile=thorough $(TESTS)
 
 check: $(VENV)/development ## lint, types, imports, dependencies
@@ -95,3 +99,9 @@ $(VENV)/development: $(VENV)/bin/python requirements-build.lock requirements-dev
 	@$(INSTALL) -r requirements-dev.lock
 	@$(PIP) install --no-deps --no-build-isolation -e .
 	@touch $@ $(VENV)/runtime
+
+# The JVMs of the tests start without it too, in twice the time.
+$(VENV)/archived: $(VENV)/development
+	@echo "archiving the classes that Spark loads in tests …"
+	@$(BIN)/python -m tests.jobs.class_archive
+	@touch $@

@@ -1,5 +1,6 @@
 """What tests run against: a real Postgres, migrated, and the real service on a socket."""
 
+import gc
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -28,6 +29,12 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(rules)
     if config.pluginmanager.has_plugin("xdist"):
         config.pluginmanager.register(distribution)
+
+
+def pytest_collection_finish() -> None:
+    """Take what was imported and collected, which stays until the end, out of later collections of garbage."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

@@ -5,11 +5,15 @@ from pathlib import PurePath
 import pytest
 from xdist.scheduler import LoadFileScheduling  # type: ignore[import-untyped] # it has none
 
-LONGEST = ("test_sweep_faults.py", "test_fuzz.py", "test_spark_cluster.py")
-"""Files that take minutes: begun first, so that all processes end at about the same time."""
-ONE_SESSION = ("test_spark_cluster.py", "test_spark_local.py", "test_key_skew.py", "test_hostile_datasets.py")
-"""Files of `tests/jobs` that use a Spark session, of which a process has one."""
-DIVISIBLE = ("test_sweep_faults.py", "test_fuzz.py")
+LONGEST = (
+    *("test_spark_local.py", "test_hostile_datasets.py", "test_key_skew.py", "test_spark_cluster.py", "test_fuzz.py"),
+    *("test_sweep_faults.py", "test_stopping.py", "test_worker_account.py", "test_other_sweeps_docs.py"),
+    *("test_sweeps_docs.py", "test_cli.py", "test_jobs.py", "test_compiled_entries.py"),
+)
+"""Files that take longest, or wait most: begun first, so that others use the cores meanwhile and all end together."""
+ONE_SESSION = ("test_spark_local.py", "test_key_skew.py", "test_hostile_datasets.py")
+"""Files of `tests/jobs` that use a local Spark session, of which a process has one."""
+DIVISIBLE = ("test_sweep_faults.py", "test_stopping.py", "test_fuzz.py")
 """Files whose tests share nothing that is costly, so that any process may run any of them."""
 
 

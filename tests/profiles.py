@@ -4,16 +4,17 @@
 runs.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-STARTS_PROCESSES = {"start_worker", "run_service", "spark"}
-"""Fixtures that start a service, a worker or a JVM of their own, which takes seconds."""
+STARTS_PROCESSES = {"start_worker", "run_service", "spark", "installation"}
+"""Fixtures that start a service, a worker, a JVM or a compilation of their own, which takes seconds."""
 _USUAL_EXAMPLES = 100
-_LEFT_OUT = pytest.StashKey[int]()
+_LEFT_OUT = pytest.StashKey[Counter[str]]()
 
 
 def register() -> None:
@@ -57,22 +58,25 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_deselected(items: Sequence[pytest.Item]) -> None:
-    """Count what a selection leaves out. A process of several tells the one that reports."""
+    """Count what a selection leaves out, by file. A process of several tells the one that reports."""
     config = items[0].config
-    config.stash[_LEFT_OUT] = config.stash.get(_LEFT_OUT, 0) + len(items)
+    left_out = config.stash.setdefault(_LEFT_OUT, Counter())
+    left_out.update(item.nodeid.partition("::")[0] for item in items)
     if hasattr(config, "workeroutput"):
-        config.workeroutput["left_out"] = config.stash[_LEFT_OUT]
+        config.workeroutput["left_out"] = dict(left_out)
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any) -> None:
-    """Receive the count of one of several processes; all of them select the same."""
-    node.config.stash[_LEFT_OUT] = node.workeroutput.get("left_out", 0)
+    """Receive the counts of one of several processes; all of them select the same."""
+    node.config.stash[_LEFT_OUT] = Counter(node.workeroutput.get("left_out", {}))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     """State what a selection left out, and how to run it."""
-    left_out = config.stash.get(_LEFT_OUT, 0)
+    left_out = config.stash.get(_LEFT_OUT, Counter[str]())
     if left_out:
+        for file, count in sorted(left_out.items()):
+            terminalreporter.write_line(f"left out: {count:4} of {file}")
         fewer = " with all examples" if settings().max_examples < _USUAL_EXAMPLES else ""
-        terminalreporter.write_line(f"{left_out} tests were left out; `make test` runs all{fewer}")
+        terminalreporter.write_line(f"{left_out.total()} tests were left out; `make test` runs all{fewer}")

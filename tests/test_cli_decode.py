@@ -5,8 +5,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from app.formats.wire_formats import WireFormat
 from tests.formats.test_consumer_protocol import SUBSCRIPTION
+
+pytestmark = pytest.mark.slow
 
 RACKPLAN = Path(sys.executable).parent / "rackplan"
 

@@ -79,6 +79,7 @@ class TestTables:
             assert 1 - measured.moved_share == pytest.approx(stay, abs=0.02)
 
 
+@pytest.mark.slow
 class TestBlocks:
     """Run as a reader runs them."""
 

@@ -47,7 +47,7 @@ from tests.profiles import examples
 
 # kafka-python leaves a socket open whose connection or handshake failed. `client_has_ended` has them closed before
 # another module's tests, which take the warning about it for a failure.
-pytestmark = pytest.mark.filterwarnings("ignore:unclosed <s:ResourceWarning")
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:unclosed <s:ResourceWarning")]
 
 BROKERS = "kafka-broker-api-versions.txt"
 TOPICS = "kafka-topics-describe.txt"

@@ -12,6 +12,7 @@ PLANS = Document(ROOT / "docs" / "plans.md")
 FORMATS = Document(ROOT / "docs" / "formats.md")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("document", [README, QUICKSTART, PLANS, FORMATS], ids=lambda document: document.path.stem)
 def test_every_command_prints_what_is_shown(document: Document, client: httpx.Client) -> None:
     assert document is not QUICKSTART or len(list(document.commands())) >= 9

@@ -15,6 +15,7 @@ from tests.documents import Document, code, replay
 DOC = Document(ROOT / "docs" / "reassignment.md")
 
 
+@pytest.mark.slow
 def test_every_request_prints_what_is_shown(client: httpx.Client) -> None:
     replay(DOC, str(client.base_url).rstrip("/"))
 

@@ -27,7 +27,10 @@ from tests.store.test_confinement import WITHOUT_MOUNTS
 from tests.store.test_embedded import stop_what_is_left
 from tests.test_cli import RACKPLAN, START_WITHIN_S, environment, serving
 
-pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="an ordinary user's worker runs as that user")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(os.geteuid() != 0, reason="an ordinary user's worker runs as that user"),
+]
 
 COMMAND = "import sys; sys.argv[0] = 'rackplan'; from app.cli import main; main()"
 SWEEP = {

@@ -14,6 +14,7 @@ import httpx
 import pyspark
 
 from app.jobs import java
+from tests.jobs import class_archive
 
 MASTER, WORKER = "org.apache.spark.deploy.master.Master", "org.apache.spark.deploy.worker.Worker"
 EXECUTORS_NEED = ("numpy", "numba", "pyarrow")
@@ -54,7 +55,7 @@ class Cluster:
             "SPARK_LOCAL_IP": "127.0.0.1",
             "SPARK_LOCAL_DIRS": str(folder),
             "SPARK_DAEMON_MEMORY": "256m",
-            "SPARK_DAEMON_JAVA_OPTS": QUICK,
+            "SPARK_DAEMON_JAVA_OPTS": f"{QUICK} {class_archive.options()}",
         }
         self.master: subprocess.Popen[bytes] | None = None
         self.workers: list[subprocess.Popen[bytes]] = []
@@ -124,7 +125,8 @@ def free_port() -> int:
 
 def quick_java(folder: Path, **further: str) -> Path:
     """A file of Spark properties whose JVMs start quickly, with others: `executor_memory="512m"`."""
-    given = {"driver_extraJavaOptions": QUICK, "executor_extraJavaOptions": QUICK} | further
+    quick = f"{QUICK} {class_archive.options()}"
+    given = {"driver_extraJavaOptions": quick, "executor_extraJavaOptions": quick} | further
     path = folder / "spark.conf"
     path.write_text("".join(f"spark.{name.replace('_', '.', 1)} {value}\n" for name, value in given.items()))
     return path
