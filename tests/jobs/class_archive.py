@@ -1,8 +1,9 @@
 """An archive of the classes that Spark loads: a JVM that maps it starts in half the time.
 
 A session of Spark loads 15,000 classes, which a JVM otherwise parses and verifies each time. The suite starts some 40
-JVMs. `python -m tests.jobs.class_archive` makes the archive, as `make test` does once for each environment; without
-one, and if a JVM cannot use it, JVMs start as always.
+JVMs. `python -m tests.jobs.class_archive` makes the archive, as `make test` does once for each environment. Without
+one, and if it is of another Java or class path, JVMs start as always; a damaged one ends them, so that none has its
+name before it is whole.
 
 Source: JEP 310, "Application Class-Data Sharing".
 """
