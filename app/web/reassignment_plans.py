@@ -3,11 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from app.core.measures.transfers import PartitionTransfer
 from app.core.model import Cluster
 from app.formats.reassignment_diffs import sentences
 from app.services.plans import Plan
-from app.services.reassignment import BrokerTransfer, broker_transfers, compared
+from app.services.reassignment import broker_transfers, compared
 from app.store.records import PlanHead
 from app.web import moves_picture
 from app.web.moves_picture import MovesPicture
@@ -91,9 +90,9 @@ def _values(plan: Plan, cluster: Cluster) -> Mapping[str, object]:
         "rebalancing": answer.get("rebalancing_groups", [])[:SHOWN_BATCHES],
         "cordons": _cordon_steps(answer.get("execution")),
         "throttle": request["batches"]["throttle_bytes_per_s"],
-        "brokers": [_broker_row(row) for row in broker_transfers(transfers)[:SHOWN_BROKERS]],
+        "brokers": broker_transfers(transfers)[:SHOWN_BROKERS],
         "brokers_in_all": len(transfers.brokers),
-        "partitions": [_partition_row(row) for row in transfers.partitions(0, SHOWN_PARTITIONS)],
+        "partitions": transfers.partitions(0, SHOWN_PARTITIONS),
         "partitions_in_all": transfers.movement.total,
         "grown": transfers.movement.partitions_added,
     }
@@ -111,46 +110,6 @@ def _cordon_steps(execution: Mapping[str, Any] | None) -> Sequence[str]:
         + ", ".join(map(str, step["brokers"][:SHOWN_BROKERS]))
         for step in steps[:SHOWN_BATCHES]
     ]
-
-
-def _broker_row(transfer: BrokerTransfer) -> Mapping[str, object]:
-    return {
-        "id": transfer.broker,
-        "rack": transfer.rack,
-        "numbers": [
-            _changed(f"{transfer.replicas_before:,}", f"{transfer.replicas_after:,}"),
-            _changed(f"{transfer.leaders_before:,}", f"{transfer.leaders_after:,}"),
-            _changed(
-                _size(transfer.bytes_before, transfer.replicas_before, transfer.unknown_size_before),
-                _size(transfer.bytes_after, transfer.replicas_after, transfer.unknown_size_after),
-            ),
-            _size(transfer.bytes_in, transfer.replicas_in, transfer.unknown_size_in),
-            _size(transfer.bytes_out, transfer.replicas_out, transfer.unknown_size_out),
-        ],
-    }
-
-
-def _partition_row(transfer: PartitionTransfer) -> Mapping[str, object]:
-    before, after, racks_after = transfer.before, transfer.after, transfer.racks_after
-    copies = len(transfer.adding_replicas) if before else 0
-    size = "size unknown" if transfer.size_bytes is None else byte_size(transfer.size_bytes * copies)
-    return {
-        "name": f"{transfer.topic}-{transfer.partition}",
-        "before": ", ".join(map(str, before)) if before else "new",
-        "after": ", ".join(map(str, after)),
-        "size": size if copies else "",
-        "racks": _changed(str(transfer.racks_before), str(racks_after)) if before else str(racks_after),
-        "loses_racks": bool(before) and racks_after < transfer.racks_before,
-        "leader": _changed(str(before[0]), str(after[0])) if before else str(after[0]),
-    }
-
-
-def _size(size_bytes: int, replicas: int, unknown: int) -> str:
-    return known_size(size_bytes, replicas=replicas, unknown=unknown)
-
-
-def _changed(before: str, after: str) -> str:
-    return after if before == after else f"{before} → {after}"
 
 
 VIEW = View(
