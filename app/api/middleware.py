@@ -9,11 +9,12 @@ import structlog
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.api.admission import Admission
 from app.api.metrics import REQUESTS, count_plan
-from app.api.problems import of_failure
+from app.api.problems import OrProblem, of_failure
 from app.errors.access import Forbidden, ServiceBusy, ServiceStopping
 from app.errors.quotation import quoted
 from app.errors.requests import LimitExceeded
@@ -92,27 +93,15 @@ def _details(code: str | None, plans: Sequence[PlanOutcome]) -> dict[str, object
     return plan.log_fields() if code is None else plan.log_fields() | {"code": code}
 
 
-class Interrupted:
+class Interrupted(OrProblem):
     """Answer a request that is cancelled, because it outlasts the grace period of a stop, with a problem."""
 
     def __init__(self, app: ASGIApp) -> None:
-        self._app = app
+        super().__init__(app, raised=asyncio.CancelledError, answer=_of_stop)
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        is_answered = False
 
-        async def send_and_note(message: Message) -> None:
-            nonlocal is_answered
-            is_answered = True
-            await send(message)
-
-        try:
-            await self._app(scope, receive, send_and_note)
-        except asyncio.CancelledError:
-            if scope["type"] != "http" or is_answered:
-                raise
-            stopping = ServiceStopping("the service stops before the request ends; send it again")
-            await of_failure(Request(scope), stopping)(scope, receive, send)
+def _of_stop(request: Request, _: BaseException) -> Response:
+    return of_failure(request, ServiceStopping("the service stops before the request ends; send it again"))
 
 
 class Overload:

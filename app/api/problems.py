@@ -1,7 +1,7 @@
 """Answer every failure with an RFC 9457 problem document."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from http import HTTPStatus
 from itertools import islice
 from typing import Any
@@ -176,19 +176,21 @@ def install(app: FastAPI) -> None:
         return problem(request, status, code=code, title=status.phrase, detail=detail, headers=headers)
 
     app.exception_handler(Exception)(_of_unexpected)
-    # The middleware that is added first is the innermost: its responses pass through all the others.
-    app.add_middleware(_LastResort)
+    # Starlette's own handler is outside of all middleware, so that its responses lack their headers, and it raises the
+    # exception again: the server then closes the connection, on which the next request may already have been sent. The
+    # middleware that is added first is the innermost: its responses pass through all the others.
+    app.add_middleware(OrProblem, raised=Exception, answer=_of_unexpected)
 
 
-class _LastResort:
-    """Answer unexpected exceptions with a problem document.
+class OrProblem:
+    """Middleware that answers an exception of one class with a problem, unless the response has begun."""
 
-    Starlette's own handler is outside of all middleware, so that its responses lack their headers, and it raises the
-    exception again: the server then closes the connection, on which the next request may already have been sent.
-    """
-
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(
+        self, app: ASGIApp, *, raised: type[BaseException], answer: Callable[[Request, Any], Response]
+    ) -> None:
         self._app = app
+        self._raised = raised
+        self._answer = answer
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         has_started = False
@@ -200,10 +202,10 @@ class _LastResort:
 
         try:
             await self._app(scope, receive, send_and_note_start)
-        except Exception as unexpected:
+        except self._raised as raised:
             if scope["type"] != "http" or has_started:
                 raise
-            await _of_unexpected(Request(scope), unexpected)(scope, receive, send)
+            await self._answer(Request(scope), raised)(scope, receive, send)
 
 
 def _of_unexpected(request: Request, unexpected: Exception) -> Response:
