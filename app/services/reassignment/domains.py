@@ -9,6 +9,7 @@ from app.core.model import NO_REPLICA, Int32s, Int64s
 from app.core.reassignment import Domain, PartitionKind, RackRule, find_domains
 from app.core.reassignment import NoLegalPlacement as NoDomain
 from app.core.replicas.rack_modes import RackMode
+from app.errors import FieldPath
 from app.errors.reassignments import PinContradicted
 from app.services.reassignment.brokers import Bools, BrokerTable
 from app.services.reassignment.conflicts import (
@@ -152,22 +153,21 @@ def domains_of(request: ReassignmentRequest, brokers: BrokerTable, scope: Partit
     ------
     NotFeasible, InvalidReplicationFactor, PinContradicted : unless conflicts are to be relaxed.
     """
-    places, relaxed = EligibleBrokers(request, brokers), _Relaxations()
-    pins = dict(_pins(request, brokers, scope, homes, places, relaxed))
+    search = _Search(request, brokers, scope, homes, EligibleBrokers(request, brokers), _Relaxations())
+    pins = dict(search.pins())
     is_free = np.ones(len(homes), np.bool_)
     is_free[list(pins)] = False
     free = np.flatnonzero(is_free)
-    kinds = _Kinds.of(scope, places, free)
-    made, of_free = _made(request, brokers, scope, places, kinds, homes[free], relaxed)
+    domains, of_free = search.of_rows(free)
     domain_of = np.empty(len(homes), np.int32)
     domain_of[free] = of_free
     for place, row in enumerate(pins):
-        domain_of[row] = len(made) + place
+        domain_of[row] = len(domains) + place
     return Domains(
-        domains=(*made, *(_pinned(brokers, pin) for pin in pins.values())),
+        domains=(*domains, *(_pinned(brokers, pin) for pin in pins.values())),
         domain_of=domain_of,
         pins={row: np.searchsorted(brokers.ids, np.array(pin.replicas, np.int32)) for row, pin in pins.items()},
-        relaxed=relaxed.listed(),
+        relaxed=search.relaxed.listed(),
     )
 
 
@@ -199,105 +199,92 @@ class _Kinds:
         return cls(free[first], kinds, groups, of_row.astype(np.int32))
 
 
-def _made(
-    request: ReassignmentRequest,
-    brokers: BrokerTable,
-    scope: PartitionScope,
-    places: EligibleBrokers,
-    kinds: _Kinds,
-    homes: Int32s,
-    relaxed: _Relaxations,
-) -> tuple[tuple[Domain, ...], Int32s]:
-    """The domains of rows without a pin. A conflict is rejected, or relaxed and noted."""
-    is_strict = request.rack_mode is RackMode.ENFORCED
-    usable = [
-        int(np.count_nonzero(brokers_by_rack(brokers, kind.may_receive)[: len(brokers.racks)]))
-        if len(brokers.racks)
-        else 1
-        for kind in kinds.kinds
-    ]
-    to_span = max(len(brokers.racks) if is_strict else min(usable, default=1), 1)
-    known = len(brokers.racks) or None
-    rule = RackRule(to_span, request.max_replicas_per_rack, known=known, repairs=request.repair_racks)
-    while True:
-        try:
-            return find_domains(kinds.kinds, kinds.of_row, homes, brokers.rack_of, rule)
-        except NoDomain as short:
-            row, kind = short.row, kinds.kinds[short.kind]
-            requirement = _wanted(request, brokers, scope, places, kinds, short.kind, homes[row])
-            if request.on_conflict == "refuse" or (short.what == "brokers" and short.there == 0):
-                factor_is_requested = requirement.topic in request.replication_factor
-                raise refusal(requirement, brokers, factor_is_requested=factor_is_requested) from None
-            if short.what == "racks":
-                rule = replace(rule, to_span=short.there)
-                relaxed.add(RACK_RULE, "", f"partitions span the {short.there} racks that are left")
-            elif short.what == "rack_places":
-                rule = replace(rule, most=None)
-                relaxed.add(MOST_PER_RACK, "", f"racks have more than {request.max_replicas_per_rack} replicas")
-            else:
-                detail = f"partitions of {requirement.topic} have {short.there} replicas; {short.needed} have no room"
-                relaxed.add(FACTOR, requirement.topic, detail)
-                kinds.kinds[short.kind] = replace(kind, factor=short.there)
+@dataclass(frozen=True, slots=True, eq=False)
+class _Search:
+    """The search for the domains of a request. A conflict is rejected, or relaxed and noted.
 
+    Parameters
+    ----------
+    homes : (rows, widest) int32, as of `domains_of`. relaxed : what has been given up so far.
+    """
 
-def _wanted(
-    request: ReassignmentRequest,
-    brokers: BrokerTable,
-    scope: PartitionScope,
-    places: EligibleBrokers,
-    kinds: _Kinds,
-    kind: int,
-    homes: Int32s,
-) -> Requirement:
-    """The requirement of the partitions of a kind that have these current brokers."""
-    group, one = kinds.groups[kind], kinds.kinds[kind]
-    stays = np.zeros(len(brokers.ids), np.bool_)
-    stays[homes[homes != NO_REPLICA]] = True
-    stays &= one.may_keep
-    return Requirement(
-        topic=scope.topics[scope.topic_of[kinds.rows[kind]]],
-        factor=one.factor,
-        racks_to_span=min(one.factor, len(brokers.racks)),
-        most_per_rack=request.max_replicas_per_rack,
-        demands=places.demands,
-        may_have=lambda active: places.may_receive(group, active) | stays,
-    )
+    request: ReassignmentRequest
+    brokers: BrokerTable
+    scope: PartitionScope
+    homes: Int32s
+    places: EligibleBrokers
+    relaxed: _Relaxations
 
-
-def _pins(
-    request: ReassignmentRequest,
-    brokers: BrokerTable,
-    scope: PartitionScope,
-    homes: Int32s,
-    places: EligibleBrokers,
-    relaxed: _Relaxations,
-) -> Iterator[tuple[int, PinRequest]]:
-    """The pins that can hold. Raises `PinContradicted` if one cannot, unless conflicts are relaxed."""
-    position_of = {broker: place for place, broker in enumerate(brokers.ids.tolist())}
-    topic_of = scope.topic_of
-    for row, at in scope.pins.items():
-        pin = request.pins[at]
-        group = places.group(scope.topics[topic_of[row]])
-        keeps, receives, current = places.may_keep(group), places.may_receive(group), set(homes[row].tolist())
-        wrong = [
-            (place, broker)
-            for place, broker in enumerate(pin.replicas)
-            if not (receives[position_of[broker]] or (keeps[position_of[broker]] and position_of[broker] in current))
+    def of_rows(self, free: Int64s) -> tuple[tuple[Domain, ...], Int32s]:
+        """The domains of rows without a pin, and the domain of each."""
+        request, brokers, relaxed = self.request, self.brokers, self.relaxed
+        kinds = _Kinds.of(self.scope, self.places, free)
+        is_strict = request.rack_mode is RackMode.ENFORCED
+        racks = len(brokers.racks)
+        usable = [
+            int(np.count_nonzero(brokers_by_rack(brokers, kind.may_receive)[:racks])) if racks else 1
+            for kind in kinds.kinds
         ]
-        if not wrong:
-            yield row, pin
-            continue
-        place, broker = wrong[0]
-        contradicted = _contradicted(places, group, position_of[broker])
-        detail = f"partition {pin.topic}-{pin.partition} is pinned to broker {broker}: {contradicted.words}"
-        if request.on_conflict == "refuse":
-            raise PinContradicted(
-                detail,
-                path=("pins", at, "replicas", place),
-                value=broker,
-                contradicts=contradicted.as_json()["pointer"],
-            )
-        relaxed.add("pins", f"{pin.topic}-{pin.partition}", f"the pin is dropped; {detail}")
+        to_span = max(racks if is_strict else min(usable, default=1), 1)
+        rule = RackRule(to_span, request.max_replicas_per_rack, known=racks or None, repairs=request.repair_racks)
+        homes = self.homes[free]
+        while True:
+            try:
+                return find_domains(kinds.kinds, kinds.of_row, homes, brokers.rack_of, rule)
+            except NoDomain as short:
+                requirement = self._requirement(kinds, short.kind, homes[short.row])
+                if request.on_conflict == "refuse" or (short.what == "brokers" and short.there == 0):
+                    factor_is_requested = requirement.topic in request.replication_factor
+                    raise refusal(requirement, brokers, factor_is_requested=factor_is_requested) from None
+                if short.what == "racks":
+                    rule = replace(rule, to_span=short.there)
+                    relaxed.add(RACK_RULE, "", f"partitions span the {short.there} racks that are left")
+                elif short.what == "rack_places":
+                    rule = replace(rule, most=None)
+                    relaxed.add(MOST_PER_RACK, "", f"racks have more than {request.max_replicas_per_rack} replicas")
+                else:
+                    topic, needed = requirement.topic, short.needed
+                    detail = f"partitions of {topic} have {short.there} replicas; {needed} have no room"
+                    relaxed.add(FACTOR, topic, detail)
+                    kinds.kinds[short.kind] = replace(kinds.kinds[short.kind], factor=short.there)
+
+    def _requirement(self, kinds: "_Kinds", number: int, homes: Int32s) -> Requirement:
+        """The requirement of the partitions of a kind that have these current brokers."""
+        group, kind = kinds.groups[number], kinds.kinds[number]
+        stays = np.zeros(len(self.brokers.ids), np.bool_)
+        stays[homes[homes != NO_REPLICA]] = True
+        stays &= kind.may_keep
+        return Requirement(
+            topic=self.scope.topics[self.scope.topic_of[kinds.rows[number]]],
+            factor=kind.factor,
+            racks_to_span=min(kind.factor, len(self.brokers.racks)),
+            most_per_rack=self.request.max_replicas_per_rack,
+            demands=self.places.demands,
+            may_have=lambda active: self.places.may_receive(group, active) | stays,
+        )
+
+    def pins(self) -> Iterator[tuple[int, PinRequest]]:
+        """The pins that can hold. Raises `PinContradicted` if one cannot, unless conflicts are relaxed."""
+        places = self.places
+        position_of = {broker: place for place, broker in enumerate(self.brokers.ids.tolist())}
+        for row, at in self.scope.pins.items():
+            pin = self.request.pins[at]
+            group = places.group(self.scope.topics[self.scope.topic_of[row]])
+            eligible = places.may_receive(group)
+            current = self.homes[row][self.homes[row] != NO_REPLICA]
+            eligible[current] |= places.may_keep(group)[current]
+            wrong = [(place, broker) for place, broker in enumerate(pin.replicas) if not eligible[position_of[broker]]]
+            if not wrong:
+                yield row, pin
+                continue
+            place, broker = wrong[0]
+            contradicted = _contradicted(places, group, position_of[broker])
+            detail = f"partition {pin.topic}-{pin.partition} is pinned to broker {broker}: {contradicted.words}"
+            if self.request.on_conflict == "refuse":
+                path: FieldPath = ("pins", at, "replicas", place)
+                contradicts = contradicted.as_json()["pointer"]
+                raise PinContradicted(detail, path=path, value=broker, contradicts=contradicts)
+            self.relaxed.add("pins", f"{pin.topic}-{pin.partition}", f"the pin is dropped; {detail}")
 
 
 def _contradicted(places: EligibleBrokers, group: int, position: int) -> Demand:

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.core.measures.tally import positions_of
-from app.core.model import NO_REPLICA, UNKNOWN_SIZE, Int32s, Int64s, Topic
+from app.core.model import UNKNOWN_SIZE, Int32s, Int64s, Topic
 from app.core.reassignment import Balance
+from app.core.replica_lists import per_broker
 from app.errors.reassignments import RatesMissing, SizesMissing
 from app.errors.requests import ConflictingFields
 from app.services.cautions import Caution
@@ -97,10 +98,7 @@ class ReplicaObjective:
 
     def loads(self, replicas: Int32s) -> Int64s:
         """(brokers,) int64 load of every broker with (rows, widest) int32 positions."""
-        totals = self.base_load.copy()
-        rows, columns = np.nonzero(replicas != NO_REPLICA)
-        np.add.at(totals, replicas[rows, columns], self.load[rows])
-        return totals
+        return self.base_load + per_broker(replicas, len(self.base_load), self.load)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -124,10 +122,7 @@ class LeaderObjective:
 
     def loads(self, replicas: Int32s) -> Int64s:
         """(brokers,) int64 load of every broker as the preferred leader of (rows, widest) int32 positions."""
-        totals = self.base_load.copy()
-        has_leader = replicas[:, 0] != NO_REPLICA
-        np.add.at(totals, replicas[has_leader, 0], self.load[has_leader])
-        return totals
+        return self.base_load + per_broker(replicas[:, :1], len(self.base_load), self.load)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -299,12 +294,9 @@ def replicas_of_others(brokers: BrokerTable, others: Iterable[Topic], load: Mapp
     """(brokers,) int64 load of replicas outside the scope: 1 each if `load` is None, else by topic and partition."""
     totals = np.zeros(len(brokers.ids), np.int64)
     for topic in others:
-        positions = positions_of(topic.replicas, brokers.ids)
-        rows, columns = np.nonzero(positions >= 0)
-        if load is None:
-            totals += np.bincount(positions[rows, columns], minlength=len(totals))
-        elif topic.name in load:
-            np.add.at(totals, positions[rows, columns], load[topic.name][rows])
+        if load is None or topic.name in load:
+            positions = positions_of(topic.replicas, brokers.ids)
+            totals += per_broker(positions, len(totals), None if load is None else load[topic.name])
     return totals
 
 
@@ -313,6 +305,6 @@ def _leaders_of_others(brokers: BrokerTable, others: Iterable[Topic], load: Mapp
     totals = np.zeros(len(brokers.ids), np.int64)
     for topic in others:
         if topic.replicas.shape[1] and (load is None or topic.name in load):
-            weight = np.ones(len(topic.partition_ids), np.int64) if load is None else load[topic.name]
-            np.add.at(totals, positions_of(topic.replicas[:, :1].copy(), brokers.ids)[:, 0], weight)
+            positions = positions_of(topic.replicas[:, :1].copy(), brokers.ids)
+            totals += per_broker(positions, len(totals), None if load is None else load[topic.name])
     return totals

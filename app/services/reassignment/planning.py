@@ -30,7 +30,7 @@ from app.core.reassignment import (
     trade_off,
     within_budget,
 )
-from app.core.replica_lists import with_leader_first
+from app.core.replica_lists import sums_by, with_leader_first
 from app.errors import Json
 from app.errors.reassignments import BudgetBelowMinimum, NotFeasible
 from app.errors.requests import BatchesOutOfDisk, ConflictingFields, MoveExceedsBatchLimit
@@ -197,8 +197,7 @@ def _lead(problem: ReassignmentProblem, replicas: Int32s) -> tuple[LeaderSolutio
     relaxed = _require_leaders(problem, lists)
     # A pinned partition is led by the first broker of its pin, whatever the others do.
     pinned = ~is_free & (lists[:, 0] != NO_REPLICA)
-    fixed = objective.base_load.copy()
-    np.add.at(fixed, lists[pinned, 0], objective.load[pinned])
+    fixed = objective.base_load + sums_by(lists[pinned, 0], objective.load[pinned], len(objective.base_load))
     free, before = lists[is_free], problem.before[is_free]
     leaders_problem = LeaderProblem(
         replicas=free,

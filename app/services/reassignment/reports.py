@@ -12,7 +12,7 @@ from app.core.measures.placement import PlacementMeasures, measure
 from app.core.measures.violations import violations
 from app.core.model import NO_LEADER, NO_REPLICA, Int32s, Int64s
 from app.core.reassignment import Action, Band, Batches, ExecutionStep, ReplicaPlacement
-from app.core.replica_lists import not_among
+from app.core.replica_lists import not_among, per_broker
 from app.errors import Json
 from app.formats.quantities import counted
 from app.services.cautions import Caution
@@ -308,24 +308,21 @@ def movement_json(problem: ReassignmentProblem, after: Int32s, moves: Moves) -> 
     sizes, base = problem.sizes.size_bytes, problem.movement.base
     brokers = len(problem.brokers.ids)
 
-    def summed(replicas: Int32s, counted: Bools, weight: Int64s | None = None) -> Int64s:
-        rows, columns = np.nonzero(counted)
-        total = np.zeros(brokers, np.int64)
-        np.add.at(total, replicas[rows, columns], 1 if weight is None else weight[rows])
-        return total
-
-    led_before, led_after = problem.before[:, :1], after[:, :1]
+    copied, removed = (
+        np.where(moves.is_copied, after, NO_REPLICA),
+        np.where(moves.is_removed, problem.before, NO_REPLICA),
+    )
     columns: Mapping[str, Int64s] = {
-        "replicas_before": base + summed(problem.before, problem.before != NO_REPLICA),
-        "replicas_in": summed(after, moves.is_copied),
-        "replicas_out": summed(problem.before, moves.is_removed),
-        "replicas_after": base + summed(after, after != NO_REPLICA),
-        "bytes_before": summed(problem.before, problem.before != NO_REPLICA, sizes),
-        "bytes_in": summed(after, moves.is_copied, sizes),
-        "bytes_out": summed(problem.before, moves.is_removed, sizes),
-        "bytes_after": summed(after, after != NO_REPLICA, sizes),
-        "leaders_before": summed(led_before, led_before != NO_REPLICA),
-        "leaders_after": summed(led_after, led_after != NO_REPLICA),
+        "replicas_before": base + per_broker(problem.before, brokers),
+        "replicas_in": per_broker(copied, brokers),
+        "replicas_out": per_broker(removed, brokers),
+        "replicas_after": base + per_broker(after, brokers),
+        "bytes_before": per_broker(problem.before, brokers, sizes),
+        "bytes_in": per_broker(copied, brokers, sizes),
+        "bytes_out": per_broker(removed, brokers, sizes),
+        "bytes_after": per_broker(after, brokers, sizes),
+        "leaders_before": per_broker(problem.before[:, :1], brokers),
+        "leaders_after": per_broker(after[:, :1], brokers),
     }
     rows = zip(*(column.tolist() for column in columns.values()), strict=True)
     return [

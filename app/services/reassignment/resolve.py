@@ -23,6 +23,7 @@ from app.core.reassignment import (
     ReassignedPartitions,
     ReplicaPlacement,
 )
+from app.core.replica_lists import per_broker
 from app.core.replicas.rack_modes import RackMode
 from app.errors import Json
 from app.errors.requests import ConflictingFields
@@ -332,9 +333,8 @@ def _disks(
         detail = "max_disk_share limits disks, and no broker has a capacity.disk_bytes"
         raise ConflictingFields(detail, path=DISK_SHARE, value=share)
     sizes.require("max_disk_share", DISK_SHARE)
-    rows, columns = np.nonzero(before != NO_REPLICA)
     used = replicas_of_others(brokers, scope.others, sizes.of_others)
-    np.add.at(used, before[rows, columns], sizes.size_bytes[rows])
+    used += per_broker(before, len(used), sizes.size_bytes)
     limits = [NO_LIMIT if size is None else int(size * share) for size in disk_bytes]
     return BrokerDisks(used, np.array(limits, np.int64))
 

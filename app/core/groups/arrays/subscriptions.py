@@ -19,6 +19,7 @@ from app.core.groups.model import Member
 from app.core.jvm import hash_order
 from app.core.jvm.hashes import string_hash_codes, utf16_order
 from app.core.model import Int32s, Int64s
+from app.core.replica_lists import sums_by
 
 NO_CLASS = -1
 """The class of a topic without subscribers, and of a member that subscribes to no existing topic."""
@@ -134,8 +135,8 @@ def subscription_classes(members: Sequence[Member], table: PartitionTable) -> Su
     class_of_list = _numbered_rows(by_topic_class)
     member_class = class_of_list[subscriptions.list_of_member]
     has_subscribers, has_topics = topic_class != NO_CLASS, member_class != NO_CLASS
-    partitions = np.zeros(int(topic_class.max(initial=-1)) + 1, np.int64)
-    np.add.at(partitions, topic_class[has_subscribers], sizes[has_subscribers])
+    classes = int(topic_class.max(initial=-1)) + 1
+    partitions = sums_by(topic_class[has_subscribers], sizes[has_subscribers], classes)
     return SubscriptionClasses(
         topic_class=topic_class,
         member_class=member_class,

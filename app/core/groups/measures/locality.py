@@ -18,6 +18,7 @@ from app.core.groups.arrays.racks import RackTable, rack_table
 from app.core.groups.arrays.subscriptions import NO_CLASS, subscription_classes
 from app.core.groups.model import GroupAssignment, GroupMetadata, Member
 from app.core.model import NO_MEMBER, NO_RACK, Int64s
+from app.core.replica_lists import sums_by
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -101,7 +102,7 @@ def locality(
         sums = np.bincount(cells, minlength=3 * len(members))
     else:
         invalid = 0
-        sums = _sums_by_cell(cells, weights_of_rows(table, weights)[rows], 3 * len(members))
+        sums = sums_by(cells, weights_of_rows(table, weights)[rows], 3 * len(members))
     per_member = sums.reshape(len(members), 3).astype(np.int64)
     in_rack, cross_rack, unknown = per_member.sum(axis=0).tolist()
     return Locality(in_rack, cross_rack, unknown + invalid, per_member)
@@ -124,7 +125,7 @@ def member_loads(
     if weights is None:
         per_member = np.bincount(readers, minlength=len(members)).astype(np.int64)
     else:
-        per_member = _sums_by_cell(readers.astype(np.int64), weights_of_rows(table, weights)[rows], len(members))
+        per_member = sums_by(readers.astype(np.int64), weights_of_rows(table, weights)[rows], len(members))
     largest = np.full(len(table.topics), -1, np.int64)
     index = np.array([table.index_of.get(name, 0) for name in assignment.topics], np.int64)
     np.maximum.at(largest, index[topic_index], per_member[readers])
@@ -164,13 +165,6 @@ def racks_ignored(members: Sequence[Member], metadata: GroupMetadata) -> RacksIg
         return RacksIgnored.NO_RACK_IN_COMMON
     all_everywhere = all(bool((of_replicas == rack).any(axis=0).all()) for rack in replica_racks.tolist())
     return RacksIgnored.ALL_PARTITIONS_ALIKE if all_everywhere else None
-
-
-def _sums_by_cell(cells: Int64s, weights: Int64s, size: int) -> Int64s:
-    """Sums by cell in integers; a bincount with weights would add in floating point."""
-    sums = np.zeros(size, np.int64)
-    np.add.at(sums, cells, weights)
-    return sums
 
 
 def _smallest_load_of_subscribers(members: Sequence[Member], table: PartitionTable, per_member: Int64s) -> Int64s:

@@ -31,6 +31,7 @@ from app.core.groups.model import GroupAssignment, GroupMetadata, Member
 from app.core.groups.optimum.by_load_kernel import assign_heaviest_first
 from app.core.groups.optimum.fair_shares import fair_shares
 from app.core.model import NO_MEMBER, Int64s
+from app.core.replica_lists import sums_by
 from app.errors.requests import LimitExceeded
 
 SOLVER = "longest processing time first"
@@ -88,8 +89,7 @@ def balance_by_load(members: Sequence[Member], metadata: GroupMetadata, load: We
     reader_of_row = assign_heaviest_first(
         order, combined, topic_class, starts, members_of_classes, owners, racks.of_replicas, racks.of_member
     )
-    per_member = np.zeros(len(members), np.int64)
-    np.add.at(per_member, reader_of_row[rows], loads[rows])
+    per_member = sums_by(reader_of_row[rows], loads[rows], len(members))
     lower_bound = _lower_bound(classes, topic_class[rows], loads[rows])
     return LoadBalance(
         assignment=assignment_of(table, reader_of_row, [member.id for member in members]),
@@ -119,16 +119,14 @@ def _subscribers_by_topic_class(
     places = np.arange(int(sizes.sum())) + np.repeat(
         (ends - classes.members)[member_class] - np.cumsum(sizes) + sizes, sizes
     )
-    per_topic = np.zeros(len(classes.partitions), np.int64)
-    np.add.at(per_topic, topic_class, sizes)
+    per_topic = sums_by(topic_class, sizes, len(classes.partitions))
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(per_topic)]), by_class[places]
 
 
 def _lower_bound(
     classes: SubscriptionClasses, topic_class: np.ndarray[tuple[int], np.dtype[np.int32]], loads: Int64s
 ) -> int:
-    by_class = np.zeros(len(classes.partitions), np.int64)
-    np.add.at(by_class, topic_class, loads)
+    by_class = sums_by(topic_class, loads, len(classes.partitions))
     members = int(classes.members.sum())
     heaviest = -np.sort(-loads)
     two_together = int(heaviest[members - 1] + heaviest[members]) if 0 < members < len(heaviest) else 0
