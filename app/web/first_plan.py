@@ -20,19 +20,21 @@ from app.services.plans import Plan, make_plan
 from app.services.replicas import ReplicasRequest
 from app.store.database import UnitOfWork
 
-EMPTY: Mapping[str, str] = {
-    "cluster": "",
-    "brokers_text": "",
-    "topics_text": "",
-    "log_dirs_text": "",
-    "topic": "",
-    "partitions": "12",
-    "replication_factor": "3",
-    "algorithm": next(iter(PLACEMENTS)),
-    "rack_mode": "",
-    "seed": "",
+_FORM: Mapping[str, tuple[str, str]] = {
+    "cluster": ("Name of the cluster", ""),
+    "brokers_text": ("Brokers and racks", ""),
+    "topics_text": ("Topics", ""),
+    "log_dirs_text": ("Log directories", ""),
+    "topic": ("Topic", ""),
+    "partitions": ("Partitions", "12"),
+    "replication_factor": ("Replication factor", "3"),
+    "algorithm": ("Algorithm", next(iter(PLACEMENTS))),
+    "rack_mode": ("Racks", ""),
+    "seed": ("Seed", ""),
 }
-"""The fields with their initial values."""
+"""The label and the initial value of each field, in the order of the form."""
+LABELS = {name: label for name, (label, _) in _FORM.items()}
+EMPTY = {name: initial for name, (_, initial) in _FORM.items()}
 
 _BROKERS = "".join(
     f"kafka-{broker}.example:9092 (id: {broker} rack: {rack} isFenced: false) -> (\n"
@@ -51,20 +53,6 @@ EXAMPLE: Mapping[str, str] = MappingProxyType(
     {**EMPTY, "cluster": "example", "brokers_text": _BROKERS, "topics_text": _TOPICS, "topic": "orders"}
 )
 """The fields of the form with a small cluster, as the Kafka tools print it."""
-
-LABELS: Mapping[str, str] = {
-    "cluster": "Name of the cluster",
-    "brokers_text": "Brokers and racks",
-    "topics_text": "Topics",
-    "log_dirs_text": "Log directories",
-    "topic": "Topic",
-    "partitions": "Partitions",
-    "replication_factor": "Replication factor",
-    "algorithm": "Algorithm",
-    "rack_mode": "Racks",
-    "seed": "Seed",
-}
-"""The labels of the fields, in the order of the form."""
 
 FORM = ""
 """The field of a problem that is of no single field."""

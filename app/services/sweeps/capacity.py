@@ -1,12 +1,10 @@
 """Capacity sweeps: what varies over a base scenario, which scenario is best, and why no cheaper neighbour is."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID
 
 import numpy as np
-import orjson
 
 from app.core.capacity import ranking
 from app.core.capacity.scenarios import require_axes
@@ -16,7 +14,7 @@ from app.errors import Json
 from app.formats.scenario_tables import Column, ColumnType
 from app.services import replicas
 from app.services.limits import Limits
-from app.services.plans import Plan, make_plan
+from app.services.plans import Plan, as_json, make_plan
 from app.services.replicas import ReplicasRequest
 from app.services.sweeps import measured_topics
 from app.services.sweeps.kind import Ranking, SweepKind
@@ -99,8 +97,7 @@ def best(uow: "UnitOfWork", sweep: Sweep) -> dict[str, Json]:
     neighbours = [neighbour.grid_index for neighbour in ranking.neighbours(grid, grid_index)]
     documents = {int(scored["grid_index"]): scored for scored in (row, *_at_grid_indices(uow, sweep.id, neighbours))}
     why = ranking.why_not_cheaper(grid, grid_index, documents, constraints=definition.constraints)
-    reasons = [_plain(asdict(reason)) for reason in why]
-    return sought | {"counts": counts, "best": row, "why_not_cheaper": reasons}
+    return sought | {"counts": counts, "best": row, "why_not_cheaper": as_json(why)}
 
 
 def opened(uow: "UnitOfWork", sweep: Sweep, index: int, limits: Limits) -> Plan:
@@ -127,11 +124,6 @@ def _feasible(uow: "UnitOfWork", sweep_id: UUID) -> tuple[Int64s, ranking.Column
 def _at_grid_indices(uow: "UnitOfWork", sweep_id: UUID, grid_indices: Sequence[int]) -> list[RowDocument]:
     """The scored scenarios at these grid indices; most are absent from a sample."""
     return [row for _, row in uow.sweeps.having(sweep_id, "grid_index", grid_indices)]
-
-
-def _plain(record: Mapping[str, Any]) -> Json:
-    plain: Json = orjson.loads(orjson.dumps(record))
-    return plain
 
 
 KIND = SweepKind(
