@@ -12,7 +12,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,7 @@ from benchmarks.measure import Result, Times
 ROOT = Path(__file__).parents[1]
 _INSTALLED_WITHIN_S = 1800.0
 _ANSWERED_WITHIN_S = 300.0
+_FIRST_JOB_S = 5.0
 _SLOWER_FIRST_MS = 1000.0
 """How much longer than the second answer the first one may take."""
 _LISTENS = re.compile(r"Rackplan listens on (\S+)")
@@ -154,12 +155,20 @@ class Installation:
             yield _once("stop", {"after": "plans of every kind"}, _stop(service))
 
     def sweeps(self, keys: Path) -> Iterator[Result]:
-        """Each kind of sweep, from the request to the last row; the first one starts Spark."""
+        """Each kind of sweep, from the request to the last row, once Spark is started; and one that starts it."""
         with self._serving() as (service, client, _):
             _wait_for_examples(client)
             content = client.get("/openapi.json").json()["paths"]["/v1/sweeps"]["post"]["requestBody"]["content"]
             examples = content["application/json"]["examples"]
             bodies = {name: example["value"] for name, example in examples.items()}
+            first = next(iter(bodies.values()))
+            yield _once("sweep", {"example": "of a service that has just started"}, _swept(client, first))
+            yield _once("stop", {"after": "a sweep"}, _stop(service))
+        with self._serving() as (service, client, started_ms):
+            started = time.perf_counter() - started_ms / 1000
+            _wait_for_spark(service)
+            yield _once("start, to Spark started", {}, (time.perf_counter() - started) * 1000)
+            yield _once("memory", {"after": "start", "of": "Spark"}, 0.0, rss_mb=_spark_bytes(service) // 2**20)
             bodies["key_skew"] = {
                 "kind": "key_skew",
                 "dataset": {"path": str(keys), "format": "lines"},
@@ -167,8 +176,8 @@ class Installation:
                 "partitioners": ["murmur2_adaptive"],
             }
             for name, body in bodies.items():
-                first, second = _swept(client, body), _swept(client, body)
-                yield _once("sweep", {"example": name}, first, second_ms=round(second, 1))
+                first_ms, second_ms = _swept(client, body), _swept(client, body)
+                yield _once("sweep", {"example": name}, first_ms, second_ms=round(second_ms, 1))
             yield _once("stop", {"after": "sweeps"}, _stop(service))
 
     def commands(self) -> Iterator[Result]:
@@ -271,6 +280,26 @@ def _swept(client: httpx.Client, body: object) -> float:
 def _wait_for_examples(client: httpx.Client) -> None:
     while not client.get(f"/v1/sweeps/{EXAMPLE_SWEEP_ID}").is_success:
         time.sleep(0.1)
+
+
+def _wait_for_spark(service: subprocess.Popen[str]) -> None:
+    """Wait until an idle worker has started Spark: Python for its tasks is the last of it, with a first job."""
+    while not any("pyspark.daemon" in command for _, command in _commands(service)):
+        time.sleep(0.1)
+    time.sleep(_FIRST_JOB_S)
+
+
+def _spark_bytes(service: subprocess.Popen[str]) -> int:
+    """Resident memory of the JVM and of the Python that it has started."""
+    spark = [process for process, command in _commands(service) if {"pyspark-shell", "pyspark.daemon"} & {*command}]
+    return sum(process.memory_info().rss for process in spark)
+
+
+def _commands(service: subprocess.Popen[str]) -> Iterator[tuple[psutil.Process, list[str]]]:
+    """The processes that the service has started, with their command lines."""
+    for process in psutil.Process(service.pid).children(recursive=True):
+        with suppress(psutil.NoSuchProcess):
+            yield process, process.cmdline()
 
 
 def _stop(service: subprocess.Popen[str]) -> float:

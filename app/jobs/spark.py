@@ -29,7 +29,7 @@ from app.errors.machine import SparkJobCancelled, SparkJobFailed, SparkUnavailab
 from app.errors.quotation import quoted
 from app.jobs import shipping
 from app.jobs.connection import Connection
-from app.jobs.kernels import nothing
+from app.jobs.kernels import key_hashes
 from app.jobs.kernels.loop import Payload, results_of, with_failure
 from app.jobs.processes import kill_with_descendants
 from app.services.spark_master import LOCAL, SparkMaster
@@ -181,9 +181,14 @@ class Spark:
         if self._ending.wait(after_s) or self.is_started or self._running:
             return
         try:
-            # The first job in a session loads much of Spark, whatever it does: this one does nothing.
-            tasks = self.session().sparkContext.defaultParallelism
-            self.run(nothing.KERNEL.name, payload=b"", over=Ranges(0, tasks, 1), schema=nothing.SCHEMA, group="prepare")
+            # The first job of a session loads much of Spark, and its tasks Python, numba and a loop.
+            self.run(
+                key_hashes.KERNEL.name,
+                payload=key_hashes.payload(["murmur2"], [1]),
+                over=_one_key_a_core,
+                schema=key_hashes.SCHEMA,
+                group="prepare",
+            )
         except SparkJobCancelled:
             pass
         except Failure as failure:  # the first job that needs Spark meets it too, and reports it
@@ -350,6 +355,11 @@ class Spark:
                 if running.is_cancelled or running.is_without_executors:
                     # Repeatedly, because it may be called before Spark has started the job.
                     context.cancelJobGroup(running.group)
+
+
+def _one_key_a_core(session: SparkSession) -> DataFrame:
+    cores = session.sparkContext.defaultParallelism
+    return session.range(0, cores, 1, cores).select(sql.col("id").cast("string"))
 
 
 def _collected(

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from app.jobs.kernels import key_counts, key_hashes, keys, nothing, scenarios
+from app.jobs.kernels import key_counts, key_hashes, keys, scenarios
 from app.jobs.kernels.loop import Kernel
 
 _REGISTERED = (
@@ -13,7 +13,6 @@ _REGISTERED = (
     key_counts.KERNEL,
     key_counts.OF_FILES,
     keys.KERNEL,
-    nothing.KERNEL,
 )
 
 KERNELS: Mapping[str, Kernel] = MappingProxyType({kernel.name: kernel for kernel in _REGISTERED})
