@@ -26,6 +26,9 @@ class Member:
     group_instance_id : of a static member, else None.
     owned : partitions that it claims to own.
     generation_id : of these claims, or None.
+    owned_since : by topic, the rebalance in which the coordinator first assigned some of it, and the place of that
+        among its insertions: the order of its maps if two topic ids share a bucket. A topic that is missing was there
+        before all others.
     """
 
     id: str
@@ -34,6 +37,7 @@ class Member:
     group_instance_id: str | None = None
     owned: Sequence[Owned] = ()
     generation_id: int | None = None
+    owned_since: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,6 +83,8 @@ class GroupAssignment:
     topic_index, partitions : (assigned,) int32.
     without_partitions : (member, topic) indices if the answer names a topic for a member without any partition, which
         the coordinator's assignors sometimes do. It has no effect on the member.
+    insertions : (inserted, 2) int64 indices of member and topic of the partitions that the coordinator's assignor adds
+        to members, in its order; None if it is not known.
     """
 
     members: Sequence[str]
@@ -87,6 +93,7 @@ class GroupAssignment:
     topic_index: Int32s = field(repr=False)
     partitions: Int32s = field(repr=False)
     without_partitions: Sequence[tuple[int, int]] = ()
+    insertions: Int64s | None = field(default=None, repr=False)
 
 
 class Assign(Protocol):

@@ -13,13 +13,14 @@ partitions beyond its target, and gets the rest of its target as soon as no othe
 Source: KIP-429, "Proposed Changes"; KIP-848, "Group Coordinator".
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
+from types import MappingProxyType
 
 import numpy as np
 
-from app.core.groups.arrays.owned import owned_after, owning_members
+from app.core.groups.arrays.owned import OwnedRuns, owned_after, owning_members
 from app.core.groups.arrays.partition_table import (
     NO_ROW,
     PartitionTable,
@@ -31,6 +32,8 @@ from app.core.groups.arrays.partition_table import (
 from app.core.groups.model import Assign, GroupAssignment, GroupMetadata, Member
 from app.core.model import NO_MEMBER, Int32s
 
+FEWEST_ORDERED_TOPICS = 2
+"""With fewer topics there is no order of topics."""
 MOST_PHASES = 8
 """A cooperative group that still moves partitions after this number of phases does not converge."""
 
@@ -85,12 +88,21 @@ class GroupRebalance:
 
 
 def with_owned(
-    members: Sequence[Member], metadata: GroupMetadata, assignment: GroupAssignment, *, protocol: Protocol
+    members: Sequence[Member],
+    metadata: GroupMetadata,
+    assignment: GroupAssignment,
+    *,
+    protocol: Protocol,
+    insertions: Mapping[tuple[str, str], tuple[int, int]] = MappingProxyType({}),
 ) -> tuple[Member, ...]:
     """The members after an assignment took effect, in the next generation.
 
     An eager member lists its owned partitions (for a sticky assignor) in the order of the assignment, other members by
     topic and partition.
+
+    Parameters
+    ----------
+    insertions : `owned_since` of a member's id and a topic that is new to it.
     """
     generation = max((member.generation_id for member in members if member.generation_id is not None), default=0) + 1
     if protocol is not Protocol.EAGER:
@@ -98,7 +110,50 @@ def with_owned(
         ids = [member.id for member in members]
         assignment = assignment_of(table, assigned_members(table, assignment, ids), ids)
     owned = owned_after(assignment)
-    return tuple(replace(member, owned=owned.get(member.id, ()), generation_id=generation) for member in members)
+    if protocol is not Protocol.RECONCILED:
+        return tuple(replace(member, owned=owned.get(member.id, ()), generation_id=generation) for member in members)
+    return tuple(
+        replace(
+            member,
+            owned=owned.get(member.id, ()),
+            generation_id=generation,
+            owned_since=_since(member, owned.get(member.id), insertions),
+        )
+        for member in members
+    )
+
+
+def _since(
+    member: Member, owned: OwnedRuns | None, insertions: Mapping[tuple[str, str], tuple[int, int]]
+) -> dict[str, tuple[int, int]]:
+    if owned is None or not (insertions or member.owned_since):
+        return {}
+    had = _owned_topics(member)
+    since = {}
+    for topic in (owned.topics[index] for index in np.unique(owned.topic_index).tolist()):
+        known = member.owned_since.get(topic) if topic in had else insertions.get((member.id, topic))
+        if known is not None:
+            since[topic] = known
+    return since
+
+
+def _insertions(members: Sequence[Member], answer: GroupAssignment) -> dict[tuple[str, str], tuple[int, int]]:
+    """The rebalance after all that the members know of, and the place of the first partition of each topic in it."""
+    if answer.insertions is None or len(answer.topics) < FEWEST_ORDERED_TOPICS:
+        return {}
+    number = 1 + max((since for member in members for since, _ in member.owned_since.values()), default=0)
+    pairs, places = np.unique(answer.insertions, axis=0, return_index=True)
+    return {
+        (answer.members[member], answer.topics[topic]): (number, place)
+        for (member, topic), place in zip(pairs.tolist(), places.tolist(), strict=True)
+    }
+
+
+def _owned_topics(member: Member) -> set[str]:
+    runs = member.owned
+    if isinstance(runs, OwnedRuns):
+        return {runs.topics[index] for index in np.unique(runs.topic_index).tolist()}
+    return {run.topic for run in runs}
 
 
 def rebalance(
@@ -119,10 +174,11 @@ def rebalance(
     phases: list[Phase] = []
     current = tuple(members)
     answer = first = assign(members, metadata)
+    insertions = _insertions(members, answer)
     while len(phases) < MOST_PHASES:
         phase = _phase(current, metadata, answer, protocol)
         phases.append(phase)
-        current = with_owned(current, metadata, phase.assignment, protocol=protocol)
+        current = with_owned(current, metadata, phase.assignment, protocol=protocol, insertions=insertions)
         if protocol is Protocol.EAGER or not phase.revoked:
             return GroupRebalance(first, current, tuple(phases), settled=True)
         if protocol is Protocol.COOPERATIVE:

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from app.core.groups.arrays.owned import OwnedRuns
 from app.core.groups.model import Assign, GroupAssignment, GroupMetadata, Member, Owned, TopicMetadata
 from app.core.jvm import hash_order
+from app.core.jvm.hash_map import DEFAULT_CAPACITY, capacity_for
+from app.core.jvm.hashes import string_hash_codes, utf16_order
 from app.core.model import Int32s, Int64s
 
 ID_LENGTH = 22
@@ -108,7 +110,14 @@ def by_name(assign: AssignById) -> Assign:
 
     The coordinator identifies topics by id, and the assignment can depend on the order of the ids. If a topic's id is
     unknown, it is derived from its name, so that the same request has the same answer; Kafka's own may then differ.
-    Subscribed topics that do not exist have no id and are left out."""
+    Subscribed topics that do not exist have no id and are left out.
+
+    If two ids share a bucket of a hash map, the order in which the coordinator has filled its maps decides, and is
+    replayed here. Subscribed ids follow a hash set of the topics' names. The map of what a member owns is filled by
+    `computeIfAbsent`, in the order of insertion of each rebalance, so that a later topic is in front; copies and
+    records keep that order. What a member owned before the first rebalance of a plan is taken to be assigned in one, in
+    the order of the set of ids.
+    """
 
     def assign_by_name(members: Sequence[Member], metadata: GroupMetadata) -> GroupAssignment:
         id_of = {name: id_of_topic(topic) for name, topic in metadata.topics.items()}
@@ -132,6 +141,10 @@ class _Translated:
 
     def __init__(self, id_of: Mapping[str, str]) -> None:
         self._id_of = id_of
+        buckets = id_hash_codes(list(id_of.values()))
+        buckets = (buckets ^ (buckets.view(np.uint32) >> np.uint32(16)).view(np.int32)) & (DEFAULT_CAPACITY - 1)
+        # Ids that share no bucket of the smallest table share none of a larger one.
+        self._shares_bucket = len(np.unique(buckets)) < len(buckets)
         # By identity; the original is stored beside the translation to stay alive.
         self._subscribed: dict[int, tuple[Sequence[str], tuple[str, ...]]] = {}
         self._named: dict[int, tuple[Sequence[str], Sequence[str]]] = {}
@@ -141,15 +154,41 @@ class _Translated:
 
     def _topics(self, names: tuple[str, ...]) -> tuple[str, ...]:
         if id(names) not in self._subscribed:
-            known = tuple(self._id_of[name] for name in dict.fromkeys(names) if name in self._id_of)
+            distinct = list(dict.fromkeys(names))
+            capacity = max(capacity_for(len(distinct)), DEFAULT_CAPACITY)
+            keys = list(map(utf16_order, distinct))
+            ordered = hash_order(string_hash_codes(distinct), initial_capacity=capacity, order=keys)
+            known = tuple(self._id_of[distinct[at]] for at in ordered.tolist() if distinct[at] in self._id_of)
             self._subscribed[id(names)] = names, known
         return self._subscribed[id(names)][1]
 
     def _owned(self, member: Member) -> Sequence[Owned]:
         owned = member.owned
         if not isinstance(owned, OwnedRuns):
-            return tuple(Owned(self._id_of[run.topic], run.partitions) for run in owned if run.topic in self._id_of)
+            runs = [run for run in owned if run.topic in self._id_of]
+            places = self._newest_first([run.topic for run in runs], member)
+            return tuple(Owned(self._id_of[runs[at].topic], runs[at].partitions) for at in places)
         if id(owned.topics) not in self._named:
             # A deleted topic keeps its position under its name, which is no topic's id.
             self._named[id(owned.topics)] = owned.topics, [self._id_of.get(name, name) for name in owned.topics]
-        return replace(owned, topics=self._named[id(owned.topics)][1])
+        renamed = replace(owned, topics=self._named[id(owned.topics)][1])
+        if not self._shares_bucket:
+            return renamed
+        there = [index for index in np.unique(owned.topic_index).tolist() if owned.topics[index] in self._id_of]
+        rank = np.full(len(owned.topics), len(there), np.int64)
+        places = self._newest_first([owned.topics[index] for index in there], member)
+        rank[[there[at] for at in places]] = np.arange(len(there))
+        by_rank = np.argsort(rank[owned.topic_index], kind="stable")
+        return replace(renamed, topic_index=renamed.topic_index[by_rank], partitions=renamed.partitions[by_rank])
+
+    def _newest_first(self, names: Sequence[str], member: Member) -> list[int]:
+        """Places of topics, those first that `computeIfAbsent` put into the member's map last."""
+        if not self._shares_bucket:
+            return list(range(len(names)))
+        ids = self._topics(member.topics)
+        place_of = {ids[at]: place for place, at in enumerate(set_order(ids).tolist())}
+
+        def age(at: int) -> tuple[tuple[int, int], int]:
+            return member.owned_since.get(names[at], (0, 0)), place_of.get(self._id_of[names[at]], -1)
+
+        return sorted(range(len(names)), key=age, reverse=True)

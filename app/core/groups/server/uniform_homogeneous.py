@@ -66,14 +66,17 @@ def assign(group: ServerGroup, topics: Mapping[str, int], remainder: Remainder) 
     unowned = np.concatenate([topic_rows[owners[topic_rows] == NO_MEMBER] for topic_rows in by_topic])
     owners[rows[above_quota]] = NO_MEMBER
     slack = quotas - np.bincount(owners[owners != NO_MEMBER], minlength=len(quotas))
-    owners[np.concatenate([unowned, rows[above_quota]])] = np.repeat(np.arange(len(quotas)), slack)
+    added = np.concatenate([unowned, rows[above_quota]])
+    owners[added] = np.repeat(np.arange(len(quotas)), slack)
     assignment = PartitionOwners(names, starts, counts, group.hashed[owners].astype(np.int32)).assignment(group.ids)
     without_partitions = [
         (int(group.hashed[member]), topic)
         for member, topic in owned.without_partitions
         if member not in owners[starts[topic] : starts[topic] + counts[topic]]
     ]
-    return replace(assignment, without_partitions=without_partitions)
+    topic_of = np.searchsorted(starts, added, side="right") - 1
+    insertions = np.stack([group.hashed[owners[added]], topic_of], axis=1)
+    return replace(assignment, without_partitions=without_partitions, insertions=insertions)
 
 
 def _quotas_of_first_members(partitions: int, sizes: Int64s) -> Int64s:

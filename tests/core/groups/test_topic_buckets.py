@@ -1,0 +1,100 @@
+"""Two topic ids in one bucket: the coordinator's own maps decide, over several rebalances."""
+
+from base64 import urlsafe_b64encode
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.core.groups.lifecycle.events import Event, Join, Leave
+from app.core.groups.lifecycle.rebalance import Protocol, rebalance
+from app.core.groups.lifecycle.steps import apply_events
+from app.core.groups.model import GroupAssignment, GroupMetadata, Member, TopicMetadata
+from app.core.groups.registry import assignor_for
+from app.core.kafka_versions import KafkaVersion
+from tests.core.groups.coordinator_by_hand import Coordinator, Target
+
+NAMES = ("orders", "payments", "audit", "clicks", "stock", "returns")
+
+
+def topic_id(bucket: int, number: int) -> str:
+    """An id whose hash code's low bits are those of a bucket: a half of zeros, and a small number."""
+    return urlsafe_b64encode(bytes(8) + (bucket + 16 * number).to_bytes(8, "big")).decode().rstrip("=")
+
+
+@st.composite
+def groups(draw: st.DrawFn) -> tuple[dict[str, tuple[str, int]], list[tuple[str, ...]]]:
+    """Topics in one or two buckets, and the members of a group before each of its rebalances."""
+    count = draw(st.integers(2, len(NAMES)))
+    numbers = draw(st.permutations(range(1, count + 1)))
+    topics = {
+        name: (topic_id(draw(st.sampled_from([3, 3, 3, 9])), number), draw(st.integers(1, 5)))
+        for name, number in zip(NAMES, numbers, strict=False)
+    }
+    every = [f"m{number}" for number in range(6)]
+    first = draw(st.lists(st.sampled_from(every), min_size=1, max_size=4, unique=True))
+    memberships = [tuple(first)]
+    for _ in range(draw(st.integers(1, 4))):
+        now = list(memberships[-1])
+        others = [member for member in every if member not in now]
+        if len(now) > 1 and draw(st.booleans()):
+            now.remove(draw(st.sampled_from(now)))
+        elif others:
+            now.append(draw(st.sampled_from(others)))
+        memberships.append(tuple(now))
+    return topics, memberships
+
+
+def by_member(assignment: GroupAssignment) -> dict[str, Target]:
+    answer: dict[str, Target] = {}
+    for place, member in enumerate(assignment.members):
+        own: Target = {}
+        for entry in range(int(assignment.offsets[place]), int(assignment.offsets[place + 1])):
+            topic = assignment.topics[assignment.topic_index[entry]]
+            own.setdefault(topic, set()).add(int(assignment.partitions[entry]))
+        answer[member] = own
+    return answer
+
+
+@pytest.mark.parametrize("version", ["4.0.0", "4.1"])
+@given(group=groups())
+def test_every_rebalance_is_the_coordinators(
+    version: str, group: tuple[dict[str, tuple[str, int]], list[tuple[str, ...]]]
+) -> None:
+    """A group that starts empty, then joins and leaves: the replay is what the collections give, step by step."""
+    topics, memberships = group
+    coordinator = Coordinator(topics, to_owners=version != "4.0.0")
+    metadata = GroupMetadata(
+        {},
+        {name: TopicMetadata(name, np.empty((count, 0), np.int32), topic) for name, (topic, count) in topics.items()},
+    )
+    assign = assignor_for("uniform", KafkaVersion.of(version)).assign
+    subscription = tuple(topics)
+    first = [Member(member, subscription) for member in memberships[0]]
+    done = rebalance(first, metadata, assign=assign, protocol=Protocol.RECONCILED)
+    assert by_member(done.assignment) == coordinator.rebalance(memberships[0], subscription)
+    happening: list[Event] = []
+    for before, after in pairwise(memberships):
+        happening += [Leave(member) for member in before if member not in after]
+        happening += [Join(Member(member, subscription)) for member in after if member not in before]
+    steps = apply_events(done.members, metadata, happening, assign=assign, protocol=Protocol.RECONCILED)
+    changed = [after for before, after in pairwise(memberships) if before != after]
+    for step, members in zip(steps, changed, strict=True):
+        assert by_member(step.assignment) == coordinator.rebalance(members, subscription)
+
+
+def test_a_topic_that_was_assigned_later_is_in_front() -> None:
+    """The order of one bucket is that of the rebalances, and not that of the ids: 4 partitions, of two topics."""
+    ids = {"orders": topic_id(3, 1), "payments": topic_id(3, 2)}
+    metadata = GroupMetadata({}, {name: TopicMetadata(name, np.empty((2, 0), np.int32), ids[name]) for name in ids})
+    coordinator = Coordinator({name: (ids[name], 2) for name in ids}, to_owners=True)
+    coordinator.rebalance(["a"], tuple(ids))
+    expected = coordinator.rebalance(["a", "b"], tuple(ids))
+    assign = assignor_for("uniform", KafkaVersion.of("4.1")).assign
+    done = rebalance([Member("a", tuple(ids))], metadata, assign=assign, protocol=Protocol.RECONCILED)
+    (step,) = apply_events(
+        done.members, metadata, [Join(Member("b", tuple(ids)))], assign=assign, protocol=Protocol.RECONCILED
+    )
+    assert by_member(step.assignment) == expected
