@@ -28,6 +28,7 @@ from dataclasses import dataclass
 
 from app.core.groups.model import Member, Owned
 from app.core.jvm.hashes import utf16_order
+from app.core.kafka_versions import KafkaVersion
 from app.errors.kafka import CorruptProtocolBytes, KafkaError, NotSerializable
 from app.formats import generated_bytes as generated
 from app.formats.generated_bytes import GeneratedReader
@@ -75,6 +76,11 @@ class Assignment:
     def is_from_the_future(self) -> bool:
         """The version is one that this reader does not know; fields that it added were not read."""
         return self.version > NEWEST_VERSION
+
+
+def wraps_errors_in(version: KafkaVersion) -> bool:
+    """Whether clients of a release wrap the errors of fields (KAFKA-20570): 4.3.0 does not, its branch does since."""
+    return version >= KafkaVersion(4, 3, 1)
 
 
 def read_subscription(data: bytes, *, wraps_errors: bool = False) -> Subscription:

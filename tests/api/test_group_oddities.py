@@ -146,7 +146,9 @@ class TestWarnings:
             assert refused["code"] in ("partitions_left_unassigned", "owned_partition_missing", "assignor_loses_count")
             assert code in ("owned_partition_missing", "partition_owned_twice"), refused
             return
-        assert code in codes(response.json())
+        # In a share group several members own a partition.
+        is_doubtful = ASSIGNORS[assignor].is_exclusive or code != "partition_owned_twice"
+        assert (code in codes(response.json())) is is_doubtful
 
     @pytest.mark.parametrize("assignor", ASSIGNORS)
     def test_a_topic_without_partitions_is_named(self, client: httpx.Client, assignor: str) -> None:

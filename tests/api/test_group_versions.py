@@ -52,3 +52,19 @@ def test_a_release_that_is_not_supported_is_rejected_with_the_limits(client: htt
 
 def test_the_optimum_is_of_no_release(client: httpx.Client) -> None:
     assert plan(client, assignor="optimal", kafka_version="4.2")["kafka"] is None
+
+
+@pytest.mark.parametrize(
+    ("version", "exception", "message"),
+    [
+        ("4.3.0", "RuntimeException", "Error reading byte array of 5 byte(s): only 4 byte(s) available"),
+        ("4.3.1", "SchemaException", "Malformed consumer protocol subscription"),
+    ],
+)
+def test_bytes_that_clients_cannot_read_raise_the_exception_of_the_release(
+    client: httpx.Client, version: str, exception: str, message: str | None
+) -> None:
+    """KAFKA-20570: the readers' own exceptions are wrapped."""
+    corrupt = {"member_id": "m", "member_metadata": "AAMAAAAA/////wAAAAD/////AAV6w7Ru"}
+    body = problem(ask(client, members=[corrupt], kafka_version=version), 422, "corrupt_protocol_bytes")
+    assert (body["kafka_exception"], body["kafka_message"]) == (exception, message)

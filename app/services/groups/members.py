@@ -9,6 +9,7 @@ import numpy as np
 from app.core.groups.arrays.partition_table import Weights
 from app.core.groups.model import GroupMetadata, Member, Owned
 from app.core.groups.registry import Assignor, OwnedIn
+from app.core.kafka_versions import KafkaVersion
 from app.core.model import Cluster, Int64s
 from app.core.recorded import RecordedGroup, RecordedMember, TopicPartitions
 from app.errors import FieldPath
@@ -16,7 +17,7 @@ from app.errors.kafka import CorruptProtocolBytes
 from app.errors.requests import ConflictingFields, DuplicateTopic
 from app.errors.texts import MalformedText
 from app.formats import assignor_user_data
-from app.formats.consumer_protocol import NEWEST_VERSION, Subscription, read_subscription
+from app.formats.consumer_protocol import NEWEST_VERSION, Subscription, read_subscription, wraps_errors_in
 from app.services.cautions import Caution
 from app.services.groups.requests import MemberRequest
 from app.services.snapshots import first_repeated
@@ -56,8 +57,8 @@ class ListedMember:
         return replace(self.member, owned=user_data.owned, generation_id=generation_id)
 
 
-def listed_member(member: MemberRequest, path: FieldPath) -> ListedMember:
-    """A member of a request. `path` is its place.
+def listed_member(member: MemberRequest, path: FieldPath, version: KafkaVersion) -> ListedMember:
+    """A member of a request, as clients of a release read it. `path` is its place.
 
     Raises
     ------
@@ -90,20 +91,20 @@ def listed_member(member: MemberRequest, path: FieldPath) -> ListedMember:
     if duplicates:
         detail = f"member {member.member_id} has {duplicates[0]} and member_metadata, which contains it"
         raise ConflictingFields(detail, path=(*path, duplicates[0]))
-    subscription = _subscription(member.member_metadata, (*path, "member_metadata"))
+    subscription = _subscription(member.member_metadata, (*path, "member_metadata"), version)
     if first_repeated(subscription.topics) is not None:
         detail = f"the metadata of member {member.member_id} subscribe to a topic twice"
         raise DuplicateTopic(detail, path=(*path, "member_metadata"))
     return ListedMember(subscription.member(member.member_id, group_instance_id=member.group_instance_id), subscription)
 
 
-def _subscription(text: str, path: FieldPath) -> Subscription:
+def _subscription(text: str, path: FieldPath, version: KafkaVersion) -> Subscription:
     try:
         data = b64decode(text, validate=True)
     except ValueError:
         raise MalformedText("member_metadata is not base64", expected="bytes in base64", path=path) from None
     try:
-        return read_subscription(data)
+        return read_subscription(data, wraps_errors=wraps_errors_in(version))
     except CorruptProtocolBytes as corrupt:
         corrupt.path = path
         raise

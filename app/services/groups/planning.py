@@ -76,7 +76,10 @@ class _GroupPlanner(Planner[GroupRequest, GroupProblem, Prediction]):
         previous = None if site.previous is None else site.previous.cluster
         return GroupProblem(
             source=source,
-            events=[event_of(event, source.assignors[0], ("events", i)) for i, event in enumerate(request.events)],
+            events=[
+                event_of(event, source.assignors[0], ("events", i), source.version)
+                for i, event in enumerate(request.events)
+            ],
             event_documents=[event.as_json() for event in request.events],
             leader=request.leader,
             previous=None if previous is None else metadata_of(previous),

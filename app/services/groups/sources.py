@@ -115,7 +115,7 @@ def source_of(request: GroupRequest, cluster: Cluster | None, version: KafkaVers
         of_unknown_rack = tuple(one.member.member_id for one in known if not one.knows_rack)
         cautions += missing_from(replace(recorded, members=tuple(one.member for one in known)), of_unknown_rack)
     else:
-        listed = [listed_member(member, ("members", i)) for i, member in enumerate(request.members or ())]
+        listed = [listed_member(member, ("members", i), version) for i, member in enumerate(request.members or ())]
     cautions += from_the_future(listed)
     lag = _weights(request.lag)
     if lag is None and recorded is not None:
@@ -184,16 +184,16 @@ def metadata_of(cluster: Cluster) -> GroupMetadata:
     )
 
 
-def event_of(event: GroupEvent, assignor: Assignor, path: FieldPath) -> Event:
+def event_of(event: GroupEvent, assignor: Assignor, path: FieldPath, version: KafkaVersion) -> Event:
     """An event as the core knows it. Raises as `source_of` does."""
     happening: Event
     match event:
         case GroupEvent(join=MemberRequest() as member):
-            happening = Join(listed_member(member, (*path, "join")).seen_by(assignor))
+            happening = Join(listed_member(member, (*path, "join"), version).seen_by(assignor))
         case GroupEvent(leave=str(member_id)):
             happening = Leave(member_id)
         case GroupEvent(replace=ReplacedMember(member_id, by)):
-            happening = Replace(member_id, listed_member(by, (*path, "replace", "by")).seen_by(assignor))
+            happening = Replace(member_id, listed_member(by, (*path, "replace", "by"), version).seen_by(assignor))
         case GroupEvent(lose_rack=str(rack)):
             happening = LoseRack(rack)
         case GroupEvent(topic_grown=GrownTopic(topic, partitions, replicas)):
@@ -202,7 +202,7 @@ def event_of(event: GroupEvent, assignor: Assignor, path: FieldPath) -> Event:
             racks = {broker.id: broker.rack for broker in brokers}
             happening = ReplicaRacksChanged(racks, {name: padded(rows) for name, rows in replicas_of.items()})
         case GroupEvent(burst=[*together]) if together:
-            singles = [event_of(one, assignor, (*path, "burst", place)) for place, one in enumerate(together)]
+            singles = [event_of(one, assignor, (*path, "burst", place), version) for place, one in enumerate(together)]
             happening = Burst(tuple([single for single in singles if not isinstance(single, RollingRestart)]))
         case _:
             happening = RollingRestart()
