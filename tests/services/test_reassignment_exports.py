@@ -340,6 +340,25 @@ Partitions that were created stay: Kafka removes none.
         assert [name for name in [*tools, "in a cluster of KRaft"] if name in text] == [*names]
         assert "cordon" not in text
 
+    @pytest.mark.parametrize(
+        ("version", "in_command", "named"), [(None, False, True), ("4.0", False, False), ("4.1", True, True)]
+    )
+    def test_the_option_that_keeps_factors_is_that_of_the_release(
+        self, version: str | None, in_command: bool, named: bool
+    ) -> None:
+        """KIP-860. A tool that does not have it rejects the command, so that of an unknown release it is a remark."""
+        kept = plan([Placement("orders", 0, padded([[101, 106], [105, 101]]))], [BATCHES[0][1:], []])
+        for made in (kept, replace(kept, request={**kept.request, "remove_brokers": [105]})):
+            text = archive(made if version is None else stated(made, version))["README.txt"].decode()
+            assert ("--execute --throttle 50000000 --disallow-replication-factor-change" in text) == in_command
+            assert ("KIP-860" in text) == named
+
+    def test_an_assumed_release_is_said(self) -> None:
+        assumed = "Neither the request nor the snapshot states a release"
+        assert assumed in archive(plan(removed=[105]))["README.txt"].decode()
+        assert assumed not in archive(stated(plan(removed=[105]), "4.4"))["README.txt"].decode()
+        assert assumed not in archive()["README.txt"].decode()
+
     def test_brokers_that_other_topics_use_are_not_shut_down_yet(self) -> None:
         made = plan(removed=[105])
         in_use: Json = [{"code": "removed_brokers_in_use"}]

@@ -73,8 +73,9 @@ def propose(
     factors_of = {name: _require_topic(name, factors) for name, factors in topics}
     wanted = set(broker_ids)
     usable = usable_brokers([broker for broker in brokers if broker.id in wanted], is_rack_aware=is_rack_aware)
+    racks = striped.Racks.of(usable)
     new_topics = placing_order(factors_of)
-    placed = (striped.place(usable, topic, random=random, rejections=rejections) for topic in new_topics)
+    placed = (striped.place_on(racks, topic, random=random, rejections=rejections) for topic in new_topics)
     return {placement.topic: placement.replicas for placement in placed}
 
 

@@ -70,10 +70,13 @@ def movement_by_seed(
     current = stacked([topics[topic.name].replicas for topic in placed])
     sizes = np.concatenate([np.zeros(0, np.int64), *(topics[topic.name].size_bytes for topic in placed)])
     moved_replicas, moved_bytes = np.zeros(len(seeds), np.int64), np.zeros(len(seeds), np.int64)
-    place = striped.place if is_striped else admin_utils.place
+    racks = striped.Racks.of(usable)
     for run, seed in enumerate(seeds):
         random = JavaRandom(seed)
-        proposed = stacked([place(usable, topic, random=random).replicas for topic in placed])
+        if is_striped:
+            proposed = stacked([striped.place_on(racks, topic, random=random).replicas for topic in placed])
+        else:
+            proposed = stacked([admin_utils.place(usable, topic, random=random).replicas for topic in placed])
         moved = not_among(proposed, current).sum(axis=1)
         moved_replicas[run], moved_bytes[run] = moved.sum(), (moved * sizes).sum()
     return moved_replicas, moved_bytes

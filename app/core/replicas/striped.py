@@ -115,7 +115,11 @@ def place(
             path=("fixed_start_index",),
             value=fixed_start_index,
         )
-    racks = Racks.of(brokers)
+    return place_on(Racks.of(brokers), topic, random=random, rejections=rejections)
+
+
+def place_on(racks: "Racks", topic: NewTopic, *, random: JavaRandom, rejections: Rejections = UNTIL_4_2) -> Placement:
+    """Place the partitions of one topic of several, on brokers that are sorted into racks once. Raises as `place`."""
     offsets = racks.draw_offsets(random)
     rows = np.empty((max(0, topic.partitions), check(racks, topic, rejections)), np.int32)
     fill(rows, racks, offsets, random, members=racks.members)

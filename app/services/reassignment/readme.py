@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from app.core.cordons import LISTS_CHECKED_SINCE
-from app.core.kafka_versions import NEWEST, KafkaVersion
+from app.core.kafka_versions import NEWEST, SUPPORTED, KafkaVersion
 from app.core.measures.transfers import Transfers
 from app.core.model import Assignment, Cluster
 from app.errors.quotation import escaped
@@ -28,6 +28,9 @@ _SAME_FACTORS = [
     "No replication factor changes. If --execute has the option --disallow-replication-factor-change, Kafka 4.1",
     "and later rejects a batch that would change one (KIP-860).",
 ]
+_RELEASE_UNKNOWN = (
+    f"Neither the request nor the snapshot states a release of Kafka: the steps are those of {SUPPORTED.to}."
+)
 _BACK = [
     "To go back, execute and verify the rollback file of each batch that was begun in the same way, the last one",
     "first, or rollback.json for all of them at once. Do not rely on --cancel: it restores which brokers have",
@@ -39,6 +42,8 @@ _STATIC_CORDON = (
 )
 UNREGISTERS_SINCE, LISTS_ENDPOINTS_SINCE = KafkaVersion(2, 8), KafkaVersion(4, 0)
 """The first releases with `kafka-cluster unregister` (of KRaft) and `kafka-cluster list-endpoints` (KIP-1073)."""
+KEEPS_FACTORS_SINCE = KafkaVersion(4, 1)
+"""The first release with `kafka-reassign-partitions --disallow-replication-factor-change` (KIP-860)."""
 
 
 def write(
@@ -58,17 +63,20 @@ def write(
     parts = [[title, f"Plan {head.hash}"], sentences(moved), [_IN_ORDER]]
     if grown:
         parts.append(["Create the new partitions:", *_creating(grown)])
+    stated = KafkaVersion.of(request["kafka_version"]) if request.get("kafka_version") else None
     removed = sorted({*request["remove_brokers"], *map(int, request.get("replace_brokers") or ())})
     execution = answer.get("execution")
     if execution is None and not removed:
         if len(steps):
             files = zip(names(steps), _sizes(answer["batches"], steps), strict=True)
             parts.append(["Run the batches:", *(f"  {name}-execute.json  {size}" for name, size in files)])
-            parts.append(_commands("each with these two commands", throttle, keeps_factors=steps.keeps_factors))
+            parts.append(_commands("each with these two commands", throttle, stated, keeps_factors=steps.keeps_factors))
         if has_election:
             parts.append(["Let the preferred leaders lead, once all batches are complete:", f"  {_ELECT}"])
         parts.append([*_BACK, *([_NEW_STAY] if grown else [])])
         return _joined(parts)
+    if stated is None:
+        parts.append([_RELEASE_UNKNOWN])
     numbered = _Numbered(cluster, names(steps))
     plain = [{"action": "execute", "batch": number} for number in range(1, len(steps) + 1)]
     sizes = list(_sizes(answer["batches"], steps))
@@ -77,11 +85,10 @@ def write(
         parts.append(list(numbered.step("Let the preferred leaders lead.", _ELECT)))
     if removed:
         is_in_use = any(warning["code"] == "removed_brokers_in_use" for warning in answer["warnings"])
-        version = KafkaVersion.of(request["kafka_version"]) if request.get("kafka_version") else NEWEST
-        parts.append(list(numbered.removed(removed, version, is_in_use=is_in_use)))
+        parts.append(list(numbered.removed(removed, stated or NEWEST, is_in_use=is_in_use)))
     if len(steps):
         how = "Execute and verify a file with these two commands"
-        parts.append(_commands(how, throttle, keeps_factors=steps.keeps_factors))
+        parts.append(_commands(how, throttle, stated, keeps_factors=steps.keeps_factors))
     parts.append(_back(numbered, execution))
     if grown:
         parts.append([_NEW_STAY])
@@ -220,15 +227,21 @@ def _sizes(batches: Sequence[Mapping[str, Any]], steps: StoredSteps) -> Iterator
         yield words + (f", {max(round(seconds), 1):,} s at the throttle" if seconds else "")
 
 
-def _commands(how: str, throttle: int | None, *, keeps_factors: bool) -> list[str]:
-    limit = f" --throttle {throttle}" if throttle else ""
+def _commands(how: str, throttle: int | None, stated: KafkaVersion | None, *, keeps_factors: bool) -> list[str]:
+    """The commands of a batch; `stated` is the release that the plan is made for, None if it is only assumed."""
+    options = f" --throttle {throttle}" if throttle else ""
+    has_option = keeps_factors and stated is not None and stated >= KEEPS_FACTORS_SINCE
+    if has_option:
+        options += " --disallow-replication-factor-change"
     lines = [
         f"{how}; repeat the second one until all is complete:",
-        f"  {_REASSIGN} 01-execute.json --execute{limit}",
+        f"  {_REASSIGN} 01-execute.json --execute{options}",
         f"  {_REASSIGN} 01-execute.json --verify",
     ]
     if throttle:
         lines.append(f"The throttle is {byte_size(throttle)}/s; --verify takes it away when the batch is complete.")
-    if keeps_factors:
+    if has_option:
+        lines.append("No replication factor changes, and Kafka rejects a batch that would change one (KIP-860).")
+    elif keeps_factors and stated is None:
         lines += _SAME_FACTORS
     return lines
