@@ -1,15 +1,19 @@
 """`compare_kafka_versions`: the difference between the answers of two releases, and the warning before an upgrade."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.core.groups.registry import assignor_for
+from app.core.kafka_versions import KafkaVersion
 from app.core.model import unpadded
 from app.errors import Json
 from app.services.groups import PLANNER, GroupRequest, MemberRequest
 from app.services.groups.requests import GroupTopic
+from app.services.groups.stored import stored_group
 from app.services.limits import Limits
 from app.services.plans import draft_plan
 from app.services.plans.releases import LISTED_ROWS
@@ -133,3 +137,16 @@ def test_more_rows_than_are_listed_are_counted() -> None:
     assert (entry["differing"], len(entry["rows"])) == (count, LISTED_ROWS)
     row: dict[str, Json] = entry["rows"][0]["before"]
     assert row == {"topic": "t", "partition": 0, "members": ["a", "b"]}
+
+
+def test_a_stored_plan_without_a_release_is_read_as_of_4_0_0() -> None:
+    """Plans of engine version 1 were all of that release."""
+    request: dict[str, Any] = {
+        "assignors": ["uniform"],
+        "members": [MemberRequest("m", topics=["t"])],
+        "topics": [GroupTopic("t", 2)],
+    }
+    plan = planned(request, "4.2")
+    old = replace(plan, request={name: value for name, value in plan.request.items() if name != "kafka_version"})
+    assert stored_group(plan, None).assignor is assignor_for("uniform", KafkaVersion(4, 2))
+    assert stored_group(old, None).assignor is assignor_for("uniform", KafkaVersion(4, 0, 0))

@@ -1,6 +1,8 @@
 """What every kind of plan shares.
 
-pipeline.py      the one way from a request to a plan, and the protocol of a kind
+pipeline.py      the one way from a request to a plan
+planner.py       the protocol of a kind
+releases.py      what other releases of Kafka answer
 record.py        a stored plan, a page of its partitions, its difference from another plan
 outcomes.py      the outcome of each attempt to make a plan, for logs and metrics
 exports.py       the file formats of plans
@@ -10,7 +12,8 @@ kinds.py         the registry of plan kinds; import it by its own name, since th
 
 from app.services.plans.exports import BATCH, FORMATS, MARKDOWN_ROWS, ClusterOf, Format, Write
 from app.services.plans.kind import STEPS, Kind, no_rows, replica_lists
-from app.services.plans.pipeline import Allowance, Planner, PlanRequest, Site, check_job, draft_plan, make_plan, run_job
+from app.services.plans.pipeline import check_job, draft_plan, make_plan, run_job
+from app.services.plans.planner import Allowance, Planner, PlanRequest, Site
 from app.services.plans.record import (
     JSON_OPTIONS,
     Difference,

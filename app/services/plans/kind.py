@@ -11,7 +11,7 @@ from app.core.model import NO_REPLICA, unpadded
 from app.errors import Json
 from app.errors.requests import ConflictingFields, NotExportable
 from app.services.plans.exports import BATCH, ClusterOf, Write
-from app.services.plans.pipeline import Planner
+from app.services.plans.planner import Planner
 from app.services.plans.record import JSON_OPTIONS, Difference, Plan, PlannedPartition, summary
 from app.store.records import NewPlan, PlanHead
 
