@@ -86,7 +86,7 @@ class TestBlocks:
     def test_every_command_prints_what_is_shown(self, client: httpx.Client) -> None:
         address = str(client.base_url).rstrip("/")
         shown = list(DOC.commands())
-        assert len(shown) == 2
+        assert len(shown) == 3
         for command, printed in shown:
             assert run(command, address) == printed
 

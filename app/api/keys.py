@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 from app.api import examples
 from app.api.auth import principal
 from app.api.dependencies import RequestLimits, json_only
-from app.api.fields import ONE, ONE_OR_SEVERAL, SEVERAL, Int32, PartitionId, RequestedRelease, Seed, known_name
+from app.api.fields import ONE, ONE_OR_SEVERAL, SEVERAL, Int32, PartitionId, Rack, RequestedRelease, Seed, known_name
 from app.api.fields import Request as RequestModel
 from app.api.idempotency import OnceOnly
 from app.api.plan_documents import KafkaReleases
@@ -22,7 +22,7 @@ from app.core.keys.resize import Resize
 from app.core.model import INT32_MAX
 from app.errors import access, kafka, requests
 from app.services import keys
-from app.services.keys import DEFAULT_RECORD_BYTES, Encoding, KeysRequest, NullKeys
+from app.services.keys import DEFAULT_RECORD_BYTES, CrossRackBytes, Encoding, KeysRequest, NullKeys
 
 router = APIRouter(prefix="/v1/keys", tags=["keys"])
 
@@ -60,10 +60,28 @@ class NullKeysRequest(RequestModel):
         description="The bytes of a record in its batch: one number, or one for each of `keys`. The policies "
         "`sticky_batch` and `adaptive` use it.",
     )
+    client_rack: Annotated[Rack, Field(min_length=1)] | None = Field(None, description="`client.rack` of the producer.")
+    rack_aware: bool = Field(
+        False,
+        description="`partitioner.rack.aware` (KIP-1123, since Kafka 4.4): the policy `adaptive` prefers partitions "
+        "whose leaders are in `client_rack`.",
+    )
+    leader_racks: Annotated[list[Rack | None], Field(max_length=MOST_PARTITIONS, fail_fast=True)] | None = Field(
+        None, description="The rack of the leader of each available partition; the answer then has `cross_rack`."
+    )
 
     def service(self) -> NullKeys:
         """The request as the service's record."""
-        return NullKeys(self.seed, self.available_partitions, self.queue_sizes, self.batch_bytes, self.record_bytes)
+        return NullKeys(
+            self.seed,
+            self.available_partitions,
+            self.queue_sizes,
+            self.batch_bytes,
+            self.record_bytes,
+            self.client_rack,
+            self.rack_aware,
+            self.leader_racks,
+        )
 
 
 class PlaceKeysRequest(RequestModel):
@@ -131,6 +149,10 @@ class PlacedKeysDocument(BaseModel):
     kafka: KafkaReleases | None = Field(
         description="The releases of Kafka's Java client whose default this is; null if the requested one is not among "
         "them, and for other clients."
+    )
+    cross_rack: CrossRackBytes | None = Field(
+        description="Bytes by the rack of the leader; `cross_rack_otherwise` is what crosses racks with `rack_aware` "
+        "the other way. Null if the racks of leaders are unknown."
     )
     skew: SkewDocument
     resizes: list[Resize]

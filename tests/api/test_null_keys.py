@@ -182,3 +182,66 @@ class TestBadInput:
         error = only_error(problem(ask(client, null_keys=null_keys), 422, "validation"), f"/null_keys/{pointer}")
         assert error.get("limits") == limits
         assert "value" in error
+
+
+RACKS = ["a", "b", "c", "a", "b", None]
+
+
+class TestRacks:
+    """KIP-1123: since 4.4 the adaptive policy can prefer partitions whose leaders are in the producer's rack."""
+
+    def _placed(self, client: httpx.Client, **null_keys: Any) -> dict[str, Any]:
+        return placed(
+            client,
+            keys=[None] * 40,
+            partitions=6,
+            partitioner="murmur2_adaptive",
+            null_keys={"seed": 3, "record_bytes": 20_000, "client_rack": "a", "leader_racks": RACKS} | null_keys,
+        )
+
+    def test_records_stay_in_the_rack(self, client: httpx.Client) -> None:
+        aware, unaware = self._placed(client, rack_aware=True), self._placed(client)
+        assert set(aware["partition_by_key"]) <= {0, 3}
+        assert aware["cross_rack"]["in_rack"] == 40 * 20_000
+        assert aware["cross_rack"]["cross_rack"] == 0
+        # Each answer states what the other setting gives from the same seed.
+        assert aware["cross_rack"]["cross_rack_otherwise"] == unaware["cross_rack"]["cross_rack"]
+        assert unaware["cross_rack"]["cross_rack_otherwise"] == 0
+        assert sum(unaware["cross_rack"][name] for name in ("in_rack", "cross_rack", "unknown")) == 40 * 20_000
+
+    def test_without_a_leader_in_the_rack_all_partitions_are_used(self, client: httpx.Client) -> None:
+        aware, unaware = self._placed(client, rack_aware=True, client_rack="z"), self._placed(client, client_rack="z")
+        assert aware["partition_by_key"] == unaware["partition_by_key"]
+        assert aware["cross_rack"]["in_rack"] == 0
+
+    def test_racks_are_those_of_available_partitions(self, client: httpx.Client) -> None:
+        found = self._placed(client, rack_aware=True, available_partitions=[4, 2], leader_racks=["a", "b"])
+        assert set(found["partition_by_key"]) == {4}
+
+    def test_other_policies_ignore_it(self, client: httpx.Client) -> None:
+        options = {"seed": 3, "client_rack": "a", "leader_racks": RACKS}
+        body: dict[str, Any] = {"keys": [None] * 9, "partitions": 6, "partitioner": "round_robin"}
+        aware = placed(client, **body, null_keys=options | {"rack_aware": True})
+        assert aware["partition_by_key"] == placed(client, **body, null_keys=options)["partition_by_key"]
+
+    def test_without_racks_there_is_no_answer(self, client: httpx.Client) -> None:
+        assert placed(client)["cross_rack"] is None
+
+    @pytest.mark.parametrize(
+        ("fields", "pointer"),
+        [
+            ({"leader_racks": ["a"]}, "/null_keys/leader_racks"),
+            ({"leader_racks": None, "rack_aware": True}, "/null_keys/leader_racks"),
+            ({"client_rack": None}, "/null_keys/client_rack"),
+        ],
+    )
+    def test_racks_belong_together(self, client: httpx.Client, fields: dict[str, Any], pointer: str) -> None:
+        options = {"client_rack": "a", "leader_racks": RACKS} | fields
+        body = {"keys": [None], "partitions": 6, "null_keys": {k: v for k, v in options.items() if v is not None}}
+        only_error(problem(client.post("/v1/keys/partitions", json=body), 422, "conflicting_fields"), pointer)
+
+    def test_it_exists_since_4_4(self, client: httpx.Client) -> None:
+        options = {"client_rack": "a", "leader_racks": RACKS, "rack_aware": True}
+        body = {"keys": [None], "partitions": 6, "null_keys": options, "kafka_version": "4.3"}
+        error = problem(client.post("/v1/keys/partitions", json=body), 422, "conflicting_fields")
+        only_error(error, "/null_keys/rack_aware")

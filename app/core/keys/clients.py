@@ -38,7 +38,14 @@ class Client:
 CLIENTS: tuple[Client, ...] = (
     Client("kafka-clients", "Java", "0.8.2", "2.3", "murmur2_round_robin", "DefaultPartitioner"),
     Client("kafka-clients", "Java", "2.4", "3.2", "murmur2_sticky", "KIP-480"),
-    Client("kafka-clients", "Java", "3.3", None, "murmur2_adaptive", "KIP-794, BuiltInPartitioner"),
+    Client(
+        "kafka-clients",
+        "Java",
+        "3.3",
+        None,
+        "murmur2_adaptive",
+        "KIP-794, BuiltInPartitioner; racks since 4.4, if enabled (KIP-1123)",
+    ),
     Client("librdkafka", "C", None, "0.9.0", "random", "librdkafka pull request 548"),
     Client("librdkafka", "C", "0.9.1", None, "consistent_random", "librdkafka CONFIGURATION.md, rdkafka_msg.c"),
     Client("Sarama", "Go", None, None, "fnv1a_random", "partitioner.go, NewHashPartitioner"),

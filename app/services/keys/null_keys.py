@@ -1,12 +1,14 @@
 """The producer's state when it places records without key: from the request, checked, with a seed."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 
 import numpy as np
+from numpy.typing import NDArray
 
 from app.core import ENGINE_VERSION
+from app.core.kafka_versions import KafkaVersion, release_of
 from app.core.keys.model import Keys
 from app.core.keys.null_keys import DEFAULT_BATCH_BYTES, ProducerView
 from app.core.model import INT32_MAX, Int32s
@@ -30,6 +32,9 @@ class NullKeys:
     queue_sizes : 0 … 2³¹ − 1 batches that wait for each of these; None if they are equal.
     batch_bytes : `batch.size`, 1 … 2³¹ − 1.
     record_bytes : 0 … 2³¹ − 1 of every record, or one for each, those with a key included.
+    client_rack : `client.rack` of the producer. leader_racks : of the leader of each available partition, None or ""
+        if it has none; None if they are not known.
+    rack_aware : `partitioner.rack.aware` (KIP-1123), which Kafka's client has since 4.4.
     """
 
     seed: int | None = None
@@ -37,19 +42,54 @@ class NullKeys:
     queue_sizes: Sequence[int] | None = None
     batch_bytes: int = DEFAULT_BATCH_BYTES
     record_bytes: int | Sequence[int] = DEFAULT_RECORD_BYTES
+    client_rack: str | None = None
+    rack_aware: bool = False
+    leader_racks: Sequence[str | None] | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Producer:
-    """The same as the core knows it. `record_bytes` is (records,) int32."""
+    """The same as the core knows it.
+
+    Parameters
+    ----------
+    view : with the partitions of the producer's rack, if it is rack-aware.
+    record_bytes : (records,) int32.
+    leaders : (partitions,) int8, one of `UNKNOWN`, `CROSS_RACK` and `IN_RACK`; None if racks are not known.
+    """
 
     view: ProducerView
     record_bytes: Int32s
     seed: int
+    leaders: NDArray[np.int8] | None = None
 
 
-def producer(options: NullKeys, keys: Keys, partitions: int) -> Producer:
+UNKNOWN, CROSS_RACK, IN_RACK = 0, 1, 2
+RACK_AWARE_SINCE = KafkaVersion(4, 4)
+
+
+@dataclass(frozen=True, slots=True)
+class CrossRackBytes:
+    """Produced bytes by the rack of the leader that they are sent to.
+
+    Parameters
+    ----------
+    unknown : to partitions without a leader, or whose leader has no rack.
+    cross_rack_otherwise : what crosses racks with `partitioner.rack.aware` the other way, from the same seed.
+    """
+
+    in_rack: int
+    cross_rack: int
+    unknown: int
+    cross_rack_otherwise: int
+
+
+def producer(options: NullKeys, keys: Keys, partitions: int, version: str | None = None) -> Producer:
     """The producer's state.
+
+    Parameters
+    ----------
+    version : the client's release, if the request states it.
 
     Raises
     ------
@@ -58,13 +98,40 @@ def producer(options: NullKeys, keys: Keys, partitions: int) -> Producer:
     QueueSizesOverflow : Kafka's table of the queue sizes would overflow.
     """
     available = _available(options.available_partitions, partitions)
+    racks = _leader_racks(options, partitions if available is None else len(available), version)
+    in_rack = None if racks is None else np.array([rack == options.client_rack for rack in racks], np.bool_)
+    queue_sizes = _queue_sizes(options.queue_sizes, available, partitions)
+    view = ProducerView(partitions, available, queue_sizes, options.batch_bytes)
+    leaders = None
+    if racks is not None and in_rack is not None:
+        leaders = np.full(partitions, UNKNOWN, np.int8)
+        has_rack = np.array([bool(rack) for rack in racks], np.bool_)
+        if len(racks):  # else all partitions are candidates, and none has a leader
+            leaders[view.candidates()] = np.where(in_rack, IN_RACK, np.where(has_rack, CROSS_RACK, UNKNOWN))
     return Producer(
-        ProducerView(
-            partitions, available, _queue_sizes(options.queue_sizes, available, partitions), options.batch_bytes
-        ),
+        replace(view, in_rack=in_rack) if options.rack_aware else view,
         _record_bytes(options.record_bytes, len(keys)),
         _seed(options, keys, partitions) if options.seed is None else options.seed,
+        leaders,
     )
+
+
+def _leader_racks(options: NullKeys, available: int, version: str | None) -> Sequence[str | None] | None:
+    """The racks of the available partitions' leaders; None if racks have no part in the request."""
+    if options.rack_aware and version is not None and release_of(version, None) < RACK_AWARE_SINCE:
+        detail = f"partitioner.rack.aware exists since Kafka {RACK_AWARE_SINCE}; kafka_version {version} given"
+        raise ConflictingFields(detail, path=("null_keys", "rack_aware"), minimum=str(RACK_AWARE_SINCE))
+    if options.client_rack is None and options.leader_racks is None and not options.rack_aware:
+        return None
+    for name in ("client_rack", "leader_racks"):
+        if getattr(options, name) is None:
+            detail = "the racks of produced bytes need client_rack and leader_racks"
+            raise ConflictingFields(detail, path=("null_keys", name))
+    racks = options.leader_racks or ()
+    if len(racks) != available:
+        detail = f"each available partition has a leader: {available} racks are needed; {len(racks)} given"
+        raise ConflictingFields(detail, path=("null_keys", "leader_racks"), value=len(racks), limit=available)
+    return racks
 
 
 def _available(listed: Sequence[int] | None, partitions: int) -> Int32s | None:
@@ -136,6 +203,7 @@ def _seed(options: NullKeys, keys: Keys, partitions: int) -> int:
                 "queue_sizes": options.queue_sizes,
                 "batch_bytes": options.batch_bytes,
                 "record_bytes": options.record_bytes,
+                **({"client_rack": options.client_rack} if options.client_rack is not None else {}),
             }
         )
     )

@@ -8,7 +8,7 @@ import re
 from base64 import b64decode
 from binascii import Error as Base64Error
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from functools import partial
 from types import MappingProxyType
@@ -16,6 +16,7 @@ from typing import TypeAlias
 
 import numpy as np
 import orjson
+from numpy.typing import NDArray
 
 from app.core.jvm import JavaRandom
 from app.core.kafka_versions import KafkaVersion, release_of
@@ -34,7 +35,7 @@ from app.core.keys.skew import HeavyKey, Skew, heaviest, skew
 from app.core.model import Int32s
 from app.errors import Json
 from app.errors.requests import MalformedKey
-from app.services.keys.null_keys import NullKeys, Producer, producer
+from app.services.keys.null_keys import CROSS_RACK, IN_RACK, UNKNOWN, CrossRackBytes, NullKeys, Producer, producer
 from app.services.limits import Limits
 
 Written: TypeAlias = str | int
@@ -133,6 +134,7 @@ class PlacedKeys:
 
     `partition_by_key` has one entry a key, None where the record has no key and was not placed by the policy
     `null_keys`; another negative number is one that the client's arithmetic gives and the client then refuses.
+    `cross_rack` are the bytes that cross racks, if the racks of leaders are known.
     `kafka` are the releases of Kafka's own client whose default it is, if the requested one is among them.
     `skew` counts every record that has a partition, `resizes` those only that have it by their key.
     """
@@ -142,6 +144,7 @@ class PlacedKeys:
     without_key: int
     null_keys: str | None
     kafka: Mapping[str, Json] | None
+    cross_rack: CrossRackBytes | None
     skew: Skew
     resizes: Sequence[Resize]
 
@@ -176,7 +179,9 @@ def place_keys(request: KeysRequest, limits: Limits) -> KeysAnswer:
     for index, count in enumerate(request.compare_partitions):
         require_partitions(count, path=("compare_partitions", index))
     keys = read_keys(request.keys, request.encoding)
-    sender = None if request.null_keys is None else producer(request.null_keys, keys, request.partitions)
+    sender = None
+    if request.null_keys is not None:
+        sender = producer(request.null_keys, keys, request.partitions, request.kafka_version)
     by_key = {name: partition(PARTITIONERS[name], keys, request.partitions) for name in request.partitioners}
     return KeysAnswer(
         keys=len(keys),
@@ -201,6 +206,26 @@ def to_json(answer: KeysAnswer) -> bytes:
     return orjson.dumps(document, option=orjson.OPT_SERIALIZE_NUMPY)
 
 
+def _cross_rack(
+    partitioner: Partitioner, by_key: Int32s, partitions: Int32s, sender: Producer
+) -> CrossRackBytes | None:
+    """Bytes by the rack of their leader, and what crosses racks if the partitioner is rack-aware the other way."""
+    if sender.leaders is None:
+        return None
+    in_rack = None if sender.view.in_rack is not None else (sender.leaders == IN_RACK)[sender.view.candidates()]
+    view = replace(sender.view, in_rack=in_rack)
+    other = place_null_keys(partitioner, by_key, sender.record_bytes, view, random=JavaRandom(sender.seed))
+    unknown, cross_rack, in_own = _bytes_by_rack(partitions, sender, sender.leaders)
+    return CrossRackBytes(in_own, cross_rack, unknown, _bytes_by_rack(other, sender, sender.leaders)[CROSS_RACK])
+
+
+def _bytes_by_rack(partitions: Int32s, sender: Producer, leaders: NDArray[np.int8]) -> list[int]:
+    """Bytes to leaders that are `UNKNOWN`, `CROSS_RACK` and `IN_RACK`; a refused partition is unknown."""
+    is_placed = (partitions >= 0) & (partitions < len(leaders))
+    kinds = np.where(is_placed, leaders[np.where(is_placed, partitions, 0)], UNKNOWN)
+    return [int(sender.record_bytes[kinds == kind].sum(dtype=np.int64)) for kind in (UNKNOWN, CROSS_RACK, IN_RACK)]
+
+
 def _placed(
     partitioner: Partitioner, keys: Keys, by_key: Int32s, request: KeysRequest, sender: Producer | None
 ) -> PlacedKeys:
@@ -214,6 +239,7 @@ def _placed(
         without_key=int(np.count_nonzero(by_key == WITHOUT_KEY)),
         null_keys=partitioner.null_keys,
         kafka=_releases(partitioner, release_of(request.kafka_version, None)),
+        cross_rack=None if sender is None else _cross_rack(partitioner, by_key, partitions, sender),
         skew=skew(partitions, request.partitions),
         resizes=[
             resize(
