@@ -80,7 +80,7 @@ def run(clone: Path, *command: str, env: Mapping[str, str], first: tuple[str, ..
 @contextmanager
 def worker_of(postgres: embedded.Server, *options: str, **variables: str) -> Iterator[psutil.Process]:
     """A `rackplan worker` that has become what it stays; killed afterwards, whatever a test did to it."""
-    env = {**os.environ, "RACKPLAN_DATABASE_URL": postgres.url, **variables}
+    env = {**os.environ, "RACKPLAN_DATABASE_URL": postgres.url, "RACKPLAN_SPARK_EARLY": "no", **variables}
     command = [str(RACKPLAN), "worker", *options]
     with subprocess.Popen(command, env=env, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as started:
         try:

@@ -126,4 +126,5 @@ def start_worker(database: Database, tmp_path: Path) -> Iterator[StartWorker]:
 def _environment(database: Database, **changed: str) -> dict[str, str]:
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("RACKPLAN_")}
     url = database.url.render_as_string(hide_password=False)
-    return inherited | {"RACKPLAN_DATABASE_URL": url, "RACKPLAN_LOG_LEVEL": "info"} | changed
+    own = {"DATABASE_URL": url, "LOG_LEVEL": "info", "SPARK_EARLY": "no"}  # most of the tests need no JVM
+    return inherited | {f"RACKPLAN_{name}": value for name, value in own.items()} | changed

@@ -146,6 +146,7 @@ def start_worker(tmp_path: Path) -> Iterator[StartWorker]:
         environment = inherited | {
             "RACKPLAN_DATABASE_URL": database.url.render_as_string(hide_password=False),
             "RACKPLAN_SPARK_MASTER": "local[2]",
+            "RACKPLAN_SPARK_EARLY": "no",
             "RACKPLAN_SPARK_PROPERTIES": str(clusters.quick_java(tmp_path, executor_memory="512m")),
             "PYSPARK_PYTHON": sys.executable,
             "TMPDIR": str(tmp_path),
