@@ -199,6 +199,46 @@ def test_the_batches_lead_there_and_back(case: tuple[Cluster, ReassignmentReques
     assert now == _before(cluster)
 
 
+@reaches("lifted", 0.05)
+@examples(100)
+@given(CASES, st.sampled_from(["4.2", "4.3.1", "4.3.2", "4.4"]))
+def test_kafka_accepts_every_file_of_a_plan(case: tuple[Cluster, ReassignmentRequest], version: str) -> None:
+    """Batches, rollbacks and the files of the whole plan, executed list by list under the cordons of the moment."""
+    cluster, request = case
+    made = _planned(cluster, replace(request, kafka_version=version))
+    execution: Any = made.answer["execution"]
+    at_first = {broker for broker, cordon in cluster.cordons.items() if cordon.is_whole}
+    if execution is None:
+        removed = {*request.remove_brokers, *request.replace_brokers}
+        assert version == "4.2" or not at_first | removed - {b.id for b in cluster.brokers if b.fenced}
+        return
+    steps, before, after = batches_of(made), _before(cluster), _after(made)
+    requested = [[row for *_, row in steps.listed(number)] for number in range(len(steps))]
+    inverse = [[row for *_, row in steps.listed(number, is_inverse=True)] for number in range(len(steps))]
+    changed = [key for key, row in after.items() if row != before[key]]
+    files = {
+        "batches": requested,
+        "rollback": inverse,
+        "at_once": [[after[key] for key in changed]],
+        "rollback_at_once": [[before[key] for key in changed]],
+    }
+    for name in ("batches", "at_once"):
+        cordoned = set(at_first)
+        for each in (name, "rollback" if name == "batches" else "rollback_at_once"):
+            for step in execution[each]:
+                if step["action"] == "execute":
+                    lists = files[each][step["batch"] - 1]
+                    assert version == "4.3.1" or not any(cordoned & set(row) for row in lists)
+                elif step["action"] == "cordon":
+                    assert not cordoned & set(step["brokers"])
+                    cordoned |= set(step["brokers"])
+                else:
+                    event("lifted")
+                    assert cordoned >= set(step["brokers"])
+                    cordoned -= set(step["brokers"])
+        assert cordoned == at_first
+
+
 @examples(50)
 @given(CASES)
 def test_a_plan_that_was_carried_out_leaves_nothing_to_do(case: tuple[Cluster, ReassignmentRequest]) -> None:
