@@ -8,6 +8,7 @@ import pytest
 
 from app.api.groups import PlanGroupRequest
 from app.core.groups.registry import ASSIGNORS
+from app.services.groups.client_libraries import DIFFERENCES
 from tests.conftest import ROOT
 from tests.documents import Document, code, replay
 
@@ -30,6 +31,12 @@ def test_the_assignors_are_the_registrys() -> None:
             one.summary,
         )
         for one in ASSIGNORS.values()
+    ]
+
+
+def test_the_libraries_are_those_that_differ() -> None:
+    assert DOC.table("library", "assignor", "does the replay hold?") == [
+        (code(library), code(assignor), f"no: {why}") for (library, assignor), why in DIFFERENCES.items()
     ]
 
 

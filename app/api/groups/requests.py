@@ -24,7 +24,7 @@ from app.api.fields import (
 from app.api.fields import Request as RequestModel
 from app.core.groups.registry import ASSIGNORS
 from app.errors.requests import ConflictingFields
-from app.services.groups import PLANNER, GroupRequest
+from app.services.groups import PLANNER, ClientLibrary, GroupRequest
 
 MOST_PARTITIONS = 5_000_000
 Count = Annotated[Int32, Field(ge=1, le=MOST_PARTITIONS)]
@@ -79,6 +79,9 @@ class GroupMemberRequest(RequestModel):
     member_metadata: Annotated[str, Field(max_length=10_000_000)] | None = Field(
         None, description="The raw bytes of ConsumerProtocolSubscription, in base64, in place of the fields above."
     )
+    client: ClientLibrary | None = Field(
+        None, description="The client library, by default Kafka's own: its leader runs the classic assignors."
+    )
 
 
 class MemberOverrideRequest(RequestModel):
@@ -91,6 +94,7 @@ class MemberOverrideRequest(RequestModel):
     host: MemberPattern | None = Field(None, examples=["/10.0.1.*"])
     rack_id: Rack | None = Field(None, description='Their `client.rack`; `""` is none.')
     topics: list[TopicName] | None = Field(None, description="Their subscription.")
+    client: ClientLibrary | None = Field(None, description="Their client library.")
 
 
 class JoinRequest(RequestModel):

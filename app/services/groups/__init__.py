@@ -6,6 +6,7 @@ members.py       a member as a request lists it or a snapshot recorded it, and a
 overrides.py     racks and subscriptions that a request adds to recorded members
 planning.py      the problem, the planner
 predictions.py   the assignment of one assignor once partitions have changed hands, and warnings about it
+client_libraries.py  libraries whose own assignors decide otherwise
 reports.py       predictions, comparisons and events as JSON
 stored.py        a stored plan: its rows, and its group
 differences.py   partitions that pass from one member to another
@@ -18,7 +19,7 @@ from app.services.groups.members import ListedMember, missing_from, recorded_gro
 from app.services.groups.overrides import overridden
 from app.services.groups.planning import KIND, PLANNER
 from app.services.groups.predictions import Prediction, predict
-from app.services.groups.requests import Balance, GroupEvent, GroupRequest, GroupTopic, MemberRequest
+from app.services.groups.requests import Balance, ClientLibrary, GroupEvent, GroupRequest, GroupTopic, MemberRequest
 from app.services.groups.sources import GroupSource, listed_metadata, metadata_of
 from app.services.groups.stored import partition_json
 from app.services.plans import Kind, no_rows

@@ -19,7 +19,7 @@ from app.errors.texts import MalformedText
 from app.formats import assignor_user_data
 from app.formats.consumer_protocol import NEWEST_VERSION, Subscription, read_subscription, wraps_errors_in
 from app.services.cautions import Caution
-from app.services.groups.requests import MemberRequest
+from app.services.groups.requests import ClientLibrary, MemberRequest
 from app.services.snapshots import first_repeated
 
 NO_GENERATION = -1
@@ -32,10 +32,12 @@ class ListedMember:
     Parameters
     ----------
     member : its own fields. subscription : its raw metadata, if the request has that instead.
+    client : its client library; None for Kafka's own.
     """
 
     member: Member
     subscription: Subscription | None = None
+    client: ClientLibrary | None = None
 
     def seen_by(self, assignor: Assignor) -> Member:
         """The member as one assignor reads it."""
@@ -83,7 +85,8 @@ def listed_member(member: MemberRequest, path: FieldPath, version: KafkaVersion)
                 group_instance_id=member.group_instance_id,
                 owned=tuple([Owned(topic, np.array(partitions, np.int32)) for topic, partitions in owned]),
                 generation_id=member.generation_id,
-            )
+            ),
+            client=member.client,
         )
     duplicates = [
         name for name in ("topics", "rack_id", "owned_partitions", "generation_id") if getattr(member, name) is not None
@@ -95,7 +98,8 @@ def listed_member(member: MemberRequest, path: FieldPath, version: KafkaVersion)
     if first_repeated(subscription.topics) is not None:
         detail = f"the metadata of member {member.member_id} subscribe to a topic twice"
         raise DuplicateTopic(detail, path=(*path, "member_metadata"))
-    return ListedMember(subscription.member(member.member_id, group_instance_id=member.group_instance_id), subscription)
+    joined = subscription.member(member.member_id, group_instance_id=member.group_instance_id)
+    return ListedMember(joined, subscription, member.client)
 
 
 def _subscription(text: str, path: FieldPath, version: KafkaVersion) -> Subscription:
@@ -155,7 +159,7 @@ def require_partitions(group: RecordedGroup, path: FieldPath) -> None:
         raise ConflictingFields(detail, path=path, value=group.group_id)
 
 
-def recorded_member(recorded: RecordedMember) -> ListedMember:
+def recorded_member(recorded: RecordedMember, client: ClientLibrary | None = None) -> ListedMember:
     """A member as it will rejoin: it owns what it was assigned, whatever it owned when it joined last."""
     has = recorded.assigned if recorded.assigned is not None else recorded.owned or ()
     topics = recorded.topics
@@ -168,7 +172,8 @@ def recorded_member(recorded: RecordedMember) -> ListedMember:
             owned=tuple([_owned_run(run) for run in has]),
             # All members of a stable group have the generation of its last rebalance, whichever that was.
             generation_id=0,
-        )
+        ),
+        client=client,
     )
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from app.core.recorded import RecordedMember
 from app.errors import FieldPath
 from app.errors.requests import ConflictingFields, DuplicateTopic
-from app.services.groups.requests import MemberOverride
+from app.services.groups.requests import ClientLibrary, MemberOverride
 from app.services.snapshots import first_repeated
 
 FIELD = "member_overrides"
@@ -21,6 +21,7 @@ class KnownMember:
 
     member: RecordedMember
     knows_rack: bool
+    client: ClientLibrary | None = None
 
 
 def overridden(members: Sequence[RecordedMember], overrides: Sequence[MemberOverride]) -> list[KnownMember]:
@@ -54,7 +55,8 @@ def _known(member: RecordedMember, overrides: Sequence[MemberOverride]) -> Known
         member = replace(member, rack_id=racks[0] or None)
     if topics:
         member = replace(member, topics=tuple(topics[0]))
-    return KnownMember(member, knows_rack)
+    clients = [override.client for override in overrides if override.client is not None]
+    return KnownMember(member, knows_rack, clients[0] if clients else None)
 
 
 def _selector(override: MemberOverride, path: FieldPath) -> Callable[[RecordedMember], bool]:
@@ -62,8 +64,8 @@ def _selector(override: MemberOverride, path: FieldPath) -> Callable[[RecordedMe
     if len(given) != 1:
         detail = f"an override selects members by one of {', '.join(_SELECTORS)}; this one has {len(given)} of them"
         raise ConflictingFields(detail, path=path)
-    if override.rack_id is None and override.topics is None:
-        raise ConflictingFields("an override has rack_id or topics; this one has neither", path=path)
+    if override.rack_id is None and override.topics is None and override.client is None:
+        raise ConflictingFields("an override has rack_id, topics or client; this one has none of them", path=path)
     if override.topics is not None and (twice := first_repeated(list(override.topics))) is not None:
         detail = f"the override subscribes to {override.topics[twice]} twice"
         raise DuplicateTopic(detail, path=(*path, "topics", twice), value=override.topics[twice])

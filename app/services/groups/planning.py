@@ -1,7 +1,8 @@
 """Plan a consumer group: the assignment after the next rebalance, the effect of events, the distance to the optimum."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 from uuid import UUID
 
 from app.core.groups.lifecycle.events import Event
@@ -10,12 +11,14 @@ from app.core.groups.lifecycle.share_steps import apply_share_events, with_share
 from app.core.groups.lifecycle.steps import apply_events
 from app.core.groups.measures.violations import GroupViolation, violations
 from app.core.groups.model import GroupMetadata
-from app.core.groups.registry import later_versions
+from app.core.groups.registry import Assignor, later_versions
 from app.core.kafka_versions import KafkaRange, KafkaVersion, has_assignment_interval
 from app.core.model import Placement
 from app.errors import Json
 from app.errors.requests import ConflictingFields, DuplicateMember, DuplicateTopic
+from app.services.cautions import Caution
 from app.services.groups import reports
+from app.services.groups.client_libraries import of_client
 from app.services.groups.predictions import Prediction, cautions_of, of_failures, predict
 from app.services.groups.requests import READER, GroupRequest
 from app.services.groups.sources import GroupSource, event_of, metadata_of, source_of
@@ -119,7 +122,10 @@ class _GroupPlanner(Planner[GroupRequest, GroupProblem, Prediction]):
             "steps": steps,
             "trigger": None if problem.previous is None else _trigger(problem, problem.previous),
             "violations": as_json(_violations(solution, source)),
-            "warnings": [caution.as_json() for caution in (*cautions_of(solution, source), *of_failures(steps))],
+            "warnings": [
+                caution.as_json()
+                for caution in (*cautions_of(solution, source), *_of_leader(problem, first), *of_failures(steps))
+            ],
         }
 
     def placements(self, problem: GroupProblem, solution: Prediction) -> Sequence[Placement]:
@@ -170,17 +176,23 @@ def _violations(prediction: Prediction, source: GroupSource) -> list[GroupViolat
 
 
 def _canonical(request: GroupRequest, site: Site) -> dict[str, Json]:
-    fields: dict[str, Json] = as_json(request)
+    fields: dict[str, Any] = as_json(request)
     del fields["snapshot_id"], fields["previous_snapshot_id"], fields["kafka_version"], fields["compare_kafka_versions"]
     if request.assignable is None:
         del fields["assignable"]
+    members = [*(fields["members"] or ()), *fields["member_overrides"]]
+    for event in fields["events"]:
+        members += [event["join"], (event["replace"] or {}).get("by")]
+    for member in members:
+        if member is not None and member["client"] is None:
+            del member["client"]
     if not request.member_overrides:
         # The hash of a plan that has none stays as it was before there were overrides.
         del fields["member_overrides"]
     return {
         **fields,
         "previous_snapshot_content_hash": None if site.previous is None else site.previous.content_hash,
-        "events": [event.as_json() for event in request.events],
+        "events": [{name: value for name, value in event.items() if value is not None} for event in fields["events"]],
     }
 
 
@@ -248,6 +260,14 @@ def _steps(problem: GroupProblem, prediction: Prediction) -> list[Json]:
         has_interval=has_interval,
     )
     return [reports.step_json(step, problem.event_documents[step.index], source) for step in steps]
+
+
+def _of_leader(problem: GroupProblem, assignor: Assignor) -> Iterator[Caution]:
+    """What the leader's client library means for the prediction; the coordinator leads by the first member."""
+    listed = problem.source.listed
+    leading = next((one for one in listed if one.member.id == problem.leader), listed[0] if listed else None)
+    if leading is not None:
+        yield from of_client(assignor, leading.client, leading.member.id)
 
 
 def _trigger(problem: GroupProblem, previous: GroupMetadata) -> dict[str, Json]:

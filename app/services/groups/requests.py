@@ -11,6 +11,7 @@ from app.core.model import Broker
 from app.errors import Json
 from app.services.plans import as_json
 
+ClientLibrary = Literal["java", "librdkafka", "kafka-python", "other"]
 Balance = Literal["partitions", "lag", "bytes_per_s"]
 Replicas = Sequence[Sequence[int]]
 """The replicas of a topic's partitions, by partition id from 0 on."""
@@ -20,7 +21,8 @@ Replicas = Sequence[Sequence[int]]
 class MemberRequest:
     """A member: its subscription, or `member_metadata`, the coordinator's raw bytes in base64.
 
-    `topics` is None where the metadata say it. `owned_partitions` are by topic, in the member's order.
+    `topics` is None where the metadata say it. `owned_partitions` are by topic, in the member's order. `client` is the
+    client library; None for Kafka's own.
     """
 
     member_id: str
@@ -30,6 +32,7 @@ class MemberRequest:
     owned_partitions: Mapping[str, Sequence[int]] | None = None
     generation_id: int | None = None
     member_metadata: str | None = None
+    client: ClientLibrary | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +111,7 @@ class MemberOverride:
     Parameters
     ----------
     member_id, client_id, host : one of them selects the members; `*` and `?` in the latter two match any characters.
-    rack_id : `""` for none, None to leave it as recorded. topics : None to leave them.
+    rack_id : `""` for none, None to leave it as recorded. topics : None to leave them. client : the client library.
     """
 
     member_id: str | None = None
@@ -116,6 +119,7 @@ class MemberOverride:
     host: str | None = None
     rack_id: str | None = None
     topics: Sequence[str] | None = None
+    client: ClientLibrary | None = None
 
 
 @dataclass(frozen=True, slots=True)

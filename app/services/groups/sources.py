@@ -111,7 +111,7 @@ def source_of(request: GroupRequest, cluster: Cluster | None, version: KafkaVers
     if recorded is not None:
         require_partitions(recorded, ("group",))
         known = overridden(recorded.members, request.member_overrides)
-        listed = [recorded_member(one.member) for one in known]
+        listed = [recorded_member(one.member, one.client) for one in known]
         of_unknown_rack = tuple(one.member.member_id for one in known if not one.knows_rack)
         cautions += missing_from(replace(recorded, members=tuple(one.member for one in known)), of_unknown_rack)
     else:
