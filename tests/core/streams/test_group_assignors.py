@@ -20,6 +20,7 @@ from app.core.streams.coordinator.model import (
 )
 from app.core.streams.coordinator.quotas import Quota
 from app.errors.kafka import InvalidStandbyReplicas, NoMembersForTasks, TooManyTasks
+from tests.core.streams.group_by_rules import Group
 
 Assign = Callable[..., StreamsGroupAssignment]
 ASSIGN: dict[str, Assign] = {
@@ -172,3 +173,14 @@ class TestExamples:
         assert quota.limit == 3
         quota.record(3)
         assert quota.limit == 2
+
+
+@pytest.mark.parametrize("release", ["4.2", "4.4"])
+@given(members=groups(), subtopologies=SUBTOPOLOGIES, replicas=st.integers(0, 4))
+def test_since_4_2_it_is_what_the_stated_rules_give(
+    release: str, members: list[StreamsMember], subtopologies: list[Subtopology], replicas: int
+) -> None:
+    """A port of the rules that shares no code with the assignor: tasks one by one, hash maps and heaps as lists."""
+    answer = ASSIGN[release](members, subtopologies, num_standby_replicas=replicas)
+    by_rules = Group(members, subtopologies, replicas, release=release).assign()
+    assert {member: (list(own.active), list(own.standby)) for member, own in answer.members.items()} == by_rules
