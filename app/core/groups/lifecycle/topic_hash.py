@@ -18,10 +18,11 @@ import struct
 from collections.abc import Mapping
 from uuid import UUID
 
+from xxhash import xxh3_64_intdigest
+
 from app.core.jvm.hashes import utf16_order
 from app.core.kafka_versions import KafkaRange, Replayed
 from app.core.model import Int32s, unpadded
-from app.core.xxh3 import xxh3_64
 
 REPLAYS = Replayed("org.apache.kafka.coordinator.group.Utils", KafkaRange("4.1", "4.4"))
 
@@ -44,14 +45,16 @@ def topic_hash(name: str, topic_id: UUID, replicas: Int32s, rack_of: Mapping[int
         parts.append(struct.pack("<i", partition))
         with_rack = (broker for broker in brokers if broker in order_of)
         parts.extend(written_of[broker] for broker in sorted(with_rack, key=order_of.__getitem__))
-    return _signed(xxh3_64(b"".join(parts)))
+    return _signed(xxh3_64_intdigest(b"".join(parts)))
 
 
 def group_hash(hash_of: Mapping[str, int]) -> int:
     """The hash of a group's subscribed topics that exist, from their hashes by name; 0 if there is none."""
     if not hash_of:
         return 0
-    return _signed(xxh3_64(b"".join(struct.pack("<q", hash_of[name]) for name in sorted(hash_of, key=utf16_order))))
+    return _signed(
+        xxh3_64_intdigest(b"".join(struct.pack("<q", hash_of[name]) for name in sorted(hash_of, key=utf16_order)))
+    )
 
 
 def _rack(rack: str) -> bytes:
