@@ -87,7 +87,8 @@ def test_loops_compiled_from_the_archive_are_found_by_the_next_process(tmp_path:
         "from app.core.keys import hashes, serializers, hashes_kernel;"
         "hashes.murmur2(serializers.string_keys(['a']));"
         "assert hashes_kernel.__file__.startswith(str(folder));"
-        "stats = hashes_kernel.murmur2.dispatcher.stats; print(sum(stats.cache_hits.values()), sum(stats.cache_misses.values()))"
+        "stats = hashes_kernel.murmur2.dispatcher.stats;"
+        "print(sum(stats.cache_hits.values()), sum(stats.cache_misses.values()))"
     )
     environment = {key: value for key, value in os.environ.items() if key != "NUMBA_CACHE_DIR"}
     environment |= {"TMPDIR": str(tmp_path), "PYTHONPATH": str(ROOT)}
