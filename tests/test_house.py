@@ -16,7 +16,7 @@ from app.web.plans import VIEWS
 from tests.conftest import ROOT
 
 CORE = ROOT / "app" / "core"
-ALLOWED = {*sys.stdlib_module_names, "numpy", "numba", "ortools", "scipy", "app"}
+ALLOWED = {*sys.stdlib_module_names, "numpy", "numba", "ortools", "scipy", "xxhash", "app"}
 
 
 def imported(path: Path) -> set[str]:

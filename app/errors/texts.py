@@ -13,7 +13,6 @@ class MalformedText(Unprocessable):
     ) -> None:
         where = f"line {line}: " if line is not None else ""
         super().__init__(where + detail, path=path, line=line, expected=expected, **context)
-        self._reason = detail
 
     @property
     def line(self) -> int | None:
@@ -29,8 +28,9 @@ class MalformedText(Unprocessable):
     def relocated(self, *, line: int | None, source: str | None, path: FieldPath) -> "MalformedText":
         """This failure at another line: that of the upload `source`, of which the text that was read is a part."""
         context = {name: value for name, value in self.context.items() if name not in ("line", "expected")}
-        moved = MalformedText(self._reason, line=line, expected=self.expected, path=path, **context)
+        reason = self.detail if self.line is None else self.detail.removeprefix(f"line {self.line}: ")
+        moved = MalformedText(reason, line=line, expected=self.expected, path=path, **context)
         if source is not None:
             where = source if line is None else f"line {line} of {source}"
-            moved.detail = f"{where}: {self._reason}"
+            moved.detail = f"{where}: {reason}"
         return moved
