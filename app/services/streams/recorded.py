@@ -67,7 +67,7 @@ def _of_target(group: RecordedGroup) -> Iterator[Caution]:
 
 
 def _whole_subtopologies(names: Sequence[str]) -> list[str]:
-    """The tasks with those that lie between them and 0: a subtopology has them, even if nobody runs them now."""
+    """The tasks with those that lie between them and 0: a subtopology has them, even if no member runs them now."""
     most: dict[str, int] = {}
     for place, name in enumerate(names):
         subtopology, partition = task_of(name, ("tasks", place))
