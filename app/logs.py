@@ -45,8 +45,8 @@ def configure(log_format: Literal["auto", "json", "console"], level: str) -> Non
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level.upper())
-    # Procrastinate logs every poll of its queue; the state of jobs is in the database.
-    for chatty in ("procrastinate", "alembic"):
+    # Procrastinate logs every poll of its queue, and Py4J a trace for a JVM that has ended; jobs are in the database.
+    for chatty in ("procrastinate", "alembic", "py4j"):
         logging.getLogger(chatty).setLevel(max(logging.WARNING, root.level))
     # Every request is logged once, by the middleware, with its id.
     logging.getLogger("uvicorn.access").disabled = True
