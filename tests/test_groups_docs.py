@@ -1,14 +1,15 @@
 """What `docs/groups.md` says is what the code holds, and what it shows is what happens."""
 
 import re
-from typing import Any
+from typing import Any, get_args
 
 import httpx
 import pytest
 
 from app.api.groups import PlanGroupRequest
-from app.core.groups.registry import ASSIGNORS
+from app.core.groups.registry import ASSIGNORS, LIBRARY_ASSIGNORS
 from app.services.groups.client_libraries import DIFFERENCES
+from app.services.groups.requests import ClientLibrary
 from tests.conftest import ROOT
 from tests.documents import Document, code, replay
 
@@ -35,9 +36,17 @@ def test_the_assignors_are_the_registrys() -> None:
 
 
 def test_the_libraries_are_those_that_differ() -> None:
-    assert DOC.table("library", "assignor", "does the replay hold?") == [
-        (code(library), code(assignor), f"no: {why}") for (library, assignor), why in DIFFERENCES.items()
-    ]
+    rows = DOC.table("library", "assignor", "replayed", "does it hold?")
+    own = {row[:2]: row[2] for row in rows if row[2] != "Kafka's own"}
+    assert own == {
+        (code(library), code(name)): f"its own, of {assignor.library.holds}"
+        for (library, name), assignor in LIBRARY_ASSIGNORS.items()
+        if assignor.library is not None
+    }
+    assert {row[:2]: row[3] for row in rows if row[3].startswith("no:")} == {
+        (code(library), code(assignor)): f"no: {why}" for (library, assignor), why in DIFFERENCES.items()
+    }
+    assert {row[0] for row in rows} == {code(library) for library in get_args(ClientLibrary)}
 
 
 def test_the_events_are_the_operations() -> None:

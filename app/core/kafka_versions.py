@@ -104,6 +104,21 @@ class Replayed:
     holds: KafkaRange = MEASURED
 
 
+@dataclass(frozen=True, slots=True)
+class ReplayedLibrary:
+    """The code of a client library that an algorithm replays; releases of Kafka have no influence on it.
+
+    Parameters
+    ----------
+    library : its name. source : the class, with its package.
+    holds : the versions of the library whose code was compared, or is equal to the code that was.
+    """
+
+    library: str
+    source: str
+    holds: KafkaRange
+
+
 def supported_version(text: str, *, path: FieldPath) -> KafkaVersion:
     """Read the version that a request or a snapshot states.
 

@@ -3,9 +3,12 @@
     StickyAssignor              topics with the partitions that were assigned, then (since 2.3) the generation, int32
     CooperativeStickyAssignor   the generation, int32; the owned partitions have a field of the subscription
 
+    kafka-python's sticky      a version, int16, then as StickyAssignor; version 0 has no generation
+
 The older sticky data ends before the generation. Kafka treats sticky data that it cannot read as none:
 the member then counts as one that owns nothing.
-Source: `StickyAssignor`, `CooperativeStickyAssignor` of Apache Kafka; KIP-341.
+Neither library can read sticky data of the other one.
+Source: `StickyAssignor`, `CooperativeStickyAssignor` of Apache Kafka; KIP-341; kafka-python's `StickyAssignorUserData`.
 """
 
 from collections.abc import Iterable
@@ -46,6 +49,23 @@ def read_sticky(data: bytes) -> StickyUserData:
         # Kafka, too, looks no further than that the newer form does not fit.
         return StickyUserData(owned, None)
     return StickyUserData(owned, reader.int32("a generation (int32)"))
+
+
+def read_versioned_sticky(data: bytes) -> StickyUserData:
+    """Read the user data of kafka-python's sticky assignor, whose version is in front; a later one is read as 1.
+
+    Raises
+    ------
+    CorruptProtocolBytes
+        The version is negative, or the bytes end too early. kafka-python passes over that.
+    """
+    reader = GeneratedReader(data, "sticky user data")
+    version = reader.int16("a version (int16)")
+    if version < 0:
+        kafka = KafkaError("ValueError")
+        raise reader.reject(0, "a version of 0 or above", str(version), kafka)
+    owned = reader.topic_partitions("previous_assignment")
+    return StickyUserData(owned, reader.int32("a generation (int32)") if version else None)
 
 
 def write_sticky(owned: Iterable[Owned], *, generation_id: int | None) -> bytes:

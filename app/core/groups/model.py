@@ -85,6 +85,8 @@ class GroupAssignment:
         the coordinator's assignors sometimes do. It has no effect on the member.
     insertions : (inserted, 2) int64 indices of member and topic of the partitions that the coordinator's assignor adds
         to members, in its order; None if it is not known.
+    arbitrary_choices : how often the assignor takes one of several partitions out of a set without a defined order. If
+        it does, it may assign otherwise in another process.
     """
 
     members: Sequence[str]
@@ -94,6 +96,7 @@ class GroupAssignment:
     partitions: Int32s = field(repr=False)
     without_partitions: Sequence[tuple[int, int]] = ()
     insertions: Int64s | None = field(default=None, repr=False)
+    arbitrary_choices: int = 0
 
 
 class Assign(Protocol):

@@ -12,6 +12,8 @@ from app.core.groups.arrays.owned import OwnedRuns
 from app.core.groups.arrays.partition_table import Weights
 from app.core.groups.classic import cooperative_sticky, roundrobin, sticky
 from app.core.groups.classic import range as classic_range
+from app.core.groups.kafka_python import range as kafka_python_range
+from app.core.groups.kafka_python import sticky as kafka_python_sticky
 from app.core.groups.lifecycle.rebalance import Protocol
 from app.core.groups.model import Assign, GroupAssignment, GroupMetadata, Member, Owned
 from app.core.groups.optimum import optimal
@@ -20,7 +22,7 @@ from app.core.groups.server import range as server_range
 from app.core.groups.server import simple, simple_hashed, simple_shared, uniform
 from app.core.groups.server.share_group import Assignable
 from app.core.groups.server.topic_ids import by_name
-from app.core.kafka_versions import NEWEST, KafkaVersion, Replayed
+from app.core.kafka_versions import NEWEST, KafkaVersion, Replayed, ReplayedLibrary
 from app.errors import FieldPath
 from app.errors.requests import AssignorUnavailable
 
@@ -48,6 +50,7 @@ class Assignor:
     owned_in : None if owned partitions have no influence.
     is_exclusive : whether a partition is read by one member; in share groups several members read it.
     replays : Kafka's class and the releases in which it decides so; None if it is not one of Kafka's.
+    library : the class of another client library than Kafka's, which decides so in every release of Kafka; else None.
     restricted : returns an assignor of a share group for the partitions that may be assigned, by topic id; None if it
         assigns all.
     weighted : returns an assignor for given weights of reading in rack and loads to balance; None if it takes neither,
@@ -63,19 +66,20 @@ class Assignor:
     owned_in: OwnedIn | None = None
     is_exclusive: bool = True
     replays: Replayed | None = None
+    library: ReplayedLibrary | None = None
     restricted: Callable[[Assignable], Assign] | None = None
     weighted: Callable[[Weights | None, Weights | None], Assign] | None = None
 
     def sees(self, member: Member) -> Member:
         """A member with its owned partitions in the order in which its client sends them to this assignor."""
-        if self.owned_in is OwnedIn.USER_DATA:
+        if self.owned_in is OwnedIn.USER_DATA and self.library is None:
             return sticky.in_user_data(member)
         return replace(member, owned=[Owned(run.topic, np.sort(run.partitions)) for run in member.owned])
 
     @property
     def is_sticky(self) -> bool:
-        """Whether it is one of the two whose known faults depend on owned partitions."""
-        return self.runs_on == "leader" and self.owned_in is not None
+        """Whether it is one of Kafka's two whose known faults depend on owned partitions."""
+        return self.runs_on == "leader" and self.owned_in is not None and self.library is None
 
 
 def _assign_sticky(members: Sequence[Member], metadata: GroupMetadata) -> GroupAssignment:
@@ -197,6 +201,39 @@ ASSIGNOR_RELEASES: tuple[Assignor, ...] = (
 vectors."""
 
 
+LIBRARY_ASSIGNORS: Mapping[tuple[str, str], Assignor] = MappingProxyType(
+    {
+        (assignor.library.library, assignor.name): assignor
+        for assignor in (
+            Assignor(
+                "range",
+                "kafka-python's range: a range of each topic to each member, without racks",
+                kafka_python_range.assign,
+                Protocol.EAGER,
+                "leader",
+                library=kafka_python_range.REPLAYS,
+            ),
+            Assignor(
+                "sticky",
+                "kafka-python's sticky: even, then as it was, without racks",
+                kafka_python_sticky.assign,
+                Protocol.EAGER,
+                "leader",
+                owned_in=OwnedIn.USER_DATA,
+                library=kafka_python_sticky.REPLAYS,
+            ),
+        )
+        if assignor.library is not None
+    }
+)
+"""By client library and name, the assignors that decide otherwise than those of Kafka's Java client."""
+
+
+def assignor_of_library(assignor: Assignor, library: str | None) -> Assignor:
+    """The assignor of that name as a client library has it, if it is replayed; else the given one."""
+    return LIBRARY_ASSIGNORS.get((library or "", assignor.name), assignor)
+
+
 def assignor_for(name: str, version: KafkaVersion, *, path: FieldPath = ("assignor",)) -> Assignor:
     """The assignor of that name as a release has it.
 
@@ -225,6 +262,8 @@ def assignor_for(name: str, version: KafkaVersion, *, path: FieldPath = ("assign
 
 def later_versions(assignor: Assignor, version: KafkaVersion) -> list[KafkaVersion]:
     """The releases after `version` from which on the assignor of that name is another, ascending."""
+    if assignor.library is not None:
+        return []
     entries = [entry.replays for entry in ASSIGNOR_RELEASES if entry.name == assignor.name and entry is not assignor]
     first = [KafkaVersion.of(replays.holds.from_) for replays in entries if replays is not None]
     return sorted(release for release in first if release > version)

@@ -1,4 +1,4 @@
-"""Client libraries whose own assignors decide otherwise than those of Kafka's Java client.
+"""Client libraries whose own assignors decide otherwise than those of Kafka's Java client and are not replayed.
 
 The leader of a classic group runs its library's assignor, so that the leader's library counts. The coordinator's
 assignors are the broker's, whichever clients the members are.
@@ -14,8 +14,6 @@ from app.services.groups.requests import ClientLibrary
 DIFFERENCES: Mapping[tuple[ClientLibrary, str], str] = MappingProxyType(
     {
         ("librdkafka", "cooperative-sticky"): "it has rules of its own",
-        ("kafka-python", "range"): "it is not rack-aware",
-        ("kafka-python", "sticky"): "it has rules of its own",
     }
 )
 """By library and assignor, why the assignment of a library's leader differs from the replay."""
@@ -23,7 +21,7 @@ DIFFERENCES: Mapping[tuple[ClientLibrary, str], str] = MappingProxyType(
 
 def of_client(assignor: Assignor, client: ClientLibrary | None, leader: str) -> Iterator[Caution]:
     """Whether the replay holds for the library of a group's leader. client : None for Kafka's own."""
-    if assignor.runs_on != "leader" or client in (None, "java"):
+    if assignor.runs_on != "leader" or assignor.library is not None or client in (None, "java"):
         return
     difference = DIFFERENCES.get((client, assignor.name))
     if difference is None:

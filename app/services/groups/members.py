@@ -9,7 +9,7 @@ import numpy as np
 from app.core.groups.arrays.partition_table import Weights
 from app.core.groups.model import GroupMetadata, Member, Owned
 from app.core.groups.registry import Assignor, OwnedIn
-from app.core.kafka_versions import KafkaVersion
+from app.core.kafka_versions import KafkaVersion, ReplayedLibrary
 from app.core.model import Cluster, Int64s
 from app.core.recorded import RecordedGroup, RecordedMember, TopicPartitions
 from app.errors import FieldPath
@@ -44,19 +44,24 @@ class ListedMember:
         if self.subscription is None:
             return assignor.sees(self.member)
         if assignor.owned_in is OwnedIn.USER_DATA:
-            return self._in_user_data(self.subscription)
+            return self._in_user_data(self.subscription, assignor.library)
         if self.member.generation_id is None and assignor.owned_in is OwnedIn.SUBSCRIPTION:
             # Before the subscription had a field for it, the generation was user data.
             return replace(self.member, generation_id=_cooperative_generation(self.subscription.user_data))
         return self.member
 
-    def _in_user_data(self, subscription: Subscription) -> Member:
-        user_data = _sticky_user_data(subscription.user_data)
+    def _in_user_data(self, subscription: Subscription, library: ReplayedLibrary | None) -> Member:
+        user_data = _sticky_user_data(subscription.user_data, is_versioned=library is not None)
         if user_data is None:
             return replace(self.member, owned=(), generation_id=None)
         # The older form has no generation, which counts as one before all others.
         generation_id = NO_GENERATION if user_data.generation_id is None else user_data.generation_id
         return replace(self.member, owned=user_data.owned, generation_id=generation_id)
+
+
+def leading_member(listed: Sequence[ListedMember], leader: str | None) -> ListedMember | None:
+    """The member of that id, or the first, which the coordinator makes the leader; None of a group without members."""
+    return next((one for one in listed if one.member.id == leader), listed[0] if listed else None)
 
 
 def listed_member(member: MemberRequest, path: FieldPath, version: KafkaVersion) -> ListedMember:
@@ -114,10 +119,11 @@ def _subscription(text: str, path: FieldPath, version: KafkaVersion) -> Subscrip
         raise
 
 
-def _sticky_user_data(data: bytes | None) -> assignor_user_data.StickyUserData | None:
+def _sticky_user_data(data: bytes | None, *, is_versioned: bool) -> assignor_user_data.StickyUserData | None:
     """What a sticky assignor reads out of user data; it passes over what it cannot read."""
+    read = assignor_user_data.read_versioned_sticky if is_versioned else assignor_user_data.read_sticky
     try:
-        return None if data is None else assignor_user_data.read_sticky(data)
+        return None if data is None else read(data)
     except CorruptProtocolBytes:
         return None
 

@@ -10,7 +10,7 @@ from app.core.groups.lifecycle.rebalance_trigger import trigger
 from app.core.groups.lifecycle.share_steps import apply_share_events, with_shared
 from app.core.groups.lifecycle.steps import apply_events
 from app.core.groups.measures.violations import GroupViolation, violations
-from app.core.groups.model import GroupMetadata
+from app.core.groups.model import GroupAssignment, GroupMetadata
 from app.core.groups.registry import Assignor, later_versions
 from app.core.kafka_versions import KafkaRange, KafkaVersion, has_assignment_interval
 from app.core.model import Placement
@@ -19,7 +19,8 @@ from app.errors.requests import ConflictingFields, DuplicateMember, DuplicateTop
 from app.services.cautions import Caution
 from app.services.groups import reports
 from app.services.groups.client_libraries import of_client
-from app.services.groups.predictions import Prediction, cautions_of, of_failures, predict
+from app.services.groups.members import leading_member
+from app.services.groups.predictions import Prediction, cautions_of, of_arbitrary_choices, of_failures, predict
 from app.services.groups.requests import READER, GroupRequest
 from app.services.groups.sources import GroupSource, event_of, metadata_of, source_of
 from app.services.groups.stored import partition_json, readers_of
@@ -107,7 +108,7 @@ class _GroupPlanner(Planner[GroupRequest, GroupProblem, Prediction]):
 
     def answer(self, problem: GroupProblem, solution: Prediction) -> dict[str, Json]:
         source, (first, *others) = problem.source, problem.source.assignors
-        steps = _steps(problem, solution)
+        steps, answers = _steps(problem, solution)
         return {
             # The optimum is Rackplan's own: no coordinator would assign so.
             "prediction": "pinned" if first.runs_on == "nowhere" else "replay",
@@ -124,7 +125,12 @@ class _GroupPlanner(Planner[GroupRequest, GroupProblem, Prediction]):
             "violations": as_json(_violations(solution, source)),
             "warnings": [
                 caution.as_json()
-                for caution in (*cautions_of(solution, source), *_of_leader(problem, first), *of_failures(steps))
+                for caution in (
+                    *cautions_of(solution, source),
+                    *of_arbitrary_choices(first, [solution.answer, *answers]),
+                    *_of_leader(problem, first),
+                    *of_failures(steps),
+                )
             ],
         }
 
@@ -237,9 +243,10 @@ def _report(source: GroupSource, prediction: Prediction) -> dict[str, Json]:
     }
 
 
-def _steps(problem: GroupProblem, prediction: Prediction) -> list[Json]:
+def _steps(problem: GroupProblem, prediction: Prediction) -> tuple[list[Json], list[GroupAssignment]]:
+    """The documents of the steps, and the answers of the assignor in their rebalances."""
     if not problem.events:
-        return []
+        return [], []
     source, assignor = problem.source, prediction.assignor
     has_interval = assignor.runs_on == "coordinator" and has_assignment_interval(source.version)
     if not assignor.is_exclusive:
@@ -247,7 +254,7 @@ def _steps(problem: GroupProblem, prediction: Prediction) -> list[Json]:
         shared_steps = apply_share_events(
             starting, source.metadata, problem.events, assign=source.assign(assignor), has_interval=has_interval
         )
-        return [reports.share_step_json(step, problem.event_documents[step.index], source) for step in shared_steps]
+        return [reports.share_step_json(step, problem.event_documents[step.index], source) for step in shared_steps], []
     # A settled group does not rebalance before the first event: Kafka's sticky assignors would not leave it as it is.
     rebalanced = () if prediction.rebalance is None else prediction.rebalance.members
     steps = apply_events(
@@ -259,13 +266,13 @@ def _steps(problem: GroupProblem, prediction: Prediction) -> list[Json]:
         leader=problem.leader,
         has_interval=has_interval,
     )
-    return [reports.step_json(step, problem.event_documents[step.index], source) for step in steps]
+    documents: list[Json] = [reports.step_json(step, problem.event_documents[step.index], source) for step in steps]
+    return documents, [done.answer for step in steps for done in step.rebalances]
 
 
 def _of_leader(problem: GroupProblem, assignor: Assignor) -> Iterator[Caution]:
-    """What the leader's client library means for the prediction; the coordinator leads by the first member."""
-    listed = problem.source.listed
-    leading = next((one for one in listed if one.member.id == problem.leader), listed[0] if listed else None)
+    """What the leader's client library means for the prediction."""
+    leading = leading_member(problem.source.listed, problem.leader)
     if leading is not None:
         yield from of_client(assignor, leading.client, leading.member.id)
 

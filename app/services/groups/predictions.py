@@ -3,7 +3,7 @@
 A caution is whatever Kafka does silently: ignored racks, known faults, ownership that is not read.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from app.core.groups.arrays.owned import owned_assignment
@@ -182,3 +182,15 @@ def of_failures(steps: Sequence[Json]) -> Iterator[Caution]:
             "keeps the assignment that it has, until an assignment succeeds"
         )
         yield Caution("assignor_fails", detail)
+
+
+def of_arbitrary_choices(assignor: Assignor, answers: Iterable[GroupAssignment]) -> Iterator[Caution]:
+    """Whether the order of a library's sets decides in the answers of an assignor: of a group and of its steps."""
+    choices = sum(answer.arbitrary_choices for answer in answers)
+    if choices and assignor.library is not None:
+        detail = (
+            f"{assignor.library.library}'s {assignor.name} takes one of several partitions {choices} times out of a "
+            "set whose order depends on PYTHONHASHSEED; the plan takes the first by topic and partition, and the "
+            "leader may assign otherwise"
+        )
+        yield Caution("order_of_sets_decides", detail)

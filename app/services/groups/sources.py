@@ -20,7 +20,7 @@ from app.core.groups.lifecycle.events import (
 )
 from app.core.groups.model import Assign, GroupMetadata, TopicMetadata
 from app.core.groups.optimum.by_load import LARGEST_SUM
-from app.core.groups.registry import ASSIGNORS, Assignor, assignor_for
+from app.core.groups.registry import ASSIGNORS, Assignor, assignor_for, assignor_of_library
 from app.core.groups.server.topic_ids import id_of_topic
 from app.core.kafka_versions import NEWEST, KafkaVersion
 from app.core.model import Broker, Cluster, Int32s, Topic, padded
@@ -31,6 +31,7 @@ from app.services.cautions import Caution
 from app.services.groups.members import (
     ListedMember,
     from_the_future,
+    leading_member,
     listed_member,
     missing_from,
     recorded_group,
@@ -59,7 +60,7 @@ class GroupSource:
     Parameters
     ----------
     listed : the members. lag, bytes_per_s : of partitions, where they are known. balance : what is to be made even.
-    assignors : the requested ones, or else the group's own.
+    assignors : the requested ones, or else the group's own, as the leader's client library has them.
     cautions : what is missing or doubtful about where all this comes from.
     of_unknown_rack : ids of recorded members whose rack is neither recorded nor in the request.
     version : the release that assigns.
@@ -122,7 +123,12 @@ def source_of(request: GroupRequest, cluster: Cluster | None, version: KafkaVers
         lag = recorded_lag(recorded, metadata)
     for name, weights in (("lag", lag), ("bytes_per_s", _weights(request.bytes_per_s))):
         _require_countable(name, weights, metadata, len(listed))
-    assignors = [assignor_for(name, version) for name in request.assignors] or [_own_assignor(recorded, version)]
+    leading = leading_member(listed, request.leader)
+    assignors = [
+        assignor_of_library(assignor, None if leading is None else leading.client)
+        for assignor in [assignor_for(name, version) for name in request.assignors]
+        or [_own_assignor(recorded, version)]
+    ]
     source = GroupSource(
         listed,
         metadata,

@@ -12,7 +12,7 @@ import numpy as np
 
 from app.core.groups.arrays.partition_table import NO_ROW, members_of_entries, partition_table
 from app.core.groups.model import GroupAssignment, GroupMetadata, Member
-from app.core.groups.registry import Assignor, assignor_for
+from app.core.groups.registry import Assignor
 from app.core.kafka_versions import KafkaVersion
 from app.core.model import NO_MEMBER, NO_REPLICA, Cluster, Int32s, Int64s, Placement
 from app.errors import Json
@@ -39,7 +39,7 @@ def stored_group(head: PlanHead | NewPlan, cluster: Cluster | None) -> StoredGro
     request = READER.validate_python(head.request)
     version = KafkaVersion.of(request.kafka_version or _RELEASE_BEFORE_THERE_WERE_SEVERAL)
     source = source_of(request, cluster, version)
-    assignor = assignor_for(str(head.answer["assignor"]), version)
+    (assignor, *_) = source.assignors
     return StoredGroup(assignor, tuple(listed.seen_by(assignor) for listed in source.listed), source.metadata)
 
 
