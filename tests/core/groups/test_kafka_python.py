@@ -219,6 +219,34 @@ class TestSticky:
             {"m0": [("u", 0), ("u", 1)], "m1": [("t", 0), ("t", 1)]},
         ]
 
+    def test_two_partitions_that_moved_move_back_together(self) -> None:
+        """A move would cross an earlier one of its topic, and the partition itself has moved: both go back."""
+        members = [
+            owning("m0", "u", 2, u=[3]),
+            owning("m1", "u", 1),
+            owning("m2", "t u", 4, t=[3], u=[0, 1, 2, 4, 5]),
+            owning("m4", "t u", 3, t=[0, 2], u=[0, 3]),
+            owning("m5", "t u", 3, u=[1]),
+        ]
+        answer = sticky.assign(members, of(t=4, u=6))
+        assert answer.arbitrary_choices == 0
+        assert given_to(answer) == library_assignment("sticky", members, of(t=4, u=6))
+        assert given_to(answer) == {
+            "m0": [("u", 2), ("u", 3)],
+            "m1": [("u", 0), ("u", 4)],
+            "m2": [("t", 3), ("u", 5)],
+            "m4": [("t", 0), ("t", 2)],
+            "m5": [("t", 1), ("u", 1)],
+        }
+
+    def test_a_partition_cannot_move_back_to_a_member_that_takes_no_part(self) -> None:
+        """m1 no longer subscribes to what it owned. The library has removed it when it looks it up."""
+        members = [owning("m0", "t", 2, t=[0, 1, 2, 3]), owning("m1", "", 1, t=[0, 1, 2, 3]), owning("m2", "t", 2)]
+        with pytest.raises(KeyError):
+            library_assignment("sticky", members, of(t=4))
+        with pytest.raises(AssignorLosesCount):
+            sticky.assign(members, of(t=4))
+
     def test_an_internal_topic_is_a_failure_of_the_library(self) -> None:
         members, metadata = [owning("m0", "__consumer_offsets")], of(__consumer_offsets=2)
         with pytest.raises(KeyError):
