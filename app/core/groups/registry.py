@@ -10,7 +10,7 @@ import numpy as np
 
 from app.core.groups.arrays.owned import OwnedRuns
 from app.core.groups.arrays.partition_table import Weights
-from app.core.groups.classic import cooperative_sticky, roundrobin, sticky
+from app.core.groups.classic import cooperative_sticky, librdkafka_sticky, roundrobin, sticky
 from app.core.groups.classic import range as classic_range
 from app.core.groups.kafka_python import range as kafka_python_range
 from app.core.groups.kafka_python import sticky as kafka_python_sticky
@@ -221,6 +221,16 @@ LIBRARY_ASSIGNORS: Mapping[tuple[str, str], Assignor] = MappingProxyType(
                 "leader",
                 owned_in=OwnedIn.USER_DATA,
                 library=kafka_python_sticky.REPLAYS,
+            ),
+            Assignor(
+                "cooperative-sticky",
+                "librdkafka's cooperative-sticky: even, then as it was, in two phases",
+                librdkafka_sticky.assign,
+                Protocol.COOPERATIVE,
+                "leader",
+                is_rack_aware=True,
+                owned_in=OwnedIn.SUBSCRIPTION,
+                library=librdkafka_sticky.REPLAYS,
             ),
         )
         if assignor.library is not None

@@ -274,7 +274,8 @@ def _of_leader(problem: GroupProblem, assignor: Assignor) -> Iterator[Caution]:
     """What the leader's client library means for the prediction."""
     leading = leading_member(problem.source.listed, problem.leader)
     if leading is not None:
-        yield from of_client(assignor, leading.client, leading.member.id)
+        topics = {topic for listed in problem.source.listed for topic in listed.member.topics}
+        yield from of_client(assignor, leading.client, leading.member.id, topics=len(topics))
 
 
 def _trigger(problem: GroupProblem, previous: GroupMetadata) -> dict[str, Json]:

@@ -12,7 +12,7 @@ from app.core.groups.measures.findings import Finding, input_findings, known_fau
 from app.core.groups.measures.handover import Handover, handover
 from app.core.groups.measures.locality import RacksIgnored, racks_ignored
 from app.core.groups.model import GroupAssignment, Member
-from app.core.groups.registry import Assignor, OwnedIn
+from app.core.groups.registry import LIBRARY_ASSIGNORS, Assignor, OwnedIn
 from app.errors import Json
 from app.services.cautions import Caution
 from app.services.groups.sources import GroupSource
@@ -60,6 +60,8 @@ def predict(assignor: Assignor, source: GroupSource) -> Prediction:
 
 _STICKY_ONLY = {"partition_beyond_topic", "missing_topic_counts"}
 """Faults that need an assignor which looks at what members own, and compares subscriptions as the sticky ones do."""
+_JAVA_ONLY = "missing_topic_counts"
+"""What librdkafka does not have: it compares subscriptions by the topics that exist."""
 _SHARED = "partition_owned_twice"
 """What is as it should be in a share group."""
 _REASONS = {
@@ -98,6 +100,8 @@ def _faults(prediction: Prediction, source: GroupSource) -> list[Finding]:
     if not prediction.assignor.is_exclusive:
         return []
     named = known_faults(prediction.members, source.metadata, prediction.answer)
+    if prediction.assignor is LIBRARY_ASSIGNORS["librdkafka", "cooperative-sticky"]:
+        return [fault for fault in named if fault.code != _JAVA_ONLY]
     return [fault for fault in named if prediction.assignor.is_sticky or fault.code not in _STICKY_ONLY]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from app.core.groups.arrays.subscriptions import Subscriptions
-from app.core.groups.classic import cooperative_sticky, roundrobin, sticky
+from app.core.groups.classic import cooperative_sticky, librdkafka_sticky, roundrobin, sticky
 from app.core.groups.classic import range as classic_range
 from app.core.groups.lifecycle.topic_hash import group_hash, topic_hash
 from app.core.groups.model import GroupAssignment, GroupMetadata, Member, Owned, TopicMetadata
@@ -120,6 +120,7 @@ ANSWERS: Mapping[str, Callable[[Mapping[str, Any]], Any]] = {
     "consumer_roundrobin": _classic(roundrobin.assign),
     "consumer_sticky": _classic(sticky.assign, sticky.in_user_data),
     "consumer_cooperative_sticky": _classic(cooperative_sticky.assign),
+    "librdkafka_cooperative_sticky": _classic(librdkafka_sticky.assign),
     "server_range": _server(server_range.assign),
     "server_simple": _server(simple.assign),
     "server_simple_4_1": _share(simple_hashed.assign),
