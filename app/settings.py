@@ -51,7 +51,8 @@ class Settings(Limits, BaseSettings):
     spark_early: bool = Field(
         True,
         description="Whether a worker that has nothing to do starts Spark ahead of the first sweep, which is scored "
-        "sooner; the JVM takes 0.4 GB of memory. On a cluster the first sweep always starts it.",
+        "sooner; the JVM and its Python processes take up to 1 GB of memory. On a "
+        "cluster the first sweep always starts it.",
     )
     log_format: Literal["auto", "json", "console"] = Field(
         "auto", description="auto: console on a terminal, JSON elsewhere."
