@@ -155,7 +155,7 @@ class TestSecrets:
             with scratch.engine.begin() as connection:
                 connection.execute(sa.text("DROP TABLE plans CASCADE"))
             failed = problem(service.client.get("/v1/plans", headers=_bearer(secret)), 500, "internal_error")
-            log = service.log.read_text()
+        log = service.log.read_text()  # complete once the service has ended
         assert failed["request_id"] in log, "the log has the details under this id"
         assert "UndefinedTable" in log
         assert secret not in log

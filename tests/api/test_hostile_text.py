@@ -204,8 +204,8 @@ class TestHeaders:
     def test_an_id_cannot_forge_a_line_of_the_log(self, scratch: Database, run_service: RunService) -> None:
         with run_service(scratch, RACKPLAN_LOG_LEVEL="info", RACKPLAN_LOG_FORMAT="console") as service:
             service.client.get("/v1/" + quote(f"a{ESCAPES}\nforged"), headers={"X-Request-ID": "mine"})
-            written = service.log.read_text()
-        (line,) = [line for line in written.splitlines() if "forged" in line]
+        # A line is written after its response: the log is complete once the service has ended.
+        (line,) = [line for line in service.log.read_text().splitlines() if "forged" in line]
         assert "mine" in line
         assert r"\x1b]0;owned\x07\x9b31m\u202e\u2028\nforged" in line
 

@@ -45,7 +45,8 @@ class TestLog:
         with run_service(scratch, RACKPLAN_LOG_LEVEL="info", RACKPLAN_LOG_FORMAT="json") as service:
             service.client.get("/v1/plans?label=private%3Dyes", headers={"X-Request-ID": "mine"})
             service.client.get("/healthz", headers={"X-Request-ID": "probe"})
-            lines = [json.loads(line) for line in service.log.read_text().splitlines()]
+        # A line is written after its response: the log is complete once the service has ended.
+        lines = [json.loads(line) for line in service.log.read_text().splitlines()]
         (line,) = [line for line in lines if line.get("request_id") == "mine"]
         said = {name: line[name] for name in ("event", "method", "path", "status", "level")}
         wanted = {"event": "request.answered", "method": "GET", "path": "/v1/plans", "status": 200, "level": "info"}
@@ -80,7 +81,6 @@ class TestLog:
                 "invalid": service.client.post("/v1/plans/replicas", json={}, headers={"X-Request-ID": "invalid"}),
                 "missing": service.client.get("/v1/plans/x", headers={"X-Request-ID": "missing"}),
             }
-        # A line is written after its response: the log is complete once the service has ended.
         lines = [json.loads(line) for line in service.log.read_text().splitlines()]
         by_id = {line.get("request_id"): line for line in lines if line["event"] == "request.answered"}
         for name, kind in (("placed", "replicas"), ("moved", "reassignment")):
