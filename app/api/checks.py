@@ -1,6 +1,7 @@
 """`/v1/checks`: is this assignment, made by anyone, legal, rack-safe and still fresh?"""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, cast
+from uuid import UUID
 
 import orjson
 from fastapi import APIRouter, Body, Depends, Response
@@ -13,6 +14,7 @@ from app.api.fields import Request as RequestModel
 from app.api.idempotency import OnceOnly
 from app.api.plan_documents import AwareMeasures, DiffSummary
 from app.api.problems import responses
+from app.api.snapshot_choice import OnSnapshot
 from app.api.snapshots import WarningDocument
 from app.core.measures.movement import PartitionChange
 from app.core.measures.placement import PlacementMeasures
@@ -46,10 +48,10 @@ class ReassignmentFile(RequestModel):
     partitions: Annotated[list[ReassignedPartition], Field(min_length=1)]
 
 
-class CheckRequest(RequestModel):
+class CheckRequest(OnSnapshot):
     """A reassignment, and the cluster that it is for."""
 
-    snapshot_id: Id
+    requires_snapshot = True
     reassignment: ReassignmentFile
     running_reassignment: Literal["refuse", "merge"] = Field(
         "merge",
@@ -94,6 +96,8 @@ class CheckDocument(BaseModel):
     last seen in the state of this snapshot, and `changed` what is otherwise where it was not.
     """
 
+    snapshot_id: Id
+    snapshot_content_hash: str
     violations: list[Violation]
     measures: PlacementMeasures | AwareMeasures
     movement: DiffSummary
@@ -134,7 +138,7 @@ def check(
         posted = _REASSIGNMENT.validate_python(body.reassignment.model_dump(exclude={"version"}))
         result = checks.check(
             uow,
-            body.snapshot_id,
+            cast("UUID", body.on_newest(uow).snapshot_id),
             posted,
             limits,
             running_reassignment=body.running_reassignment,

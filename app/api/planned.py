@@ -1,7 +1,7 @@
 """An operation that plans: answered at once, or accepted as a job. Every kind of plan uses it."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Protocol, Self, TypeVar
 
 from fastapi import APIRouter, Depends, Header, Response
 
@@ -16,6 +16,7 @@ from app.errors.lookups import SnapshotNotFound
 from app.errors.requests import LimitExceeded, SnapshotChanged, UnsupportedKafkaVersion
 from app.services.plans import Plan, Planner, PlanRequest, check_job, make_plan
 from app.services.plans.kinds import kind_of
+from app.store.database import UnitOfWork
 
 Prefer = Annotated[str | None, Header(description="`respond-async`: answer 202 with a job.", max_length=200)]
 IfMatch = Annotated[
@@ -23,7 +24,18 @@ IfMatch = Annotated[
 ]
 LATER: Mapping[int, Mapping[str, Any]] = {202: {"model": JobDocument, "description": "The request is a job"}}
 RequestT = TypeVar("RequestT", bound=PlanRequest)
+RequestT_co = TypeVar("RequestT_co", bound=PlanRequest, covariant=True)
 EndpointT = TypeVar("EndpointT", bound=Callable[..., Response])
+
+
+class PlanBody(Protocol[RequestT_co]):
+    """The body of a request for a plan."""
+
+    def on_newest(self, uow: UnitOfWork) -> Self:
+        """The body with the id of its snapshot."""
+
+    def service(self) -> RequestT_co:
+        """The request as the planner takes it."""
 
 
 class Planning:
@@ -41,9 +53,9 @@ class Planning:
         self._is_job = wants_job(prefer)
         self._if_match = matched_hashes(if_match)
 
-    def answer(self, planner: Planner[RequestT, Any, Any], read: Callable[[], RequestT]) -> Response:
-        """Plan once. `read` returns the request as the planner takes it."""
-        return self._once(lambda: self._answer(planner, read()))
+    def answer(self, planner: Planner[RequestT, Any, Any], body: PlanBody[RequestT]) -> Response:
+        """Plan once."""
+        return self._once(lambda: self._answer(planner, body.on_newest(self._uow).service()))
 
     def _answer(self, planner: Planner[RequestT, Any, Any], request: RequestT) -> Response:
         if not self._is_job:

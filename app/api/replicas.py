@@ -12,7 +12,6 @@ from app.api.fields import (
     AttributeName,
     BrokerId,
     ComparedReleases,
-    Id,
     Int32,
     Labels,
     Name,
@@ -24,6 +23,7 @@ from app.api.fields import (
 from app.api.fields import Request as RequestModel
 from app.api.plan_documents import PlanDocument
 from app.api.planned import PlanningOnce, plan_operation
+from app.api.snapshot_choice import OnSnapshot
 from app.core.replicas.options import Option
 from app.core.replicas.registry import PLACEMENT_OPTIONS, PLACEMENTS
 from app.errors import kafka, reassignments, requests
@@ -48,10 +48,9 @@ class NewTopicRequest(RequestModel):
     start_partition_id: PartitionId = 0
 
 
-class _PlaceFields(RequestModel):
+class _PlaceFields(OnSnapshot):
     """Where to place, with which algorithm."""
 
-    snapshot_id: Id | None = None
     brokers: Annotated[list[CordonableBrokerRequest], Field(min_length=1)] | None = None
     cordoned_brokers: list[BrokerId] | None = Field(
         None,
@@ -145,4 +144,4 @@ def plan_replicas(
     assignment) or `envelope` (a controller chooses its own seed: this is one outcome, and `envelope` has the bounds
     over all of them).
     """
-    return planning.answer(replicas.PLANNER, body.service)
+    return planning.answer(replicas.PLANNER, body)

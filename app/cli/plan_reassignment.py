@@ -63,9 +63,10 @@ def request_of(options: Mapping[str, Any], file: Path | None) -> ReassignmentReq
         body: Json = orjson.loads(text)
     except orjson.JSONDecodeError as wrong:
         raise rejection(wrong.lineno, expected="a request in JSON", actual=wrong.msg, path=("request",)) from None
-    if isinstance(body, Mapping) and "snapshot_id" in body:
-        detail = "snapshots belong to a service, and this cluster is that of the texts; leave snapshot_id out"
-        raise ConflictingFields(detail, path=("snapshot_id",))
+    for name in ("snapshot_id", "cluster"):
+        if isinstance(body, Mapping) and name in body:
+            detail = f"snapshots belong to a service, and this cluster is that of the texts; leave {name} out"
+            raise ConflictingFields(detail, path=(name,))
     return _checked(body)
 
 
@@ -96,7 +97,10 @@ def reassign(request: ReassignmentRequest, *, texts: Texts, cluster: str, output
 
 
 class _Body(PlanReassignmentRequest):
-    snapshot_id: None = None  # type: ignore[assignment] # the one field of a request that does not apply to files
+    # The fields of a request that do not apply to files.
+    requires_snapshot = False
+    snapshot_id: None = None
+    cluster: None = None
 
 
 def _checked(body: Json) -> ReassignmentRequest:

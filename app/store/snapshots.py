@@ -61,6 +61,10 @@ class Snapshots(Store):
         row = self._reading.execute(query.limit(1)).one_or_none()
         return None if row is None else Snapshot(*row)
 
+    def clusters(self) -> list[str]:
+        """The names of all clusters, in no particular order."""
+        return list(self._reading.scalars(sa.select(snapshots.c.cluster).distinct()))
+
     def page(self, *, cluster: str | None, before: UUID | None, size: int) -> Page[Snapshot]:
         """Snapshots, newest first; `before` is the last id of the page before."""
         query = sa.select(*_HEAD).where(*equal(snapshots, cluster=cluster))

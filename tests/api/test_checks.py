@@ -43,8 +43,8 @@ class TestRealCaptures:
 
     def test_as_it_is_nothing_moves(self, client: httpx.Client, real: str) -> None:
         found = self._post(client, real, CURRENT)
-        fields = ["violations", "measures", "movement", "minimum", "fresh", "kafka_version", "changed", "warnings"]
-        assert list(found) == fields
+        fields = ["snapshot_id", "snapshot_content_hash", "violations", "measures", "movement", "minimum", "fresh"]
+        assert list(found) == [*fields, "kafka_version", "changed", "warnings"]
         assert {count for name, count in found["movement"].items() if name != "partitions"} == {0}
         assert found["measures"]["partitions"] == len(CURRENT["partitions"])
         assert found["fresh"] is True

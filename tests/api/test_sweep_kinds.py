@@ -367,7 +367,6 @@ class TestGroups:
             ({"assignors": []}, "/assignors"),
             ({"members_lost": [0, -1]}, "/members_lost/1"),
             ({"members_added": [-1]}, "/members_added/0"),
-            ({"snapshot_id": None}, "/snapshot_id"),
             ({"seed": 2**63}, "/seed"),
             ({"brokers": BROKERS}, "/brokers"),
         ],

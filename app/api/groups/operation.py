@@ -43,4 +43,4 @@ def plan_group(
     `events` are applied in order, and each returns a step. Several assignors are compared. Silent behaviour of Kafka
     (ignored racks, partitions of topics without subscription) is in `warnings`.
     """
-    return planning.answer(PLANNER, body.service)
+    return planning.answer(PLANNER, body)

@@ -22,6 +22,7 @@ from app.api.fields import (
     known_name,
 )
 from app.api.fields import Request as RequestModel
+from app.api.snapshot_choice import OnSnapshot
 from app.core.groups.registry import ASSIGNORS
 from app.errors.requests import ConflictingFields
 from app.services.groups import PLANNER, ClientLibrary, GroupRequest
@@ -210,10 +211,9 @@ EventRequest = Annotated[
 Weights = Annotated[dict[TopicName, list[Bytes]], Field(description="By topic and partition id.")]
 
 
-class PlanGroupRequest(RequestModel):
+class PlanGroupRequest(OnSnapshot):
     """A group, on a snapshot's cluster or on brokers and topics that are listed here."""
 
-    snapshot_id: Id | None = None
     brokers: list[BrokerRequest] | None = None
     topics: list[GroupTopicRequest] | None = None
     assignor: AssignorName | Annotated[list[AssignorName], Field(min_length=1, max_length=len(ASSIGNORS))] | None = (

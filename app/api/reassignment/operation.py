@@ -53,4 +53,4 @@ def plan_reassignment(
     `batches` are the steps that Kafka executes one after another, within the limits of the request. If the request is
     infeasible, the problem has an irreducible infeasible subset of its constraints, and changes that resolve it.
     """
-    return planning.answer(PLANNER, body.service)
+    return planning.answer(PLANNER, body)

@@ -5,8 +5,9 @@ from typing import Annotated, Literal
 from pydantic import Discriminator, Field, Tag
 
 from app.api.clusters import BrokerRequest
-from app.api.fields import INT64_MAX, BrokerId, Bytes, Id, Int32, Labels, PartitionId, Rack, RequestedRelease, TopicName
+from app.api.fields import INT64_MAX, BrokerId, Bytes, Int32, Labels, PartitionId, Rack, RequestedRelease, TopicName
 from app.api.fields import Request as RequestModel
+from app.api.snapshot_choice import OnSnapshot
 from app.services.reassignment import PLANNER, LeadersBy, ReassignmentRequest, ReplicasBy
 
 Number = Annotated[Int32, Field(ge=1)]
@@ -96,10 +97,10 @@ class BatchFields(RequestModel):
     )
 
 
-class PlanReassignmentRequest(RequestModel):
+class PlanReassignmentRequest(OnSnapshot):
     """Changes to a snapshot's cluster, alone or together."""
 
-    snapshot_id: Id
+    requires_snapshot = True
     add_brokers: list[BrokerRequest] = Field(default_factory=list, description="New brokers, which need not exist yet.")
     remove_brokers: list[BrokerId] = Field(default_factory=list)
     replace_brokers: dict[BrokerKey, BrokerId] = Field(

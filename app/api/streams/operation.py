@@ -52,4 +52,4 @@ def plan_streams(
     reason for each task. `if_lost` has for each tag value, and `if_client_lost` for each client, the tasks that lose
     their state and the lag of the other tasks' survivors. Features that Kafka disables silently are in `warnings`.
     """
-    return planning.answer(PLANNER, body.service)
+    return planning.answer(PLANNER, body)

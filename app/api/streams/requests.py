@@ -9,7 +9,6 @@ from app.api.fields import (
     Bytes,
     ComparedReleases,
     GroupString,
-    Id,
     Int32,
     Int64,
     Labels,
@@ -20,6 +19,7 @@ from app.api.fields import (
 )
 from app.api.fields import Request as RequestModel
 from app.api.groups import GroupTopicRequest
+from app.api.snapshot_choice import OnSnapshot
 from app.api.streams.events import StreamsEventRequest
 from app.core.streams.model import RackAwareStrategy
 from app.core.streams.registry import DEFAULT_CLASSIC, STREAMS_ASSIGNORS
@@ -82,7 +82,7 @@ class SubtopologyRequest(RequestModel):
     is_stateful: bool | None = Field(None, description="By default, whether it has changelogs.")
 
 
-class PlanStreamsRequest(RequestModel):
+class PlanStreamsRequest(OnSnapshot):
     """An application: its tasks and its clients."""
 
     topology: Annotated[str, Field(min_length=1)] | None = Field(
@@ -96,7 +96,6 @@ class PlanStreamsRequest(RequestModel):
     subtopologies: list[SubtopologyRequest] | None = Field(
         None, description="The topics of tasks, which KIP-925 needs for the racks of partitions."
     )
-    snapshot_id: Id | None = None
     brokers: list[BrokerRequest] | None = None
     topics: list[GroupTopicRequest] | None = None
     protocol: Protocol = Field(

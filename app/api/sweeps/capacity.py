@@ -5,12 +5,13 @@ again once axes are written into it: values of an axis are not of these models, 
 are produced there.
 """
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Discriminator, Field, Tag
 
-from app.api.fields import Id, Int32, Labels, Rack, Seed, TopicName
+from app.api.fields import Int32, Labels, Rack, Seed, TopicName
 from app.api.fields import Request as RequestModel
+from app.api.snapshot_choice import OnSnapshot
 from app.api.sweeps.fields import Axes, KnownKind, model_of
 from app.core.capacity.ranking import CONSTRAINTS, OBJECTIVES
 from app.core.capacity.scenario import (
@@ -25,6 +26,7 @@ from app.core.capacity.scenario import (
 )
 from app.core.replicas.registry import PLACEMENTS
 from app.services.sweeps import SweepRequest
+from app.store.database import UnitOfWork
 
 Amount = Annotated[float, Field(ge=0, le=LARGEST_AMOUNT, allow_inf_nan=False)]
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
@@ -98,10 +100,10 @@ class BytesInRequest(RequestModel):
     )
 
 
-class MeasuredRequest(RequestModel):
+class MeasuredRequest(OnSnapshot):
     """The topics of a snapshot: their partitions, replicas, bytes on disk and ingress."""
 
-    snapshot_id: Id
+    requires_snapshot = True
     topics: Annotated[list[TopicName], Field(min_length=1)] | None = Field(
         None, description="Topics of the snapshot; all by default."
     )
@@ -219,6 +221,13 @@ class CapacitySweepRequest(CapacityChanges):
     base: AnyBase
     seed: Seed = Field(0, description="The source of scenarios' seeds if their placement has none.")
     labels: Labels = Field(default_factory=dict)
+
+    def on_newest(self, uow: UnitOfWork) -> Self:
+        """The request with the id of the snapshot of its measured topics."""
+        if not isinstance(self.base, MeasuredBaseRequest):
+            return self
+        measured = self.base.measured.on_newest(uow, at=("base", "measured"))
+        return self.model_copy(update={"base": self.base.model_copy(update={"measured": measured})})
 
     def service(self) -> SweepRequest:
         """The service's request; absent fields stay absent."""

@@ -5,9 +5,10 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from app.api.clusters import BrokerRequest
-from app.api.fields import Id, Int32, Labels, Seed
+from app.api.fields import Int32, Labels, Seed
 from app.api.fields import Request as RequestModel
 from app.api.replicas import NewTopicRequest
+from app.api.snapshot_choice import OnSnapshot
 from app.api.sweeps.fields import KnownKind, Submission
 from app.core.replicas.registry import PLACEMENTS
 
@@ -25,11 +26,10 @@ class DrawsChanges(RequestModel):
     seeds: SeedsRequest | None = None
 
 
-class DrawsSweepRequest(Submission, DrawsChanges):
+class DrawsSweepRequest(OnSnapshot, Submission, DrawsChanges):
     """A sweep over seeds: topics on brokers, placed with each seed as a controller would place them."""
 
     kind: Annotated[Literal["placement_draws"], KnownKind]
-    snapshot_id: Id | None = None
     brokers: Annotated[list[BrokerRequest], Field(min_length=1)] | None = None
     topics: Annotated[list[NewTopicRequest], Field(min_length=1)]
     algorithm: Literal[tuple(PLACEMENTS)] = "striped"  # type: ignore[valid-type] # the registry is what decides

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 from dataclasses import MISSING, fields
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, create_model
 from pydantic_core import PydanticCustomError
@@ -10,6 +10,7 @@ from pydantic_core import PydanticCustomError
 from app.api.fields import Request as RequestModel
 from app.core.sweeps.fields import DECLARED, Declared, Record
 from app.services.sweeps import KINDS, SweepRequest
+from app.store.database import UnitOfWork
 
 DEFAULT_KIND = "capacity"
 """The kind of a request without `kind`."""
@@ -33,6 +34,10 @@ KnownKind = BeforeValidator(_known)
 
 class Submission(RequestModel):
     """Base of the requests of sweeps: all fields but `kind` and `labels` are the definition."""
+
+    def on_newest(self, _uow: UnitOfWork) -> Self:
+        """The request with the id of its snapshot, if it is about one."""
+        return self
 
     def service(self) -> SweepRequest:
         """The service's request; absent fields have their defaults."""

@@ -4,9 +4,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from app.api.fields import GroupString, Id, Int32, Labels, RequestedRelease, Seed
+from app.api.fields import GroupString, Int32, Labels, RequestedRelease, Seed
 from app.api.fields import Request as RequestModel
 from app.api.groups import AssignorName
+from app.api.snapshot_choice import OnSnapshot
 from app.api.sweeps.fields import KnownKind, Submission
 
 Numbers = Annotated[list[Annotated[Int32, Field(ge=0, le=10_000)]], Field(min_length=1, max_length=1000)]
@@ -20,11 +21,11 @@ class GroupsChanges(RequestModel):
     members_added: Numbers | None = None
 
 
-class GroupsSweepRequest(Submission, GroupsChanges):
+class GroupsSweepRequest(OnSnapshot, Submission, GroupsChanges):
     """A sweep over groups: each under every assignor, with members lost and members added."""
 
     kind: Annotated[Literal["consumer_groups"], KnownKind]
-    snapshot_id: Id
+    requires_snapshot = True
     groups: Annotated[list[GroupString], Field(min_length=1)] | None = Field(
         None, description="Groups of the snapshot; the default is every group that has members."
     )

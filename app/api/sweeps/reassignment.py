@@ -4,9 +4,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from app.api.fields import Id, Labels, Rack, TopicName
+from app.api.fields import Labels, Rack, TopicName
 from app.api.fields import Request as RequestModel
 from app.api.reassignment import EvenReplicas
+from app.api.snapshot_choice import OnSnapshot
 from app.api.sweeps.fields import ChangeAxes, KnownKind, Submission
 
 
@@ -32,11 +33,11 @@ class ReassignmentChanges(RequestModel):
     )
 
 
-class ReassignmentSweepRequest(Submission, ReassignmentChanges):
+class ReassignmentSweepRequest(OnSnapshot, Submission, ReassignmentChanges):
     """A sweep over changes of a cluster: a broker removed, brokers added, and what moves."""
 
     kind: Annotated[Literal["reassignment"], KnownKind]
-    snapshot_id: Id
+    requires_snapshot = True
     axes: ChangeAxes
     topics: Annotated[list[TopicName], Field(min_length=1)] | None = Field(
         None, description="Topics whose partitions may move; all by default. Others count where they are."

@@ -93,7 +93,7 @@ def create(
     The answer is immediate and workers score the scenarios. Poll the URL in `Location` for progress, or follow the
     sweep's events.
     """
-    return once(lambda: _accepted(uow, sweeps.submit(uow, body.service(), limits, principal=who)))
+    return once(lambda: _accepted(uow, sweeps.submit(uow, body.on_newest(uow).service(), limits, principal=who)))
 
 
 @router.get(

@@ -54,6 +54,7 @@ class Changed:
 class Check:
     """The report on a reassignment that Kafka would accept."""
 
+    snapshot: Snapshot
     violations: Sequence[Violation]
     measures: PlacementMeasures
     movement: Movement
@@ -70,6 +71,8 @@ class Check:
     def as_json(self) -> dict[str, Json]:
         """The document of the API."""
         return {
+            "snapshot_id": self.snapshot.id,
+            "snapshot_content_hash": self.snapshot.content_hash,
             "violations": as_json(self.violations),
             "measures": as_json(self.measures) | ({"attributes": as_json(self.exposure)} if self.exposure else {}),
             "movement": movement_summary(self.movement),
@@ -112,6 +115,7 @@ def check(
     before = _where(cluster, after)
     counts = tally(after, cluster.brokers)
     return Check(
+        snapshot=snapshot,
         violations=violations(counts),
         measures=measure(counts),
         movement=movement(before, after),

@@ -59,11 +59,17 @@ class _GroupPlanner(Planner[GroupRequest, GroupProblem, Prediction]):
 
     def check_site(self, request: GroupRequest) -> None:
         if (request.snapshot_id is None) == (request.brokers is None and request.topics is None):
-            raise ConflictingFields("a request names either a snapshot_id or brokers and topics", path=("snapshot_id",))
+            raise ConflictingFields(
+                "a request names either a snapshot (snapshot_id or cluster) or brokers and topics",
+                path=("snapshot_id",),
+            )
         if (request.members is None) == (request.group is None):
             raise ConflictingFields("a request lists members or names a group of its snapshot", path=("members",))
         if request.group is not None and request.snapshot_id is None:
-            raise ConflictingFields("a group is read from a snapshot, and snapshot_id is not there", path=("group",))
+            raise ConflictingFields(
+                "a group is read from a snapshot, which snapshot_id or cluster names, and neither is given",
+                path=("group",),
+            )
         if request.group is None and request.member_overrides:
             detail = "member_overrides are of the members of a recorded group, and group is not there"
             raise ConflictingFields(detail, path=("member_overrides",))

@@ -90,7 +90,9 @@ class _ReplicasPlanner(Planner[ReplicasRequest, ReplicasProblem, tuple[Placement
 
     def check_site(self, request: ReplicasRequest) -> None:
         if (request.snapshot_id is None) == (request.brokers is None):
-            raise ConflictingFields("a request names either a snapshot_id or brokers", path=("snapshot_id",))
+            raise ConflictingFields(
+                "a request names either a snapshot (snapshot_id or cluster) or brokers", path=("snapshot_id",)
+            )
 
     def check(self, request: ReplicasRequest, limits: Limits) -> None:
         check(request, limits)

@@ -10,6 +10,7 @@ from app.services.snapshots.records import (
     first_repeated,
     is_fresh,
     load,
+    newest,
     require_distinct,
     require_unchanged,
     store,

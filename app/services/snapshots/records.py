@@ -8,6 +8,7 @@ from uuid import UUID
 from app.core.model import Broker, Cluster, Topic
 from app.core.recorded import RecordedGroup
 from app.errors import Failure, FieldPath
+from app.errors.lookups import SnapshotNotFound
 from app.errors.quotation import quoted
 from app.errors.requests import (
     DuplicateBroker,
@@ -18,6 +19,7 @@ from app.errors.requests import (
     SnapshotChanged,
     UnrelatedBrokers,
 )
+from app.errors.suggestions import suggestion
 from app.formats import snapshot_json
 from app.services.cautions import Caution
 from app.services.limits import Limits
@@ -68,6 +70,15 @@ def store(
 def load(uow: "UnitOfWork", snapshot_id: UUID) -> tuple[Snapshot, Cluster]:
     """A snapshot and its cluster, or `SnapshotNotFound`."""
     return uow.snapshots.get(snapshot_id), snapshot_json.read(uow.snapshots.document(snapshot_id))
+
+
+def newest(uow: "UnitOfWork", cluster: str, at: FieldPath = ()) -> Snapshot:
+    """The snapshot of the latest known state of a cluster, or `SnapshotNotFound` at `at` + `cluster`."""
+    snapshot = uow.snapshots.newest(cluster)
+    if snapshot is None:
+        detail = f"there is no snapshot of a cluster {quoted(cluster)}{suggestion(cluster, uow.snapshots.clusters())}"
+        raise SnapshotNotFound(detail, path=(*at, "cluster"), value=cluster)
+    return snapshot
 
 
 def is_fresh(uow: "UnitOfWork", snapshot: Snapshot) -> bool:

@@ -128,7 +128,7 @@ PLANNER = _StreamsPlanner()
 def _check(request: StreamsRequest, limits: Limits) -> None:
     """Raise what is wrong with a request before anything is looked up: conflicts and limits."""
     if request.snapshot_id is not None and (request.brokers is not None or request.topics is not None):
-        detail = "a request names either a snapshot_id or brokers and topics"
+        detail = "a request names either a snapshot (snapshot_id or cluster) or brokers and topics"
         raise ConflictingFields(detail, path=("snapshot_id",))
     check_brokers(request.brokers or (), limits)
     limits.check_count("topics", request.topics or (), path=("topics",))

@@ -31,7 +31,9 @@ def with_recorded_clients(request: StreamsRequest, cluster: Cluster | None) -> t
     if request.clients:
         raise ConflictingFields("a request lists clients or names a group of its snapshot", path=("clients",))
     if cluster is None:
-        raise ConflictingFields("a group is read from a snapshot, and snapshot_id is not there", path=("group",))
+        raise ConflictingFields(
+            "a group is read from a snapshot, which snapshot_id or cluster names, and neither is given", path=("group",)
+        )
     group = recorded_group(cluster, request.group)
     if group.type != "streams" or any(member.tasks is None for member in group.members):
         detail = f"{group.group_id} is not a Streams group whose tasks are recorded (kafka-streams-groups --members)"

@@ -41,7 +41,9 @@ def resolve(uow: "UnitOfWork", definition: Mapping[str, Json], limits: Limits) -
     resolved = dict(definition)
     if "resolved" not in resolved:
         if ("snapshot_id" in resolved) == ("brokers" in resolved):
-            raise ConflictingFields("a sweep names either a snapshot_id or brokers", path=("snapshot_id",))
+            raise ConflictingFields(
+                "a sweep names either a snapshot (snapshot_id or cluster) or brokers", path=("snapshot_id",)
+            )
         if "snapshot_id" in resolved:
             snapshot, cluster = snapshots.load(uow, UUID(given["snapshot_id"]))
             resolved["snapshot_content_hash"] = snapshot.content_hash
