@@ -159,7 +159,8 @@ def running(draw: st.DrawFn) -> LiveCluster:
         BrokerLogDirs(id_, tuple([LogDir(f"/{f}", tuple([r for r in held if r.is_future == f])) for f in (0, 1)]))
         for id_, held in on_disk.items()
     ]
-    return LiveCluster(Cluster("drawn", by_id, tuple(topics)), LogDirs(tuple(told)))
+    drawn = Cluster("drawn", by_id, tuple(topics), reported_controller="kraft" if by_id else None)
+    return LiveCluster(drawn, LogDirs(tuple(told)))
 
 
 @given(running())
@@ -243,7 +244,7 @@ def test_an_old_broker_tells_less_and_the_snapshot_says_so() -> None:
     """Kafka 2.3 knows no way to ask about reassignments or the cluster, and no topic ids: all else is read."""
     cluster = captured()
     topics = tuple([replace(topic, topic_id=None) for topic in cluster.cluster.topics])
-    cluster.cluster = replace(cluster.cluster, topics=topics)
+    cluster.cluster = replace(cluster.cluster, topics=topics, reported_controller=None)
     cluster.versions = KAFKA_2_3
     with cluster.listening() as bootstrap:
         found = taken(bootstrap)
@@ -269,6 +270,7 @@ def test_the_release_is_that_of_the_newest_metadata_version_that_brokers_support
     with cluster.listening() as bootstrap:
         found = taken(bootstrap)
     assert found.cluster.kafka_version == version
+    assert found.cluster.controller == "kraft"
     assert len(found.cautions) == len(cautions)
     assert all(part in whole for part, whole in zip(cautions, found.cautions, strict=True))
 

@@ -8,7 +8,7 @@ from pydantic import Field
 from app.api.fields import Attributes, BrokerId, Bytes, LogDirPath, Name, PartitionId, Rack, Release, TopicId, TopicName
 from app.api.fields import Request as RequestModel
 from app.api.recorded_groups import RecordedGroupRequest
-from app.core.kafka_versions import normal_release
+from app.core.kafka_versions import Controller, normal_release
 from app.core.model import NO_LEADER, UNKNOWN_SIZE, Broker, BrokerCapacity, Cluster, Cordon, Topic, padded
 from app.errors import FieldPath
 from app.errors.requests import DuplicatePartition
@@ -94,6 +94,11 @@ class SnapshotRequest(RequestModel):
         "snapshot are made for it.",
         examples=["4.1.0"],
     )
+    controller: Controller | None = Field(
+        None,
+        description="What elects leaders and places new partitions, `kraft` or `zookeeper`. If missing, it is that of "
+        "`kafka_version`: `zookeeper` before 3.3, `kraft` since 4.0.",
+    )
 
     def core(self) -> Cluster:
         """The record of the core. Raises `DuplicatePartition`, `UnsupportedKafkaVersion`."""
@@ -101,7 +106,8 @@ class SnapshotRequest(RequestModel):
         topics = tuple(_topic(i, topic) for i, topic in enumerate(self.topics))
         groups = tuple(group.core() for group in self.groups)
         cordons = {broker.id: cordon for broker in self.brokers if (cordon := broker.cordon()) is not None}
-        return Cluster(self.cluster, brokers, topics, groups, cordons, normal_release(self.kafka_version))
+        version = normal_release(self.kafka_version)
+        return Cluster(self.cluster, brokers, topics, groups, cordons, version, self.controller)
 
 
 def _topic(index: int, topic: TopicRequest) -> Topic:

@@ -22,6 +22,7 @@ from app.api.idempotency import OnceOnly
 from app.api.negotiation import json_response, with_etag
 from app.api.pagination import PageSize, PageToken, id_of_token, token_of_id
 from app.api.problems import responses
+from app.core.kafka_versions import Controller
 from app.core.model import Cluster
 from app.errors import access, lookups, requests, texts
 from app.errors.quotation import quoted
@@ -60,6 +61,9 @@ class SnapshotDocument(BaseModel):
     partitions: int
     groups: int
     kafka_version: str | None = Field(description="The release that the brokers run; null if it is unknown.")
+    controller: Controller | None = Field(
+        description="What elects leaders and places new partitions: `kraft` or `zookeeper`; null if it is unknown."
+    )
     warnings: list[WarningDocument]
     created_at: datetime
 
@@ -253,9 +257,10 @@ def _document(snapshot: Snapshot) -> dict[str, object]:
         "cluster": snapshot.cluster,
         "content_hash": snapshot.content_hash,
         **snapshot.summary,
-        # Summaries of snapshots from before groups or releases were supported have none.
+        # Summaries of snapshots from before groups, releases or controllers were supported have none.
         "groups": snapshot.summary.get("groups", 0),
         "kafka_version": snapshot.summary.get("kafka_version"),
+        "controller": snapshot.summary.get("controller"),
         "created_at": snapshot.created_at,
     }
 

@@ -81,12 +81,15 @@ def _read(admin: KafkaAdminClient, name: str | None) -> LiveSnapshot:
     topics = [_topic(topic, moves) for topic in sorted(readable, key=lambda topic: str(topic["name"]))]
     disks = _log_dirs(admin, [broker.id for broker in brokers if not broker.fenced], topics, cautions)
     releases = _releases(admin, cautions)
+    says_fenced = any("is_fenced" in broker for broker in described["brokers"])
     cluster = Cluster(
         name=name or described["cluster_id"] or "live",
         brokers=tuple(brokers),
         topics=tuple(_sized(topics, disks)),
         cordons=cordons(disks),
         kafka_version=None if releases is None else last_supported(releases.releases),
+        # Brokers under ZooKeeper have no metadata.version, and only Kafka 4 says which brokers are fenced.
+        reported_controller="kraft" if releases is not None or says_fenced else None,
     )
     return LiveSnapshot(cluster, tuple(dict.fromkeys(cautions)))
 

@@ -7,7 +7,7 @@ clusters are described by the same snapshots, so that their versions are read to
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import Literal, Self, TypeAlias
 
 from app.errors import FieldPath, Json
 from app.errors.quotation import quoted
@@ -79,7 +79,18 @@ MEASURED = KafkaRange("4.0.0", "4.4")
 """The releases whose code has answered the vectors."""
 NEWEST = KafkaVersion.of(SUPPORTED.to)
 """The release that is meant where neither a request nor its snapshot states one."""
+Controller: TypeAlias = Literal["kraft", "zookeeper"]
+"""What elects leaders and places new partitions: Kafka's own quorum, or a broker with the help of ZooKeeper."""
+_KRAFT_SINCE, _ZOOKEEPER_BEFORE = KafkaVersion(3, 3), KafkaVersion(4, 0)
+"""The release in which KRaft is ready for production (KIP-833), and the one without ZooKeeper."""
 _ASSIGNMENT_INTERVALS = KafkaVersion(4, 3)
+
+
+def controller_of(release: str | None) -> Controller | None:
+    """The kind of controller of a release: ZooKeeper before 3.3, KRaft since 4.0; None if it may be either."""
+    if release is None or _KRAFT_SINCE <= (version := KafkaVersion.of(release)) < _ZOOKEEPER_BEFORE:
+        return None
+    return "zookeeper" if version < _KRAFT_SINCE else "kraft"
 
 
 def has_assignment_interval(version: KafkaVersion) -> bool:

@@ -11,6 +11,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from app.core.kafka_versions import Controller, controller_of
 from app.core.recorded import RecordedGroup
 
 Int32s: TypeAlias = NDArray[np.int32]
@@ -159,6 +160,7 @@ class Cluster:
     ----------
     cordons : by broker id, of those brokers that have a cordoned log directory.
     kafka_version : the release that its brokers run, such as `4.1.0`; None if unknown. See `kafka_versions.py`.
+    reported_controller : the kind of controller that the source of the snapshot reports; None if it does not.
     """
 
     name: str
@@ -167,6 +169,12 @@ class Cluster:
     groups: tuple[RecordedGroup, ...] = ()
     cordons: Mapping[int, Cordon] = field(default_factory=dict)
     kafka_version: str | None = None
+    reported_controller: Controller | None = None
+
+    @property
+    def controller(self) -> Controller | None:
+        """The kind of controller: the reported one, else that of the release; None if it is unknown."""
+        return self.reported_controller or controller_of(self.kafka_version)
 
     def topic(self, name: str) -> Topic | None:
         """The topic with this name, or None."""

@@ -8,6 +8,7 @@ Output of the tools:
     log_dirs.py             kafka-log-dirs --describe
     broker_configs.py       kafka-configs --describe: cordoned log directories
     broker_features.py      kafka-features describe, log lines: the release of Kafka
+    controllers.py          KRaft or ZooKeeper, by any of these
     pasted.py               several of them in one text
     assembly.py             a cluster from those, and from the description of its groups
 

@@ -12,7 +12,16 @@ import numpy as np
 from app.core.kafka_versions import last_supported
 from app.core.model import NO_REPLICA, UNKNOWN_SIZE, Broker, Cluster, Topic
 from app.errors.texts import MalformedText
-from app.formats import broker_features, broker_lists, group_texts, log_dirs, pasted, recorded_groups, topic_describe
+from app.formats import (
+    broker_features,
+    broker_lists,
+    controllers,
+    group_texts,
+    log_dirs,
+    pasted,
+    recorded_groups,
+    topic_describe,
+)
 from app.formats.broker_features import BrokerReleases
 from app.formats.lines import rejection
 from app.formats.log_dirs import LogDirs
@@ -96,7 +105,8 @@ def _assembled(name: str, texts: Pasted) -> Assembled:
     cordons = log_dirs.cordons(disks)
     cordons = {broker.id: cordons[broker.id] for broker in brokers if broker.id in cordons}
     version = None if releases is None else last_supported(releases.releases)
-    cluster = Cluster(name, brokers, topics, joined.groups, cordons, version)
+    controller = controllers.controller([upload.text for upload in texts.uploads], releases)
+    cluster = Cluster(name, brokers, topics, joined.groups, cordons, version, controller)
     return Assembled(cluster, tuple(sorted(sizes)), joined, releases, texts.skipped)
 
 

@@ -6,7 +6,7 @@
 Keys are sorted, brokers are sorted by id, topics by name, partitions by id, consumer groups (`groups`, see
 recorded_json.py) by group id. Left out is what says nothing: no rack, not fenced, no capacity, no attributes, a weight
 of 1, nothing cordoned, no leader, an unknown size, no replica being added or removed, an unknown topic id, no groups,
-an unknown release of Kafka (`kafka_version`).
+an unknown release of Kafka (`kafka_version`), a kind of controller that no source reports (`controller`).
 How wide an array was padded leaves no trace. The cordon of a broker is written with it (`cordoned`,
 `cordoned_log_dirs`).
 """
@@ -48,6 +48,8 @@ def write(cluster: Cluster) -> bytes:
         document["groups"] = [recorded_json.group_members(group) for group in groups]
     if cluster.kafka_version is not None:
         document["kafka_version"] = cluster.kafka_version
+    if cluster.reported_controller is not None:
+        document["controller"] = cluster.reported_controller
     return orjson.dumps(document, option=orjson.OPT_SORT_KEYS)
 
 
@@ -61,6 +63,7 @@ def read(document: bytes) -> Cluster:
         groups=tuple([recorded_json.group(group) for group in members.get("groups", ())]),
         cordons={broker["id"]: cordon for broker in members["brokers"] if (cordon := _cordon(broker)) is not None},
         kafka_version=members.get("kafka_version"),
+        reported_controller=members.get("controller"),
     )
 
 

@@ -54,7 +54,7 @@ class TestCreateFromJson:
         assert is_uuid7(snapshot_id)
         content_hash = document.pop("content_hash")
         counts = {"brokers": 6, "racks": 3, "topics": 1, "partitions": 2, "groups": 0}
-        assert document == {"cluster": "mine", **counts, "kafka_version": None, "warnings": []}
+        assert document == {"cluster": "mine", **counts, "kafka_version": None, "controller": None, "warnings": []}
         assert response.headers["location"] == f"/v1/snapshots/{snapshot_id}"
         assert response.headers["etag"] == f'"{content_hash}"'
         assert client.get(response.headers["location"]).json()["id"] == snapshot_id

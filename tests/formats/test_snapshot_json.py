@@ -9,6 +9,7 @@ import orjson
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.core.kafka_versions import Controller
 from app.core.model import (
     NO_LEADER,
     NO_REPLICA,
@@ -102,9 +103,10 @@ def clusters(draw: st.DrawFn) -> Cluster:
     recorded = sorted(draw(st.lists(groups, unique_by=lambda group: group.group_id, max_size=3)), key=_group_id)
     found = tuple(draw(topics(name)) for name in names)
     cordons = {broker.id: draw(cordon) for broker in ordered if draw(st.booleans())}
-    return Cluster(
-        draw(st.text(max_size=8)), ordered, found, tuple(recorded), cordons, draw(st.none() | st.just("4.1.0"))
-    )
+    version = draw(st.none() | st.just("4.1.0"))
+    kinds: list[Controller | None] = [None, "kraft", "zookeeper"]
+    controller = draw(st.sampled_from(kinds))
+    return Cluster(draw(st.text(max_size=8)), ordered, found, tuple(recorded), cordons, version, controller)
 
 
 def _group_id(group: RecordedGroup) -> str:
@@ -118,7 +120,7 @@ def _trimmed(rows: Int32s) -> list[list[int]]:
 def assert_same(found: Cluster, expected: Cluster) -> None:
     """Equal in everything but how wide the arrays are padded; no capacity and an empty one say the same."""
     assert (found.name, found.cordons) == (expected.name, expected.cordons)
-    assert found.kafka_version == expected.kafka_version
+    assert (found.kafka_version, found.reported_controller) == (expected.kafka_version, expected.reported_controller)
     for name in ("id", "rack", "fenced", "attributes", "weight"):
         assert [getattr(broker, name) for broker in found.brokers] == [
             getattr(broker, name) for broker in expected.brokers
@@ -174,9 +176,7 @@ def test_order_and_padding_leave_no_trace(cluster: Cluster, extra: int, random: 
             )
         )
     groups = tuple([replace(group, offsets=group.offsets[::-1]) for group in cluster.groups[::-1]])
-    other = Cluster(
-        cluster.name, cluster.brokers[::-1], tuple(retold[::-1]), groups, cluster.cordons, cluster.kafka_version
-    )
+    other = replace(cluster, brokers=cluster.brokers[::-1], topics=tuple(retold[::-1]), groups=groups)
     assert write(other) == write(cluster)
 
 
@@ -246,7 +246,8 @@ def test_groups_and_topic_ids_are_new_and_leave_the_hash_of_what_has_none() -> N
         topics=sample("kafka-topics-describe.txt"),
         log_dirs=sample("kafka-log-dirs-describe.txt"),
     ).cluster
-    without = replace(cluster, topics=tuple([replace(topic, topic_id=None) for topic in cluster.topics]))
+    topics = tuple([replace(topic, topic_id=None) for topic in cluster.topics])
+    without = replace(cluster, topics=topics, reported_controller=None)
     before = "54cc0621a842a2fb7728acf6f5076f48a739ea541914bc5c800737ff94fc4eac"
     assert sha256(write(without)).hexdigest() == before
     assert sha256(write(cluster)).hexdigest() != before

@@ -62,6 +62,7 @@ def store(
             "partitions": sum(len(topic.partition_ids) for topic in cluster.topics),
             "groups": len(cluster.groups),
             "kafka_version": cluster.kafka_version,
+            "controller": cluster.controller,
             "warnings": [caution.as_json() for caution in (*snapshot_cautions.of_cluster(cluster), *cautions)],
         },
     )
