@@ -23,5 +23,6 @@ What they share:
     middleware.py    request ids, the log, overload, the body limit, same origin
     request_head.py  the limit on the bytes of a request's head
     examples/        the examples of the documentation; seeding.py stores the resources that they name
-    plan_documents.py, document.py  the models of plans; the OpenAPI document
+    plan_documents.py, document.py  the models of plans; the OpenAPI document, to which descriptions.py adds
+                     those of fields
 """

@@ -36,16 +36,22 @@ class ReassignedPartition(RequestModel):
     """One partition of a reassignment, as `kafka-reassign-partitions` writes it."""
 
     topic: TopicName
+    """Name of the topic."""
     partition: Int32
+    """Id of the partition in its topic."""
     replicas: list[Int32]
+    """Target replicas as broker ids, the preferred leader first."""
     log_dirs: list[str] | None = None
+    """Log directory of each replica, in the order of `replicas`, or `any`; null for none."""
 
 
 class ReassignmentFile(RequestModel):
     """The JSON file that `kafka-reassign-partitions` takes."""
 
     version: Literal[1] = 1
+    """Version of the file's format."""
     partitions: Annotated[list[ReassignedPartition], Field(min_length=1)]
+    """Partitions to reassign, each once."""
 
 
 class CheckRequest(OnSnapshot):
@@ -53,6 +59,7 @@ class CheckRequest(OnSnapshot):
 
     requires_snapshot = True
     reassignment: ReassignmentFile
+    """The reassignment, as the file that `kafka-reassign-partitions` takes."""
     running_reassignment: Literal["refuse", "merge"] = Field(
         "merge",
         description="Partitions that are being reassigned: `merge` checks from their target replicas, with a warning; "
@@ -65,8 +72,11 @@ class LeastMovement(BaseModel):
     """What has to be copied at least; `optimal` where that is proven."""
 
     moved_replicas: int
+    """Number of replicas that have to be copied."""
     moved_bytes: int
+    """Bytes that have to be copied, of replicas of known size."""
     optimal: bool
+    """Whether the movement is proven to be the least."""
 
 
 class MinimumDocument(LeastMovement):
@@ -75,17 +85,24 @@ class MinimumDocument(LeastMovement):
     """
 
     as_even: LeastMovement
+    """The least movement if replicas stay as balanced over brokers as in the reassignment, too."""
     minimised: Literal["bytes", "replicas"]
+    """Whether bytes are minimised, or replicas, as when the size of any partition is unknown."""
     emptied_brokers: list[int]
+    """Ids of brokers that the reassignment empties, ascending; the minimum empties them as well."""
     spread_over_racks: bool
+    """Whether the minimum spreads every partition over racks, as the reassignment does."""
 
 
 class ChangedDocument(BaseModel):
     """Reassigned partitions that the newest snapshot has otherwise: the first of them, and how many there are."""
 
     snapshot_id: Id
+    """Id of the newest snapshot of the cluster."""
     count: int
+    """Number of reassigned partitions that it has otherwise."""
     partitions: list[PartitionChange]
+    """The first of these partitions: their replicas in the checked snapshot and in the newest one."""
 
 
 class CheckDocument(BaseModel):
@@ -97,15 +114,24 @@ class CheckDocument(BaseModel):
     """
 
     snapshot_id: Id
+    """Id of the snapshot that was checked against."""
     snapshot_content_hash: str
+    """Content hash of this snapshot, in hexadecimal."""
     violations: list[Violation]
+    """Ways in which the result is illegal or fragile, by topic; empty if there are none."""
     measures: PlacementMeasures | AwareMeasures
+    """Balance over brokers, rack safety and the cost of each loss, of the reassigned partitions."""
     movement: DiffSummary
+    """Counts of what changes, of which Kafka copies `replicas_added`."""
     minimum: MinimumDocument
+    """The least movement with the same end."""
     fresh: bool
+    """Whether no newer snapshot of the cluster differs from the checked one."""
     kafka_version: str = Field(description="The release of Kafka that the check is for.", examples=["4.2.0"])
     changed: ChangedDocument | None
+    """What the newest snapshot has otherwise; null if `fresh`."""
     warnings: list[WarningDocument]
+    """Conditions that did not prevent the check; empty if there are none."""
 
 
 @router.post(

@@ -18,17 +18,24 @@ class CapacityRequest(RequestModel):
     """Capacity of a broker."""
 
     disk_bytes: Bytes | None = None
+    """Bytes of the log directories together; null if unknown."""
     nic_in_bytes_per_s: Bytes | None = None
+    """Bytes/s that the network interface receives; null if unknown."""
     nic_out_bytes_per_s: Bytes | None = None
+    """Bytes/s that the network interface sends; null if unknown."""
 
 
 class BrokerRequest(RequestModel):
     """A broker. A missing `rack` is no rack, which differs from the rack `""`."""
 
     id: BrokerId
+    """`broker.id` or `node.id`."""
     rack: Rack | None = None
+    """`broker.rack`; null for none, which differs from the rack `""`."""
     fenced: bool = False
+    """Whether the broker is fenced: it is registered, and the controller takes it to be down."""
     capacity: CapacityRequest | None = None
+    """Capacity of the broker; null if unknown."""
     attributes: Attributes = Field(default_factory=dict)
     weight: float = Field(
         1.0,
@@ -65,12 +72,17 @@ class PartitionRequest(RequestModel):
     """The state of a partition; the first of `replicas` is the preferred leader."""
 
     partition: PartitionId
+    """Id of the partition in its topic, from 0."""
     replicas: Annotated[list[BrokerId], Field(min_length=1)]
+    """Broker ids, the preferred leader first."""
     isr: list[BrokerId] | None = Field(None, description="In-sync replicas; if missing, all replicas.")
     leader: BrokerId | None = Field(None, description="None if the partition has no leader.")
     size_bytes: Bytes | None = None
+    """Bytes of one replica; null if unknown."""
     adding_replicas: list[BrokerId] = Field(default_factory=list)
+    """Broker ids that a running reassignment adds."""
     removing_replicas: list[BrokerId] = Field(default_factory=list)
+    """Broker ids that a running reassignment removes."""
 
 
 class TopicRequest(RequestModel):
@@ -78,16 +90,22 @@ class TopicRequest(RequestModel):
 
     name: TopicName
     topic_id: TopicId | None = None
+    """The topic id as `kafka-topics --describe` prints it, 16 bytes in URL-safe base64; null if unknown."""
     partitions: list[PartitionRequest]
+    """Partitions in any order, each once."""
 
 
 class SnapshotRequest(RequestModel):
     """The state of a cluster."""
 
     cluster: Name
+    """Name of the cluster, by which its snapshots are listed."""
     brokers: list[CordonableBrokerRequest]
+    """Brokers in any order, each once."""
     topics: list[TopicRequest] = Field(default_factory=list)
+    """Topics in any order, each once."""
     groups: list[RecordedGroupRequest] = Field(default_factory=list)
+    """Consumer, share and Streams groups in any order, each once."""
     kafka_version: Release | None = Field(
         None,
         description="The release of Kafka that the brokers run, such as `4.1.0`; `4.1` is 4.1.0. Plans on the "

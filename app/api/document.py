@@ -3,10 +3,11 @@
 from typing import Any
 
 from fastapi import FastAPI
-from fastapi.openapi.utils import get_openapi
+from fastapi.openapi.utils import get_fields_from_routes, get_openapi
 from pydantic.json_schema import models_json_schema
 
 from app.api.clusters import SnapshotRequest
+from app.api.descriptions import describe
 from app.api.fields import INT64_MAX
 from app.api.problems import MEDIA_TYPE, Problem
 from app.services.limits import Limits
@@ -59,6 +60,8 @@ def _document(app: FastAPI, limits: Limits) -> dict[str, Any]:
         [(Problem, "validation"), (SnapshotRequest, "validation")], ref_template="#/components/schemas/{model}"
     )
     schemas |= extra["$defs"]
+    fields = get_fields_from_routes(app.routes)
+    describe(schemas, [Problem, SnapshotRequest, *(field.field_info.annotation for field in fields)])
     schemas.pop("HTTPValidationError", None)
     schemas.pop("ValidationError", None)
     for path in document["paths"].values():

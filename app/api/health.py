@@ -34,13 +34,16 @@ class Alive(BaseModel):
     """The process answers."""
 
     status: str
+    """Always `ok`."""
 
 
 class Ready(BaseModel):
     """The state of each dependency: `ok`, or the error."""
 
     status: str
+    """`ok`, or `unavailable` if any check fails."""
     checks: dict[str, str]
+    """Result of each check by name: `ok`, another state in which requests are served, or what is wrong."""
 
 
 class Readiness:

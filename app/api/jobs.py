@@ -25,13 +25,21 @@ class JobDocument(BaseModel):
     """A job. `plan` is set once `state` is `succeeded`, `error` once it is `failed`."""
 
     id: UUID
+    """Id of the job, a UUIDv7."""
     kind: str
+    """Kind of the plan that the job makes: `replicas`, `reassignment`, `group` or `streams`."""
     state: Literal["queued", "running", "succeeded", "failed", "cancelled"]
+    """State of the job; the last three are final."""
     plan: str | None
+    """Path of the plan, `/v1/plans/{id}`; null unless `state` is `succeeded`."""
     error: dict[str, Any] | None
+    """Problem that the request has met; null unless `state` is `failed`."""
     created_at: datetime
+    """When the job was accepted, RFC 3339 in UTC."""
     started_at: datetime | None
+    """When a worker started the job, RFC 3339 in UTC; null before."""
     finished_at: datetime | None
+    """When the job ended, RFC 3339 in UTC; null before."""
 
 
 @router.get(

@@ -88,6 +88,7 @@ class PlaceKeysRequest(RequestModel):
     """Keys and partitioners. A key that is null is a record without key."""
 
     keys: Annotated[list[str | int | None], Field(min_length=1, fail_fast=True)]
+    """Keys in any order, repeated ones included; null is a record without key."""
     encoding: Literal["utf8", "base64", "int32", "int64"] = Field(
         "utf8",
         description="Numbers are hashed as Java's serialisers write them, big-endian; so are strings of digits.",
@@ -102,6 +103,7 @@ class PlaceKeysRequest(RequestModel):
         + "; ".join(f"`{one.name}`: {one.summary}" for one in PARTITIONERS.values()),
     )
     partitions: Count
+    """Number of partitions of the topic."""
     compare_partitions: Annotated[list[Count], Field(max_length=32)] = Field(
         default_factory=list,
         description="Other partition counts: the keys that change partition. Records without key never count as moved.",
@@ -131,8 +133,11 @@ class SkewDocument(BaseModel):
     """The skew of the keys. `gini` is 0 if all partitions have the same load, and near 1 if one has all of it."""
 
     per_partition: list[int]
+    """Number of records by partition id."""
     max_over_mean: float
+    """Records of the fullest partition divided by the mean; 1 if all are equal."""
     gini: float
+    """Gini coefficient of the partitions' records, from 0 (all equal) towards 1 (all in one)."""
 
 
 class PlacedKeysDocument(BaseModel):
@@ -143,9 +148,13 @@ class PlacedKeysDocument(BaseModel):
     """
 
     partitioner: str
+    """Name of the partitioner."""
     partition_by_key: list[int | None]
+    """Partition id of each of `keys`, in their order; null for a record without a partition."""
     without_key: int
+    """Number of records without key."""
     null_keys: str | None
+    """Policy that places records without key; null if the partitioner hashes them as an empty key."""
     kafka: KafkaReleases | None = Field(
         description="The releases of Kafka's Java client whose default this is; null if the requested one is not among "
         "them, and for other clients."
@@ -155,65 +164,92 @@ class PlacedKeysDocument(BaseModel):
         "the other way. Null if the racks of leaders are unknown."
     )
     skew: SkewDocument
+    """Balance of records over partitions."""
     resizes: list[Resize]
+    """Effect of each of `compare_partitions`, in their order."""
 
 
 class HeavyKeyDocument(BaseModel):
     """A frequent key, identified by the index of its first occurrence in the request."""
 
     first_index: int
+    """Index in `keys` of the first record with this key, from 0."""
     weight: int
+    """Number of records with this key."""
     share: float
+    """Share of these in all records."""
 
 
 class KeysDocument(BaseModel):
     """The answer of every partitioner, and the keys on which they differ."""
 
     keys: int
+    """Number of records."""
     partitions: int
+    """Number of partitions of the topic."""
     seed: int | None = Field(
         None, description="The source of randomness of records without key; present if the request has `null_keys`."
     )
     partitioners: list[PlacedKeysDocument]
+    """Placement by each partitioner, in the order of the request."""
     heaviest_keys: list[HeavyKeyDocument]
+    """The most frequent keys, most records first."""
     disagreements: list[Disagreement]
+    """Each pair of partitioners, and the keys on which they differ."""
 
 
 class PartitionerDocument(BaseModel):
     """A partitioner. `null_keys` is the policy for records without key; null if it hashes them as an empty key."""
 
     name: str
+    """Name of the partitioner, as requests have it."""
     summary: str
+    """What the partitioner computes."""
     null_keys: str | None
+    """Policy for records without key; null if they are hashed as an empty key."""
     empty_is_null: bool
+    """Whether an empty key counts as none."""
 
 
 class NullKeyPolicyDocument(BaseModel):
     """A policy for records without key."""
 
     name: str
+    """Name of the policy."""
     summary: str
+    """How the policy places records."""
 
 
 class ClientDocument(BaseModel):
     """The default of a client library, from one version to another; null is the first or the current one."""
 
     client: str
+    """Name of the client library."""
     language: str
+    """Programming language of the library."""
     versions: str
+    """Versions of the library with this default, in words."""
     since: str | None
+    """First version with this default; null for the first version of all."""
     until: str | None
+    """Last version with this default; null for the current one."""
     partitioner: str
+    """Partitioner that the library uses by default."""
     null_keys: str | None
+    """Policy for records without key; null if they are hashed as an empty key."""
     source: str
+    """Address of the source code that states the default."""
 
 
 class PartitionersDocument(BaseModel):
     """Partitioners, policies, and the default of each client."""
 
     partitioners: list[PartitionerDocument]
+    """Partitioners, in the order of the registry."""
     null_key_policies: list[NullKeyPolicyDocument]
+    """Policies for records without key, in the order of the registry."""
     clients: list[ClientDocument]
+    """Default of each client library, by library and version."""
 
 
 @router.get(

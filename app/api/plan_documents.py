@@ -23,55 +23,81 @@ class PlacedTopic(BaseModel):
     """The replicas of one topic: row i is partition `first_partition_id` + i, its preferred leader first."""
 
     name: str
+    """Name of the topic."""
     first_partition_id: int
+    """Id of the partition in the first row of `replicas`; 0 for a new topic."""
     replicas: list[list[int]]
+    """Broker ids, a row for each partition by ascending id, the preferred leader first."""
 
 
 class PlanSummary(BaseModel):
     """A plan without its assignments."""
 
     id: UUID
+    """Id of the plan, a UUIDv7: later plans have greater ids."""
     kind: str
+    """Kind of the plan: `replicas`, `reassignment`, `group` or `streams`."""
     hash: str
+    """SHA-256 of the canonical request and the engine version, in hexadecimal; equal hashes mean equal answers."""
     engine_version: int
+    """Version of the algorithms that made the plan; a change of any answer increases it."""
     created_at: datetime
+    """When the plan was stored, RFC 3339 in UTC."""
     cluster: str | None
+    """Cluster of the snapshot that the plan was made on; null if the request listed brokers itself."""
     snapshot_id: UUID | None
+    """Id of the snapshot that the plan was made on; null if the request listed brokers itself."""
     labels: dict[str, str]
+    """Labels of the request, name → value, with which plans can be found."""
     prediction: Literal["replay", "envelope", "pinned"]
+    """`replay`: the outcome in Kafka for this seed. `envelope`: one outcome of several possible ones. `pinned`: nothing
+    is random."""
     seed: int | None
+    """Seed of the random generator that was replayed; null if nothing is random."""
 
 
 class KafkaReleases(BaseModel):
     """Releases of Kafka, both included; an end without a patch number is all of its line."""
 
     from_: str = Field(alias="from", examples=["4.0.1"])
+    """The first release of Kafka with this answer."""
     to: str = Field(examples=["4.4"])
+    """The last release of Kafka with this answer."""
 
 
 class DifferingRow(BaseModel):
     """A row of a plan, as a page of its partitions lists it, in the plan and in the answer of another release."""
 
     before: dict[str, Any]
+    """The row of the plan; its fields are those of the plan's page of partitions."""
     after: dict[str, Any]
+    """The same row in the answer of the other release."""
 
 
 class FailureDocument(BaseModel):
     """Why an assignor or a release has no answer: what Kafka's own code does with such a request."""
 
     code: str
+    """Stable code of the failure, as in a problem document."""
     detail: str
+    """The failure in a sentence, with its numbers."""
     kafka_exception: str | None = None
+    """Class name of the exception that Kafka's own code raises; null if it is not known to raise one."""
 
 
 class ComparedRelease(BaseModel):
     """The answer of another release, as its difference from the plan; `rows` has the first thousand."""
 
     kafka_version: str
+    """The release that is compared."""
     kafka: KafkaReleases | None
+    """The releases that have this other answer; null if there is none."""
     differing: int | None
+    """Number of rows that differ; null if the release has no answer."""
     rows: list[DifferingRow]
+    """The first 1,000 rows that differ, in the order of the plan."""
     error: FailureDocument | None
+    """Why the release has no answer; null if it has one."""
 
 
 class WholePlan(PlanSummary):
@@ -91,19 +117,28 @@ class BrokerShare(BaseModel):
     """Bounds over all random outcomes, `lowest` and `highest`, and the extremes of the sampled ones."""
 
     lowest: int
+    """Lower bound on the number over all random outcomes."""
     highest: int
+    """Upper bound on the number over all random outcomes."""
     seen_lowest: int
+    """Smallest number among the sampled outcomes."""
     seen_highest: int
+    """Largest number among the sampled outcomes."""
 
 
 class ShareDocument(BaseModel):
     """The possible numbers of leaders or replicas of each broker. A spread is the largest count minus the smallest."""
 
     guaranteed_spread: int
+    """Lower bound on the spread over brokers of any outcome."""
     worst_case_spread: int
+    """Upper bound on the spread over brokers of any outcome."""
     seen_least_spread: int
+    """Smallest spread among the sampled outcomes."""
     seen_widest_spread: int
+    """Largest spread among the sampled outcomes."""
     per_broker: dict[str, BrokerShare]
+    """Bounds on the number of each broker, by broker id."""
 
 
 class EnvelopeDocument(BaseModel):
@@ -114,11 +149,17 @@ class EnvelopeDocument(BaseModel):
     """
 
     topic: str
+    """Name of the topic."""
     method: Literal["enumerated", "bounded_and_sampled"]
+    """`enumerated`: every outcome was computed. `bounded_and_sampled`: bounds are proven, extremes are sampled."""
     outcomes: int
+    """Number of distinct outcomes if they are enumerated, otherwise 0."""
     seeds: int
+    """Number of sampled seeds; 0 if the outcomes were enumerated."""
     leaders: ShareDocument
+    """Possible numbers of preferred leaders of each broker."""
     replicas: ShareDocument
+    """Possible numbers of replicas of each broker."""
 
 
 class UnassignedDocument(BaseModel):
@@ -128,10 +169,15 @@ class UnassignedDocument(BaseModel):
     """
 
     topic: str
+    """Name of the topic."""
     replicas_per_partition: int
+    """Number of unassigned replicas of each partition."""
     partitions: int
+    """Number of partitions of the topic in the request."""
     replicas: int
+    """Number of unassigned replicas of the topic."""
     values: dict[str, list[str]]
+    """Forced values that no live broker has, by attribute."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,20 +185,27 @@ class AwareMeasures(PlacementMeasures):
     """The measures of a placement by attributes; a plan has them in the order of its request."""
 
     attributes: dict[str, AttributeExposure]
+    """How replicas are spread over each attribute, in the order of the request."""
 
 
 class PlanDocument(WholePlan):
     """An immutable plan, with its request."""
 
     topics: list[PlacedTopic]
+    """Placed topics, in the order of the request."""
     envelope: list[EnvelopeDocument] | None
+    """Bounds over all outcomes for each topic; null unless `prediction` is `envelope`."""
     measures: PlacementMeasures | AwareMeasures
+    """Balance over brokers, rack safety and the cost of each loss."""
     unassigned: list[UnassignedDocument] | None = Field(
         None, description="Of awareness: topics with unassigned replicas."
     )
     violations: list[Violation]
+    """Ways in which the placement is illegal or fragile, by topic; empty if there are none."""
     warnings: list[WarningDocument]
+    """Conditions that did not prevent the plan; empty if there are none."""
     request: dict[str, Any]
+    """The canonical request: every field with its default, in canonical order."""
 
 
 class CertificateDocument(BaseModel):
@@ -165,6 +218,7 @@ class CertificateDocument(BaseModel):
     optimal: bool = Field(description="Whether every goal reaches its lower bound.")
     gap: float = Field(description="Relative optimality gap: (value − lower bound) / value; 0 if optimal.")
     solver: str
+    """The solver that computed the answer and its bound."""
     constraints: list[str] | None = Field(None, description="The constraints that the lower bound holds under.")
     minimised: Literal["bytes", "replicas"] | None = Field(None, description="Of a reassignment.")
     moved_replicas: int | None = Field(
@@ -186,16 +240,22 @@ class PlansPage(BaseModel):
     """Plans, newest first."""
 
     items: list[PlanSummary]
+    """Plans without their assignments, newest first."""
     next_page_token: str | None
+    """Token of the next page; null on the last page."""
 
 
 class PartitionDocument(BaseModel):
     """One partition of a plan."""
 
     topic: str
+    """Name of the topic."""
     partition: int
+    """Id of the partition in its topic."""
     leader: int
+    """Broker id of the preferred leader, which is the first replica."""
     replicas: list[int]
+    """Broker ids, the preferred leader first."""
     unassigned: int | None = Field(None, description="Number of unassigned replicas; present if there are any.")
 
 
@@ -203,75 +263,105 @@ class ReadPartitionDocument(BaseModel):
     """One partition of a group plan and its readers: one member at most, except in share groups."""
 
     topic: str
+    """Name of the topic."""
     partition: int
+    """Id of the partition in its topic."""
     members: list[str]
+    """Ids of the members that read it; empty if no member does."""
 
 
 class PlannedTaskDocument(BaseModel):
     """One task of a Streams plan and its clients; `standby` includes warm-ups."""
 
     task: str
+    """Id of the task, `<subtopology>_<partition>`."""
     active: str | None
+    """Process id of the client that runs it; null if no client does."""
     standby: list[str]
+    """Process ids of the clients with a standby or warm-up of it."""
 
 
 class PartitionsDocument(BaseModel):
     """A page of partitions, in the order of the request's topics (of a group: by name) and by id; of Streams, tasks."""
 
     items: list[PartitionDocument] | list[ReadPartitionDocument] | list[PlannedTaskDocument]
+    """Partitions or tasks of the page."""
     total: int
+    """Number of partitions or tasks on all pages."""
     next_page_token: str | None
+    """Token of the next page; null on the last page."""
 
 
 class DiffSummary(BaseModel):
     """Counts of differences between two assignments. Kafka copies `replicas_added`."""
 
     partitions: int
+    """Number of partitions that either assignment has."""
     partitions_added: int
+    """Number of partitions that only the second assignment has."""
     partitions_removed: int
+    """Number of partitions that only the first assignment has."""
     partitions_changed: int
+    """Number of partitions whose replica lists differ, in members or in order."""
     replicas_added: int
+    """Number of replicas that only the second assignment has; Kafka copies them."""
     replicas_removed: int
+    """Number of replicas that only the first assignment has."""
     preferred_leaders_changed: int
+    """Number of partitions whose first replica differs."""
 
 
 class DiffDocument(BaseModel):
     """The partitions that differ, by topic and partition id."""
 
     summary: DiffSummary
+    """Counts over all partitions, not only those of the page."""
     items: list[PartitionChange]
+    """Differing partitions, by topic and partition id."""
     next_page_token: str | None
+    """Token of the next page; null on the last page."""
 
 
 class ReassignmentDiffSummary(DiffSummary):
     """Counts of differences over all of a cluster; bytes are those of replicas whose size is known."""
 
     moved_bytes: int
+    """Bytes of the replicas added, those of known size."""
     unknown_size_replicas: int = Field(description="Of the replicas added, those of unknown size.")
     brokers: list[BrokerTransfer] = Field(description="By ascending id.")
     flows: list[BrokerFlow] = Field(description=f"The largest first, {SHOWN_FLOWS} at most.")
     flows_in_all: int
+    """Number of flows, listed or not."""
 
 
 class ReassignmentDiffDocument(BaseModel):
     """The partitions that differ, by topic and partition id, with the racks that they span."""
 
     summary: ReassignmentDiffSummary
+    """Counts and bytes over all partitions, not only those of the page."""
     items: list[PartitionTransfer]
+    """Differing partitions, by topic and partition id."""
     next_page_token: str | None
+    """Token of the next page; null on the last page."""
 
 
 class GroupDiffDocument(BaseModel):
     """The partitions whose readers differ, by topic and partition id."""
 
     summary: Handover
+    """Counts over all partitions, not only those of the page."""
     items: list[ReaderChange]
+    """Partitions with other readers, by topic and partition id."""
     next_page_token: str | None
+    """Token of the next page; null on the last page."""
 
 
 class StreamsDiffDocument(BaseModel):
     """The tasks whose clients differ, by task id."""
 
     summary: TaskMoves
+    """Counts over all tasks, not only those of the page."""
     items: list[TaskChange]
+    """Tasks with other clients, by task id."""
     next_page_token: str | None
+    """Token of the next page; null on the last page."""

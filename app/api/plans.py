@@ -127,7 +127,11 @@ def get(request: Request, uow: Uow, plan_id: PlanId) -> Response:
     dependencies=[Security(principal, scopes=["read"])],
 )
 def partitions(
-    uow: Uow, plan_id: PlanId, topic: TopicName | None = None, page_size: PageSize = 100, page_token: PageToken = None
+    uow: Uow,
+    plan_id: PlanId,
+    topic: Annotated[TopicName | None, Query(description="Partitions of this topic.")] = None,
+    page_size: PageSize = 100,
+    page_token: PageToken = None,
 ) -> Response:
     """Page through the partitions, of one topic if `topic` is given. Only the page is read."""
     head = uow.plans.get(plan_id)

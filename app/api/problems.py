@@ -37,6 +37,7 @@ class FieldError(BaseModel):
     pointer: str
     """JSON pointer into the body; for a query parameter or header `#query/…`, `#header/…`."""
     detail: str
+    """The error in a sentence."""
 
 
 class Problem(BaseModel):
@@ -45,13 +46,21 @@ class Problem(BaseModel):
     model_config = ConfigDict(extra="allow")
 
     type: str
+    """URI reference of the documentation of the code."""
     title: str
+    """The kind of failure in a few words, equal for equal codes."""
     status: int
+    """HTTP status of the response."""
     detail: str
+    """The failure in a sentence, with its numbers."""
     code: str
+    """Stable code of the failure, by which a client decides."""
     instance: str
+    """Path of the request."""
     request_id: str
+    """Id of the request, as in `X-Request-ID` and in the log of the service."""
     errors: list[FieldError]
+    """Invalid fields, the first 100; empty if the failure is not of a field."""
 
 
 def responses(

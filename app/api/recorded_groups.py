@@ -22,18 +22,26 @@ class RecordedTasksRequest(RequestModel):
     """The tasks of a member of a Streams group, `<subtopology>_<partition>`."""
 
     active: list[TaskName] = Field(default_factory=list)
+    """Ids of tasks that the member runs."""
     standby: list[TaskName] = Field(default_factory=list)
+    """Ids of tasks of which the member has a standby."""
     warmup: list[TaskName] = Field(default_factory=list)
+    """Ids of tasks of which the member has a warm-up."""
 
 
 class RecordedMemberRequest(RequestModel):
     """A member. Without `topics` its subscription, its rack and the partitions that it owns are unknown."""
 
     member_id: GroupString
+    """Id of the member."""
     client_id: GroupString | None = None
+    """`client.id`; null if unknown."""
     host: GroupString | None = None
+    """Address of the client as Kafka's tools print it, such as `/10.0.1.17`; null if unknown."""
     group_instance_id: GroupString | None = None
+    """`group.instance.id` of a static member; null for a dynamic one."""
     rack_id: Annotated[Rack | None, AfterValidator(lambda rack: rack or None)] = None
+    """`client.rack`; null or `""` for none."""
     topics: list[TopicName] | None = Field(None, description="Its subscription.")
     owned_partitions: ByTopic | None = Field(None, description="Partitions that it owned, by its subscription.")
     generation_id: Generation | None = Field(None, description="The generation of its owned partitions.")
@@ -51,8 +59,11 @@ class RecordedOffsetRequest(RequestModel):
 
     topic: TopicName
     partition: PartitionId
+    """Id of the partition in its topic."""
     current_offset: Int64 | None = None
+    """Committed offset of the group; null if it has none."""
     log_end_offset: Int64 | None = None
+    """Offset after the last record of the partition; null if unknown."""
     lag: Int64 | None = Field(None, description="Records; negative if the log was truncated.")
     member_id: GroupString | None = Field(None, description="The member that reads the partition.")
 
@@ -61,12 +72,18 @@ class RecordedGroupRequest(RequestModel):
     """A recorded group."""
 
     group_id: GroupString
+    """Id of the group."""
     state: GroupString | None = Field(None, examples=["Stable"])
+    """State of the group as Kafka's tools print it; null if unknown."""
     assignor: GroupString | None = Field(None, examples=["range"])
+    """Name of the group's assignor as Kafka's tools print it; null if unknown."""
     members: list[RecordedMemberRequest] = Field(default_factory=list)
+    """Members, in the order of the tool."""
     offsets: list[RecordedOffsetRequest] = Field(default_factory=list)
+    """Committed offsets, by partition."""
     type: GroupType | None = Field(None, description="Null for a classic group, and if the type is unknown.")
     group_epoch: Epoch | None = None
+    """Epoch of the group; null for a classic group, or if unknown."""
     assignment_epoch: Epoch | None = Field(None, description="Of the target assignment.")
     topology_epoch: Epoch | None = Field(None, description="Of a Streams group.")
 

@@ -44,14 +44,18 @@ class NewTopicRequest(RequestModel):
 
     name: TopicName
     partitions: Count
+    """Number of partitions to place."""
     replication_factor: Count
+    """Number of replicas of each partition."""
     start_partition_id: PartitionId = 0
+    """Id of the first partition to place; 0 for a new topic."""
 
 
 class _PlaceFields(OnSnapshot):
     """Where to place, with which algorithm."""
 
     brokers: Annotated[list[CordonableBrokerRequest], Field(min_length=1)] | None = None
+    """Brokers to place on, each once; null if a snapshot has them."""
     cordoned_brokers: list[BrokerId] | None = Field(
         None,
         description="Brokers whose log directories are all cordoned (KIP-1066), which get no replica; by default those "
@@ -101,6 +105,7 @@ class PlaceRequest(_with_options(_PlaceFields)):  # type: ignore[misc] # the reg
     """Topics to place, on the brokers of a snapshot or on brokers listed here."""
 
     topics: Annotated[list[NewTopicRequest], Field(min_length=1)]
+    """Topics to place, in the order in which they are created."""
     kafka_version: RequestedRelease = None
     compare_kafka_versions: ComparedReleases = Field(default_factory=list)
     labels: Labels = Field(default_factory=dict)

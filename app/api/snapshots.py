@@ -44,8 +44,11 @@ class WarningDocument(BaseModel):
     """A condition that did not prevent the answer."""
 
     code: str
+    """Stable code of the warning."""
     detail: str
+    """The warning in a sentence, with its numbers."""
     brokers: list[int] | None = None
+    """Ids of the brokers that the warning is about, ascending; absent if it is about none."""
     kafka_version: str | None = Field(None, description="The release that the warning is about.")
 
 
@@ -53,32 +56,45 @@ class SnapshotDocument(BaseModel):
     """A snapshot without its cluster: counts and warnings."""
 
     id: UUID
+    """Id of the snapshot, a UUIDv7: later snapshots have greater ids."""
     cluster: str
+    """Name of the cluster, as the request states it."""
     content_hash: str
+    """SHA-256 of the cluster's state, in hexadecimal; equal states have equal hashes, at any time."""
     brokers: int
+    """Number of brokers."""
     racks: int
+    """Number of distinct racks of brokers."""
     topics: int
+    """Number of topics."""
     partitions: int
+    """Number of partitions of all topics."""
     groups: int
+    """Number of recorded groups."""
     kafka_version: str | None = Field(description="The release that the brokers run; null if it is unknown.")
     controller: Controller | None = Field(
         description="What elects leaders and places new partitions: `kraft` or `zookeeper`; null if it is unknown."
     )
     warnings: list[WarningDocument]
+    """Conditions that did not prevent the snapshot; empty if there are none."""
     created_at: datetime
+    """When the snapshot was stored, RFC 3339 in UTC."""
 
 
 class SnapshotWithCluster(SnapshotDocument):
     """A snapshot with its cluster."""
 
     document: dict[str, Any]
+    """The state of the cluster, in the form of a request for a snapshot."""
 
 
 class SnapshotsPage(BaseModel):
     """Snapshots, newest first."""
 
     items: list[SnapshotDocument]
+    """Snapshots without their clusters, newest first."""
     next_page_token: str | None
+    """Token of the next page; null on the last page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +218,10 @@ def create(
     dependencies=[Security(principal, scopes=["read"])],
 )
 def list_snapshots(
-    uow: Uow, cluster: Name | None = None, page_size: PageSize = 50, page_token: PageToken = None
+    uow: Uow,
+    cluster: Annotated[Name | None, Query(description="Snapshots of this cluster.")] = None,
+    page_size: PageSize = 50,
+    page_token: PageToken = None,
 ) -> Response:
     """Page through the snapshots, of one cluster if `cluster` is given."""
     page = uow.snapshots.page(cluster=cluster, before=id_of_token(page_token), size=page_size)

@@ -83,9 +83,22 @@ SNAPSHOT_BODY: dict[str, Any] = {
                 "schema": {
                     "type": "object",
                     "required": ["cluster"],
-                    "additionalProperties": False,
+                    "additionalProperties": {
+                        "type": "string",
+                        "description": "The output of any of these tools; texts are recognized by their contents.",
+                    },
                     "properties": {
-                        "cluster": {"type": "string", "minLength": 1, "maxLength": 249},
+                        "cluster": {
+                            "type": "string",
+                            "minLength": 1,
+                            "maxLength": 249,
+                            "description": "Name of the cluster, by which its snapshots are listed.",
+                        },
+                        "kafka_version": {
+                            "type": "string",
+                            "maxLength": 40,
+                            "description": "The release of Kafka that the brokers run, such as `4.1.0`.",
+                        },
                         "brokers": {
                             "type": "string",
                             "description": "The output of kafka-broker-api-versions, registrations, or bytes.",
@@ -119,13 +132,16 @@ SNAPSHOT_BODY: dict[str, Any] = {
     }
 }
 
-SWEEP_ID = Path(examples=[str(EXAMPLE_SWEEP_ID)])
-ScenarioIndex = Annotated[int, Path(ge=0, le=2**31 - 1, examples=[0])]
-SNAPSHOT_ID = Path(examples=[str(EXAMPLE_SNAPSHOT_ID)])
+SWEEP_ID = Path(description="Id of the sweep.", examples=[str(EXAMPLE_SWEEP_ID)])
+ScenarioIndex = Annotated[
+    int, Path(ge=0, le=2**31 - 1, description="Index of the scenario in the sweep, from 0.", examples=[0])
+]
+SNAPSHOT_ID = Path(description="Id of the snapshot.", examples=[str(EXAMPLE_SNAPSHOT_ID)])
 PLAN_ID = Path(
+    description="Id of the plan.",
     examples=[
         str(plan_id)
         for plan_id in (EXAMPLE_PLAN_ID, EXAMPLE_REASSIGNMENT_PLAN_ID, EXAMPLE_GROUP_PLAN_ID, EXAMPLE_STREAMS_PLAN_ID)
-    ]
+    ],
 )
-JOB_ID = Path(examples=[str(EXAMPLE_JOB_ID)])
+JOB_ID = Path(description="Id of the job.", examples=[str(EXAMPLE_JOB_ID)])

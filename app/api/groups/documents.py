@@ -17,123 +17,171 @@ class LocalityCounts(BaseModel):
     """Where partitions are read: in a rack with a replica, in another rack, or unknown."""
 
     in_rack: int
+    """Amount that is read in a rack with a replica: partitions, or bytes/s."""
     cross_rack: int
+    """Amount that is read from another rack: partitions, or bytes/s."""
     unknown: int
+    """Amount whose rack is unknown, as the member or the replicas have none: partitions, or bytes/s."""
     in_rack_share: float | None
+    """Share of `in_rack` in `in_rack` + `cross_rack`; null if both are 0."""
 
 
 class LocalityDocument(LocalityCounts):
     """Where partitions are read, also by bytes/s if these are known."""
 
     bytes_per_s: LocalityCounts | None = None
+    """The same in bytes/s; absent if the rates are unknown."""
 
 
 class EvennessDocument(BaseModel):
     """The balance of members. `spread` is the largest difference between two members that could share partitions."""
 
     min: int
+    """Smallest load of a member."""
     max: int
+    """Largest load of a member."""
     spread: int
+    """Largest difference between two members that could share partitions."""
     total: int
+    """Sum over all members."""
 
 
 class MemberLoad(BaseModel):
     """The load of one member."""
 
     member_id: str
+    """Id of the member."""
     group_instance_id: str | None
+    """Its `group.instance.id`; null if it is a dynamic member."""
     rack_id: str | None
+    """Its `client.rack`; null if it has none."""
     partitions: int
+    """Number of partitions that it reads."""
     lag: int | None = None
+    """Records that remain to be read; absent if lags are unknown."""
     bytes_per_s: int | None = None
+    """Bytes/s that it reads; absent if rates are unknown."""
     in_rack: int
+    """Number of its partitions with a replica in its rack."""
     cross_rack: int
+    """Number of its partitions without a replica in its rack."""
     unknown: int
+    """Number of its partitions whose racks, or its own, are unknown."""
 
 
 class Loads(BaseModel):
     """The balance of members, by each known weight."""
 
     partitions: EvennessDocument
+    """Balance by number of partitions."""
     lag: EvennessDocument | None = None
+    """Balance by records that remain to be read; absent if lags are unknown."""
     bytes_per_s: EvennessDocument | None = None
+    """Balance by bytes/s; absent if rates are unknown."""
 
 
 class LoadsDocument(Loads):
     """The balance of members, and the load of each."""
 
     per_member: list[MemberLoad]
+    """Load of each member, in the order of the group."""
 
 
 class OptimumDocument(LocalityDocument):
     """The optimal assignment of the group, given the partitions that its members own."""
 
     balance: Literal["partitions", "lag", "bytes_per_s"]
+    """Load that is balanced among members."""
     moved: int
+    """Number of partitions that change members."""
     spread: int
+    """Spread of the balanced load over members."""
     largest_load: int | None = None
+    """Largest balanced load of a member; absent if partitions are balanced."""
     certificate: CertificateDocument
+    """Bounds of each goal, and whether they are reached."""
 
 
 class PhaseDocument(BaseModel):
     """One round of joining and assigning; `pending` partitions were revoked and are assigned by the next one."""
 
     assignment: Assigned
+    """Partition ids by member id and topic after the round."""
     revoked: int
+    """Number of partitions that members give up in the round."""
     added: int
+    """Number of partitions that members get in the round."""
     pending: int
+    """Number of revoked partitions that the next round assigns."""
 
 
 class RebalanceDocument(BaseModel):
     """A rebalance, until no member has to revoke a partition; not `settled` if that does not happen."""
 
     settled: bool
+    """Whether the rounds end."""
     phases: list[PhaseDocument]
+    """Rounds of the rebalance, in order."""
 
 
 class TopicChangeDocument(BaseModel):
     """A change of a topic: `appeared`, `vanished`, `partitions` or `racks`; the first partitions are listed."""
 
     topic: str
+    """Name of the topic."""
     what: Literal["appeared", "vanished", "partitions", "racks"]
+    """The change: the topic, its number of partitions, or the racks of its replicas."""
     partitions: list[int]
+    """Ids of the first partitions concerned, ascending."""
     count: int
+    """Number of partitions concerned."""
 
 
 class StepTriggerDocument(BaseModel):
     """Whether new metadata makes the leader rebalance; `unseen` are changes that a leader without rack ignores."""
 
     would_rebalance: bool
+    """Whether the leader makes the group rebalance."""
     because: list[TopicChangeDocument]
+    """Changes that make it rebalance, by topic."""
     unseen: list[TopicChangeDocument]
+    """Changes of racks that a leader without `client.rack` ignores, by topic."""
 
 
 class TriggerDocument(StepTriggerDocument):
     """Whether the leader rebalances, and which member leads."""
 
     leader: str | None
+    """Id of the member that leads the group; null if none does."""
 
 
 class UncoveredPartition(BaseModel):
     """A partition that no member of a share group reads."""
 
     topic: str
+    """Name of the topic."""
     partition: int
+    """Id of the partition in its topic."""
 
 
 class MembersPerPartition(BaseModel):
     """Members of a partition of a share group."""
 
     min: int
+    """Smallest number of members of a partition."""
     max: int
+    """Largest number of members of a partition."""
 
 
 class BestSharingDocument(BaseModel):
     """The best possible: the smallest largest load that covers every partition, and the smallest spread with it."""
 
     uncovered: int
+    """Smallest possible number of partitions without a member."""
     largest_load: int
+    """Smallest possible number of partitions of the fullest member."""
     spread: int
+    """Smallest possible difference between two members, in partitions."""
 
 
 class SharingDocument(BaseModel):
@@ -141,12 +189,19 @@ class SharingDocument(BaseModel):
     − smallest number of partitions of a member."""
 
     partitions: int
+    """Number of partitions that may be assigned."""
     uncovered: int
+    """Number of partitions without a member."""
     uncovered_partitions: list[UncoveredPartition]
+    """The first partitions without a member, by topic and id."""
     members_per_partition: MembersPerPartition
+    """How many members share a partition."""
     largest_load: int
+    """Number of partitions of the fullest member."""
     spread: int
+    """Difference in partitions between the fullest and the emptiest member."""
     best: BestSharingDocument
+    """The best possible figures."""
 
 
 class StepDocument(BaseModel):
@@ -157,58 +212,104 @@ class StepDocument(BaseModel):
     """
 
     event_index: int
+    """Index in `events` of the event, from 0."""
     event: dict[str, Any]
+    """The event, as in the request."""
     assignment: Assigned
+    """Partition ids by member id and topic after the event."""
     moved: int | None
+    """Number of partitions that change members; null for a share group."""
     revoked: int
+    """Number of partitions that are taken from members that stay."""
     handover: Handover | None
+    """Number of partitions by what happens to them; null for a share group."""
     locality_before: LocalityCounts
+    """Where partitions are read before the event."""
     locality: LocalityDocument
+    """Where partitions are read after the event."""
     optimum: OptimumDocument | None
+    """The optimal assignment after the event; null if there is none to compare with."""
     rebalances: list[RebalanceDocument]
+    """Rebalances that the event causes, in order."""
     trigger: StepTriggerDocument | None
+    """Whether new metadata makes the leader rebalance; null if the event changes no metadata."""
     sharing: SharingDocument | None
+    """How partitions are covered; null unless it is a share group."""
     added: int | None
+    """Number of pairs of a member and a partition that are new; null unless it is a share group."""
     failures: list[FailureDocument]
+    """Failures of Kafka's own assignor; empty if there are none."""
 
 
 class ComparedAssignor(BaseModel):
     """One line of the comparison; all figures are null if the assignor fails."""
 
     assignor: str
+    """Name of the assignor."""
     runs_on: Literal["leader", "coordinator", "nowhere"]
+    """Where the assignor runs: in the leading member, in the coordinator, or, as an optimum, in neither."""
     protocol: Literal["eager", "cooperative", "reconciled"]
+    """How members hand partitions over: all at once, in two phases, or as the coordinator reconciles them."""
     rack_aware: bool
+    """Whether the assignor considers racks."""
     in_rack: int | None
+    """Number of partitions that are read in a rack with a replica; null if the assignor fails."""
     cross_rack: int | None
+    """Number of partitions that are read from another rack; null if the assignor fails."""
     unknown: int | None
+    """Number of partitions whose racks are unknown; null if the assignor fails."""
     in_rack_share: float | None
+    """Share of `in_rack` in `in_rack` + `cross_rack`; null if both are 0 or the assignor fails."""
     bytes_per_s: LocalityCounts | None = None
+    """Where bytes are read, in bytes/s; absent if the rates are unknown."""
     moved: int | None
+    """Number of partitions that change members; null if the assignor fails."""
     revoked: int | None
+    """Number of partitions that are taken from members that stay; null if the assignor fails."""
     phases: int | None
+    """Number of rounds until the group has settled; null if the assignor fails."""
     loads: Loads | None
+    """Balance of members; null if the assignor fails."""
     error: FailureDocument | None
+    """Why the assignor fails; null if it does not."""
 
 
 class GroupPlanDocument(WholePlan):
     """The assignment after the group has rebalanced. `phases[0].assignment` is the assignor's first answer."""
 
     assignor: str
+    """Name of the assignor."""
     protocol: Literal["eager", "cooperative", "reconciled"]
+    """How members hand partitions over: all at once, in two phases, or as the coordinator reconciles them."""
     assignment: Assigned
+    """Partition ids by member id and topic, once the group has settled."""
     phases: list[PhaseDocument]
+    """Rounds of the rebalance, in order."""
     settled: bool
+    """Whether the rounds end."""
     locality: LocalityDocument
+    """Where partitions are read."""
     loads: LoadsDocument
+    """Balance of members, and the load of each."""
     moved: int | None
+    """Number of partitions that change members; null if owned partitions do not matter, as in a share group."""
     revoked: int | None
+    """Number of partitions that are taken from members that stay; null as `moved`."""
     handover: Handover | None
+    """Number of partitions by what happens to them; null as `moved`."""
     optimum: OptimumDocument | None
+    """The optimal assignment to compare with; null for a share group."""
     sharing: SharingDocument | None
+    """How partitions are covered; null unless it is a share group."""
     comparison: list[ComparedAssignor]
+    """Each assignor of the request, in its order."""
     steps: list[StepDocument]
+    """Effect of each event, in order; empty without events."""
     trigger: TriggerDocument | None
+    """Whether changes since `previous_snapshot_id` make the leader rebalance; null without one."""
     violations: list[GroupViolation]
+    """Ways in which the assignment is illegal or uneven; empty if there are none."""
     warnings: list[WarningDocument]
+    """Conditions that did not prevent the plan; empty if there are none."""
     request: dict[str, Any]
+    """The canonical request: every field with its default, in canonical order."""

@@ -46,7 +46,9 @@ class GroupTopicRequest(RequestModel):
 
     name: TopicName
     topic_id: TopicId | None = None
+    """The topic id as `kafka-topics --describe` prints it, 16 bytes in URL-safe base64; null if unknown."""
     partitions: Count | list[PartitionRequest]
+    """Partitions with their replicas, or their number if the replicas are unknown."""
 
     def plain(self, place: int) -> dict[str, Any]:
         """As the service reads it. Raises `ConflictingFields` unless partitions are numbered from 0 on, each once."""
@@ -66,6 +68,7 @@ class GroupMemberRequest(RequestModel):
     """A member, by its subscription or by the coordinator's bytes of it: `member_metadata`."""
 
     member_id: GroupString
+    """Id of the member; ids decide ties."""
     group_instance_id: GroupString | None = Field(None, description="Makes it a static member.")
     rack_id: Rack | None = Field(None, description='Its `client.rack`; `""` counts as none.')
     topics: list[TopicName] | None = Field(None, description="The topics of its subscription.")
@@ -91,8 +94,11 @@ class MemberOverrideRequest(RequestModel):
     """
 
     member_id: GroupString | None = None
+    """Id of the member that is selected; null if another field selects."""
     client_id: MemberPattern | None = Field(None, examples=["billing-*"])
+    """Pattern of `client.id`; null if another field selects."""
     host: MemberPattern | None = Field(None, examples=["/10.0.1.*"])
+    """Pattern of the client's address as Kafka's tools print it; null if another field selects."""
     rack_id: Rack | None = Field(None, description='Their `client.rack`; `""` is none.')
     topics: list[TopicName] | None = Field(None, description="Their subscription.")
     client: ClientLibrary | None = Field(None, description="Their client library.")
@@ -102,37 +108,44 @@ class JoinRequest(RequestModel):
     """A member joins."""
 
     join: GroupMemberRequest
+    """The member that joins."""
 
 
 class LeaveRequest(RequestModel):
     """A member leaves, or its session times out."""
 
     leave: GroupString
+    """Id of the member that leaves."""
 
 
 class ReplacedMember(RequestModel):
     """A member, and its new id and subscription."""
 
     member_id: GroupString
+    """Id of the member before the restart."""
     by: GroupMemberRequest
+    """The member after the restart."""
 
 
 class ReplaceRequest(RequestModel):
     """A member restarts under another id; with its group instance id there is no rebalance."""
 
     replace: ReplacedMember
+    """The member before and after the restart."""
 
 
 class RollingRestartRequest(RequestModel):
     """Every member is restarted, one after another: a step each. Static members keep what they have."""
 
     rolling_restart: Literal[True]
+    """Always true."""
 
 
 class LoseRackRequest(RequestModel):
     """A rack is lost, with its brokers and members."""
 
     lose_rack: Annotated[Rack, Field(min_length=1)]
+    """Name of the lost rack."""
 
 
 class GrownTopic(RequestModel):
@@ -140,6 +153,7 @@ class GrownTopic(RequestModel):
 
     topic: TopicName
     partitions: Count
+    """New number of partitions."""
     replicas: ReplicaRows | None = Field(None, description="Replicas of the new partitions, if known.")
 
 
@@ -147,26 +161,32 @@ class TopicGrownRequest(RequestModel):
     """A topic gets more partitions."""
 
     topic_grown: GrownTopic
+    """The topic and its new number of partitions."""
 
 
 class RackedBroker(RequestModel):
     """A broker and its new rack."""
 
     id: BrokerId
+    """Id of the broker."""
     rack: Rack | None = None
+    """Its rack after the change; null for none."""
 
 
 class ChangedRacks(RequestModel):
     """Brokers with other racks, and topics whose partitions have other replicas."""
 
     brokers: list[RackedBroker] = Field(default_factory=list)
+    """Brokers whose rack changes."""
     replicas: dict[TopicName, ReplicaRows] = Field(default_factory=dict)
+    """New replicas of all partitions, by topic."""
 
 
 class ReplicaRacksChangedRequest(RequestModel):
     """The racks of replicas change; a rack-aware leader rebalances (KIP-881)."""
 
     replica_racks_changed: ChangedRacks
+    """The brokers and topics that change."""
 
 
 _SINGLE_EVENTS = (
@@ -194,6 +214,7 @@ class BurstRequest(RequestModel):
     """
 
     burst: Annotated[list[SingleEventRequest], Field(min_length=1)]
+    """Events that one assignment takes in together, in order."""
 
 
 _EVENTS = (*_SINGLE_EVENTS, RollingRestartRequest, BurstRequest)
@@ -215,7 +236,9 @@ class PlanGroupRequest(OnSnapshot):
     """A group, on a snapshot's cluster or on brokers and topics that are listed here."""
 
     brokers: list[BrokerRequest] | None = None
+    """Brokers with their racks; null if a snapshot has them, or if racks do not matter."""
     topics: list[GroupTopicRequest] | None = None
+    """Topics of the subscriptions; null if a snapshot has them."""
     assignor: AssignorName | Annotated[list[AssignorName], Field(min_length=1, max_length=len(ASSIGNORS))] | None = (
         Field(
             None,
@@ -231,6 +254,7 @@ class PlanGroupRequest(OnSnapshot):
         "Of several that match a member, the first that has a field decides it.",
     )
     members: list[GroupMemberRequest] | None = None
+    """Members in the order of the group; null if `group` names a recorded one."""
     leader: GroupString | None = Field(None, description="The member that leads the group; the first one by default.")
     events: list[EventRequest] = Field(default_factory=list, description="Events of the group, in order.")
     previous_snapshot_id: Id | None = Field(

@@ -15,16 +15,22 @@ class Ends(BaseModel):
     """The smallest and the largest load of brokers that may receive replicas."""
 
     smallest: int
+    """Smallest load of a broker, in the unit of `by`."""
     largest: int
+    """Largest load of a broker, in the unit of `by`."""
 
 
 class ReplicasBalance(Ends):
     """The replica load of brokers after the plan. `low` and `high` are the load band; null without one."""
 
     by: ReplicasBy
+    """Load that is balanced: `count` is replicas, other loads are sums over replicas."""
     low: int | None
+    """Lower end of the load band, in the unit of `by`; null without a band."""
     high: int | None
+    """Upper end of the load band, in the unit of `by`; null without a band."""
     before: Ends
+    """Extremes before the plan."""
     largest_bound: int | None = Field(description="By bytes or throughput: no plan has a smaller `largest`.")
 
 
@@ -32,42 +38,61 @@ class LeadersBalance(Ends):
     """The leader load of brokers after the plan, and the certificate of the number of leader changes."""
 
     by: LeadersBy
+    """Load that is balanced: `count` is preferred leaders, other loads are sums over led partitions."""
     low: int | None
+    """Lower end of the load band, in the unit of `by`; null without a band."""
     high: int | None
+    """Upper end of the load band, in the unit of `by`; null without a band."""
     before: Ends
+    """Extremes before the plan."""
     largest_bound: int
+    """Lower bound on `largest`, in the unit of `by`."""
     changes: int
+    """Number of partitions whose preferred leader changes."""
     bound: int
+    """Lower bound on `changes`."""
     optimal: bool
+    """Whether `changes` reaches its lower bound."""
     gap: float
+    """Relative optimality gap: (changes − bound) / changes; 0 if optimal."""
     solver: str
+    """The solver that computed the leaders."""
 
 
 class BalanceDocument(BaseModel):
     """The balance of brokers."""
 
     replicas: ReplicasBalance
+    """Balance of replicas over brokers."""
     leaders: LeadersBalance
+    """Balance of preferred leaders over brokers."""
 
 
 class MovedPartition(BaseModel):
     """A partition."""
 
     topic: str
+    """Name of the topic."""
     partition: int
+    """Id of the partition in its topic."""
 
 
 class BatchDocument(BaseModel):
     """Steps that are executed together. `partitions` names the first 100; `count` counts them all."""
 
     partitions: list[MovedPartition]
+    """The first 100 partitions of the batch, in the order of execution."""
     count: int
+    """Number of partitions in the batch."""
     moves_data: bool = Field(
         description="False if only the order of replica lists changes, and with it preferred leaders."
     )
     moved_replicas: int
+    """Number of replicas that are copied."""
     moved_bytes: int
+    """Bytes that are copied, of replicas of known size."""
     unknown_size_replicas: int
+    """Number of copied replicas whose size is unknown."""
     max_bytes_in: int = Field(description="The largest number of bytes copied to one broker.")
     seconds: float | None = Field(description="Duration at the throttle, of the broker with the most bytes to copy.")
 
@@ -76,14 +101,18 @@ class ExecutionStepDocument(BaseModel):
     """One step: a batch by its number, or brokers whose log directories are all cordoned or uncordoned."""
 
     action: Literal["execute", "cordon", "uncordon"]
+    """`execute` a file, or `cordon` or `uncordon` all log directories of brokers."""
     batch: int | None
+    """Number of the executed batch, from 1; null if the step executes none or the whole plan."""
     brokers: list[int]
+    """Broker ids that are cordoned or uncordoned, ascending; empty if the step executes."""
 
 
 class ExecutionDocument(BaseModel):
     """The order of execution under cordons (KIP-1066): since 4.3.2 Kafka rejects every list with a cordoned broker."""
 
     batches: list[ExecutionStepDocument]
+    """Steps of the batches, in the order of execution."""
     rollback: list[ExecutionStepDocument] = Field(description="The inverses of batches, from the last to the first.")
     at_once: list[ExecutionStepDocument] = Field(description="The whole plan as one file, `format=reassignment`.")
     rollback_at_once: list[ExecutionStepDocument] = Field(description="Its inverse, `format=rollback`.")
@@ -93,15 +122,20 @@ class RebalancingGroup(BaseModel):
     """A group that rebalances when a batch is complete, since a topic that it reads has replicas in other racks."""
 
     group_id: str
+    """Id of the group."""
     batch: int
+    """Number of the batch, from 1."""
 
 
 class MovementRange(BaseModel):
     """The movement of several runs; the median is that of a run."""
 
     min: int
+    """Smallest amount of a run."""
     median: int
+    """Amount of the median run."""
     max: int
+    """Largest amount of a run."""
 
 
 class KafkaGenerateDocument(BaseModel):
@@ -112,7 +146,9 @@ class KafkaGenerateDocument(BaseModel):
     algorithm: Literal["striped", "admin_utils"] = Field(description="`striped` since 4.1, `admin_utils` before.")
     seeds: int = Field(description="The number of runs: 20, fewer of a large cluster.")
     moved_replicas: MovementRange | None
+    """Number of replicas that the runs move; null if there is no comparison."""
     moved_bytes: MovementRange | None
+    """Bytes that the runs move, of replicas of known size; null if there is no comparison."""
     left_out: str | None = Field(description="Why there is no comparison; null if there is one.")
 
 
@@ -120,26 +156,42 @@ class BrokerMovement(BaseModel):
     """Replicas that a broker receives and sends. Bytes and leaders are of the topics that may move."""
 
     broker: int
+    """Id of the broker."""
     rack: str | None
+    """Rack of the broker; null if it has none."""
     replicas_before: int
+    """Number of replicas before the plan."""
     replicas_in: int
+    """Number of replicas that are copied to the broker."""
     replicas_out: int
+    """Number of replicas that are removed from the broker."""
     replicas_after: int
+    """Number of replicas after the plan."""
     bytes_before: int
+    """Bytes before the plan, of replicas of known size."""
     bytes_in: int
+    """Bytes that are copied to the broker, of replicas of known size."""
     bytes_out: int
+    """Bytes that are removed from the broker, of replicas of known size."""
     bytes_after: int
+    """Bytes after the plan, of replicas of known size."""
     leaders_before: int
+    """Number of preferred leaders before the plan."""
     leaders_after: int
+    """Number of preferred leaders after the plan."""
 
 
 class TradeOffPoint(BaseModel):
     """The least movement after which the load of every broker is between `low` and `high`."""
 
     low: int
+    """Lower end of the load band, in the unit of the balanced load."""
     high: int
+    """Upper end of the load band, in the unit of the balanced load."""
     moved_replicas: int
+    """Number of replicas that are copied."""
     moved_bytes: int
+    """Bytes that are copied, of replicas of known size."""
     optimal: bool = Field(description="Whether no plan within this band moves less.")
 
 
@@ -147,36 +199,49 @@ class RelaxedConstraint(BaseModel):
     """A constraint that was relaxed."""
 
     constraint: str
+    """Name of the constraint."""
     detail: str
+    """Why it was relaxed, in a sentence."""
 
 
 class Spread(BaseModel):
     """A count over brokers."""
 
     min: int
+    """Smallest count of a broker."""
     max: int
+    """Largest count of a broker."""
     spread: int
+    """Largest count minus the smallest."""
 
 
 class MeasuresBefore(BaseModel):
     """The measures before the plan."""
 
     rack_safe_share: float | None
+    """Share of partitions that span min(replicas, racks) racks; null if no broker has a rack."""
     replicas: Spread
+    """Replicas of brokers."""
     leaders: Spread
+    """Preferred leaders of brokers."""
 
 
 class ReassignmentPlanDocument(WholePlan):
     """A change of a cluster with the least movement, in batches, with its certificate."""
 
     topics: list[PlacedTopic]
+    """Topics whose partitions may move, with the replicas of all their partitions after the plan."""
     certificate: CertificateDocument
+    """What is moved, and the proof that no plan within the constraints moves less."""
     leader_changes: int
+    """Number of partitions whose preferred leader changes."""
     not_preferred: int = Field(
         description="Partitions that are led by another replica than the preferred leader before the plan."
     )
     balance: BalanceDocument
+    """Load of brokers before and after the plan."""
     batches: list[BatchDocument]
+    """Steps of the plan, in the order of execution."""
     fewest_batches: int = Field(description="No schedule of these steps has fewer batches.")
     execution: ExecutionDocument | None = Field(
         description="Null if no broker is cordoned, nor removed from a cluster of Kafka 4.3 or later."
@@ -185,11 +250,20 @@ class ReassignmentPlanDocument(WholePlan):
         description="Groups of the consumer and the streams protocol, since Kafka 4.1 (KIP-1101), by batch and id."
     )
     kafka_generate: KafkaGenerateDocument
+    """Movement of Kafka's own tool for the same change."""
     movement: list[BrokerMovement]
+    """What each broker receives and sends, by ascending broker id."""
     trade_off: list[TradeOffPoint] | None
+    """Least movement for each load band, if the request has `trade_off`; null otherwise."""
     relaxed: list[RelaxedConstraint]
+    """Constraints that were relaxed because they conflict, if `on_conflict` is `relax`; empty otherwise."""
     measures: PlacementMeasures
+    """Balance over brokers, rack safety and the cost of each loss, after the plan."""
     measures_before: MeasuresBefore
+    """Balance over brokers and rack safety before the plan."""
     violations: list[Violation]
+    """Ways in which the result is illegal or fragile, by topic; empty if there are none."""
     warnings: list[WarningDocument]
+    """Conditions that did not prevent the plan; empty if there are none."""
     request: dict[str, Any]
+    """The canonical request: every field with its default, in canonical order."""

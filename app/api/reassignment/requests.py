@@ -21,6 +21,7 @@ class ToleranceRequest(RequestModel):
     """A load band around the most balanced one: its lower end × (1 − tolerance) to its upper end × (1 + tolerance)."""
 
     tolerance: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+    """Share by which the band extends beyond the most balanced one, from 0 to 1."""
 
 
 def _word_or_share(value: object) -> str:
@@ -57,7 +58,9 @@ class IsolateFields(RequestModel):
     """Topics whose replicas are restricted to these brokers."""
 
     topics: Annotated[list[TopicName], Field(min_length=1)]
+    """Names of the topics that are restricted."""
     brokers: Annotated[list[BrokerId], Field(min_length=1)]
+    """Ids of the brokers that they are restricted to."""
     exclusive: bool = Field(False, description="Whether other topics are excluded from these brokers.")
 
 
@@ -66,14 +69,18 @@ class PinFields(RequestModel):
 
     topic: TopicName
     partition: PartitionId
+    """Id of the partition in its topic."""
     replicas: Annotated[list[BrokerId], Field(min_length=1, max_length=1000)]
+    """Broker ids, the preferred leader first."""
 
 
 class EvacuateFields(RequestModel):
     """Brokers and racks that lead no partition."""
 
     brokers: list[BrokerId] = Field(default_factory=list)
+    """Ids of brokers that lead no partition."""
     racks: list[Rack] = Field(default_factory=list)
+    """Racks whose brokers lead no partition."""
 
 
 class BatchFields(RequestModel):
@@ -85,6 +92,7 @@ class BatchFields(RequestModel):
         None, description="Bytes copied to a broker in one batch; deleted replicas are not subtracted."
     )
     max_partitions: Number | None = None
+    """Number of partitions in one batch."""
     max_disk_share: Annotated[float, Field(gt=0, le=1)] | None = Field(
         None, description="Largest share of a disk in use at any time, for brokers with `capacity.disk_bytes`."
     )
@@ -103,6 +111,7 @@ class PlanReassignmentRequest(OnSnapshot):
     requires_snapshot = True
     add_brokers: list[BrokerRequest] = Field(default_factory=list, description="New brokers, which need not exist yet.")
     remove_brokers: list[BrokerId] = Field(default_factory=list)
+    """Ids of brokers that have no replica after the plan."""
     replace_brokers: dict[BrokerKey, BrokerId] = Field(
         default_factory=dict,
         description="Broker → successor, which gets its replicas. A successor that is in no list is in the same rack.",
@@ -137,15 +146,19 @@ class PlanReassignmentRequest(OnSnapshot):
         "default those of the snapshot.",
     )
     isolate: Annotated[list[IsolateFields], Field(max_length=1000)] = Field(default_factory=list)
+    """Topics that are restricted to brokers, and brokers that are kept for them."""
     pins: list[PinFields] = Field(
         default_factory=list, description="Partitions with given replicas; they override the rack constraint."
     )
     evacuate_leaders: EvacuateFields = Field(default_factory=EvacuateFields)
+    """Brokers and racks that lead no partition after the plan."""
     balance: BalanceFields = Field(default_factory=BalanceFields)
+    """How replicas and leaders are balanced over brokers."""
     ingress_bytes_per_s: dict[TopicName, Rate | list[Rate]] | None = Field(
         None, description="By topic, the ingress rate of the topic, or of each partition of the plan."
     )
     minimise: Literal["bytes", "replicas"] = "bytes"
+    """What to minimise; `replicas` if the size of any partition is unknown."""
     max_moved_bytes: Bytes | None = Field(
         None, description="Upper limit on moved bytes; the plan is the most balanced one within it."
     )
@@ -163,6 +176,7 @@ class PlanReassignmentRequest(OnSnapshot):
         None, description="Time limit of the solver; then the best plan so far is the answer, with its gap."
     )
     batches: BatchFields = Field(default_factory=BatchFields)
+    """Limits of each batch."""
     kafka_version: RequestedRelease = None
     labels: Labels = Field(default_factory=dict)
 

@@ -36,8 +36,11 @@ class StreamsMemberRequest(RequestModel):
     """A member of a streams group (KIP-1071), which is a stream thread, with its tasks in the target assignment."""
 
     member_id: GroupString
+    """Id of the member; ids decide ties."""
     previous_active: list[TaskName] = Field(default_factory=list)
+    """Ids of tasks that the member ran."""
     previous_standby: list[TaskName] = Field(default_factory=list)
+    """Ids of tasks of which the member had a standby."""
     task_offsets: dict[TaskName, Bytes] = Field(
         default_factory=dict,
         description="By task with state on its disk, the offset up to which it is restored; read since Kafka 4.4.",
@@ -56,7 +59,9 @@ class StreamsClientRequest(RequestModel):
     client_tags: dict[Tag, Name] = Field(default_factory=dict, description="`client.tag.<key>` by key.")
     rack_id: Rack | None = Field(None, description="`client.rack` of its consumers.")
     previous_active: list[TaskName] = Field(default_factory=list)
+    """Ids of tasks that the client ran."""
     previous_standby: list[TaskName] = Field(default_factory=list)
+    """Ids of tasks of which the client had a standby or warm-up."""
     lags: dict[TaskName, Lag] = Field(
         default_factory=dict, description="By stateful task, the offsets by which the client lags."
     )
@@ -77,8 +82,11 @@ class SubtopologyRequest(RequestModel):
     """A subtopology: the source topics of its tasks, and the changelogs of their state."""
 
     id: Annotated[Int32, Field(ge=0)]
+    """Number of the subtopology, the first part of its tasks' ids."""
     source_topics: list[TopicName]
+    """Names of the topics that its tasks read."""
     changelog_topics: list[TopicName] = Field(default_factory=list)
+    """Names of the changelog topics of its state."""
     is_stateful: bool | None = Field(None, description="By default, whether it has changelogs.")
 
 
@@ -97,7 +105,9 @@ class PlanStreamsRequest(OnSnapshot):
         None, description="The topics of tasks, which KIP-925 needs for the racks of partitions."
     )
     brokers: list[BrokerRequest] | None = None
+    """Brokers with their racks; null if a snapshot has them, or if racks do not matter."""
     topics: list[GroupTopicRequest] | None = None
+    """Source and changelog topics; null if a snapshot has them."""
     protocol: Protocol = Field(
         "classic",
         description="`classic`: the group's leader assigns. `streams` (KIP-1071, since Kafka 4.1): the coordinator "
@@ -116,11 +126,17 @@ class PlanStreamsRequest(OnSnapshot):
         "members and their tasks in the target assignment.",
     )
     clients: list[StreamsClientRequest] | None = None
+    """Instances of the application; null if `group` names a recorded group."""
     num_standby_replicas: Annotated[Int32, Field(ge=0)] = 0
+    """`num.standby.replicas`: number of standbys of each stateful task."""
     rack_aware_assignment_tags: list[Tag] = Field(default_factory=list)
+    """`rack.aware.assignment.tags`: tags by which the copies of a task are kept apart."""
     acceptable_recovery_lag: Annotated[Int64, Field(ge=0)] = 10_000
+    """`acceptable.recovery.lag`: offsets by which a caught-up client may lag."""
     max_warmup_replicas: Annotated[Int32, Field(ge=1)] = 2
+    """`max.warmup.replicas`: number of warm-ups at a time, over all tasks."""
     rack_aware_assignment_strategy: Literal[tuple(strategy.value for strategy in RackAwareStrategy)] = "none"  # type: ignore[valid-type] # the core decides
+    """`rack.aware.assignment.strategy` (KIP-925)."""
     traffic_cost: Cost | None = Field(None, description="`rack.aware.assignment.traffic_cost`")
     non_overlap_cost: Cost | None = Field(None, description="`rack.aware.assignment.non_overlap_cost`")
     state_bytes: dict[TaskName, Bytes] | None = Field(None, description="Bytes of one copy of a task's state.")

@@ -52,13 +52,16 @@ class TopologyRequest(RequestModel):
     """Racks, and the number of brokers in each or by rack."""
 
     racks: Annotated[list[Annotated[Rack, Field(min_length=1)]], Field(min_length=1, max_length=1000)]
+    """Names of the racks; broker ids count up rack by rack, in this order."""
     brokers_per_rack: Count | dict[Rack, Count]
+    """Number of brokers in every rack, or by rack."""
 
 
 class ProfileRequest(model_of(BrokerProfile, optional=_VCPU)):  # type: ignore[misc] # made by `model_of`
     """One broker: its capacities and price. An absent capacity is unlimited; `disk_bytes` is required."""
 
     name: Annotated[str, Field(min_length=1, max_length=249)] | None = None
+    """Name of the profile, which tells the values of an axis apart."""
 
 
 class ZipfRequest(model_of(Zipf)):  # type: ignore[misc] # as above
@@ -71,6 +74,7 @@ class TopicDetails(RequestModel):
     name: TopicName
     retained_bytes_per_partition: list[Amount] | None = Field(None, description="The same by partition.")
     partition_weights: Literal["uniform"] | ZipfRequest | list[Amount] = "uniform"
+    """Traffic of partitions relative to each other: equal, by Zipf's law, or a weight for each."""
 
 
 class TopicLoadRequest(TopicDetails, model_of(TopicLoad, optional=_PEAK)):  # type: ignore[misc] # as above
@@ -111,21 +115,27 @@ class MeasuredRequest(OnSnapshot):
         None, description="Not stored; the sweep's definition lists by topic what was read from it."
     )
     every_topic: EveryTopicRequest | None = None
+    """Values of all topics that the snapshot does not have; null for the defaults."""
 
 
 class PlacementRequest(RequestModel):
     """The algorithm that places the topics; without a seed each scenario has its own."""
 
     algorithm: Literal[tuple(PLACEMENTS)] = "admin_utils"  # type: ignore[valid-type] # the registry is what decides
+    """Name of the placement algorithm."""
     seed: Seed | None = None
+    """Seed of the algorithm's random generator; null for one of each scenario's own."""
 
 
 class ClientsRequest(RequestModel):
     """The shares of clients by rack, equal by default; and whether consumers read from followers (KIP-392)."""
 
     producer_share_per_rack: dict[Rack, Share] | None = None
+    """Share of produced bytes by rack; null for equal shares."""
     consumer_share_per_rack: dict[Rack, Share] | None = None
+    """Share of consumed bytes by rack; null for equal shares."""
     follower_fetching: bool = False
+    """Whether consumers read from a replica in their rack (KIP-392)."""
 
 
 class TrafficRequest(model_of(TrafficGrowth)):  # type: ignore[misc] # as above
@@ -136,11 +146,17 @@ class TargetsRequest(RequestModel):
     """The share of each resource that may be used; 1 by default."""
 
     disk: Target | None = None
+    """Usable share of `disk_bytes`; null for 1."""
     disk_bytes_per_s: Target | None = None
+    """Usable share of `disk_bytes_per_s`; null for 1."""
     nic_in: Target | None = None
+    """Usable share of `nic_in_bytes_per_s`; null for 1."""
     nic_out: Target | None = None
+    """Usable share of `nic_out_bytes_per_s`; null for 1."""
     vcpu: Target | None = None
+    """Usable share of `vcpu`; null for 1."""
     partitions: Target | None = None
+    """Usable share of `max_partitions`; null for 1."""
 
 
 class PricesRequest(model_of(Prices)):  # type: ignore[misc] # as above
@@ -155,30 +171,42 @@ class BaseSections(RequestModel):
     """The sections of a scenario besides its topics."""
 
     topology: TopologyRequest
+    """Racks and their brokers."""
     broker_profile: ProfileRequest
+    """Capacities and price of every broker."""
     partitions_multiplier: Count = 1
+    """Factor by which the partitions of every topic are multiplied."""
     placement: PlacementRequest = Field(default_factory=PlacementRequest)
+    """How topics are placed on brokers."""
     clients: ClientsRequest = Field(default_factory=ClientsRequest)
+    """Where producers and consumers are."""
     traffic: TrafficRequest = Field(default_factory=TrafficRequest)
+    """Growth of traffic."""
     failures: list[Literal[tuple(FAILURE_CLASSES)]] = Field(  # type: ignore[valid-type] # the core decides
         default_factory=lambda: ["none"], description="The failures that the cluster has to withstand."
     )
     targets: TargetsRequest = Field(default_factory=TargetsRequest)
+    """Usable share of each resource."""
     prices: PricesRequest = Field(default_factory=PricesRequest)
+    """Prices besides those of brokers."""
     rereplication: RereplicationRequest | None = None
+    """Throttle at which lost replicas are copied; null if that load is not counted."""
 
 
 class BaseRequest(BaseSections):
     """A scenario with its topics."""
 
     topics: Annotated[list[TopicLoadRequest], Field(min_length=1)]
+    """Topics with their traffic."""
 
 
 class MeasuredBaseRequest(BaseSections):
     """A scenario with the topics of a snapshot; `topics` overrides measured values."""
 
     measured: MeasuredRequest
+    """Where the topics come from."""
     topics: list[MeasuredTopicRequest] = Field(default_factory=list)
+    """Values that override those of measured topics, and planned topics."""
 
 
 def _topics_of(base: object) -> str:
@@ -197,6 +225,7 @@ class SampleRequest(RequestModel):
     """`count` scenarios of the grid, chosen at random without replacement."""
 
     count: Count
+    """Number of scenarios."""
     seed: Seed = 0
 
 
@@ -207,8 +236,11 @@ class CapacityChanges(RequestModel):
     """The axes, and the objective and constraints."""
 
     axes: Axes | None = None
+    """A path in `base` → its values; every combination is a scenario, and without axes the base alone."""
     sample: SampleRequest | None = None
+    """Scenarios of the grid to score; null for all of them."""
     objective: Literal[tuple(OBJECTIVES)] | None = None  # type: ignore[valid-type] # the core decides
+    """Figure that the best scenario minimises or maximises; null for `monthly_cost`."""
     constraints: dict[Literal[tuple(CONSTRAINTS)], Bound] | None = Field(  # type: ignore[valid-type] # as above
         None, description="Bounds that an acceptable scenario is within, besides its limits."
     )
@@ -218,7 +250,9 @@ class CapacitySweepRequest(CapacityChanges):
     """A sweep over scenarios of a cluster: a base, axes over it, an objective and constraints."""
 
     kind: Annotated[Literal["capacity"], KnownKind] = "capacity"
+    """Kind of the sweep; the default if it is missing."""
     base: AnyBase
+    """The scenario that axes vary."""
     seed: Seed = Field(0, description="The source of scenarios' seeds if their placement has none.")
     labels: Labels = Field(default_factory=dict)
 

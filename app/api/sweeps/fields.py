@@ -81,8 +81,11 @@ class SpanRequest(RequestModel):
     """The numbers from `from` to `to`, both included, `step` apart."""
 
     from_: float = Field(alias="from", allow_inf_nan=False)
+    """First value."""
     to: Annotated[float, Field(allow_inf_nan=False)]
+    """Upper bound of the values, itself included if a step meets it."""
     step: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1.0
+    """Difference of one value to the next."""
 
 
 Axes = Annotated[

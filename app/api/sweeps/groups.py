@@ -17,14 +17,18 @@ class GroupsChanges(RequestModel):
     """The assignors, and the numbers of members lost and added."""
 
     assignors: Annotated[list[AssignorName], Field(min_length=1)] | None = None
+    """Names of assignors; null keeps them."""
     members_lost: Numbers | None = None
+    """Numbers of members that a group loses at once; null keeps them."""
     members_added: Numbers | None = None
+    """Numbers of members that join in the same rebalance; null keeps them."""
 
 
 class GroupsSweepRequest(OnSnapshot, Submission, GroupsChanges):
     """A sweep over groups: each under every assignor, with members lost and members added."""
 
     kind: Annotated[Literal["consumer_groups"], KnownKind]
+    """Kind of the sweep."""
     requires_snapshot = True
     groups: Annotated[list[GroupString], Field(min_length=1)] | None = Field(
         None, description="Groups of the snapshot; the default is every group that has members."

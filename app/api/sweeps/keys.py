@@ -44,16 +44,22 @@ class KeySkewChanges(RequestModel):
     """The partitioners and the partition counts."""
 
     partitioners: Partitioners | None = None
+    """Names of partitioners; null keeps them."""
     partitions: Count | None = None
+    """Partition count from which moves are counted; null keeps it."""
     compare_partitions: Counts | None = None
+    """Other partition counts; null keeps them."""
     heaviest: Heaviest | None = None
+    """Number of heaviest keys to list; null keeps it."""
 
 
 class KeySkewSweepRequest(Submission, KeySkewChanges):
     """A sweep over a dataset of keys: a scenario is a partitioner at a partition count."""
 
     kind: Annotated[Literal["key_skew"], KnownKind]
+    """Kind of the sweep."""
     dataset: DatasetRequest
+    """Location and format of the keys."""
     partitioners: Partitioners = Field(
         default_factory=lambda: ["murmur2"], description="A partitioner that is listed twice is measured once."
     )

@@ -25,7 +25,9 @@ class ReassignmentChanges(RequestModel):
     """The options of a change, besides the axes."""
 
     balance: SweepBalance | None = None
+    """The balance constraint of every scenario; null for its default."""
     minimise: Literal["bytes", "replicas"] | None = None
+    """What to minimise; null for the default."""
     racks_of_added: Annotated[list[Rack], Field(min_length=1, max_length=10_000)] | None = Field(
         None,
         description="The racks of added brokers, in rotation from the first. By default each gets the rack that has "
@@ -37,6 +39,7 @@ class ReassignmentSweepRequest(OnSnapshot, Submission, ReassignmentChanges):
     """A sweep over changes of a cluster: a broker removed, brokers added, and what moves."""
 
     kind: Annotated[Literal["reassignment"], KnownKind]
+    """Kind of the sweep."""
     requires_snapshot = True
     axes: ChangeAxes
     topics: Annotated[list[TopicName], Field(min_length=1)] | None = Field(

@@ -28,6 +28,7 @@ class ChangesRequest(CapacityChanges, DrawsChanges, GroupsChanges, KeySkewChange
     """
 
     axes: AnyAxes | None = None  # type: ignore[assignment] # wider than capacity's own, whose service rejects `each`
+    """Axes in place of those of the sweep; null keeps them."""
 
     def changes(self) -> dict[str, Any]:
         """The changed part of the definition."""

@@ -90,7 +90,7 @@ def _as_shares(value: Json, path: FieldPath) -> Mapping[str, float]:
 class Zipf:
     """Weights 1 / (p + 1) ** zipf of partition p."""
 
-    zipf: float = number(maximum=100)
+    zipf: float = number(maximum=100, description="The exponent; 0 for equal weights.")
 
 
 @dataclass(frozen=True)
@@ -125,13 +125,13 @@ class BrokerProfile:
     """Capacity and price of one broker; None if a resource has no limit."""
 
     name: str | None = declared(as_name, None)
-    disk_bytes: float = capacity()
-    disk_bytes_per_s: float | None = capacity(None)
-    nic_in_bytes_per_s: float | None = capacity(None)
-    nic_out_bytes_per_s: float | None = capacity(None)
-    vcpu: float | None = capacity(None)
-    max_partitions: int | None = integer(None, minimum=1)
-    price_per_month: float = price()
+    disk_bytes: float = capacity(description="Bytes of its disks together.")
+    disk_bytes_per_s: float | None = capacity(None, description="Bytes/s that its disks read and write.")
+    nic_in_bytes_per_s: float | None = capacity(None, description="Bytes/s that its network interface receives.")
+    nic_out_bytes_per_s: float | None = capacity(None, description="Bytes/s that its network interface sends.")
+    vcpu: float | None = capacity(None, description="Number of its virtual CPUs.")
+    max_partitions: int | None = integer(None, minimum=1, description="Upper limit on its replicas.")
+    price_per_month: float = price(description="Price of a broker a month, in any currency.")
     bytes_per_s_per_vcpu: float = capacity(
         DEFAULT_BYTES_PER_S_PER_VCPU, description="Measured bytes/s that one vCPU can process."
     )
@@ -164,16 +164,20 @@ class TopicLoad:
     """
 
     name: str = declared(as_name)
-    partitions: int = integer(minimum=1)
-    replication_factor: int = integer(minimum=1, maximum=LARGEST_REPLICATION_FACTOR)
-    min_insync_replicas: int = integer(1, minimum=1)
-    ingress_bytes_per_s: float = amount()
+    partitions: int = integer(minimum=1, description="Number of partitions.")
+    replication_factor: int = integer(
+        minimum=1, maximum=LARGEST_REPLICATION_FACTOR, description="Number of replicas of each partition."
+    )
+    min_insync_replicas: int = integer(1, minimum=1, description="`min.insync.replicas` of the topic.")
+    ingress_bytes_per_s: float = amount(description="Bytes/s that producers write to the topic, on average.")
     peak_ingress_bytes_per_s: float = amount(0.0, description="Limits depend on the peak, cost on the mean.")
     retained_bytes: float | None = amount(None, description="Bytes of one copy of the topic now; grows with traffic.")
     retained_bytes_per_partition: Float64s | None = declared(as_numbers, None)
     retention_s: float | None = amount(None, description="Seconds for which records are retained.")
     retention_bytes: float | None = amount(None, description="Upper bound on a partition's bytes; does not grow.")
-    disk_headroom: float = number(0.0, maximum=100)
+    disk_headroom: float = number(
+        0.0, maximum=100, description="The share by which a replica's bytes on disk exceed its retained bytes."
+    )
     consumer_groups: float = number(0.0, maximum=1e6, description="The fan-out: how many times every byte is read.")
     lagging_share: float = number(0.0, maximum=1, description="The share of reads that are served from disk.")
     partition_weights: "float | Float64s" = declared(_as_weights, 0.0)
@@ -218,24 +222,28 @@ class Clients:
 class TrafficGrowth:
     """Compound growth of traffic a month, −1 stopping all of it; and the horizon in months."""
 
-    growth_per_month: float = number(0.0, minimum=-1.0, maximum=100)
-    horizon_months: int = integer(24, minimum=0, maximum=LONGEST_HORIZON_MONTHS)
+    growth_per_month: float = number(
+        0.0, minimum=-1.0, maximum=100, description="Growth of traffic from one month to the next; 0.05 is 5 %."
+    )
+    horizon_months: int = integer(
+        24, minimum=0, maximum=LONGEST_HORIZON_MONTHS, description="Number of months that are looked ahead."
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class Prices:
     """Prices besides those of brokers; some managed services do not bill replication between racks."""
 
-    cross_rack_per_gib: float = price()
-    storage_per_gib_month: float = price()
-    replication_billed: bool = flag(True)
+    cross_rack_per_gib: float = price(description="Price of a GiB between racks, in the currency of brokers.")
+    storage_per_gib_month: float = price(description="Price of a GiB on disk a month, in the same currency.")
+    replication_billed: bool = flag(True, description="Whether replication between racks is billed.")
 
 
 @dataclass(frozen=True, slots=True)
 class Rereplication:
     """The throttle at which every surviving broker receives, and sends, copies of lost replicas; 0 adds no load."""
 
-    throttle_bytes_per_s: float = amount()
+    throttle_bytes_per_s: float = amount(description="Bytes/s of copies that a broker receives, and sends.")
 
 
 @dataclass(frozen=True, slots=True)

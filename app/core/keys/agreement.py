@@ -18,24 +18,22 @@ PartitionsByName: TypeAlias = dict[str, Int32s]
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """Two partitioners over the same keys and partition count.
-
-    Parameters
-    ----------
-    keys : number of keys that both partition by key.
-    differing_keys, differing_share : of these, the keys sent to different partitions. Unrelated hashes differ on
-        1 − 1/partitions of them.
-    one_sided : number of keys that only one of the two takes to be missing.
-    examples : indices of the first differing or one-sided keys.
-    """
+    """Two partitioners over the same keys and partition count."""
 
     first: str
+    """Name of one partitioner."""
     second: str
+    """Name of the other partitioner."""
     keys: int
+    """Number of keys that both partition by key."""
     differing_keys: int
+    """Number of these keys that are sent to different partitions."""
     differing_share: float
+    """Share of these keys that are sent to different partitions; unrelated hashes differ on 1 − 1/partitions."""
     one_sided: int
+    """Number of keys that only one of the two takes to be missing."""
     examples: tuple[int, ...]
+    """Indices of the first differing or one-sided keys of the request."""
 
 
 def disagreements(partitions: PartitionsByName, *, most_examples: int = 10) -> tuple[Disagreement, ...]:

@@ -17,11 +17,17 @@ class Resize:
     """Keys under two partition counts; shares are of the keys that have a partition under both."""
 
     partitions_before: int
+    """Partition count of the request."""
     partitions_after: int
+    """The other partition count."""
     keys: int
+    """Number of keys that have a partition under both counts."""
     moved_keys: int
+    """Number of keys that change partition."""
     moved_share: float
+    """Share of keys that change partition."""
     expected_moved_share: float
+    """Share of keys that change partition if the hash is uniform."""
     moved_weight_share: float
     """Share of the weights; of the keys if there are no weights."""
 

@@ -16,12 +16,19 @@ class PartitionChange:
     """One partition that differs. `before` is None if it is new, `after` if it is removed."""
 
     topic: str
+    """Name of the topic."""
     partition: int
+    """Id of the partition in its topic."""
     before: tuple[int, ...] | None
+    """Broker ids before, the preferred leader first; null if the partition is new."""
     after: tuple[int, ...] | None
+    """Broker ids after, the preferred leader first; null if the partition is removed."""
     adding_replicas: tuple[int, ...]
+    """Broker ids that are only in `after`, in its order."""
     removing_replicas: tuple[int, ...]
+    """Broker ids that are only in `before`, in its order."""
     preferred_leader_changes: bool
+    """Whether the first replica differs."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

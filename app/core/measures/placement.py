@@ -16,9 +16,13 @@ class PerBroker:
     """A count for each broker, by ascending id; `spread` is max - min; all are 0 if there is no broker."""
 
     min: int
+    """Smallest count of a broker."""
     max: int
+    """Largest count of a broker."""
     spread: int
+    """Largest count minus the smallest."""
     per_broker: Mapping[int, int]
+    """Count of each broker by its id, ascending."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +42,9 @@ class Exposure:
     """The cost of each loss: racks by name, brokers by ascending id."""
 
     racks: Mapping[str, Loss]
+    """Cost of losing each rack, by name."""
     brokers: Mapping[int, Loss]
+    """Cost of losing each broker, by id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +52,11 @@ class RacksPerPartition:
     """Number of distinct racks that partitions span; `partitions` counts partitions by that number."""
 
     min: int
+    """Smallest number that a partition spans."""
     max: int
+    """Largest number that a partition spans."""
     partitions: Mapping[int, int]
+    """Number of partitions by the number that they span."""
 
     @classmethod
     def of(cls, counts: Tally) -> Self:
@@ -58,15 +67,20 @@ class RacksPerPartition:
 
 @dataclass(frozen=True, slots=True)
 class PlacementMeasures:
-    """What every plan reports. `rack_safe_share` and `racks_per_partition` are None if no broker has a rack."""
+    """What every plan reports."""
 
     partitions: int
+    """Number of partitions."""
     leaders: PerBroker
+    """Preferred leaders of each broker."""
     replicas: PerBroker
+    """Replicas of each broker."""
     racks_per_partition: RacksPerPartition | None
+    """Number of racks that partitions span; null if no broker has a rack."""
     rack_safe_share: float | None
-    """The share of partitions that span min(replicas, racks) racks; 1.0 if there is no partition."""
+    """Share of partitions that span min(replicas, racks) racks; 1.0 if there are none, null without racks."""
     exposure: Exposure
+    """Cost of losing each broker and each rack."""
 
 
 def measure(counts: Tally) -> PlacementMeasures:

@@ -81,9 +81,13 @@ class PartitionTransfer(PartitionChange):
     """One partition that differs. `before` is None if it is new; `size_bytes` if it is unknown."""
 
     after: tuple[int, ...]
+    """Broker ids after, the preferred leader first."""
     size_bytes: int | None
+    """Bytes of one replica; null if the size is unknown."""
     racks_before: int
+    """Number of racks that the replicas span before."""
     racks_after: int
+    """Number of racks that the replicas span after."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -13,19 +13,21 @@ NAMED_PARTITIONS = 100
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """One way in which some partitions of one topic are illegal or fragile.
-
-    `partitions` names the first `NAMED_PARTITIONS` of them by ascending id, `count` counts all.
-    """
+    """One way in which some partitions of one topic are illegal or fragile."""
 
     code: str
+    """Stable code of the violation."""
     severity: str
     """`illegal`: Kafka rejects or cannot serve it. `fragile`: legal, but the loss of one broker or rack costs more than
     necessary."""
     topic: str
+    """Name of the topic."""
     count: int
+    """Number of partitions concerned."""
     partitions: tuple[int, ...]
+    """Ids of the first 100 partitions concerned, ascending."""
     detail: str
+    """The violation in a sentence, with its numbers."""
 
 
 def violations(counts: Tally) -> list[Violation]:

@@ -137,9 +137,9 @@ def integer(
     return declared(read, default, json_type=int, limits=limits, description=description)
 
 
-def flag(default: bool) -> Any:
+def flag(default: bool, *, description: str | None = None) -> Any:
     """A field of a record: true or false."""
-    return declared(as_flag, default, json_type=bool)
+    return declared(as_flag, default, json_type=bool, description=description)
 
 
 def random_seed(default: int | None) -> Any:

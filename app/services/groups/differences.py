@@ -28,9 +28,13 @@ class ReaderChange:
     """One partition whose readers differ, by their ids; None on a side without a reader."""
 
     topic: str
+    """Name of the topic."""
     partition: int
+    """Id of the partition in its topic."""
     before: tuple[str, ...] | None
+    """Ids of the members that read it before; null if none does."""
     after: tuple[str, ...] | None
+    """Ids of the members that read it after; null if none does."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -70,18 +70,16 @@ RACK_AWARE_SINCE = KafkaVersion(4, 4)
 
 @dataclass(frozen=True, slots=True)
 class CrossRackBytes:
-    """Produced bytes by the rack of the leader that they are sent to.
-
-    Parameters
-    ----------
-    unknown : to partitions without a leader, or whose leader has no rack.
-    cross_rack_otherwise : what crosses racks with `partitioner.rack.aware` the other way, from the same seed.
-    """
+    """Produced bytes by the rack of the leader that they are sent to."""
 
     in_rack: int
+    """Bytes sent to leaders in the producer's rack."""
     cross_rack: int
+    """Bytes sent to leaders in other racks."""
     unknown: int
+    """Bytes sent to partitions without a leader, or whose leader has no rack."""
     cross_rack_otherwise: int
+    """Bytes sent to other racks with `partitioner.rack.aware` the other way, from the same seed."""
 
 
 def producer(options: NullKeys, keys: Keys, partitions: int, version: str | None = None) -> Producer:

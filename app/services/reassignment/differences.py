@@ -26,29 +26,42 @@ SHOWN_FLOWS = 1_000
 
 @dataclass(frozen=True, slots=True)
 class BrokerTransfer:
-    """What a broker has before and after, and what it gets and gives.
-
-    The bytes leave out replicas of unknown size, which `unknown_size_…` counts. `replicas_created` are of new
-    partitions, and part of `replicas_after` alone.
-    """
+    """What a broker has before and after, and what it gets and gives."""
 
     broker: int
+    """Id of the broker."""
     rack: str | None
+    """Rack of the broker; null if it has none."""
     replicas_before: int
+    """Number of replicas before."""
     replicas_after: int
+    """Number of replicas after."""
     leaders_before: int
+    """Number of preferred leaders before."""
     leaders_after: int
+    """Number of preferred leaders after."""
     bytes_before: int
+    """Bytes before, of replicas of known size."""
     bytes_after: int
+    """Bytes after, of replicas of known size."""
     unknown_size_before: int
+    """Number of replicas of unknown size before."""
     unknown_size_after: int
+    """Number of replicas of unknown size after."""
     replicas_in: int
+    """Number of replicas that are copied to the broker."""
     replicas_out: int
+    """Number of replicas that are removed from the broker."""
     bytes_in: int
+    """Bytes that are copied to the broker, of replicas of known size."""
     bytes_out: int
+    """Bytes that are removed from the broker, of replicas of known size."""
     unknown_size_in: int
+    """Number of replicas of unknown size that are copied to the broker."""
     unknown_size_out: int
+    """Number of replicas of unknown size that are removed from the broker."""
     replicas_created: int
+    """Number of replicas of new partitions, which are not copied; `replicas_in` does not count them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +69,15 @@ class BrokerFlow:
     """What passes from one broker to another; None is nowhere, where a factor changes."""
 
     from_broker: int | None
+    """Id of the sending broker; null if a replica is added without another one being removed."""
     to_broker: int | None
+    """Id of the receiving broker; null if a replica is removed without another one being added."""
     replicas: int
+    """Number of replicas of the flow."""
     bytes: int
+    """Bytes of these replicas, those of known size."""
     unknown_size_replicas: int
+    """Number of these replicas whose size is unknown."""
 
 
 def difference(uow: "UnitOfWork", plan: Plan, against: UUID | None) -> Difference:

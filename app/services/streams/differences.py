@@ -24,7 +24,9 @@ class TaskHolders:
     """The client that runs a task, None if none does, and those with a standby of it, by name."""
 
     active: str | None
+    """Process id of the client that runs the task; null if none does."""
     standby: tuple[str, ...]
+    """Process ids of the clients with a standby of the task, by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +34,11 @@ class TaskChange:
     """One task that other clients have; None on the side on which it is not there."""
 
     task: str
+    """Id of the task, `<subtopology>_<partition>`."""
     before: TaskHolders | None
+    """Clients of the task before; null if there is no such task."""
     after: TaskHolders | None
+    """Clients of the task after; null if there is no such task."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +46,17 @@ class TaskMoves:
     """Tasks counted: `active_moved` run elsewhere, `standbys_changed` run where they did with other standbys."""
 
     tasks: int
+    """Number of tasks on either side."""
     unchanged: int
+    """Number of tasks with the same clients."""
     active_moved: int
+    """Number of tasks that another client runs."""
     standbys_changed: int
+    """Number of tasks that the same client runs, with other standbys."""
     added: int
+    """Number of tasks that are only in the second assignment."""
     removed: int
+    """Number of tasks that are only in the first assignment."""
 
 
 Held: TypeAlias = Mapping[TaskId, TaskHolders]

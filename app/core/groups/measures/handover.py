@@ -11,22 +11,18 @@ from app.core.model import NO_MEMBER
 
 @dataclass(frozen=True, slots=True)
 class Handover:
-    """Numbers of partitions by what happens to them.
-
-    Parameters
-    ----------
-    kept : assigned to the same member before and after.
-    moved : assigned to one member before and to another one after.
-    taken_up : unassigned before, assigned after.
-    dropped : assigned before, unassigned after.
-    revoked : taken from a member that is still in the group; moved or dropped.
-    """
+    """Numbers of partitions by what happens to them."""
 
     kept: int
+    """Number of partitions that are assigned to the same member before and after."""
     moved: int
+    """Number of partitions that are assigned to one member before and to another one after."""
     taken_up: int
+    """Number of partitions that are unassigned before and assigned after."""
     dropped: int
+    """Number of partitions that are assigned before and unassigned after."""
     revoked: int
+    """Number of partitions that are taken from a member that stays in the group; they are moved or dropped."""
 
 
 def handover(metadata: GroupMetadata, before: GroupAssignment, after: GroupAssignment) -> Handover:

@@ -15,25 +15,23 @@ from app.core.model import NO_MEMBER, Int32s, Int64s
 
 @dataclass(frozen=True, slots=True)
 class GroupViolation:
-    """One violation of an assignment, for one topic or, if `topic` is None, for the group.
-
-    Parameters
-    ----------
-    code : stable.
-    severity : `illegal`: a partition is assigned twice, to no member, or to a member that does not subscribe to it.
-        `uneven`: legal, and another assignment is more balanced.
-    count : all partitions, or members, that are concerned.
-    partitions, members : the first `NAMED_PARTITIONS` of them.
-    detail : a sentence with names and numbers.
-    """
+    """One violation of an assignment, for one topic or, if `topic` is None, for the group."""
 
     code: str
+    """Stable code of the violation."""
     severity: str
+    """`illegal`: a partition is assigned twice, to no member, or to a member that does not subscribe to it. `uneven`:
+    legal, and another assignment is more balanced."""
     topic: str | None
+    """Name of the topic; null if the violation is of the whole group."""
     count: int
+    """Number of partitions, or of members, concerned."""
     partitions: tuple[int, ...]
+    """Ids of the first partitions concerned."""
     members: tuple[str, ...]
+    """Ids of the first members concerned."""
     detail: str
+    """The violation in a sentence, with names and numbers."""
 
 
 def violations(members: Sequence[Member], metadata: GroupMetadata, assignment: GroupAssignment) -> list[GroupViolation]:
