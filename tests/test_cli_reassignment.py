@@ -281,7 +281,8 @@ class TestRefusals:
         [
             (("--remove-broker", "999"), "there is no broker 999"),
             (("--remove-broker", "105", "--remove-broker", "105"), "broker 105 is listed twice in remove_brokers"),
-            (("--add-broker", "101:use1-az1"), "broker 101 is to be added, and the cluster has one of that id"),
+            (("--add-broker", "101:use1-az2"), "broker 101 is to be added in the rack use1-az2, and it is up already"),
+            (("--remove-rack", "use1-az9"), "no broker is in the rack use1-az9"),
             (("--add-broker", "use1-az1"), "--add-broker is use1-az1; it has to be id:rack, or an id"),
             (("--add-broker", "110"), "rack"),
             (("--replace-broker", "103"), "--replace-broker is 103; it has to be old=new, two ids"),

@@ -94,6 +94,9 @@ def plan_reassignment(
     ] = None,
     add_broker: Annotated[list[str] | None, typer.Option(help="id:rack, or id; repeatable.")] = None,
     remove_broker: Annotated[list[int] | None, typer.Option(help="An id; repeatable.")] = None,
+    remove_rack: Annotated[
+        list[str] | None, typer.Option(help="A rack all of whose brokers are removed; repeatable.")
+    ] = None,
     replace_broker: Annotated[list[str] | None, typer.Option(help="old=new, two ids; repeatable.")] = None,
     forbid_broker: Annotated[
         list[int] | None, typer.Option(help="The id of a broker that receives no new replica; repeatable.")

@@ -163,6 +163,7 @@ _FIELDS: Mapping[str, tuple[str, Callable[[Any], Json]]] = MappingProxyType(
     {
         "add_broker": ("add_brokers", lambda texts: [_broker(text) for text in texts]),
         "remove_broker": ("remove_brokers", list),
+        "remove_rack": ("remove_racks", list),
         "replace_broker": ("replace_brokers", lambda texts: _pairs("replace-broker", texts)),
         "forbid_broker": ("forbid_brokers", list),
         "replication_factor": ("replication_factor", lambda texts: _pairs("replication-factor", texts)),

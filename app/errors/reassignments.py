@@ -10,7 +10,7 @@ class UnknownBroker(Unprocessable):
 
 
 class BrokerExists(Unprocessable):
-    """A broker in `add_brokers` has the id of a broker of the cluster."""
+    """A broker in `add_brokers` is in the cluster already: in another rack, or it is fenced or down."""
 
     title = "The broker already exists"
 

@@ -11,7 +11,7 @@ from app.services import jobs
 from app.services.limits import Limits
 from app.store.database import Database
 from tests.api.conftest import Serve
-from tests.api.contract import SNAPSHOT_ID, is_uuid7, problem
+from tests.api.contract import SNAPSHOT_ID, is_uuid7, only_error, problem
 from tests.conftest import SAMPLES
 
 PATH = "/v1/plans/reassignment"
@@ -204,6 +204,67 @@ class TestChanges:
         assert mended["certificate"]["moved_replicas"] == 1
         assert (mended["measures_before"]["rack_safe_share"], mended["measures"]["rack_safe_share"]) == (0.0, 1.0)
         assert rows(change(client, kept, repair_racks=False), "t") == [[1, 2, 3]]
+
+    def test_racks_of_topics_that_are_not_named_stay(self, client: httpx.Client) -> None:
+        """A change of one topic moves no other by default; a warning counts what could be repaired."""
+        kept = snapshot(client, topics=[topic("t", [1, 2, 3]), topic("u", [1, 2, 3], [1, 3, 5], [5, 6, 1])])
+        lowered = change(client, kept, replication_factor={"t": 2})
+        assert rows(lowered, "t") == [[1, 3]]
+        assert rows(lowered, "u") == [[1, 2, 3], [1, 3, 5], [5, 6, 1]]
+        warning = next(warning for warning in lowered["warnings"] if warning["code"] == "racks_not_repaired")
+        assert warning["detail"].startswith("2 partitions of 1 topic that the request does not name")
+        assert warning["topics"] == ["u"]
+        assert lowered["request"]["repair_racks"] == "named_topics"
+        for about_racks in (
+            {"repair_racks": True},
+            {"remove_racks": ["b"], "rack_mode": "safe"},
+            {"max_replicas_per_rack": 1},
+        ):
+            mended = change(client, kept, replication_factor={"t": 2}, **about_racks)
+            assert rows(mended, "u") != rows(lowered, "u"), about_racks
+            assert "racks_not_repaired" not in codes(mended)
+
+    def test_topics_that_may_move_are_named(self, client: httpx.Client) -> None:
+        kept = snapshot(client, topics=[topic("t", [1, 2, 3]), topic("u", [1, 2, 3])])
+        plan = change(client, kept, replication_factor={"t": 2}, topics=["t", "u"])
+        assert plan["measures"]["rack_safe_share"] == 1.0
+
+    def test_a_removed_rack_is_its_brokers(self, client: httpx.Client) -> None:
+        kept = snapshot(client, topics=[topic("t", [1, 3, 5], [2, 4, 6])])
+        by_rack = change(client, kept, remove_racks=["c"], rack_mode="safe")
+        assert by_rack["hash"] == change(client, kept, remove_brokers=[5, 6], rack_mode="safe")["hash"]
+        assert by_rack["request"]["remove_brokers"] == [5, 6]
+        combined = change(
+            client, kept, remove_racks=["c"], remove_brokers=[6], replace_brokers={"5": 7}, rack_mode="safe"
+        )
+        assert combined["request"]["remove_brokers"] == [6]
+        assert not {5, 6} & {broker for row in rows(combined, "t") for broker in row}
+
+    def test_a_removed_rack_that_conflicts_is_named(self, client: httpx.Client) -> None:
+        kept = snapshot(client, topics=[topic("t", [1, 3, 5])])
+        response = client.post(PATH, json={"snapshot_id": kept, "remove_racks": ["c"]})
+        document = problem(response, 422, "infeasible_reassignment")
+        only_error(document, "/remove_racks")
+        assert any("remove_racks" in change for change in document["lifted_by"])
+
+    def test_an_added_broker_that_is_up_means_itself(self, client: httpx.Client) -> None:
+        """The order in which it is usually done: the broker is started first, and the snapshot has it."""
+        kept = snapshot(client, topics=[topic("t", [1, 3, 5], [2, 3, 5], [1, 4, 5])])
+        plan = change(client, kept, add_brokers=[{"id": 6}, {"id": 7, "rack": "a"}])
+        warning = next(warning for warning in plan["warnings"] if warning["code"] == "added_brokers_up")
+        assert warning["brokers"] == [6]
+        assert 6 in {broker for row in rows(plan, "t") for broker in row}
+        assert [(broker["id"], broker["rack"]) for broker in plan["request"]["add_brokers"]] == [(6, "c"), (7, "a")]
+        assert [row["broker"] for row in plan["movement"]] == [1, 2, 3, 4, 5, 6, 7]
+        again = change(client, kept, add_brokers=[{"id": 6, "rack": "c"}, {"id": 7, "rack": "a"}])
+        assert again["hash"] == plan["hash"]
+
+    def test_an_added_broker_that_is_fenced_is_a_problem(self, client: httpx.Client) -> None:
+        listed = [{"id": broker, "rack": "a", "fenced": broker == 2} for broker in (1, 2)]
+        kept = snapshot(client, topics=[topic("t", [1])], brokers=listed)
+        response = client.post(PATH, json={"snapshot_id": kept, "add_brokers": [{"id": 2}]})
+        document = problem(response, 422, "broker_exists")
+        assert "fenced or down" in document["detail"]
 
     def test_offline_brokers_keep_their_replicas_by_default(self, client: httpx.Client) -> None:
         listed = [{"id": broker, "rack": RACKS[(broker - 1) // 2]} for broker in range(1, 6)]

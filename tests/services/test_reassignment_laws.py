@@ -78,7 +78,7 @@ def changes(draw: st.DrawFn, cluster: Cluster) -> ReassignmentRequest:
         replace_brokers=dict.fromkeys(replaced, 60),
         replication_factor={"a": draw(st.integers(1, 4))} if draw(st.booleans()) else {},
         fix_offline_replicas=draw(st.booleans()),
-        repair_racks=draw(st.booleans()),
+        repair_racks=draw(st.sampled_from([None, True, False])),
         rack_mode=draw(st.sampled_from(list(RackMode))),
         evacuate_leaders=EvacuateRequest(brokers=draw(st.lists(st.sampled_from(ids), max_size=1))),
         balance=BalanceRequest(
@@ -93,6 +93,22 @@ def changes(draw: st.DrawFn, cluster: Cluster) -> ReassignmentRequest:
         on_conflict="relax",
         batches=BatchesRequest(max_moves_in_per_broker=draw(st.sampled_from([1, 2, None]))),
     )
+
+
+@examples(60)
+@given(clusters(), st.integers(1, 4))
+def test_a_change_of_one_topic_moves_no_other(cluster: Cluster, factor: int) -> None:
+    """Partitions of other topics that span too few racks stay, and are counted."""
+    made = _planned(cluster, ReassignmentRequest(replication_factor={"a": factor}, on_conflict="relax"))
+    before, after = _before(cluster), _after(made)
+    assert {name: row for name, row in after.items() if name[0] != "a"} == {
+        name: row for name, row in before.items() if name[0] != "a"
+    }
+    answer: Any = made.answer
+    unsafe = [v for v in answer["violations"] if v["code"] == "too_few_racks" and v["topic"] != "a"]
+    warned = [w["detail"] for w in answer["warnings"] if w["code"] == "racks_not_repaired"]
+    counts = [int(detail.split()[0]) for detail in warned]
+    assert sum(counts) == sum(violation["count"] for violation in unsafe)
 
 
 CASES = clusters().flatmap(lambda cluster: st.tuples(st.just(cluster), changes(cluster)))

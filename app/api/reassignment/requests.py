@@ -109,9 +109,15 @@ class PlanReassignmentRequest(OnSnapshot):
     """Changes to a snapshot's cluster, alone or together."""
 
     requires_snapshot = True
-    add_brokers: list[BrokerRequest] = Field(default_factory=list, description="New brokers, which need not exist yet.")
+    add_brokers: list[BrokerRequest] = Field(
+        default_factory=list,
+        description="New brokers, which need not exist yet. A broker that is up already means itself, with a warning.",
+    )
     remove_brokers: list[BrokerId] = Field(default_factory=list)
     """Ids of brokers that have no replica after the plan."""
+    remove_racks: list[Rack] = Field(
+        default_factory=list, description="Racks all of whose brokers are removed, as if `remove_brokers` named them."
+    )
     replace_brokers: dict[BrokerKey, BrokerId] = Field(
         default_factory=dict,
         description="Broker → successor, which gets its replicas. A successor that is in no list is in the same rack.",
@@ -127,7 +133,12 @@ class PlanReassignmentRequest(OnSnapshot):
     )
     leaders_only: bool = Field(False, description="Balance leaders without moving replicas.")
     fix_offline_replicas: bool = Field(False, description="Move the replicas of fenced and offline brokers.")
-    repair_racks: bool = Field(True, description="Whether partitions that span too few racks are repaired.")
+    repair_racks: bool | None = Field(
+        None,
+        description="Whether partitions that span too few racks are repaired. By default yes, but if the request names "
+        "topics (in `replication_factor`, `partitions`, `isolate` or `pins`) and has no `topics`, `remove_racks` or "
+        "`max_replicas_per_rack`, those of other topics are not, and a warning counts them.",
+    )
     rack_mode: Literal["enforced", "safe", "disabled"] = Field(
         "enforced",
         description="`enforced`: a partition spans min(replicas, racks) racks of those before brokers are removed, and "

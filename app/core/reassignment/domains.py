@@ -18,11 +18,14 @@ class PartitionKind:
     ----------
     factor : replicas of each partition.
     may_keep, may_receive : (brokers,) bool, as in `Domain`.
+    repairs : whether partitions that violate the rack rule now have to satisfy it afterwards. Otherwise they may keep
+        their current counts per rack, and not exceed them.
     """
 
     factor: int
     may_keep: NDArray[np.bool_]
     may_receive: NDArray[np.bool_]
+    repairs: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +38,11 @@ class RackRule:
         ignored.
     most : maximum replicas of one partition in a rack; None sets no maximum.
     known : number of racks with a name; higher indices are singleton racks of offline brokers. None: all have a name.
-    repairs : whether partitions that violate the rule now have to satisfy it afterwards. Otherwise they may keep their
-        current counts per rack, and not exceed them.
     """
 
     to_span: int
     most: int | None = None
     known: int | None = None
-    repairs: bool = True
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -160,7 +160,7 @@ def find_domains(
         may_only_stay = may_stay & ~kind.may_receive[current[rows]]
         # Rows that are equal in all that matters share a domain; most have no broker that may only keep.
         alike = _per_rack(current[rows], may_only_stay, rack_of, racks)
-        if not rule.repairs:
+        if not kind.repairs:
             alike = np.concatenate([alike, current_per_rack], axis=1)
         firsts, place = _distinct(alike)
         sizes = np.bincount(rack_of[kind.may_receive], minlength=racks)
@@ -168,7 +168,7 @@ def find_domains(
             origin = (number, int(rows[first]))
             least, most = _spread(kind.factor, sizes + alike[first, :racks], rule, origin)
             domain = Domain(kind.factor, kind.may_keep, kind.may_receive, least, most)
-            domains.append(domain if rule.repairs else _no_worse(domain, current_per_rack[first]))
+            domains.append(domain if kind.repairs else _no_worse(domain, current_per_rack[first]))
         domain_of[rows] = len(domains) - len(firsts) + place
     return tuple(domains), domain_of
 

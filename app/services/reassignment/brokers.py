@@ -1,7 +1,7 @@
 """Current, added and removed brokers of a reassignment, indexed by position."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,9 @@ from app.core.model import Broker, Cluster, Int32s
 from app.core.replicas.rack_modes import RackMode, brokers_without_rack
 from app.errors import FieldPath
 from app.errors.reassignments import BrokerExists, CordonedTarget, UnknownBroker, UnknownRack
+from app.errors.requests import ConflictingFields
+from app.errors.suggestions import suggestion
+from app.formats.quantities import counted
 from app.services.cautions import Caution
 from app.services.reassignment.requests import ReassignmentRequest
 
@@ -25,7 +28,8 @@ class BrokerTable:
 
     Parameters
     ----------
-    known : with their racks; an offline broker that is not listed has none. added : the added ones among them.
+    known : with their racks; an offline broker that is not listed has none. added : the new ones among them.
+    requested : the added ones, including those of `add_brokers` that the cluster has already.
     rack_of : (brokers,) int32 indices of racks, as in `MovementProblem`. racks : the names of the first of them;
         an offline broker of unknown rack gets a singleton rack beyond these.
     listed_racks : the number of racks before the change; 0 if racks do not count.
@@ -37,6 +41,7 @@ class BrokerTable:
 
     known: tuple[Broker, ...]
     added: tuple[Broker, ...]
+    requested: tuple[Broker, ...]
     ids: Int32s = field(repr=False)
     rack_of: Int32s = field(repr=False)
     racks: tuple[str, ...]
@@ -82,8 +87,8 @@ def brokers_of(request: ReassignmentRequest, cluster: Cluster) -> BrokerTable:
     listed = {broker.id: broker for broker in cluster.brokers}
     down = [Broker(broker) for broker in cluster.replica_holders().tolist() if broker not in listed]
     present = listed | {broker.id: broker for broker in down}
-    added = _added(request, present)
-    everyone = present | {broker.id: broker for broker in added}
+    requested, already = _added(request, present, listed)
+    everyone = present | {broker.id: broker for broker in requested}
     _require_known(request, everyone)
     cordoned = cordoned_brokers(cluster) if request.cordoned_brokers is None else frozenset(request.cordoned_brokers)
     _require_uncordoned(request, cordoned)
@@ -103,7 +108,8 @@ def brokers_of(request: ReassignmentRequest, cluster: Cluster) -> BrokerTable:
         successor_of[positions[old]] = positions[new]
     return BrokerTable(
         known=known,
-        added=added,
+        added=tuple(broker for broker in requested if broker.id not in present),
+        requested=requested,
         ids=ids,
         rack_of=_rack_of(known, racks, is_down),
         racks=racks,
@@ -115,23 +121,79 @@ def brokers_of(request: ReassignmentRequest, cluster: Cluster) -> BrokerTable:
         is_forbidden=np.isin(ids, np.array(request.forbid_brokers, np.int64)),
         is_cordoned=np.isin(ids, np.array(sorted(cordoned), np.int64)),
         successor_of=successor_of,
-        cautions=(*cautions, *_of_successors(request, everyone)),
+        cautions=(*cautions, *already, *_of_successors(request, everyone)),
     )
 
 
-def _added(request: ReassignmentRequest, present: Mapping[int, Broker]) -> tuple[Broker, ...]:
-    """Added brokers; a successor that is not listed is added in the rack of the broker that it replaces."""
+def with_removed_racks(request: ReassignmentRequest, cluster: Cluster) -> ReassignmentRequest:
+    """The request with the listed brokers of `remove_racks` in `remove_brokers`.
+
+    Raises `UnknownRack`, and `ConflictingFields` if a rack is listed twice, or such a broker is added or a successor.
+    """
+    of_rack: dict[str, list[int]] = {}
+    for broker in cluster.brokers:
+        if broker.rack is not None:
+            of_rack.setdefault(broker.rack, []).append(broker.id)
+    removed = list(request.remove_brokers)
+    receivers = {broker for _, broker in _receivers(request)}
+    for place, rack in enumerate(request.remove_racks):
+        path = ("remove_racks", place)
+        if rack in request.remove_racks[:place]:
+            raise ConflictingFields(f"rack {rack} is listed twice in remove_racks", path=path, value=rack)
+        if rack not in of_rack:
+            raise _unknown_rack(rack, of_rack, path)
+        for broker_id in sorted(of_rack[rack]):
+            if broker_id in receivers:
+                detail = f"broker {broker_id} is to receive replicas, and its rack {rack} is removed"
+                raise ConflictingFields(detail, path=path, value=rack)
+            if broker_id not in removed and broker_id not in request.replace_brokers:
+                removed.append(broker_id)
+    return replace(request, remove_brokers=removed)
+
+
+def _added(
+    request: ReassignmentRequest, present: Mapping[int, Broker], listed: Mapping[int, Broker]
+) -> tuple[tuple[Broker, ...], list[Caution]]:
+    """Added brokers by id, with a warning about those that are up already.
+
+    A successor that is not listed is added in the rack of the broker that it replaces.
+    """
+    requested, already = [], []
     for place, broker in enumerate(request.add_brokers):
-        if broker.id in present:
-            detail = f"broker {broker.id} is to be added, and the cluster has one of that id"
-            raise BrokerExists(detail, path=("add_brokers", place, "id"), value=broker.id)
+        current = present.get(broker.id)
+        if current is None:
+            requested.append(broker)
+            continue
+        path = ("add_brokers", place)
+        if broker.id not in listed or current.fenced:
+            detail = f"broker {broker.id} is to be added, and the cluster has one of that id, which is fenced or down"
+            raise BrokerExists(detail, path=(*path, "id"), value=broker.id)
+        if broker.rack not in (None, current.rack):
+            where = "in no rack" if current.rack is None else f"in the rack {current.rack}"
+            detail = f"broker {broker.id} is to be added in the rack {broker.rack}, and it is up already, {where}"
+            raise BrokerExists(detail, path=(*path, "rack"), value=broker.rack)
+        requested.append(replace(current, capacity=broker.capacity or current.capacity))
+        already.append(broker.id)
+    cautions = []
+    if already:
+        detail = (
+            f"{counted(len(already), 'broker')} of add_brokers {'is' if len(already) == 1 else 'are'} up already, with "
+            "the replicas that the snapshot lists there"
+        )
+        cautions.append(Caution("added_brokers_up", detail, tuple(already)))
     named = {broker.id for broker in request.add_brokers} | set(present)
     on_paper = [
         Broker(new, present[old].rack)
         for old, new in request.replace_brokers.items()
         if new not in named and old in present
     ]
-    return tuple(sorted((*request.add_brokers, *on_paper), key=lambda broker: broker.id))
+    return tuple(sorted((*requested, *on_paper), key=lambda broker: broker.id)), cautions
+
+
+def _unknown_rack(rack: str, known: Collection[str], path: FieldPath) -> UnknownRack:
+    shown = ", ".join(sorted(known)[:NAMED_BROKERS]) or "none"
+    detail = f"no broker is in the rack {rack}; the racks are {shown}{suggestion(rack, known)}"
+    return UnknownRack(detail, path=path, value=rack)
 
 
 def _require_known(request: ReassignmentRequest, everyone: Mapping[int, Broker]) -> None:
@@ -139,12 +201,10 @@ def _require_known(request: ReassignmentRequest, everyone: Mapping[int, Broker])
         if broker not in everyone:
             detail = f"there is no broker {broker} in the snapshot, nor is one added"
             raise UnknownBroker(detail, path=path, value=broker)
-    racks = {broker.rack for broker in everyone.values()}
+    racks = {broker.rack for broker in everyone.values() if broker.rack is not None}
     for place, rack in enumerate(request.evacuate_leaders.racks):
         if rack not in racks:
-            shown = ", ".join(sorted(rack for rack in racks if rack is not None)) or "none"
-            path = ("evacuate_leaders", "racks", place)
-            raise UnknownRack(f"no broker is in the rack {rack}; the racks are {shown}", path=path, value=rack)
+            raise _unknown_rack(rack, racks, ("evacuate_leaders", "racks", place))
 
 
 def _require_uncordoned(request: ReassignmentRequest, cordoned: Collection[int]) -> None:

@@ -21,7 +21,7 @@ from app.services.reassignment.conflicts import (
     brokers_by_rack,
     refusal,
 )
-from app.services.reassignment.requests import PinRequest, ReassignmentRequest
+from app.services.reassignment.requests import PinRequest, ReassignmentRequest, repaired_topics
 from app.services.reassignment.scope import PartitionScope
 
 
@@ -112,12 +112,13 @@ class EligibleBrokers:
 
     def _demands(self) -> Iterator[Demand]:
         """Constraints on eligible brokers; the deletion filter drops the first ones first, so implicit ones lead."""
+        removal = "remove_racks" if self._request.remove_racks else "remove_brokers"
         texts = {
             "offline": ((), "are fenced or down", "brokers that are back"),
             "cordoned": ((), "are cordoned", "brokers that are uncordoned"),
             "forbid_brokers": (("forbid_brokers",), "are to receive nothing", "fewer of forbid_brokers"),
             "replace_brokers": (("replace_brokers",), "are replaced", "a successor that the rack rule has room for"),
-            "remove_brokers": (("remove_brokers",), "are removed", "fewer of remove_brokers, or brokers to add there"),
+            "remove_brokers": ((removal,), "are removed", f"fewer of {removal}, or brokers to add there"),
         }
         masks = dict(self._exclusions())
         for name in ("offline", "cordoned", "forbid_brokers"):
@@ -186,14 +187,16 @@ class _Kinds:
     of_row: Int32s
 
     @classmethod
-    def of(cls, scope: PartitionScope, places: EligibleBrokers, free: Int64s) -> "_Kinds":
+    def of(cls, scope: PartitionScope, places: EligibleBrokers, free: Int64s, repaired: Set[str] | None) -> "_Kinds":
         group = np.array([places.group(name) for name in scope.topics], np.int64)[scope.topic_of[free]]
         factors = scope.factors[free].astype(np.int64)
-        key = group * (int(factors.max(initial=0)) + 1) + factors
+        is_repaired = np.array([repaired is None or name in repaired for name in scope.topics], np.bool_)
+        repairs = is_repaired[scope.topic_of[free]]
+        key = (group * (int(factors.max(initial=0)) + 1) + factors) * 2 + repairs
         _, first, of_row = np.unique(key, return_index=True, return_inverse=True)
         groups = group[first].tolist()
         kinds = [
-            PartitionKind(int(factors[row]), places.may_keep(one), places.may_receive(one))
+            PartitionKind(int(factors[row]), places.may_keep(one), places.may_receive(one), bool(repairs[row]))
             for row, one in zip(first.tolist(), groups, strict=True)
         ]
         return cls(free[first], kinds, groups, of_row.astype(np.int32))
@@ -218,7 +221,7 @@ class _Search:
     def of_rows(self, free: Int64s) -> tuple[tuple[Domain, ...], Int32s]:
         """The domains of rows without a pin, and the domain of each."""
         request, brokers, relaxed = self.request, self.brokers, self.relaxed
-        kinds = _Kinds.of(self.scope, self.places, free)
+        kinds = _Kinds.of(self.scope, self.places, free, repaired_topics(request))
         is_strict = request.rack_mode is RackMode.ENFORCED
         racks = len(brokers.racks)
         usable = [
@@ -226,7 +229,7 @@ class _Search:
             for kind in kinds.kinds
         ]
         to_span = max(racks if is_strict else min(usable, default=1), 1)
-        rule = RackRule(to_span, request.max_replicas_per_rack, known=racks or None, repairs=request.repair_racks)
+        rule = RackRule(to_span, request.max_replicas_per_rack, known=racks or None)
         homes = self.homes[free]
         while True:
             try:

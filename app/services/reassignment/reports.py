@@ -23,6 +23,8 @@ from app.services.reassignment.resolve import Executions, ReassignmentProblem, R
 NAMED_PARTITIONS = 100
 """How many partitions of a batch are named; it counts them all, and its file has them all."""
 
+NAMED_TOPICS = 20
+"""How many topics a warning names."""
 NAMED_GROUPS = 20
 """How many groups a warning names; it counts them all."""
 
@@ -278,6 +280,12 @@ def _cautions(problem: ReassignmentProblem, solution: ReassignmentSolution) -> l
             f"rebalance then, too: {named}"
         )
         cautions.append(Caution("groups_may_rebalance", detail))
+    if still := _not_repaired(problem, solution):
+        detail = (
+            f"{counted(sum(still.values()), 'partition')} of {counted(len(still), 'topic')} that the request does not "
+            'name span fewer racks than they could, and stay so; "repair_racks": true repairs them'
+        )
+        cautions.append(Caution("racks_not_repaired", detail, topics=tuple(still)[:NAMED_TOPICS]))
     stays_offline = (after != NO_REPLICA) & np.append(brokers.is_offline & ~brokers.is_removed, False)[after]
     if stays_offline.any():
         ids = np.unique(brokers.ids[after[stays_offline]])
@@ -298,6 +306,17 @@ def _cautions(problem: ReassignmentProblem, solution: ReassignmentSolution) -> l
         detail = f"{len(in_use)} topics that nothing is to be moved of stay on removed brokers, which cannot go yet"
         cautions.append(Caution("removed_brokers_in_use", detail, topics=tuple(in_use[:20])))
     return cautions
+
+
+def _not_repaired(problem: ReassignmentProblem, solution: ReassignmentSolution) -> dict[str, int]:
+    """By topic that the request does not name, its partitions that still span too few racks."""
+    if problem.repaired is None:
+        return {}
+    return {
+        violation.topic: violation.count
+        for violation in violations(solution.tally)
+        if violation.code == "too_few_racks" and violation.topic not in problem.repaired
+    }
 
 
 def movement_json(problem: ReassignmentProblem, after: Int32s, moves: Moves) -> list[Json]:

@@ -92,8 +92,10 @@ class ReassignmentRequest:
 
     Parameters
     ----------
-    add_brokers : new, or on paper only. replace_brokers : by broker its successor.
+    add_brokers : new, or on paper only; one that is up already means itself. replace_brokers : by broker its successor.
+    remove_racks : racks all of whose listed brokers are removed.
     replication_factor, partitions : by topic what it is to have in all.
+    repair_racks : whether partitions that span too few racks are repaired; None as of `repaired_topics`.
     topics : what may be moved; None is every topic. forbid_brokers : receive nothing that they do not have.
     cordoned_brokers : all log directories of them are cordoned; None is what the snapshot says.
     ingress_bytes_per_s : by topic of the whole, or of each partition.
@@ -105,13 +107,14 @@ class ReassignmentRequest:
     snapshot_id: UUID | None = None
     add_brokers: Sequence[Broker] = ()
     remove_brokers: Sequence[int] = ()
+    remove_racks: Sequence[str] = ()
     replace_brokers: Mapping[int, int] = field(default_factory=dict)
     replication_factor: Mapping[str, int] = field(default_factory=dict)
     partitions: Mapping[str, int] = field(default_factory=dict)
     topics: Sequence[str] | None = None
     leaders_only: bool = False
     fix_offline_replicas: bool = False
-    repair_racks: bool = True
+    repair_racks: bool | None = None
     rack_mode: RackMode = RackMode.ENFORCED
     max_replicas_per_rack: int | None = None
     forbid_brokers: Sequence[int] = ()
@@ -152,8 +155,10 @@ def canonical_fields(request: ReassignmentRequest, added: Sequence[Broker]) -> d
     added : the brokers that it adds, including those that it only names as successors.
     """
     fields: dict[str, Json] = as_json(replace(request, add_brokers=added, balance=balance_of(request)))
-    # The content of a snapshot counts, not the id under which it is stored.
-    del fields["snapshot_id"], fields["kafka_version"]
+    # The content of a snapshot counts, not the id under which it is stored; removed racks are removed brokers.
+    del fields["snapshot_id"], fields["kafka_version"], fields["remove_racks"]
+    if request.repair_racks is None:
+        fields["repair_racks"] = True if repaired_topics(request) is None else "named_topics"
     if request.cordoned_brokers is None:  # the snapshot's, which are part of its content
         del fields["cordoned_brokers"]
     return fields
@@ -171,6 +176,27 @@ def balance_of(request: ReassignmentRequest) -> BalanceRequest:
         replicas=request.balance.replicas or ("tight" if is_to_be_even else "keep"),
         leaders=request.balance.leaders or ("tight" if request.leaders_only else "keep"),
     )
+
+
+def repaired_topics(request: ReassignmentRequest) -> frozenset[str] | None:
+    """The topics whose partitions are repaired if they span too few racks; None is all.
+
+    By default all of them if the request is about racks or names no topic, and otherwise those that it names: a change
+    of one topic moves no other.
+    """
+    if request.repair_racks is not None:
+        return None if request.repair_racks else frozenset()
+    named = frozenset(
+        (
+            *request.replication_factor,
+            *request.partitions,
+            *(topic for isolated in request.isolate for topic in isolated.topics),
+            *(pin.topic for pin in request.pins),
+        )
+    )
+    is_about_racks = request.max_replicas_per_rack is not None or bool(request.remove_racks)
+    # Of `topics` every topic of the scope is named.
+    return None if not named or is_about_racks or request.topics is not None else named
 
 
 def _balance(evenness: Evenness) -> Balance:
@@ -226,6 +252,7 @@ def _moving(request: ReassignmentRequest) -> Iterator[str]:
     names = (
         "add_brokers",
         "remove_brokers",
+        "remove_racks",
         "replace_brokers",
         "replication_factor",
         "partitions",

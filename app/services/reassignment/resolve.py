@@ -29,7 +29,7 @@ from app.errors import Json
 from app.errors.requests import ConflictingFields
 from app.services.cautions import Caution
 from app.services.plans import Allowance
-from app.services.reassignment.brokers import Bools, BrokerTable, brokers_of
+from app.services.reassignment.brokers import Bools, BrokerTable, brokers_of, with_removed_racks
 from app.services.reassignment.domains import Domains, Relaxation, domains_of
 from app.services.reassignment.kafka_generate import GeneratedMovement
 from app.services.reassignment.loads import (
@@ -41,7 +41,7 @@ from app.services.reassignment.loads import (
     replicas_of_others,
 )
 from app.services.reassignment.rebalances import Rebalances, subscriptions_of
-from app.services.reassignment.requests import ReassignmentRequest, canonical_fields
+from app.services.reassignment.requests import ReassignmentRequest, canonical_fields, repaired_topics
 from app.services.reassignment.scope import PartitionScope, scope_of
 
 DISK_SHARE = ("batches", "max_disk_share")
@@ -77,6 +77,7 @@ class ReassignmentProblem:
     before : (rows, widest) int32 positions of the scope's replicas as they are, padded with -1.
     counts_bytes : whether `movement.weight` is bytes. pins : by row, the pinned positions in their order.
     max_moved_bytes : the budget; None if there is none. has_trade_off : whether movement against balance is tabulated.
+    repaired : the topics whose partitions are repaired if they span too few racks, where a default leaves out others.
     leaders_only : whether no replica may move. relaxes : whether a conflict is relaxed instead of rejected.
     relaxed : constraints given up so far. constraints : in words, for the certificate.
     started_s, deadline_s : of the monotonic clock, in seconds; no deadline is None.
@@ -97,6 +98,7 @@ class ReassignmentProblem:
     batches: BatchRules
     max_moved_bytes: int | None
     has_trade_off: bool
+    repaired: frozenset[str] | None
     leaders_only: bool
     relaxes: bool
     relaxed: tuple[Relaxation, ...]
@@ -191,6 +193,7 @@ def resolve(
     SizesMissing, RatesMissing, ConflictingFields : an objective or a limit needs what the cluster does not report.
     """
     started = monotonic()
+    request = with_removed_racks(request, cluster)
     changes = replace(request, rack_mode=RackMode.DISABLED) if request.leaders_only else request
     brokers = brokers_of(changes, cluster)
     scope = scope_of(changes, cluster, allowance)
@@ -224,6 +227,7 @@ def resolve(
         batches=_batch_rules(request, brokers, scope, loads, before, version),
         max_moved_bytes=request.max_moved_bytes,
         has_trade_off=request.trade_off,
+        repaired=_repaired(request, brokers),
         leaders_only=request.leaders_only,
         relaxes=request.on_conflict == "relax",
         relaxed=domains.relaxed,
@@ -232,8 +236,14 @@ def resolve(
         deadline_s=None if request.deadline_s is None else started + request.deadline_s,
         subscriptions=subscriptions_of(cluster, version),
         version=version,
-        canonical=canonical_fields(request, brokers.added),
+        canonical=canonical_fields(request, brokers.requested),
     )
+
+
+def _repaired(request: ReassignmentRequest, brokers: BrokerTable) -> frozenset[str] | None:
+    """As of `ReassignmentProblem`; None if the request decides, or racks do not count."""
+    is_decided = request.repair_racks is not None or request.leaders_only or not brokers.racks
+    return None if is_decided else repaired_topics(request)
 
 
 def tally_of(problem: ReassignmentProblem, replicas: Int32s, *, is_before: bool = False) -> Tally:

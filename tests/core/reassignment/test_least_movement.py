@@ -37,13 +37,14 @@ def problem_of(
     factor: int | None = None,
     weight: list[int] | None = None,
     rule: RackRule | None = None,
+    repairs: bool = True,
 ) -> MovementProblem:
     """A problem as most callers have it: one factor, some brokers removed, all others may receive."""
     width = max(map(len, current), default=0)
     rows = np.array([row + [NO_REPLICA] * (width - len(row)) for row in current], np.int32).reshape(len(current), width)
     rack_of = np.array(racks, np.int32)
     stays = np.array([broker not in removed for broker in range(len(racks))])
-    kinds = [PartitionKind(width if factor is None else factor, stays, stays)]
+    kinds = [PartitionKind(width if factor is None else factor, stays, stays, repairs)]
     rule = RackRule(len(set(racks))) if rule is None else rule
     domains, domain_of = find_domains(kinds, np.zeros(len(current), np.int32), rows, rack_of, rule)
     return MovementProblem(
@@ -109,7 +110,7 @@ def _kinds(draw: st.DrawFn, brokers: int, *, least: NDArray[np.bool_] | None = N
     receiving = np.isin(np.arange(brokers), order[: draw(st.integers(factor, brokers))])
     if least is not None:
         receiving |= least
-    return PartitionKind(factor, receiving | (draw(st.integers(0, 3)) == 0), receiving)
+    return PartitionKind(factor, receiving | (draw(st.integers(0, 3)) == 0), receiving, repairs=draw(st.booleans()))
 
 
 @st.composite
@@ -124,9 +125,7 @@ def _rules(draw: st.DrawFn, kinds: Sequence[PartitionKind], rack_of: Int32s) -> 
         for limit in (1, 2)
         if all(np.minimum(size[:known], limit).sum() >= kind.factor for kind, size in zip(kinds, sizes, strict=True))
     ]
-    return RackRule(
-        draw(st.integers(1, spanned)), draw(st.sampled_from([None, *most])), known=known, repairs=draw(st.booleans())
-    )
+    return RackRule(draw(st.integers(1, spanned)), draw(st.sampled_from([None, *most])), known=known)
 
 
 def _leader_to_keep(domain: Domain, current: np.ndarray, copied: np.ndarray, rack_of: np.ndarray) -> int:
@@ -338,8 +337,7 @@ def test_where_one_of_two_homes_has_to_go_the_leader_stays() -> None:
 
 
 def test_partitions_that_are_not_to_be_repaired_stay_crowded() -> None:
-    rule = RackRule(3, repairs=False)
-    problem = problem_of([[0, 1], [2, 3]], [0, 0, 1, 1, 2], removed=(3,), rule=rule)
+    problem = problem_of([[0, 1], [2, 3]], [0, 0, 1, 1, 2], removed=(3,), repairs=False)
     placed = least_movement(problem, KEEP)
     assert placed.replicas[0].tolist() == [0, 1]
     assert placed.moved == 1
