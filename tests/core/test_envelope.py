@@ -6,7 +6,6 @@ from itertools import islice
 import numpy as np
 import pytest
 from hypothesis import example, given
-from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from app.core.jvm import JavaRandom
@@ -17,6 +16,7 @@ from app.core.replicas.striped_bounds import bound_outcomes
 from app.core.replicas.striped_envelope import FEWEST_SEEDS, envelope, sample_seeds
 from app.core.replicas.striped_outcomes import enumerate_outcomes
 from app.errors.kafka import InvalidPartitions, InvalidReplicationFactor
+from tests import draws as st
 from tests.profiles import examples
 
 

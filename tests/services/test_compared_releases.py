@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import Any
 
 from hypothesis import given
-from hypothesis import strategies as st
 
 from app.core.groups.registry import assignor_for
 from app.core.kafka_versions import KafkaVersion
@@ -18,6 +17,7 @@ from app.services.limits import Limits
 from app.services.plans import draft_plan
 from app.services.plans.releases import LISTED_ROWS
 from app.store.records import NewPlan
+from tests import draws as st
 from tests.profiles import examples
 
 RELEASES = ["4.0.0", "4.0.1", "4.1", "4.2", "4.4"]

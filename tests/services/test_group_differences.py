@@ -4,10 +4,10 @@ from collections.abc import Mapping
 
 import numpy as np
 from hypothesis import given
-from hypothesis import strategies as st
 
 from app.core.model import padded
 from app.services.groups import ReaderChange, Reading, reading_difference
+from tests import draws as st
 
 Sets = dict[tuple[str, int], frozenset[str]]
 

@@ -7,7 +7,6 @@ from uuid import UUID
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
 from app.core.kafka_versions import NEWEST, KafkaRange, KafkaVersion
@@ -19,6 +18,7 @@ from app.services.limits import Limits
 from app.services.plans import Allowance, Planner, Site, draft_plan
 from app.services.plans.kinds import KINDS
 from app.services.seeds import digest, seed_of
+from tests import draws as st
 
 CLUSTER = Cluster("c", tuple(Broker(broker, f"r{broker % 3}") for broker in range(6)))
 

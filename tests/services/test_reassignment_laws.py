@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from hypothesis import event, given, reject
-from hypothesis import strategies as st
 
 from app.core.model import UNKNOWN_SIZE, Broker, Cluster, Cordon, Topic, padded, unpadded
 from app.core.replicas.rack_modes import RackMode
@@ -28,6 +27,7 @@ from app.services.reassignment import (
     batches_of,
 )
 from app.store.records import NewPlan
+from tests import draws as st
 from tests.premises import reaches
 from tests.profiles import examples
 

@@ -4,12 +4,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 
-from hypothesis import strategies as st
-
 from app.core.jvm import JavaRandom
 from app.core.model import Broker, NewTopic, Placement
 from app.core.replicas.awareness.placing import Aware
 from app.core.replicas.awareness.rules import Rules
+from tests import draws as st
 
 SEEDS = st.integers(-(2**63), 2**63 - 1)
 WEIGHTS = st.sampled_from([0.5, 1.0, 1.0, 2.0, 3.0])

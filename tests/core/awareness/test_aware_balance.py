@@ -6,11 +6,11 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from app.core.model import Broker, Placement
 from app.core.replicas.awareness.rules import Policy, Rules
 from app.core.replicas.awareness.verifier import broken
+from tests import draws as st
 from tests.core.awareness.aware_clusters import SEEDS, clusters, nested, place
 
 

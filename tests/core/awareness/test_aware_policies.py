@@ -6,7 +6,6 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 from hypothesis import event, given, reject
-from hypothesis import strategies as st
 
 from app.core.jvm import JavaRandom
 from app.core.model import Broker, NewTopic, Placement
@@ -14,6 +13,7 @@ from app.core.replicas.awareness.placing import Aware
 from app.core.replicas.awareness.rules import Policy, Rules
 from app.core.replicas.awareness.verifier import broken
 from app.errors.requests import ConflictingFields, TooFewValues
+from tests import draws as st
 from tests.core.awareness.aware_clusters import SEEDS, clusters, every_row, place, spread_of, values
 from tests.premises import reaches
 

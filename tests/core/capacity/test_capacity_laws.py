@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 from hypothesis import assume, given
-from hypothesis import strategies as st
 
 from app.core.capacity.score import Score
+from tests import draws as st
 from tests.core.capacity.small_scenarios import PROFILE, base, read_scenario, scenarios, score, topic
 
 MIB = 2**20

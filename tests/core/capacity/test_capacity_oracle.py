@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from app.core.capacity.loads import loads, positions
 from app.core.capacity.score import Score, place
 from app.core.capacity.workload import workload
 from app.core.model import Placement, unpadded
+from tests import draws as st
 from tests.core.capacity.scored_by_hand import RESOURCES, ByHand
 from tests.core.capacity.small_scenarios import read_scenario, scenarios, score
 from tests.profiles import examples
@@ -76,7 +76,7 @@ def test_partitions_offline_under_min_isr_or_not_rack_safe(mapping: Mapping[str,
 
 
 @examples(300)
-@given(scenarios(), st.randoms(use_true_random=False))
+@given(scenarios(), st.randoms())
 def test_replicas_on_arbitrary_brokers(mapping: Mapping[str, Any], random: Random) -> None:
     """No algorithm crowds a rack while another is free, but the racks that a failure leaves can be crowded."""
     scenario = read_scenario({**mapping, "failures": ["none", "broker", "rack", "rack_and_broker"]})

@@ -4,11 +4,11 @@ from typing import Any
 
 import numpy as np
 from hypothesis import given
-from hypothesis import strategies as st
 
 from app.core import sweeps
 from app.core.capacity.ranking import NUMBERS, OBJECTIVES, acceptable, columns, front, rank
 from app.core.capacity.sweep import CapacitySweep
+from tests import draws as st
 from tests.core.capacity.test_scoring import sweep
 
 

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from app.core import sweeps
 from app.core.capacity import sweep as capacity_sweep
@@ -15,6 +14,7 @@ from app.core.capacity.score import document
 from app.core.capacity.sweep import CapacitySweep, SweepDefinition, read_definition
 from app.core.sweeps.scoring import ScenarioRow
 from app.errors import Json
+from tests import draws as st
 from tests.core.capacity.small_scenarios import PROFILE, base, score
 from tests.profiles import examples
 

@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 
 import numpy as np
-from hypothesis import strategies as st
 
 from app.core.groups.arrays.partition_table import Weights
 from app.core.groups.model import GroupAssignment, GroupMetadata, Member, Owned, TopicMetadata
 from app.core.model import Int32s, padded
+from tests import draws as st
 
 Reader = Mapping[tuple[str, int], int]
 """Who reads each partition, as an index into the members."""

@@ -4,9 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
 from typing import Any, TypeAlias
 
-from hypothesis import strategies as st
-
 from app.errors.kafka import AssignorNeverEnds, KafkaRefuses
+from tests import draws as st
 from tests.core.groups import sticky_by_hand as hand
 
 Partition: TypeAlias = tuple[str, int]

@@ -2,7 +2,6 @@
 
 import numpy as np
 from hypothesis import given
-from hypothesis import strategies as st
 
 from app.core.groups.lifecycle.events import Burst, Join, Leave, SingleEvent
 from app.core.groups.lifecycle.rebalance import Protocol, rebalance
@@ -10,6 +9,7 @@ from app.core.groups.lifecycle.steps import apply_events
 from app.core.groups.model import GroupMetadata, Member, Owned, TopicMetadata
 from app.core.groups.registry import ASSIGNORS
 from app.core.model import padded
+from tests import draws as st
 from tests.profiles import examples
 
 

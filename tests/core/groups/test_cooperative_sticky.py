@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from app.core.groups.classic import cooperative_sticky
 from app.core.groups.model import GroupMetadata
 from app.errors.kafka import NoMembers
 from app.services.vectors.groups import ANSWERS
 from app.services.vectors.refusals import attempt
+from tests import draws as st
 from tests.core.groups.assignor_cases import measured
 from tests.core.groups.sticky_cases import (
     Partition,

@@ -6,7 +6,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from app.core.groups.classic import cooperative_sticky, sticky
 from app.core.groups.classic import range as range_assignor
@@ -29,6 +28,7 @@ from app.core.groups.model import Assign, GroupAssignment, GroupMetadata, Member
 from app.core.groups.optimum import optimal
 from app.core.model import padded
 from app.errors.requests import ConflictingFields
+from tests import draws as st
 from tests.core.groups.small_groups import given_to, metadata, snapshots, topic
 from tests.profiles import examples
 

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import event, given
-from hypothesis import strategies as st
 
 from app.core.groups.arrays.owned import owned_assignment
 from app.core.groups.lifecycle.events import Leave
@@ -31,6 +30,7 @@ from app.core.kafka_versions import NEWEST, KafkaVersion
 from app.core.sweeps import score
 from app.errors import Failure, Json
 from app.errors.requests import ConflictingFields
+from tests import draws as st
 from tests.core.groups.small_groups import groups, member, metadata, snapshots, topic
 from tests.premises import reaches
 
@@ -101,7 +101,9 @@ def test_without_changes_it_is_the_groups_own_rebalance(
 
 
 @given(
-    st.sampled_from(DIVIDING), st.lists(st.sampled_from([None, "a", "b", "c"]), min_size=2, max_size=5), st.integers()
+    st.sampled_from(DIVIDING),
+    st.lists(st.sampled_from([None, "a", "b", "c"]), min_size=2, max_size=5),
+    st.integers(-(2**70), 2**70),
 )
 def test_one_lost_member_is_one_that_leaves(assignor: Assignor, racks: list[str | None], seed: int) -> None:
     members = settled(*racks)
@@ -118,7 +120,7 @@ def test_one_lost_member_is_one_that_leaves(assignor: Assignor, racks: list[str 
     assert row["moved"] >= had
 
 
-@given(st.integers(1, 8), st.integers(), st.text(min_size=1, max_size=4))
+@given(st.integers(1, 8), st.integers(-(2**70), 2**70), st.text(min_size=1, max_size=4))
 def test_members_lost_among_few_are_lost_among_more(count: int, seed: int, group_id: str) -> None:
     members = settled(*["a"] * count)
     left = [[its.id for its in remaining_members(members, n, group_id=group_id, seed=seed)] for n in range(count + 1)]

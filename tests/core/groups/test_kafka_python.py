@@ -10,7 +10,6 @@ from itertools import chain, permutations
 import numpy as np
 import pytest
 from hypothesis import event, given
-from hypothesis import strategies as st
 
 from app.core.groups.kafka_python import range as kafka_python_range
 from app.core.groups.kafka_python import sticky
@@ -19,6 +18,7 @@ from app.core.groups.measures.violations import violations
 from app.core.groups.model import GroupAssignment, GroupMetadata, Member, Owned, TopicMetadata
 from app.core.groups.registry import ASSIGNORS, LIBRARY_ASSIGNORS, assignor_of_library
 from app.errors.kafka import AssignorLosesCount, NoMembers
+from tests import draws as st
 from tests.conftest import ROOT
 from tests.core.groups.kafka_python_library import ascending_sets, library_assignment
 from tests.core.groups.small_groups import given_to

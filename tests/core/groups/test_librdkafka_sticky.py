@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from app.core.groups.lifecycle.rebalance import Protocol, rebalance
 from app.core.groups.model import GroupMetadata, Member
@@ -14,6 +13,7 @@ from app.core.groups.registry import ASSIGNORS, LIBRARY_ASSIGNORS, assignor_of_l
 from app.errors.kafka import AssignorLosesCount, NoMembers
 from app.services.vectors.groups import ANSWERS
 from app.services.vectors.refusals import attempt
+from tests import draws as st
 from tests.core.groups.assignor_cases import measured
 from tests.core.groups.small_groups import given_to, metadata, topic
 from tests.core.groups.sticky_cases import Partition, after, case, cases, counts, flat, member, moved, owned_cases
@@ -71,7 +71,7 @@ class TestLaws:
         for name, partitions in (own or {}).items():
             assert all(last.get(partition, name) == name for partition in partitions)
 
-    @given(owned_cases(odd=True), st.randoms(use_true_random=False))
+    @given(owned_cases(odd=True), st.randoms())
     def test_the_order_of_members_without_claims_in_common_has_no_influence(self, group: Any, random: Any) -> None:
         claims = [partition for its in group["members"] for partition in flat(its["owned"])]
         members = [its for its in group["members"] if its["topics"]]

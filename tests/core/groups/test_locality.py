@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 import numpy as np
 from hypothesis import given
-from hypothesis import strategies as st
 
 from app.core.groups.arrays.owned import OwnedRuns, owning_members
 from app.core.groups.arrays.partition_table import assigned_members, assignment_of, partition_table
@@ -12,6 +11,7 @@ from app.core.groups.measures.handover import handover
 from app.core.groups.measures.locality import locality, member_loads
 from app.core.groups.model import GroupAssignment, GroupMetadata, Member, Owned
 from app.core.model import NO_MEMBER, Int64s
+from tests import draws as st
 from tests.core.groups.small_groups import (
     given_to,
     groups,

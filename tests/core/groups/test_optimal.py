@@ -8,7 +8,6 @@ from random import Random
 import numpy as np
 import pytest
 from hypothesis import assume, given, reject
-from hypothesis import strategies as st
 
 from app.core.flow import InfeasibleFlow, Network, min_cost_flow
 from app.core.groups.arrays.owned import owned_after
@@ -25,6 +24,7 @@ from app.core.groups.optimum.optimal import assign, optimum
 from app.core.model import Int32s, Int64s
 from app.errors.kafka import KafkaRefuses
 from app.errors.requests import LimitExceeded
+from tests import draws as st
 from tests.core.groups.small_groups import (
     every_assignment,
     given_to,
@@ -129,7 +129,7 @@ class TestLaws:
         assert found.spread <= 1
         assert len(found.assignment.partitions) == len(readable(members, known))
 
-    @given(groups, snapshots, st.randoms(use_true_random=False))
+    @given(groups, snapshots, st.randoms())
     def test_the_same_group_gets_the_same_assignment(
         self, members: list[Member], known: GroupMetadata, random: Random
     ) -> None:

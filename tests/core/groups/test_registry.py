@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from hypothesis import assume, event, given
-from hypothesis import strategies as st
 
 from app.core.groups.lifecycle.rebalance import Protocol, rebalance
 from app.core.groups.measures.locality import RacksIgnored, racks_ignored
@@ -17,6 +16,7 @@ from app.core.groups.server.topic_ids import id_of_topic
 from app.core.groups.server.uniform_homogeneous import Remainder
 from app.core.model import padded
 from app.errors.kafka import AssignorNeverEnds, KafkaRefuses
+from tests import draws as st
 from tests.core.groups.small_groups import given_to, groups, metadata, snapshots, topic
 from tests.premises import reaches
 

@@ -5,7 +5,6 @@ from itertools import product
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from app.core.groups.lifecycle.events import Event, Join, Leave, Replace, RollingRestart, TopicGrown
 from app.core.groups.lifecycle.share_steps import apply_share_events, with_shared
@@ -16,6 +15,7 @@ from app.core.groups.registry import assignor_for
 from app.core.groups.server.topic_ids import id_of_topic
 from app.core.kafka_versions import KafkaVersion
 from app.errors.requests import ConflictingFields
+from tests import draws as st
 
 RELEASES = ["4.0.0", "4.1", "4.2"]
 TOPICS = ("t0", "t1", "t2")

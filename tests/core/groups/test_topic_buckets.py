@@ -6,7 +6,6 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from app.core.groups.lifecycle.events import Event, Join, Leave
 from app.core.groups.lifecycle.rebalance import Protocol, rebalance
@@ -14,6 +13,7 @@ from app.core.groups.lifecycle.steps import apply_events
 from app.core.groups.model import GroupAssignment, GroupMetadata, Member, TopicMetadata
 from app.core.groups.registry import assignor_for
 from app.core.kafka_versions import KafkaVersion
+from tests import draws as st
 from tests.core.groups.coordinator_by_hand import Coordinator, Target
 
 NAMES = ("orders", "payments", "audit", "clicks", "stock", "returns")

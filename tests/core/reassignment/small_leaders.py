@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 
 import numpy as np
-from hypothesis import strategies as st
 
 from app.core.model import NO_LEADER, padded
 from app.core.reassignment.leaders.problem import LeaderProblem
+from tests import draws as st
 
 
 def problem(

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from itertools import combinations, product
 
 import numpy as np
-from hypothesis import strategies as st
 
 from app.core.model import NO_REPLICA, Int32s, Int64s
 from app.core.reassignment.model import Domain, MovementProblem
+from tests import draws as st
 
 
 @st.composite

@@ -3,10 +3,10 @@
 from dataclasses import replace
 
 import numpy as np
-from hypothesis import strategies as st
 
 from app.core.model import UNKNOWN_SIZE, padded
 from app.core.reassignment.batches.model import BatchLimits, BrokerDisks, Hottest, ReassignedPartitions
+from tests import draws as st
 
 MOST_BYTES = 100
 limits_or_none = st.none() | st.integers(1, 4)

@@ -5,13 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from hypothesis import event, given
-from hypothesis import strategies as st
 
 from app.core.model import UNKNOWN_SIZE, Int32s, padded, unpadded
 from app.core.reassignment.batches.cutting import cut_batches
 from app.core.reassignment.batches.model import Batches, BatchLimits, BrokerDisks, Hottest, ReassignedPartitions
 from app.core.reassignment.batches.verifier import batch_violations
 from app.errors.requests import BatchesOutOfDisk, MoveExceedsBatchLimit
+from tests import draws as st
 from tests.core.reassignment.small_reassignments import (
     all_limits,
     disks_for,

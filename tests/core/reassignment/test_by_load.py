@@ -6,7 +6,6 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from hypothesis import example, given
-from hypothesis import strategies as st
 
 from app.core.flow import InfeasibleFlow
 from app.core.model import NO_REPLICA, Int64s
@@ -14,6 +13,7 @@ from app.core.reassignment.loads.by_load import LoadPlacement, place_by_load
 from app.core.reassignment.model import KEEP, TIGHT, Balance, Band, Domain, MovementProblem
 from app.core.reassignment.verifier import placement_violations
 from app.errors.requests import LimitExceeded
+from tests import draws as st
 from tests.core.reassignment.small_problems import (
     homes_of,
     is_moved,

@@ -6,7 +6,6 @@ from itertools import product
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from app.core.model import Int32s, padded
 from app.core.reassignment import (
@@ -19,9 +18,10 @@ from app.core.reassignment import (
     execution_steps,
     execution_violations,
 )
+from tests import draws as st
 from tests.core.reassignment.small_reassignments import all_limits, reassignments
 
-some_brokers = st.frozensets(st.integers(0, 5), max_size=3)
+some_brokers = st.sets(st.integers(0, 5), max_size=3).map(frozenset)
 cordons = st.builds(Cordons, some_brokers, some_brokers, some_brokers, st.booleans())
 batches_of_lists = st.lists(
     st.lists(st.lists(st.integers(0, 5), min_size=1, max_size=3, unique=True), min_size=1, max_size=3).map(padded),

@@ -5,11 +5,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from app.core.reassignment.leaders.choosing import bounds, changes_bound, choose_leaders
 from app.core.reassignment.leaders.problem import LeaderProblem, leader_violations
 from app.core.reassignment.model import KEEP, TIGHT, Balance, Band
+from tests import draws as st
 from tests.core.reassignment.small_leaders import choices, on_new, problem, problems
 
 tolerances = st.sampled_from([Fraction(0), Fraction(1, 20), Fraction(1, 4), Fraction(1)])

@@ -6,12 +6,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from app.core.reassignment.leaders.choosing import choose_leaders
 from app.core.reassignment.leaders.problem import LeaderChoice, LeaderProblem, leader_violations
 from app.core.reassignment.model import KEEP, TIGHT, Balance
 from app.errors.requests import LimitExceeded
+from tests import draws as st
 from tests.core.reassignment.small_leaders import choices, problem, problems
 
 balances = st.sampled_from([KEEP, TIGHT, Balance(Fraction(1, 20)), Balance(Fraction(1, 2))])

@@ -2,10 +2,10 @@
 
 import numpy as np
 from hypothesis import given
-from hypothesis import strategies as st
 
 from app.core.model import NO_LEADER, Topic, padded, unpadded
 from app.core.replica_lists import with_leader_first
+from tests import draws as st
 
 rows = st.lists(st.lists(st.integers(0, 9), unique=True, min_size=1, max_size=4), max_size=6)
 

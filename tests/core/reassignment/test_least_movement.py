@@ -7,7 +7,6 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from app.core.certificate import Certificate
@@ -26,6 +25,7 @@ from app.core.reassignment.counts.places import counts
 from app.core.reassignment.domains import NoLegalPlacement, PartitionKind, RackRule, find_domains
 from app.core.reassignment.model import KEEP, TIGHT, Balance, Band, Domain, MovementProblem, ReplicaPlacement
 from app.core.reassignment.verifier import placement_violations
+from tests import draws as st
 from tests.profiles import examples
 
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 from hypothesis import given
-from hypothesis import strategies as st
 
 from app.core.model import padded
 from app.core.reassignment.plan_minimum import PlanMinimum, ProposedPlan, least_movement_for
+from tests import draws as st
 
 
 def measured(before: list[list[int]], after: list[list[int]], racks: list[int]) -> PlanMinimum:

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from app.core.model import INT32_MAX
 from app.core.reassignment import KEEP, TIGHT
@@ -15,6 +14,7 @@ from app.core.sweeps import score
 from app.errors import Failure
 from app.errors.reassignments import UnknownBroker
 from app.errors.requests import ConflictingFields, EmptyAxis, ImpossibleValue, UnknownAxis
+from tests import draws as st
 
 Json = dict[str, Any]
 

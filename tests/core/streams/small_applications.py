@@ -4,8 +4,6 @@ from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 from uuid import UUID
 
-from hypothesis import strategies as st
-
 from app.core.jvm.hashes import TaskId, task_id
 from app.core.streams.application import name_of
 from app.core.streams.model import (
@@ -16,6 +14,7 @@ from app.core.streams.model import (
     StreamsTasks,
     TaskPartitions,
 )
+from tests import draws as st
 
 Given: TypeAlias = tuple[list[StreamsClient], StreamsTasks, StreamsOptions, TaskPartitions]
 

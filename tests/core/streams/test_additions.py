@@ -5,12 +5,12 @@ from itertools import combinations, combinations_with_replacement, count, produc
 
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from app.core.streams import additions
 from app.core.streams.additions import NewClient, smallest_addition
 from app.core.streams.model import StreamsClient, StreamsOptions
 from app.errors.requests import LimitExceeded
+from tests import draws as st
 from tests.core.streams.small_applications import client
 
 VALUES = ("a", "b", "c")

@@ -7,7 +7,6 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from app.core.streams.assignors import high_availability
 from app.core.streams.model import Bools, StreamsAssignment, StreamsClient, StreamsOptions, StreamsTasks
@@ -17,6 +16,7 @@ from app.core.streams.optimum.quality import StandbyProblem, quality_of, standby
 from app.core.streams.verdicts import task_verdicts
 from app.core.streams.violations import violations
 from app.errors.requests import ConflictingFields, ImpossibleValue, LimitExceeded
+from tests import draws as st
 from tests.core.streams.small_applications import Given, applications, client, ids, tasks, written
 from tests.profiles import examples
 

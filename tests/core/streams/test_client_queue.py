@@ -4,11 +4,11 @@ from uuid import UUID
 
 import numpy as np
 from hypothesis import given
-from hypothesis import strategies as st
 
 from app.core.jvm import JavaHashSet
 from app.core.jvm.hash_map import spread
 from app.core.jvm.hashes import JAVA_UUID, uuid_hash_code
+from tests import draws as st
 
 N_CLIENTS = 30
 """So many that the HashSet of those taken in vain grows."""

@@ -7,7 +7,6 @@ from functools import partial
 
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from app.core.streams.coordinator import sticky_by_load, sticky_by_pairs
 from app.core.streams.coordinator.model import (
@@ -20,6 +19,7 @@ from app.core.streams.coordinator.model import (
 )
 from app.core.streams.coordinator.quotas import Quota
 from app.errors.kafka import InvalidStandbyReplicas, NoMembersForTasks, TooManyTasks
+from tests import draws as st
 from tests.core.streams.group_by_rules import Group
 
 Assign = Callable[..., StreamsGroupAssignment]

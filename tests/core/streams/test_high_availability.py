@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 from hypothesis import assume, given
-from hypothesis import strategies as st
 
 from app.core.streams.assignors.high_availability import assign
 from app.core.streams.model import RUNNING_ACTIVE, UNBOUNDED_LAG, UNKNOWN_LAG, StreamsClient, StreamsOptions
+from tests import draws as st
 from tests.core.streams.small_applications import Given, applications, client, ids, running, tasks, written
 
 TWO_ZONES = [

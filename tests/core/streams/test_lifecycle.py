@@ -7,7 +7,6 @@ from uuid import UUID
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from app.core.streams.application import name_of
 from app.core.streams.assignors import high_availability, sticky
@@ -28,6 +27,7 @@ from app.core.streams.lifecycle.steps import StreamsStep, apply_events
 from app.core.streams.model import RUNNING_ACTIVE, StreamsClient, StreamsOptions, StreamsTasks
 from app.core.streams.violations import violations
 from app.errors.requests import ConflictingFields
+from tests import draws as st
 from tests.core.streams.small_applications import Given, applications, client, ids, tasks, written
 from tests.profiles import examples
 

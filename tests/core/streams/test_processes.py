@@ -6,7 +6,6 @@ from uuid import UUID
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from app.core.kafka_versions import KafkaVersion
 from app.core.streams.coordinator.processes import irregular_task, subtopologies_of
@@ -17,6 +16,7 @@ from app.core.streams.model import StreamsClient, StreamsOptions, StreamsTasks, 
 from app.core.streams.registry import GROUP_TASK_ASSIGNORS, group_task_assignor_for, streams_assignor_for
 from app.core.streams.violations import violations
 from app.errors.requests import ConflictingFields
+from tests import draws as st
 from tests.core.streams.small_applications import tasks
 
 RELEASES = [assignor.replays.holds.from_ for assignor in GROUP_TASK_ASSIGNORS]

@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from hypothesis import assume, given
-from hypothesis import strategies as st
 from numpy.typing import NDArray
 from ortools.graph.python.linear_sum_assignment import SimpleLinearSumAssignment
 
@@ -15,6 +14,7 @@ from app.core.streams.model import RackAwareStrategy, StreamsClient, StreamsOpti
 from app.core.streams.rack_aware.optimum import RackAware, rack_aware
 from app.core.streams.rack_aware.racks import RacksOff, why_off
 from app.errors.kafka import InconsistentTasks, RackCostsOverflow, TaskPartitionsUnknown
+from tests import draws as st
 from tests.core.streams import flow_by_hand as by_hand
 from tests.core.streams.small_applications import Given, applications, client, tasks, written
 

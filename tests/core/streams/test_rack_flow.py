@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from hypothesis import assume, given
-from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from app.core.streams.application import Application, PartialAssignment
@@ -11,6 +10,7 @@ from app.core.streams.model import RackAwareStrategy, StreamsOptions
 from app.core.streams.rack_aware import flow
 from app.core.streams.rack_aware.optimum import rack_aware
 from app.errors.kafka import InconsistentTasks
+from tests import draws as st
 from tests.core.streams.small_applications import Given, applications, tasks
 from tests.core.streams.test_rack_aware import IN_RACKS, MIN_TRAFFIC, TWO_RACKS, flows, started
 

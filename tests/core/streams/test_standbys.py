@@ -6,7 +6,6 @@ from itertools import product
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from app.core.streams.application import Application, PartialAssignment
 from app.core.streams.assignors.high_availability import assign
@@ -14,6 +13,7 @@ from app.core.streams.model import StreamsAssignment, StreamsClient, StreamsOpti
 from app.core.streams.registry import STANDBY_POLICIES
 from app.core.streams.standbys import policy_for, require_tags_within_limits
 from app.errors.kafka import TagsBeyondLimits
+from tests import draws as st
 from tests.core.streams.small_applications import Given, applications, client, tasks, written
 
 
