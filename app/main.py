@@ -12,7 +12,6 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from threading import Event
 
-from anyio import CapacityLimiter
 from anyio.to_thread import current_default_thread_limiter
 from fastapi import FastAPI, Security
 from fastapi.middleware.cors import CORSMiddleware
@@ -32,6 +31,7 @@ from app.api import (
 )
 from app.api.admission import Admission, Capacity
 from app.api.auth import principal
+from app.api.following import Followers
 from app.api.health import Readiness
 from app.api.memory import FreedMemory
 from app.api.middleware import BodyLimit, Interrupted, Overload, RequestLog, SameOrigin, TrustedHost
@@ -46,7 +46,7 @@ gc.freeze()
 gc.enable()
 
 _FOLLOWERS = 2
-"""Database connections of progress streams, of the spare ones in `Settings`."""
+"""Database connections of requests that follow a job or sweep, of the spare ones in `Settings`."""
 
 
 def create_app(settings: Settings | None = None) -> FastAPI:
@@ -83,7 +83,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.state.is_prepared, app.state.is_ending = preparation.is_done, is_ending
     app.state.limits = settings.limits
     app.state.readiness = readiness
-    app.state.followers = CapacityLimiter(_FOLLOWERS)
+    app.state.followers = Followers(database, admission, is_ending, connections=_FOLLOWERS)
     app.state.admission = admission
     for router in (
         snapshots.router,
@@ -105,9 +105,16 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         app.add_middleware(
             CORSMiddleware,
             allow_origins=settings.allowed_origins,
-            allow_methods=["GET", "POST", "DELETE"],
+            allow_methods=["GET", "POST", "PATCH", "DELETE"],
             allow_headers=["Authorization", "Content-Type", "Idempotency-Key", "If-Match", "If-None-Match", "Prefer"],
-            expose_headers=["ETag", "Location", "Rackplan-Compiling", "Retry-After", "X-Request-ID"],
+            expose_headers=[
+                "ETag",
+                "Location",
+                "Preference-Applied",
+                "Rackplan-Compiling",
+                "Retry-After",
+                "X-Request-ID",
+            ],
         )
     app.add_middleware(SameOrigin, allowed_origins=settings.allowed_origins)
     if settings.hosts is not None:

@@ -16,6 +16,8 @@ What they share:
     auth.py          API keys and scopes
     idempotency.py   one answer for each Idempotency-Key
     pagination.py    pages of a list
+    preferences.py   `Prefer`: answer with a job, wait for its end
+    following.py     jobs and sweeps followed to their end, as events or by a response that waits
     planned.py       the operation that plans, answered at once or as a job
     negotiation.py   representations and entity tags
     problems.py      every failure as an RFC 9457 problem; statuses.py has the status of each category,

@@ -1,24 +1,47 @@
-"""`/v1/jobs`: requests with `Prefer: respond-async`."""
+"""`/v1/jobs`: requests with `Prefer: respond-async`; list, follow and cancel them."""
 
 from datetime import datetime
+from functools import partial
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from fastapi import APIRouter, Response, Security
+from fastapi import APIRouter, Query, Request, Response, Security
+from fastapi.responses import StreamingResponse
 from pydantic import BaseModel
 
 from app.api import examples
 from app.api.auth import principal
 from app.api.dependencies import Uow
 from app.api.fields import Id
+from app.api.following import EVENT_STREAM, Observation, awaited, events
 from app.api.negotiation import json_response
+from app.api.pagination import PageSize, PageToken, id_of_token, token_of_id
+from app.api.preferences import Preferences, WaitPreference
 from app.api.problems import responses
-from app.errors.lookups import JobNotFound
-from app.store.jobs import Job
+from app.errors.access import InvalidPageToken
+from app.errors.lookups import JobEnded, JobNotFound
+from app.services.plans.kinds import KINDS
+from app.store.database import UnitOfWork
+from app.store.jobs import STEPS, Job
 
 router = APIRouter(prefix="/v1/jobs", tags=["jobs"])
 
 RETRY_AFTER_SECONDS = 1
+JobId = Annotated[Id, examples.JOB_ID]
+State = Literal["queued", "running", "succeeded", "failed", "cancelled"]
+
+
+class JobProgress(BaseModel):
+    """How far a running job is."""
+
+    step: Literal[STEPS]  # type: ignore[valid-type] # the store's
+    """Step in progress: the request and the snapshot become a problem, it is solved, the solution is verified and
+    measured, other releases of Kafka are compared, and the plan is stored.
+    """
+    steps_done: int
+    """Number of complete steps."""
+    steps: int
+    """Number of all steps. Their durations differ; `solve` usually takes longest."""
 
 
 class JobDocument(BaseModel):
@@ -28,10 +51,12 @@ class JobDocument(BaseModel):
     """Id of the job, a UUIDv7."""
     kind: str
     """Kind of the plan that the job makes: `replicas`, `reassignment`, `group` or `streams`."""
-    state: Literal["queued", "running", "succeeded", "failed", "cancelled"]
+    state: State
     """State of the job; the last three are final."""
+    progress: JobProgress | None
+    """How far the job is; null unless `state` is `running`."""
     plan: str | None
-    """Path of the plan, `/v1/plans/{id}`; null unless `state` is `succeeded`."""
+    """Path of the plan, `/v1/plans/{id}`; null unless `state` is `succeeded`, and again once the plan is deleted."""
     error: dict[str, Any] | None
     """Problem that the request has met; null unless `state` is `failed`."""
     created_at: datetime
@@ -42,6 +67,36 @@ class JobDocument(BaseModel):
     """When the job ended, RFC 3339 in UTC; null before."""
 
 
+class JobsPage(BaseModel):
+    """Jobs, newest first."""
+
+    items: list[JobDocument]
+    """Jobs of the page."""
+    next_page_token: str | None
+    """Token of the next page; null on the last one."""
+
+
+@router.get(
+    "",
+    operation_id="list_jobs",
+    summary="List jobs, newest first",
+    response_model=JobsPage,
+    responses=responses(InvalidPageToken),
+    dependencies=[Security(principal, scopes=["read"])],
+)
+def list_jobs(
+    uow: Uow,
+    kind: Annotated[Literal[tuple(KINDS)] | None, Query(description="Jobs that make plans of this kind.")] = None,  # type: ignore[valid-type] # the registry decides
+    state: Annotated[State | None, Query(description="Jobs in this state.")] = None,
+    page_size: PageSize = 50,
+    page_token: PageToken = None,
+) -> Response:
+    """Page through the jobs of plans. Sweeps have a list of their own, `/v1/sweeps`."""
+    page = uow.jobs.page(kind=kind, state=state, before=id_of_token(page_token), size=page_size)
+    token = token_of_id(page.items[-1].id) if page.has_more else None
+    return json_response({"items": [_document(job) for job in page.items], "next_page_token": token})
+
+
 @router.get(
     "/{job_id}",
     operation_id="get_job",
@@ -50,31 +105,79 @@ class JobDocument(BaseModel):
     responses=responses(JobNotFound),
     dependencies=[Security(principal, scopes=["read"])],
 )
-def get(uow: Uow, job_id: Annotated[Id, examples.JOB_ID]) -> Response:
-    """Return the state of a job. While it is queued or running, `Retry-After` is the time until the next request; a
-    job that has succeeded names its plan, a failed one its error.
+def get(request: Request, uow: Uow, job_id: JobId, prefer: WaitPreference) -> Response:
+    """Return the state and the progress of a job. While it is queued or running, `Retry-After` is the time until the
+    next request; a job that has succeeded names its plan, a failed one its error.
+
+    With `Prefer: wait=20` the answer comes once the job has ended, after 20 s at the latest.
     """
-    job = uow.jobs.get(job_id)
-    has_ended = job.finished_at is not None
-    return _response(job, status=200, headers={} if has_ended else {"Retry-After": str(RETRY_AFTER_SECONDS)})
+    now = _of_observation(uow, _observation(uow.jobs.get(job_id)))
+    return awaited(request, prefer, now, observe=partial(observed, job_id=job_id), render=_of_observation)
 
 
-def wants_job(prefer: str | None) -> bool:
-    """Whether a `Prefer` header has `respond-async` (RFC 7240)."""
-    return "respond-async" in (prefer or "").lower().replace(" ", "").split(",")
+@router.get(
+    "/{job_id}/events",
+    operation_id="follow_job",
+    summary="Follow a job's progress as events",
+    response_class=StreamingResponse,
+    responses=responses(
+        JobNotFound, others={200: {"content": {EVENT_STREAM: {}}, "description": "Progress until the job has ended"}}
+    ),
+    dependencies=[Security(principal, scopes=["read"])],
+)
+def follow(request: Request, uow: Uow, job_id: JobId) -> Response:
+    """Server-sent events: `progress` when a step begins, and a last one named after the final state. The data of each
+    is the job.
+    """
+    uow.jobs.get(job_id)
+    return events(request, partial(observed, job_id=job_id))
 
 
-def accepted(job: Job) -> Response:
+@router.delete(
+    "/{job_id}",
+    operation_id="cancel_job",
+    summary="Cancel a job",
+    response_model=JobDocument,
+    responses=responses(JobNotFound, JobEnded),
+    dependencies=[Security(principal, scopes=["plan"])],
+)
+def cancel(uow: Uow, job_id: JobId) -> Response:
+    """End a job without a plan. It is `cancelled` at once and nothing of it is stored.
+
+    A queued job never starts. The worker of a running job stops when the step in progress ends: a solver is not
+    interrupted, and occupies one of the worker's places until then. A job that has ended is a 409 problem.
+    """
+    return json_response(_document(uow.jobs.cancel(job_id)))
+
+
+def accepted(job: Job, prefer: Preferences) -> Response:
     """202: the URL of the job, and when to poll it."""
     headers = {
         "Location": f"/v1/jobs/{job.id}",
         "Retry-After": str(RETRY_AFTER_SECONDS),
-        "Preference-Applied": "respond-async",
+        "Preference-Applied": prefer.applied,
     }
-    return _response(job, status=202, headers=headers)
+    return json_response(_document(job), 202, headers)
 
 
-def _response(job: Job, *, status: int, headers: dict[str, str]) -> Response:
+def observed(uow: UnitOfWork, job_id: UUID) -> Observation:
+    """A look at a job."""
+    return _observation(uow.jobs.get(job_id))
+
+
+def _observation(job: Job) -> Observation:
+    done = len(STEPS) if job.state == "succeeded" else 0 if job.step is None else STEPS.index(job.step)
+    return Observation(_document(job), done, (job.state, job.step))
+
+
+def _of_observation(_: UnitOfWork, observation: Observation) -> Response:
+    headers = {} if observation.has_ended else {"Retry-After": str(RETRY_AFTER_SECONDS)}
+    return json_response(observation.document, headers=headers)
+
+
+def _document(job: Job) -> dict[str, object]:
     document = {name: getattr(job, name, None) for name in JobDocument.model_fields}
     document["plan"] = None if job.plan_id is None else f"/v1/plans/{job.plan_id}"
-    return json_response(document, status, headers)
+    if job.state == "running" and job.step is not None:
+        document["progress"] = {"step": job.step, "steps_done": STEPS.index(job.step), "steps": len(STEPS)}
+    return document

@@ -1,24 +1,27 @@
 """An operation that plans: answered at once, or accepted as a job. Every kind of plan uses it."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Annotated, Any, Protocol, Self, TypeVar
+from uuid import UUID
 
-from fastapi import APIRouter, Depends, Header, Response
+from fastapi import APIRouter, Depends, Header, Request, Response
 
 from app.api.dependencies import RequestLimits, Uow, json_only
+from app.api.following import Observation, awaited
 from app.api.idempotency import OnceOnly
-from app.api.jobs import JobDocument, accepted, wants_job
-from app.api.negotiation import matched_hashes
-from app.api.problems import responses
+from app.api.jobs import JobDocument, accepted, observed
+from app.api.negotiation import json_response, matched_hashes
+from app.api.preferences import JobPreference
+from app.api.problems import of_stored_failure, responses
 from app.errors import Failure
 from app.errors.access import IdempotencyKeyInFlight, UnsupportedMediaType
 from app.errors.lookups import SnapshotNotFound
 from app.errors.requests import LimitExceeded, SnapshotChanged, UnsupportedKafkaVersion
-from app.services.plans import Plan, Planner, PlanRequest, check_job, make_plan
+from app.services.plans import Plan, Planner, PlanRequest, check_job, load, make_plan
 from app.services.plans.kinds import kind_of
 from app.store.database import UnitOfWork
 
-Prefer = Annotated[str | None, Header(description="`respond-async`: answer 202 with a job.", max_length=200)]
 IfMatch = Annotated[
     str | None, Header(description="The content hash of a snapshot: 412 if its cluster has changed since.")
 ]
@@ -41,27 +44,39 @@ class PlanBody(Protocol[RequestT_co]):
 class Planning:
     """The planning of one request: answered at once, or accepted as a job if the header `Prefer` says so.
 
-    A repeated request of the same Idempotency-Key gets the first answer.
+    A repeated request of the same Idempotency-Key gets the first answer; if that is a job, it waits for the same job.
     """
 
     def __init__(
-        self, uow: Uow, once: OnceOnly, limits: RequestLimits, prefer: Prefer = None, if_match: IfMatch = None
+        self,
+        request: Request,
+        uow: Uow,
+        once: OnceOnly,
+        limits: RequestLimits,
+        prefer: JobPreference,
+        if_match: IfMatch = None,
     ) -> None:
+        self._http = request
         self._uow = uow
         self._once = once
         self._limits = limits
-        self._is_job = wants_job(prefer)
+        self._prefer = prefer
         self._if_match = matched_hashes(if_match)
 
     def answer(self, planner: Planner[RequestT, Any, Any], body: PlanBody[RequestT]) -> Response:
         """Plan once."""
-        return self._once(lambda: self._answer(planner, body.on_newest(self._uow).service()))
+        response = self._once(lambda: self._answer(planner, body.on_newest(self._uow).service()))
+        if not self._prefer.respond_async:
+            return response
+        job_id = UUID(response.headers["Location"].rpartition("/")[2])
+        render = partial(_ended, self._http, job_id)
+        return awaited(self._http, self._prefer, response, observe=partial(observed, job_id=job_id), render=render)
 
     def _answer(self, planner: Planner[RequestT, Any, Any], request: RequestT) -> Response:
-        if not self._is_job:
+        if not self._prefer.respond_async:
             return created(make_plan(self._uow, planner, request, self._limits, if_match=self._if_match))
         check_job(self._uow, planner, request, self._limits, if_match=self._if_match)
-        return accepted(self._uow.jobs.enqueue(planner.kind, planner.stored(request)))
+        return accepted(self._uow.jobs.enqueue(planner.kind, planner.stored(request)), self._prefer)
 
 
 PlanningOnce = Annotated[Planning, Depends(scope="function")]
@@ -93,3 +108,13 @@ def created(plan: Plan) -> Response:
     """201: the plan, and where it is."""
     headers = {"Location": f"/v1/plans/{plan.head.id}"}
     return Response(kind_of(plan).to_json(plan), 201, headers=headers, media_type="application/json")
+
+
+def _ended(request: Request, job_id: UUID, uow: UnitOfWork, observation: Observation) -> Response:
+    """The answer to a request that waited for its job: as without a job; the job if it has neither plan nor error."""
+    job = uow.jobs.get(job_id)
+    if job.plan_id is not None:
+        return created(load(uow, job.plan_id))
+    if job.error is not None:
+        return of_stored_failure(request, job.error)
+    return json_response(observation.document)

@@ -21,6 +21,7 @@ from app.errors import Failure, Json
 from app.errors.access import Forbidden, ServiceBusy, ServiceStopping, Unauthenticated
 from app.errors.kafka import KafkaRefuses
 from app.errors.quotation import DETAIL_CHARACTERS, bounded, quoted
+from app.errors.registry import FAILURES
 from app.errors.requests import InvalidField
 
 MEDIA_TYPE = "application/problem+json"
@@ -152,6 +153,32 @@ def of_failure(request: Request, failure: Failure) -> Response:
         field_errors=field_errors,  # type: ignore[arg-type] # the context is JSON; `errors` in it a list of objects
         context={**failure.context, **_kafkas_own(failure)},
         headers=HEADERS.get(type(failure)),
+    )
+
+
+def of_stored_failure(request: Request, document: Mapping[str, Json]) -> Response:
+    """The problem document of a failure that a job stored, as `document_of` wrote it."""
+    code = str(document["code"])
+    failure = FAILURES.get(code)
+    status = None if failure is None else status_of(failure)
+    if failure is None or status is None:
+        return problem(
+            request,
+            HTTPStatus.INTERNAL_SERVER_ERROR,
+            code="internal_error",
+            title="The service failed",
+            detail=str(document["detail"]),
+        )
+    named = document.get("errors")
+    return problem(
+        request,
+        status,
+        code=code,
+        title=failure.title,
+        detail=str(document["detail"]),
+        field_errors=named if isinstance(named, Sequence) else (),  # type: ignore[arg-type] # a list of objects
+        context=document,
+        headers=HEADERS.get(failure),
     )
 
 

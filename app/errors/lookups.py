@@ -9,6 +9,12 @@ class SnapshotNotFound(NotFound):
     title = "Snapshot not found"
 
 
+class SnapshotInUse(Conflict):
+    """Plans, sweeps or unfinished jobs read the snapshot, so that it cannot be deleted; has the number of each."""
+
+    title = "The snapshot is in use"
+
+
 class PlanNotFound(NotFound):
     """No plan has this id."""
 
@@ -19,6 +25,12 @@ class JobNotFound(NotFound):
     """No job has this id."""
 
     title = "Job not found"
+
+
+class JobEnded(Conflict):
+    """The job has ended, so that it cannot be cancelled; has its state."""
+
+    title = "The job has ended"
 
 
 class SweepNotFound(NotFound):

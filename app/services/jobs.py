@@ -3,6 +3,8 @@
 from typing import TYPE_CHECKING
 from uuid import UUID
 
+import structlog
+
 from app.errors import Failure
 from app.errors.quotation import document_of
 from app.services.limits import Limits
@@ -13,24 +15,39 @@ if TYPE_CHECKING:
     from app.store.database import Database
 
 
+class _Cancelled(Exception):
+    """The job has been cancelled: whatever it was about to store is rolled back."""
+
+
 def run(database: "Database", job_id: UUID, limits: Limits) -> None:
     """Run one job to its end and store the result.
 
     The plan and the job's end are one transaction: a worker that dies in between leaves a job that another runs again,
     and the plan, addressed by its content, is stored once. A failure of the domain ends the job;
     anything else goes to the queue, which tries again.
+
+    A cancelled job is noticed when its next step begins, since a solver is not interrupted; it stores nothing.
     """
     with database.begin() as uow:
         job = uow.jobs.start(job_id)
     if job is None:
         return
+
+    def begin(step: str) -> None:
+        with database.begin() as uow:
+            if not uow.jobs.advance(job_id, step):
+                raise _Cancelled
+
     try:
         with database.begin() as uow:
-            plan = run_job(uow, KINDS[job.kind].planner, job.request, limits)
-            uow.jobs.succeed(job_id, plan.head.id)
+            plan = run_job(uow, KINDS[job.kind].planner, job.request, limits, on_step=begin)
+            if not uow.jobs.succeed(job_id, plan.head.id):
+                raise _Cancelled
     except Failure as failure:
         with database.begin() as uow:
             uow.jobs.fail(job_id, document_of(failure))
+    except _Cancelled:
+        structlog.get_logger().info("job.cancelled", job=str(job_id))
 
 
 def give_up(database: "Database", job_id: UUID, detail: str) -> None:

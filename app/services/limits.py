@@ -34,6 +34,9 @@ class Limits(BaseModel):
     )
     max_scenarios: int = Field(1_000_000, ge=1, description="Scenarios of one sweep.")
     max_active_sweeps: int = Field(10, ge=1, description="Unfinished sweeps of one API key.")
+    max_wait_seconds: int = Field(
+        60, ge=0, le=3600, description="Longest wait of `Prefer: wait=…`, in seconds; a longer one is shortened to it."
+    )
     dataset_roots: tuple[str, ...] = Field(
         (),
         description="Folders and URI prefixes under which sweeps may read datasets, separated by commas; "

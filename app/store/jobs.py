@@ -3,13 +3,15 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 import sqlalchemy as sa
 
 from app.errors import Json
-from app.errors.lookups import JobNotFound
+from app.errors.lookups import JobEnded, JobNotFound
 from app.store.ids import uuid7
+from app.store.pages import Page, equal, newest_first
 from app.store.queue import defer
 from app.store.tables import jobs
 from app.store.transaction import Store, columns_of
@@ -18,19 +20,35 @@ RUN_JOB = "run_job"
 """Name of the queue task that runs a job; its argument is the id of the job."""
 
 
+ENDED = ("succeeded", "failed", "cancelled")
+STEPS = ("resolve", "solve", "measure", "compare", "store")
+"""The steps of a running job, in their order."""
+
+
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A job: queued, running, succeeded (with `plan_id`), failed (with `error`) or cancelled."""
+    """A job without its request, which may have megabytes.
+
+    It is queued, running (with `step`, one of `STEPS`), succeeded (with `plan_id`), failed (with `error`) or cancelled.
+    """
 
     id: UUID
     kind: str
     state: str
-    request: Mapping[str, Json]
+    step: str | None
     plan_id: UUID | None
     error: Mapping[str, Json] | None
     created_at: datetime
     started_at: datetime | None
     finished_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class StartedJob:
+    """What a worker runs: a request of one kind of plan."""
+
+    kind: str
+    request: Mapping[str, Json]
 
 
 _COLUMNS = columns_of(jobs, Job)
@@ -48,29 +66,54 @@ class Jobs(Store):
 
     def get(self, job_id: UUID) -> Job:
         """The job, or `JobNotFound`."""
-        row = self._reading.execute(sa.select(*_COLUMNS).where(jobs.c.id == job_id)).one_or_none()
+        return self._one(self._reading, sa.select(*_COLUMNS), job_id)
+
+    def page(self, *, kind: str | None, state: str | None, before: UUID | None, size: int) -> Page[Job]:
+        """Jobs, newest first; `before` is the last id of the page before."""
+        query = sa.select(*_COLUMNS).where(*equal(jobs, kind=kind, state=state))
+        rows = self._reading.execute(newest_first(query, jobs.c.id, before=before, size=size))
+        return Page.of([Job(*row) for row in rows], size)
+
+    def start(self, job_id: UUID) -> StartedJob | None:
+        """Mark a queued or stalled job as running; None if it has ended already, so that it does not run twice."""
+        started = (
+            _unfinished(job_id)
+            .values(state="running", started_at=sa.func.coalesce(jobs.c.started_at, sa.func.now()))
+            .returning(jobs.c.kind, jobs.c.request)
+        )
+        row = self._writing.execute(started).one_or_none()
+        return None if row is None else StartedJob(*row)
+
+    def advance(self, job_id: UUID, step: str) -> bool:
+        """Record the step that a running job begins; False if the job has ended, as by `cancel`."""
+        return self._writing.execute(_unfinished(job_id).values(step=step)).rowcount > 0
+
+    def succeed(self, job_id: UUID, plan_id: UUID) -> bool:
+        """End a job with its plan; False if it has ended already."""
+        return self._end(job_id, state="succeeded", plan_id=plan_id)
+
+    def fail(self, job_id: UUID, error: Mapping[str, Json]) -> None:
+        """End a job with its failure, unless it has ended already."""
+        self._end(job_id, state="failed", error=error)
+
+    def cancel(self, job_id: UUID) -> Job:
+        """End a job without a result, or raise `JobNotFound` or `JobEnded`."""
+        job = self._one(self._writing, sa.select(*_COLUMNS).with_for_update(), job_id)
+        if job.state in ENDED:
+            raise JobEnded(f"job {job_id} is {job.state} and cannot be cancelled", state=job.state)
+        self._end(job_id, state="cancelled")
+        return self.get(job_id)
+
+    def _one(self, connection: sa.Connection, query: sa.Select[Any], job_id: UUID) -> Job:
+        row = connection.execute(query.where(jobs.c.id == job_id)).one_or_none()
         if row is None:
             raise JobNotFound(f"there is no job {job_id}", job_id=str(job_id))
         return Job(*row)
 
-    def start(self, job_id: UUID) -> Job | None:
-        """Mark a queued or stalled job as running; None if it has ended already, so that it does not run twice."""
-        started = (
-            jobs.update()
-            .where(jobs.c.id == job_id, jobs.c.state.in_(("queued", "running")))
-            .values(state="running", started_at=sa.func.coalesce(jobs.c.started_at, sa.func.now()))
-            .returning(*_COLUMNS)
-        )
-        row = self._writing.execute(started).one_or_none()
-        return None if row is None else Job(*row)
+    def _end(self, job_id: UUID, **values: object) -> bool:
+        ended = _unfinished(job_id).values(finished_at=sa.func.now(), step=None, **values)
+        return self._writing.execute(ended).rowcount > 0
 
-    def succeed(self, job_id: UUID, plan_id: UUID) -> None:
-        """End a job with its plan."""
-        self._end(job_id, state="succeeded", plan_id=plan_id)
 
-    def fail(self, job_id: UUID, error: Mapping[str, Json]) -> None:
-        """End a job with its failure."""
-        self._end(job_id, state="failed", error=error)
-
-    def _end(self, job_id: UUID, **values: object) -> None:
-        self._writing.execute(jobs.update().where(jobs.c.id == job_id).values(finished_at=sa.func.now(), **values))
+def _unfinished(job_id: UUID) -> sa.Update:
+    return jobs.update().where(jobs.c.id == job_id, jobs.c.state.not_in(ENDED))

@@ -93,6 +93,8 @@ jobs = Table(
     Column("kind", Text, nullable=False),
     Column("state", Text, nullable=False),
     Column("request", JSON, nullable=False),
+    # The step that a running job is at.
+    Column("step", Text),
     Column("plan_id", Uuid, ForeignKey("plans.id", ondelete="SET NULL")),
     # Code, detail and context of the failure of a failed job.
     Column("error", JSON),

@@ -1,5 +1,6 @@
 """`/v1/jobs`, and the worker that runs them."""
 
+import json
 import time
 from typing import Any
 
@@ -48,6 +49,7 @@ class TestGet:
             "id": str(EXAMPLE_JOB_ID),
             "kind": "replicas",
             "state": "queued",
+            "progress": None,
             "plan": None,
             "error": None,
             "started_at": None,
@@ -57,6 +59,105 @@ class TestGet:
     def test_unknown(self, client: httpx.Client) -> None:
         problem(client.get(f"/v1/jobs/{UNKNOWN_ID}"), 404, "job_not_found")
         only_error(problem(client.get("/v1/jobs/it"), 422, "validation"), "#path/job_id")
+
+
+class TestList:
+    """`GET /v1/jobs`."""
+
+    def test_pages_newest_first(self, client: httpx.Client) -> None:
+        asked = [_ask(client, PLACE | {"seed": seed}) for seed in range(3)]
+        first = client.get("/v1/jobs", params={"page_size": 2}).json()
+        second = client.get("/v1/jobs", params={"page_size": 2, "page_token": first["next_page_token"]}).json()
+        assert second["next_page_token"] is None
+        listed = first["items"] + second["items"]
+        assert [f"/v1/jobs/{job['id']}" for job in listed] == [*reversed(asked), EXAMPLE]
+        assert listed[0] == client.get(asked[-1]).json(), "a list has the same of a job as the job itself"
+
+    def test_filters(self, client: httpx.Client) -> None:
+        cancelled = client.delete(_ask(client, PLACE)).json()
+        assert client.get("/v1/jobs", params={"state": "cancelled"}).json()["items"] == [cancelled]
+        assert [job["id"] for job in client.get("/v1/jobs", params={"state": "queued"}).json()["items"]] == [
+            str(EXAMPLE_JOB_ID)
+        ]
+        assert len(client.get("/v1/jobs", params={"kind": "replicas"}).json()["items"]) == 2
+        assert client.get("/v1/jobs", params={"kind": "group"}).json()["items"] == []
+
+    @pytest.mark.parametrize(
+        ("query", "pointer"),
+        [({"state": "lost"}, "#query/state"), ({"kind": "x"}, "#query/kind"), ({"page_size": 0}, "#query/page_size")],
+    )
+    def test_bad_queries(self, client: httpx.Client, query: dict[str, str], pointer: str) -> None:
+        only_error(problem(client.get("/v1/jobs", params=query), 422, "validation"), pointer)
+
+
+class TestCancel:
+    """`DELETE /v1/jobs/{id}`."""
+
+    def test_a_queued_job_never_starts(self, client: httpx.Client, start_worker: StartWorker) -> None:
+        location, other = _ask(client, PLACE | {"seed": 5}), _ask(client, PLACE | {"seed": 6})
+        job = client.delete(location).json()
+        assert (job["state"], job["started_at"], job["plan"]) == ("cancelled", None, None)
+        assert is_utc(job["finished_at"])
+        start_worker()
+        _until(client, other, "succeeded")
+        assert client.get(location).json() == job
+        assert 5 not in [plan["seed"] for plan in client.get("/v1/plans").json()["items"]]
+
+    def test_nothing_of_a_running_job_is_stored(
+        self, client: httpx.Client, database: Database, start_worker: StartWorker
+    ) -> None:
+        """It is cancelled while it waits for a lock of the test, in its last step."""
+        start_worker()
+        _until(client, EXAMPLE, "succeeded")
+        with database.engine.connect() as connection:
+            connection.execute(sa.text("LOCK TABLE plans IN SHARE ROW EXCLUSIVE MODE"))
+            location = _ask(client, PLACE | {"seed": 77})
+            job = _until(client, location, "running")
+            while job["progress"] is None or job["progress"]["step"] != "store":
+                job = client.get(location).json()
+            assert job["progress"] == {"step": "store", "steps_done": 4, "steps": 5}
+            assert client.delete(location).json()["state"] == "cancelled", "at once"
+            connection.rollback()
+        with database.engine.connect() as connection:
+            entries = sa.text("SELECT count(*) FROM procrastinate_jobs WHERE args ? 'job_id'")
+            while connection.scalar(entries):
+                connection.rollback()
+        assert client.get(location).json()["state"] == "cancelled"
+        assert 77 not in [plan["seed"] for plan in client.get("/v1/plans").json()["items"]]
+
+    def test_ended(self, client: httpx.Client) -> None:
+        location = _ask(client, PLACE)
+        client.delete(location)
+        found = problem(client.delete(location), 409, "job_ended")
+        assert found["state"] == "cancelled"
+
+    def test_unknown(self, client: httpx.Client) -> None:
+        problem(client.delete(f"/v1/jobs/{UNKNOWN_ID}"), 404, "job_not_found")
+
+
+class TestEvents:
+    """`GET /v1/jobs/{id}/events`."""
+
+    def test_until_the_end(self, client: httpx.Client, start_worker: StartWorker) -> None:
+        location = _ask(client, PLACE | {"seed": 3})
+        with client.stream("GET", f"{location}/events") as stream:
+            assert stream.headers["content-type"].startswith("text/event-stream")
+            lines = stream.iter_lines()
+            assert next(lines) == "event: progress"
+            start_worker()
+            events = [line.removeprefix("event: ") for line in lines if line.startswith("event: ")]
+        assert events[-1] == "succeeded"
+        assert set(events[:-1]) <= {"progress"}
+
+    def test_of_a_job_that_has_ended(self, client: httpx.Client) -> None:
+        location = _ask(client, PLACE)
+        job = client.delete(location).json()
+        lines = client.get(f"{location}/events").text.splitlines()
+        assert lines[:2] == ["event: cancelled", "id: 0"]
+        assert json.loads(lines[2].removeprefix("data: ")) == job
+
+    def test_unknown(self, client: httpx.Client) -> None:
+        problem(client.get(f"/v1/jobs/{UNKNOWN_ID}/events"), 404, "job_not_found")
 
 
 class TestWorker:

@@ -1,13 +1,10 @@
 """`/v1/sweeps`: thousands of scenarios, scored on Spark, ranked and stored."""
 
-import asyncio
-from collections.abc import AsyncIterator
-from threading import Event
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from functools import partial
+from typing import Annotated, Any, Literal, cast
 from uuid import UUID
 
-import orjson
-from anyio import CapacityLimiter, to_thread
 from fastapi import APIRouter, Body, Depends, Query, Request, Response, Security
 from fastapi.responses import StreamingResponse
 
@@ -15,9 +12,12 @@ from app.api import examples
 from app.api.auth import principal
 from app.api.dependencies import RequestLimits, Uow, json_only
 from app.api.fields import Id
+from app.api.following import EVENT_STREAM, Observation, awaited, events
 from app.api.idempotency import OnceOnly
+from app.api.jobs import State
 from app.api.negotiation import json_response
 from app.api.pagination import PageSize, PageToken, id_of_token, token_of_id
+from app.api.preferences import Preferences, WaitPreference
 from app.api.problems import responses
 from app.api.sweeps.documents import (
     SweepDocument,
@@ -28,16 +28,13 @@ from app.api.sweeps.requests import ChangesRequest, SweepSubmission
 from app.errors import access, kafka, lookups, reassignments, requests, texts
 from app.services import sweeps
 from app.services.sweeps import KINDS, SweepRequest
-from app.store.database import Database, UnitOfWork
+from app.store.database import UnitOfWork
 from app.store.sweeps import Sweep
 
 router = APIRouter(prefix="/v1/sweeps", tags=["sweeps"])
 
-POLL_EVERY_S, KEEP_ALIVE_S = 0.5, 15.0
-
 May = Annotated[str, Security(principal, scopes=["read"])]
 SweepId = Annotated[Id, examples.SWEEP_ID]
-State = Literal["queued", "running", "succeeded", "failed", "cancelled"]
 
 _REJECTED = (
     requests.UnknownAxis,
@@ -63,6 +60,9 @@ _REJECTED = (
     access.IdempotencyKeyInFlight,
 )
 """Why a sweep of any kind is rejected."""
+_ENDED: Mapping[int, Mapping[str, Any]] = {
+    200: {"model": SweepDocument, "description": "The sweep has ended while the request waited (`Prefer: wait=…`)"}
+}
 
 
 @router.post(
@@ -72,12 +72,14 @@ _REJECTED = (
     summary="Create a sweep over scenarios",
     dependencies=[Depends(json_only)],
     response_model=SweepDocument,
-    responses=responses(*_REJECTED, lookups.SnapshotNotFound),
+    responses=responses(*_REJECTED, lookups.SnapshotNotFound, others=_ENDED),
 )
 def create(
+    request: Request,
     uow: Uow,
     once: OnceOnly,
     limits: RequestLimits,
+    prefer: WaitPreference,
     who: Annotated[str, Security(principal, scopes=["plan"])],
     body: Annotated[SweepSubmission, Body(openapi_examples=examples.SWEEP_REQUEST)],
 ) -> Response:
@@ -91,9 +93,10 @@ def create(
     brokers are.
 
     The answer is immediate and workers score the scenarios. Poll the URL in `Location` for progress, or follow the
-    sweep's events.
+    sweep's events. With `Prefer: wait=20` a sweep that ends within 20 s is the answer, with status 200.
     """
-    return once(lambda: _accepted(uow, sweeps.submit(uow, body.on_newest(uow).service(), limits, principal=who)))
+    accepted = once(lambda: _accepted(uow, sweeps.submit(uow, body.on_newest(uow).service(), limits, principal=who)))
+    return _awaited(request, prefer, accepted)
 
 
 @router.get(
@@ -125,11 +128,18 @@ def list_sweeps(
     responses=responses(lookups.SweepNotFound),
     dependencies=[Security(principal, scopes=["read"])],
 )
-def get(uow: Uow, sweep_id: SweepId) -> Response:
-    """The sweep's state, scored scenarios, rate per second, seconds left, and definition."""
-    sweep = uow.sweeps.get(sweep_id)
-    headers = {} if sweep.has_ended else {"Retry-After": "1"}
-    return json_response(_document(uow, sweep) | {"definition": sweeps.definition(sweep)}, headers=headers)
+def get(request: Request, uow: Uow, sweep_id: SweepId, prefer: WaitPreference) -> Response:
+    """The sweep's state, scored scenarios, rate per second, seconds left, and definition.
+
+    With `Prefer: wait=20` the answer comes once the sweep has ended, after 20 s at the latest.
+    """
+
+    def whole(uow: UnitOfWork, _: Observation | None = None) -> Response:
+        sweep = uow.sweeps.get(sweep_id)
+        headers = {} if sweep.has_ended else {"Retry-After": "1"}
+        return json_response(_document(uow, sweep) | {"definition": sweeps.definition(sweep)}, headers=headers)
+
+    return awaited(request, prefer, whole(uow), observe=partial(_observed, sweep_id=sweep_id), render=whole)
 
 
 @router.get(
@@ -139,18 +149,13 @@ def get(uow: Uow, sweep_id: SweepId) -> Response:
     response_class=StreamingResponse,
     responses=responses(
         lookups.SweepNotFound,
-        others={200: {"content": {"text/event-stream": {}}, "description": "Progress until the sweep has ended"}},
+        others={200: {"content": {EVENT_STREAM: {}}, "description": "Progress until the sweep has ended"}},
     ),
 )
-def events(request: Request, uow: Uow, sweep_id: SweepId, _: May) -> Response:
+def follow(request: Request, uow: Uow, sweep_id: SweepId, _: May) -> Response:
     """Server-sent events: `progress` when scenarios have been scored, and a last one named after the final state."""
     uow.sweeps.get(sweep_id)
-    database: Database = request.app.state.database
-    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-    followers: CapacityLimiter = request.app.state.followers
-    is_ending: Event = request.app.state.is_ending
-    events = _progress_events(database, sweep_id, followers, is_ending)
-    return StreamingResponse(events, media_type="text/event-stream", headers=headers)
+    return events(request, partial(_observed, sweep_id=sweep_id))
 
 
 @router.delete(
@@ -173,12 +178,14 @@ def cancel(uow: Uow, sweep_id: SweepId) -> Response:
     summary="Clone a sweep, with changes",
     dependencies=[Depends(json_only)],
     response_model=SweepDocument,
-    responses=responses(*_REJECTED, lookups.SweepNotFound),
+    responses=responses(*_REJECTED, lookups.SweepNotFound, others=_ENDED),
 )
 def clone(
+    request: Request,
     uow: Uow,
     once: OnceOnly,
     limits: RequestLimits,
+    prefer: WaitPreference,
     who: Annotated[str, Security(principal, scopes=["plan"])],
     sweep_id: SweepId,
     body: Annotated[ChangesRequest, Body(openapi_examples=examples.CLONE_REQUEST)],
@@ -191,50 +198,16 @@ def clone(
     """
 
     def answer() -> Response:
-        request: SweepRequest = sweeps.again(uow.sweeps.get(sweep_id), body.changes())
-        return _accepted(uow, sweeps.submit(uow, request, limits, principal=who))
+        again: SweepRequest = sweeps.again(uow.sweeps.get(sweep_id), body.changes())
+        return _accepted(uow, sweeps.submit(uow, again, limits, principal=who))
 
-    return once(answer)
+    return _awaited(request, prefer, once(answer))
 
 
-async def _progress_events(
-    database: Database, sweep_id: UUID, limiter: CapacityLimiter, is_ending: Event
-) -> AsyncIterator[bytes]:
-    """A sweep's progress as server-sent events, until the sweep or the service ends.
-
-    A comment every 15 s keeps idle connections open.
-
-    `limiter` bounds how many poll at once, however many follow: so many connections are spared for them.
-    """
-
-    def poll() -> dict[str, object]:
-        with database.begin() as uow:
-            return _document(uow, uow.sweeps.get(sweep_id))
-
-    last: tuple[object, ...] | None = None
-    silent_s = 0.0
-    while not is_ending.is_set():
-        try:
-            document = await to_thread.run_sync(poll, limiter=limiter)
-        except lookups.SweepNotFound:
-            return
-        seen = (document["state"], document["done"], document["waiting"])
-        has_ended = document["finished_at"] is not None
-        if seen != last:
-            last, silent_s = seen, 0.0
-            name = document["state"] if has_ended else "progress"
-            yield (
-                f"event: {name}\nid: {document['done']}\ndata: ".encode()
-                + orjson.dumps(document, option=orjson.OPT_UTC_Z)
-                + b"\n\n"
-            )
-        if has_ended:
-            return
-        await asyncio.sleep(POLL_EVERY_S)
-        silent_s += POLL_EVERY_S
-        if silent_s >= KEEP_ALIVE_S:
-            silent_s = 0.0
-            yield b": still here\n\n"
+def _observed(uow: UnitOfWork, sweep_id: UUID) -> Observation:
+    document = _document(uow, uow.sweeps.get(sweep_id))
+    done = cast("int", document["done"])
+    return Observation(document, done, (document["state"], done, document["waiting"]))
 
 
 def _document(uow: UnitOfWork, sweep: Sweep) -> dict[str, object]:
@@ -247,3 +220,13 @@ def _document(uow: UnitOfWork, sweep: Sweep) -> dict[str, object]:
 def _accepted(uow: UnitOfWork, sweep: Sweep) -> Response:
     headers = {"Location": f"/v1/sweeps/{sweep.id}", "Retry-After": "1"}
     return json_response(_document(uow, sweep), status=202, headers=headers)
+
+
+def _awaited(request: Request, prefer: Preferences, accepted: Response) -> Response:
+    """The accepted sweep, or the sweep as it ended if the request waits for that."""
+    sweep_id = UUID(accepted.headers["Location"].rpartition("/")[2])
+
+    def ended(_: UnitOfWork, observation: Observation) -> Response:
+        return json_response(observation.document, headers={"Location": f"/v1/sweeps/{sweep_id}"})
+
+    return awaited(request, prefer, accepted, observe=partial(_observed, sweep_id=sweep_id), render=ended)

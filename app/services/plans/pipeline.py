@@ -7,10 +7,10 @@ answer. Below `resolve` nothing reads the request.
 """
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 from uuid import UUID
 
 from app.core import ENGINE_VERSION
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from app.store.database import UnitOfWork
 
 SHOWN_VIOLATIONS = 5
+OnStep: TypeAlias = Callable[[str], None]
+"""Called with the name of each step as it begins; what it raises ends the planning."""
 
 
 def make_plan(
@@ -38,7 +40,7 @@ def make_plan(
     limits: Limits,
     *,
     if_match: Sequence[str] = (),
-    is_job: bool = False,
+    on_step: OnStep | None = None,
     plan_id: UUID | None = None,
 ) -> Plan:
     """Plan and store. A request that was answered before gets the stored plan again.
@@ -46,7 +48,7 @@ def make_plan(
     Parameters
     ----------
     if_match : content hashes; the snapshot's cluster was last seen in one of these states.
-    is_job : whether a worker runs it, for which the limit of immediate answers does not hold.
+    on_step : of a job, for which the limit of immediate answers does not hold: called as each of its steps begins.
     plan_id : the id of the new plan; chosen by the store if it is None.
 
     Raises
@@ -62,17 +64,24 @@ def make_plan(
         if previous is not None:
             site = replace(site, previous=_site(uow, previous, ()))
         uow.release()  # the connection, which planning does without
-        new = _draft(planner, request, site, Allowance(limits, is_job=is_job))
+        begin = on_step or _ignore
+        new = _draft(planner, request, site, Allowance(limits, is_job=on_step is not None), begin)
+        begin("store")
         plan = Plan(uow.plans.store(new, plan_id=plan_id), tuple(new.placements))
         outcome.succeed(new, outcomes.gap_of(new.answer, planner.certificate_path))
     return plan
 
 
 def run_job(
-    uow: "UnitOfWork", planner: Planner[Any, Any, Any], stored_request: Mapping[str, Any], limits: Limits
+    uow: "UnitOfWork",
+    planner: Planner[Any, Any, Any],
+    stored_request: Mapping[str, Any],
+    limits: Limits,
+    *,
+    on_step: OnStep,
 ) -> Plan:
-    """Answer a request as a job stored it. Raises as `make_plan` does."""
-    return make_plan(uow, planner, planner.restored(stored_request), limits, is_job=True)
+    """Answer a request as a job stored it. Raises as `make_plan` does, and what `on_step` raises."""
+    return make_plan(uow, planner, planner.restored(stored_request), limits, on_step=on_step)
 
 
 def draft_plan(
@@ -88,7 +97,7 @@ def draft_plan(
     """
     snapshots.check_brokers(() if cluster is None else cluster.brokers, limits)
     planner.check(request, limits)
-    return _draft(planner, request, Site(cluster), Allowance(limits, is_job=True))
+    return _draft(planner, request, Site(cluster), Allowance(limits, is_job=True), _ignore)
 
 
 def check_job(
@@ -121,12 +130,17 @@ def _site(uow: "UnitOfWork", snapshot_id: UUID | None, if_match: Sequence[str]) 
 
 
 def _draft(
-    planner: Planner[RequestT, ProblemT, SolutionT], request: RequestT, site: Site, allowance: Allowance
+    planner: Planner[RequestT, ProblemT, SolutionT],
+    request: RequestT,
+    site: Site,
+    allowance: Allowance,
+    begin: OnStep,
 ) -> NewPlan:
     """resolve → canonical → hash → solve → verify → measure → compare with other releases."""
     site = replace(site, version=release_of(request.kafka_version, site.recorded_version))
     compared = _compared_versions(planner, request)
     allowance = replace(allowance, answers=1 + len(compared))
+    begin("resolve")
     problem = planner.resolve(request, site, allowance)
     canonical = _canonical(planner, request, site, problem, compared)
     # Taken before a seed is chosen: a request with that seed is a replay, which is another plan.
@@ -135,9 +149,11 @@ def _draft(
     seeded = planner.with_seed(problem, seed)
     if seeded is not problem:
         canonical = _canonical(planner, request, site, seeded, compared)
+    begin("solve")
     started = time.perf_counter()
     solution = planner.solve(seeded)
     solver_seconds = time.perf_counter() - started
+    begin("measure")
     if violations := planner.violations(seeded, solution):
         # A defect of Rackplan's own; such a plan is never stored.
         raise RuntimeError("; ".join(violations[:SHOWN_VIOLATIONS]))
@@ -158,6 +174,7 @@ def _draft(
         other = planner.with_seed(planner.resolve(request, replace(site, version=version), allowance), seed)
         return releases.ReleaseAnswer(planner.releases(other), planner.placements(other, planner.solve(other)))
 
+    begin("compare")
     return _with_releases(plan, planner, planner.later_versions(seeded), compared, answer_of)
 
 
@@ -206,3 +223,7 @@ def _canonical(
         **({"compare_kafka_versions": [str(version) for version in compared]} if compared else {}),
         "labels": dict(sorted(request.labels.items())),
     }
+
+
+def _ignore(_: str) -> None:
+    """No one follows the steps of a plan that is answered at once."""
