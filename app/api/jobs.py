@@ -73,7 +73,7 @@ class JobsPage(BaseModel):
     items: list[JobDocument]
     """Jobs of the page."""
     next_page_token: str | None
-    """Token of the next page; null on the last one."""
+    """Token of the next page; null on the last page."""
 
 
 @router.get(

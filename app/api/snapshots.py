@@ -244,6 +244,24 @@ def get(request: Request, uow: Uow, snapshot_id: Annotated[Id, examples.SNAPSHOT
     return with_etag(request, snapshot.content_hash, json_response(_document(snapshot) | {"document": document}))
 
 
+@router.delete(
+    "/{snapshot_id}",
+    status_code=204,
+    operation_id="delete_snapshot",
+    summary="Delete a snapshot",
+    responses=responses(lookups.SnapshotNotFound, lookups.SnapshotInUse),
+    dependencies=[Security(principal, scopes=["admin"])],
+)
+def delete(uow: Uow, snapshot_id: Annotated[Id, examples.UNUSED_SNAPSHOT_ID]) -> Response:
+    """Delete a snapshot that no plan, sweep or unfinished job reads. Otherwise the answer is a 409 problem with the
+    number of each, so that every stored plan can be drawn, compared and exported as before.
+
+    Capacity sweeps with measured topics have copied these, and do not count.
+    """
+    uow.snapshots.delete(snapshot_id)
+    return Response(status_code=204)
+
+
 def _cluster(body: _Body, cluster: str | None, kafka_version: str | None) -> tuple[Cluster, list[Caution]]:
     try:
         if body.media_type == "application/json":

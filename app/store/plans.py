@@ -12,6 +12,7 @@ from app.errors.lookups import PlanNotFound
 from app.store.ids import uuid7
 from app.store.pages import Page, equal, newest_first
 from app.store.records import NewPlan, PlanFilter, PlanHead, PlanTopic
+from app.store.snapshots import lock_shared
 from app.store.tables import plan_topics, plans
 from app.store.transaction import Store, columns_of
 
@@ -25,7 +26,12 @@ class Plans(Store):
     """Plans in one transaction."""
 
     def store(self, plan: NewPlan, *, plan_id: UUID | None = None) -> PlanHead:
-        """Store a plan, or return the one that is stored with the same hash."""
+        """Store a plan, or return the one that is stored with the same hash.
+
+        Raises `SnapshotNotFound` if its snapshot was deleted while it was planned.
+        """
+        if plan.snapshot_id is not None:
+            lock_shared(self._writing, plan.snapshot_id)
         row = insert(plans).values(
             id=plan_id or uuid7(),
             kind=plan.kind,

@@ -1,17 +1,18 @@
 """Snapshots of clusters, each stored once by its content."""
 
 from collections.abc import Mapping
+from typing import Any
 from uuid import UUID
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
 from app.errors import Json
-from app.errors.lookups import SnapshotNotFound
+from app.errors.lookups import SnapshotInUse, SnapshotNotFound
 from app.store.ids import uuid7
 from app.store.pages import Page, equal, newest_first
 from app.store.records import Snapshot
-from app.store.tables import snapshots
+from app.store.tables import jobs, plans, snapshots, sweeps
 from app.store.transaction import Store, columns_of
 
 _HEAD = columns_of(snapshots, Snapshot)
@@ -65,6 +66,30 @@ class Snapshots(Store):
         """The names of all clusters, in no particular order."""
         return list(self._reading.scalars(sa.select(snapshots.c.cluster).distinct()))
 
+    def delete(self, snapshot_id: UUID) -> None:
+        """Delete a snapshot that nothing reads, or raise `SnapshotNotFound` or `SnapshotInUse`.
+
+        Plans are drawn, compared and exported over their snapshot. Sweeps of the kinds that name one make plans of
+        their scenarios on it. Capacity sweeps have a copy of what they need, and do not count.
+        """
+        # The row is locked first: a plan or sweep that is stored meanwhile is counted, or does not find the snapshot.
+        query = sa.select(snapshots.c.id).where(snapshots.c.id == snapshot_id).with_for_update()
+        if self._writing.execute(query).one_or_none() is None:
+            raise _not_found(snapshot_id)
+        named = str(snapshot_id)
+        readers = {
+            "plans": plans.c.snapshot_id == snapshot_id,
+            "sweeps": sweeps.c.definition["snapshot_id"].as_string() == named,
+            "jobs": sa.and_(jobs.c.state.in_(("queued", "running")), _names(jobs.c.request, named)),
+        }
+        counts = sa.select(*(sa.select(sa.func.count()).where(reads).scalar_subquery() for reads in readers.values()))
+        used = dict(zip(readers, self._writing.execute(counts).one(), strict=True))
+        if any(used.values()):
+            stated = ", ".join(f"{name}: {count}" for name, count in used.items() if count)
+            detail = f"snapshot {snapshot_id} is in use ({stated}); delete these first, or let the jobs end"
+            raise SnapshotInUse(detail, snapshot_id=named, **used)
+        self._writing.execute(snapshots.delete().where(snapshots.c.id == snapshot_id))
+
     def page(self, *, cluster: str | None, before: UUID | None, size: int) -> Page[Snapshot]:
         """Snapshots, newest first; `before` is the last id of the page before."""
         query = sa.select(*_HEAD).where(*equal(snapshots, cluster=cluster))
@@ -74,3 +99,15 @@ class Snapshots(Store):
 
 def _not_found(snapshot_id: UUID) -> SnapshotNotFound:
     return SnapshotNotFound(f"there is no snapshot {snapshot_id}", path=("snapshot_id",), snapshot_id=str(snapshot_id))
+
+
+def lock_shared(connection: sa.Connection, snapshot_id: UUID) -> None:
+    """Keep a snapshot from being deleted until the transaction ends, or raise `SnapshotNotFound`."""
+    query = sa.select(snapshots.c.id).where(snapshots.c.id == snapshot_id).with_for_update(key_share=True, read=True)
+    if connection.execute(query).one_or_none() is None:
+        raise _not_found(snapshot_id)
+
+
+def _names(request: sa.Column[Any], snapshot_id: str) -> sa.ColumnElement[bool]:
+    """Whether the text of a stored request has the id; every kind of plan may name snapshots in fields of its own."""
+    return sa.cast(request, sa.Text).contains(snapshot_id, autoescape=True)

@@ -5,7 +5,15 @@ import pytest
 import sqlalchemy as sa
 
 from app.api.auth import Scope
-from app.api.examples import CHECK_REQUEST, EXAMPLE_JOB_ID, EXAMPLE_PLAN_ID, KEYS_REQUEST, PLACE, SNAPSHOT
+from app.api.examples import (
+    CHECK_REQUEST,
+    EXAMPLE_GROUPS_SNAPSHOT_ID,
+    EXAMPLE_JOB_ID,
+    EXAMPLE_PLAN_ID,
+    KEYS_REQUEST,
+    PLACE,
+    SNAPSHOT,
+)
 from app.store.database import Database
 from app.store.tables import metadata
 from tests.api.conftest import RunService
@@ -22,6 +30,7 @@ OPERATIONS = {
         ("GET", f"{PLAN}/diff", None),
         ("GET", f"{PLAN}/export", None),
         ("GET", f"{PLAN}/picture.svg", None),
+        ("GET", "/v1/jobs", None),
         ("GET", f"/v1/jobs/{EXAMPLE_JOB_ID}", None),
         ("GET", "/v1/keys/partitioners", None),
     ],
@@ -30,8 +39,9 @@ OPERATIONS = {
         ("POST", "/v1/plans/replicas", PLACE),
         ("POST", "/v1/checks", CHECK_REQUEST["check"]["value"]),
         ("POST", "/v1/keys/partitions", KEYS_REQUEST["clients"]["value"]),
+        ("DELETE", f"/v1/jobs/{EXAMPLE_JOB_ID}", None),
     ],
-    Scope.ADMIN: [("DELETE", PLAN, None)],
+    Scope.ADMIN: [("DELETE", PLAN, None), ("DELETE", f"/v1/snapshots/{EXAMPLE_GROUPS_SNAPSHOT_ID}", None)],
 }
 EVERY = [(scope, *operation) for scope, operations in OPERATIONS.items() for operation in operations]
 

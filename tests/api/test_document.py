@@ -9,6 +9,7 @@ import httpx
 import pytest
 import schemathesis
 
+from app.api.examples import EXAMPLE_JOB_ID
 from tests.api.operations import COMMITTED, DOCUMENT, IDS, OPERATIONS
 
 
@@ -100,6 +101,8 @@ class TestExamples:
         self, client: httpx.Client, address: str, method: str, path: str, operation: dict[str, Any]
     ) -> None:
         """What comes back fits the schema that the document has for it: status, media type and body."""
+        if operation["operationId"] == "follow_job":  # no worker runs the example, whose events would not end
+            client.delete(f"/v1/jobs/{EXAMPLE_JOB_ID}")
         documented = schemathesis.openapi.from_url(f"{address}/openapi.json")[path][method.upper()]
         responses = list(self._send(client, method, path, operation))
         assert responses

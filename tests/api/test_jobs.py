@@ -114,6 +114,7 @@ class TestCancel:
             location = _ask(client, PLACE | {"seed": 77})
             job = _until(client, location, "running")
             while job["progress"] is None or job["progress"]["step"] != "store":
+                time.sleep(0.02)
                 job = client.get(location).json()
             assert job["progress"] == {"step": "store", "steps_done": 4, "steps": 5}
             assert client.delete(location).json()["state"] == "cancelled", "at once"
@@ -122,6 +123,7 @@ class TestCancel:
             entries = sa.text("SELECT count(*) FROM procrastinate_jobs WHERE args ? 'job_id'")
             while connection.scalar(entries):
                 connection.rollback()
+                time.sleep(0.05)
         assert client.get(location).json()["state"] == "cancelled"
         assert 77 not in [plan["seed"] for plan in client.get("/v1/plans").json()["items"]]
 

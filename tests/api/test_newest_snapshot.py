@@ -130,7 +130,8 @@ def test_a_job_is_about_the_snapshot_of_its_submission(client: httpx.Client, dat
     assert job.status_code == 202, job.text
     _store(client, "queued", 6)
     with database.begin() as uow:
-        stored = uow.jobs.get(UUID(job.json()["id"]))
+        stored = uow.jobs.start(UUID(job.json()["id"]))
+    assert stored is not None
     assert stored.request["snapshot_id"] == snapshot_id
 
 

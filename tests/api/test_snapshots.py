@@ -12,11 +12,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.api.examples import EXAMPLE_GROUPS_SNAPSHOT_ID, SNAPSHOT
+from app.errors.lookups import SnapshotNotFound
 from app.formats.lines import MAX_DECOMPRESSED_BYTES
 from app.services.limits import Limits
 from app.store.database import Database
+from app.store.records import NewPlan
 from tests.api.conftest import Serve
-from tests.api.contract import PROBLEM, SNAPSHOT_ID, UNKNOWN_ID, brokers, is_utc, is_uuid7, only_error, problem
+from tests.api.contract import (
+    PROBLEM,
+    SNAPSHOT_ID,
+    UNKNOWN_ID,
+    brokers,
+    is_utc,
+    is_uuid7,
+    only_error,
+    place,
+    problem,
+    topic,
+)
 from tests.conftest import SAMPLES
 from tests.profiles import examples
 
@@ -421,6 +434,62 @@ class TestList:
     def test_page_size(self, client: httpx.Client, size: object) -> None:
         response = client.get("/v1/snapshots", params={"page_size": str(size)})
         only_error(problem(response, 422, "validation"), "#query/page_size")
+
+
+class TestDelete:
+    """`DELETE /v1/snapshots/{id}`."""
+
+    @pytest.fixture
+    def snapshot(self, client: httpx.Client) -> str:
+        """A snapshot that nothing reads."""
+        body = {**SNAPSHOT, "cluster": "short-lived"}
+        location: str = client.post("/v1/snapshots", json=body).headers["location"]
+        return location
+
+    def test_unused(self, client: httpx.Client, snapshot: str) -> None:
+        assert client.delete(snapshot).status_code == 204
+        problem(client.get(snapshot), 404, "snapshot_not_found")
+        problem(client.delete(snapshot), 404, "snapshot_not_found")
+
+    def test_read_by_plans(self, client: httpx.Client, snapshot: str) -> None:
+        """Until the last of them is deleted; each can be drawn as long as it is there."""
+        snapshot_id = snapshot.rpartition("/")[2]
+        plans = [place(client, snapshot_id=snapshot_id, seed=seed).headers["location"] for seed in (1, 2)]
+        found = problem(client.delete(snapshot), 409, "snapshot_in_use")
+        assert (found["plans"], found["sweeps"], found["jobs"]) == (2, 0, 0)
+        client.delete(plans[0])
+        assert problem(client.delete(snapshot), 409, "snapshot_in_use")["plans"] == 1
+        assert client.get(f"{plans[1]}/picture.svg").status_code == 200
+        client.delete(plans[1])
+        assert client.delete(snapshot).status_code == 204
+
+    def test_read_by_a_job_that_has_not_ended(self, client: httpx.Client, snapshot: str) -> None:
+        body = {"snapshot_id": snapshot.rpartition("/")[2], "topics": [topic()]}
+        job = client.post("/v1/plans/replicas", json=body, headers={"Prefer": "respond-async"}).headers["location"]
+        assert problem(client.delete(snapshot), 409, "snapshot_in_use")["jobs"] == 1
+        client.delete(job)
+        assert client.delete(snapshot).status_code == 204
+
+    def test_read_by_a_sweep(self, client: httpx.Client, snapshot: str) -> None:
+        """Its scenarios become plans on the snapshot."""
+        draws = {
+            "kind": "placement_draws",
+            "snapshot_id": snapshot.rpartition("/")[2],
+            "topics": [topic()],
+            "seeds": {"first": 1, "count": 3},
+        }
+        assert client.post("/v1/sweeps", json=draws).status_code == 202
+        assert problem(client.delete(snapshot), 409, "snapshot_in_use")["sweeps"] == 1
+
+    def test_deleted_while_a_plan_is_made(self, database: Database) -> None:
+        """The plan is then a problem about the snapshot, and not a failure of the service."""
+        with database.begin() as uow:
+            snapshot = uow.snapshots.store(cluster="c", content_hash="h", document=b"{}", summary={})
+        with database.begin() as uow:
+            uow.snapshots.delete(snapshot.id)
+        new = NewPlan("replicas", "hash", "c", snapshot.id, {}, {}, {}, ())
+        with pytest.raises(SnapshotNotFound), database.begin() as uow:
+            uow.plans.store(new)
 
 
 def test_the_example_keeps_within_the_default_limits() -> None:

@@ -137,6 +137,7 @@ ScenarioIndex = Annotated[
     int, Path(ge=0, le=2**31 - 1, description="Index of the scenario in the sweep, from 0.", examples=[0])
 ]
 SNAPSHOT_ID = Path(description="Id of the snapshot.", examples=[str(EXAMPLE_SNAPSHOT_ID)])
+UNUSED_SNAPSHOT_ID = Path(description="Id of the snapshot.", examples=[str(EXAMPLE_GROUPS_SNAPSHOT_ID)])
 PLAN_ID = Path(
     description="Id of the plan.",
     examples=[
