@@ -61,9 +61,12 @@ class _PlaceFields(OnSnapshot):
         description="Brokers whose log directories are all cordoned (KIP-1066), which get no replica; by default those "
         "of the snapshot. `cordoned` of `brokers` adds to them.",
     )
-    algorithm: Literal[tuple(PLACEMENTS)] = Field(  # type: ignore[valid-type] # the registry is what decides
-        "admin_utils",
-        description="; ".join(f"`{algorithm.name}`: {algorithm.summary}" for algorithm in PLACEMENTS.values()),
+    algorithm: Literal[tuple(PLACEMENTS)] | None = Field(  # type: ignore[valid-type] # the registry is what decides
+        None,
+        description="By default the algorithm of the cluster's controller: `striped` under KRaft, `admin_utils` under "
+        "ZooKeeper, and `striped` with the warning `algorithm_assumed` if the kind of controller is unknown; "
+        "`admin_utils` with `fixed_start_index`. "
+        + "; ".join(f"`{algorithm.name}`: {algorithm.summary}" for algorithm in PLACEMENTS.values()),
     )
     rack_mode: Literal["enforced", "safe", "disabled"] | None = Field(
         None,

@@ -43,7 +43,9 @@ def plan_replicas(
     topics: Annotated[Path | None, typer.Option(help="The output of kafka-topics --describe.", exists=True)] = None,
     log_dirs: Annotated[Path | None, typer.Option(help="The output of kafka-log-dirs --describe.", exists=True)] = None,
     cluster: Annotated[str, typer.Option(help="The cluster's name.")] = "offline",
-    algorithm: Annotated[str, typer.Option(help="admin_utils, striped or awareness.")] = "admin_utils",
+    algorithm: Annotated[
+        str | None, typer.Option(help="admin_utils, striped or awareness. Default: that of the cluster's controller.")
+    ] = None,
     rack_mode: Annotated[str | None, typer.Option(help="enforced, safe or disabled.")] = None,
     fixed_start_index: Annotated[int | None, typer.Option(help="Start index of admin_utils.", min=0)] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of the generator.")] = None,

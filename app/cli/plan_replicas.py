@@ -18,7 +18,7 @@ from app.settings import Settings
 class Choices:
     """The options of the command that choose a placement, as typed."""
 
-    algorithm: str
+    algorithm: str | None = None
     rack_mode: str | None = None
     fixed_start_index: int | None = None
     seed: int | None = None

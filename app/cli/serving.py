@@ -143,8 +143,8 @@ class _Server(uvicorn.Server):
             f"  the pages       {address}/\n"
             f"  the docs        {address}/docs\n"
             f"  a first try     curl -s {address}/v1/plans/replicas -H 'Content-Type: application/json' -d "
-            """'{"brokers":[{"id":1,"rack":"a"},{"id":2,"rack":"b"},{"id":3,"rack":"c"}],"seed":42,"""
-            """"topics":[{"name":"orders","partitions":3,"replication_factor":2}]}'\n"""
+            """'{"brokers":[{"id":1,"rack":"a"},{"id":2,"rack":"b"},{"id":3,"rack":"c"}],"""
+            """"algorithm":"striped","seed":42,"topics":[{"name":"orders","partitions":3,"replication_factor":2}]}'\n"""
             "Ctrl-C stops it."
         )
 

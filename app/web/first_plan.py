@@ -28,7 +28,7 @@ _FORM: Mapping[str, tuple[str, str]] = {
     "topic": ("Topic", ""),
     "partitions": ("Partitions", "12"),
     "replication_factor": ("Replication factor", "3"),
-    "algorithm": ("Algorithm", next(iter(PLACEMENTS))),
+    "algorithm": ("Algorithm", ""),
     "rack_mode": ("Racks", ""),
     "seed": ("Seed", ""),
 }
@@ -100,7 +100,7 @@ def read(typed: Mapping[str, str]) -> FirstPlan:
         problems["topic"] = "A topic's name has 1 to 249 letters, digits, dots, underscores and hyphens."
     if not 0 < len(name) <= _LONGEST_NAME or not name.isprintable():
         problems["cluster"] = f"A cluster's name has 1 to {_LONGEST_NAME} printable characters."
-    if typed["algorithm"] not in PLACEMENTS:
+    if typed["algorithm"] not in ("", *PLACEMENTS):
         problems["algorithm"] = f"The algorithms are {', '.join(PLACEMENTS)}."
     if typed["rack_mode"] not in ("", *RackMode):
         problems["rack_mode"] = f"The modes are {', '.join(RackMode)}."
@@ -109,7 +109,7 @@ def read(typed: Mapping[str, str]) -> FirstPlan:
         raise Unusable(problems)
     request = ReplicasRequest(
         topics=[NewTopic(topic, partitions, replication_factor)],
-        algorithm=typed["algorithm"],
+        algorithm=typed["algorithm"] or None,
         rack_mode=RackMode(typed["rack_mode"]) if typed["rack_mode"] else None,
         seed=seed,
     )

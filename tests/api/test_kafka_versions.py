@@ -222,7 +222,7 @@ class TestComparisons:
 
 
 class TestPlacements:
-    @pytest.mark.parametrize(("version", "has"), [("3.9", True), ("4.0.1", True), ("4.1", False), (None, False)])
+    @pytest.mark.parametrize(("version", "has"), [("3.9", True), ("4.0.1", True), ("4.1", False), (None, True)])
     def test_a_release_without_admin_utils_is_named(
         self, client: httpx.Client, version: str | None, *, has: bool
     ) -> None:

@@ -113,14 +113,60 @@ class TestPlan:
         assert request["brokers"] == [
             {"id": i + 1, "rack": f"r{i}", "fenced": False, "capacity": None} for i in range(3)
         ]
-        assert (request["algorithm"], request["rack_mode"], request["seed"]) == ("admin_utils", "enforced", 1)
+        assert (request["algorithm"], request["rack_mode"], request["seed"]) == ("striped", None, 1)
+        assert request["algorithm_assumed"] is True
         assert request["topics"] == [topic() | {"start_partition_id": 0}]
 
     def test_the_algorithms_are_the_registrys(self, client: httpx.Client) -> None:
         schema = client.get("/openapi.json").json()["components"]["schemas"]["PlaceRequest"]
-        assert schema["properties"]["algorithm"]["enum"] == list(PLACEMENTS)
+        assert schema["properties"]["algorithm"]["anyOf"][0]["enum"] == list(PLACEMENTS)
         for name in PLACEMENTS:
             assert place(client, algorithm=name, seed=3).json()["request"]["algorithm"] == name
+
+
+class TestDefaultAlgorithm:
+    """A request without `algorithm` gets the one of the cluster's controller."""
+
+    @pytest.mark.parametrize(
+        ("cluster", "fields", "algorithm", "warnings"),
+        [
+            ({"controller": "kraft"}, {}, "striped", set()),
+            ({"controller": "zookeeper"}, {}, "admin_utils", set()),
+            ({"controller": "zookeeper", "kafka_version": "3.9"}, {}, "admin_utils", set()),
+            ({"kafka_version": "4.2"}, {}, "striped", set()),
+            ({"kafka_version": "2.8"}, {}, "admin_utils", set()),
+            ({"kafka_version": "3.9"}, {}, "striped", {"algorithm_assumed"}),
+            ({}, {}, "striped", {"algorithm_assumed"}),
+            ({}, {"kafka_version": "4.2"}, "striped", set()),
+            ({"controller": "zookeeper"}, {"kafka_version": "4.2"}, "striped", set()),
+            ({}, {"fixed_start_index": 0}, "admin_utils", set()),
+            ({}, {"algorithm": "admin_utils"}, "admin_utils", set()),
+            ({}, {"algorithm": "striped"}, "striped", set()),
+            ({"controller": "kraft"}, {"algorithm": "admin_utils"}, "admin_utils", {"algorithm_not_in_version"}),
+            ({}, {"algorithm": "admin_utils", "kafka_version": "4.2"}, "admin_utils", {"algorithm_not_in_version"}),
+        ],
+    )
+    def test_of_the_controller(
+        self, client: httpx.Client, cluster: dict[str, str], fields: dict[str, Any], algorithm: str, warnings: set[str]
+    ) -> None:
+        snapshot = client.post(
+            "/v1/snapshots", json={"cluster": "of a controller", "brokers": brokers(3, 3), **cluster}
+        )
+        assert snapshot.status_code == 201, snapshot.text
+        response = place(client, snapshot_id=snapshot.json()["id"], **fields)
+        assert response.status_code == 201, response.text
+        plan = response.json()
+        assert plan["request"]["algorithm"] == algorithm
+        about = {warning["code"] for warning in plan["warnings"] if warning["code"].startswith("algorithm_")}
+        assert about == warnings
+
+    def test_a_stated_default_is_the_same_plan(self, client: httpx.Client) -> None:
+        """Unless it is assumed, of which a plan of the stated algorithm has no warning."""
+        body = {"cluster": "stated", "brokers": brokers(3, 3), "controller": "kraft"}
+        known = client.post("/v1/snapshots", json=body).json()["id"]
+        assert place(client, snapshot_id=known).content == place(client, snapshot_id=known, algorithm="striped").content
+        listed = place(client, brokers=brokers(3, 3)), place(client, brokers=brokers(3, 3), algorithm="striped")
+        assert listed[0].json()["hash"] != listed[1].json()["hash"]
 
 
 class TestSameBytes:
@@ -139,8 +185,8 @@ class TestSameBytes:
 
     def test_what_is_the_default_may_be_said(self, client: httpx.Client) -> None:
         said: dict[str, Any] = {
-            "algorithm": "admin_utils",
-            "rack_mode": "enforced",
+            "algorithm": None,
+            "rack_mode": None,
             "fixed_start_index": None,
             "labels": {},
         }
@@ -255,7 +301,7 @@ class TestRackModes:
     PARTIAL = (*brokers(4, 2), {"id": 5}, {"id": 6})
 
     def test_enforced_refuses_and_names_the_brokers(self, client: httpx.Client) -> None:
-        for mode in ({}, {"rack_mode": "enforced"}):
+        for mode in ({"algorithm": "admin_utils"}, {"rack_mode": "enforced"}):
             found = problem(place(client, brokers=list(self.PARTIAL), **mode), 422, "brokers_without_rack")
             assert only_error(found, "/brokers")["brokers"] == [5, 6]
             assert "5, 6" in found["detail"]
@@ -282,7 +328,7 @@ class TestRackModes:
     def test_fenced_brokers(self, client: httpx.Client) -> None:
         listed = brokers(4, 2)
         listed[3]["fenced"] = True
-        plan = place(client, brokers=listed, seed=1).json()
+        plan = place(client, brokers=listed, algorithm="admin_utils", seed=1).json()
         left_out = next(warning for warning in plan["warnings"] if warning["code"] == "fenced_brokers_left_out")
         assert left_out["brokers"] == [4]
         assert plan["measures"]["replicas"]["per_broker"]["4"] == 0
@@ -377,9 +423,10 @@ class TestBadInput:
         """AdminUtils looks at the partitions, then at the factor, and at last at the racks."""
         partial = [*brokers(2, 2), {"id": 3}]
         impossible = topic(partitions=0, replication_factor=9)
-        problem(place(client, impossible, brokers=partial), 422, "invalid_partitions")
-        problem(place(client, topic(replication_factor=9), brokers=partial), 422, "invalid_replication_factor")
-        problem(place(client, topic(replication_factor=1), brokers=partial), 422, "brokers_without_rack")
+        by = {"brokers": partial, "algorithm": "admin_utils"}
+        problem(place(client, impossible, **by), 422, "invalid_partitions")
+        problem(place(client, topic(replication_factor=9), **by), 422, "invalid_replication_factor")
+        problem(place(client, topic(replication_factor=1), **by), 422, "brokers_without_rack")
 
 
 class TestLimits:

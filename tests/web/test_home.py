@@ -84,6 +84,7 @@ def test_a_real_capture_becomes_a_snapshot_and_a_plan(browser: Browser, database
         "partitions": 117,
         "groups": 0,
         "kafka_version": None,
+        "controller": "kraft",
         "warnings": [],
     }
 
@@ -130,7 +131,11 @@ def test_topics_and_sizes_may_be_left_out(browser: Browser) -> None:
         ({"brokers_text": EXAMPLE["brokers_text"] * 2}, "brokers_text", "101"),
         ({"topics_text": EXAMPLE["topics_text"][:-90]}, "topics_text", "Line 7"),
         ({"log_dirs_text": "nothing"}, "log_dirs_text", "Line 1"),
-        ({"brokers_text": EXAMPLE["brokers_text"].replace("az-a", "null", 1)}, "rack_mode", "101"),
+        (
+            {"algorithm": "admin_utils", "brokers_text": EXAMPLE["brokers_text"].replace("az-a", "null", 1)},
+            "rack_mode",
+            "101",
+        ),
     ],
     ids=lambda value: value if isinstance(value, str) else None,
 )

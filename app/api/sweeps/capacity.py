@@ -28,6 +28,7 @@ from app.core.replicas.registry import PLACEMENTS
 from app.services.sweeps import SweepRequest
 from app.store.database import UnitOfWork
 
+DEFAULT_PLACEMENT = "striped"
 Amount = Annotated[float, Field(ge=0, le=LARGEST_AMOUNT, allow_inf_nan=False)]
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Target = Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)]
@@ -121,7 +122,7 @@ class MeasuredRequest(OnSnapshot):
 class PlacementRequest(RequestModel):
     """The algorithm that places the topics; without a seed each scenario has its own."""
 
-    algorithm: Literal[tuple(PLACEMENTS)] = "admin_utils"  # type: ignore[valid-type] # the registry is what decides
+    algorithm: Literal[tuple(PLACEMENTS)] = DEFAULT_PLACEMENT  # type: ignore[valid-type] # the registry is what decides
     """Name of the placement algorithm."""
     seed: Seed | None = None
     """Seed of the algorithm's random generator; null for one of each scenario's own."""
@@ -264,8 +265,9 @@ class CapacitySweepRequest(CapacityChanges):
         return self.model_copy(update={"base": self.base.model_copy(update={"measured": measured})})
 
     def service(self) -> SweepRequest:
-        """The service's request; absent fields stay absent."""
+        """The service's request; absent fields stay absent, but for the algorithm, whose default has changed before."""
         definition = self.model_dump(
             mode="json", exclude_unset=True, exclude_none=True, exclude={"kind", "labels"}, by_alias=True
         )
+        definition["base"].setdefault("placement", {}).setdefault("algorithm", DEFAULT_PLACEMENT)
         return SweepRequest(self.kind, definition, self.labels)

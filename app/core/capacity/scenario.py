@@ -205,6 +205,7 @@ class TopicLoad:
 class PlacementPolicy:
     """The algorithm of `PLACEMENTS` that places the topics; if the seed is None, each scenario has its own."""
 
+    # Requests state it since the default is `striped`; a definition without one was stored before.
     algorithm: str = declared(_as_algorithm, "admin_utils")
     seed: int | None = random_seed(None)
 

@@ -3,13 +3,14 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from app.core.cordons import cordoned_brokers
 from app.core.jvm import JavaRandom
-from app.core.kafka_versions import KafkaRange, KafkaVersion
+from app.core.kafka_versions import Controller, KafkaRange, KafkaVersion, controller_of
 from app.core.measures.placement import measure
 from app.core.measures.tally import tally
 from app.core.measures.violations import violations
@@ -36,6 +37,7 @@ class ReplicasProblem:
 
     Parameters
     ----------
+    is_assumed : whether the algorithm is the default for a cluster of which the kind of controller is unknown.
     algorithm : with its options applied. options : the record that its `options.read` returned; None if it has none.
     listed : all brokers, in the caller's order. brokers : those that the algorithm places on, as it sees them.
     rack_mode : as requested. seed : None until `with_seed`; it stays None with a fixed start index.
@@ -47,6 +49,7 @@ class ReplicasProblem:
 
     topics: tuple[NewTopic, ...]
     algorithm: Algorithm
+    is_assumed: bool
     options: Any
     listed: tuple[Broker, ...] = field(repr=False)
     brokers: tuple[Broker, ...] = field(repr=False)
@@ -69,6 +72,8 @@ class ReplicasProblem:
             # A snapshot's brokers follow from its hash; others are named in the caller's order, which may count.
             "brokers": None if self.is_snapshot else [_broker_json(broker) for broker in self.listed],
             "algorithm": algorithm.name,
+            # Such a plan has a warning that one for a stated algorithm has not.
+            **({"algorithm_assumed": True} if self.is_assumed else {}),
             "rack_mode": None if mode is None else mode.value,
             "fixed_start_index": self.fixed_start_index,
             "seed": self.seed,
@@ -101,17 +106,19 @@ class _ReplicasPlanner(Planner[ReplicasRequest, ReplicasProblem, tuple[Placement
         allowance.check_work(partitions_of(request), path=("topics",))
         cluster = site.cluster or Cluster("", tuple(request.brokers or ()))
         listed = cluster.brokers if request.brokers is None else tuple(request.brokers)
-        algorithm = PLACEMENTS[request.algorithm].of_release(site.version)
+        name, is_assumed = _algorithm_of(request, cluster)
+        algorithm = PLACEMENTS[name].of_release(site.version)
         options = None
         if algorithm.options is not None:
             options = algorithm.options.read(request.options)
             algorithm = algorithm.with_options(options)
         cordoned = _cordoned(request, cluster, listed)
-        absent = _absent(algorithm, site.version)
+        about = _algorithm_cautions(request, cluster, algorithm, site.version, is_assumed=is_assumed)
         brokers, cautions = _brokers_in_play(request.rack_mode, listed, algorithm, cordoned)
         return ReplicasProblem(
             topics=tuple(request.topics),
             algorithm=algorithm,
+            is_assumed=is_assumed,
             options=options,
             listed=listed,
             brokers=brokers,
@@ -122,7 +129,7 @@ class _ReplicasPlanner(Planner[ReplicasRequest, ReplicasProblem, tuple[Placement
             is_snapshot=site.content_hash is not None,
             cordoned_brokers=None if request.cordoned_brokers is None else tuple(sorted(request.cordoned_brokers)),
             partitions={topic.name: len(topic.partition_ids) for topic in cluster.topics},
-            cautions=(*absent, *cautions),
+            cautions=(*about, *cautions),
         )
 
     def with_seed(self, problem: ReplicasProblem, seed: int) -> ReplicasProblem:
@@ -267,9 +274,41 @@ def _brokers_in_play(
     return brokers, cautions
 
 
-def _absent(algorithm: Algorithm, version: KafkaVersion) -> list[Caution]:
-    """A warning if the release has no such algorithm any more."""
+_OF_CONTROLLER: Mapping[Controller | None, str] = MappingProxyType(
+    {"kraft": "striped", "zookeeper": "admin_utils", None: "striped"}
+)
+"""The algorithm by which a controller places new topics; of an unknown one that of every release since 4.0."""
+
+
+def _controller(request: ReplicasRequest, cluster: Cluster) -> Controller | None:
+    """The kind of controller that the plan is for: of the release that the request states, else of the cluster."""
+    return controller_of(request.kafka_version) or cluster.controller
+
+
+def _algorithm_of(request: ReplicasRequest, cluster: Cluster) -> tuple[str, bool]:
+    """The name of the algorithm, and whether it is assumed because the kind of controller is unknown."""
+    if request.algorithm is not None:
+        return request.algorithm, False
+    if request.fixed_start_index is not None:  # which this algorithm alone has
+        return "admin_utils", False
+    controller = _controller(request, cluster)
+    return _OF_CONTROLLER[controller], controller is None
+
+
+def _algorithm_cautions(
+    request: ReplicasRequest, cluster: Cluster, algorithm: Algorithm, version: KafkaVersion, *, is_assumed: bool
+) -> list[Caution]:
+    """Warnings if the algorithm is assumed, or if the stated or recorded release has no such algorithm any more."""
+    if is_assumed:
+        detail = (
+            "the kind of controller is unknown, and a KRaft controller is assumed, which places as striped; under "
+            'ZooKeeper the controller places as "algorithm": "admin_utils"'
+        )
+        return [Caution("algorithm_assumed", detail)]
     if algorithm.replays is None or not algorithm.replays.holds.ends_before(version):
+        return []
+    is_release_known = request.kafka_version is not None or cluster.kafka_version is not None
+    if not is_release_known and _controller(request, cluster) != "kraft":
         return []
     detail = (
         f"Kafka has {algorithm.name} up to {algorithm.replays.holds.to}, and ZooKeeper-mode clusters have it; in "

@@ -26,6 +26,7 @@ class ReplicasRequest:
 
     Parameters
     ----------
+    algorithm : None is the one of the cluster's controller.
     rack_mode : None is what Kafka does: AdminUtils enforces racks, KRaft's placer takes brokers without one as a rack
         of their own.
     fixed_start_index : where AdminUtils starts in the list of brokers; nothing is random then.
@@ -40,7 +41,7 @@ class ReplicasRequest:
     snapshot_id: UUID | None = None
     brokers: Sequence[Broker] | None = None
     cordoned_brokers: Sequence[int] | None = None
-    algorithm: str = "admin_utils"
+    algorithm: str | None = None
     rack_mode: RackMode | None = None
     fixed_start_index: int | None = None
     seed: int | None = None
@@ -104,9 +105,10 @@ def _check_options(request: ReplicasRequest) -> None:
     for name, value in request.options.items():
         _, algorithms = PLACEMENT_OPTIONS[name]
         if value is not None and request.algorithm not in algorithms:
-            detail = f"{name} goes with the algorithm {' or '.join(algorithms)}; {request.algorithm} is requested"
+            requested = f"{request.algorithm} is requested" if request.algorithm else "the request has no algorithm"
+            detail = f"{name} goes with the algorithm {' or '.join(algorithms)}; {requested}"
             raise ConflictingFields(detail, path=(name,), algorithm=request.algorithm)
-    options = PLACEMENTS[request.algorithm].options
+    options = None if request.algorithm is None else PLACEMENTS[request.algorithm].options
     if options is None:
         return
     options.read(request.options)
