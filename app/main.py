@@ -13,7 +13,7 @@ from contextlib import asynccontextmanager
 from threading import Event
 
 from anyio.to_thread import current_default_thread_limiter
-from fastapi import FastAPI, Security
+from fastapi import Depends, FastAPI, Security
 from fastapi.middleware.cors import CORSMiddleware
 from fastapi_offline import FastAPIOffline
 
@@ -31,10 +31,12 @@ from app.api import (
 )
 from app.api.admission import Admission, Capacity
 from app.api.auth import principal
+from app.api.compression import Compression
 from app.api.following import Followers
 from app.api.health import Readiness
+from app.api.known_query import only_known_query
 from app.api.memory import FreedMemory
-from app.api.middleware import BodyLimit, Interrupted, Overload, RequestLog, SameOrigin, TrustedHost
+from app.api.middleware import BodyLimit, Head, Interrupted, Overload, RequestLog, SameOrigin, TrustedHost
 from app.api.plan_kinds import PLAN_RESOURCES
 from app.api.preparation import CompilingHeader, Preparation
 from app.settings import Settings
@@ -90,7 +92,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         *(resource.router for resource in PLAN_RESOURCES.values()),
         *(module.router for module in (plans, checks, keys, sweeps, jobs, health)),
     ):
-        app.include_router(router)
+        app.include_router(router, dependencies=[Depends(only_known_query)])
     app.state.picture = pages.plan_picture
     may_read, may_plan = Security(principal, scopes=["read"]), Security(principal, scopes=["plan"])
     app.include_router(assets.router())
@@ -99,6 +101,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     document.install(app, settings.limits)
     problems.install(app)
     # The middleware that is added last is the outermost: every response is logged, also of a rejected body or origin.
+    app.add_middleware(Compression)
     app.add_middleware(Overload, admission=admission)
     app.add_middleware(BodyLimit, max_body_bytes=settings.max_body_bytes)
     if settings.allowed_origins:
@@ -120,6 +123,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     if settings.hosts is not None:
         app.add_middleware(TrustedHost, hosts=settings.hosts)
     app.add_middleware(Interrupted)
+    app.add_middleware(Head)
     app.add_middleware(CompilingHeader, preparation=preparation)
     app.add_middleware(RequestLog)
     app.add_middleware(FreedMemory)

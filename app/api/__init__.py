@@ -23,6 +23,8 @@ What they share:
     problems.py      every failure as an RFC 9457 problem; statuses.py has the status of each category,
                      field_errors.py the errors of fields
     middleware.py    request ids, the log, overload, the body limit, same origin
+    compression.py   gzip and Zstandard
+    known_query.py   query parameters that an operation does not have
     request_head.py  the limit on the bytes of a request's head
     examples/        the examples of the documentation; seeding.py stores the resources that they name
     plan_documents.py, document.py  the models of plans; the OpenAPI document, to which descriptions.py adds

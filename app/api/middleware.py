@@ -1,4 +1,6 @@
-"""What every request passes before its operation: request id and log, host and origin checks, overload, body limit."""
+"""What every request passes before its operation: request id and log, HEAD, host and origin checks, overload,
+body limit.
+"""
 
 import asyncio
 import time
@@ -6,6 +8,7 @@ from collections.abc import Collection, Sequence
 from secrets import token_hex
 
 import structlog
+from anyio import CancelScope
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
@@ -91,6 +94,32 @@ def _details(code: str | None, plans: Sequence[PlanOutcome]) -> dict[str, object
     # A page shows a failure as a form, without a problem document.
     code = code or (None if plan.code == SUCCEEDED else plan.code)
     return plan.log_fields() if code is None else plan.log_fields() | {"code": code}
+
+
+class Head:
+    """Answer HEAD as GET is answered, without the body.
+
+    The work is the same, so that the headers are; what would follow the head, as a stream of events, is cancelled.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["method"] != "HEAD":
+            await self._app(scope, receive, send)
+            return
+        as_get = {**scope, "method": "GET"}
+        with CancelScope() as after_head:
+
+            async def send_head(message: Message) -> None:
+                if message["type"] == "http.response.start":
+                    await send(message)
+                    await send({"type": "http.response.body", "body": b""})
+                    after_head.cancel()
+
+            await self._app(as_get, receive, send_head)
+        scope["route"] = as_get.get("route")  # for the log and the metrics
 
 
 class Interrupted(OrProblem):

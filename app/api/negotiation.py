@@ -57,6 +57,11 @@ def matched_hashes(header: str | None) -> list[str]:
     return [tag.strip('"') for tag in tags(header) if tag != "*"]
 
 
+def qualities(header: str) -> dict[str, float]:
+    """The values of an Accept header of any kind, in lower case, each with its quality from 0 to 1."""
+    return dict(_range(part) for part in header.split(",") if part.strip())
+
+
 def digest_of(body: bytes) -> str:
     """An ETag for a body without a content hash: its SHA-256."""
     return sha256(body).hexdigest()
