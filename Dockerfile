@@ -32,9 +32,10 @@ RUN pip install --require-hashes --only-binary=:all: --requirement requirements-
 FROM libraries AS build
 COPY LICENSE README.md pyproject.toml ./
 COPY app app/
+COPY client client/
 COPY migrations migrations/
-RUN pip install --no-index --no-deps --no-build-isolation --editable . \
-    && python -m compileall -q app migrations \
+RUN pip install --no-index --no-deps --no-build-isolation --editable client --editable . \
+    && python -m compileall -q app client migrations \
     && rackplan compile \
     && python -m app.jobs.java /opt/java
 

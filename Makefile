@@ -54,17 +54,19 @@ conformance: $(VENV)/compiled ## compare every algorithm with Kafka's own answer
 bench: $(VENV)/development ## measure; a JSON object a line
 	@$(BIN)/python -m benchmarks
 
-openapi: $(VENV)/development ## write openapi/openapi.json anew
+openapi: $(VENV)/development ## write openapi/openapi.json anew, and from it what the client knows of the service
 	RACKPLAN_DATABASE_URL=postgresql:// $(BIN)/python -c 'import json; from app.main import create_app; \
 	  print(json.dumps(create_app().openapi(), indent=2, ensure_ascii=False))' > openapi/openapi.json
+	$(BIN)/python client/generate.py
+
+# The client is in this repository; the locks have what it needs.
+LOCK := uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
+  --no-emit-package rackplan-client --no-header --quiet
 
 lock: ## resolve the dependencies anew (needs uv)
-	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
-	  --no-header --quiet --extra kafka --group dev pyproject.toml -o requirements-dev.lock
-	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
-	  --no-header --quiet pyproject.toml -c requirements-dev.lock -o requirements.lock
-	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
-	  --no-header --quiet --group pyproject.toml:build -c requirements-dev.lock -o requirements-build.lock
+	$(LOCK) --extra kafka --group dev pyproject.toml -o requirements-dev.lock
+	$(LOCK) pyproject.toml -c requirements-dev.lock -o requirements.lock
+	$(LOCK) --group pyproject.toml:build -c requirements-dev.lock -o requirements-build.lock
 
 # The tests in a real browser use the system's Chromium. Root on Debian gets it; elsewhere they say that they were left out.
 browser:
@@ -74,30 +76,30 @@ browser:
 
 clean: ## remove the environment and caches; data stays in .data
 	rm -rf $(VENV) .hypothesis .mypy_cache .pytest_cache .ruff_cache .schemathesis
-	find app migrations tests benchmarks -name __pycache__ -prune -exec rm -rf {} +
+	find app client migrations tests benchmarks -name __pycache__ -prune -exec rm -rf {} +
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit("Rackplan needs Python 3.11 or newer; this is " + sys.version.split()[0]) if sys.version_info < (3, 11) else None'
 	@echo "making $(VENV) …"
 	@$(PYTHON) -m venv $(VENV)
 
-$(VENV)/runtime: $(VENV)/bin/python requirements-build.lock requirements.lock pyproject.toml
+$(VENV)/runtime: $(VENV)/bin/python requirements-build.lock requirements.lock pyproject.toml client/pyproject.toml
 	@echo "installing what Rackplan needs; Spark is some 600 MB of it …"
 	@$(INSTALL) -r requirements-build.lock
 	@$(INSTALL) -r requirements.lock
-	@$(PIP) install --no-deps --no-build-isolation -e .
+	@$(PIP) install --no-deps --no-build-isolation -e client -e .
 	@touch $@
 
 $(VENV)/compiled: $(VENV)/runtime $(shell find app/core -name '*.py')
-	@$(BIN)/python -m compileall -q app migrations # also where the environment keeps Python from storing it
+	@$(BIN)/python -m compileall -q app client migrations # also where the environment keeps Python from storing it
 	@$(BIN)/rackplan compile
 	@touch $@
 
-$(VENV)/development: $(VENV)/bin/python requirements-build.lock requirements-dev.lock pyproject.toml
+$(VENV)/development: $(VENV)/bin/python requirements-build.lock requirements-dev.lock pyproject.toml client/pyproject.toml
 	@echo "installing what developing Rackplan needs; Spark is some 600 MB of it …"
 	@$(INSTALL) -r requirements-build.lock
 	@$(INSTALL) -r requirements-dev.lock
-	@$(PIP) install --no-deps --no-build-isolation -e .
+	@$(PIP) install --no-deps --no-build-isolation -e client -e .
 	@touch $@ $(VENV)/runtime
 
 # JVMs start in half the time with it.

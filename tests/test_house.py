@@ -45,6 +45,13 @@ def test_the_core_has_no_clock_log_or_environment() -> None:
         assert not imported(path) & forbidden, path
 
 
+def test_the_client_needs_httpx_alone() -> None:
+    """pyarrow is one of its extras, imported by the functions that return its tables."""
+    for path in sorted((ROOT / "client" / "rackplan").rglob("*.py")):
+        needed = {module.split(".")[0] for module in imported(path)} - sys.stdlib_module_names
+        assert needed <= {"rackplan", "httpx", "pyarrow", "typing_extensions"}, path
+
+
 def test_flow_solvers_have_one_door() -> None:
     """Statuses, limits and potentials of the flow solvers are read in one place."""
     importing = {

@@ -1,0 +1,1337 @@
+"""The fields of requests. Written by `make openapi`; not edited."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, Required, TypeAlias, TypedDict
+
+ListPlansKind: TypeAlias = Literal["replicas", "reassignment", "group", "streams"]
+
+
+ExportPlanFormat: TypeAlias = Literal[
+    "reassignment", "rollback", "batch", "batches", "replica_assignment", "csv", "text", "markdown", "arrow"
+]
+
+
+ListSweepsKind: TypeAlias = Literal["capacity", "placement_draws", "consumer_groups", "key_skew", "reassignment"]
+
+
+ListSweepsState: TypeAlias = Literal["queued", "running", "succeeded", "failed", "cancelled"]
+
+
+ListScenariosSort: TypeAlias = Literal[
+    "monthly_cost",
+    "headroom",
+    "cross_rack_bytes_per_s",
+    "first_breaking_month",
+    "brokers",
+    "partitions",
+    "partitions_offline",
+    "partitions_under_min_isr",
+    "partitions_not_rack_safe",
+    "leader_spread",
+    "replica_spread",
+    "most_leaders",
+    "most_replicas",
+    "rack_safe_share",
+    "members",
+    "in_rack",
+    "cross_rack",
+    "unknown",
+    "in_rack_share",
+    "moved",
+    "taken_up",
+    "dropped",
+    "revoked",
+    "phases",
+    "spread",
+    "max_over_mean",
+    "gini",
+    "bytes_max_over_mean",
+    "bytes_gini",
+    "heaviest_partition_records",
+    "records_without_partition",
+    "moved_share",
+    "moved_key_share",
+    "expected_moved_share",
+    "moved_replicas",
+    "moved_bytes",
+    "lower_bound_bytes",
+    "gap",
+    "smallest_before",
+    "largest_before",
+    "spread_before",
+    "smallest_after",
+    "largest_after",
+    "spread_after",
+    "largest_bytes_before",
+    "largest_bytes_after",
+    "short_of_racks",
+    "index",
+]
+
+
+class BalanceFields(TypedDict, total=False):
+    """The balance constraints of brokers."""
+
+    replicas: Literal["tight", "keep"] | ToleranceRequest | None
+    """`tight`: as balanced as possible; `keep`: only necessary changes; a tolerance: in between. The default is
+    `tight` if brokers are added or a budget is set, `keep` otherwise."""
+    replicas_by: Literal["count", "bytes", "throughput"]
+    """The load that is balanced."""
+    leaders: Literal["tight", "keep", "preferred"] | ToleranceRequest | None
+    """`tight`: as balanced as possible; `keep`: only necessary changes; a tolerance: in between. `preferred`:
+    replica lists keep their order, and the first replica leads. The default is `tight` with leaders_only, `keep`
+    otherwise."""
+    leaders_by: Literal["count", "ingress"]
+    """The load that is balanced."""
+
+
+class BaseRequest(TypedDict, total=False):
+    """A scenario with its topics."""
+
+    topology: Required[TopologyRequest]
+    broker_profile: Required[ProfileRequest]
+    partitions_multiplier: int
+    placement: PlacementRequest
+    clients: ClientsRequest
+    traffic: TrafficRequest
+    failures: Sequence[Literal["none", "broker", "rack", "rack_and_broker"]]
+    """The failures that the cluster has to withstand."""
+    targets: TargetsRequest
+    prices: PricesRequest
+    rereplication: RereplicationRequest | None
+    topics: Required[Sequence[TopicLoadRequest]]
+
+
+class BatchFields(TypedDict, total=False):
+    """The limits of each batch; null is no limit."""
+
+    max_moves_in_per_broker: int | None
+    """Replicas copied to a broker in one batch."""
+    max_moves_out_per_broker: int | None
+    """Replicas copied from a broker in one batch."""
+    max_bytes_in_per_broker: int | None
+    """Bytes copied to a broker in one batch; deleted replicas are not subtracted."""
+    max_partitions: int | None
+    max_disk_share: float | None
+    """Largest share of a disk in use at any time, for brokers with `capacity.disk_bytes`."""
+    throttle_bytes_per_s: int | None
+    """Replication throttle of every broker, in and out; batches then have a duration."""
+    hottest: Literal["last", "first"]
+    """When the partitions with the highest ingress rate move; without rates, the largest ones."""
+
+
+class BrokerRequest(TypedDict, total=False):
+    """A broker. A missing `rack` is no rack, which differs from the rack `""`."""
+
+    id: Required[int]
+    rack: str | None
+    fenced: bool
+    capacity: CapacityRequest | None
+    attributes: Mapping[str, str]
+    """The broker's failure domains by name, `{"zone": "eu-1a"}`; awareness places by them. Its rack is the default
+    of the attribute `rack`."""
+    weight: float
+    """Relative size of the broker: awareness places twice as many replicas on a broker of weight 2."""
+
+
+class BurstRequest(TypedDict, total=False):
+    """Events within one assignment interval of the coordinator (KIP-1263): one step since Kafka 4.3, and a step each
+    before, and for the assignors of the classic protocol."""
+
+    burst: Required[
+        Sequence[
+            JoinRequest
+            | LeaveRequest
+            | ReplaceRequest
+            | LoseRackRequest
+            | TopicGrownRequest
+            | ReplicaRacksChangedRequest
+        ]
+    ]
+
+
+class BytesInRequest(TypedDict, total=False):
+    """Measured ingress by topic or by partition; one of the two formats."""
+
+    csv: str | None
+    """With a header line: the columns `topic` and `bytes_in_per_s`, optionally `partition` and `timestamp`. With
+    several timestamps the mean is the ingress and the largest sum its peak."""
+    prometheus: Mapping[str, Any] | None
+    """An answer of `/api/v1/query_range` or `/api/v1/query`, unchanged; every series has a label `topic`, optionally
+    a label `partition`, and bytes/s. Series of the same topic are added up."""
+
+
+class CapacityRequest(TypedDict, total=False):
+    """Capacity of a broker."""
+
+    disk_bytes: int | None
+    nic_in_bytes_per_s: int | None
+    nic_out_bytes_per_s: int | None
+
+
+class CapacitySweepRequest(TypedDict, total=False):
+    """A sweep over scenarios of a cluster: a base, axes over it, an objective and constraints."""
+
+    axes: Mapping[str, Sequence[Any] | SpanRequest] | None
+    sample: SampleRequest | None
+    objective: Literal["monthly_cost", "headroom", "cross_rack_bytes_per_s", "first_breaking_month", "brokers"] | None
+    constraints: Mapping[str, float] | None
+    """Bounds that an acceptable scenario is within, besides its limits."""
+    kind: Literal["capacity"]
+    base: Required[BaseRequest | MeasuredBaseRequest]
+    seed: int
+    """The source of scenarios' seeds if their placement has none."""
+    labels: Mapping[str, str]
+    """Labels of the plan, name → value; lists of plans are filtered by them."""
+
+
+class ChangedRacks(TypedDict, total=False):
+    """Brokers with other racks, and topics whose partitions have other replicas."""
+
+    brokers: Sequence[RackedBroker]
+    replicas: Mapping[str, Sequence[Sequence[int]]]
+
+
+class ChangesRequest(TypedDict, total=False):
+    """The fields that a clone changes; absent or null ones stay, except that a `sample` of null removes the sample.
+
+    Each field except the axes is of one kind of sweep."""
+
+    balance: SweepBalance | None
+    minimise: Literal["bytes", "replicas"] | None
+    racks_of_added: list[str] | None
+    """The racks of added brokers, in rotation from the first. By default each gets the rack that has the fewest
+    brokers by then, of equal ones the first by name."""
+    partitioners: (
+        Sequence[
+            Literal[
+                "murmur2_round_robin",
+                "murmur2_sticky",
+                "murmur2_adaptive",
+                "murmur2_random",
+                "murmur2_random_available",
+                "murmur2",
+                "murmur2_abs",
+                "murmur2_unsigned",
+                "consistent_random",
+                "consistent",
+                "crc32_random",
+                "fnv1a_random",
+                "fnv1a",
+                "fnv1a_round_robin",
+                "fnv1a_positive",
+                "kafkajs_legacy",
+                "round_robin",
+                "random",
+            ]
+        ]
+        | None
+    )
+    partitions: int | None
+    compare_partitions: Sequence[int] | None
+    heaviest: int | None
+    assignors: (
+        Sequence[
+            Literal[
+                "range", "roundrobin", "sticky", "cooperative-sticky", "uniform", "server-range", "simple", "optimal"
+            ]
+        ]
+        | None
+    )
+    members_lost: Sequence[int] | None
+    members_added: Sequence[int] | None
+    seeds: SeedsRequest | None
+    axes: Mapping[str, Sequence[Any] | SpanRequest | Literal["each"]] | None
+    sample: SampleRequest | None
+    objective: Literal["monthly_cost", "headroom", "cross_rack_bytes_per_s", "first_breaking_month", "brokers"] | None
+    constraints: Mapping[str, float] | None
+    """Bounds that an acceptable scenario is within, besides its limits."""
+
+
+class CheckRequest(TypedDict, total=False):
+    """A reassignment, and the cluster that it is for."""
+
+    snapshot_id: Required[str]
+    reassignment: Required[ReassignmentFile]
+    running_reassignment: Literal["refuse", "merge"]
+    """Partitions that are being reassigned: `merge` checks from their target replicas, with a warning; `refuse`
+    returns 409."""
+    kafka_version: str | None
+    """The release of Kafka that the answer is for, from 2.4 to 4.4, such as `4.2` or `4.0.1`; by default that of the
+    snapshot, or 4.4.0 if the snapshot has none."""
+
+
+class ClientsRequest(TypedDict, total=False):
+    """The shares of clients by rack, equal by default; and whether consumers read from followers (KIP-392)."""
+
+    producer_share_per_rack: Mapping[str, float] | None
+    consumer_share_per_rack: Mapping[str, float] | None
+    follower_fetching: bool
+
+
+class CordonableBrokerRequest(TypedDict, total=False):
+    """A broker, and what is cordoned of it."""
+
+    id: Required[int]
+    rack: str | None
+    fenced: bool
+    capacity: CapacityRequest | None
+    attributes: Mapping[str, str]
+    """The broker's failure domains by name, `{"zone": "eu-1a"}`; awareness places by them. Its rack is the default
+    of the attribute `rack`."""
+    weight: float
+    """Relative size of the broker: awareness places twice as many replicas on a broker of weight 2."""
+    cordoned: bool
+    """Whether every log directory of the broker is cordoned (KIP-1066), so that Kafka assigns no new replica to it."""
+    cordoned_log_dirs: list[str]
+    """The paths of its cordoned log directories, if they are known."""
+
+
+class DatasetRequest(TypedDict, total=False):
+    """The location and the format of a dataset of keys."""
+
+    path: Required[str]
+    """A file, a folder of them, or a URI that Spark can read, under one of `RACKPLAN_DATASET_ROOTS`. Files whose
+    names begin with `_` or `.` are ignored; of a folder of Parquet or Arrow files, those that end with
+    `.parquet`, `.pq` or `.arrow` are read."""
+    format: Required[Literal["parquet", "arrow", "csv", "json_lines", "lines"]]
+    """`csv` has a header line, and an empty field is a record without key; `lines` has one key a line."""
+    key_column: str | None
+    """The column of the keys; lines have no columns."""
+    value_column: str | None
+    """The column of the values, as text or bytes, or of their lengths, as integers. A record's bytes are those of
+    its key and of its value; of its key alone by default."""
+    key_encoding: Literal["utf8", "base64", "int32", "int64"]
+    """`utf8` hashes text and bytes as they are; numbers, from integers or their digits, are hashed as Java's
+    serialisers encode them, big-endian."""
+
+
+class DeployAtOnceRequest(TypedDict, total=False):
+    """A deploy of all clients together."""
+
+    deploy_at_once: Required[Deployment]
+
+
+class Deployment(TypedDict, total=False):
+    """All clients restart together."""
+
+    keeps_state: bool
+    """Whether clients still have their state directories after the restart."""
+    behind: int
+    """Offsets by which each task of a client lags after its restart."""
+
+
+class DrawsSweepRequest(TypedDict, total=False):
+    """A sweep over seeds: topics on brokers, placed with each seed as a controller would place them."""
+
+    seeds: Required[SeedsRequest]
+    kind: Required[Literal["placement_draws"]]
+    snapshot_id: str | None
+    brokers: Sequence[BrokerRequest] | None
+    topics: Required[Sequence[NewTopicRequest]]
+    algorithm: Literal["admin_utils", "striped", "awareness"]
+    rack_mode: Literal["enforced", "safe", "disabled"] | None
+    """How racks constrain the placement; the default is the algorithm's."""
+    labels: Mapping[str, str]
+    """Labels of the plan, name → value; lists of plans are filtered by them."""
+
+
+class EvacuateFields(TypedDict, total=False):
+    """Brokers and racks that lead no partition."""
+
+    brokers: Sequence[int]
+    racks: list[str]
+
+
+class EveryTopicRequest(TypedDict, total=False):
+    """Values of every topic, unless its own entry overrides them."""
+
+    replication_factor: int | None
+    min_insync_replicas: int
+    retention_s: float | None
+    """Seconds for which records are retained."""
+    retention_bytes: float | None
+    """Upper bound on a partition's bytes; does not grow."""
+    disk_headroom: float
+    consumer_groups: float
+    """The fan-out: how many times every byte is read."""
+    lagging_share: float
+    """The share of reads that are served from disk."""
+
+
+class GroupMemberRequest(TypedDict, total=False):
+    """A member, by its subscription or by the coordinator's bytes of it: `member_metadata`."""
+
+    member_id: Required[str]
+    group_instance_id: str | None
+    """Makes it a static member."""
+    rack_id: str | None
+    """Its `client.rack`; `""` counts as none."""
+    topics: list[str] | None
+    """The topics of its subscription."""
+    owned_partitions: Mapping[str, Sequence[int]] | None
+    """Its current partitions, from which moves are counted. The sticky assignors, `uniform` and `optimal` use them."""
+    generation_id: int | None
+    """The generation of `owned_partitions`. Without one, the sticky assignor ignores them."""
+    member_metadata: str | None
+    """The raw bytes of ConsumerProtocolSubscription, in base64, in place of the fields above."""
+    client: Literal["java", "librdkafka", "kafka-python", "other"] | None
+    """The client library, by default Kafka's own: its leader runs the classic assignors."""
+
+
+class GroupTopicRequest(TypedDict, total=False):
+    """A topic: its partitions with their replicas, or their number, if the replicas are unknown."""
+
+    name: Required[str]
+    """A legal topic name: letters, digits, `.`, `_` and `-`; not `.` or `..`."""
+    topic_id: str | None
+    partitions: Required[int | Sequence[PartitionRequest]]
+
+
+class GroupsSweepRequest(TypedDict, total=False):
+    """A sweep over groups: each under every assignor, with members lost and members added."""
+
+    assignors: Required[
+        Sequence[
+            Literal[
+                "range", "roundrobin", "sticky", "cooperative-sticky", "uniform", "server-range", "simple", "optimal"
+            ]
+        ]
+    ]
+    """Assignors that give each partition to one member: all except `simple`."""
+    members_lost: Sequence[int]
+    """Numbers of members that a group loses at once. They depend on `seed` and the group alone: every assignor meets
+    the same loss, and members among two lost are among three lost as well."""
+    members_added: Sequence[int]
+    """Numbers of members that join in the same rebalance, each in the rack with the fewest members (in none if no
+    member has a rack), with the most common subscription."""
+    kind: Required[Literal["consumer_groups"]]
+    snapshot_id: Required[str]
+    groups: list[str] | None
+    """Groups of the snapshot; the default is every group that has members."""
+    kafka_version: str | None
+    """The release of Kafka that the answer is for, from 2.4 to 4.4, such as `4.2` or `4.0.1`; by default that of the
+    snapshot, or 4.4.0 if the snapshot has none."""
+    seed: int
+    """Decides which members are lost."""
+    labels: Mapping[str, str]
+    """Labels of the plan, name → value; lists of plans are filtered by them."""
+
+
+class GrownTopic(TypedDict, total=False):
+    """A topic and its new number of partitions."""
+
+    topic: Required[str]
+    """A legal topic name: letters, digits, `.`, `_` and `-`; not `.` or `..`."""
+    partitions: Required[int]
+    replicas: Sequence[Sequence[int]] | None
+    """Replicas of the new partitions, if known."""
+
+
+class IsolateFields(TypedDict, total=False):
+    """Topics whose replicas are restricted to these brokers."""
+
+    topics: Required[list[str]]
+    brokers: Required[Sequence[int]]
+    exclusive: bool
+    """Whether other topics are excluded from these brokers."""
+
+
+class JoinRequest(TypedDict, total=False):
+    """A member joins."""
+
+    join: Required[GroupMemberRequest]
+
+
+class JoiningClient(TypedDict, total=False):
+    """A client that joins; it has no state."""
+
+    process_id: Required[str]
+    capacity: int
+    client_tags: Mapping[str, str]
+    rack_id: str | None
+    member_ids: list[str]
+    """Under `streams`, the ids of its threads; `<process_id>-1` and so on."""
+
+
+class KeySkewSweepRequest(TypedDict, total=False):
+    """A sweep over a dataset of keys: a scenario is a partitioner at a partition count."""
+
+    partitioners: Sequence[
+        Literal[
+            "murmur2_round_robin",
+            "murmur2_sticky",
+            "murmur2_adaptive",
+            "murmur2_random",
+            "murmur2_random_available",
+            "murmur2",
+            "murmur2_abs",
+            "murmur2_unsigned",
+            "consistent_random",
+            "consistent",
+            "crc32_random",
+            "fnv1a_random",
+            "fnv1a",
+            "fnv1a_round_robin",
+            "fnv1a_positive",
+            "kafkajs_legacy",
+            "round_robin",
+            "random",
+        ]
+    ]
+    """A partitioner that is listed twice is measured once."""
+    partitions: Required[int]
+    """The count from which moves are counted."""
+    compare_partitions: Sequence[int]
+    """Other counts: their balance, and the shares of records and keys that move."""
+    heaviest: int
+    """The number of heaviest keys to list."""
+    kind: Required[Literal["key_skew"]]
+    dataset: Required[DatasetRequest]
+    labels: Mapping[str, str]
+    """Labels of the plan, name → value; lists of plans are filtered by them."""
+
+
+class LeaveRequest(TypedDict, total=False):
+    """A member leaves, or its session times out."""
+
+    leave: Required[str]
+
+
+class LoseClientRequest(TypedDict, total=False):
+    """A client is lost."""
+
+    lose_client: Required[str]
+
+
+class LoseClientsRackRequest(TypedDict, total=False):
+    """All clients of a rack are lost together."""
+
+    lose_rack: Required[str]
+
+
+class LoseRackRequest(TypedDict, total=False):
+    """A rack is lost, with its brokers and members."""
+
+    lose_rack: Required[str]
+
+
+class LoseTagRequest(TypedDict, total=False):
+    """All clients with a value of a tag, such as a zone, are lost together."""
+
+    lose_tag: Required[TagValue]
+
+
+class MeasuredBaseRequest(TypedDict, total=False):
+    """A scenario with the topics of a snapshot; `topics` overrides measured values."""
+
+    topology: Required[TopologyRequest]
+    broker_profile: Required[ProfileRequest]
+    partitions_multiplier: int
+    placement: PlacementRequest
+    clients: ClientsRequest
+    traffic: TrafficRequest
+    failures: Sequence[Literal["none", "broker", "rack", "rack_and_broker"]]
+    """The failures that the cluster has to withstand."""
+    targets: TargetsRequest
+    prices: PricesRequest
+    rereplication: RereplicationRequest | None
+    measured: Required[MeasuredRequest]
+    topics: Sequence[MeasuredTopicRequest]
+
+
+class MeasuredRequest(TypedDict, total=False):
+    """The topics of a snapshot: their partitions, replicas, bytes on disk and ingress."""
+
+    snapshot_id: Required[str]
+    topics: list[str] | None
+    """Topics of the snapshot; all by default."""
+    bytes_in: BytesInRequest | None
+    """Not stored; the sweep's definition lists by topic what was read from it."""
+    every_topic: EveryTopicRequest | None
+
+
+class MeasuredTopicRequest(TypedDict, total=False):
+    """Values that override those of a measured topic; or a planned topic, with all that a topic needs."""
+
+    partitions: int | None
+    replication_factor: int | None
+    min_insync_replicas: int
+    ingress_bytes_per_s: float | None
+    peak_ingress_bytes_per_s: float | None
+    """Limits depend on the peak, cost on the mean."""
+    retained_bytes: float | None
+    """Bytes of one copy of the topic now; grows with traffic."""
+    retention_s: float | None
+    """Seconds for which records are retained."""
+    retention_bytes: float | None
+    """Upper bound on a partition's bytes; does not grow."""
+    disk_headroom: float
+    consumer_groups: float
+    """The fan-out: how many times every byte is read."""
+    lagging_share: float
+    """The share of reads that are served from disk."""
+    name: Required[str]
+    """A legal topic name: letters, digits, `.`, `_` and `-`; not `.` or `..`."""
+    retained_bytes_per_partition: Sequence[float] | None
+    """The same by partition."""
+    partition_weights: Literal["uniform"] | ZipfRequest | Sequence[float]
+
+
+class MemberOverrideRequest(TypedDict, total=False):
+    """The rack or subscription of members of a recorded group. One of `member_id`, `client_id` and `host` selects
+    them;
+    `*` and `?` in the latter two match any characters."""
+
+    member_id: str | None
+    client_id: str | None
+    host: str | None
+    rack_id: str | None
+    """Their `client.rack`; `""` is none."""
+    topics: list[str] | None
+    """Their subscription."""
+    client: Literal["java", "librdkafka", "kafka-python", "other"] | None
+    """Their client library."""
+
+
+class NewTopicRequest(TypedDict, total=False):
+    """Partitions of a new topic, or, from `start_partition_id` on, of an existing one."""
+
+    name: Required[str]
+    """A legal topic name: letters, digits, `.`, `_` and `-`; not `.` or `..`."""
+    partitions: Required[int]
+    replication_factor: Required[int]
+    start_partition_id: int
+
+
+class NullKeysRequest(TypedDict, total=False):
+    """The state of the producer when it places records without key."""
+
+    seed: int | None
+    """Replays java.util.Random; each partitioner starts from it anew. The default is derived from the records, the
+    partitions and these fields, and is answered."""
+    available_partitions: Sequence[int] | None
+    """The partitions with a leader, each once, in the order of the metadata; `[]` if none has one."""
+    queue_sizes: Sequence[int] | None
+    """Queued batches of each available partition; only the policy `adaptive` uses them."""
+    batch_bytes: int
+    """`batch.size`."""
+    record_bytes: int | Sequence[int]
+    """The bytes of a record in its batch: one number, or one for each of `keys`. The policies `sticky_batch` and
+    `adaptive` use it."""
+    client_rack: str | None
+    """`client.rack` of the producer."""
+    rack_aware: bool
+    """`partitioner.rack.aware` (KIP-1123, since Kafka 4.4): the policy `adaptive` prefers partitions whose leaders
+    are in `client_rack`."""
+    leader_racks: list[str | None] | None
+    """The rack of the leader of each available partition; the answer then has `cross_rack`."""
+
+
+class PartitionRequest(TypedDict, total=False):
+    """The state of a partition; the first of `replicas` is the preferred leader."""
+
+    partition: Required[int]
+    replicas: Required[Sequence[int]]
+    isr: Sequence[int] | None
+    """In-sync replicas; if missing, all replicas."""
+    leader: int | None
+    """None if the partition has no leader."""
+    size_bytes: int | None
+    adding_replicas: Sequence[int]
+    removing_replicas: Sequence[int]
+
+
+class PinFields(TypedDict, total=False):
+    """A partition and its replicas, the preferred leader first."""
+
+    topic: Required[str]
+    """A legal topic name: letters, digits, `.`, `_` and `-`; not `.` or `..`."""
+    partition: Required[int]
+    replicas: Required[Sequence[int]]
+
+
+class PlaceKeysRequest(TypedDict, total=False):
+    """Keys and partitioners. A key that is null is a record without key."""
+
+    keys: Required[list[str | int | None]]
+    encoding: Literal["utf8", "base64", "int32", "int64"]
+    """Numbers are hashed as Java's serialisers write them, big-endian; so are strings of digits."""
+    partitioner: (
+        Literal[
+            "murmur2_round_robin",
+            "murmur2_sticky",
+            "murmur2_adaptive",
+            "murmur2_random",
+            "murmur2_random_available",
+            "murmur2",
+            "murmur2_abs",
+            "murmur2_unsigned",
+            "consistent_random",
+            "consistent",
+            "crc32_random",
+            "fnv1a_random",
+            "fnv1a",
+            "fnv1a_round_robin",
+            "fnv1a_positive",
+            "kafkajs_legacy",
+            "round_robin",
+            "random",
+        ]
+        | Sequence[
+            Literal[
+                "murmur2_round_robin",
+                "murmur2_sticky",
+                "murmur2_adaptive",
+                "murmur2_random",
+                "murmur2_random_available",
+                "murmur2",
+                "murmur2_abs",
+                "murmur2_unsigned",
+                "consistent_random",
+                "consistent",
+                "crc32_random",
+                "fnv1a_random",
+                "fnv1a",
+                "fnv1a_round_robin",
+                "fnv1a_positive",
+                "kafkajs_legacy",
+                "round_robin",
+                "random",
+            ]
+        ]
+    )
+    """One or several; a duplicate is ignored. `murmur2_round_robin`: Java 0.8.2 to 2.3: murmur2, without key in
+    turn; `murmur2_sticky`: Java 2.4 to 3.2: murmur2, without key a batch each; `murmur2_adaptive`: Java since
+    3.3: murmur2, without key by queue sizes; `murmur2_random`: librdkafka: murmur2, without key at random;
+    `murmur2_random_available`: kafka-python and aiokafka: murmur2, without key at random where a leader is;
+    `murmur2`: librdkafka: murmur2 of every record, without key as an empty one; `murmur2_abs`: murmur2 made
+    positive by abs, as 0.8 and many since: other partitions for half the keys; `murmur2_unsigned`: murmur2 taken
+    as unsigned: KafkaEx before 1.0, Platformatic's client; `consistent_random`: librdkafka's default: CRC-32,
+    without or with an empty key at random; `consistent`: librdkafka: CRC-32 of every record, without key as an
+    empty one; `crc32_random`: ruby-kafka: CRC-32, without key at random; `fnv1a_random`: Sarama's hash and
+    librdkafka: FNV-1a, without key at random; `fnv1a`: librdkafka: FNV-1a of every record, without key as an
+    empty one; `fnv1a_round_robin`: kafka-go's Hash: FNV-1a, without key in turn; `fnv1a_positive`: Sarama's
+    reference hash: FNV-1a without its sign bit; `kafkajs_legacy`: KafkaJS before 2: a murmur2 that is not
+    Kafka's, without key in turn; `round_robin`: every record in turn, keys ignored; `random`: every record at
+    random, keys ignored"""
+    partitions: Required[int]
+    compare_partitions: Sequence[int]
+    """Other partition counts: the keys that change partition. Records without key never count as moved."""
+    kafka_version: str | None
+    """The release of Kafka that the answer is for, from 2.4 to 4.4, such as `4.2` or `4.0.1`; by default that of the
+    snapshot, or 4.4.0 if the snapshot has none."""
+    null_keys: NullKeysRequest | None
+    """Place records without key by the policy of each partitioner. If it is missing, they have no partition and no
+    load."""
+
+
+class PlaceRequest(TypedDict, total=False):
+    """Topics to place, on the brokers of a snapshot or on brokers listed here."""
+
+    snapshot_id: str | None
+    brokers: Sequence[CordonableBrokerRequest] | None
+    cordoned_brokers: Sequence[int] | None
+    """Brokers whose log directories are all cordoned (KIP-1066), which get no replica; by default those of the
+    snapshot. `cordoned` of `brokers` adds to them."""
+    algorithm: Literal["admin_utils", "striped", "awareness"]
+    """`admin_utils`: AdminUtils: the Kafka tools, and controllers before KRaft (KIP-36); `striped`:
+    StripedReplicaPlacer: KRaft controllers; `awareness`: not an algorithm of Kafka: over any attributes of
+    brokers, by a policy, balanced by weight"""
+    rack_mode: Literal["enforced", "safe", "disabled"] | None
+    """How racks constrain the placement. By default admin_utils enforces racks, and striped treats the brokers
+    without one as a rack. Not for awareness."""
+    fixed_start_index: int | None
+    """Start index of admin_utils in the list of brokers. The plan is then `pinned`: nothing is random."""
+    seed: int | None
+    """Seed of the controller's generator, which is replayed. By default it is derived from the request's hash, and
+    the plan's `prediction` is `envelope` (of awareness: `pinned`)."""
+    policy: Literal["spread", "forced", "hdfs", "redis", "kafka"] | None
+    """The placement policy; `spread` by default. `spread`: balanced over each attribute in turn (Elasticsearch);
+    `forced`: as `spread`, but the share of a forced value without live brokers is not assigned (Elasticsearch);
+    `hdfs`: the first two replicas in one rack, the third in another (HDFS); `redis`: no follower in the zone of
+    the leader (Redis Enterprise); `kafka`: as many racks as possible, without balance between them (KIP-36) For
+    the algorithm `awareness`."""
+    attributes: list[str] | None
+    """The broker attributes to spread over, the most important first; `rack` by default. For the algorithm
+    `awareness`."""
+    forced: Mapping[str, list[str]] | None
+    """By attribute, the values that are expected: the share of a value without a live broker is not assigned. For
+    the policy `forced` alone. For the algorithm `awareness`."""
+    topics: Required[Sequence[NewTopicRequest]]
+    kafka_version: str | None
+    """The release of Kafka that the answer is for, from 2.4 to 4.4, such as `4.2` or `4.0.1`; by default that of the
+    snapshot, or 4.4.0 if the snapshot has none."""
+    compare_kafka_versions: str | list[str]
+    """Other releases of Kafka, one or several: `compared_kafka_versions` of the answer lists what each would decide
+    otherwise, as after an upgrade."""
+    labels: Mapping[str, str]
+    """Labels of the plan, name → value; lists of plans are filtered by them."""
+
+
+class PlacementRequest(TypedDict, total=False):
+    """The algorithm that places the topics; without a seed each scenario has its own."""
+
+    algorithm: Literal["admin_utils", "striped", "awareness"]
+    seed: int | None
+
+
+class PlanGroupRequest(TypedDict, total=False):
+    """A group, on a snapshot's cluster or on brokers and topics that are listed here."""
+
+    snapshot_id: str | None
+    brokers: Sequence[BrokerRequest] | None
+    topics: Sequence[GroupTopicRequest] | None
+    assignor: (
+        Literal["range", "roundrobin", "sticky", "cooperative-sticky", "uniform", "server-range", "simple", "optimal"]
+        | Sequence[
+            Literal[
+                "range", "roundrobin", "sticky", "cooperative-sticky", "uniform", "server-range", "simple", "optimal"
+            ]
+        ]
+        | None
+    )
+    """The group's assignor; of several, the first, with which the others are compared. The default is that of a
+    recorded group, and `range` for listed members. `range`: the classic client's default: a range of each topic
+    to each member, rack-aware since KIP-881; `roundrobin`: the classic round-robin over all partitions; `sticky`:
+    the classic sticky assignor: even, then as it was; all is given up before it is handed out; `cooperative-
+    sticky`: the sticky assignor in two phases: only what moves is given up; `uniform`: the coordinator's default
+    under KIP-848: even, then as it was; ignores racks; `server-range`: the coordinator's range under KIP-848;
+    ignores racks; `simple`: share groups since Kafka 4.2: as many members a partition and partitions a member as
+    can be, then as it was; `optimal`: none of Kafka's: balanced, then read in rack, then moved least, with its
+    proof"""
+    group: str | None
+    """A group of the snapshot, in place of `members`."""
+    member_overrides: Sequence[MemberOverrideRequest]
+    """Racks and subscriptions of the members of `group`, which the tables of Kafka's tools do not have. Of several
+    that match a member, the first that has a field decides it."""
+    members: Sequence[GroupMemberRequest] | None
+    leader: str | None
+    """The member that leads the group; the first one by default."""
+    events: Sequence[
+        JoinRequest
+        | LeaveRequest
+        | ReplaceRequest
+        | RollingRestartRequest
+        | LoseRackRequest
+        | TopicGrownRequest
+        | ReplicaRacksChangedRequest
+        | BurstRequest
+    ]
+    """Events of the group, in order."""
+    previous_snapshot_id: str | None
+    """The snapshot of the previous assignment, to see whether its changes make the leader rebalance."""
+    bytes_per_s: Mapping[str, Sequence[int]] | None
+    """The rate at which each partition is read, the weight of reads in rack."""
+    lag: Mapping[str, Sequence[int]] | None
+    """Records that remain to be read; those of the snapshot's group by default."""
+    balance: Literal["partitions", "lag", "bytes_per_s"]
+    """The load that the optimum balances among members."""
+    assignable: Mapping[str, Sequence[int]] | None
+    """Of a share group since Kafka 4.1, by topic the partitions that may be assigned, which are those that the group
+    has initialised; a topic that is missing has none. By default all partitions."""
+    kafka_version: str | None
+    """The release of Kafka that the answer is for, from 2.4 to 4.4, such as `4.2` or `4.0.1`; by default that of the
+    snapshot, or 4.4.0 if the snapshot has none."""
+    compare_kafka_versions: str | list[str]
+    """Other releases of Kafka, one or several: `compared_kafka_versions` of the answer lists what each would decide
+    otherwise, as after an upgrade."""
+    labels: Mapping[str, str]
+    """Labels of the plan, name → value; lists of plans are filtered by them."""
+
+
+class PlanReassignmentRequest(TypedDict, total=False):
+    """Changes to a snapshot's cluster, alone or together."""
+
+    snapshot_id: Required[str]
+    add_brokers: Sequence[BrokerRequest]
+    """New brokers, which need not exist yet."""
+    remove_brokers: Sequence[int]
+    replace_brokers: Mapping[str, int]
+    """Broker → successor, which gets its replicas. A successor that is in no list is in the same rack."""
+    replication_factor: Mapping[str, int]
+    """By topic. If it is lowered, the preferred leader stays."""
+    partitions: Mapping[str, int]
+    """By topic, the total number of partitions."""
+    topics: list[str] | None
+    """Topics whose partitions may move; all by default. Others count where they are."""
+    leaders_only: bool
+    """Balance leaders without moving replicas."""
+    fix_offline_replicas: bool
+    """Move the replicas of fenced and offline brokers."""
+    repair_racks: bool
+    """Whether partitions that span too few racks are repaired."""
+    rack_mode: Literal["enforced", "safe", "disabled"]
+    """`enforced`: a partition spans min(replicas, racks) racks of those before brokers are removed, and every broker
+    needs a rack; `safe`: of the remaining racks, unconstrained if a broker has no rack; `disabled`: racks are not
+    constrained."""
+    max_replicas_per_rack: int | None
+    """Upper limit on replicas of one partition in a rack."""
+    forbid_brokers: Sequence[int]
+    """Brokers that receive no further replicas."""
+    cordoned_brokers: Sequence[int] | None
+    """Brokers whose log directories are all cordoned (KIP-1066), which receive no further replicas; by default those
+    of the snapshot."""
+    isolate: Sequence[IsolateFields]
+    pins: Sequence[PinFields]
+    """Partitions with given replicas; they override the rack constraint."""
+    evacuate_leaders: EvacuateFields
+    balance: BalanceFields
+    ingress_bytes_per_s: Mapping[str, float | Sequence[float]] | None
+    """By topic, the ingress rate of the topic, or of each partition of the plan."""
+    minimise: Literal["bytes", "replicas"]
+    max_moved_bytes: int | None
+    """Upper limit on moved bytes; the plan is the most balanced one within it."""
+    trade_off: bool
+    """Whether the answer has a table of movement against balance."""
+    unknown_sizes: Literal["estimate"] | None
+    """`estimate`: a partition of unknown size has the mean size of its topic's partitions."""
+    on_conflict: Literal["refuse", "relax"]
+    """`relax`: relax constraints that conflict, and list them in `relaxed`."""
+    running_reassignment: Literal["refuse", "merge"]
+    """`merge`: partitions that are being reassigned are planned from their target replicas."""
+    deadline_s: float | None
+    """Time limit of the solver; then the best plan so far is the answer, with its gap."""
+    batches: BatchFields
+    kafka_version: str | None
+    """The release of Kafka that the answer is for, from 2.4 to 4.4, such as `4.2` or `4.0.1`; by default that of the
+    snapshot, or 4.4.0 if the snapshot has none."""
+    labels: Mapping[str, str]
+    """Labels of the plan, name → value; lists of plans are filtered by them."""
+
+
+class PlanStreamsRequest(TypedDict, total=False):
+    """An application: its tasks and its clients."""
+
+    topology: str | None
+    """The output of `Topology#describe()`, in place of `subtopologies`."""
+    application_id: str | None
+    """`application.id`, the prefix of internal topics."""
+    tasks: list[str] | None
+    """By default, one for each partition that a subtopology reads."""
+    stateful_tasks: list[str] | None
+    """By default, those of stateful subtopologies."""
+    subtopologies: Sequence[SubtopologyRequest] | None
+    """The topics of tasks, which KIP-925 needs for the racks of partitions."""
+    snapshot_id: str | None
+    brokers: Sequence[BrokerRequest] | None
+    topics: Sequence[GroupTopicRequest] | None
+    protocol: Literal["classic", "streams"]
+    """`classic`: the group's leader assigns. `streams` (KIP-1071, since Kafka 4.1): the coordinator assigns to the
+    members of clients, as `kafka_version` does."""
+    assignor: Literal["high_availability", "sticky", "fallback_prior"] | None
+    """Under `streams`, `sticky` by default, the coordinator's. Under `classic`, `high_availability` by default;
+    `high_availability`: the default since 2.6: balanced, then to where the state is, with warm-ups and probing
+    rebalances; `sticky`: the default before 2.6: tasks stay where they were while no client has too many;
+    `fallback_prior`: what Kafka takes while it cannot learn the lags: every active task stays where it was"""
+    group: str | None
+    """A Streams group of the snapshot (`kafka-streams-groups --describe --members`), in place of `clients`: a client
+    for each process, with its current tasks as previous ones; under `streams` with its members and their tasks in
+    the target assignment."""
+    clients: Sequence[StreamsClientRequest] | None
+    num_standby_replicas: int
+    rack_aware_assignment_tags: list[str]
+    acceptable_recovery_lag: int
+    max_warmup_replicas: int
+    rack_aware_assignment_strategy: Literal["none", "min_traffic", "balance_subtopology"]
+    traffic_cost: int | None
+    """`rack.aware.assignment.traffic_cost`"""
+    non_overlap_cost: int | None
+    """`rack.aware.assignment.non_overlap_cost`"""
+    state_bytes: Mapping[str, int] | None
+    """Bytes of one copy of a task's state."""
+    changelog_offsets: Mapping[str, int] | None
+    """Offsets to restore for all of a task's state; a million by default."""
+    events: Sequence[
+        RollingDeployRequest
+        | DeployAtOnceRequest
+        | LoseClientRequest
+        | LoseTagRequest
+        | LoseClientsRackRequest
+        | ScaleOutRequest
+        | ScaleInRequest
+    ]
+    """Events after the plan has been applied, in order."""
+    kafka_version: str | None
+    """The release of Kafka that the answer is for, from 2.4 to 4.4, such as `4.2` or `4.0.1`; by default that of the
+    snapshot, or 4.4.0 if the snapshot has none."""
+    compare_kafka_versions: str | list[str]
+    """Other releases of Kafka, one or several: `compared_kafka_versions` of the answer lists what each would decide
+    otherwise, as after an upgrade."""
+    labels: Mapping[str, str]
+    """Labels of the plan, name → value; lists of plans are filtered by them."""
+
+
+class PricesRequest(TypedDict, total=False):
+    """Prices besides those of brokers."""
+
+    cross_rack_per_gib: float
+    storage_per_gib_month: float
+    replication_billed: bool
+
+
+class ProfileRequest(TypedDict, total=False):
+    """One broker: its capacities and price. An absent capacity is unlimited; `disk_bytes` is required."""
+
+    disk_bytes: Required[float]
+    disk_bytes_per_s: float | None
+    nic_in_bytes_per_s: float | None
+    nic_out_bytes_per_s: float | None
+    vcpu: float | None
+    max_partitions: int | None
+    price_per_month: float
+    bytes_per_s_per_vcpu: float | None
+    """Measured bytes/s that one vCPU can process."""
+    name: str | None
+
+
+class RackedBroker(TypedDict, total=False):
+    """A broker and its new rack."""
+
+    id: Required[int]
+    rack: str | None
+
+
+class ReassignedPartition(TypedDict, total=False):
+    """One partition of a reassignment, as `kafka-reassign-partitions` writes it."""
+
+    topic: Required[str]
+    """A legal topic name: letters, digits, `.`, `_` and `-`; not `.` or `..`."""
+    partition: Required[int]
+    replicas: Required[Sequence[int]]
+    log_dirs: list[str] | None
+
+
+class ReassignmentFile(TypedDict, total=False):
+    """The JSON file that `kafka-reassign-partitions` takes."""
+
+    version: Literal[1]
+    partitions: Required[Sequence[ReassignedPartition]]
+
+
+class ReassignmentSweepRequest(TypedDict, total=False):
+    """A sweep over changes of a cluster: a broker removed, brokers added, and what moves."""
+
+    balance: SweepBalance | None
+    minimise: Literal["bytes", "replicas"]
+    """What to minimise; `replicas` if the size of any partition is unknown."""
+    racks_of_added: list[str] | None
+    """The racks of added brokers, in rotation from the first. By default each gets the rack that has the fewest
+    brokers by then, of equal ones the first by name."""
+    kind: Required[Literal["reassignment"]]
+    snapshot_id: Required[str]
+    axes: Required[Mapping[str, Sequence[Any] | SpanRequest | Literal["each"]]]
+    """`remove_broker` → the brokers to remove, one in each scenario, or `each`; `add_brokers` → numbers of brokers
+    to add, as a list or a range. With both, every combination is a scenario. The last axis varies fastest."""
+    topics: list[str] | None
+    """Topics whose partitions may move; all by default. Others count where they are."""
+    rack_mode: Literal["enforced", "safe", "disabled"]
+    """`enforced`: a partition spans min(replicas, racks) racks of those before a broker is removed, and every broker
+    needs a rack; `safe`: of the remaining racks, unconstrained if a broker has no rack; `disabled`: racks are not
+    constrained."""
+    labels: Mapping[str, str]
+    """Labels of the plan, name → value; lists of plans are filtered by them."""
+
+
+class ReplaceRequest(TypedDict, total=False):
+    """A member restarts under another id; with its group instance id there is no rebalance."""
+
+    replace: Required[ReplacedMember]
+
+
+class ReplacedMember(TypedDict, total=False):
+    """A member, and its new id and subscription."""
+
+    member_id: Required[str]
+    by: Required[GroupMemberRequest]
+
+
+class ReplicaRacksChangedRequest(TypedDict, total=False):
+    """The racks of replicas change; a rack-aware leader rebalances (KIP-881)."""
+
+    replica_racks_changed: Required[ChangedRacks]
+
+
+class RereplicationRequest(TypedDict, total=False):
+    """The throttle at which lost replicas are copied, which loads surviving brokers."""
+
+    throttle_bytes_per_s: Required[float]
+
+
+class RollingDeployRequest(TypedDict, total=False):
+    """A rolling deploy, a step for each client."""
+
+    rolling_deploy: Required[RollingDeployment]
+
+
+class RollingDeployment(TypedDict, total=False):
+    """Every client restarts, one after another."""
+
+    keeps_state: bool
+    """Whether a client still has its state directory after the restart."""
+    behind: int
+    """Offsets by which each task of a client lags after its restart."""
+    outlasts_session: bool
+    """Whether the restart exceeds the session timeout, so that the group rebalances."""
+
+
+class RollingRestartRequest(TypedDict, total=False):
+    """Every member is restarted, one after another: a step each. Static members keep what they have."""
+
+    rolling_restart: Required[Literal[True]]
+
+
+class SampleRequest(TypedDict, total=False):
+    """`count` scenarios of the grid, chosen at random without replacement."""
+
+    count: Required[int]
+    seed: int
+    """Seed of java.util.Random; a signed 64-bit number."""
+
+
+class ScaleInRequest(TypedDict, total=False):
+    """Clients are removed together."""
+
+    scale_in: Required[list[str]]
+
+
+class ScaleOutRequest(TypedDict, total=False):
+    """Clients join."""
+
+    scale_out: Required[Sequence[JoiningClient]]
+
+
+class SeedsRequest(TypedDict, total=False):
+    """`count` consecutive seeds; scenario i has the seed `first` + i."""
+
+    first: int
+    """Seed of java.util.Random; a signed 64-bit number."""
+    count: Required[int]
+
+
+SpanRequest = TypedDict(
+    "SpanRequest", {"from": "Required[float]", "to": "Required[float]", "step": "float"}, total=False
+)
+
+
+class StreamsClientRequest(TypedDict, total=False):
+    """One instance of the application."""
+
+    process_id: str | None
+    """A UUID; or a name, if all clients have names."""
+    subscription_info: str | None
+    """The user data of its subscription, in base64, versions 1–11: process id, tags and previous tasks."""
+    capacity: int
+    """Stream threads."""
+    client_tags: Mapping[str, str]
+    """`client.tag.<key>` by key."""
+    rack_id: str | None
+    """`client.rack` of its consumers."""
+    previous_active: list[str]
+    previous_standby: list[str]
+    lags: Mapping[str, int]
+    """By stateful task, the offsets by which the client lags."""
+    default_lag: int | None
+    """The lag of stateful tasks that are not in `lags`. By default a client has all state of its previous tasks, and
+    no state of others: its lag is then their `changelog_offsets`, 0 where `state_bytes` is 0, and otherwise
+    unbounded."""
+    members: Sequence[StreamsMemberRequest]
+    """Under `streams`, the client's threads, which have its previous tasks; by default `capacity` of them, called
+    `<process_id>-1` and so on. Their ids and those of processes decide ties."""
+
+
+class StreamsMemberRequest(TypedDict, total=False):
+    """A member of a streams group (KIP-1071), which is a stream thread, with its tasks in the target assignment."""
+
+    member_id: Required[str]
+    previous_active: list[str]
+    previous_standby: list[str]
+    task_offsets: Mapping[str, int]
+    """By task with state on its disk, the offset up to which it is restored; read since Kafka 4.4."""
+
+
+class SubtopologyRequest(TypedDict, total=False):
+    """A subtopology: the source topics of its tasks, and the changelogs of their state."""
+
+    id: Required[int]
+    source_topics: Required[list[str]]
+    changelog_topics: list[str]
+    is_stateful: bool | None
+    """By default, whether it has changelogs."""
+
+
+class SweepBalance(TypedDict, total=False):
+    """The balance constraint of every scenario."""
+
+    replicas: Literal["tight", "keep"] | ToleranceRequest | None
+    """`tight`: max − min ≤ 1 wherever that is possible; `keep`: only replicas that must move do; a tolerance: in
+    between. The default is `tight` if brokers are added, `keep` otherwise."""
+
+
+class TagValue(TypedDict, total=False):
+    """A value of a client tag."""
+
+    tag: Required[str]
+    value: Required[str]
+
+
+class TargetsRequest(TypedDict, total=False):
+    """The share of each resource that may be used; 1 by default."""
+
+    disk: float | None
+    disk_bytes_per_s: float | None
+    nic_in: float | None
+    nic_out: float | None
+    vcpu: float | None
+    partitions: float | None
+
+
+class ToleranceRequest(TypedDict, total=False):
+    """A load band around the most balanced one: its lower end × (1 − tolerance) to its upper end × (1 + tolerance)."""
+
+    tolerance: Required[float]
+
+
+class TopicGrownRequest(TypedDict, total=False):
+    """A topic gets more partitions."""
+
+    topic_grown: Required[GrownTopic]
+
+
+class TopicLoadRequest(TypedDict, total=False):
+    """A topic and its traffic."""
+
+    partitions: Required[int]
+    replication_factor: Required[int]
+    min_insync_replicas: int
+    ingress_bytes_per_s: Required[float]
+    peak_ingress_bytes_per_s: float | None
+    """Limits depend on the peak, cost on the mean."""
+    retained_bytes: float | None
+    """Bytes of one copy of the topic now; grows with traffic."""
+    retention_s: float | None
+    """Seconds for which records are retained."""
+    retention_bytes: float | None
+    """Upper bound on a partition's bytes; does not grow."""
+    disk_headroom: float
+    consumer_groups: float
+    """The fan-out: how many times every byte is read."""
+    lagging_share: float
+    """The share of reads that are served from disk."""
+    name: Required[str]
+    """A legal topic name: letters, digits, `.`, `_` and `-`; not `.` or `..`."""
+    retained_bytes_per_partition: Sequence[float] | None
+    """The same by partition."""
+    partition_weights: Literal["uniform"] | ZipfRequest | Sequence[float]
+
+
+class TopologyRequest(TypedDict, total=False):
+    """Racks, and the number of brokers in each or by rack."""
+
+    racks: Required[list[str]]
+    brokers_per_rack: Required[int | Mapping[str, int]]
+
+
+class TrafficRequest(TypedDict, total=False):
+    """Compound growth a month, −1 (no traffic) or more, and the horizon in months."""
+
+    growth_per_month: float
+    horizon_months: int
+
+
+class ZipfRequest(TypedDict, total=False):
+    """Partition p weighs 1 / (p + 1) ** zipf."""
+
+    zipf: Required[float]
+
+
+class RecordedGroupRequest(TypedDict, total=False):
+    """A recorded group."""
+
+    group_id: Required[str]
+    state: str | None
+    assignor: str | None
+    members: Sequence[RecordedMemberRequest]
+    offsets: Sequence[RecordedOffsetRequest]
+    type: Literal["consumer", "share", "streams"] | None
+    """Null for a classic group, and if the type is unknown."""
+    group_epoch: int | None
+    assignment_epoch: int | None
+    """Of the target assignment."""
+    topology_epoch: int | None
+    """Of a Streams group."""
+
+
+class RecordedMemberRequest(TypedDict, total=False):
+    """A member. Without `topics` its subscription, its rack and the partitions that it owns are unknown."""
+
+    member_id: Required[str]
+    client_id: str | None
+    host: str | None
+    group_instance_id: str | None
+    rack_id: str | None
+    topics: list[str] | None
+    """Its subscription."""
+    owned_partitions: Mapping[str, Sequence[int]] | None
+    """Partitions that it owned, by its subscription."""
+    generation_id: int | None
+    """The generation of its owned partitions."""
+    user_data: str | None
+    """The assignor's own bytes in the subscription, in base64."""
+    assigned_partitions: Mapping[str, Sequence[int]] | None
+    """Partitions that are assigned to it."""
+    member_epoch: int | None
+    """Of the protocols of KIP-848, KIP-932 and KIP-1071."""
+    target_partitions: Mapping[str, Sequence[int]] | None
+    """Its partitions in the target assignment (KIP-848)."""
+    process_id: str | None
+    """The process of a member of a Streams group."""
+    tasks: RecordedTasksRequest | None
+    """Of a member of a Streams group (KIP-1071)."""
+    target_tasks: RecordedTasksRequest | None
+    """Its tasks in the target assignment."""
+
+
+class RecordedOffsetRequest(TypedDict, total=False):
+    """How far a group has read a partition."""
+
+    topic: Required[str]
+    """A legal topic name: letters, digits, `.`, `_` and `-`; not `.` or `..`."""
+    partition: Required[int]
+    current_offset: int | None
+    log_end_offset: int | None
+    lag: int | None
+    """Records; negative if the log was truncated."""
+    member_id: str | None
+    """The member that reads the partition."""
+
+
+class RecordedTasksRequest(TypedDict, total=False):
+    """The tasks of a member of a Streams group, `<subtopology>_<partition>`."""
+
+    active: list[str]
+    standby: list[str]
+    warmup: list[str]
+
+
+class SnapshotRequest(TypedDict, total=False):
+    """The state of a cluster."""
+
+    cluster: Required[str]
+    brokers: Required[Sequence[CordonableBrokerRequest]]
+    topics: Sequence[TopicRequest]
+    groups: Sequence[RecordedGroupRequest]
+    kafka_version: str | None
+    """The release of Kafka that the brokers run, such as `4.1.0`; `4.1` is 4.1.0. Plans on the snapshot are made for
+    it."""
+
+
+class TopicRequest(TypedDict, total=False):
+    """The state of a topic."""
+
+    name: Required[str]
+    """A legal topic name: letters, digits, `.`, `_` and `-`; not `.` or `..`."""
+    topic_id: str | None
+    partitions: Required[Sequence[PartitionRequest]]

@@ -1,0 +1,29 @@
+"""The service itself: whether it is alive and ready, and its figures."""
+
+from __future__ import annotations
+
+from rackplan import models
+from rackplan.exchange import exchange
+from rackplan.flows import Bound, Flow, K, Request, operation
+
+
+class ServiceOperations(Bound[K]):
+    """Operations for what runs the service."""
+
+    @operation
+    def healthz(self) -> Flow[models.Alive]:
+        """Whether the service is alive."""
+        response = yield from exchange(self._client, Request("GET", "/healthz"))
+        return models.Alive(response.json())
+
+    @operation
+    def readyz(self) -> Flow[models.Ready]:
+        """Whether the service is ready; raises `ServerFailed` if it is not, once it was asked as often as it may."""
+        response = yield from exchange(self._client, Request("GET", "/readyz"))
+        return models.Ready(response.json())
+
+    @operation
+    def metrics(self) -> Flow[str]:
+        """The figures of the service, as Prometheus reads them."""
+        response = yield from exchange(self._client, Request("GET", "/metrics", headers={"Accept": "text/plain"}))
+        return response.text

@@ -1,0 +1,1 @@
+"""The Python client, against the real service."""
