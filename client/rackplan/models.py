@@ -12,54 +12,76 @@ class AdditionDocument(Record):
     """The fewest additional clients with which every task can be ideal, by tag values; null is a new value."""
 
     clients: list[dict[str, str | None]]
+    """Tags of each client to add, name → value; null is a value that no client has yet."""
     new_values: dict[str, int]
+    """Number of values to add by tag."""
     clients_apart_already: int
+    """Largest number of clients that are apart by every tag already."""
     clients_without_a_tag: list[str]
+    """Process ids of clients that lack a listed tag."""
 
 
 class Alive(Record):
     """The process answers."""
 
     status: str
+    """Always `ok`."""
 
 
 class AttributeExposure(Record):
     """How placements are spread over one attribute; a broker without it has none of its values."""
 
     values_per_partition: RacksPerPartition
+    """Number of values that the partitions span."""
     spanning_share: float
+    """The share of partitions that span min(replicas, values) values; 1.0 if there is no partition."""
     losses: dict[str, ValueLoss]
+    """By value, sorted."""
 
 
 class AwareMeasures(Record):
     """The measures of a placement by attributes; a plan has them in the order of its request."""
 
     partitions: int
+    """Number of partitions."""
     leaders: PerBroker
+    """Preferred leaders of each broker."""
     replicas: PerBroker
+    """Replicas of each broker."""
     racks_per_partition: RacksPerPartition | None
+    """Number of racks that partitions span; null if no broker has a rack."""
     rack_safe_share: float | None
+    """Share of partitions that span min(replicas, racks) racks; 1.0 if there are none, null without racks."""
     exposure: Exposure
+    """Cost of losing each broker and each rack."""
     attributes: dict[str, AttributeExposure]
+    """How replicas are spread over each attribute, in the order of the request."""
 
 
 class BalanceDocument(Record):
     """The balance of brokers."""
 
     replicas: ReplicasBalance
+    """Balance of replicas over brokers."""
     leaders: LeadersBalance
+    """Balance of preferred leaders over brokers."""
 
 
 class BatchDocument(Record):
     """Steps that are executed together. `partitions` names the first 100; `count` counts them all."""
 
     partitions: list[MovedPartition]
+    """The first 100 partitions of the batch, in the order of execution."""
     count: int
+    """Number of partitions in the batch."""
     moves_data: bool
     """False if only the order of replica lists changes, and with it preferred leaders."""
     moved_replicas: int
+    """Number of replicas that are copied."""
     moved_bytes: int
+    """Bytes that are copied, of replicas of known size."""
     unknown_size_replicas: int
+    """Number of copied replicas whose size is unknown."""
     max_bytes_in: int
     """The largest number of bytes copied to one broker."""
     seconds: float | None
@@ -70,99 +92,152 @@ class BestDocument(Record):
     """The best scenario, null if none is acceptable, and why each cheaper neighbour is not acceptable."""
 
     objective: str
+    """Figure that is minimised or maximised."""
     constraints: dict[str, float]
+    """Bounds that an acceptable scenario is within, by name."""
     counts: CountsDocument
+    """Number of scenarios by whether they qualify."""
     best: ScenarioDocument | None
+    """The best acceptable scenario; null if there is none."""
     why_not_cheaper: list[dict[str, Any]]
+    """Neighbours on the axes that cost less, each with the reason why it is not acceptable."""
 
 
 class BestSharingDocument(Record):
     """The best possible: the smallest largest load that covers every partition, and the smallest spread with it."""
 
     uncovered: int
+    """Smallest possible number of partitions without a member."""
     largest_load: int
+    """Smallest possible number of partitions of the fullest member."""
     spread: int
+    """Smallest possible difference between two members, in partitions."""
 
 
 class BestStandbysDocument(Record):
     """The best standbys for the given active tasks, by client, compared with the assignor's."""
 
     standby: dict[str, list[str]]
+    """Ids of tasks by process id, ascending."""
     differing_tasks: list[str]
+    """Ids of tasks whose standbys differ from the assignor's, ascending."""
     quality: StandbyQualityDocument
+    """Quality of the best standbys."""
     of_the_assignor: StandbyQualityDocument
+    """Quality of the assignor's standbys."""
     certificate: StandbyCertificateDocument
+    """Proof that no standbys are better."""
 
 
 class BindingDocument(Record):
     """The limit that breaks first: on which broker, under which failure, with which load."""
 
     resource: str
+    """Resource that reaches its limit first."""
     broker: int | None
+    """Id of the broker that it belongs to; null if it belongs to none."""
     failure: str
+    """Failure under which it does, such as `none`, `broker:3` or `rack:a`."""
     value: float
+    """Load of the resource, in its unit."""
     limit: float
+    """Limit of the resource, in its unit."""
 
 
 class BrokerFlow(Record):
     """What passes from one broker to another; None is nowhere, where a factor changes."""
 
     from_broker: int | None
+    """Id of the sending broker; null if a replica is added without another one being removed."""
     to_broker: int | None
+    """Id of the receiving broker; null if a replica is removed without another one being added."""
     replicas: int
+    """Number of replicas of the flow."""
     bytes: int
+    """Bytes of these replicas, those of known size."""
     unknown_size_replicas: int
+    """Number of these replicas whose size is unknown."""
 
 
 class BrokerMovement(Record):
     """Replicas that a broker receives and sends. Bytes and leaders are of the topics that may move."""
 
     broker: int
+    """Id of the broker."""
     rack: str | None
+    """Rack of the broker; null if it has none."""
     replicas_before: int
+    """Number of replicas before the plan."""
     replicas_in: int
+    """Number of replicas that are copied to the broker."""
     replicas_out: int
+    """Number of replicas that are removed from the broker."""
     replicas_after: int
+    """Number of replicas after the plan."""
     bytes_before: int
+    """Bytes before the plan, of replicas of known size."""
     bytes_in: int
+    """Bytes that are copied to the broker, of replicas of known size."""
     bytes_out: int
+    """Bytes that are removed from the broker, of replicas of known size."""
     bytes_after: int
+    """Bytes after the plan, of replicas of known size."""
     leaders_before: int
+    """Number of preferred leaders before the plan."""
     leaders_after: int
+    """Number of preferred leaders after the plan."""
 
 
 class BrokerShare(Record):
     """Bounds over all random outcomes, `lowest` and `highest`, and the extremes of the sampled ones."""
 
     lowest: int
+    """Lower bound on the number over all random outcomes."""
     highest: int
+    """Upper bound on the number over all random outcomes."""
     seen_lowest: int
+    """Smallest number among the sampled outcomes."""
     seen_highest: int
+    """Largest number among the sampled outcomes."""
 
 
 class BrokerTransfer(Record):
-    """What a broker has before and after, and what it gets and gives.
-
-    The bytes leave out replicas of unknown size, which `unknown_size_…` counts. `replicas_created` are of new
-    partitions, and part of `replicas_after` alone."""
+    """What a broker has before and after, and what it gets and gives."""
 
     broker: int
+    """Id of the broker."""
     rack: str | None
+    """Rack of the broker; null if it has none."""
     replicas_before: int
+    """Number of replicas before."""
     replicas_after: int
+    """Number of replicas after."""
     leaders_before: int
+    """Number of preferred leaders before."""
     leaders_after: int
+    """Number of preferred leaders after."""
     bytes_before: int
+    """Bytes before, of replicas of known size."""
     bytes_after: int
+    """Bytes after, of replicas of known size."""
     unknown_size_before: int
+    """Number of replicas of unknown size before."""
     unknown_size_after: int
+    """Number of replicas of unknown size after."""
     replicas_in: int
+    """Number of replicas that are copied to the broker."""
     replicas_out: int
+    """Number of replicas that are removed from the broker."""
     bytes_in: int
+    """Bytes that are copied to the broker, of replicas of known size."""
     bytes_out: int
+    """Bytes that are removed from the broker, of replicas of known size."""
     unknown_size_in: int
+    """Number of replicas of unknown size that are copied to the broker."""
     unknown_size_out: int
+    """Number of replicas of unknown size that are removed from the broker."""
     replicas_created: int
+    """Number of replicas of new partitions, which are not copied; `replicas_in` does not count them."""
 
 
 class CertificateDocument(Record):
@@ -177,6 +252,7 @@ class CertificateDocument(Record):
     gap: float
     """Relative optimality gap: (value − lower bound) / value; 0 if optimal."""
     solver: str
+    """The solver that computed the answer and its bound."""
     constraints: list[str] | None
     """The constraints that the lower bound holds under."""
     minimised: Literal["bytes", "replicas"] | None
@@ -205,8 +281,11 @@ class ChangedDocument(Record):
     """Reassigned partitions that the newest snapshot has otherwise: the first of them, and how many there are."""
 
     snapshot_id: str
+    """Id of the newest snapshot of the cluster."""
     count: int
+    """Number of reassigned partitions that it has otherwise."""
     partitions: list[PartitionChange]
+    """The first of these partitions: their replicas in the checked snapshot and in the newest one."""
 
 
 class CheckDocument(Record):
@@ -217,42 +296,70 @@ class CheckDocument(Record):
     was
     last seen in the state of this snapshot, and `changed` what is otherwise where it was not."""
 
+    snapshot_id: str
+    """Id of the snapshot that was checked against."""
+    snapshot_content_hash: str
+    """Content hash of this snapshot, in hexadecimal."""
     violations: list[Violation]
+    """Ways in which the result is illegal or fragile, by topic; empty if there are none."""
     measures: PlacementMeasures | AwareMeasures
+    """Balance over brokers, rack safety and the cost of each loss, of the reassigned partitions."""
     movement: DiffSummary
+    """Counts of what changes, of which Kafka copies `replicas_added`."""
     minimum: MinimumDocument
+    """The least movement with the same end."""
     fresh: bool
+    """Whether no newer snapshot of the cluster differs from the checked one."""
     kafka_version: str
     """The release of Kafka that the check is for."""
     changed: ChangedDocument | None
+    """What the newest snapshot has otherwise; null if `fresh`."""
     warnings: list[WarningDocument]
+    """Conditions that did not prevent the check; empty if there are none."""
 
 
 class ClientDocument(Record):
     """The default of a client library, from one version to another; null is the first or the current one."""
 
     client: str
+    """Name of the client library."""
     language: str
+    """Programming language of the library."""
     versions: str
+    """Versions of the library with this default, in words."""
     since: str | None
+    """First version with this default; null for the first version of all."""
     until: str | None
+    """Last version with this default; null for the current one."""
     partitioner: str
+    """Partitioner that the library uses by default."""
     null_keys: str | None
+    """Policy for records without key; null if they are hashed as an empty key."""
     source: str
+    """Address of the source code that states the default."""
 
 
 class ClientLoadDocument(Record):
     """The load of one client. Active tasks read `sources`; standbys and warm-ups read `changelogs`."""
 
     process_id: str
+    """Process id of the client."""
     capacity: int
+    """Number of its stream threads."""
     rack_id: str | None
+    """Its `client.rack`; null if it has none."""
     client_tags: dict[str, str]
+    """Its client tags, name → value."""
     active: int
+    """Number of tasks that it runs."""
     standby: int
+    """Number of its standbys, without warm-ups."""
     warmup: int
+    """Number of its warm-ups."""
     sources: ReadsDocument | None
+    """Source partitions that its active tasks read; null if the topics are unknown."""
     changelogs: ReadsDocument | None
+    """Changelog partitions that its standbys and warm-ups read; null if the topics are unknown."""
 
 
 class ClientTasksDocument(Record):
@@ -261,150 +368,204 @@ class ClientTasksDocument(Record):
     `members` are the threads of a streams group; null under the classic protocol."""
 
     active: list[str]
+    """Ids of tasks that the client runs, ascending."""
     standby: list[str]
+    """Ids of tasks of which the client has a standby or warm-up, ascending."""
     warmup: list[str]
+    """Ids of tasks of which the client has a warm-up, ascending."""
     members: dict[str, MemberTasksDocument] | None
+    """Tasks of each thread by member id; null under the classic protocol."""
 
 
 class ComparedAssignor(Record):
     """One line of the comparison; all figures are null if the assignor fails."""
 
     assignor: str
+    """Name of the assignor."""
     runs_on: Literal["leader", "coordinator", "nowhere"]
+    """Where the assignor runs: in the leading member, in the coordinator, or, as an optimum, in neither."""
     protocol: Literal["eager", "cooperative", "reconciled"]
+    """How members hand partitions over: all at once, in two phases, or as the coordinator reconciles them."""
     rack_aware: bool
+    """Whether the assignor considers racks."""
     in_rack: int | None
+    """Number of partitions that are read in a rack with a replica; null if the assignor fails."""
     cross_rack: int | None
+    """Number of partitions that are read from another rack; null if the assignor fails."""
     unknown: int | None
+    """Number of partitions whose racks are unknown; null if the assignor fails."""
     in_rack_share: float | None
+    """Share of `in_rack` in `in_rack` + `cross_rack`; null if both are 0 or the assignor fails."""
     bytes_per_s: LocalityCounts | None
+    """Where bytes are read, in bytes/s; absent if the rates are unknown."""
     moved: int | None
+    """Number of partitions that change members; null if the assignor fails."""
     revoked: int | None
+    """Number of partitions that are taken from members that stay; null if the assignor fails."""
     phases: int | None
+    """Number of rounds until the group has settled; null if the assignor fails."""
     loads: Loads | None
+    """Balance of members; null if the assignor fails."""
     error: FailureDocument | None
+    """Why the assignor fails; null if it does not."""
 
 
 class ComparedRelease(Record):
     """The answer of another release, as its difference from the plan; `rows` has the first thousand."""
 
     kafka_version: str
+    """The release that is compared."""
     kafka: KafkaReleases | None
+    """The releases that have this other answer; null if there is none."""
     differing: int | None
+    """Number of rows that differ; null if the release has no answer."""
     rows: list[DifferingRow]
+    """The first 1,000 rows that differ, in the order of the plan."""
     error: FailureDocument | None
+    """Why the release has no answer; null if it has one."""
 
 
 class ComparedWithClassicDocument(Record):
     """What a streams group lacks beside the classic protocol, whose assignor places standbys by client tags."""
 
     assignor: str
+    """Name of the classic assignor."""
     single_value_tasks: list[SingleValueTasksDocument]
+    """Counts by tag, then by rack."""
 
 
 class ComparisonDocument(Record):
     """The best scenarios of two sweeps."""
 
     first: BestDocument
+    """Best scenario of the sweep in the path."""
     second: BestDocument
+    """Best scenario of the sweep in `with`."""
 
 
 class CountDocument(Record):
     """The balance of clients."""
 
     min: int
+    """Smallest number of a client."""
     max: int
+    """Largest number of a client."""
     spread: int
+    """Largest number minus the smallest."""
     total: int
+    """Sum over all clients."""
 
 
 class CountsDocument(Record):
     """The number of scenarios that are scored, feasible, and within the constraints as well."""
 
     scored: int
+    """Number of scenarios that are scored."""
     feasible: int
+    """Number of scenarios within their limits."""
     acceptable: int
+    """Number of feasible scenarios within the constraints as well."""
 
 
 class CrossRackBytes(Record):
-    """Produced bytes by the rack of the leader that they are sent to.
-
-    Parameters
-    ----------
-    unknown : to partitions without a leader, or whose leader has no rack.
-    cross_rack_otherwise : what crosses racks with `partitioner.rack.aware` the other way, from the same seed."""
+    """Produced bytes by the rack of the leader that they are sent to."""
 
     in_rack: int
+    """Bytes sent to leaders in the producer's rack."""
     cross_rack: int
+    """Bytes sent to leaders in other racks."""
     unknown: int
+    """Bytes sent to partitions without a leader, or whose leader has no rack."""
     cross_rack_otherwise: int
+    """Bytes sent to other racks with `partitioner.rack.aware` the other way, from the same seed."""
 
 
 class DiffDocument(Record):
     """The partitions that differ, by topic and partition id."""
 
     summary: DiffSummary
+    """Counts over all partitions, not only those of the page."""
     items: list[PartitionChange]
+    """Differing partitions, by topic and partition id."""
     next_page_token: str | None
+    """Token of the next page; null on the last page."""
 
 
 class DiffSummary(Record):
     """Counts of differences between two assignments. Kafka copies `replicas_added`."""
 
     partitions: int
+    """Number of partitions that either assignment has."""
     partitions_added: int
+    """Number of partitions that only the second assignment has."""
     partitions_removed: int
+    """Number of partitions that only the first assignment has."""
     partitions_changed: int
+    """Number of partitions whose replica lists differ, in members or in order."""
     replicas_added: int
+    """Number of replicas that only the second assignment has; Kafka copies them."""
     replicas_removed: int
+    """Number of replicas that only the first assignment has."""
     preferred_leaders_changed: int
+    """Number of partitions whose first replica differs."""
 
 
 class DifferingRow(Record):
     """A row of a plan, as a page of its partitions lists it, in the plan and in the answer of another release."""
 
     before: dict[str, Any]
+    """The row of the plan; its fields are those of the plan's page of partitions."""
     after: dict[str, Any]
+    """The same row in the answer of the other release."""
 
 
 class Disagreement(Record):
-    """Two partitioners over the same keys and partition count.
-
-    Parameters
-    ----------
-    keys : number of keys that both partition by key.
-    differing_keys, differing_share : of these, the keys sent to different partitions. Unrelated hashes differ on
-        1 − 1/partitions of them.
-    one_sided : number of keys that only one of the two takes to be missing.
-    examples : indices of the first differing or one-sided keys."""
+    """Two partitioners over the same keys and partition count."""
 
     first: str
+    """Name of one partitioner."""
     second: str
+    """Name of the other partitioner."""
     keys: int
+    """Number of keys that both partition by key."""
     differing_keys: int
+    """Number of these keys that are sent to different partitions."""
     differing_share: float
+    """Share of these keys that are sent to different partitions; unrelated hashes differ on 1 − 1/partitions."""
     one_sided: int
+    """Number of keys that only one of the two takes to be missing."""
     examples: list[int]
+    """Indices of the first differing or one-sided keys of the request."""
 
 
 class DistributionDocument(Record):
     """A figure over the scenarios that have it; `without` counts the others."""
 
     count: int
+    """Number of scenarios that have the figure."""
     without: int
+    """Number of scenarios that do not have it."""
     min: float
+    """Smallest value."""
     mean: float
+    """Arithmetic mean."""
     p50: float
+    """Median."""
     p95: float
+    """95th percentile."""
     max: float
+    """Largest value."""
     histogram: HistogramDocument
+    """Number of values in bins of equal width."""
 
 
 class Ends(Record):
     """The smallest and the largest load of brokers that may receive replicas."""
 
     smallest: int
+    """Smallest load of a broker, in the unit of `by`."""
     largest: int
+    """Largest load of a broker, in the unit of `by`."""
 
 
 class EnvelopeDocument(Record):
@@ -415,26 +576,37 @@ class EnvelopeDocument(Record):
     bounds; what is `seen` was seen on that many `seeds`."""
 
     topic: str
+    """Name of the topic."""
     method: Literal["enumerated", "bounded_and_sampled"]
+    """`enumerated`: every outcome was computed. `bounded_and_sampled`: bounds are proven, extremes are sampled."""
     outcomes: int
+    """Number of distinct outcomes if they are enumerated, otherwise 0."""
     seeds: int
+    """Number of sampled seeds; 0 if the outcomes were enumerated."""
     leaders: ShareDocument
+    """Possible numbers of preferred leaders of each broker."""
     replicas: ShareDocument
+    """Possible numbers of replicas of each broker."""
 
 
 class EvennessDocument(Record):
     """The balance of members. `spread` is the largest difference between two members that could share partitions."""
 
     min: int
+    """Smallest load of a member."""
     max: int
+    """Largest load of a member."""
     spread: int
+    """Largest difference between two members that could share partitions."""
     total: int
+    """Sum over all members."""
 
 
 class ExecutionDocument(Record):
     """The order of execution under cordons (KIP-1066): since 4.3.2 Kafka rejects every list with a cordoned broker."""
 
     batches: list[ExecutionStepDocument]
+    """Steps of the batches, in the order of execution."""
     rollback: list[ExecutionStepDocument]
     """The inverses of batches, from the last to the first."""
     at_once: list[ExecutionStepDocument]
@@ -447,143 +619,192 @@ class ExecutionStepDocument(Record):
     """One step: a batch by its number, or brokers whose log directories are all cordoned or uncordoned."""
 
     action: Literal["execute", "cordon", "uncordon"]
+    """`execute` a file, or `cordon` or `uncordon` all log directories of brokers."""
     batch: int | None
+    """Number of the executed batch, from 1; null if the step executes none or the whole plan."""
     brokers: list[int]
+    """Broker ids that are cordoned or uncordoned, ascending; empty if the step executes."""
 
 
 class Exposure(Record):
     """The cost of each loss: racks by name, brokers by ascending id."""
 
     racks: dict[str, Loss]
+    """Cost of losing each rack, by name."""
     brokers: dict[str, Loss]
+    """Cost of losing each broker, by id."""
 
 
 class FailureDocument(Record):
     """Why an assignor or a release has no answer: what Kafka's own code does with such a request."""
 
     code: str
+    """Stable code of the failure, as in a problem document."""
     detail: str
+    """The failure in a sentence, with its numbers."""
     kafka_exception: str | None
+    """Class name of the exception that Kafka's own code raises; null if it is not known to raise one."""
 
 
 class FrontDocument(Record):
     """The feasible scenarios that no other dominates in cost, headroom and cross-rack bytes; cheapest first."""
 
     items: list[ScenarioDocument]
+    """Scenarios that no other dominates, cheapest first."""
 
 
 class GroupDiffDocument(Record):
     """The partitions whose readers differ, by topic and partition id."""
 
     summary: Handover
+    """Counts over all partitions, not only those of the page."""
     items: list[ReaderChange]
+    """Partitions with other readers, by topic and partition id."""
     next_page_token: str | None
+    """Token of the next page; null on the last page."""
 
 
 class GroupPlanDocument(Record):
     """The assignment after the group has rebalanced. `phases[0].assignment` is the assignor's first answer."""
 
     id: str
+    """Id of the plan, a UUIDv7: later plans have greater ids."""
     kind: str
+    """Kind of the plan: `replicas`, `reassignment`, `group` or `streams`."""
     hash: str
+    """SHA-256 of the canonical request and the engine version, in hexadecimal; equal hashes mean equal answers."""
     engine_version: int
+    """Version of the algorithms that made the plan; a change of any answer increases it."""
     created_at: datetime
+    """When the plan was stored, RFC 3339 in UTC."""
     cluster: str | None
+    """Cluster of the snapshot that the plan was made on; null if the request listed brokers itself."""
     snapshot_id: str | None
+    """Id of the snapshot that the plan was made on; null if the request listed brokers itself."""
     labels: dict[str, str]
+    """Labels of the request, name → value, with which plans can be found."""
     prediction: Literal["replay", "envelope", "pinned"]
+    """`replay`: the outcome in Kafka for this seed. `envelope`: one outcome of several possible ones. `pinned`:
+    nothing is random."""
     seed: int | None
+    """Seed of the random generator that was replayed; null if nothing is random."""
     kafka: KafkaReleases | None
     """The releases whose code was compared and gives the same answer; null if the plan replays no code of Kafka, or
     the release that it is made for was not compared."""
     compared_kafka_versions: list[ComparedRelease] | None
     """For each of `compare_kafka_versions` what it answers otherwise; absent if there are none."""
     assignor: str
+    """Name of the assignor."""
     protocol: Literal["eager", "cooperative", "reconciled"]
+    """How members hand partitions over: all at once, in two phases, or as the coordinator reconciles them."""
     assignment: dict[str, dict[str, list[int]]]
+    """Partition ids by member id and topic, once the group has settled."""
     phases: list[PhaseDocument]
+    """Rounds of the rebalance, in order."""
     settled: bool
+    """Whether the rounds end."""
     locality: LocalityDocument
+    """Where partitions are read."""
     loads: LoadsDocument
+    """Balance of members, and the load of each."""
     moved: int | None
+    """Number of partitions that change members; null if owned partitions do not matter, as in a share group."""
     revoked: int | None
+    """Number of partitions that are taken from members that stay; null as `moved`."""
     handover: Handover | None
+    """Number of partitions by what happens to them; null as `moved`."""
     optimum: OptimumDocument | None
+    """The optimal assignment to compare with; null for a share group."""
     sharing: SharingDocument | None
+    """How partitions are covered; null unless it is a share group."""
     comparison: list[ComparedAssignor]
+    """Each assignor of the request, in its order."""
     steps: list[StepDocument]
+    """Effect of each event, in order; empty without events."""
     trigger: TriggerDocument | None
+    """Whether changes since `previous_snapshot_id` make the leader rebalance; null without one."""
     violations: list[GroupViolation]
+    """Ways in which the assignment is illegal or uneven; empty if there are none."""
     warnings: list[WarningDocument]
+    """Conditions that did not prevent the plan; empty if there are none."""
     request: dict[str, Any]
+    """The canonical request: every field with its default, in canonical order."""
 
 
 class GroupViolation(Record):
-    """One violation of an assignment, for one topic or, if `topic` is None, for the group.
-
-    Parameters
-    ----------
-    code : stable.
-    severity : `illegal`: a partition is assigned twice, to no member, or to a member that does not subscribe to
-    it.
-        `uneven`: legal, and another assignment is more balanced.
-    count : all partitions, or members, that are concerned.
-    partitions, members : the first `NAMED_PARTITIONS` of them.
-    detail : a sentence with names and numbers."""
+    """One violation of an assignment, for one topic or, if `topic` is None, for the group."""
 
     code: str
+    """Stable code of the violation."""
     severity: str
+    """`illegal`: a partition is assigned twice, to no member, or to a member that does not subscribe to it.
+    `uneven`: legal, and another assignment is more balanced."""
     topic: str | None
+    """Name of the topic; null if the violation is of the whole group."""
     count: int
+    """Number of partitions, or of members, concerned."""
     partitions: list[int]
+    """Ids of the first partitions concerned."""
     members: list[str]
+    """Ids of the first members concerned."""
     detail: str
+    """The violation in a sentence, with names and numbers."""
 
 
 class Handover(Record):
-    """Numbers of partitions by what happens to them.
-
-    Parameters
-    ----------
-    kept : assigned to the same member before and after.
-    moved : assigned to one member before and to another one after.
-    taken_up : unassigned before, assigned after.
-    dropped : assigned before, unassigned after.
-    revoked : taken from a member that is still in the group; moved or dropped."""
+    """Numbers of partitions by what happens to them."""
 
     kept: int
+    """Number of partitions that are assigned to the same member before and after."""
     moved: int
+    """Number of partitions that are assigned to one member before and to another one after."""
     taken_up: int
+    """Number of partitions that are unassigned before and assigned after."""
     dropped: int
+    """Number of partitions that are assigned before and unassigned after."""
     revoked: int
+    """Number of partitions that are taken from a member that stays in the group; they are moved or dropped."""
 
 
 class HeavyKeyDocument(Record):
     """A frequent key, identified by the index of its first occurrence in the request."""
 
     first_index: int
+    """Index in `keys` of the first record with this key, from 0."""
     weight: int
+    """Number of records with this key."""
     share: float
+    """Share of these in all records."""
 
 
 class HistogramDocument(Record):
     """The number of values from each edge to the next; the last bin includes its upper edge."""
 
     edges: list[float]
+    """Edges of the bins, ascending, in the unit of the figure; one more than `counts`."""
     counts: list[int]
+    """Number of scenarios in each bin."""
 
 
 class JobDocument(Record):
     """A job. `plan` is set once `state` is `succeeded`, `error` once it is `failed`."""
 
     id: str
+    """Id of the job, a UUIDv7."""
     kind: str
+    """Kind of the plan that the job makes: `replicas`, `reassignment`, `group` or `streams`."""
     state: Literal["queued", "running", "succeeded", "failed", "cancelled"]
+    """State of the job; the last three are final."""
     plan: str | None
+    """Path of the plan, `/v1/plans/{id}`; null unless `state` is `succeeded`."""
     error: dict[str, Any] | None
+    """Problem that the request has met; null unless `state` is `failed`."""
     created_at: datetime
+    """When the job was accepted, RFC 3339 in UTC."""
     started_at: datetime | None
+    """When a worker started the job, RFC 3339 in UTC; null before."""
     finished_at: datetime | None
+    """When the job ended, RFC 3339 in UTC; null before."""
 
 
 class KafkaGenerateDocument(Record):
@@ -596,7 +817,9 @@ class KafkaGenerateDocument(Record):
     seeds: int
     """The number of runs: 20, fewer of a large cluster."""
     moved_replicas: MovementRange | None
+    """Number of replicas that the runs move; null if there is no comparison."""
     moved_bytes: MovementRange | None
+    """Bytes that the runs move, of replicas of known size; null if there is no comparison."""
     left_out: str | None
     """Why there is no comparison; null if there is one."""
 
@@ -605,133 +828,194 @@ class KafkaReleases(Record):
     """Releases of Kafka, both included; an end without a patch number is all of its line."""
 
     from_: str
+    """The first release of Kafka with this answer."""
     to: str
+    """The last release of Kafka with this answer."""
 
 
 class KeysDocument(Record):
     """The answer of every partitioner, and the keys on which they differ."""
 
     keys: int
+    """Number of records."""
     partitions: int
+    """Number of partitions of the topic."""
     seed: int | None
     """The source of randomness of records without key; present if the request has `null_keys`."""
     partitioners: list[PlacedKeysDocument]
+    """Placement by each partitioner, in the order of the request."""
     heaviest_keys: list[HeavyKeyDocument]
+    """The most frequent keys, most records first."""
     disagreements: list[Disagreement]
+    """Each pair of partitioners, and the keys on which they differ."""
 
 
 class LeadersBalance(Record):
     """The leader load of brokers after the plan, and the certificate of the number of leader changes."""
 
     smallest: int
+    """Smallest load of a broker, in the unit of `by`."""
     largest: int
+    """Largest load of a broker, in the unit of `by`."""
     by: Literal["count", "ingress"]
+    """Load that is balanced: `count` is preferred leaders, other loads are sums over led partitions."""
     low: int | None
+    """Lower end of the load band, in the unit of `by`; null without a band."""
     high: int | None
+    """Upper end of the load band, in the unit of `by`; null without a band."""
     before: Ends
+    """Extremes before the plan."""
     largest_bound: int
+    """Lower bound on `largest`, in the unit of `by`."""
     changes: int
+    """Number of partitions whose preferred leader changes."""
     bound: int
+    """Lower bound on `changes`."""
     optimal: bool
+    """Whether `changes` reaches its lower bound."""
     gap: float
+    """Relative optimality gap: (changes − bound) / changes; 0 if optimal."""
     solver: str
+    """The solver that computed the leaders."""
 
 
 class LeastMovement(Record):
     """What has to be copied at least; `optimal` where that is proven."""
 
     moved_replicas: int
+    """Number of replicas that have to be copied."""
     moved_bytes: int
+    """Bytes that have to be copied, of replicas of known size."""
     optimal: bool
+    """Whether the movement is proven to be the least."""
 
 
 class Loads(Record):
     """The balance of members, by each known weight."""
 
     partitions: EvennessDocument
+    """Balance by number of partitions."""
     lag: EvennessDocument | None
+    """Balance by records that remain to be read; absent if lags are unknown."""
     bytes_per_s: EvennessDocument | None
+    """Balance by bytes/s; absent if rates are unknown."""
 
 
 class LoadsDocument(Record):
     """The balance of members, and the load of each."""
 
     partitions: EvennessDocument
+    """Balance by number of partitions."""
     lag: EvennessDocument | None
+    """Balance by records that remain to be read; absent if lags are unknown."""
     bytes_per_s: EvennessDocument | None
+    """Balance by bytes/s; absent if rates are unknown."""
     per_member: list[MemberLoad]
+    """Load of each member, in the order of the group."""
 
 
 class LocalityCounts(Record):
     """Where partitions are read: in a rack with a replica, in another rack, or unknown."""
 
     in_rack: int
+    """Amount that is read in a rack with a replica: partitions, or bytes/s."""
     cross_rack: int
+    """Amount that is read from another rack: partitions, or bytes/s."""
     unknown: int
+    """Amount whose rack is unknown, as the member or the replicas have none: partitions, or bytes/s."""
     in_rack_share: float | None
+    """Share of `in_rack` in `in_rack` + `cross_rack`; null if both are 0."""
 
 
 class LocalityDocument(Record):
     """Where partitions are read, also by bytes/s if these are known."""
 
     in_rack: int
+    """Amount that is read in a rack with a replica: partitions, or bytes/s."""
     cross_rack: int
+    """Amount that is read from another rack: partitions, or bytes/s."""
     unknown: int
+    """Amount whose rack is unknown, as the member or the replicas have none: partitions, or bytes/s."""
     in_rack_share: float | None
+    """Share of `in_rack` in `in_rack` + `cross_rack`; null if both are 0."""
     bytes_per_s: LocalityCounts | None
+    """The same in bytes/s; absent if the rates are unknown."""
 
 
 class Loss(Record):
     """The cost of losing one broker or one rack, before anything is moved."""
 
     leaders: int
+    """Partitions whose preferred leader is lost; another replica has to lead."""
     partitions_reduced: int
+    """Partitions that lose at least one replica."""
     partitions_offline: int
+    """Partitions that lose every replica."""
 
 
 class LossDocument(Record):
     """The effect of losing clients: tasks without a copy, tasks that a copy takes over, and moved stateless tasks."""
 
     clients: int
+    """Number of lost clients."""
     without_survivor: list[str]
+    """Ids of stateful tasks that lose every copy, ascending."""
     promoted: list[PromotedTask]
+    """Stateful tasks that another copy takes over, by task id."""
     moved: list[str]
+    """Ids of stateless tasks that other clients take over, ascending."""
 
 
 class MeasuresBefore(Record):
     """The measures before the plan."""
 
     rack_safe_share: float | None
+    """Share of partitions that span min(replicas, racks) racks; null if no broker has a rack."""
     replicas: Spread
+    """Replicas of brokers."""
     leaders: Spread
+    """Preferred leaders of brokers."""
 
 
 class MemberLoad(Record):
     """The load of one member."""
 
     member_id: str
+    """Id of the member."""
     group_instance_id: str | None
+    """Its `group.instance.id`; null if it is a dynamic member."""
     rack_id: str | None
+    """Its `client.rack`; null if it has none."""
     partitions: int
+    """Number of partitions that it reads."""
     lag: int | None
+    """Records that remain to be read; absent if lags are unknown."""
     bytes_per_s: int | None
+    """Bytes/s that it reads; absent if rates are unknown."""
     in_rack: int
+    """Number of its partitions with a replica in its rack."""
     cross_rack: int
+    """Number of its partitions without a replica in its rack."""
     unknown: int
+    """Number of its partitions whose racks, or its own, are unknown."""
 
 
 class MemberTasksDocument(Record):
     """The tasks of one member of a streams group."""
 
     active: list[str]
+    """Ids of tasks that the member runs, ascending."""
     standby: list[str]
+    """Ids of tasks of which the member has a standby, ascending."""
 
 
 class MembersPerPartition(Record):
     """Members of a partition of a share group."""
 
     min: int
+    """Smallest number of members of a partition."""
     max: int
+    """Largest number of members of a partition."""
 
 
 class MinimumDocument(Record):
@@ -739,70 +1023,105 @@ class MinimumDocument(Record):
     reassignment leaves every partition so, spread over racks. `as_even` keeps replicas as even over brokers, too."""
 
     moved_replicas: int
+    """Number of replicas that have to be copied."""
     moved_bytes: int
+    """Bytes that have to be copied, of replicas of known size."""
     optimal: bool
+    """Whether the movement is proven to be the least."""
     as_even: LeastMovement
+    """The least movement if replicas stay as balanced over brokers as in the reassignment, too."""
     minimised: Literal["bytes", "replicas"]
+    """Whether bytes are minimised, or replicas, as when the size of any partition is unknown."""
     emptied_brokers: list[int]
+    """Ids of brokers that the reassignment empties, ascending; the minimum empties them as well."""
     spread_over_racks: bool
+    """Whether the minimum spreads every partition over racks, as the reassignment does."""
 
 
 class MovedPartition(Record):
     """A partition."""
 
     topic: str
+    """Name of the topic."""
     partition: int
+    """Id of the partition in its topic."""
 
 
 class MovementRange(Record):
     """The movement of several runs; the median is that of a run."""
 
     min: int
+    """Smallest amount of a run."""
     median: int
+    """Amount of the median run."""
     max: int
+    """Largest amount of a run."""
 
 
 class NullKeyPolicyDocument(Record):
     """A policy for records without key."""
 
     name: str
+    """Name of the policy."""
     summary: str
+    """How the policy places records."""
 
 
 class OptimumDocument(Record):
     """The optimal assignment of the group, given the partitions that its members own."""
 
     in_rack: int
+    """Amount that is read in a rack with a replica: partitions, or bytes/s."""
     cross_rack: int
+    """Amount that is read from another rack: partitions, or bytes/s."""
     unknown: int
+    """Amount whose rack is unknown, as the member or the replicas have none: partitions, or bytes/s."""
     in_rack_share: float | None
+    """Share of `in_rack` in `in_rack` + `cross_rack`; null if both are 0."""
     bytes_per_s: LocalityCounts | None
+    """The same in bytes/s; absent if the rates are unknown."""
     balance: Literal["partitions", "lag", "bytes_per_s"]
+    """Load that is balanced among members."""
     moved: int
+    """Number of partitions that change members."""
     spread: int
+    """Spread of the balanced load over members."""
     largest_load: int | None
+    """Largest balanced load of a member; absent if partitions are balanced."""
     certificate: CertificateDocument
+    """Bounds of each goal, and whether they are reached."""
 
 
 class PartitionChange(Record):
     """One partition that differs. `before` is None if it is new, `after` if it is removed."""
 
     topic: str
+    """Name of the topic."""
     partition: int
+    """Id of the partition in its topic."""
     before: list[int] | None
+    """Broker ids before, the preferred leader first; null if the partition is new."""
     after: list[int] | None
+    """Broker ids after, the preferred leader first; null if the partition is removed."""
     adding_replicas: list[int]
+    """Broker ids that are only in `after`, in its order."""
     removing_replicas: list[int]
+    """Broker ids that are only in `before`, in its order."""
     preferred_leader_changes: bool
+    """Whether the first replica differs."""
 
 
 class PartitionDocument(Record):
     """One partition of a plan."""
 
     topic: str
+    """Name of the topic."""
     partition: int
+    """Id of the partition in its topic."""
     leader: int
+    """Broker id of the preferred leader, which is the first replica."""
     replicas: list[int]
+    """Broker ids, the preferred leader first."""
     unassigned: int | None
     """Number of unassigned replicas; present if there are any."""
 
@@ -811,58 +1130,86 @@ class PartitionTransfer(Record):
     """One partition that differs. `before` is None if it is new; `size_bytes` if it is unknown."""
 
     topic: str
+    """Name of the topic."""
     partition: int
+    """Id of the partition in its topic."""
     before: list[int] | None
+    """Broker ids before, the preferred leader first; null if the partition is new."""
     after: list[int]
+    """Broker ids after, the preferred leader first."""
     adding_replicas: list[int]
+    """Broker ids that are only in `after`, in its order."""
     removing_replicas: list[int]
+    """Broker ids that are only in `before`, in its order."""
     preferred_leader_changes: bool
+    """Whether the first replica differs."""
     size_bytes: int | None
+    """Bytes of one replica; null if the size is unknown."""
     racks_before: int
+    """Number of racks that the replicas span before."""
     racks_after: int
+    """Number of racks that the replicas span after."""
 
 
 class PartitionerDocument(Record):
     """A partitioner. `null_keys` is the policy for records without key; null if it hashes them as an empty key."""
 
     name: str
+    """Name of the partitioner, as requests have it."""
     summary: str
+    """What the partitioner computes."""
     null_keys: str | None
+    """Policy for records without key; null if they are hashed as an empty key."""
     empty_is_null: bool
+    """Whether an empty key counts as none."""
 
 
 class PartitionersDocument(Record):
     """Partitioners, policies, and the default of each client."""
 
     partitioners: list[PartitionerDocument]
+    """Partitioners, in the order of the registry."""
     null_key_policies: list[NullKeyPolicyDocument]
+    """Policies for records without key, in the order of the registry."""
     clients: list[ClientDocument]
+    """Default of each client library, by library and version."""
 
 
 class PartitionsDocument(Record):
     """A page of partitions, in the order of the request's topics (of a group: by name) and by id; of Streams, tasks."""
 
     items: list[PartitionDocument] | list[ReadPartitionDocument] | list[PlannedTaskDocument]
+    """Partitions or tasks of the page."""
     total: int
+    """Number of partitions or tasks on all pages."""
     next_page_token: str | None
+    """Token of the next page; null on the last page."""
 
 
 class PerBroker(Record):
     """A count for each broker, by ascending id; `spread` is max - min; all are 0 if there is no broker."""
 
     min: int
+    """Smallest count of a broker."""
     max: int
+    """Largest count of a broker."""
     spread: int
+    """Largest count minus the smallest."""
     per_broker: dict[str, int]
+    """Count of each broker by its id, ascending."""
 
 
 class PhaseDocument(Record):
     """One round of joining and assigning; `pending` partitions were revoked and are assigned by the next one."""
 
     assignment: dict[str, dict[str, list[int]]]
+    """Partition ids by member id and topic after the round."""
     revoked: int
+    """Number of partitions that members give up in the round."""
     added: int
+    """Number of partitions that members get in the round."""
     pending: int
+    """Number of revoked partitions that the next round assigns."""
 
 
 class PlacedKeysDocument(Record):
@@ -873,9 +1220,13 @@ class PlacedKeysDocument(Record):
     key."""
 
     partitioner: str
+    """Name of the partitioner."""
     partition_by_key: list[int | None]
+    """Partition id of each of `keys`, in their order; null for a record without a partition."""
     without_key: int
+    """Number of records without key."""
     null_keys: str | None
+    """Policy that places records without key; null if the partitioner hashes them as an empty key."""
     kafka: KafkaReleases | None
     """The releases of Kafka's Java client whose default this is; null if the requested one is not among them, and
     for other clients."""
@@ -883,91 +1234,137 @@ class PlacedKeysDocument(Record):
     """Bytes by the rack of the leader; `cross_rack_otherwise` is what crosses racks with `rack_aware` the other way.
     Null if the racks of leaders are unknown."""
     skew: SkewDocument
+    """Balance of records over partitions."""
     resizes: list[Resize]
+    """Effect of each of `compare_partitions`, in their order."""
 
 
 class PlacedTopic(Record):
     """The replicas of one topic: row i is partition `first_partition_id` + i, its preferred leader first."""
 
     name: str
+    """Name of the topic."""
     first_partition_id: int
+    """Id of the partition in the first row of `replicas`; 0 for a new topic."""
     replicas: list[list[int]]
+    """Broker ids, a row for each partition by ascending id, the preferred leader first."""
 
 
 class PlacementMeasures(Record):
-    """What every plan reports. `rack_safe_share` and `racks_per_partition` are None if no broker has a rack."""
+    """What every plan reports."""
 
     partitions: int
+    """Number of partitions."""
     leaders: PerBroker
+    """Preferred leaders of each broker."""
     replicas: PerBroker
+    """Replicas of each broker."""
     racks_per_partition: RacksPerPartition | None
+    """Number of racks that partitions span; null if no broker has a rack."""
     rack_safe_share: float | None
+    """Share of partitions that span min(replicas, racks) racks; 1.0 if there are none, null without racks."""
     exposure: Exposure
+    """Cost of losing each broker and each rack."""
 
 
 class PlanDocument(Record):
     """An immutable plan, with its request."""
 
     id: str
+    """Id of the plan, a UUIDv7: later plans have greater ids."""
     kind: str
+    """Kind of the plan: `replicas`, `reassignment`, `group` or `streams`."""
     hash: str
+    """SHA-256 of the canonical request and the engine version, in hexadecimal; equal hashes mean equal answers."""
     engine_version: int
+    """Version of the algorithms that made the plan; a change of any answer increases it."""
     created_at: datetime
+    """When the plan was stored, RFC 3339 in UTC."""
     cluster: str | None
+    """Cluster of the snapshot that the plan was made on; null if the request listed brokers itself."""
     snapshot_id: str | None
+    """Id of the snapshot that the plan was made on; null if the request listed brokers itself."""
     labels: dict[str, str]
+    """Labels of the request, name → value, with which plans can be found."""
     prediction: Literal["replay", "envelope", "pinned"]
+    """`replay`: the outcome in Kafka for this seed. `envelope`: one outcome of several possible ones. `pinned`:
+    nothing is random."""
     seed: int | None
+    """Seed of the random generator that was replayed; null if nothing is random."""
     kafka: KafkaReleases | None
     """The releases whose code was compared and gives the same answer; null if the plan replays no code of Kafka, or
     the release that it is made for was not compared."""
     compared_kafka_versions: list[ComparedRelease] | None
     """For each of `compare_kafka_versions` what it answers otherwise; absent if there are none."""
     topics: list[PlacedTopic]
+    """Placed topics, in the order of the request."""
     envelope: list[EnvelopeDocument] | None
+    """Bounds over all outcomes for each topic; null unless `prediction` is `envelope`."""
     measures: PlacementMeasures | AwareMeasures
+    """Balance over brokers, rack safety and the cost of each loss."""
     unassigned: list[UnassignedDocument] | None
     """Of awareness: topics with unassigned replicas."""
     violations: list[Violation]
+    """Ways in which the placement is illegal or fragile, by topic; empty if there are none."""
     warnings: list[WarningDocument]
+    """Conditions that did not prevent the plan; empty if there are none."""
     request: dict[str, Any]
+    """The canonical request: every field with its default, in canonical order."""
 
 
 class PlanSummary(Record):
     """A plan without its assignments."""
 
     id: str
+    """Id of the plan, a UUIDv7: later plans have greater ids."""
     kind: str
+    """Kind of the plan: `replicas`, `reassignment`, `group` or `streams`."""
     hash: str
+    """SHA-256 of the canonical request and the engine version, in hexadecimal; equal hashes mean equal answers."""
     engine_version: int
+    """Version of the algorithms that made the plan; a change of any answer increases it."""
     created_at: datetime
+    """When the plan was stored, RFC 3339 in UTC."""
     cluster: str | None
+    """Cluster of the snapshot that the plan was made on; null if the request listed brokers itself."""
     snapshot_id: str | None
+    """Id of the snapshot that the plan was made on; null if the request listed brokers itself."""
     labels: dict[str, str]
+    """Labels of the request, name → value, with which plans can be found."""
     prediction: Literal["replay", "envelope", "pinned"]
+    """`replay`: the outcome in Kafka for this seed. `envelope`: one outcome of several possible ones. `pinned`:
+    nothing is random."""
     seed: int | None
+    """Seed of the random generator that was replayed; null if nothing is random."""
 
 
 class PlannedTaskDocument(Record):
     """One task of a Streams plan and its clients; `standby` includes warm-ups."""
 
     task: str
+    """Id of the task, `<subtopology>_<partition>`."""
     active: str | None
+    """Process id of the client that runs it; null if no client does."""
     standby: list[str]
+    """Process ids of the clients with a standby or warm-up of it."""
 
 
 class PlansPage(Record):
     """Plans, newest first."""
 
     items: list[PlanSummary]
+    """Plans without their assignments, newest first."""
     next_page_token: str | None
+    """Token of the next page; null on the last page."""
 
 
 class PromotedTask(Record):
     """A task that another copy takes over, and the smallest lag of its copies; null if it is unknown."""
 
     task: str
+    """Id of the task, `<subtopology>_<partition>`."""
     survivor_lag: int | None
+    """Smallest lag of the remaining copies, in offsets; null if it is unknown."""
 
 
 class RackAwareDocument(Record):
@@ -977,72 +1374,104 @@ class RackAwareDocument(Record):
     are."""
 
     on: bool
+    """Whether Kafka assigns by racks."""
     shows: Literal["replay"]
+    """The plan has Kafka's own optimum, replayed."""
     why_off: str | None
+    """Why Kafka does not assign by racks; null if it does or it is unknown."""
     sources_across_racks: int | None
+    """Number of source partitions that active tasks read across racks; null if it is off."""
     fewest_possible: int | None
+    """Smallest possible number of these; null if it is off."""
     solver: str | None
+    """The solver that computed it; null if it is off."""
 
 
 class RacksPerPartition(Record):
     """Number of distinct racks that partitions span; `partitions` counts partitions by that number."""
 
     min: int
+    """Smallest number that a partition spans."""
     max: int
+    """Largest number that a partition spans."""
     partitions: dict[str, int]
+    """Number of partitions by the number that they span."""
 
 
 class ReadPartitionDocument(Record):
     """One partition of a group plan and its readers: one member at most, except in share groups."""
 
     topic: str
+    """Name of the topic."""
     partition: int
+    """Id of the partition in its topic."""
     members: list[str]
+    """Ids of the members that read it; empty if no member does."""
 
 
 class ReaderChange(Record):
     """One partition whose readers differ, by their ids; None on a side without a reader."""
 
     topic: str
+    """Name of the topic."""
     partition: int
+    """Id of the partition in its topic."""
     before: list[str] | None
+    """Ids of the members that read it before; null if none does."""
     after: list[str] | None
+    """Ids of the members that read it after; null if none does."""
 
 
 class ReadsDocument(Record):
     """Partitions read, those read across racks, and those whose racks are unknown."""
 
     partitions: int
+    """Number of partitions that are read."""
     cross_rack: int
+    """Number of partitions without a replica in the client's rack."""
     unknown: int
+    """Number of partitions whose racks, or the client's, are unknown."""
 
 
 class Ready(Record):
     """The state of each dependency: `ok`, or the error."""
 
     status: str
+    """`ok`, or `unavailable` if any check fails."""
     checks: dict[str, str]
+    """Result of each check by name: `ok`, another state in which requests are served, or what is wrong."""
 
 
 class ReassignmentDiffDocument(Record):
     """The partitions that differ, by topic and partition id, with the racks that they span."""
 
     summary: ReassignmentDiffSummary
+    """Counts and bytes over all partitions, not only those of the page."""
     items: list[PartitionTransfer]
+    """Differing partitions, by topic and partition id."""
     next_page_token: str | None
+    """Token of the next page; null on the last page."""
 
 
 class ReassignmentDiffSummary(Record):
     """Counts of differences over all of a cluster; bytes are those of replicas whose size is known."""
 
     partitions: int
+    """Number of partitions that either assignment has."""
     partitions_added: int
+    """Number of partitions that only the second assignment has."""
     partitions_removed: int
+    """Number of partitions that only the first assignment has."""
     partitions_changed: int
+    """Number of partitions whose replica lists differ, in members or in order."""
     replicas_added: int
+    """Number of replicas that only the second assignment has; Kafka copies them."""
     replicas_removed: int
+    """Number of replicas that only the first assignment has."""
     preferred_leaders_changed: int
+    """Number of partitions whose first replica differs."""
     moved_bytes: int
+    """Bytes of the replicas added, those of known size."""
     unknown_size_replicas: int
     """Of the replicas added, those of unknown size."""
     brokers: list[BrokerTransfer]
@@ -1050,33 +1479,50 @@ class ReassignmentDiffSummary(Record):
     flows: list[BrokerFlow]
     """The largest first, 1000 at most."""
     flows_in_all: int
+    """Number of flows, listed or not."""
 
 
 class ReassignmentPlanDocument(Record):
     """A change of a cluster with the least movement, in batches, with its certificate."""
 
     id: str
+    """Id of the plan, a UUIDv7: later plans have greater ids."""
     kind: str
+    """Kind of the plan: `replicas`, `reassignment`, `group` or `streams`."""
     hash: str
+    """SHA-256 of the canonical request and the engine version, in hexadecimal; equal hashes mean equal answers."""
     engine_version: int
+    """Version of the algorithms that made the plan; a change of any answer increases it."""
     created_at: datetime
+    """When the plan was stored, RFC 3339 in UTC."""
     cluster: str | None
+    """Cluster of the snapshot that the plan was made on; null if the request listed brokers itself."""
     snapshot_id: str | None
+    """Id of the snapshot that the plan was made on; null if the request listed brokers itself."""
     labels: dict[str, str]
+    """Labels of the request, name → value, with which plans can be found."""
     prediction: Literal["replay", "envelope", "pinned"]
+    """`replay`: the outcome in Kafka for this seed. `envelope`: one outcome of several possible ones. `pinned`:
+    nothing is random."""
     seed: int | None
+    """Seed of the random generator that was replayed; null if nothing is random."""
     kafka: KafkaReleases | None
     """The releases whose code was compared and gives the same answer; null if the plan replays no code of Kafka, or
     the release that it is made for was not compared."""
     compared_kafka_versions: list[ComparedRelease] | None
     """For each of `compare_kafka_versions` what it answers otherwise; absent if there are none."""
     topics: list[PlacedTopic]
+    """Topics whose partitions may move, with the replicas of all their partitions after the plan."""
     certificate: CertificateDocument
+    """What is moved, and the proof that no plan within the constraints moves less."""
     leader_changes: int
+    """Number of partitions whose preferred leader changes."""
     not_preferred: int
     """Partitions that are led by another replica than the preferred leader before the plan."""
     balance: BalanceDocument
+    """Load of brokers before and after the plan."""
     batches: list[BatchDocument]
+    """Steps of the plan, in the order of execution."""
     fewest_batches: int
     """No schedule of these steps has fewer batches."""
     execution: ExecutionDocument | None
@@ -1084,46 +1530,67 @@ class ReassignmentPlanDocument(Record):
     rebalancing_groups: list[RebalancingGroup]
     """Groups of the consumer and the streams protocol, since Kafka 4.1 (KIP-1101), by batch and id."""
     kafka_generate: KafkaGenerateDocument
+    """Movement of Kafka's own tool for the same change."""
     movement: list[BrokerMovement]
+    """What each broker receives and sends, by ascending broker id."""
     trade_off: list[TradeOffPoint] | None
+    """Least movement for each load band, if the request has `trade_off`; null otherwise."""
     relaxed: list[RelaxedConstraint]
+    """Constraints that were relaxed because they conflict, if `on_conflict` is `relax`; empty otherwise."""
     measures: PlacementMeasures
+    """Balance over brokers, rack safety and the cost of each loss, after the plan."""
     measures_before: MeasuresBefore
+    """Balance over brokers and rack safety before the plan."""
     violations: list[Violation]
+    """Ways in which the result is illegal or fragile, by topic; empty if there are none."""
     warnings: list[WarningDocument]
+    """Conditions that did not prevent the plan; empty if there are none."""
     request: dict[str, Any]
+    """The canonical request: every field with its default, in canonical order."""
 
 
 class RebalanceDocument(Record):
     """A rebalance, until no member has to revoke a partition; not `settled` if that does not happen."""
 
     settled: bool
+    """Whether the rounds end."""
     phases: list[PhaseDocument]
+    """Rounds of the rebalance, in order."""
 
 
 class RebalancingGroup(Record):
     """A group that rebalances when a batch is complete, since a topic that it reads has replicas in other racks."""
 
     group_id: str
+    """Id of the group."""
     batch: int
+    """Number of the batch, from 1."""
 
 
 class RelaxedConstraint(Record):
     """A constraint that was relaxed."""
 
     constraint: str
+    """Name of the constraint."""
     detail: str
+    """Why it was relaxed, in a sentence."""
 
 
 class ReplicasBalance(Record):
     """The replica load of brokers after the plan. `low` and `high` are the load band; null without one."""
 
     smallest: int
+    """Smallest load of a broker, in the unit of `by`."""
     largest: int
+    """Largest load of a broker, in the unit of `by`."""
     by: Literal["count", "bytes", "throughput"]
+    """Load that is balanced: `count` is replicas, other loads are sums over replicas."""
     low: int | None
+    """Lower end of the load band, in the unit of `by`; null without a band."""
     high: int | None
+    """Upper end of the load band, in the unit of `by`; null without a band."""
     before: Ends
+    """Extremes before the plan."""
     largest_bound: int | None
     """By bytes or throughput: no plan has a smaller `largest`."""
 
@@ -1132,12 +1599,19 @@ class Resize(Record):
     """Keys under two partition counts; shares are of the keys that have a partition under both."""
 
     partitions_before: int
+    """Partition count of the request."""
     partitions_after: int
+    """The other partition count."""
     keys: int
+    """Number of keys that have a partition under both counts."""
     moved_keys: int
+    """Number of keys that change partition."""
     moved_share: float
+    """Share of keys that change partition."""
     expected_moved_share: float
+    """Share of keys that change partition if the hash is uniform."""
     moved_weight_share: float
+    """Share of the weights; of the keys if there are no weights."""
 
 
 class ScenarioDocument(Record):
@@ -1146,39 +1620,58 @@ class ScenarioDocument(Record):
     A scenario that could not be scored has its `error` and its axes alone."""
 
     index: int
+    """Index of the scenario in the sweep, from 0."""
     axes: dict[str, Any]
+    """Value of each axis."""
     feasible: bool | None
+    """Whether every load is within its limit under every failure."""
     binding: BindingDocument | None
+    """The limit that breaks first; null if no resource has one."""
     monthly_cost: float | None
+    """Cost of a month, in the currency of the prices."""
     headroom: float | None
+    """Factor by which traffic can grow until the first limit is reached; null if there is no limit."""
     first_breaking_month: int | None
+    """First month of the horizon in which a limit is exceeded, from 0; null if there is none."""
     cross_rack_bytes_per_s: float | None
+    """Bytes/s between racks."""
     error: dict[str, Any] | None
+    """Why the scenario could not be scored, with a code and a detail; null if it was."""
 
 
 class ScenariosPage(Record):
     """A page of scenarios."""
 
     items: list[ScenarioDocument]
+    """Scenarios in the requested order."""
     next_page_token: str | None
+    """Token of the next page; null on the last page."""
 
 
 class ShareDocument(Record):
     """The possible numbers of leaders or replicas of each broker. A spread is the largest count minus the smallest."""
 
     guaranteed_spread: int
+    """Lower bound on the spread over brokers of any outcome."""
     worst_case_spread: int
+    """Upper bound on the spread over brokers of any outcome."""
     seen_least_spread: int
+    """Smallest spread among the sampled outcomes."""
     seen_widest_spread: int
+    """Largest spread among the sampled outcomes."""
     per_broker: dict[str, BrokerShare]
+    """Bounds on the number of each broker, by broker id."""
 
 
 class SharedValueDocument(Record):
     """A tag value that several copies of a task have; null where so many copies' clients lack the tag."""
 
     tag: str
+    """Name of the tag."""
     value: str | None
+    """Value that the copies share; null if their clients lack the tag."""
     copies: int
+    """Number of copies on clients with this value."""
 
 
 class SharingDocument(Record):
@@ -1187,12 +1680,19 @@ class SharingDocument(Record):
     − smallest number of partitions of a member."""
 
     partitions: int
+    """Number of partitions that may be assigned."""
     uncovered: int
+    """Number of partitions without a member."""
     uncovered_partitions: list[UncoveredPartition]
+    """The first partitions without a member, by topic and id."""
     members_per_partition: MembersPerPartition
+    """How many members share a partition."""
     largest_load: int
+    """Number of partitions of the fullest member."""
     spread: int
+    """Difference in partitions between the fullest and the emptiest member."""
     best: BestSharingDocument
+    """The best possible figures."""
 
 
 class SingleValueTasksDocument(Record):
@@ -1204,91 +1704,142 @@ class SingleValueTasksDocument(Record):
     standbys for the same active tasks. Null if they could not be computed."""
 
     by: str
+    """Name of the tag, or `rack`."""
     kind: Literal["tag", "rack"]
+    """Whether values are of a tag or are racks."""
     values: int
+    """Number of distinct values of all clients."""
     tasks: int
+    """Number of tasks whose copies share one value."""
     named_tasks: list[str]
+    """Ids of the first of these tasks, ascending."""
     of_classic: int | None
+    """Number of such tasks under the classic assignor; null if it could not be computed."""
     of_best_standbys: int | None
+    """Number of such tasks with the optimal standbys; null if it could not be computed."""
 
 
 class SkewDocument(Record):
     """The skew of the keys. `gini` is 0 if all partitions have the same load, and near 1 if one has all of it."""
 
     per_partition: list[int]
+    """Number of records by partition id."""
     max_over_mean: float
+    """Records of the fullest partition divided by the mean; 1 if all are equal."""
     gini: float
+    """Gini coefficient of the partitions' records, from 0 (all equal) towards 1 (all in one)."""
 
 
 class SnapshotDocument(Record):
     """A snapshot without its cluster: counts and warnings."""
 
     id: str
+    """Id of the snapshot, a UUIDv7: later snapshots have greater ids."""
     cluster: str
+    """Name of the cluster, as the request states it."""
     content_hash: str
+    """SHA-256 of the cluster's state, in hexadecimal; equal states have equal hashes, at any time."""
     brokers: int
+    """Number of brokers."""
     racks: int
+    """Number of distinct racks of brokers."""
     topics: int
+    """Number of topics."""
     partitions: int
+    """Number of partitions of all topics."""
     groups: int
+    """Number of recorded groups."""
     kafka_version: str | None
     """The release that the brokers run; null if it is unknown."""
+    controller: Literal["kraft", "zookeeper"] | None
+    """What elects leaders and places new partitions: `kraft` or `zookeeper`; null if it is unknown."""
     warnings: list[WarningDocument]
+    """Conditions that did not prevent the snapshot; empty if there are none."""
     created_at: datetime
+    """When the snapshot was stored, RFC 3339 in UTC."""
 
 
 class SnapshotWithCluster(Record):
     """A snapshot with its cluster."""
 
     id: str
+    """Id of the snapshot, a UUIDv7: later snapshots have greater ids."""
     cluster: str
+    """Name of the cluster, as the request states it."""
     content_hash: str
+    """SHA-256 of the cluster's state, in hexadecimal; equal states have equal hashes, at any time."""
     brokers: int
+    """Number of brokers."""
     racks: int
+    """Number of distinct racks of brokers."""
     topics: int
+    """Number of topics."""
     partitions: int
+    """Number of partitions of all topics."""
     groups: int
+    """Number of recorded groups."""
     kafka_version: str | None
     """The release that the brokers run; null if it is unknown."""
+    controller: Literal["kraft", "zookeeper"] | None
+    """What elects leaders and places new partitions: `kraft` or `zookeeper`; null if it is unknown."""
     warnings: list[WarningDocument]
+    """Conditions that did not prevent the snapshot; empty if there are none."""
     created_at: datetime
+    """When the snapshot was stored, RFC 3339 in UTC."""
     document: dict[str, Any]
+    """The state of the cluster, in the form of a request for a snapshot."""
 
 
 class SnapshotsPage(Record):
     """Snapshots, newest first."""
 
     items: list[SnapshotDocument]
+    """Snapshots without their clusters, newest first."""
     next_page_token: str | None
+    """Token of the next page; null on the last page."""
 
 
 class Spread(Record):
     """A count over brokers."""
 
     min: int
+    """Smallest count of a broker."""
     max: int
+    """Largest count of a broker."""
     spread: int
+    """Largest count minus the smallest."""
 
 
 class StandbyCertificateDocument(Record):
     """Lower bounds for standbys with as many ideal tasks and distinct values."""
 
     imbalance_bound: float
+    """Lower bound on `imbalance`."""
     restored_bound: int
+    """Lower bound on `restored`."""
     optimal: bool
+    """Whether both bounds are reached."""
     gap: float
+    """Relative optimality gap: (value − lower bound) / value; 0 if optimal."""
     solver: str
+    """The solver that computed the standbys."""
 
 
 class StandbyQualityDocument(Record):
     """The quality of standbys, most important first. `imbalance` is the sum over clients of standbys² / threads."""
 
     missing: int
+    """Number of missing standbys."""
     ideal: int
+    """Number of ideal tasks."""
     distinct_values: int
+    """Number of distinct tag values of the copies, summed over tasks and tags."""
     imbalance: float
+    """Sum over clients of standbys² / threads."""
     restored: int
+    """Number of standbys whose state has to be restored."""
     spread: float
+    """Largest difference between two clients, in standbys for each thread."""
 
 
 class StepDocument(Record):
@@ -1299,255 +1850,406 @@ class StepDocument(Record):
     are those of Kafka's own assignor, after which members keep what they have."""
 
     event_index: int
+    """Index in `events` of the event, from 0."""
     event: dict[str, Any]
+    """The event, as in the request."""
     assignment: dict[str, dict[str, list[int]]]
+    """Partition ids by member id and topic after the event."""
     moved: int | None
+    """Number of partitions that change members; null for a share group."""
     revoked: int
+    """Number of partitions that are taken from members that stay."""
     handover: Handover | None
+    """Number of partitions by what happens to them; null for a share group."""
     locality_before: LocalityCounts
+    """Where partitions are read before the event."""
     locality: LocalityDocument
+    """Where partitions are read after the event."""
     optimum: OptimumDocument | None
+    """The optimal assignment after the event; null if there is none to compare with."""
     rebalances: list[RebalanceDocument]
+    """Rebalances that the event causes, in order."""
     trigger: StepTriggerDocument | None
+    """Whether new metadata makes the leader rebalance; null if the event changes no metadata."""
     sharing: SharingDocument | None
+    """How partitions are covered; null unless it is a share group."""
     added: int | None
+    """Number of pairs of a member and a partition that are new; null unless it is a share group."""
     failures: list[FailureDocument]
+    """Failures of Kafka's own assignor; empty if there are none."""
 
 
 class StepTriggerDocument(Record):
     """Whether new metadata makes the leader rebalance; `unseen` are changes that a leader without rack ignores."""
 
     would_rebalance: bool
+    """Whether the leader makes the group rebalance."""
     because: list[TopicChangeDocument]
+    """Changes that make it rebalance, by topic."""
     unseen: list[TopicChangeDocument]
+    """Changes of racks that a leader without `client.rack` ignores, by topic."""
 
 
 class StreamsDiffDocument(Record):
     """The tasks whose clients differ, by task id."""
 
     summary: TaskMoves
+    """Counts over all tasks, not only those of the page."""
     items: list[TaskChange]
+    """Tasks with other clients, by task id."""
     next_page_token: str | None
+    """Token of the next page; null on the last page."""
 
 
 class StreamsLoadsDocument(Record):
     """The balance of clients, and their reads across racks."""
 
     active: CountDocument
+    """Balance of active tasks."""
     standby: CountDocument
+    """Balance of standbys."""
     warmup: CountDocument
+    """Balance of warm-ups."""
     sources: ReadsDocument | None
+    """Source partitions that all clients read; null if the topics are unknown."""
     changelogs: ReadsDocument | None
+    """Changelog partitions that all clients read; null if the topics are unknown."""
     per_client: list[ClientLoadDocument]
+    """Load of each client, in the order of the request."""
 
 
 class StreamsPlanDocument(Record):
     """The assignment of an application. Lists of tasks are sorted by subtopology and partition."""
 
     id: str
+    """Id of the plan, a UUIDv7: later plans have greater ids."""
     kind: str
+    """Kind of the plan: `replicas`, `reassignment`, `group` or `streams`."""
     hash: str
+    """SHA-256 of the canonical request and the engine version, in hexadecimal; equal hashes mean equal answers."""
     engine_version: int
+    """Version of the algorithms that made the plan; a change of any answer increases it."""
     created_at: datetime
+    """When the plan was stored, RFC 3339 in UTC."""
     cluster: str | None
+    """Cluster of the snapshot that the plan was made on; null if the request listed brokers itself."""
     snapshot_id: str | None
+    """Id of the snapshot that the plan was made on; null if the request listed brokers itself."""
     labels: dict[str, str]
+    """Labels of the request, name → value, with which plans can be found."""
     prediction: Literal["replay", "envelope", "pinned"]
+    """`replay`: the outcome in Kafka for this seed. `envelope`: one outcome of several possible ones. `pinned`:
+    nothing is random."""
     seed: int | None
+    """Seed of the random generator that was replayed; null if nothing is random."""
     kafka: KafkaReleases | None
     """The releases whose code was compared and gives the same answer; null if the plan replays no code of Kafka, or
     the release that it is made for was not compared."""
     compared_kafka_versions: list[ComparedRelease] | None
     """For each of `compare_kafka_versions` what it answers otherwise; absent if there are none."""
     assignor: str
+    """Name of the assignor."""
     protocol: Literal["classic", "streams"]
+    """Protocol of the group: the leader assigns (`classic`), or the coordinator (`streams`)."""
     assignment: dict[str, ClientTasksDocument]
+    """Tasks of each client by process id."""
     probing_rebalance: bool
+    """Whether the group rebalances again once warm-ups have caught up."""
     ideal: bool
+    """Whether every stateful task has all its standbys, apart by every listed tag."""
     tasks: list[TaskDocument]
+    """Clients and verdict of each task, ascending."""
     tags: list[TagDocument]
+    """Whether each listed tag has enough values, in the order of the request."""
     if_lost: dict[str, LossDocument]
+    """Effect of losing all clients with a tag value, by `<tag>=<value>`."""
     if_client_lost: dict[str, LossDocument]
+    """Effect of losing one client, by process id."""
     loads: StreamsLoadsDocument
+    """Balance of clients, and the load of each."""
     movement: TaskMovementDocument
+    """Tasks that change clients, and the state to restore."""
     rack_aware: RackAwareDocument | None
+    """Result of KIP-925; null if it is not requested or the assignor ignores racks."""
     best_standbys: BestStandbysDocument | None
+    """The optimal standbys for the same active tasks; null if there are none or the search is too large."""
     addition: AdditionDocument | None
+    """The fewest clients to add; null if no tags are listed or the search is too large."""
     compared_with_classic: ComparedWithClassicDocument | None
+    """What the group lacks beside the classic protocol; null under that protocol."""
     steps: list[StreamsStepDocument]
+    """Effect of each event, in order; empty without events."""
     violations: list[TaskViolationDocument]
+    """Ways in which the assignment is illegal or fragile; empty if there are none."""
     warnings: list[WarningDocument]
+    """Conditions that did not prevent the plan; empty if there are none."""
     request: dict[str, Any]
+    """The canonical request: every field with its default, in canonical order."""
 
 
 class StreamsRebalanceDocument(Record):
     """One rebalance of a step. `not_running` are tasks whose state has to be restored first."""
 
     cause: Literal["left", "joined", "restarted", "probing", "nothing"]
+    """Why the group rebalances."""
     active_moved: int
+    """Number of tasks that another client runs than before."""
     restored_copies: int
+    """Number of copies of state that have to be restored."""
     warmups: int
+    """Number of warm-ups after the rebalance."""
     not_running: list[str]
+    """Ids of tasks whose state has to be restored before they run, ascending."""
 
 
 class StreamsStepDocument(Record):
     """One event, or the restart of one client in a rolling deploy, and the application after it has settled."""
 
     event_index: int
+    """Index in `events` of the event, from 0."""
     event: dict[str, Any]
+    """The event, as in the request."""
     process_id: str | None
+    """Process id of the client that restarts; null unless it is a step of a rolling deploy."""
     assignment: dict[str, ClientTasksDocument]
+    """Tasks by process id, once the application has settled."""
     ideal: bool
+    """Whether every stateful task has all its standbys, apart by every listed tag."""
     active_moved: int
+    """Number of tasks that another client runs than before."""
     interrupted: int
+    """Number of tasks that stop running."""
     without_copy: list[str]
+    """Ids of the interrupted tasks without another copy of their state, ascending."""
     restored_copies: int
+    """Number of copies of state that have to be restored."""
     restored_bytes: int | None
+    """Bytes of these copies; null if `state_bytes` is not in the request."""
     probing_rebalances: int
+    """Number of rebalances until all warm-ups have caught up."""
     settled: bool
+    """Whether the application becomes stable."""
     by_chance: bool
+    """Whether Kafka breaks ties by chance, so that this is one of several possible outcomes."""
     rebalances: list[StreamsRebalanceDocument]
+    """Rebalances of the step, in order."""
 
 
 class SummaryDocument(Record):
     """The distribution of each figure, null if no scenario has it. `failed` counts the scenarios with an error."""
 
     kind: str
+    """Kind of the sweep."""
     scenarios: int
+    """Number of scored scenarios."""
     failed: int
+    """Number of scenarios with an error."""
     figures: dict[str, DistributionDocument | None]
+    """Distribution by name of the figure; null if no scenario has it."""
 
 
 class SweepDocument(Record):
     """A sweep. `error` says why it failed, `waiting` why it is not making progress; both are null otherwise."""
 
     id: str
+    """Id of the sweep, a UUIDv7: later sweeps have greater ids."""
     kind: str
+    """Kind of the sweep."""
     state: Literal["queued", "running", "succeeded", "failed", "cancelled"]
+    """State of the sweep; the last three are final."""
     scenarios: int
+    """Number of scenarios."""
     done: int
+    """Number of scenarios that are scored."""
     rate_per_s: float | None
+    """Scenarios scored in a second, of late; null unless the sweep runs."""
     seconds_left: float | None
+    """Estimated seconds until the sweep ends; null unless the sweep runs."""
     waiting: dict[str, Any] | None
+    """Why the sweep makes no progress, with a code and a detail; null if it does."""
     error: dict[str, Any] | None
+    """Why the sweep failed, with a code and a detail; null unless `state` is `failed`."""
     labels: dict[str, str]
+    """Labels of the request, name → value."""
     created_at: datetime
+    """When the sweep was accepted, RFC 3339 in UTC."""
     started_at: datetime | None
+    """When a worker started the sweep, RFC 3339 in UTC; null before."""
     finished_at: datetime | None
+    """When the sweep ended, RFC 3339 in UTC; null before."""
 
 
 class SweepWithDefinition(Record):
     """A sweep and its definition."""
 
     id: str
+    """Id of the sweep, a UUIDv7: later sweeps have greater ids."""
     kind: str
+    """Kind of the sweep."""
     state: Literal["queued", "running", "succeeded", "failed", "cancelled"]
+    """State of the sweep; the last three are final."""
     scenarios: int
+    """Number of scenarios."""
     done: int
+    """Number of scenarios that are scored."""
     rate_per_s: float | None
+    """Scenarios scored in a second, of late; null unless the sweep runs."""
     seconds_left: float | None
+    """Estimated seconds until the sweep ends; null unless the sweep runs."""
     waiting: dict[str, Any] | None
+    """Why the sweep makes no progress, with a code and a detail; null if it does."""
     error: dict[str, Any] | None
+    """Why the sweep failed, with a code and a detail; null unless `state` is `failed`."""
     labels: dict[str, str]
+    """Labels of the request, name → value."""
     created_at: datetime
+    """When the sweep was accepted, RFC 3339 in UTC."""
     started_at: datetime | None
+    """When a worker started the sweep, RFC 3339 in UTC; null before."""
     finished_at: datetime | None
+    """When the sweep ended, RFC 3339 in UTC; null before."""
     definition: dict[str, Any]
+    """The definition: every field of the request with its default."""
 
 
 class SweepsPage(Record):
     """Sweeps, newest first."""
 
     items: list[SweepDocument]
+    """Sweeps without their definitions, newest first."""
     next_page_token: str | None
+    """Token of the next page; null on the last page."""
 
 
 class TagDocument(Record):
     """A tag, the number of clients with each value, and the number of values that a task's copies need."""
 
     tag: str
+    """Name of the tag."""
     values: dict[str, int]
+    """Number of clients by value of the tag."""
     needed: int
+    """Number of distinct values that the copies of a task need: one more than its standbys."""
     without: int
+    """Number of clients that lack the tag."""
     enough: bool
+    """Whether the clients have as many values as needed."""
 
 
 class TaskChange(Record):
     """One task that other clients have; None on the side on which it is not there."""
 
     task: str
+    """Id of the task, `<subtopology>_<partition>`."""
     before: TaskHolders | None
+    """Clients of the task before; null if there is no such task."""
     after: TaskHolders | None
+    """Clients of the task after; null if there is no such task."""
 
 
 class TaskDocument(Record):
     """A task, its clients, and whether its copies differ in every tag; `ideal` is null for a stateless task."""
 
     task: str
+    """Id of the task, `<subtopology>_<partition>`."""
     active: str | None
+    """Process id of the client that runs it; null if none does."""
     standby: list[str]
+    """Process ids of clients with a standby or warm-up of it."""
     warmup: list[str]
+    """Process ids of clients with a warm-up of it."""
     stateful: bool
+    """Whether the task has state."""
     ideal: bool | None
+    """Whether it has all its standbys, apart by every listed tag; null for a stateless task."""
     missing_standbys: int
+    """Number of standbys that it lacks."""
     repeated_tags: list[str]
+    """Tags of which several of its copies share a value, in the order of the request."""
     shared: list[SharedValueDocument]
+    """Values that several of its copies share."""
 
 
 class TaskHolders(Record):
     """The client that runs a task, None if none does, and those with a standby of it, by name."""
 
     active: str | None
+    """Process id of the client that runs the task; null if none does."""
     standby: list[str]
+    """Process ids of the clients with a standby of the task, by name."""
 
 
 class TaskMovementDocument(Record):
     """Tasks that change clients, and the copies of state that have to be restored."""
 
     active_kept: int
+    """Number of tasks that the same client runs as before."""
     active_moved: int
+    """Number of tasks that another client runs than before."""
     active_started: int
+    """Number of tasks that no client ran before."""
     restored_copies: int
+    """Number of copies of state that have to be restored."""
     restored_bytes: int | None
+    """Bytes of these copies; null if `state_bytes` is not in the request."""
 
 
 class TaskMoves(Record):
     """Tasks counted: `active_moved` run elsewhere, `standbys_changed` run where they did with other standbys."""
 
     tasks: int
+    """Number of tasks on either side."""
     unchanged: int
+    """Number of tasks with the same clients."""
     active_moved: int
+    """Number of tasks that another client runs."""
     standbys_changed: int
+    """Number of tasks that the same client runs, with other standbys."""
     added: int
+    """Number of tasks that are only in the second assignment."""
     removed: int
+    """Number of tasks that are only in the first assignment."""
 
 
 class TaskViolationDocument(Record):
     """One way in which the assignment is illegal or fragile; the first tasks are listed."""
 
     code: str
+    """Stable code of the violation."""
     severity: Literal["illegal", "fragile"]
+    """`illegal`: a task runs on no client or on two, or has a forbidden copy. `fragile`: legal, few copies."""
     count: int
+    """Number of tasks concerned."""
     tasks: list[str]
+    """Ids of the first tasks concerned, ascending."""
     detail: str
+    """The violation in a sentence, with its numbers."""
 
 
 class TopicChangeDocument(Record):
     """A change of a topic: `appeared`, `vanished`, `partitions` or `racks`; the first partitions are listed."""
 
     topic: str
+    """Name of the topic."""
     what: Literal["appeared", "vanished", "partitions", "racks"]
+    """The change: the topic, its number of partitions, or the racks of its replicas."""
     partitions: list[int]
+    """Ids of the first partitions concerned, ascending."""
     count: int
+    """Number of partitions concerned."""
 
 
 class TradeOffPoint(Record):
     """The least movement after which the load of every broker is between `low` and `high`."""
 
     low: int
+    """Lower end of the load band, in the unit of the balanced load."""
     high: int
+    """Upper end of the load band, in the unit of the balanced load."""
     moved_replicas: int
+    """Number of replicas that are copied."""
     moved_bytes: int
+    """Bytes that are copied, of replicas of known size."""
     optimal: bool
     """Whether no plan within this band moves less."""
 
@@ -1556,9 +2258,13 @@ class TriggerDocument(Record):
     """Whether the leader rebalances, and which member leads."""
 
     would_rebalance: bool
+    """Whether the leader makes the group rebalance."""
     because: list[TopicChangeDocument]
+    """Changes that make it rebalance, by topic."""
     unseen: list[TopicChangeDocument]
+    """Changes of racks that a leader without `client.rack` ignores, by topic."""
     leader: str | None
+    """Id of the member that leads the group; null if none does."""
 
 
 class UnassignedDocument(Record):
@@ -1567,46 +2273,65 @@ class UnassignedDocument(Record):
     `values` are the forced values that no live broker has, by attribute."""
 
     topic: str
+    """Name of the topic."""
     replicas_per_partition: int
+    """Number of unassigned replicas of each partition."""
     partitions: int
+    """Number of partitions of the topic in the request."""
     replicas: int
+    """Number of unassigned replicas of the topic."""
     values: dict[str, list[str]]
+    """Forced values that no live broker has, by attribute."""
 
 
 class UncoveredPartition(Record):
     """A partition that no member of a share group reads."""
 
     topic: str
+    """Name of the topic."""
     partition: int
+    """Id of the partition in its topic."""
 
 
 class ValueLoss(Record):
     """The cost of losing all brokers of one value, before anything is moved."""
 
     partitions_leaderless: int
+    """Partitions whose preferred leader is lost; another replica has to lead."""
     partitions_reduced: int
+    """Partitions that lose at least one replica."""
     partitions_down_to_one: int
+    """Partitions that keep one replica, of more."""
     partitions_offline: int
+    """Partitions that lose every replica."""
 
 
 class Violation(Record):
-    """One way in which some partitions of one topic are illegal or fragile.
-
-    `partitions` names the first `NAMED_PARTITIONS` of them by ascending id, `count` counts all."""
+    """One way in which some partitions of one topic are illegal or fragile."""
 
     code: str
+    """Stable code of the violation."""
     severity: str
+    """`illegal`: Kafka rejects or cannot serve it. `fragile`: legal, but the loss of one broker or rack costs more
+    than necessary."""
     topic: str
+    """Name of the topic."""
     count: int
+    """Number of partitions concerned."""
     partitions: list[int]
+    """Ids of the first 100 partitions concerned, ascending."""
     detail: str
+    """The violation in a sentence, with its numbers."""
 
 
 class WarningDocument(Record):
     """A condition that did not prevent the answer."""
 
     code: str
+    """Stable code of the warning."""
     detail: str
+    """The warning in a sentence, with its numbers."""
     brokers: list[int] | None
+    """Ids of the brokers that the warning is about, ascending; absent if it is about none."""
     kafka_version: str | None
     """The release that the warning is about."""

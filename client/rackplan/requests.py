@@ -91,17 +91,27 @@ class BaseRequest(TypedDict, total=False):
     """A scenario with its topics."""
 
     topology: Required[TopologyRequest]
+    """Racks and their brokers."""
     broker_profile: Required[ProfileRequest]
+    """Capacities and price of every broker."""
     partitions_multiplier: int
+    """Factor by which the partitions of every topic are multiplied."""
     placement: PlacementRequest
+    """How topics are placed on brokers."""
     clients: ClientsRequest
+    """Where producers and consumers are."""
     traffic: TrafficRequest
+    """Growth of traffic."""
     failures: Sequence[Literal["none", "broker", "rack", "rack_and_broker"]]
     """The failures that the cluster has to withstand."""
     targets: TargetsRequest
+    """Usable share of each resource."""
     prices: PricesRequest
+    """Prices besides those of brokers."""
     rereplication: RereplicationRequest | None
+    """Throttle at which lost replicas are copied; null if that load is not counted."""
     topics: Required[Sequence[TopicLoadRequest]]
+    """Topics with their traffic."""
 
 
 class BatchFields(TypedDict, total=False):
@@ -114,6 +124,7 @@ class BatchFields(TypedDict, total=False):
     max_bytes_in_per_broker: int | None
     """Bytes copied to a broker in one batch; deleted replicas are not subtracted."""
     max_partitions: int | None
+    """Number of partitions in one batch."""
     max_disk_share: float | None
     """Largest share of a disk in use at any time, for brokers with `capacity.disk_bytes`."""
     throttle_bytes_per_s: int | None
@@ -126,9 +137,13 @@ class BrokerRequest(TypedDict, total=False):
     """A broker. A missing `rack` is no rack, which differs from the rack `""`."""
 
     id: Required[int]
+    """`broker.id` or `node.id`."""
     rack: str | None
+    """`broker.rack`; null for none, which differs from the rack `""`."""
     fenced: bool
+    """Whether the broker is fenced: it is registered, and the controller takes it to be down."""
     capacity: CapacityRequest | None
+    """Capacity of the broker; null if unknown."""
     attributes: Mapping[str, str]
     """The broker's failure domains by name, `{"zone": "eu-1a"}`; awareness places by them. Its rack is the default
     of the attribute `rack`."""
@@ -150,6 +165,7 @@ class BurstRequest(TypedDict, total=False):
             | ReplicaRacksChangedRequest
         ]
     ]
+    """Events that one assignment takes in together, in order."""
 
 
 class BytesInRequest(TypedDict, total=False):
@@ -167,20 +183,28 @@ class CapacityRequest(TypedDict, total=False):
     """Capacity of a broker."""
 
     disk_bytes: int | None
+    """Bytes of the log directories together; null if unknown."""
     nic_in_bytes_per_s: int | None
+    """Bytes/s that the network interface receives; null if unknown."""
     nic_out_bytes_per_s: int | None
+    """Bytes/s that the network interface sends; null if unknown."""
 
 
 class CapacitySweepRequest(TypedDict, total=False):
     """A sweep over scenarios of a cluster: a base, axes over it, an objective and constraints."""
 
     axes: Mapping[str, Sequence[Any] | SpanRequest] | None
+    """A path in `base` → its values; every combination is a scenario, and without axes the base alone."""
     sample: SampleRequest | None
+    """Scenarios of the grid to score; null for all of them."""
     objective: Literal["monthly_cost", "headroom", "cross_rack_bytes_per_s", "first_breaking_month", "brokers"] | None
+    """Figure that the best scenario minimises or maximises; null for `monthly_cost`."""
     constraints: Mapping[str, float] | None
     """Bounds that an acceptable scenario is within, besides its limits."""
     kind: Literal["capacity"]
+    """Kind of the sweep; the default if it is missing."""
     base: Required[BaseRequest | MeasuredBaseRequest]
+    """The scenario that axes vary."""
     seed: int
     """The source of scenarios' seeds if their placement has none."""
     labels: Mapping[str, str]
@@ -191,7 +215,9 @@ class ChangedRacks(TypedDict, total=False):
     """Brokers with other racks, and topics whose partitions have other replicas."""
 
     brokers: Sequence[RackedBroker]
+    """Brokers whose rack changes."""
     replicas: Mapping[str, Sequence[Sequence[int]]]
+    """New replicas of all partitions, by topic."""
 
 
 class ChangesRequest(TypedDict, total=False):
@@ -200,7 +226,9 @@ class ChangesRequest(TypedDict, total=False):
     Each field except the axes is of one kind of sweep."""
 
     balance: SweepBalance | None
+    """The balance constraint of every scenario; null for its default."""
     minimise: Literal["bytes", "replicas"] | None
+    """What to minimise; null for the default."""
     racks_of_added: list[str] | None
     """The racks of added brokers, in rotation from the first. By default each gets the rack that has the fewest
     brokers by then, of equal ones the first by name."""
@@ -229,9 +257,13 @@ class ChangesRequest(TypedDict, total=False):
         ]
         | None
     )
+    """Names of partitioners; null keeps them."""
     partitions: int | None
+    """Partition count from which moves are counted; null keeps it."""
     compare_partitions: Sequence[int] | None
+    """Other partition counts; null keeps them."""
     heaviest: int | None
+    """Number of heaviest keys to list; null keeps it."""
     assignors: (
         Sequence[
             Literal[
@@ -240,12 +272,19 @@ class ChangesRequest(TypedDict, total=False):
         ]
         | None
     )
+    """Names of assignors; null keeps them."""
     members_lost: Sequence[int] | None
+    """Numbers of members that a group loses at once; null keeps them."""
     members_added: Sequence[int] | None
+    """Numbers of members that join in the same rebalance; null keeps them."""
     seeds: SeedsRequest | None
+    """Range of seeds; null keeps it."""
     axes: Mapping[str, Sequence[Any] | SpanRequest | Literal["each"]] | None
+    """Axes in place of those of the sweep; null keeps them."""
     sample: SampleRequest | None
+    """Scenarios of the grid to score; null for all of them."""
     objective: Literal["monthly_cost", "headroom", "cross_rack_bytes_per_s", "first_breaking_month", "brokers"] | None
+    """Figure that the best scenario minimises or maximises; null for `monthly_cost`."""
     constraints: Mapping[str, float] | None
     """Bounds that an acceptable scenario is within, besides its limits."""
 
@@ -253,8 +292,13 @@ class ChangesRequest(TypedDict, total=False):
 class CheckRequest(TypedDict, total=False):
     """A reassignment, and the cluster that it is for."""
 
-    snapshot_id: Required[str]
+    snapshot_id: str | None
+    """The snapshot of the cluster."""
+    cluster: str | None
+    """The name of a cluster, in place of `snapshot_id`: the snapshot is the newest one of this cluster when the
+    request is received, and the answer has its id."""
     reassignment: Required[ReassignmentFile]
+    """The reassignment, as the file that `kafka-reassign-partitions` takes."""
     running_reassignment: Literal["refuse", "merge"]
     """Partitions that are being reassigned: `merge` checks from their target replicas, with a warning; `refuse`
     returns 409."""
@@ -267,17 +311,24 @@ class ClientsRequest(TypedDict, total=False):
     """The shares of clients by rack, equal by default; and whether consumers read from followers (KIP-392)."""
 
     producer_share_per_rack: Mapping[str, float] | None
+    """Share of produced bytes by rack; null for equal shares."""
     consumer_share_per_rack: Mapping[str, float] | None
+    """Share of consumed bytes by rack; null for equal shares."""
     follower_fetching: bool
+    """Whether consumers read from a replica in their rack (KIP-392)."""
 
 
 class CordonableBrokerRequest(TypedDict, total=False):
     """A broker, and what is cordoned of it."""
 
     id: Required[int]
+    """`broker.id` or `node.id`."""
     rack: str | None
+    """`broker.rack`; null for none, which differs from the rack `""`."""
     fenced: bool
+    """Whether the broker is fenced: it is registered, and the controller takes it to be down."""
     capacity: CapacityRequest | None
+    """Capacity of the broker; null if unknown."""
     attributes: Mapping[str, str]
     """The broker's failure domains by name, `{"zone": "eu-1a"}`; awareness places by them. Its rack is the default
     of the attribute `rack`."""
@@ -312,6 +363,7 @@ class DeployAtOnceRequest(TypedDict, total=False):
     """A deploy of all clients together."""
 
     deploy_at_once: Required[Deployment]
+    """How the clients restart."""
 
 
 class Deployment(TypedDict, total=False):
@@ -327,11 +379,20 @@ class DrawsSweepRequest(TypedDict, total=False):
     """A sweep over seeds: topics on brokers, placed with each seed as a controller would place them."""
 
     seeds: Required[SeedsRequest]
-    kind: Required[Literal["placement_draws"]]
+    """Range of seeds; each is a scenario."""
     snapshot_id: str | None
+    """The snapshot of the cluster."""
+    cluster: str | None
+    """The name of a cluster, in place of `snapshot_id`: the snapshot is the newest one of this cluster when the
+    request is received, and the answer has its id."""
+    kind: Required[Literal["placement_draws"]]
+    """Kind of the sweep."""
     brokers: Sequence[BrokerRequest] | None
+    """Brokers to place on, each once; null if a snapshot has them."""
     topics: Required[Sequence[NewTopicRequest]]
+    """Topics to place, in the order in which they are created."""
     algorithm: Literal["admin_utils", "striped", "awareness"]
+    """Name of the placement algorithm."""
     rack_mode: Literal["enforced", "safe", "disabled"] | None
     """How racks constrain the placement; the default is the algorithm's."""
     labels: Mapping[str, str]
@@ -342,19 +403,24 @@ class EvacuateFields(TypedDict, total=False):
     """Brokers and racks that lead no partition."""
 
     brokers: Sequence[int]
+    """Ids of brokers that lead no partition."""
     racks: list[str]
+    """Racks whose brokers lead no partition."""
 
 
 class EveryTopicRequest(TypedDict, total=False):
     """Values of every topic, unless its own entry overrides them."""
 
     replication_factor: int | None
+    """Number of replicas of each partition."""
     min_insync_replicas: int
+    """`min.insync.replicas` of the topic."""
     retention_s: float | None
     """Seconds for which records are retained."""
     retention_bytes: float | None
     """Upper bound on a partition's bytes; does not grow."""
     disk_headroom: float
+    """The share by which a replica's bytes on disk exceed its retained bytes."""
     consumer_groups: float
     """The fan-out: how many times every byte is read."""
     lagging_share: float
@@ -365,6 +431,7 @@ class GroupMemberRequest(TypedDict, total=False):
     """A member, by its subscription or by the coordinator's bytes of it: `member_metadata`."""
 
     member_id: Required[str]
+    """Id of the member; ids decide ties."""
     group_instance_id: str | None
     """Makes it a static member."""
     rack_id: str | None
@@ -387,7 +454,9 @@ class GroupTopicRequest(TypedDict, total=False):
     name: Required[str]
     """A legal topic name: letters, digits, `.`, `_` and `-`; not `.` or `..`."""
     topic_id: str | None
+    """The topic id as `kafka-topics --describe` prints it, 16 bytes in URL-safe base64; null if unknown."""
     partitions: Required[int | Sequence[PartitionRequest]]
+    """Partitions with their replicas, or their number if the replicas are unknown."""
 
 
 class GroupsSweepRequest(TypedDict, total=False):
@@ -400,15 +469,18 @@ class GroupsSweepRequest(TypedDict, total=False):
             ]
         ]
     ]
-    """Assignors that give each partition to one member: all except `simple`."""
+    """Names of assignors; null keeps them."""
     members_lost: Sequence[int]
-    """Numbers of members that a group loses at once. They depend on `seed` and the group alone: every assignor meets
-    the same loss, and members among two lost are among three lost as well."""
+    """Numbers of members that a group loses at once; null keeps them."""
     members_added: Sequence[int]
-    """Numbers of members that join in the same rebalance, each in the rack with the fewest members (in none if no
-    member has a rack), with the most common subscription."""
+    """Numbers of members that join in the same rebalance; null keeps them."""
+    snapshot_id: str | None
+    """The snapshot of the cluster."""
+    cluster: str | None
+    """The name of a cluster, in place of `snapshot_id`: the snapshot is the newest one of this cluster when the
+    request is received, and the answer has its id."""
     kind: Required[Literal["consumer_groups"]]
-    snapshot_id: Required[str]
+    """Kind of the sweep."""
     groups: list[str] | None
     """Groups of the snapshot; the default is every group that has members."""
     kafka_version: str | None
@@ -426,6 +498,7 @@ class GrownTopic(TypedDict, total=False):
     topic: Required[str]
     """A legal topic name: letters, digits, `.`, `_` and `-`; not `.` or `..`."""
     partitions: Required[int]
+    """New number of partitions."""
     replicas: Sequence[Sequence[int]] | None
     """Replicas of the new partitions, if known."""
 
@@ -434,7 +507,9 @@ class IsolateFields(TypedDict, total=False):
     """Topics whose replicas are restricted to these brokers."""
 
     topics: Required[list[str]]
+    """Names of the topics that are restricted."""
     brokers: Required[Sequence[int]]
+    """Ids of the brokers that they are restricted to."""
     exclusive: bool
     """Whether other topics are excluded from these brokers."""
 
@@ -443,15 +518,20 @@ class JoinRequest(TypedDict, total=False):
     """A member joins."""
 
     join: Required[GroupMemberRequest]
+    """The member that joins."""
 
 
 class JoiningClient(TypedDict, total=False):
     """A client that joins; it has no state."""
 
     process_id: Required[str]
+    """Process id of the client: a UUID, or a name if all clients have names."""
     capacity: int
+    """Number of stream threads."""
     client_tags: Mapping[str, str]
+    """`client.tag.<key>` by key."""
     rack_id: str | None
+    """`client.rack` of its consumers; null for none."""
     member_ids: list[str]
     """Under `streams`, the ids of its threads; `<process_id>-1` and so on."""
 
@@ -481,15 +561,17 @@ class KeySkewSweepRequest(TypedDict, total=False):
             "random",
         ]
     ]
-    """A partitioner that is listed twice is measured once."""
+    """Names of partitioners; null keeps them."""
     partitions: Required[int]
-    """The count from which moves are counted."""
+    """Partition count from which moves are counted; null keeps it."""
     compare_partitions: Sequence[int]
-    """Other counts: their balance, and the shares of records and keys that move."""
+    """Other partition counts; null keeps them."""
     heaviest: int
-    """The number of heaviest keys to list."""
+    """Number of heaviest keys to list; null keeps it."""
     kind: Required[Literal["key_skew"]]
+    """Kind of the sweep."""
     dataset: Required[DatasetRequest]
+    """Location and format of the keys."""
     labels: Mapping[str, str]
     """Labels of the plan, name → value; lists of plans are filtered by them."""
 
@@ -498,68 +580,93 @@ class LeaveRequest(TypedDict, total=False):
     """A member leaves, or its session times out."""
 
     leave: Required[str]
+    """Id of the member that leaves."""
 
 
 class LoseClientRequest(TypedDict, total=False):
     """A client is lost."""
 
     lose_client: Required[str]
+    """Process id of the lost client."""
 
 
 class LoseClientsRackRequest(TypedDict, total=False):
     """All clients of a rack are lost together."""
 
     lose_rack: Required[str]
+    """Rack of the lost clients."""
 
 
 class LoseRackRequest(TypedDict, total=False):
     """A rack is lost, with its brokers and members."""
 
     lose_rack: Required[str]
+    """Name of the lost rack."""
 
 
 class LoseTagRequest(TypedDict, total=False):
     """All clients with a value of a tag, such as a zone, are lost together."""
 
     lose_tag: Required[TagValue]
+    """Tag and value of the lost clients."""
 
 
 class MeasuredBaseRequest(TypedDict, total=False):
     """A scenario with the topics of a snapshot; `topics` overrides measured values."""
 
     topology: Required[TopologyRequest]
+    """Racks and their brokers."""
     broker_profile: Required[ProfileRequest]
+    """Capacities and price of every broker."""
     partitions_multiplier: int
+    """Factor by which the partitions of every topic are multiplied."""
     placement: PlacementRequest
+    """How topics are placed on brokers."""
     clients: ClientsRequest
+    """Where producers and consumers are."""
     traffic: TrafficRequest
+    """Growth of traffic."""
     failures: Sequence[Literal["none", "broker", "rack", "rack_and_broker"]]
     """The failures that the cluster has to withstand."""
     targets: TargetsRequest
+    """Usable share of each resource."""
     prices: PricesRequest
+    """Prices besides those of brokers."""
     rereplication: RereplicationRequest | None
+    """Throttle at which lost replicas are copied; null if that load is not counted."""
     measured: Required[MeasuredRequest]
+    """Where the topics come from."""
     topics: Sequence[MeasuredTopicRequest]
+    """Values that override those of measured topics, and planned topics."""
 
 
 class MeasuredRequest(TypedDict, total=False):
     """The topics of a snapshot: their partitions, replicas, bytes on disk and ingress."""
 
-    snapshot_id: Required[str]
+    snapshot_id: str | None
+    """The snapshot of the cluster."""
+    cluster: str | None
+    """The name of a cluster, in place of `snapshot_id`: the snapshot is the newest one of this cluster when the
+    request is received, and the answer has its id."""
     topics: list[str] | None
     """Topics of the snapshot; all by default."""
     bytes_in: BytesInRequest | None
     """Not stored; the sweep's definition lists by topic what was read from it."""
     every_topic: EveryTopicRequest | None
+    """Values of all topics that the snapshot does not have; null for the defaults."""
 
 
 class MeasuredTopicRequest(TypedDict, total=False):
     """Values that override those of a measured topic; or a planned topic, with all that a topic needs."""
 
     partitions: int | None
+    """Number of partitions."""
     replication_factor: int | None
+    """Number of replicas of each partition."""
     min_insync_replicas: int
+    """`min.insync.replicas` of the topic."""
     ingress_bytes_per_s: float | None
+    """Bytes/s that producers write to the topic, on average."""
     peak_ingress_bytes_per_s: float | None
     """Limits depend on the peak, cost on the mean."""
     retained_bytes: float | None
@@ -569,6 +676,7 @@ class MeasuredTopicRequest(TypedDict, total=False):
     retention_bytes: float | None
     """Upper bound on a partition's bytes; does not grow."""
     disk_headroom: float
+    """The share by which a replica's bytes on disk exceed its retained bytes."""
     consumer_groups: float
     """The fan-out: how many times every byte is read."""
     lagging_share: float
@@ -578,6 +686,7 @@ class MeasuredTopicRequest(TypedDict, total=False):
     retained_bytes_per_partition: Sequence[float] | None
     """The same by partition."""
     partition_weights: Literal["uniform"] | ZipfRequest | Sequence[float]
+    """Traffic of partitions relative to each other: equal, by Zipf's law, or a weight for each."""
 
 
 class MemberOverrideRequest(TypedDict, total=False):
@@ -586,8 +695,11 @@ class MemberOverrideRequest(TypedDict, total=False):
     `*` and `?` in the latter two match any characters."""
 
     member_id: str | None
+    """Id of the member that is selected; null if another field selects."""
     client_id: str | None
+    """Pattern of `client.id`; null if another field selects."""
     host: str | None
+    """Pattern of the client's address as Kafka's tools print it; null if another field selects."""
     rack_id: str | None
     """Their `client.rack`; `""` is none."""
     topics: list[str] | None
@@ -602,8 +714,11 @@ class NewTopicRequest(TypedDict, total=False):
     name: Required[str]
     """A legal topic name: letters, digits, `.`, `_` and `-`; not `.` or `..`."""
     partitions: Required[int]
+    """Number of partitions to place."""
     replication_factor: Required[int]
+    """Number of replicas of each partition."""
     start_partition_id: int
+    """Id of the first partition to place; 0 for a new topic."""
 
 
 class NullKeysRequest(TypedDict, total=False):
@@ -634,14 +749,19 @@ class PartitionRequest(TypedDict, total=False):
     """The state of a partition; the first of `replicas` is the preferred leader."""
 
     partition: Required[int]
+    """Id of the partition in its topic, from 0."""
     replicas: Required[Sequence[int]]
+    """Broker ids, the preferred leader first."""
     isr: Sequence[int] | None
     """In-sync replicas; if missing, all replicas."""
     leader: int | None
     """None if the partition has no leader."""
     size_bytes: int | None
+    """Bytes of one replica; null if unknown."""
     adding_replicas: Sequence[int]
+    """Broker ids that a running reassignment adds."""
     removing_replicas: Sequence[int]
+    """Broker ids that a running reassignment removes."""
 
 
 class PinFields(TypedDict, total=False):
@@ -650,13 +770,16 @@ class PinFields(TypedDict, total=False):
     topic: Required[str]
     """A legal topic name: letters, digits, `.`, `_` and `-`; not `.` or `..`."""
     partition: Required[int]
+    """Id of the partition in its topic."""
     replicas: Required[Sequence[int]]
+    """Broker ids, the preferred leader first."""
 
 
 class PlaceKeysRequest(TypedDict, total=False):
     """Keys and partitioners. A key that is null is a record without key."""
 
     keys: Required[list[str | int | None]]
+    """Keys in any order, repeated ones included; null is a record without key."""
     encoding: Literal["utf8", "base64", "int32", "int64"]
     """Numbers are hashed as Java's serialisers write them, big-endian; so are strings of digits."""
     partitioner: (
@@ -718,6 +841,7 @@ class PlaceKeysRequest(TypedDict, total=False):
     Kafka's, without key in turn; `round_robin`: every record in turn, keys ignored; `random`: every record at
     random, keys ignored"""
     partitions: Required[int]
+    """Number of partitions of the topic."""
     compare_partitions: Sequence[int]
     """Other partition counts: the keys that change partition. Records without key never count as moved."""
     kafka_version: str | None
@@ -732,7 +856,12 @@ class PlaceRequest(TypedDict, total=False):
     """Topics to place, on the brokers of a snapshot or on brokers listed here."""
 
     snapshot_id: str | None
+    """The snapshot of the cluster."""
+    cluster: str | None
+    """The name of a cluster, in place of `snapshot_id`: the snapshot is the newest one of this cluster when the
+    request is received, and the answer has its id."""
     brokers: Sequence[CordonableBrokerRequest] | None
+    """Brokers to place on, each once; null if a snapshot has them."""
     cordoned_brokers: Sequence[int] | None
     """Brokers whose log directories are all cordoned (KIP-1066), which get no replica; by default those of the
     snapshot. `cordoned` of `brokers` adds to them."""
@@ -761,6 +890,7 @@ class PlaceRequest(TypedDict, total=False):
     """By attribute, the values that are expected: the share of a value without a live broker is not assigned. For
     the policy `forced` alone. For the algorithm `awareness`."""
     topics: Required[Sequence[NewTopicRequest]]
+    """Topics to place, in the order in which they are created."""
     kafka_version: str | None
     """The release of Kafka that the answer is for, from 2.4 to 4.4, such as `4.2` or `4.0.1`; by default that of the
     snapshot, or 4.4.0 if the snapshot has none."""
@@ -775,15 +905,23 @@ class PlacementRequest(TypedDict, total=False):
     """The algorithm that places the topics; without a seed each scenario has its own."""
 
     algorithm: Literal["admin_utils", "striped", "awareness"]
+    """Name of the placement algorithm."""
     seed: int | None
+    """Seed of the algorithm's random generator; null for one of each scenario's own."""
 
 
 class PlanGroupRequest(TypedDict, total=False):
     """A group, on a snapshot's cluster or on brokers and topics that are listed here."""
 
     snapshot_id: str | None
+    """The snapshot of the cluster."""
+    cluster: str | None
+    """The name of a cluster, in place of `snapshot_id`: the snapshot is the newest one of this cluster when the
+    request is received, and the answer has its id."""
     brokers: Sequence[BrokerRequest] | None
+    """Brokers with their racks; null if a snapshot has them, or if racks do not matter."""
     topics: Sequence[GroupTopicRequest] | None
+    """Topics of the subscriptions; null if a snapshot has them."""
     assignor: (
         Literal["range", "roundrobin", "sticky", "cooperative-sticky", "uniform", "server-range", "simple", "optimal"]
         | Sequence[
@@ -808,6 +946,7 @@ class PlanGroupRequest(TypedDict, total=False):
     """Racks and subscriptions of the members of `group`, which the tables of Kafka's tools do not have. Of several
     that match a member, the first that has a field decides it."""
     members: Sequence[GroupMemberRequest] | None
+    """Members in the order of the group; null if `group` names a recorded one."""
     leader: str | None
     """The member that leads the group; the first one by default."""
     events: Sequence[
@@ -845,10 +984,17 @@ class PlanGroupRequest(TypedDict, total=False):
 class PlanReassignmentRequest(TypedDict, total=False):
     """Changes to a snapshot's cluster, alone or together."""
 
-    snapshot_id: Required[str]
+    snapshot_id: str | None
+    """The snapshot of the cluster."""
+    cluster: str | None
+    """The name of a cluster, in place of `snapshot_id`: the snapshot is the newest one of this cluster when the
+    request is received, and the answer has its id."""
     add_brokers: Sequence[BrokerRequest]
-    """New brokers, which need not exist yet."""
+    """New brokers, which need not exist yet. A broker that is up already means itself, with a warning."""
     remove_brokers: Sequence[int]
+    """Ids of brokers that have no replica after the plan."""
+    remove_racks: list[str]
+    """Racks all of whose brokers are removed, as if `remove_brokers` named them."""
     replace_brokers: Mapping[str, int]
     """Broker → successor, which gets its replicas. A successor that is in no list is in the same rack."""
     replication_factor: Mapping[str, int]
@@ -861,8 +1007,10 @@ class PlanReassignmentRequest(TypedDict, total=False):
     """Balance leaders without moving replicas."""
     fix_offline_replicas: bool
     """Move the replicas of fenced and offline brokers."""
-    repair_racks: bool
-    """Whether partitions that span too few racks are repaired."""
+    repair_racks: bool | None
+    """Whether partitions that span too few racks are repaired. By default yes, but if the request names topics (in
+    `replication_factor`, `partitions`, `isolate` or `pins`) and has no `topics`, `remove_racks` or
+    `max_replicas_per_rack`, those of other topics are not, and a warning counts them."""
     rack_mode: Literal["enforced", "safe", "disabled"]
     """`enforced`: a partition spans min(replicas, racks) racks of those before brokers are removed, and every broker
     needs a rack; `safe`: of the remaining racks, unconstrained if a broker has no rack; `disabled`: racks are not
@@ -875,13 +1023,17 @@ class PlanReassignmentRequest(TypedDict, total=False):
     """Brokers whose log directories are all cordoned (KIP-1066), which receive no further replicas; by default those
     of the snapshot."""
     isolate: Sequence[IsolateFields]
+    """Topics that are restricted to brokers, and brokers that are kept for them."""
     pins: Sequence[PinFields]
     """Partitions with given replicas; they override the rack constraint."""
     evacuate_leaders: EvacuateFields
+    """Brokers and racks that lead no partition after the plan."""
     balance: BalanceFields
+    """How replicas and leaders are balanced over brokers."""
     ingress_bytes_per_s: Mapping[str, float | Sequence[float]] | None
     """By topic, the ingress rate of the topic, or of each partition of the plan."""
     minimise: Literal["bytes", "replicas"]
+    """What to minimise; `replicas` if the size of any partition is unknown."""
     max_moved_bytes: int | None
     """Upper limit on moved bytes; the plan is the most balanced one within it."""
     trade_off: bool
@@ -895,6 +1047,7 @@ class PlanReassignmentRequest(TypedDict, total=False):
     deadline_s: float | None
     """Time limit of the solver; then the best plan so far is the answer, with its gap."""
     batches: BatchFields
+    """Limits of each batch."""
     kafka_version: str | None
     """The release of Kafka that the answer is for, from 2.4 to 4.4, such as `4.2` or `4.0.1`; by default that of the
     snapshot, or 4.4.0 if the snapshot has none."""
@@ -905,6 +1058,11 @@ class PlanReassignmentRequest(TypedDict, total=False):
 class PlanStreamsRequest(TypedDict, total=False):
     """An application: its tasks and its clients."""
 
+    snapshot_id: str | None
+    """The snapshot of the cluster."""
+    cluster: str | None
+    """The name of a cluster, in place of `snapshot_id`: the snapshot is the newest one of this cluster when the
+    request is received, and the answer has its id."""
     topology: str | None
     """The output of `Topology#describe()`, in place of `subtopologies`."""
     application_id: str | None
@@ -915,9 +1073,10 @@ class PlanStreamsRequest(TypedDict, total=False):
     """By default, those of stateful subtopologies."""
     subtopologies: Sequence[SubtopologyRequest] | None
     """The topics of tasks, which KIP-925 needs for the racks of partitions."""
-    snapshot_id: str | None
     brokers: Sequence[BrokerRequest] | None
+    """Brokers with their racks; null if a snapshot has them, or if racks do not matter."""
     topics: Sequence[GroupTopicRequest] | None
+    """Source and changelog topics; null if a snapshot has them."""
     protocol: Literal["classic", "streams"]
     """`classic`: the group's leader assigns. `streams` (KIP-1071, since Kafka 4.1): the coordinator assigns to the
     members of clients, as `kafka_version` does."""
@@ -931,11 +1090,17 @@ class PlanStreamsRequest(TypedDict, total=False):
     for each process, with its current tasks as previous ones; under `streams` with its members and their tasks in
     the target assignment."""
     clients: Sequence[StreamsClientRequest] | None
+    """Instances of the application; null if `group` names a recorded group."""
     num_standby_replicas: int
+    """`num.standby.replicas`: number of standbys of each stateful task."""
     rack_aware_assignment_tags: list[str]
+    """`rack.aware.assignment.tags`: tags by which the copies of a task are kept apart."""
     acceptable_recovery_lag: int
+    """`acceptable.recovery.lag`: offsets by which a caught-up client may lag."""
     max_warmup_replicas: int
+    """`max.warmup.replicas`: number of warm-ups at a time, over all tasks."""
     rack_aware_assignment_strategy: Literal["none", "min_traffic", "balance_subtopology"]
+    """`rack.aware.assignment.strategy` (KIP-925)."""
     traffic_cost: int | None
     """`rack.aware.assignment.traffic_cost`"""
     non_overlap_cost: int | None
@@ -968,60 +1133,84 @@ class PricesRequest(TypedDict, total=False):
     """Prices besides those of brokers."""
 
     cross_rack_per_gib: float
+    """Price of a GiB between racks, in the currency of brokers."""
     storage_per_gib_month: float
+    """Price of a GiB on disk a month, in the same currency."""
     replication_billed: bool
+    """Whether replication between racks is billed."""
 
 
 class ProfileRequest(TypedDict, total=False):
     """One broker: its capacities and price. An absent capacity is unlimited; `disk_bytes` is required."""
 
     disk_bytes: Required[float]
+    """Bytes of its disks together."""
     disk_bytes_per_s: float | None
+    """Bytes/s that its disks read and write."""
     nic_in_bytes_per_s: float | None
+    """Bytes/s that its network interface receives."""
     nic_out_bytes_per_s: float | None
+    """Bytes/s that its network interface sends."""
     vcpu: float | None
+    """Number of its virtual CPUs."""
     max_partitions: int | None
+    """Upper limit on its replicas."""
     price_per_month: float
+    """Price of a broker a month, in any currency."""
     bytes_per_s_per_vcpu: float | None
     """Measured bytes/s that one vCPU can process."""
     name: str | None
+    """Name of the profile, which tells the values of an axis apart."""
 
 
 class RackedBroker(TypedDict, total=False):
     """A broker and its new rack."""
 
     id: Required[int]
+    """Id of the broker."""
     rack: str | None
+    """Its rack after the change; null for none."""
 
 
 class ReassignedPartition(TypedDict, total=False):
     """One partition of a reassignment, as `kafka-reassign-partitions` writes it."""
 
     topic: Required[str]
-    """A legal topic name: letters, digits, `.`, `_` and `-`; not `.` or `..`."""
+    """Name of the topic."""
     partition: Required[int]
+    """Id of the partition in its topic."""
     replicas: Required[Sequence[int]]
+    """Target replicas as broker ids, the preferred leader first."""
     log_dirs: list[str] | None
+    """Log directory of each replica, in the order of `replicas`, or `any`; null for none."""
 
 
 class ReassignmentFile(TypedDict, total=False):
     """The JSON file that `kafka-reassign-partitions` takes."""
 
     version: Literal[1]
+    """Version of the file's format."""
     partitions: Required[Sequence[ReassignedPartition]]
+    """Partitions to reassign, each once."""
 
 
 class ReassignmentSweepRequest(TypedDict, total=False):
     """A sweep over changes of a cluster: a broker removed, brokers added, and what moves."""
 
     balance: SweepBalance | None
+    """The balance constraint of every scenario; null for its default."""
     minimise: Literal["bytes", "replicas"]
-    """What to minimise; `replicas` if the size of any partition is unknown."""
+    """What to minimise; null for the default."""
     racks_of_added: list[str] | None
     """The racks of added brokers, in rotation from the first. By default each gets the rack that has the fewest
     brokers by then, of equal ones the first by name."""
+    snapshot_id: str | None
+    """The snapshot of the cluster."""
+    cluster: str | None
+    """The name of a cluster, in place of `snapshot_id`: the snapshot is the newest one of this cluster when the
+    request is received, and the answer has its id."""
     kind: Required[Literal["reassignment"]]
-    snapshot_id: Required[str]
+    """Kind of the sweep."""
     axes: Required[Mapping[str, Sequence[Any] | SpanRequest | Literal["each"]]]
     """`remove_broker` → the brokers to remove, one in each scenario, or `each`; `add_brokers` → numbers of brokers
     to add, as a list or a range. With both, every combination is a scenario. The last axis varies fastest."""
@@ -1039,31 +1228,37 @@ class ReplaceRequest(TypedDict, total=False):
     """A member restarts under another id; with its group instance id there is no rebalance."""
 
     replace: Required[ReplacedMember]
+    """The member before and after the restart."""
 
 
 class ReplacedMember(TypedDict, total=False):
     """A member, and its new id and subscription."""
 
     member_id: Required[str]
+    """Id of the member before the restart."""
     by: Required[GroupMemberRequest]
+    """The member after the restart."""
 
 
 class ReplicaRacksChangedRequest(TypedDict, total=False):
     """The racks of replicas change; a rack-aware leader rebalances (KIP-881)."""
 
     replica_racks_changed: Required[ChangedRacks]
+    """The brokers and topics that change."""
 
 
 class RereplicationRequest(TypedDict, total=False):
     """The throttle at which lost replicas are copied, which loads surviving brokers."""
 
     throttle_bytes_per_s: Required[float]
+    """Bytes/s of copies that a broker receives, and sends."""
 
 
 class RollingDeployRequest(TypedDict, total=False):
     """A rolling deploy, a step for each client."""
 
     rolling_deploy: Required[RollingDeployment]
+    """How each client restarts."""
 
 
 class RollingDeployment(TypedDict, total=False):
@@ -1081,12 +1276,14 @@ class RollingRestartRequest(TypedDict, total=False):
     """Every member is restarted, one after another: a step each. Static members keep what they have."""
 
     rolling_restart: Required[Literal[True]]
+    """Always true."""
 
 
 class SampleRequest(TypedDict, total=False):
     """`count` scenarios of the grid, chosen at random without replacement."""
 
     count: Required[int]
+    """Number of scenarios."""
     seed: int
     """Seed of java.util.Random; a signed 64-bit number."""
 
@@ -1095,12 +1292,14 @@ class ScaleInRequest(TypedDict, total=False):
     """Clients are removed together."""
 
     scale_in: Required[list[str]]
+    """Process ids of the clients that are removed."""
 
 
 class ScaleOutRequest(TypedDict, total=False):
     """Clients join."""
 
     scale_out: Required[Sequence[JoiningClient]]
+    """Clients that join together."""
 
 
 class SeedsRequest(TypedDict, total=False):
@@ -1109,6 +1308,7 @@ class SeedsRequest(TypedDict, total=False):
     first: int
     """Seed of java.util.Random; a signed 64-bit number."""
     count: Required[int]
+    """Number of seeds."""
 
 
 SpanRequest = TypedDict(
@@ -1130,7 +1330,9 @@ class StreamsClientRequest(TypedDict, total=False):
     rack_id: str | None
     """`client.rack` of its consumers."""
     previous_active: list[str]
+    """Ids of tasks that the client ran."""
     previous_standby: list[str]
+    """Ids of tasks of which the client had a standby or warm-up."""
     lags: Mapping[str, int]
     """By stateful task, the offsets by which the client lags."""
     default_lag: int | None
@@ -1146,8 +1348,11 @@ class StreamsMemberRequest(TypedDict, total=False):
     """A member of a streams group (KIP-1071), which is a stream thread, with its tasks in the target assignment."""
 
     member_id: Required[str]
+    """Id of the member; ids decide ties."""
     previous_active: list[str]
+    """Ids of tasks that the member ran."""
     previous_standby: list[str]
+    """Ids of tasks of which the member had a standby."""
     task_offsets: Mapping[str, int]
     """By task with state on its disk, the offset up to which it is restored; read since Kafka 4.4."""
 
@@ -1156,8 +1361,11 @@ class SubtopologyRequest(TypedDict, total=False):
     """A subtopology: the source topics of its tasks, and the changelogs of their state."""
 
     id: Required[int]
+    """Number of the subtopology, the first part of its tasks' ids."""
     source_topics: Required[list[str]]
+    """Names of the topics that its tasks read."""
     changelog_topics: list[str]
+    """Names of the changelog topics of its state."""
     is_stateful: bool | None
     """By default, whether it has changelogs."""
 
@@ -1174,39 +1382,53 @@ class TagValue(TypedDict, total=False):
     """A value of a client tag."""
 
     tag: Required[str]
+    """Name of the tag, as in `client.tag.<name>`."""
     value: Required[str]
+    """Value of the tag."""
 
 
 class TargetsRequest(TypedDict, total=False):
     """The share of each resource that may be used; 1 by default."""
 
     disk: float | None
+    """Usable share of `disk_bytes`; null for 1."""
     disk_bytes_per_s: float | None
+    """Usable share of `disk_bytes_per_s`; null for 1."""
     nic_in: float | None
+    """Usable share of `nic_in_bytes_per_s`; null for 1."""
     nic_out: float | None
+    """Usable share of `nic_out_bytes_per_s`; null for 1."""
     vcpu: float | None
+    """Usable share of `vcpu`; null for 1."""
     partitions: float | None
+    """Usable share of `max_partitions`; null for 1."""
 
 
 class ToleranceRequest(TypedDict, total=False):
     """A load band around the most balanced one: its lower end × (1 − tolerance) to its upper end × (1 + tolerance)."""
 
     tolerance: Required[float]
+    """Share by which the band extends beyond the most balanced one, from 0 to 1."""
 
 
 class TopicGrownRequest(TypedDict, total=False):
     """A topic gets more partitions."""
 
     topic_grown: Required[GrownTopic]
+    """The topic and its new number of partitions."""
 
 
 class TopicLoadRequest(TypedDict, total=False):
     """A topic and its traffic."""
 
     partitions: Required[int]
+    """Number of partitions."""
     replication_factor: Required[int]
+    """Number of replicas of each partition."""
     min_insync_replicas: int
+    """`min.insync.replicas` of the topic."""
     ingress_bytes_per_s: Required[float]
+    """Bytes/s that producers write to the topic, on average."""
     peak_ingress_bytes_per_s: float | None
     """Limits depend on the peak, cost on the mean."""
     retained_bytes: float | None
@@ -1216,6 +1438,7 @@ class TopicLoadRequest(TypedDict, total=False):
     retention_bytes: float | None
     """Upper bound on a partition's bytes; does not grow."""
     disk_headroom: float
+    """The share by which a replica's bytes on disk exceed its retained bytes."""
     consumer_groups: float
     """The fan-out: how many times every byte is read."""
     lagging_share: float
@@ -1225,39 +1448,51 @@ class TopicLoadRequest(TypedDict, total=False):
     retained_bytes_per_partition: Sequence[float] | None
     """The same by partition."""
     partition_weights: Literal["uniform"] | ZipfRequest | Sequence[float]
+    """Traffic of partitions relative to each other: equal, by Zipf's law, or a weight for each."""
 
 
 class TopologyRequest(TypedDict, total=False):
     """Racks, and the number of brokers in each or by rack."""
 
     racks: Required[list[str]]
+    """Names of the racks; broker ids count up rack by rack, in this order."""
     brokers_per_rack: Required[int | Mapping[str, int]]
+    """Number of brokers in every rack, or by rack."""
 
 
 class TrafficRequest(TypedDict, total=False):
     """Compound growth a month, −1 (no traffic) or more, and the horizon in months."""
 
     growth_per_month: float
+    """Growth of traffic from one month to the next; 0.05 is 5 %."""
     horizon_months: int
+    """Number of months that are looked ahead."""
 
 
 class ZipfRequest(TypedDict, total=False):
     """Partition p weighs 1 / (p + 1) ** zipf."""
 
     zipf: Required[float]
+    """The exponent; 0 for equal weights."""
 
 
 class RecordedGroupRequest(TypedDict, total=False):
     """A recorded group."""
 
     group_id: Required[str]
+    """Id of the group."""
     state: str | None
+    """State of the group as Kafka's tools print it; null if unknown."""
     assignor: str | None
+    """Name of the group's assignor as Kafka's tools print it; null if unknown."""
     members: Sequence[RecordedMemberRequest]
+    """Members, in the order of the tool."""
     offsets: Sequence[RecordedOffsetRequest]
+    """Committed offsets, by partition."""
     type: Literal["consumer", "share", "streams"] | None
     """Null for a classic group, and if the type is unknown."""
     group_epoch: int | None
+    """Epoch of the group; null for a classic group, or if unknown."""
     assignment_epoch: int | None
     """Of the target assignment."""
     topology_epoch: int | None
@@ -1268,10 +1503,15 @@ class RecordedMemberRequest(TypedDict, total=False):
     """A member. Without `topics` its subscription, its rack and the partitions that it owns are unknown."""
 
     member_id: Required[str]
+    """Id of the member."""
     client_id: str | None
+    """`client.id`; null if unknown."""
     host: str | None
+    """Address of the client as Kafka's tools print it, such as `/10.0.1.17`; null if unknown."""
     group_instance_id: str | None
+    """`group.instance.id` of a static member; null for a dynamic one."""
     rack_id: str | None
+    """`client.rack`; null or `""` for none."""
     topics: list[str] | None
     """Its subscription."""
     owned_partitions: Mapping[str, Sequence[int]] | None
@@ -1300,8 +1540,11 @@ class RecordedOffsetRequest(TypedDict, total=False):
     topic: Required[str]
     """A legal topic name: letters, digits, `.`, `_` and `-`; not `.` or `..`."""
     partition: Required[int]
+    """Id of the partition in its topic."""
     current_offset: int | None
+    """Committed offset of the group; null if it has none."""
     log_end_offset: int | None
+    """Offset after the last record of the partition; null if unknown."""
     lag: int | None
     """Records; negative if the log was truncated."""
     member_id: str | None
@@ -1312,20 +1555,30 @@ class RecordedTasksRequest(TypedDict, total=False):
     """The tasks of a member of a Streams group, `<subtopology>_<partition>`."""
 
     active: list[str]
+    """Ids of tasks that the member runs."""
     standby: list[str]
+    """Ids of tasks of which the member has a standby."""
     warmup: list[str]
+    """Ids of tasks of which the member has a warm-up."""
 
 
 class SnapshotRequest(TypedDict, total=False):
     """The state of a cluster."""
 
     cluster: Required[str]
+    """Name of the cluster, by which its snapshots are listed."""
     brokers: Required[Sequence[CordonableBrokerRequest]]
+    """Brokers in any order, each once."""
     topics: Sequence[TopicRequest]
+    """Topics in any order, each once."""
     groups: Sequence[RecordedGroupRequest]
+    """Consumer, share and Streams groups in any order, each once."""
     kafka_version: str | None
     """The release of Kafka that the brokers run, such as `4.1.0`; `4.1` is 4.1.0. Plans on the snapshot are made for
     it."""
+    controller: Literal["kraft", "zookeeper"] | None
+    """What elects leaders and places new partitions, `kraft` or `zookeeper`. If missing, it is that of
+    `kafka_version`: `zookeeper` before 3.3, `kraft` since 4.0."""
 
 
 class TopicRequest(TypedDict, total=False):
@@ -1334,4 +1587,6 @@ class TopicRequest(TypedDict, total=False):
     name: Required[str]
     """A legal topic name: letters, digits, `.`, `_` and `-`; not `.` or `..`."""
     topic_id: str | None
+    """The topic id as `kafka-topics --describe` prints it, 16 bytes in URL-safe base64; null if unknown."""
     partitions: Required[Sequence[PartitionRequest]]
+    """Partitions in any order, each once."""
