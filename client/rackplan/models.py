@@ -795,8 +795,10 @@ class JobDocument(Record):
     """Kind of the plan that the job makes: `replicas`, `reassignment`, `group` or `streams`."""
     state: Literal["queued", "running", "succeeded", "failed", "cancelled"]
     """State of the job; the last three are final."""
+    progress: JobProgress | None
+    """How far the job is; null unless `state` is `running`."""
     plan: str | None
-    """Path of the plan, `/v1/plans/{id}`; null unless `state` is `succeeded`."""
+    """Path of the plan, `/v1/plans/{id}`; null unless `state` is `succeeded`, and again once the plan is deleted."""
     error: dict[str, Any] | None
     """Problem that the request has met; null unless `state` is `failed`."""
     created_at: datetime
@@ -805,6 +807,27 @@ class JobDocument(Record):
     """When a worker started the job, RFC 3339 in UTC; null before."""
     finished_at: datetime | None
     """When the job ended, RFC 3339 in UTC; null before."""
+
+
+class JobProgress(Record):
+    """How far a running job is."""
+
+    step: Literal["resolve", "solve", "measure", "compare", "store"]
+    """Step in progress: the request and the snapshot become a problem, it is solved, the solution is verified and
+    measured, other releases of Kafka are compared, and the plan is stored."""
+    steps_done: int
+    """Number of complete steps."""
+    steps: int
+    """Number of all steps. Their durations differ; `solve` usually takes longest."""
+
+
+class JobsPage(Record):
+    """Jobs, newest first."""
+
+    items: list[JobDocument]
+    """Jobs of the page."""
+    next_page_token: str | None
+    """Token of the next page; null on the last page."""
 
 
 class KafkaGenerateDocument(Record):

@@ -71,6 +71,12 @@ ListScenariosSort: TypeAlias = Literal[
 ]
 
 
+ListJobsKind: TypeAlias = Literal["replicas", "reassignment", "group", "streams"]
+
+
+ListJobsState: TypeAlias = Literal["queued", "running", "succeeded", "failed", "cancelled"]
+
+
 class BalanceFields(TypedDict, total=False):
     """The balance constraints of brokers."""
 
