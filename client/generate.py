@@ -22,6 +22,8 @@ _WIDTH = 120
 _SCALARS = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
 _NOT_GENERATED = ("Problem", "FieldError")
 """Written by hand: `rackplan.problems` raises them."""
+_OPTIONAL = {"SnapshotRequest": {"brokers"}}
+"""Required fields that a method can do without: a snapshot of texts has no records."""
 _HEAD = '''"""{summary} Written by `make openapi`; not edited."""
 
 from __future__ import annotations
@@ -103,7 +105,7 @@ def _record(name: str, schema: Schema) -> str:
 
 
 def _typed_dict(name: str, schema: Schema) -> str:
-    required = set(schema.get("required", ()))
+    required = set(schema.get("required", ())) - _OPTIONAL.get(name, set())
     hints: dict[str, tuple[str, str | None]] = {}
     for field, property_ in schema.get("properties", {}).items():
         hint = annotation(property_, array=_sequence, mapping="Mapping[str, {}]")

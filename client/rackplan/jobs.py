@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import rackplan.requests as fields
 from rackplan import models
-from rackplan.exchange import exchange, path
-from rackplan.flows import Bound, Flow, K, Request, operation
+from rackplan.exchange import exchange, pages, path
+from rackplan.flows import Bound, Flow, Items, K, Request, iteration, operation
 from rackplan.plans import AnyPlan, PlanOperations
 from rackplan.resources import Resource
-from rackplan.waiting import Progress, wait
+from rackplan.waiting import Progress, follow, wait
 
 
 class JobOperations(Bound[K]):
@@ -19,6 +20,34 @@ class JobOperations(Bound[K]):
         response = yield from exchange(self._client, Request("GET", path("jobs", job_id)))
         return Job(response.json(), self._client)
 
+    @iteration
+    def list_jobs(
+        self,
+        *,
+        kind: fields.ListJobsKind | None = None,
+        state: fields.ListJobsState | None = None,
+        page_size: int | None = None,
+    ) -> Items[Job[K]]:
+        """Iterate over jobs, newest first.
+
+        Parameters
+        ----------
+        page_size : how many are read at a time.
+        """
+        request = Request("GET", path("jobs"), {"kind": kind, "state": state, "page_size": page_size})
+        return pages(self._client, request, lambda raw: Job(raw, self._client))
+
+    @operation
+    def cancel_job(self, job_id: str) -> Flow[Job[K]]:
+        """End a job without a plan."""
+        response = yield from exchange(self._client, Request("DELETE", path("jobs", job_id)))
+        return Job(response.json(), self._client)
+
+    @iteration
+    def follow_job(self, job_id: str) -> Items[Job[K]]:
+        """Iterate over the job's states as the service sends them, until it has ended."""
+        return follow(self._client, path("jobs", job_id, "events"), lambda raw: Job(raw, self._client))
+
 
 class Job(models.JobDocument, Resource[K]):
     """A job. `plan` is the path of its plan once it has succeeded, `error` its problem once it has failed."""
@@ -27,6 +56,16 @@ class Job(models.JobDocument, Resource[K]):
     def refresh(self) -> Flow[Job[K]]:
         """The job as it is now."""
         return JobOperations.get_job.flow(self._client, self.id)
+
+    @operation
+    def cancel(self) -> Flow[Job[K]]:
+        """End the job without a plan."""
+        return JobOperations.cancel_job.flow(self._client, self.id)
+
+    @iteration
+    def follow(self) -> Items[Job[K]]:
+        """Iterate over the job's states as the service sends them, until it has ended."""
+        return JobOperations.follow_job.flow(self._client, self.id)
 
     @operation
     def wait(self, timeout: float | None = None, *, progress: Progress = False) -> Flow[AnyPlan[K]]:

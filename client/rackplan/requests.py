@@ -871,10 +871,12 @@ class PlaceRequest(TypedDict, total=False):
     cordoned_brokers: Sequence[int] | None
     """Brokers whose log directories are all cordoned (KIP-1066), which get no replica; by default those of the
     snapshot. `cordoned` of `brokers` adds to them."""
-    algorithm: Literal["admin_utils", "striped", "awareness"]
-    """`admin_utils`: AdminUtils: the Kafka tools, and controllers before KRaft (KIP-36); `striped`:
-    StripedReplicaPlacer: KRaft controllers; `awareness`: not an algorithm of Kafka: over any attributes of
-    brokers, by a policy, balanced by weight"""
+    algorithm: Literal["admin_utils", "striped", "awareness"] | None
+    """By default the algorithm of the cluster's controller: `striped` under KRaft, `admin_utils` under ZooKeeper,
+    and `striped` with the warning `algorithm_assumed` if the kind of controller is unknown; `admin_utils` with
+    `fixed_start_index`. `admin_utils`: AdminUtils: the Kafka tools, and controllers before KRaft (KIP-36);
+    `striped`: StripedReplicaPlacer: KRaft controllers; `awareness`: not an algorithm of Kafka: over any
+    attributes of brokers, by a policy, balanced by weight"""
     rack_mode: Literal["enforced", "safe", "disabled"] | None
     """How racks constrain the placement. By default admin_utils enforces racks, and striped treats the brokers
     without one as a rack. Not for awareness."""
@@ -1573,7 +1575,7 @@ class SnapshotRequest(TypedDict, total=False):
 
     cluster: Required[str]
     """Name of the cluster, by which its snapshots are listed."""
-    brokers: Required[Sequence[CordonableBrokerRequest]]
+    brokers: Sequence[CordonableBrokerRequest]
     """Brokers in any order, each once."""
     topics: Sequence[TopicRequest]
     """Topics in any order, each once."""

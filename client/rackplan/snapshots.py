@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TypeAlias
+from typing import TypeAlias, Unpack
 
 import rackplan.requests as fields
 from rackplan import models
@@ -12,6 +12,7 @@ from rackplan.exchange import exchange, pages, path
 from rackplan.flows import Bound, Flow, Items, K, Request, iteration, operation
 
 Text: TypeAlias = str | bytes | Path
+_OF_A_FORM = {"cluster", "kafka_version"}
 
 
 class SnapshotOperations(Bound[K]):
@@ -19,36 +20,23 @@ class SnapshotOperations(Bound[K]):
 
     @operation
     def create_snapshot(
-        self,
-        *,
-        cluster: str,
-        texts: Sequence[Text] = (),
-        brokers: Sequence[fields.CordonableBrokerRequest] | None = None,
-        topics: Sequence[fields.TopicRequest] | None = None,
-        groups: Sequence[fields.RecordedGroupRequest] | None = None,
-        kafka_version: str | None = None,
+        self, *, texts: Sequence[Text] = (), **request: Unpack[fields.SnapshotRequest]
     ) -> Flow[models.SnapshotDocument]:
         """Create a snapshot of a cluster, from the output of Kafka's tools or from records.
 
         Parameters
         ----------
-        cluster : its name.
         texts : the unchanged output of Kafka's tools, in any order, recognized by content. A `Path` is a file, a `str`
-            is the text itself.
-        brokers, topics, groups : the cluster as records; not together with texts.
-        kafka_version : the release that the brokers run.
+            is the text itself. Besides texts there are `cluster` and `kafka_version`, and no records.
         """
-        records = {"brokers": brokers, "topics": topics, "groups": groups}
-        given = {name: value for name, value in records.items() if value is not None}
-        if texts and given:
-            raise ValueError(f"a snapshot is made of texts or of records: both texts and {', '.join(given)} are given")
-        stated = {"cluster": cluster} | ({} if kafka_version is None else {"kafka_version": kafka_version})
+        if texts and (others := sorted(request.keys() - _OF_A_FORM)):
+            raise ValueError(f"a snapshot is made of texts or of records: both texts and {', '.join(others)} are given")
         if texts:
+            stated = {name: str(value) for name, value in request.items()}
             parts = dict(_part(number, text) for number, text in enumerate(texts, 1))
-            request = Request("POST", path("snapshots"), fields=stated, texts=parts)
+            response = yield from exchange(self._client, Request("POST", path("snapshots"), fields=stated, texts=parts))
         else:
-            request = Request("POST", path("snapshots"), json={"brokers": [], **stated, **given})
-        response = yield from exchange(self._client, request)
+            response = yield from exchange(self._client, Request("POST", path("snapshots"), json=request))
         return models.SnapshotDocument(response.json())
 
     @iteration
@@ -69,6 +57,11 @@ class SnapshotOperations(Bound[K]):
         """Read a snapshot with its cluster."""
         response = yield from exchange(self._client, Request("GET", path("snapshots", snapshot_id)))
         return models.SnapshotWithCluster(response.json())
+
+    @operation
+    def delete_snapshot(self, snapshot_id: str) -> Flow[None]:
+        """Delete a snapshot that nothing reads; raises `Conflict` otherwise."""
+        yield from exchange(self._client, Request("DELETE", path("snapshots", snapshot_id)))
 
 
 def _part(number: int, text: Text) -> tuple[str, bytes]:

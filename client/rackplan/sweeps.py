@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, Unpack
@@ -11,11 +10,10 @@ import rackplan.requests as fields
 from rackplan import models, notebook
 from rackplan.exchange import exchange, pages, path
 from rackplan.exports import ARROW, Export, export_of
-from rackplan.flows import Bound, Flow, Item, Items, K, Line, Pause, Request, iteration, operation
+from rackplan.flows import Bound, Flow, Items, K, Request, iteration, operation
 from rackplan.plans import AnyPlan, plan_of
-from rackplan.problems import ServiceUnavailable
 from rackplan.resources import Resource, items_of_resource, of_resource
-from rackplan.waiting import Progress, wait
+from rackplan.waiting import Progress, follow, wait
 
 Definition: TypeAlias = (
     fields.CapacitySweepRequest
@@ -25,8 +23,6 @@ Definition: TypeAlias = (
     | fields.ReassignmentSweepRequest
 )
 _MEDIA_TYPES = {"csv": "text/csv", "parquet": "application/vnd.apache.parquet", "arrow": ARROW}
-_EVENTS = {"Accept": "text/event-stream"}
-_RECONNECT_AFTER_S = 1.0
 
 
 class SweepOperations(Bound[K]):
@@ -76,19 +72,7 @@ class SweepOperations(Bound[K]):
     @iteration
     def follow_sweep(self, sweep_id: str) -> Items[Sweep[K]]:
         """Iterate over the sweep's states as the service sends them, until it has ended."""
-        request = Request("GET", path("sweeps", sweep_id, "events"), headers=_EVENTS, is_stream=True)
-        while True:
-            response = yield from exchange(self._client, request)
-            try:
-                while (line := (yield Line(response))) is not None:
-                    if line.startswith("data:"):
-                        sweep: Sweep[K] = Sweep(json.loads(line.removeprefix("data:")), self._client)
-                        yield Item(sweep)
-                        if sweep.finished_at is not None:
-                            return
-            except ServiceUnavailable:
-                pass  # the connection broke; the next one begins with the current state
-            yield Pause(_RECONNECT_AFTER_S)
+        return follow(self._client, path("sweeps", sweep_id, "events"), lambda raw: Sweep(raw, self._client))
 
     @iteration
     def list_scenarios(

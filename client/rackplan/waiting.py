@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import time
 from collections.abc import Callable, Generator
@@ -9,8 +10,9 @@ from datetime import datetime
 from itertools import count
 from typing import Any, Protocol, TypeAlias, TypeVar
 
-from rackplan.flows import Flow, Pause, Step
-from rackplan.problems import JobCancelled, JobFailed
+from rackplan.exchange import exchange
+from rackplan.flows import Flow, Item, Items, Line, Pause, Request, Session, Step
+from rackplan.problems import JobCancelled, JobFailed, ServiceUnavailable
 
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S, _GROWTH = 0.1, 1.0, 1.3
 
@@ -61,6 +63,23 @@ def wait(
     raise AssertionError("it is looked at until it ends")
 
 
+def follow(session: Session, path: str, parse: Callable[[Any], RunningT]) -> Items[RunningT]:
+    """The states of a job or a sweep as the service sends them, until it has ended."""
+    request = Request("GET", path, headers={"Accept": "text/event-stream"}, is_stream=True)
+    while True:
+        response = yield from exchange(session, request)
+        try:
+            while (line := (yield Line(response))) is not None:
+                if line.startswith("data:"):
+                    running = parse(json.loads(line.removeprefix("data:")))
+                    yield Item(running)
+                    if running.finished_at is not None:
+                        return
+        except ServiceUnavailable:
+            pass  # the connection broke; the next one begins with the current state
+        yield Pause(_LONGEST_PAUSE_S)
+
+
 def _succeeded(running: RunningT) -> RunningT:
     if running.state == "failed":
         error = running.error
@@ -79,19 +98,21 @@ def _printer() -> Callable[[Any], None]:
         nonlocal last
         if is_terminal:
             end = "\n" if running.finished_at is not None else ""
-            sys.stderr.write(f"\r{line(running)}\x1b[K{end}")
+            sys.stderr.write(f"\r{_line(running)}\x1b[K{end}")
         elif running.state != last:
-            sys.stderr.write(f"{line(running)}\n")
+            sys.stderr.write(f"{_line(running)}\n")
         sys.stderr.flush()
         last = running.state
 
     return show
 
 
-def line(running: Any) -> str:
+def _line(running: Any) -> str:
     """A job or a sweep in one line: what it is, its state, and how far it is if it says so."""
     words = [f"{running.kind} {running.id}: {running.state}"]
     raw = running.raw
+    if step := raw.get("progress"):
+        words.append(f"step {step['steps_done'] + 1} of {step['steps']}: {step['step']}")
     if raw.get("scenarios"):
         words.append(f"{raw.get('done', 0):,} of {raw['scenarios']:,} scenarios")
     if raw.get("rate_per_s"):
