@@ -7,7 +7,6 @@ from types import MappingProxyType
 from fastapi import APIRouter
 from pydantic import BaseModel
 
-from app.api import replicas
 from app.api.groups import operation as groups
 from app.api.groups.documents import GroupPlanDocument
 from app.api.plan_documents import (
@@ -19,6 +18,7 @@ from app.api.plan_documents import (
 )
 from app.api.reassignment import operation as reassignment
 from app.api.reassignment.documents import ReassignmentPlanDocument
+from app.api.replicas import operation as replicas
 from app.api.streams import operation as streams
 from app.api.streams.documents import StreamsPlanDocument
 

@@ -1,12 +1,10 @@
-"""`POST /v1/plans/replicas`: place the replicas of new topics and new partitions."""
+"""The request for a placement of new topics and new partitions."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Body, Response
 from pydantic import Field, create_model
 
-from app.api import examples
 from app.api.clusters import CordonableBrokerRequest
 from app.api.fields import (
     AttributeName,
@@ -21,16 +19,10 @@ from app.api.fields import (
     TopicName,
 )
 from app.api.fields import Request as RequestModel
-from app.api.plan_documents import PlanDocument
-from app.api.planned import PlanningOnce, plan_operation
 from app.api.snapshot_choice import OnSnapshot
 from app.core.replicas.options import Option
 from app.core.replicas.registry import PLACEMENT_OPTIONS, PLACEMENTS
-from app.errors import kafka, reassignments, requests
-from app.services import replicas
-from app.services.replicas import ReplicasRequest
-
-router = APIRouter(prefix="/v1/plans", tags=["plans"])
+from app.services.replicas import PLANNER, ReplicasRequest
 
 # The bounds are documented here and checked by the core, whose failures say more than "less than 1".
 Count = Annotated[Int32, Field(json_schema_extra={"minimum": 1})]
@@ -120,36 +112,4 @@ class PlaceRequest(_with_options(_PlaceFields)):  # type: ignore[misc] # the reg
         if cordoned:
             given = self.cordoned_brokers or []
             plain["cordoned_brokers"] = [*given, *sorted(cordoned.difference(given))]
-        return replicas.PLANNER.restored(plain)
-
-
-@plan_operation(
-    router,
-    "replicas",
-    summary="Place new topics as Kafka does",
-    answer=PlanDocument,
-    failures=(
-        kafka.InvalidPartitions,
-        kafka.InvalidReplicationFactor,
-        kafka.BrokersWithoutRack,
-        kafka.ArithmeticOverflow,
-        requests.AttributeMissing,
-        requests.DuplicateAttribute,
-        requests.ForcedAttributeNotListed,
-        requests.TooFewValues,
-        requests.DuplicateBroker,
-        requests.DuplicateTopic,
-        reassignments.UnknownBroker,
-    ),
-)
-def plan_replicas(
-    planning: PlanningOnce, body: Annotated[PlaceRequest, Body(openapi_examples=examples.PLACE_REQUEST)]
-) -> Response:
-    """Place the replicas of new topics exactly as Kafka's own code does; the same request gets the same plan, byte for
-    byte.
-
-    The plan's `prediction` is `replay` (the outcome of this seed), `pinned` (nothing is random: give Kafka the
-    assignment) or `envelope` (a controller chooses its own seed: this is one outcome, and `envelope` has the bounds
-    over all of them).
-    """
-    return planning.answer(replicas.PLANNER, body)
+        return PLANNER.restored(plain)

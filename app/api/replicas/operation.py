@@ -1,0 +1,46 @@
+"""`POST /v1/plans/replicas`: place the replicas of new topics and new partitions."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Body, Response
+
+from app.api import examples
+from app.api.plan_documents import PlanDocument
+from app.api.planned import PlanningOnce, plan_operation
+from app.api.replicas.requests import PlaceRequest
+from app.errors import kafka, reassignments, requests
+from app.services.replicas import PLANNER
+
+router = APIRouter(prefix="/v1/plans", tags=["plans"])
+
+
+@plan_operation(
+    router,
+    "replicas",
+    summary="Place new topics as Kafka does",
+    answer=PlanDocument,
+    failures=(
+        kafka.InvalidPartitions,
+        kafka.InvalidReplicationFactor,
+        kafka.BrokersWithoutRack,
+        kafka.ArithmeticOverflow,
+        requests.AttributeMissing,
+        requests.DuplicateAttribute,
+        requests.ForcedAttributeNotListed,
+        requests.TooFewValues,
+        requests.DuplicateBroker,
+        requests.DuplicateTopic,
+        reassignments.UnknownBroker,
+    ),
+)
+def plan_replicas(
+    planning: PlanningOnce, body: Annotated[PlaceRequest, Body(openapi_examples=examples.PLACE_REQUEST)]
+) -> Response:
+    """Place the replicas of new topics exactly as Kafka's own code does; the same request gets the same plan, byte for
+    byte.
+
+    The plan's `prediction` is `replay` (the outcome of this seed), `pinned` (nothing is random: give Kafka the
+    assignment) or `envelope` (a controller chooses its own seed: this is one outcome, and `envelope` has the bounds
+    over all of them).
+    """
+    return planning.answer(PLANNER, body)
