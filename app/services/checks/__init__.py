@@ -2,7 +2,11 @@
 
 verification.py   legality, measures, movement and freshness
 minimum.py        the least movement that reaches the same end
+conditions.py     the conditions under which a check fails: `violations`, `skew>0.1`
+desired.py        differences from topics as they are to be, and the reassignment that removes them
 """
 
+from app.services.checks.conditions import MEASURES, Condition, Outcome, Subject, conditions
+from app.services.checks.desired import Differences, TopicDifference, compare
 from app.services.checks.minimum import Minimum, minimum_for
-from app.services.checks.verification import Check, check
+from app.services.checks.verification import Check, check, check_cluster, check_reassignment

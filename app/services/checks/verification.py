@@ -1,7 +1,7 @@
 """Verify a reassignment of any origin against the cluster of a snapshot."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING, Literal
@@ -52,17 +52,23 @@ class Changed:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """The report on a reassignment that Kafka would accept."""
+    """The report on a reassignment that Kafka would accept, or on a cluster as it is.
 
-    snapshot: Snapshot
+    Parameters
+    ----------
+    snapshot, fresh : None if the cluster is not that of a stored snapshot.
+    movement, minimum : None of a cluster as it is.
+    """
+
+    snapshot: Snapshot | None
     violations: Sequence[Violation]
     measures: PlacementMeasures
-    movement: Movement
-    fresh: bool
+    movement: Movement | None
+    fresh: bool | None
     cautions: Sequence[Caution]
     exposure: Mapping[str, AttributeExposure]
     """By each attribute of the snapshot's brokers, in the order of their names."""
-    minimum: Minimum
+    minimum: Minimum | None
     changed: Changed | None
     """Reassigned partitions that changed since the snapshot; None if it is fresh."""
     version: KafkaVersion
@@ -71,12 +77,12 @@ class Check:
     def as_json(self) -> dict[str, Json]:
         """The document of the API."""
         return {
-            "snapshot_id": self.snapshot.id,
-            "snapshot_content_hash": self.snapshot.content_hash,
+            "snapshot_id": None if self.snapshot is None else self.snapshot.id,
+            "snapshot_content_hash": None if self.snapshot is None else self.snapshot.content_hash,
             "violations": as_json(self.violations),
             "measures": as_json(self.measures) | ({"attributes": as_json(self.exposure)} if self.exposure else {}),
-            "movement": movement_summary(self.movement),
-            "minimum": self.minimum.as_json(),
+            "movement": None if self.movement is None else movement_summary(self.movement),
+            "minimum": None if self.minimum is None else self.minimum.as_json(),
             "fresh": self.fresh,
             "kafka_version": str(self.version),
             "changed": None if self.changed is None else as_json(self.changed),
@@ -108,26 +114,63 @@ def check(
     """
     limits.check_number("sync_partitions", len(reassignment.partitions), path=("reassignment", "partitions"))
     snapshot, cluster = snapshots.load(uow, snapshot_id)
+    checked = check_reassignment(cluster, reassignment, running_reassignment, kafka_version)
+    return replace(
+        checked,
+        snapshot=snapshot,
+        fresh=snapshots.is_fresh(uow, snapshot),
+        changed=_changed(uow, snapshot, _where(cluster, _placed(reassignment))),
+    )
+
+
+def check_reassignment(
+    cluster: Cluster,
+    reassignment: Reassignment,
+    running_reassignment: Literal["refuse", "merge"] = "merge",
+    kafka_version: str | None = None,
+) -> Check:
+    """Verify a reassignment of a cluster that is in no store; as `check`, without what the store knows."""
     version = release_of(kafka_version, cluster.kafka_version)
     _require_legal(reassignment, cluster, version)
-    ordered = sorted(reassignment.partitions, key=attrgetter("topic", "partition"))
-    after = {topic: _assignment(list(group)) for topic, group in groupby(ordered, key=attrgetter("topic"))}
+    after = _placed(reassignment)
     before = _where(cluster, after)
+    return replace(
+        _checked(cluster, after, version),
+        movement=movement(before, after),
+        cautions=[*_cautions(reassignment, cluster, running_reassignment), *_of_cordons(before, after, cluster)],
+        minimum=minimum_for(cluster, before, after),
+    )
+
+
+def check_cluster(cluster: Cluster, kafka_version: str | None = None) -> Check:
+    """Verify a cluster as it is; partitions that are being reassigned, as they will be."""
+    after = {topic.name: topic.destination for topic in cluster.topics}
+    return _checked(cluster, after, release_of(kafka_version, cluster.kafka_version))
+
+
+def _checked(cluster: Cluster, after: Mapping[str, Assignment], version: KafkaVersion) -> Check:
+    """The violations and measures of an assignment over the brokers of a cluster."""
     counts = tally(after, cluster.brokers)
     return Check(
-        snapshot=snapshot,
+        snapshot=None,
         violations=violations(counts),
         measures=measure(counts),
-        movement=movement(before, after),
-        fresh=snapshots.is_fresh(uow, snapshot),
-        cautions=[*_cautions(reassignment, cluster, running_reassignment), *_of_cordons(before, after, cluster)],
+        movement=None,
+        fresh=None,
+        cautions=[],
         exposure=exposure_by_attribute(
             after, cluster.brokers, sorted({name for broker in cluster.brokers for name in broker.attributes})
         ),
-        minimum=minimum_for(cluster, before, after),
-        changed=_changed(uow, snapshot, before),
+        minimum=None,
+        changed=None,
         version=version,
     )
+
+
+def _placed(reassignment: Reassignment) -> dict[str, Assignment]:
+    """The assignment of the partitions of a reassignment, by topic."""
+    ordered = sorted(reassignment.partitions, key=attrgetter("topic", "partition"))
+    return {topic: _assignment(list(group)) for topic, group in groupby(ordered, key=attrgetter("topic"))}
 
 
 def _where(cluster: Cluster, assignments: Mapping[str, Assignment]) -> dict[str, Assignment]:

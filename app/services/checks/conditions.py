@@ -1,0 +1,142 @@
+"""Conditions under which a check fails: `violations`, `skew>0.1`, a closed set of measures and comparisons.
+
+    condition  = measure [ comparison number [ "%" ] ]
+    comparison = ">" | ">=" | "<" | "<="
+
+A measure alone is a condition that it is above 0.
+"""
+
+import operator
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TypeAlias
+
+import numpy as np
+
+from app.core.measures.placement import PerBroker
+from app.errors.quotation import quoted
+from app.errors.requests import ConflictingFields
+from app.errors.suggestions import suggestion
+from app.services.checks.verification import Check
+
+Measured: TypeAlias = Callable[["Subject"], float | None]
+
+_CONDITION = re.compile(
+    r"\s*(?P<name>[A-Za-z_]{1,40})\s*(?:(?P<sign>>=|<=|>|<)\s*(?P<number>[0-9.]{1,20})\s*(?P<percent>%)?)?\s*"
+)
+_COMPARISONS: Mapping[str, Callable[[float, float], bool]] = MappingProxyType(
+    {">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What conditions are about: a check, and how many differences there are from a desired state, if there is one."""
+
+    check: Check
+    differences: int | None = None
+
+
+def skew(counts: PerBroker) -> float:
+    """How far the largest count is above the mean, as a share of the mean; 0 if there is nothing."""
+    mean = float(np.mean(list(counts.per_broker.values()))) if counts.per_broker else 0.0
+    return counts.max / mean - 1 if mean else 0.0
+
+
+def _violations(severity: str | None = None) -> Measured:
+    return lambda subject: sum(one.count for one in subject.check.violations if severity in (None, one.severity))
+
+
+MEASURES: Mapping[str, tuple[str, Measured]] = MappingProxyType(
+    {
+        "violations": ("Partitions with a violation, by each violation.", _violations()),
+        "illegal": ("Those that Kafka rejects or cannot serve.", _violations("illegal")),
+        "fragile": ("Those for which losing a broker or a rack costs more than necessary.", _violations("fragile")),
+        "warnings": ("Warnings.", lambda subject: len(subject.check.cautions)),
+        "skew": (
+            "Largest count of replicas or of leaders of a broker, above the mean: 0.1 is 10 %.",
+            lambda subject: max(skew(subject.check.measures.replicas), skew(subject.check.measures.leaders)),
+        ),
+        "replica_skew": ("The same of replicas alone.", lambda subject: skew(subject.check.measures.replicas)),
+        "leader_skew": ("The same of leaders alone.", lambda subject: skew(subject.check.measures.leaders)),
+        "replica_spread": (
+            "Largest minus smallest count of replicas.",
+            lambda subject: subject.check.measures.replicas.spread,
+        ),
+        "leader_spread": (
+            "Largest minus smallest count of leaders.",
+            lambda subject: subject.check.measures.leaders.spread,
+        ),
+        "rack_safe_share": (
+            "Share of partitions that span as many racks as they can; of clusters with racks.",
+            lambda subject: subject.check.measures.rack_safe_share,
+        ),
+        "moved_replicas": (
+            "Replicas to copy; of a reassignment.",
+            lambda subject: None if subject.check.movement is None else subject.check.movement.replicas_added,
+        ),
+        "differences": ("Differences from a desired state; if there is one.", lambda subject: subject.differences),
+    }
+)
+"""By name: what it measures, and its value; None if a check does not have it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A measure, and the values of it with which a check fails."""
+
+    text: str
+    name: str
+    sign: str
+    number: float
+
+    def outcome(self, subject: Subject) -> "Outcome":
+        """The value of the measure, and whether it makes the check fail.
+
+        Raises `ConflictingFields` if the check does not have the measure.
+        """
+        value = MEASURES[self.name][1](subject)
+        if value is None:
+            detail = f"{self.text}: this check has no {self.name}: {MEASURES[self.name][0]}"
+            raise ConflictingFields(detail, path=("fail_on",), value=self.name)
+        return Outcome(self, float(value), fails=_COMPARISONS[self.sign](value, self.number))
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a condition says of a check."""
+
+    condition: Condition
+    value: float
+    fails: bool
+
+
+def conditions(texts: Sequence[str]) -> list[Condition]:
+    """Read conditions, each once.
+
+    Raises
+    ------
+    ConflictingFields : one is no condition, or its measure is unknown; with what was perhaps meant.
+    """
+    return list(dict.fromkeys(_condition(text) for text in texts))
+
+
+def _condition(text: str) -> Condition:
+    read = _CONDITION.fullmatch(text)
+    if read is None:
+        detail = (
+            f"{quoted(text)!r} is no condition; it has to be a measure, or a measure compared with a number: skew>0.1"
+        )
+        raise ConflictingFields(detail, path=("fail_on",), value=quoted(text))
+    name = read["name"].lower()
+    if name not in MEASURES:
+        detail = f"there is no measure {name}; measures are {', '.join(MEASURES)}{suggestion(name, MEASURES)}"
+        raise ConflictingFields(detail, path=("fail_on",), value=name, known=list(MEASURES))
+    try:
+        number = float(read["number"] or 0) / (100 if read["percent"] else 1)
+    except ValueError:
+        detail = f"{quoted(text)!r}: {read['number']} is no number"
+        raise ConflictingFields(detail, path=("fail_on",), value=quoted(text)) from None
+    return Condition("".join(text.split()), name, read["sign"] or ">", number)
