@@ -13,6 +13,7 @@ from app.api.statuses import status_of
 from app.errors import Failure
 from app.errors.registry import FAILURES
 from app.formats.wire_formats import WireFormat
+from app.services.checks import MEASURES
 from app.services.limits import Limits
 from app.services.plans.exports import FORMATS
 from app.settings import Settings
@@ -24,6 +25,7 @@ Rows = list[tuple[str, ...]]
 SETTINGS = Document(ROOT / "docs" / "settings.md")
 PROBLEMS = Document(ROOT / "docs" / "problems.md")
 COMMANDS = Document(ROOT / "docs" / "cli.md")
+AUTOMATION = Document(ROOT / "docs" / "automation.md")
 FORMATS_PAGE = Document(ROOT / "docs" / "formats.md")
 
 
@@ -53,6 +55,11 @@ def commands() -> Rows:
     ]
 
 
+def measures() -> Rows:
+    """Every measure of a condition of `rackplan check`."""
+    return [(code(name), what) for name, (what, _) in MEASURES.items()]
+
+
 def wire_formats() -> Rows:
     """Every format that `rackplan decode` prints."""
     return [(code(wire_format.value), wire_format.summary) for wire_format in WireFormat]
@@ -70,6 +77,7 @@ TABLES = (
     (SETTINGS, ("variable", "default", "what"), settings),
     (PROBLEMS, ("code", "status", "meaning"), problems),
     (COMMANDS, ("command", "what it does"), commands),
+    (AUTOMATION, ("measure", "what it is"), measures),
     (FORMATS_PAGE, ("format", "what it contains"), wire_formats),
     (FORMATS_PAGE, ("`format`", "file", "media type"), exports),
 )

@@ -39,7 +39,7 @@ def test_an_output_file(tmp_path: Path) -> None:
 
 def test_malformed_input_is_one_line_that_names_the_byte() -> None:
     done = decode("subscription", given=SUBSCRIPTION[:-1])
-    assert (done.returncode, done.stdout) == (1, b"")
+    assert (done.returncode, done.stdout) == (2, b"")
     assert done.stderr.startswith(b"rackplan: ")
     assert b"at byte 21" in done.stderr
     assert done.stderr.count(b"\n") == 1

@@ -105,7 +105,7 @@ class TestPlan:
         assert untimed(plan) == untimed(run("--remove-broker", "105", "--topic", "orders").plan)
         file.write_text('{"topics":[{"topic":"orders"},{"topic":"orders"}]}', encoding="utf-8")
         malformed = run("--topics-to-move", str(file))
-        assert (malformed.status, malformed.printed) == (1, b"")
+        assert (malformed.status, malformed.printed) == (2, b"")
         assert "each topic once" in malformed.said
 
     def test_what_was_on_brokers_that_are_down_comes_back_elsewhere(self, run: Run) -> None:
@@ -120,7 +120,7 @@ class TestPlan:
 
     def test_a_reassignment_under_way_is_refused_or_merged(self, run: Run) -> None:
         refused = run(topics="kafka-topics-describe-reassigning")
-        assert (refused.status, refused.printed) == (1, b"")
+        assert (refused.status, refused.printed) == (1, b""), "the same command may succeed later"
         assert "are being reassigned already" in refused.said
         merged = run("--merge-running", topics="kafka-topics-describe-reassigning").plan
         assert "merged_with_running_reassignment" in {warning["code"] for warning in merged["warnings"]}
@@ -128,8 +128,11 @@ class TestPlan:
     def test_what_cannot_be_had_is_refused_or_relaxed(self, run: Run) -> None:
         gone = ("--remove-broker", "108", "--remove-broker", "109")
         refused = run(*gone)
-        assert (refused.status, refused.said.count("\n")) == (1, 1)
-        assert "use1-az4 loses all its brokers" in refused.said
+        first, *further = refused.said.splitlines()
+        assert refused.status == 2
+        assert "use1-az4 loses all its brokers" in first
+        assert further[0] == "  conflict: remove_brokers: brokers 108, 109 are removed"
+        assert '  lifted by: "rack_mode": "safe", which takes the racks that are left' in further
         relaxed = run(*gone, "--relax").plan
         assert relaxed["relaxed"]
         assert not any(broker in (108, 109) for row in rows(relaxed) for broker in row)
@@ -228,7 +231,7 @@ class TestRequest:
         file.write_text("{}")
         refused(
             run("--request", str(file), "--relax", "--remove-broker", "105"),
-            "--remove-broker, --relax and --request exclude each other",
+            "options state remove_brokers, on_conflict: they exclude each other",
         )
 
 
@@ -266,15 +269,19 @@ class TestExports:
             (("--batch", "1"), "--batch goes with --export batch"),
             (("--inverse",), "--inverse goes with --export batch"),
             (("--export", "replica_assignment"), "no topic of the plan gets new partitions"),
-            (("--output", "/proc/there-is-no/such-file"), "The file cannot be written"),
         ],
     )
     def test_what_cannot_be_handed_over(self, run: Run, arguments: Sequence[str], reason: str) -> None:
         refused(run(*arguments), reason)
 
+    def test_a_file_that_cannot_be_written_is_no_fault_of_the_request(self, run: Run) -> None:
+        done = run("--output", "/proc/there-is-no/such-file")
+        assert (done.status, done.printed, done.said.count("\n")) == (1, b"", 1)
+        assert "The file cannot be written" in done.said
+
 
 class TestRefusals:
-    """Bad input is one line on standard error and status 1; what is no option at all is the parser's, and status 2."""
+    """Bad input is a line on standard error, with what resolves a conflict below it, and status 2."""
 
     @pytest.mark.parametrize(
         ("arguments", "reason"),
@@ -324,4 +331,5 @@ class TestRefusals:
 def refused(done: Done, reason: str) -> None:
     """Hold a command to have failed in one line that says why."""
     assert reason in done.said
-    assert (done.status, done.printed, done.said.count("\n")) == (1, b"", 1)
+    assert (done.status, done.printed) == (2, b"")
+    assert len(done.said.splitlines()) == 1 or "\n  lifted by: " in done.said

@@ -2,13 +2,14 @@
 
 Each command imports its dependencies when it runs, so that `rackplan --help` is fast.
 
-    plan_commands.py  the options of `rackplan plan …`
-    plan_replicas.py  plan_reassignment.py  plan_group.py  plan_keys.py: the plans; offline.py: what these share
+    plan_commands.py  the options of `rackplan plan …`; plan_options.py: the fields of requests that they become
+    check_commands.py  the options of `rackplan check` and `rackplan diff`; checking.py: what they do
+    planning.py       a plan of files; plan_keys.py: keys of a file; offline.py: the cluster that files describe
     compiling.py      `rackplan compile`
     serving.py        `rackplan serve`, and the database of the commands that need one
     worker_process.py  the worker's account, and its restarts for as long as the service runs
     live.py           `rackplan snapshot`; live_client.py: its admin client
-    output.py         where a command's input comes from and its answer goes
+    output.py         where a command's input comes from, where its answer goes, and exit codes; summaries.py: tables
 """
 
 from dataclasses import replace
@@ -18,8 +19,8 @@ from typing import Annotated, NoReturn
 import typer
 
 from app import __version__
-from app.cli import plan_commands
-from app.cli.output import hand_over, read_input
+from app.cli import check_commands, plan_commands
+from app.cli.output import FAILED, fail_with, hand_over, read_input
 from app.errors import Failure
 from app.errors.machine import ExtraNotInstalled
 from app.errors.quotation import escaped
@@ -34,21 +35,22 @@ app = typer.Typer(
     name="rackplan",
     help="Predict and plan the placement of Kafka replicas, consumers, Streams tasks and keys.",
     no_args_is_help=True,
-    add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
 keys = typer.Typer(help="Create, list and revoke API keys.", no_args_is_help=True)
 app.add_typer(keys, name="keys")
 app.add_typer(plan_commands.plan, name="plan")
+app.command()(check_commands.check)
+app.command()(check_commands.diff)
 
 
 def main() -> None:
-    """Run the command; a failure is one line on standard error and exit code 1."""
+    """Run the command; a failure is a line on standard error and an exit code."""
     try:
         app()
     except Failure as failure:
-        _fail(f"{failure.title}: " + escaped(failure.detail, keep="\n"))
+        fail_with(failure)
 
 
 @app.callback(invoke_without_command=True)
@@ -228,4 +230,4 @@ def decode(
 
 def _fail(reason: str) -> NoReturn:
     typer.echo(f"rackplan: {reason}", err=True)
-    raise SystemExit(1)
+    raise SystemExit(FAILED)

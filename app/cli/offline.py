@@ -1,36 +1,127 @@
-"""What the commands `rackplan plan …` share: the cluster that files describe, options with known values, documents.
+"""What commands share that read files: the cluster that these describe, requests with their validation, documents.
 
 A module a command imports the services of its kind alone: importing is most of the time that a plan of a file takes.
 """
 
-from dataclasses import dataclass, fields
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TypeVar
 
 import orjson
+import typer
+from pydantic import BaseModel, ValidationError
 
+from app.cli.output import read_input
 from app.core.model import Cluster
-from app.errors.requests import ConflictingFields
+from app.errors import Json
+from app.errors.quotation import escaped
+from app.errors.requests import ConflictingFields, InvalidField
 from app.errors.suggestions import suggestion
 from app.formats.assembly import assemble
-from app.formats.lines import decode
+from app.formats.lines import decode, rejection
 from app.formats.pasted import Upload
+from app.services import snapshots
+
+Model = TypeVar("Model", bound=BaseModel)
+
+_SNAPSHOT_ID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_UNNAMED = "offline"
+_SNAPSHOT_MEMBERS = frozenset({"cluster", "brokers"})
 
 
 @dataclass(frozen=True, slots=True)
-class Texts:
-    """The files with the output of the Kafka tools."""
+class Inputs:
+    """The files that describe a cluster.
 
-    brokers: Path | None
-    topics: Path | None
-    log_dirs: Path | None = None
-    groups: Path | None = None
-    features: Path | None = None
+    Parameters
+    ----------
+    files : texts of Kafka's tools and a snapshot, recognized by their contents, in any order.
+    parts : files by what they are known to be: `brokers`, `topics`, `log_dirs`, `groups`, `features`.
+    snapshot : a file with a snapshot, or the id of a snapshot of a service.
+    name : the cluster's; None is that of the snapshot, or `offline`.
+    """
 
-    def cluster(self, name: str) -> Cluster:
-        """The cluster that the files describe. Raises `MalformedText`."""
-        paths = {field.name: getattr(self, field.name) for field in fields(self)}
-        uploads = [Upload(decode(path.read_bytes(), part), part) for part, path in paths.items() if path is not None]
-        return assemble(name, uploads).cluster
+    files: Sequence[Path] = ()
+    parts: Mapping[str, Path | None] = field(default_factory=dict)
+    snapshot: str | None = None
+    name: str | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is no file."""
+        return not self.files and self.snapshot is None and all(file is None for file in self.parts.values())
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether a snapshot of a service is named, and no file."""
+        is_id = self.snapshot is not None and _SNAPSHOT_ID.fullmatch(self.snapshot) is not None
+        files = [*self.files, *(file for file in self.parts.values() if file is not None)]
+        return not files and (is_id if self.snapshot is not None else self.name is not None)
+
+    def cluster(self) -> Cluster:
+        """The cluster that the files describe; what is noticed in the texts is a warning on standard error.
+
+        A snapshot is a whole cluster. Texts beside it add what it lacks: groups.
+
+        Raises
+        ------
+        MalformedText : a file cannot be read, or there is none. InvalidField : of a snapshot.
+        ConflictingFields : there are two snapshots, or other texts that list brokers or topics beside one.
+        """
+        files = [*self.files, *([] if self.snapshot is None else [Path(self.snapshot)])]
+        uploads = [Upload(decode(read_input(file), file.name), file.name) for file in files]
+        uploads += [
+            Upload(decode(read_input(file), part), part) for part, file in self.parts.items() if file is not None
+        ]
+        taken = [(upload, document) for upload in uploads if (document := _snapshot(upload)) is not None]
+        texts = [upload for upload in uploads if all(upload is not one for one, _ in taken)]
+        if len(taken) > 1:
+            raise ConflictingFields(f"{taken[0][0].name} and {taken[1][0].name} are both snapshots", path=("snapshot",))
+        if not taken:
+            return self._assembled(texts)
+        from app.api.clusters import SnapshotRequest  # noqa: PLC0415 — texts are read without it, sooner
+
+        [(upload, document)] = taken
+        cluster = validated(SnapshotRequest, document).core()
+        if self.name is not None:
+            cluster = replace(cluster, name=self.name)
+        if not texts:
+            return cluster
+        beside = self._assembled(texts)
+        if beside.brokers or beside.topics:
+            detail = f"{upload.name} is a snapshot, which has the brokers and topics; only groups can be added to it"
+            raise ConflictingFields(detail, path=("snapshot",))
+        return replace(cluster, groups=beside.groups)
+
+    def _assembled(self, texts: Sequence[Upload]) -> Cluster:
+        assembled = assemble(self.name or _UNNAMED, texts)
+        for caution in snapshots.of_assembly(assembled):
+            typer.echo(f"rackplan: warning: {escaped(caution.detail)}", err=True)
+        return assembled.cluster
+
+
+def read_json(file: Path, what: str) -> Json:
+    """The JSON document of a file. Raises `MalformedText`."""
+    try:
+        document: Json = orjson.loads(decode(read_input(file), what))
+    except orjson.JSONDecodeError as wrong:
+        raise rejection(wrong.lineno, expected=f"a {what} in JSON", actual=wrong.msg, path=(what,)) from None
+    return document
+
+
+def validated(model: type[Model], body: Json) -> Model:
+    """The body as the API validates it. Raises `InvalidField`."""
+    try:
+        return model.model_validate(body)
+    except ValidationError as invalid:
+        from app.api.field_errors import field_error, first_of  # noqa: PLC0415 — it reads every model of the API
+
+        errors = [
+            field_error(dict(error, loc=("body", *error["loc"])), body) for error in invalid.errors(include_url=False)
+        ]
+    raise InvalidField(first_of(errors, total=len(errors)), errors=errors)
 
 
 def printed(document: bytes) -> bytes:
@@ -43,3 +134,15 @@ def require(option: str, value: str | None, known: tuple[str, ...]) -> None:
     if value is not None and value not in known:
         meant = suggestion(value, known)
         raise ConflictingFields(f"--{option} is {value}; it has to be one of {', '.join(known)}{meant}", path=(option,))
+
+
+def _snapshot(upload: Upload) -> Json:
+    """The JSON of a snapshot, as `rackplan snapshot` writes it or as the service returns it; None if it is none."""
+    if not upload.text.lstrip().startswith("{"):
+        return None
+    try:
+        document = orjson.loads(upload.text)
+    except orjson.JSONDecodeError:
+        return None
+    document = document.get("document", document)
+    return document if isinstance(document, dict) and document.keys() >= _SNAPSHOT_MEMBERS else None

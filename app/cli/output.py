@@ -1,11 +1,21 @@
-"""The input and output of commands."""
+"""Where a command's input comes from, where its answer goes, and how it ends.
+
+Exit codes: 0 success, 1 a failure, 2 an option or an input is wrong, 3 violations (see `docs/cli.md`).
+"""
 
 import sys
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import NoReturn
 
 import typer
 
+from app.errors import Failure, Json
+from app.errors.failure import Unprocessable
 from app.errors.machine import OutputNotWritable
+from app.errors.quotation import escaped
+
+FAILED, WRONG_INPUT, VIOLATIONS = 1, 2, 3
 
 
 def read_input(file: Path) -> bytes:
@@ -20,10 +30,73 @@ def read_input(file: Path) -> bytes:
 
 def hand_over(document: bytes, output: Path | None) -> None:
     """Write a document to a file, or print it if there is none. Raises `OutputNotWritable`."""
-    if output is None:
+    if output is None or str(output) == "-":
         sys.stdout.buffer.write(document)
         return
     try:
         output.write_bytes(document)
     except OSError as refused:
         raise OutputNotWritable(str(refused)) from None
+
+
+def deliver(document: bytes, output: Path | None, *, as_json: bool) -> None:
+    """Write a JSON document to a file or print it; on a terminal a summary, unless JSON is required.
+
+    Raises `OutputNotWritable`.
+    """
+    if output is None and not as_json and sys.stdout.isatty():
+        from app.cli import summaries  # noqa: PLC0415 — only people read it
+
+        summaries.show(document)
+    else:
+        hand_over(document, output)
+
+
+def listed(texts: Iterable[str] | None) -> list[str]:
+    """The values of a repeatable option, each of which may be several, separated by commas."""
+    return [value for text in texts or () for part in text.split(",") if (value := part.strip())]
+
+
+def table(headings: Sequence[str], rows: Iterable[Sequence[object]], *, title: str | None = None) -> None:
+    """Print rows below headings; columns of numbers are aligned to the right."""
+    from rich import box  # noqa: PLC0415 — it takes 0.1 s, and few commands print tables
+    from rich.console import Console  # noqa: PLC0415 — as above
+    from rich.table import Table  # noqa: PLC0415 — as above
+    from rich.text import Text  # noqa: PLC0415 — as above
+
+    written = [list(row) for row in rows]
+    printed = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    for place, heading in enumerate(headings):
+        numeric = all(isinstance(row[place], int | float | None) for row in written)
+        printed.add_column(heading, justify="right" if numeric and written else "left", overflow="fold")
+    for row in written:
+        printed.add_row(*(Text("" if cell is None else escaped(str(cell))) for cell in row))
+    # A log has no width: a row is then one line.
+    console = Console() if sys.stdout.isatty() else Console(width=10_000)
+    with console.capture() as captured:
+        console.print(printed)
+    typer.echo("\n".join(line.rstrip() for line in captured.get().splitlines()))
+
+
+def fail(title: str, detail: str, context: Mapping[str, Json], *, code: int) -> NoReturn:
+    """Say on standard error why a command fails, with the conflict and what resolves it, and end it.
+
+    Parameters
+    ----------
+    context : further fields of the problem: `conflict` and `lifted_by` are printed.
+    """
+    lines = [f"rackplan: {title}: {detail}"]
+    conflict, lifted_by = context.get("conflict"), context.get("lifted_by")
+    if isinstance(conflict, Sequence):
+        named = (one for one in conflict if isinstance(one, Mapping))
+        lines += [f"  conflict: {one.get('constraint')}: {one.get('detail')}" for one in named]
+    if isinstance(lifted_by, Sequence):
+        lines += [f"  lifted by: {one}" for one in lifted_by]
+    typer.echo("\n".join(escaped(line, keep="\n") for line in lines), err=True)
+    raise SystemExit(code)
+
+
+def fail_with(failure: Failure) -> NoReturn:
+    """End the command because of a failure: code 2 if the request is at fault, 1 otherwise."""
+    code = WRONG_INPUT if isinstance(failure, Unprocessable) else FAILED
+    fail(failure.title, failure.detail, failure.context, code=code)

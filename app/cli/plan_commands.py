@@ -4,25 +4,54 @@ Each command imports its dependencies when it runs, so that `rackplan --help` is
 """
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from app.cli.output import hand_over
+from app.cli.output import deliver
 
-KafkaVersion = Annotated[str | None, typer.Option(help="The release of Kafka, such as 4.2. Default: the newest.")]
-Features = Annotated[
-    Path | None, typer.Option(help="The output of kafka-features describe, or a broker's log.", exists=True)
+if TYPE_CHECKING:
+    from app.cli.offline import Inputs
+    from app.core.model import Cluster
+
+Files = Annotated[
+    list[Path] | None,
+    typer.Argument(
+        help="Texts of Kafka's tools, or a snapshot's JSON: any number in any order, recognized by their contents; "
+        "`-` is standard input."
+    ),
 ]
+Snapshot = Annotated[
+    str | None, typer.Option(help="A file of `rackplan snapshot`, or the id of a snapshot of the service.")
+]
+Brokers = Annotated[
+    Path | None, typer.Option(help="kafka-broker-api-versions, ZooKeeper registrations or metadata bytes.")
+]
+Topics = Annotated[Path | None, typer.Option(help="The output of kafka-topics --describe.")]
+LogDirs = Annotated[Path | None, typer.Option(help="The output of kafka-log-dirs --describe.")]
+Groups = Annotated[Path | None, typer.Option(help="kafka-consumer-groups --describe and the like, or groups as JSON.")]
+Features = Annotated[Path | None, typer.Option(help="The output of kafka-features describe, or a broker's log.")]
+ClusterName = Annotated[
+    str | None,
+    typer.Option(help="The cluster's name; without files, the newest snapshot that the service has of it."),
+]
+Request = Annotated[
+    Path | None, typer.Option(help="The JSON of the API's request, without snapshot_id, in place of its options.")
+]
+KafkaVersion = Annotated[str | None, typer.Option(help="The release of Kafka, such as 4.2. Default: the snapshot's.")]
+ExportFormat = Annotated[str | None, typer.Option(help="Print this format instead of the plan's JSON.")]
+Output = Annotated[Path | None, typer.Option(help="Write to this file.", dir_okay=False)]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON on a terminal, too.")]
+Url = Annotated[str | None, typer.Option(envvar="RACKPLAN_URL", help="Use the service at this address.")]
 
-plan = typer.Typer(help="Make plans from files, without a service.", no_args_is_help=True)
+plan = typer.Typer(help="Make plans from files, or on a service.", no_args_is_help=True)
 
 
 @contextmanager
-def _no_collections() -> Iterator[None]:
+def quick_imports() -> Iterator[None]:
     """Import without collections of garbage: the objects that imports create stay, and none would be freed."""
     gc.disable()
     try:
@@ -33,84 +62,61 @@ def _no_collections() -> Iterator[None]:
 
 @plan.command("replicas")
 def plan_replicas(
+    files: Files = None,
     topic: Annotated[
-        list[str], typer.Option(help="name:partitions:replication_factor[:start_partition_id]; repeatable.")
-    ],
-    brokers: Annotated[
-        Path | None,
-        typer.Option(help="kafka-broker-api-versions, ZooKeeper registrations or metadata bytes.", exists=True),
+        list[str] | None,
+        typer.Option(help="name:partitions:replication_factor[:start_partition_id]; several, separated by commas."),
     ] = None,
-    topics: Annotated[Path | None, typer.Option(help="The output of kafka-topics --describe.", exists=True)] = None,
-    log_dirs: Annotated[Path | None, typer.Option(help="The output of kafka-log-dirs --describe.", exists=True)] = None,
-    cluster: Annotated[str, typer.Option(help="The cluster's name.")] = "offline",
+    snapshot: Snapshot = None,
+    brokers: Brokers = None,
+    topics: Topics = None,
+    log_dirs: LogDirs = None,
+    features: Features = None,
+    cluster: ClusterName = None,
+    request: Request = None,
     algorithm: Annotated[
         str | None, typer.Option(help="admin_utils, striped or awareness. Default: that of the cluster's controller.")
     ] = None,
     rack_mode: Annotated[str | None, typer.Option(help="enforced, safe or disabled.")] = None,
     fixed_start_index: Annotated[int | None, typer.Option(help="Start index of admin_utils.", min=0)] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of the generator.")] = None,
-    features: Features = None,
     kafka_version: KafkaVersion = None,
     policy: Annotated[
         str | None,
         typer.Option(help="For awareness: spread, forced, hdfs, redis or kafka. Default: spread, over racks."),
     ] = None,
-    forced: Annotated[
-        list[str] | None, typer.Option(help="For the policy forced: an expected rack; repeatable.")
-    ] = None,
-    export: Annotated[str | None, typer.Option(help="Print this format instead of the plan's JSON.")] = None,
+    forced: Annotated[list[str] | None, typer.Option(help="For the policy forced: expected racks.")] = None,
+    export: ExportFormat = None,
+    output: Output = None,
+    as_json: AsJson = False,
+    url: Url = None,
 ) -> None:
     """Place new topics; the JSON is that of POST /v1/plans/replicas."""
-    with _no_collections():
-        from app.cli.offline import Texts  # noqa: PLC0415 — see the module's docstring
-        from app.cli.plan_replicas import Choices, place  # noqa: PLC0415 — see the module's docstring
-
-    written = place(
-        topic,
-        texts=Texts(brokers=brokers, topics=topics, log_dirs=log_dirs, features=features),
-        cluster=cluster,
-        choices=Choices(algorithm, rack_mode, fixed_start_index, seed, policy, forced or (), kafka_version),
-        export=export,
-    )
-    hand_over(written, None)
+    _plan("replicas", dict(locals()))
 
 
 @plan.command("reassignment")
 def plan_reassignment(
-    topics: Annotated[Path, typer.Option(help="The output of kafka-topics --describe.", exists=True)],
-    brokers: Annotated[
-        Path | None,
-        typer.Option(help="kafka-broker-api-versions, ZooKeeper registrations or metadata bytes.", exists=True),
-    ] = None,
-    log_dirs: Annotated[Path | None, typer.Option(help="The output of kafka-log-dirs --describe.", exists=True)] = None,
-    cluster: Annotated[str, typer.Option(help="The cluster's name.")] = "offline",
+    files: Files = None,
+    snapshot: Snapshot = None,
+    brokers: Brokers = None,
+    topics: Topics = None,
+    log_dirs: LogDirs = None,
     features: Features = None,
-    request: Annotated[
-        Path | None,
-        typer.Option(
-            help="The JSON of POST /v1/plans/reassignment, without snapshot_id; instead of all options from here to "
-            "--throttle.",
-            exists=True,
-            dir_okay=False,
-        ),
+    cluster: ClusterName = None,
+    request: Request = None,
+    add_broker: Annotated[
+        list[str] | None, typer.Option(help="id:rack, or id; several, separated by commas, as in all lists.")
     ] = None,
-    add_broker: Annotated[list[str] | None, typer.Option(help="id:rack, or id; repeatable.")] = None,
-    remove_broker: Annotated[list[int] | None, typer.Option(help="An id; repeatable.")] = None,
-    remove_rack: Annotated[
-        list[str] | None, typer.Option(help="A rack all of whose brokers are removed; repeatable.")
-    ] = None,
-    replace_broker: Annotated[list[str] | None, typer.Option(help="old=new, two ids; repeatable.")] = None,
-    forbid_broker: Annotated[
-        list[int] | None, typer.Option(help="The id of a broker that receives no new replica; repeatable.")
-    ] = None,
-    replication_factor: Annotated[list[str] | None, typer.Option(help="topic=factor; repeatable.")] = None,
-    partitions: Annotated[list[str] | None, typer.Option(help="topic=number, the new total; repeatable.")] = None,
-    topic: Annotated[
-        list[str] | None, typer.Option(help="A topic that may move; repeatable. Default: every topic.")
-    ] = None,
+    remove_broker: Annotated[list[str] | None, typer.Option(help="Ids.")] = None,
+    remove_rack: Annotated[list[str] | None, typer.Option(help="Racks all of whose brokers are removed.")] = None,
+    replace_broker: Annotated[list[str] | None, typer.Option(help="old=new, two ids.")] = None,
+    forbid_broker: Annotated[list[str] | None, typer.Option(help="Ids of brokers that receive no new replica.")] = None,
+    replication_factor: Annotated[list[str] | None, typer.Option(help="topic=factor.")] = None,
+    partitions: Annotated[list[str] | None, typer.Option(help="topic=number, the new total.")] = None,
+    topic: Annotated[list[str] | None, typer.Option(help="Topics that may move. Default: every topic.")] = None,
     topics_to_move: Annotated[
-        Path | None,
-        typer.Option(help="Topics that may move: a --topics-to-move-json-file.", exists=True, dir_okay=False),
+        Path | None, typer.Option(help="Topics that may move: a --topics-to-move-json-file.")
     ] = None,
     leaders_only: Annotated[bool, typer.Option("--leaders-only", help="Move no replica; balance the leaders.")] = False,
     fix_offline_replicas: Annotated[
@@ -135,119 +141,153 @@ def plan_reassignment(
     ] = None,
     kafka_version: KafkaVersion = None,
     throttle: Annotated[int | None, typer.Option(help="Bytes/s of every broker, for the duration of batches.")] = None,
-    export: Annotated[str | None, typer.Option(help="Print this format instead of the plan's JSON.")] = None,
+    export: ExportFormat = None,
     batch: Annotated[int | None, typer.Option(help="For the format batch: its number, from 1.")] = None,
     inverse: Annotated[bool, typer.Option("--inverse", help="For the format batch: its rollback.")] = False,
-    output: Annotated[Path | None, typer.Option(help="Write to this file.", dir_okay=False)] = None,
+    output: Output = None,
+    as_json: AsJson = False,
+    url: Url = None,
 ) -> None:
     """Change a cluster with the least movement; the JSON is that of POST /v1/plans/reassignment."""
-    options = dict(locals())
-    with _no_collections():
-        from app.cli import plan_reassignment as reassigning  # noqa: PLC0415 — see the module's docstring
-        from app.cli.offline import Texts  # noqa: PLC0415 — see the module's docstring
-
-    options["topic"] = [*(topic or ()), *reassigning.topics_to_move(topics_to_move)]
-    written = reassigning.reassign(
-        reassigning.request_of(options, request),
-        texts=Texts(brokers=brokers, topics=topics, log_dirs=log_dirs, features=features),
-        cluster=cluster,
-        output=reassigning.Output(export, batch, inverse),
-    )
-    hand_over(written, output)
+    _plan("reassignment", dict(locals()))
 
 
 @plan.command("group")
 def plan_group(
-    group: Annotated[str, typer.Argument(help="The group's id.")],
-    groups: Annotated[
-        Path, typer.Option(help="The output of kafka-consumer-groups --describe, or groups as JSON.", exists=True)
-    ],
-    topics: Annotated[Path, typer.Option(help="The output of kafka-topics --describe.", exists=True)],
-    brokers: Annotated[
-        Path | None,
-        typer.Option(help="kafka-broker-api-versions, ZooKeeper registrations or metadata bytes.", exists=True),
-    ] = None,
-    cluster: Annotated[str, typer.Option(help="The cluster's name.")] = "offline",
+    group: Annotated[str | None, typer.Argument(help="The group's id; `--request` has its own.")] = None,
+    files: Files = None,
+    snapshot: Snapshot = None,
+    groups: Groups = None,
+    topics: Topics = None,
+    brokers: Brokers = None,
+    features: Features = None,
+    cluster: ClusterName = None,
+    request: Request = None,
     assignor: Annotated[
-        list[str] | None,
-        typer.Option(help="A name from docs/groups.md; repeatable. Default: the group's."),
+        list[str] | None, typer.Option(help="Names from docs/groups.md, separated by commas. Default: the group's.")
     ] = None,
     event: Annotated[
         list[str] | None,
         typer.Option(help="leave=MEMBER, lose_rack=RACK or rolling_restart; repeatable, in order."),
     ] = None,
-    features: Features = None,
     kafka_version: KafkaVersion = None,
+    export: ExportFormat = None,
+    output: Output = None,
+    as_json: AsJson = False,
+    url: Url = None,
 ) -> None:
     """Predict the assignment of a group; the JSON is that of POST /v1/plans/group."""
-    with _no_collections():
-        from app.cli.offline import Texts  # noqa: PLC0415 — see the module's docstring
-        from app.cli.plan_group import predict_group  # noqa: PLC0415 — see the module's docstring
+    _plan("group", dict(locals()))
 
-    texts = Texts(brokers=brokers, topics=topics, groups=groups, features=features)
-    written = predict_group(
-        group,
-        texts=texts,
-        cluster=cluster,
-        assignors=assignor or [],
-        events=event or [],
-        kafka_version=kafka_version,
-    )
-    hand_over(written, None)
+
+@plan.command("streams")
+def plan_streams(
+    group: Annotated[str | None, typer.Argument(help="The Streams group's id; `--request` has its own.")] = None,
+    files: Files = None,
+    snapshot: Snapshot = None,
+    groups: Groups = None,
+    topics: Topics = None,
+    brokers: Brokers = None,
+    features: Features = None,
+    cluster: ClusterName = None,
+    request: Request = None,
+    topology: Annotated[Path | None, typer.Option(help="The output of Topology#describe().")] = None,
+    application_id: Annotated[str | None, typer.Option(help="application.id.")] = None,
+    protocol: Annotated[str | None, typer.Option(help="classic or streams.")] = None,
+    assignor: Annotated[str | None, typer.Option(help="A name from docs/streams.md.")] = None,
+    standbys: Annotated[int | None, typer.Option(help="num.standby.replicas.", min=0)] = None,
+    tag: Annotated[list[str] | None, typer.Option(help="rack.aware.assignment.tags.")] = None,
+    kafka_version: KafkaVersion = None,
+    export: ExportFormat = None,
+    output: Output = None,
+    as_json: AsJson = False,
+    url: Url = None,
+) -> None:
+    """Predict the tasks of a Streams application; the JSON is that of POST /v1/plans/streams."""
+    _plan("streams", dict(locals()))
 
 
 @plan.command("keys")
 def plan_keys(
-    file: Annotated[Path, typer.Argument(help="One key a line; /dev/stdin reads a pipe.", exists=True, dir_okay=False)],
+    file: Annotated[Path, typer.Argument(help="One key a line; `-` is standard input.")],
     partitions: Annotated[int, typer.Option(help="Number of partitions of the topic.", max=1_000_000)],
     partitioner: Annotated[
-        list[str] | None, typer.Option(help="A name from docs/keys.md; repeatable. Default: murmur2.")
+        list[str] | None, typer.Option(help="Names from docs/keys.md, separated by commas. Default: murmur2.")
     ] = None,
-    encoding: Annotated[str, typer.Option(help="utf8, base64, int32 or int64.")] = "utf8",
+    encoding: Annotated[str | None, typer.Option(help="utf8, base64, int32 or int64. Default: utf8.")] = None,
     null_marker: Annotated[str | None, typer.Option(help="A line with this text is a record without key.")] = None,
-    compare_partitions: Annotated[
-        list[int] | None, typer.Option(help="Another partition count; repeatable.", max=1_000_000)
-    ] = None,
+    compare_partitions: Annotated[list[str] | None, typer.Option(help="Other partition counts.")] = None,
     null_keys: Annotated[bool, typer.Option("--null-keys", help="Place records without key too.")] = False,
     seed: Annotated[
         int | None, typer.Option(help="Seed of the generator for records without key.", min=-(2**63), max=2**63 - 1)
     ] = None,
     available_partition: Annotated[
-        list[int] | None, typer.Option(help="A partition that has a leader; repeatable. Default: all.")
+        list[str] | None, typer.Option(help="Partitions that have a leader. Default: all.")
     ] = None,
-    queue_size: Annotated[
-        list[int] | None,
-        typer.Option(help="Queued batches of each available partition; repeatable.", min=0, max=2**31 - 1),
-    ] = None,
+    queue_size: Annotated[list[str] | None, typer.Option(help="Queued batches of each available partition.")] = None,
     batch_bytes: Annotated[int | None, typer.Option(help="batch.size.", min=1, max=2**31 - 1)] = None,
     record_bytes: Annotated[
         int | None, typer.Option(help="Bytes of a record in its batch.", min=0, max=2**31 - 1)
     ] = None,
     kafka_version: KafkaVersion = None,
+    output: Output = None,
+    as_json: AsJson = False,
+    url: Url = None,
 ) -> None:
     """Find the partition of each key; the JSON is that of POST /v1/keys/partitions.
 
     Each option for records without key implies --null-keys.
     """
-    with _no_collections():
-        from app.cli.plan_keys import place_keys  # noqa: PLC0415 — see the module's docstring
+    options = dict(locals())
+    with quick_imports():
+        from app.cli import plan_keys as placing  # noqa: PLC0415 — see the module's docstring
+        from app.cli import plan_options  # noqa: PLC0415 — as above
 
-    about_null_keys = {
-        "seed": seed,
-        "available_partitions": available_partition,
-        "queue_sizes": queue_size,
-        "batch_bytes": batch_bytes,
-        "record_bytes": record_bytes,
-    }
-    stated = {name: value for name, value in about_null_keys.items() if value is not None}
-    written = place_keys(
-        file,
-        partitions=partitions,
-        partitioners=partitioner or ["murmur2"],
-        encoding=encoding,
-        null_marker=null_marker,
-        compare_partitions=compare_partitions or [],
-        null_keys=stated if null_keys or stated else None,
-        kafka_version=kafka_version,
-    )
-    hand_over(written, None)
+    fields = plan_options.fields_of(options, plan_options.KEYS)
+    body = placing.body_of(file, fields, null_marker=null_marker, null_keys=null_keys)
+    if url is not None:
+        from app.cli import service  # noqa: PLC0415 — as above
+
+        answer = service.place_keys(url, body)
+    else:
+        answer = placing.place_keys(body)
+    deliver(answer, output, as_json=as_json)
+
+
+def _plan(kind: str, options: Mapping[str, Any]) -> None:
+    """Plan with the options of a command, and write the plan."""
+    with quick_imports():
+        from app.cli import plan_options, planning  # noqa: PLC0415 — see the module's docstring
+
+    stated = dict(options)
+    if kind == "reassignment":
+        stated["topic"] = plan_options.named_topics(options["topic"], options["topics_to_move"])
+    fields = plan_options.fields_of(stated, plan_options.OF_KIND[kind])
+    body = planning.body_of(fields, options["request"])
+    export = planning.Export(options["export"], options.get("batch"), options.get("inverse", False))
+    inputs = inputs_of(options)
+    if options["url"] is not None:
+        from app.cli import service  # noqa: PLC0415 — as above
+
+        answer = service.make_plan(options["url"], kind, body, inputs, export)
+    else:
+        answer = planning.make(kind, body, inputs, export)
+    deliver(answer, options["output"], as_json=options["as_json"] or export.name is not None)
+
+
+def inputs_of(options: Mapping[str, Any]) -> "Inputs":
+    """The files of a command that describe a cluster."""
+    from app.cli.offline import Inputs  # noqa: PLC0415 — see the module's docstring
+
+    parts = {part: options.get(part) for part in ("brokers", "topics", "log_dirs", "groups", "features")}
+    return Inputs(options["files"] or (), parts, options["snapshot"], options["cluster"])
+
+
+def cluster_of(options: Mapping[str, Any]) -> "Cluster":
+    """The cluster that the files of a command describe, or that of a snapshot of the service."""
+    inputs = inputs_of(options)
+    if options["url"] is None or not inputs.is_remote:
+        return inputs.cluster()
+    from app.cli import service  # noqa: PLC0415 — see the module's docstring
+
+    return service.cluster(options["url"], inputs)

@@ -1,0 +1,214 @@
+"""`rackplan check` and `rackplan diff`: a cluster beside conditions, and beside topics as they are to be."""
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+from xml.etree import ElementTree as ET
+
+import orjson
+import typer
+
+from app.cli import summaries
+from app.cli.offline import read_json
+from app.cli.output import VIOLATIONS, hand_over, read_input, table
+from app.core.model import Cluster
+from app.errors import Json
+from app.errors.quotation import escaped
+from app.errors.texts import MalformedText
+from app.formats import desired_topics, reassignment
+from app.formats.lines import decode
+from app.formats.reassignment import PartitionReassignment, Reassignment
+from app.services import checks
+from app.services.checks import Check, Differences, Outcome, Subject, TopicDifference
+
+_JSON = orjson.OPT_NON_STR_KEYS | orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """What a check compares, and the conditions under which it fails.
+
+    Parameters
+    ----------
+    reassignment : a file for Kafka, the output of `--generate`, or a plan's JSON; the cluster as it is without one.
+    desired : files of topics as they are to be, or folders of such files.
+    fail_on : conditions; see `app.services.checks.conditions`.
+    """
+
+    reassignment: Path | None = None
+    desired: Sequence[Path] = ()
+    fail_on: Sequence[str] = ()
+    merge_running: bool = True
+    kafka_version: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A check, the differences from a desired state if there is one, and what the conditions say."""
+
+    cluster: str
+    check: Check
+    differences: Differences | None
+    outcomes: Sequence[Outcome]
+
+    @property
+    def fails(self) -> bool:
+        """Whether a condition makes the check fail."""
+        return any(outcome.fails for outcome in self.outcomes)
+
+    def as_json(self) -> bytes:
+        """The API's document of the check with `cluster`, `differences`, `conditions` and `passed`."""
+        conditions: list[Json] = [
+            {"condition": outcome.condition.text, "value": outcome.value, "passed": not outcome.fails}
+            for outcome in self.outcomes
+        ]
+        compared: Mapping[str, Json] = {} if self.differences is None else self.differences.as_json()
+        document = {
+            "cluster": self.cluster,
+            "passed": not self.fails,
+            "conditions": conditions,
+            **self.check.as_json(),
+            **compared,
+        }
+        return orjson.dumps(document, option=_JSON)
+
+    def as_junit(self) -> bytes:
+        """A test suite of JUnit's XML with a test case for each condition."""
+        failures = [outcome for outcome in self.outcomes if outcome.fails]
+        suite = ET.Element(
+            "testsuite", name="rackplan check", tests=str(len(self.outcomes)), failures=str(len(failures))
+        )
+        for outcome in self.outcomes:
+            case = ET.SubElement(
+                suite, "testcase", classname=f"rackplan.{escaped(self.cluster)}", name=outcome.condition.text
+            )
+            if outcome.fails:
+                message = f"{outcome.condition.name} is {outcome.value:g}"
+                ET.SubElement(case, "failure", message=message).text = escaped("\n".join(self._reasons()), keep="\n")
+        ET.indent(suite)
+        document: bytes = ET.tostring(suite, encoding="utf-8", xml_declaration=True)
+        return document + b"\n"
+
+    def show(self) -> None:
+        """Print violations, differences, warnings and the conditions as tables."""
+        summaries.violations([asdict(violation) for violation in self.check.violations])
+        if self.differences is not None:
+            show_differences(self.differences)
+        for caution in self.check.cautions:
+            typer.echo(f"warning: {caution.code}: {escaped(caution.detail)}")
+        rows = [
+            (outcome.condition.text, f"{outcome.value:g}", "fails" if outcome.fails else "passes")
+            for outcome in self.outcomes
+        ]
+        table(("condition", "value", "result"), rows, title=f"check of {escaped(self.cluster)}")
+
+    def _reasons(self) -> list[str]:
+        found = [violation.detail for violation in self.check.violations]
+        return found + [f"{one.topic}: {one.detail}" for one in (self.differences or Differences(())).differences]
+
+
+def check(cluster: Cluster, gate: Gate) -> Verdict:
+    """Check a cluster, or a reassignment of it, and compare it with the desired topics.
+
+    Raises what reading the files does, `IllegalReassignment`, and `ConflictingFields` for an unknown condition.
+    """
+    desired = _desired(gate.desired)
+    conditions = checks.conditions(gate.fail_on or ["violations", *(["differences"] if desired else [])])
+    if gate.reassignment is None:
+        checked = checks.check_cluster(cluster, gate.kafka_version)
+    else:
+        running: Literal["merge", "refuse"] = "merge" if gate.merge_running else "refuse"
+        posted = _reassignment(gate.reassignment)
+        checked = checks.check_reassignment(cluster, posted, running, gate.kafka_version)
+    differences = checks.compare(cluster, desired) if desired else None
+    subject = Subject(checked, None if differences is None else len(differences.differences))
+    return Verdict(cluster.name, checked, differences, [condition.outcome(subject) for condition in conditions])
+
+
+def report(verdict: Verdict, *, output: Path | None, junit: Path | None, as_json: bool) -> None:
+    """Write a verdict, and end the command with code 3 if it fails. Raises `OutputNotWritable`."""
+    if junit is not None:
+        hand_over(verdict.as_junit(), junit)
+    if output is not None:
+        hand_over(verdict.as_json(), output)
+    if as_json:
+        hand_over(verdict.as_json(), None)
+    else:
+        verdict.show()
+    if verdict.fails:
+        sys.stdout.flush()
+        raise typer.Exit(VIOLATIONS)
+
+
+def diff(cluster: Cluster, desired: Sequence[Path]) -> Differences:
+    """Compare a cluster with topics as they are to be. Raises what reading the files does."""
+    return checks.compare(cluster, _desired(desired))
+
+
+def report_differences(differences: Differences, *, output: Path | None, request: Path | None, as_json: bool) -> None:
+    """Write the differences, and the request for the reassignment that removes them. Raises `OutputNotWritable`."""
+    document = orjson.dumps(differences.as_json(), option=_JSON)
+    if request is not None:
+        hand_over(orjson.dumps(differences.request or {}, option=_JSON), request)
+    if output is not None:
+        hand_over(document, output)
+    if as_json:
+        hand_over(document, None)
+        return
+    show_differences(differences)
+    if differences.new_topics:
+        topics = ",".join(
+            f"{topic['name']}:{topic['partitions']}:{topic['replication_factor']}" for topic in differences.new_topics
+        )
+        typer.echo(f"new topics: rackplan plan replicas --topic {topics}")
+    if differences.request is not None and request is not None:
+        typer.echo(f"least movement: rackplan plan reassignment --request {request}")
+
+
+def show_differences(differences: Differences) -> None:
+    """Print the differences as a table, or that there are none."""
+    if not differences.differences:
+        typer.echo("the desired topics are as they are to be")
+        return
+    rows = [(one.topic, one.field, one.detail, _remedy(one)) for one in differences.differences]
+    table(("topic", "field", "difference", "remedy"), rows)
+
+
+def _remedy(difference: TopicDifference) -> str:
+    if not difference.is_planned:
+        return "none"
+    return "new topic" if difference.field == "topic" else "reassignment"
+
+
+def _desired(paths: Sequence[Path]) -> list[desired_topics.DesiredTopic]:
+    """The topics of files, and of the YAML files of folders. Raises `MalformedText` with the name of the file."""
+    topics: list[desired_topics.DesiredTopic] = []
+    for file in (file for path in paths for file in (_yaml_files(path) if path.is_dir() else [path])):
+        try:
+            topics += desired_topics.read(decode(read_input(file), file.name))
+        except MalformedText as malformed:
+            raise malformed.relocated(line=malformed.line, source=file.name, path=("desired",)) from None
+    return topics
+
+
+def _yaml_files(folder: Path) -> list[Path]:
+    return sorted(file for file in folder.iterdir() if file.suffix in (".yaml", ".yml"))
+
+
+def _reassignment(file: Path) -> Reassignment:
+    """The reassignment of a file for Kafka, of the output of `--generate`, or of a plan's JSON."""
+    text = decode(read_input(file), "reassignment")
+    if not text.lstrip().startswith("{"):
+        return reassignment.read_generated(text).proposed
+    if '"first_partition_id"' not in text:
+        return reassignment.read(text)
+    plan: Any = read_json(file, "reassignment")
+    return Reassignment(
+        tuple(
+            PartitionReassignment(topic["name"], partition, tuple(replicas))
+            for topic in plan["topics"]
+            for partition, replicas in enumerate(topic["replicas"], start=topic["first_partition_id"])
+        )
+    )

@@ -1,0 +1,186 @@
+"""How the options of `rackplan plan …` become fields of a request's body; the API's models check the values."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from app.cli.output import listed, read_input
+from app.errors import Json
+from app.errors.requests import ConflictingFields
+from app.formats import topics_to_move
+from app.formats.lines import decode
+
+_NUMBER = re.compile(r"-?[0-9]{1,18}")
+"""Text that is passed on as a number; the API's models check its range."""
+
+
+def fields_of(options: Mapping[str, Any], fields: Mapping[str, tuple[str, Callable[[Any], Json]]]) -> dict[str, Json]:
+    """The fields of a body that options state. Raises `ConflictingFields` if an option does not have its form."""
+    body: dict[str, Any] = {}
+    for name, (path, read) in fields.items():
+        value = options[name]
+        if value is None or value is False or value in ((), []):
+            continue
+        *outer, last = path.split(".")
+        (body.setdefault(outer[0], {}) if outer else body)[last] = read(value)
+    return body
+
+
+def as_typed(value: Json) -> Json:
+    """The value of an option that is the value of its field."""
+    return value
+
+
+def _names(texts: Sequence[str]) -> Json:
+    """One name as a text, several as a list: problems are then those of the form that was meant."""
+    names = list(dict.fromkeys(listed(texts)))
+    return names[0] if len(names) == 1 else names
+
+
+def _numbers(option: str) -> Callable[[Sequence[str]], Json]:
+    def read(texts: Sequence[str]) -> Json:
+        for text in (values := listed(texts)):
+            if not _NUMBER.fullmatch(text):
+                raise ConflictingFields(f"--{option} is {text}; it has to be a number", path=(option,))
+        return list(map(int, values))
+
+    return read
+
+
+def _broker(text: str) -> dict[str, Json]:
+    number, _, rack = text.partition(":")
+    if not _NUMBER.fullmatch(number):
+        raise ConflictingFields(f"--add-broker is {text}; it has to be id:rack, or an id", path=("add_brokers",))
+    return {"id": int(number)} | ({"rack": rack} if ":" in text else {})
+
+
+def _pairs(option: str, form: str = "topic=number") -> Callable[[Sequence[str]], Json]:
+    def read(texts: Sequence[str]) -> Json:
+        numbers: dict[str, Json] = {}
+        for text in listed(texts):
+            name, _, number = text.rpartition("=")
+            if not name or not _NUMBER.fullmatch(number):
+                raise ConflictingFields(f"--{option} is {text}; it has to be {form}", path=(option,))
+            if name in numbers:
+                raise ConflictingFields(f"--{option} names {name} twice", path=(option,))
+            numbers[name] = int(number)
+        return numbers
+
+    return read
+
+
+def _balance(text: str) -> Json:
+    """A word, or a tolerance; the API rejects anything else."""
+    try:
+        return {"tolerance": float(text)}
+    except ValueError:
+        return text
+
+
+def _new_topic(text: str) -> dict[str, Json]:
+    name, *numbers = text.split(":")
+    if not name or len(numbers) not in (2, 3) or not all(_NUMBER.fullmatch(number) for number in numbers):
+        raise ConflictingFields(f"--topic is {text}; it has to be name:partitions:replication_factor", path=("topic",))
+    return {
+        "name": name,
+        **dict(zip(("partitions", "replication_factor", "start_partition_id"), map(int, numbers), strict=False)),
+    }
+
+
+def _group_event(text: str) -> dict[str, Json]:
+    name, _, value = text.partition("=")
+    if name == "rolling_restart" and not value:
+        return {name: True}
+    if name in ("leave", "lose_rack") and value:
+        return {name: value}
+    detail = f"--event is {text}; it has to be leave=MEMBER, lose_rack=RACK or rolling_restart"
+    raise ConflictingFields(detail, path=("event",))
+
+
+def named_topics(topics: Iterable[str] | None, file: Path | None) -> list[str]:
+    """Topics by their options, and those of a file for Kafka's `--topics-to-move-json-file`. Raises `MalformedText`."""
+    of_file = () if file is None else topics_to_move.read(decode(read_input(file), "topics_to_move"))
+    return [*listed(topics), *of_file]
+
+
+Fields = Mapping[str, tuple[str, Callable[[Any], Json]]]
+"""By option: the field of the body, and how the option is read."""
+
+REPLICAS: Fields = MappingProxyType(
+    {
+        "topic": ("topics", lambda texts: [_new_topic(text) for text in listed(texts)]),
+        "algorithm": ("algorithm", as_typed),
+        "rack_mode": ("rack_mode", as_typed),
+        "fixed_start_index": ("fixed_start_index", as_typed),
+        "seed": ("seed", as_typed),
+        "kafka_version": ("kafka_version", as_typed),
+        "policy": ("policy", as_typed),
+        "forced": ("forced", lambda texts: {"rack": listed(texts)}),
+    }
+)
+REASSIGNMENT: Fields = MappingProxyType(
+    {
+        "add_broker": ("add_brokers", lambda texts: [_broker(text) for text in listed(texts)]),
+        "remove_broker": ("remove_brokers", _numbers("remove-broker")),
+        "remove_rack": ("remove_racks", listed),
+        "replace_broker": ("replace_brokers", _pairs("replace-broker", "old=new, two ids")),
+        "forbid_broker": ("forbid_brokers", _numbers("forbid-broker")),
+        "replication_factor": ("replication_factor", _pairs("replication-factor")),
+        "partitions": ("partitions", _pairs("partitions")),
+        "topic": ("topics", as_typed),
+        "leaders_only": ("leaders_only", as_typed),
+        "fix_offline_replicas": ("fix_offline_replicas", as_typed),
+        "rack_mode": ("rack_mode", as_typed),
+        "balance": ("balance.replicas", _balance),
+        "balance_by": ("balance.replicas_by", as_typed),
+        "leaders": ("balance.leaders", _balance),
+        "minimise": ("minimise", as_typed),
+        "max_moved_bytes": ("max_moved_bytes", as_typed),
+        "trade_off": ("trade_off", as_typed),
+        "merge_running": ("running_reassignment", lambda _: "merge"),
+        "relax": ("on_conflict", lambda _: "relax"),
+        "max_moves_in_per_broker": ("batches.max_moves_in_per_broker", as_typed),
+        "kafka_version": ("kafka_version", as_typed),
+        "throttle": ("batches.throttle_bytes_per_s", as_typed),
+    }
+)
+GROUP: Fields = MappingProxyType(
+    {
+        "group": ("group", as_typed),
+        "assignor": ("assignor", _names),
+        "event": ("events", lambda texts: [_group_event(text) for text in texts]),
+        "kafka_version": ("kafka_version", as_typed),
+    }
+)
+STREAMS: Fields = MappingProxyType(
+    {
+        "group": ("group", as_typed),
+        "topology": ("topology", lambda file: decode(read_input(file), "topology")),
+        "application_id": ("application_id", as_typed),
+        "protocol": ("protocol", as_typed),
+        "assignor": ("assignor", as_typed),
+        "standbys": ("num_standby_replicas", as_typed),
+        "tag": ("rack_aware_assignment_tags", listed),
+        "kafka_version": ("kafka_version", as_typed),
+    }
+)
+KEYS: Fields = MappingProxyType(
+    {
+        "partitions": ("partitions", as_typed),
+        "partitioner": ("partitioner", _names),
+        "encoding": ("encoding", as_typed),
+        "compare_partitions": ("compare_partitions", _numbers("compare-partitions")),
+        "seed": ("null_keys.seed", as_typed),
+        "available_partition": ("null_keys.available_partitions", _numbers("available-partition")),
+        "queue_size": ("null_keys.queue_sizes", _numbers("queue-size")),
+        "batch_bytes": ("null_keys.batch_bytes", as_typed),
+        "record_bytes": ("null_keys.record_bytes", as_typed),
+        "kafka_version": ("kafka_version", as_typed),
+    }
+)
+OF_KIND: Mapping[str, Fields] = MappingProxyType(
+    {"replicas": REPLICAS, "reassignment": REASSIGNMENT, "group": GROUP, "streams": STREAMS}
+)
+"""The options of each kind of plan."""

@@ -1,0 +1,133 @@
+"""The commands on a service, through its Python client: the same requests, snapshots uploaded, jobs waited for."""
+
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from app.cli.output import FAILED, WRONG_INPUT, fail
+from app.errors import Json
+from app.errors.machine import ExtraNotInstalled
+
+if TYPE_CHECKING:
+    from app.cli.offline import Inputs
+    from app.cli.planning import Export
+    from app.core.model import Cluster
+
+_WRONG_REQUESTS = frozenset({400, 413, 415, 422})
+"""Statuses of requests that are wrong themselves; others may succeed later, or with another key."""
+
+
+@contextmanager
+def connected(url: str) -> Iterator[Any]:
+    """A client of the service; what the service rejects ends the command with its detail.
+
+    The key is that of the environment, `RACKPLAN_KEY`: options of a command are visible to other users.
+
+    Raises `ExtraNotInstalled` if the client is not installed.
+    """
+    try:
+        rackplan: Any = import_module("rackplan")
+    except ModuleNotFoundError as missing:
+        if missing.name not in ("rackplan", "httpx"):
+            raise
+        detail = "commands on a service need its Python client: pip install rackplan-client"
+        raise ExtraNotInstalled(detail) from None
+    try:
+        with rackplan.Client(url) as client:
+            yield client
+    except rackplan.JobCancelled as cancelled:
+        fail("Cancelled", str(cancelled), {}, code=FAILED)
+    except rackplan.Problem as problem:
+        code = WRONG_INPUT if problem.status in _WRONG_REQUESTS else FAILED
+        fail(problem.title or "The service failed", problem.detail, problem.document, code=code)
+    except rackplan.RackplanError as unavailable:
+        fail("The service is not available", str(unavailable), {}, code=FAILED)
+
+
+def make_plan(url: str, kind: str, body: Json, inputs: "Inputs", export: "Export") -> bytes:
+    """Plan on the service, and wait if that takes a job; the plan's JSON, or an export."""
+    with connected(url) as client, progress(kind) as show:
+        request = {**_mapping(body), **_snapshot(client, inputs)}
+        plan = getattr(client, f"plan_{kind}")(progress=show, **request)
+        if export.name is None:
+            return orjson.dumps(plan.raw, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+        content: bytes = plan.export(export.name, batch=export.batch, inverse=export.is_inverse).content
+        return content
+
+
+def place_keys(url: str, body: Mapping[str, Json]) -> bytes:
+    """Place keys on the service; the JSON of its answer."""
+    with connected(url) as client:
+        return orjson.dumps(client.place_keys(**body).raw, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+
+
+def cluster(url: str, inputs: "Inputs") -> "Cluster":
+    """The cluster of a snapshot of the service: that of an id, or the newest one of a name."""
+    from app.formats import snapshot_json  # noqa: PLC0415 — most commands need no arrays
+
+    with connected(url) as client:
+        snapshot_id = inputs.snapshot
+        if snapshot_id is None:
+            newest = next(iter(client.list_snapshots(cluster=inputs.name, page_size=1)), None)
+            if newest is None:
+                fail("Snapshot not found", f"there is no snapshot of the cluster {inputs.name}", {}, code=FAILED)
+            snapshot_id = str(newest.id)
+        return snapshot_json.read(orjson.dumps(client.get_snapshot(snapshot_id).raw["document"]))
+
+
+def upload(url: str, inputs: "Inputs") -> Mapping[str, Any]:
+    """Store the cluster that files describe as a snapshot; the service's document of it."""
+    with connected(url) as client:
+        return _uploaded(client, inputs)
+
+
+@contextmanager
+def progress(what: str) -> Iterator[Callable[[Any], None]]:
+    """A progress bar on standard error, if it is a terminal, for a job or a sweep; else a line for each state."""
+    if not sys.stderr.isatty():
+        states: list[str] = []
+
+        def write(running: Any) -> None:
+            if running.state not in states:
+                states.append(running.state)
+                sys.stderr.write(f"{what} {running.id}: {running.state}\n")
+
+        yield write
+        return
+    from rich.console import Console  # noqa: PLC0415 — for people alone
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn  # noqa: PLC0415
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
+        bar = bars.add_task(what, total=None)
+
+        def show(running: Any) -> None:
+            total = running.raw.get("scenarios")
+            bars.update(bar, description=f"{what} {running.state}", total=total, completed=running.raw.get("done", 0))
+
+        yield show
+
+
+def _snapshot(client: Any, inputs: "Inputs") -> dict[str, Json]:
+    """The field of a request that names its snapshot, which is stored first if there are files."""
+    if inputs.is_remote:
+        return {"cluster": inputs.name} if inputs.snapshot is None else {"snapshot_id": inputs.snapshot}
+    return {} if inputs.is_empty else {"snapshot_id": _uploaded(client, inputs)["id"]}
+
+
+def _uploaded(client: Any, inputs: "Inputs") -> Mapping[str, Any]:
+    from app.formats import snapshot_json  # noqa: PLC0415 — see `cluster`
+
+    document: Mapping[str, Any] = client.create_snapshot(**orjson.loads(snapshot_json.write(inputs.cluster()))).raw
+    return document
+
+
+def _mapping(body: Json) -> Mapping[str, Json]:
+    """A body as the keyword arguments of the client; what is no object ends the command."""
+    if not isinstance(body, Mapping):
+        fail("A field is invalid", "the request has to be a JSON object", {}, code=WRONG_INPUT)
+    return body

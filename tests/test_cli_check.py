@@ -1,0 +1,217 @@
+"""`rackplan check` and `rackplan diff`: the gate of a pipeline, as its exit codes and files say."""
+
+import json
+import string
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.api.reassignment import PlanReassignmentRequest
+from app.errors.requests import ConflictingFields
+from app.errors.texts import MalformedText
+from app.formats import desired_topics, snapshot_json, yaml_documents
+from app.formats.desired_topics import Strategy
+from app.services import checks
+from app.services.checks import MEASURES
+from app.services.limits import Limits
+from app.services.plans import draft_plan
+from app.services.reassignment import PLANNER
+from tests.conftest import ROOT, SAMPLES
+from tests.documents import Document, run
+from tests.services.reassignments import captured
+from tests.test_cli import within_this_process
+
+TEXTS = (str(SAMPLES / "kafka-topics-describe.txt"), str(SAMPLES / "kafka-broker-api-versions.txt"))
+DESIRED = SAMPLES / "desired"
+DOC = Document(ROOT / "docs" / "automation.md")
+
+
+class TestGate:
+    """Conditions decide the exit code; tables, JSON and JUnit say the same."""
+
+    def test_no_condition_holds(self) -> None:
+        done = within_this_process("check", *TEXTS)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert "violations" in done.stdout
+
+    def test_a_condition_holds(self, tmp_path: Path) -> None:
+        files = ("--junit", str(tmp_path / "j.xml"), "--output", str(tmp_path / "c.json"))
+        done = within_this_process("check", *TEXTS, "--fail-on", "violations,skew>0.1", "--json", *files)
+        assert done.returncode == 3
+        document = json.loads(done.stdout)
+        assert document == json.loads((tmp_path / "c.json").read_text())
+        assert document["passed"] is False
+        assert [one["passed"] for one in document["conditions"]] == [True, False]
+        assert document["measures"]["partitions"] == 117
+        suite = ET.fromstring((tmp_path / "j.xml").read_text())  # noqa: S314 — our own
+        assert (suite.get("tests"), suite.get("failures")) == ("2", "1")
+        assert [case.get("name") for case in suite] == ["violations", "skew>0.1"]
+        assert [len(case) for case in suite] == [0, 1]
+
+    def test_violations_are_named_in_every_form(self, tmp_path: Path) -> None:
+        crowded = {"version": 1, "partitions": [{"topic": "orders", "partition": 0, "replicas": [101, 104, 107]}]}
+        racks = {broker.id: broker.rack for broker in captured().brokers}
+        same = [broker for broker, rack in racks.items() if rack == racks[101]][:3]
+        crowded["partitions"][0]["replicas"] = same  # type: ignore[index] # the one partition
+        (tmp_path / "r.json").write_text(json.dumps(crowded))
+        junit = tmp_path / "j.xml"
+        done = within_this_process("check", *TEXTS, "--reassignment", str(tmp_path / "r.json"), "--junit", str(junit))
+        assert done.returncode == 3
+        assert "too_few_racks" in done.stdout
+        assert "span fewer racks than they could" in junit.read_text()
+
+    def test_a_plan_is_checked_as_it_is_written(self, tmp_path: Path) -> None:
+        plan = tmp_path / "plan.json"
+        assert (
+            within_this_process(
+                "plan", "reassignment", *TEXTS, "--remove-broker", "105", "--output", str(plan)
+            ).returncode
+            == 0
+        )
+        done = within_this_process("check", *TEXTS, "--reassignment", str(plan), "--fail-on", "moved_replicas>23")
+        assert done.returncode == 0, done.stdout
+        done = within_this_process("check", *TEXTS, "--reassignment", str(plan), "--fail-on", "moved_replicas>=23")
+        assert done.returncode == 3
+
+    @pytest.mark.parametrize(
+        ("condition", "reason"),
+        [
+            ("violatons", "did you mean 'violations'?"),
+            ("limits", "there is no measure limits"),
+            ("skew>0.1>2", "is no condition"),
+            ("__import__('os')", "is no condition"),
+            ("skew>1.2.3", "1.2.3 is no number"),
+            ("moved_replicas", "this check has no moved_replicas"),
+            ("differences", "this check has no differences"),
+        ],
+    )
+    def test_another_condition_is_a_wrong_input(self, condition: str, reason: str) -> None:
+        done = within_this_process("check", *TEXTS, "--fail-on", condition)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert reason in done.stderr
+
+    @given(st.sampled_from(sorted(MEASURES)), st.sampled_from([">", ">=", "<", "<="]), st.floats(0, 1e6))
+    def test_a_condition_compares_its_measure(self, name: str, sign: str, number: float) -> None:
+        written = f"{number:.3f}"
+        [condition] = checks.conditions([f" {name} {sign}{written}"])
+        assert (condition.name, condition.sign, condition.number) == (name, sign, float(written))
+
+    @given(st.text(string.printable, max_size=30))
+    def test_any_text_is_a_condition_or_a_problem(self, text: str) -> None:
+        try:
+            [condition] = checks.conditions([text])
+        except ConflictingFields:
+            return
+        assert condition.name in MEASURES
+
+    def test_the_snapshot_of_the_command_is_an_input(self, tmp_path: Path) -> None:
+        file = tmp_path / "snapshot.json"
+        file.write_bytes(snapshot_json.write(captured()))
+        for how in (("--snapshot", str(file)), (str(file),)):
+            done = within_this_process("check", *how, "--json")
+            assert done.returncode == 0, done.stderr
+            assert json.loads(done.stdout)["cluster"] == captured().name
+        plan = within_this_process("plan", "reassignment", str(file), "--remove-broker", "105", "--json")
+        assert json.loads(plan.stdout)["certificate"]["moved_replicas"] == 23
+        twice = within_this_process("check", str(file), str(file))
+        assert (twice.returncode, "are both snapshots" in twice.stderr) == (2, True)
+        both = within_this_process("check", str(file), TEXTS[0])
+        assert (both.returncode, "only groups can be added" in both.stderr) == (2, True)
+
+
+class TestDesired:
+    """Topics of YAML files beside the cluster, and the least movement to them."""
+
+    def test_the_request_removes_the_differences(self) -> None:
+        cluster = captured()
+        desired = desired_topics.read((DESIRED / "strimzi.yaml").read_text())
+        differences = checks.compare(cluster, desired)
+        assert [(one.topic, one.field, one.is_planned) for one in differences.differences] == [
+            ("orders", "partitions", True),
+            ("clicks", "replication_factor", True),
+            ("payments", "partitions", False),
+        ]
+        assert differences.request is not None
+        request = PlanReassignmentRequest.model_validate(differences.request).service()
+        plan = draft_plan(PLANNER, request, cluster, Limits())
+        rows = {placement.topic: placement.replicas for placement in plan.placements}
+        assert (len(rows["orders"]), rows["clicks"].shape[1]) == (30, 3)
+
+    @pytest.mark.parametrize(
+        ("strategy", "more", "found"),
+        [
+            ("any", "", []),
+            ("cross-rack", "", []),
+            ("in-rack", "", [(False, 6)]),
+            ("static", f"    staticAssignments: {[[101, 104, 108]] * 6}\n", [(True, 6)]),
+            ("static-in-rack", "    staticRackAssignments: [a, a, a, a, a, a]\n", [(False, 6)]),
+        ],
+    )
+    def test_placements_of_topicctl(self, strategy: str, more: str, found: Sequence[Any]) -> None:
+        text = (DESIRED / "topicctl.yaml").read_text().replace("strategy: cross-rack", f"strategy: {strategy}") + more
+        differences = checks.compare(captured(), desired_topics.read(text))
+        assert [(one.is_planned, one.count) for one in differences.differences] == found
+        assert (differences.request is not None) == any(is_planned for is_planned, _ in found)
+
+    def test_topics_that_there_are_not_are_new_ones(self) -> None:
+        text = "{kind: KafkaTopic, metadata: {name: fresh}, spec: {partitions: 3, replicas: 2}}"
+        differences = checks.compare(captured(), desired_topics.read(text))
+        assert differences.new_topics == [{"name": "fresh", "partitions": 3, "replication_factor": 2}]
+        assert differences.request is None
+
+    def test_differences_fail_the_gate(self) -> None:
+        done = within_this_process("check", *TEXTS, "--desired", str(DESIRED))
+        assert done.returncode == 3
+        assert "Kafka removes no partition" in done.stdout
+
+    @pytest.mark.parametrize(
+        ("text", "reason"),
+        [
+            ("a: &x [1]\nb: *x\n", "line 2: expected YAML without aliases"),
+            ("a: 1\na: 2\n", "line 2: expected each key once"),
+            ("[" * 100, "levels of YAML"),
+            ("a: [\n", "expected YAML"),
+            ("? [a]\n: 1\n", "expected a text as the key"),
+            ("x: 1\n", "expected a KafkaTopic of Strimzi or a topic of topicctl"),
+            ("kind: KafkaTopic\nmetadata: {name: a/b}\n", "expected the name of a topic"),
+            (
+                "kind: KafkaTopic\nmetadata: {name: t}\nspec: {partitions: 0}\n",
+                "expected a number from 1 on as partitions",
+            ),
+            (
+                "meta: {name: t}\nspec: {partitions: 1, placement: {strategy: cross-rak}}\n",
+                "did you mean 'cross-rack'?",
+            ),
+            (
+                "meta: {name: t}\nspec: {partitions: 2, placement: {strategy: static, staticAssignments: [[1]]}}",
+                "an entry",
+            ),
+            ("{kind: KafkaTopic, metadata: {name: t}}\n---\n{kind: KafkaTopic, metadata: {name: t}}", "line 3: "),
+        ],
+    )
+    def test_bad_yaml_names_its_line(self, text: str, reason: str) -> None:
+        with pytest.raises(MalformedText, match=r"line [0-9]+: ") as malformed:
+            desired_topics.read(text)
+        assert reason in malformed.value.detail
+
+    @given(st.text(max_size=60))
+    def test_any_text_is_topics_or_a_problem(self, text: str) -> None:
+        with suppress(MalformedText):
+            assert all(isinstance(topic.strategy, Strategy) for topic in desired_topics.read(text))
+
+    def test_scalars_are_texts_and_tags_make_no_objects(self) -> None:
+        [document] = yaml_documents.read("a: no\nb: 010\nc: !!python/object/apply:os.system [x]\n")
+        assert document.root == {"a": "no", "b": "010", "c": ["x"]}
+
+
+def test_every_command_prints_what_is_shown() -> None:
+    documented = list(DOC.commands())
+    assert documented
+    for command, printed in documented:
+        assert run(command, "").strip() == printed.strip(), command
