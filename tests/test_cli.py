@@ -21,6 +21,7 @@ import pytest
 from app.cli import main
 from app.store import migrations
 from tests.conftest import SAMPLES
+from tests.jobs.cluster import quick_java
 
 RACKPLAN = Path(sys.executable).parent / "rackplan"
 TOPIC = {"name": "orders-v2", "partitions": 48, "replication_factor": 3}
@@ -39,6 +40,7 @@ def environment(data_dir: Path, **settings: str) -> dict[str, str]:
     """What the command is started with; nothing of the tests' own settings."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("RACKPLAN_")}
     own = {"DATA_DIR": str(data_dir), "PORT": "0", "SPARK_EARLY": "no"}  # most of the tests need no JVM
+    own["SPARK_PROPERTIES"] = str(quick_java(data_dir.parent))
     return inherited | {f"RACKPLAN_{name}": value for name, value in own.items()} | settings
 
 

@@ -17,6 +17,7 @@ from app.store import embedded
 from app.store.database import Database
 from tests import databases
 from tests.conftest import ROOT
+from tests.jobs.cluster import quick_java
 from tests.service import client_of, served
 
 Serve = Callable[..., httpx.Client]
@@ -113,7 +114,7 @@ def start_worker(database: Database, tmp_path: Path) -> Iterator[StartWorker]:
                 stdout=log,
                 stderr=log,
                 # What Spark writes is removed with the test's folder, if the worker cannot do so.
-                env=_environment(database, TMPDIR=str(tmp_path)),
+                env=_environment(database, TMPDIR=str(tmp_path), RACKPLAN_SPARK_PROPERTIES=str(quick_java(tmp_path))),
             )
         started.append(Worker(process))
         return started[-1]
