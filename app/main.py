@@ -28,6 +28,7 @@ from app.api import (
     problems,
     snapshots,
     sweeps,
+    webhooks,
 )
 from app.api.admission import Admission, Capacity
 from app.api.auth import principal
@@ -65,7 +66,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     database = Database(settings.database_url, connections=settings.database_connections)
     admission = Admission(Capacity(settings.concurrent_requests, settings.queued_requests, settings.queue_seconds))
     is_ending = Event()
-    preparation = Preparation(database, is_ending)
+    preparation = Preparation(database, is_ending, has_webhooks=settings.webhooks)
     readiness = Readiness(settings.database_url, settings.spark_master, compiling=lambda: preparation.compiling)
 
     @asynccontextmanager
@@ -84,13 +85,14 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.state.database = database
     app.state.is_prepared, app.state.is_ending = preparation.is_done, is_ending
     app.state.limits = settings.limits
+    app.state.outbound = settings.outbound
     app.state.readiness = readiness
     app.state.followers = Followers(database, admission, is_ending, connections=_FOLLOWERS)
     app.state.admission = admission
     for router in (
         snapshots.router,
         *(resource.router for resource in PLAN_RESOURCES.values()),
-        *(module.router for module in (plans, checks, keys, sweeps, jobs, health)),
+        *(module.router for module in (plans, checks, keys, sweeps, jobs, webhooks, health)),
     ):
         app.include_router(router, dependencies=[Depends(only_known_query)])
     app.state.picture = pages.plan_picture

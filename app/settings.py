@@ -3,7 +3,7 @@
 Every setting is an environment variable with the prefix `RACKPLAN_`: `RACKPLAN_PORT=9090 rackplan serve`.
 """
 
-from ipaddress import ip_address
+from ipaddress import IPv4Network, IPv6Network, ip_address
 from pathlib import Path
 from typing import Literal, Self
 
@@ -12,13 +12,14 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from app.services.limits import Limits
 from app.services.spark_master import LOCAL, PATTERN
+from app.services.webhooks.targets import Outbound
 
 _SPARE_THREADS = 2
 """For static files and progress streams, which need no admission."""
 _SPARE_CONNECTIONS = 4
 """For the examples that are stored at the start, and for progress streams of sweeps."""
-OTHER_CONNECTIONS = 14
-"""Database connections besides those of the API: 2 of `/readyz`, 8 of a worker and 4 of its queue."""
+OTHER_CONNECTIONS = 18
+"""Database connections besides those of the API: 2 of `/readyz`, 8 of a worker, 5 of its jobs, 3 of its deliveries."""
 
 
 class Settings(Limits, BaseSettings):
@@ -88,11 +89,21 @@ class Settings(Limits, BaseSettings):
         20,
         ge=1,
         description="Database connections of the API; at least RACKPLAN_CONCURRENT_REQUESTS + 4. Health checks and a "
-        "worker use 14 more.",
+        "worker use 18 more.",
     )
     sweep_days: int = Field(30, ge=1, description="Days after its end at which a sweep and its rows are deleted.")
+    webhooks: bool = Field(
+        False,
+        description="Whether webhooks can be created and are delivered: the worker then calls URLs that callers name.",
+    )
+    webhook_networks: tuple[IPv4Network | IPv6Network, ...] = Field(
+        (),
+        description="Networks (CIDR) of webhooks that are not public addresses, separated by commas, such as "
+        "10.2.0.0/16; to these, http is allowed.",
+    )
+    webhook_days: int = Field(7, ge=2, description="Days after its event at which a delivery to a webhook is deleted.")
 
-    @field_validator("allowed_origins", "allowed_hosts", "dataset_roots", mode="before")
+    @field_validator("allowed_origins", "allowed_hosts", "dataset_roots", "webhook_networks", mode="before")
     @classmethod
     def _split(cls, value: object) -> object:
         return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
@@ -113,6 +124,11 @@ class Settings(Limits, BaseSettings):
     def limits(self) -> Limits:
         """The limits alone, for the services."""
         return Limits(**{name: getattr(self, name) for name in Limits.model_fields})
+
+    @property
+    def outbound(self) -> Outbound:
+        """What the service may call."""
+        return Outbound(self.webhooks, self.webhook_networks)
 
     @property
     def hosts(self) -> frozenset[str] | None:

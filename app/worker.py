@@ -11,12 +11,16 @@ import sys
 import time
 from datetime import timedelta
 from threading import Thread
+from typing import TYPE_CHECKING
 
 from app import logs
 from app.jobs import queue
 from app.jobs.spark import Spark
 from app.settings import Settings
 from app.store.database import Database
+
+if TYPE_CHECKING:
+    from app.jobs.webhooks import Sender
 
 ENDS_WITHIN_S = 10.0
 """Seconds that a worker has to end after the process that started it."""
@@ -41,14 +45,28 @@ def main() -> None:
         # A session on a cluster takes executors from others, so it is started when there is a job.
         if settings.spark_early and spark.master.is_local:
             Thread(target=spark.prepare, args=(STARTS_SPARK_AFTER_S,), name="prepare-spark", daemon=True).start()
-        idempotency_age = timedelta(hours=settings.idempotency_hours)
-        sweep_age = timedelta(days=settings.sweep_days)
         asyncio.run(
-            queue.run(database, settings.limits, spark=spark, idempotency_age=idempotency_age, sweep_age=sweep_age)
+            queue.run(
+                database,
+                settings.limits,
+                spark=spark,
+                sender=_sender(settings),
+                idempotency_age=timedelta(hours=settings.idempotency_hours),
+                sweep_age=timedelta(days=settings.sweep_days),
+                delivery_age=timedelta(days=settings.webhook_days),
+            )
         )
     # Without waiting for the threads of jobs that were handed back.
     logging.shutdown()
     os._exit(0)
+
+
+def _sender(settings: Settings) -> "Sender | None":
+    if not settings.webhooks:
+        return None
+    from app.jobs.webhooks import Sender  # noqa: PLC0415 — loads an HTTP client, which nothing else needs
+
+    return Sender(settings.outbound)
 
 
 def _stop_when_stdin_closes() -> None:

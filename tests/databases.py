@@ -10,7 +10,7 @@ from secrets import token_hex
 
 import sqlalchemy as sa
 
-from app.api.seeding import store_example_reassignment, store_example_sweep, store_examples
+from app.api.seeding import store_example_reassignment, store_example_sweep, store_example_webhook, store_examples
 from app.store.database import Database
 from app.store.tables import metadata
 
@@ -93,6 +93,7 @@ class Rows:
         store_examples(database)
         store_example_reassignment(database)
         store_example_sweep(database)
+        store_example_webhook(database)
         with self.database.engine.begin() as connection:
             connection.exec_driver_sql(_STORE_EXAMPLES)
         self._known: tuple[bool, str] | None = None

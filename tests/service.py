@@ -18,7 +18,7 @@ _PREPARED_WITHIN_S = 300.0
 def served(database: Database, **changed: object) -> Iterator[str]:
     """Serve a database, with some settings changed; the context's value is the address of the service."""
     url = database.url.render_as_string(hide_password=False)
-    settings = Settings(**({"database_url": url, "log_level": "warning"} | changed))  # type: ignore[arg-type] # by name
+    settings = Settings(**({"database_url": url, "log_level": "warning", "webhooks": True} | changed))  # type: ignore[arg-type] # by name
     app = create_app(settings)
     config = uvicorn.Config(app, host="127.0.0.1", port=0, log_config=None, access_log=False)
     server = uvicorn.Server(config)

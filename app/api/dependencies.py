@@ -11,6 +11,7 @@ from app.api.admission import Admission
 from app.errors.access import UnsupportedMediaType
 from app.errors.quotation import quoted
 from app.services.limits import Limits
+from app.services.webhooks import Outbound
 from app.store.database import Database, UnitOfWork
 
 
@@ -36,6 +37,11 @@ async def _limits(request: Request) -> Limits:
     return limits
 
 
+async def _outbound(request: Request) -> Outbound:
+    outbound: Outbound = request.app.state.outbound
+    return outbound
+
+
 async def json_only(request: Request) -> None:
     """Raise `UnsupportedMediaType` unless the body is announced as JSON."""
     media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
@@ -51,4 +57,5 @@ async def _raw_body(request: Request) -> bytes:
 # The scope makes the commit happen before the response is sent: one that fails is then a 500, never a 201.
 Uow = Annotated[UnitOfWork, Depends(_unit_of_work, scope="function")]
 RequestLimits = Annotated[Limits, Depends(_limits)]
+OutboundCalls = Annotated[Outbound, Depends(_outbound)]
 RawBody = Annotated[bytes, Depends(_raw_body)]

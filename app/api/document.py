@@ -49,6 +49,7 @@ def _document(app: FastAPI, limits: Limits) -> dict[str, Any]:
             {"name": "checks", "description": "Verify reassignments from any source."},
             {"name": "keys", "description": "The partition of each key, in each client."},
             {"name": "jobs", "description": "Large requests, answered asynchronously."},
+            {"name": "webhooks", "description": "Signed events, delivered to your URLs."},
             {"name": "health", "description": "Liveness, readiness and metrics."},
         ],
         license_info={"name": "Apache-2.0", "identifier": "Apache-2.0"},

@@ -63,6 +63,12 @@ class _ActivityCollector(Collector):
         activity = self._activity
         yield _by_state("rackplan_jobs", "Jobs by kind, state and code of the failure.", activity.jobs)
         yield _by_state("rackplan_sweeps", "Sweeps by kind, state and code of the failure.", activity.sweeps)
+        deliveries = GaugeMetricFamily(
+            "rackplan_webhook_deliveries", "Stored deliveries to webhooks, by state.", labels=["state"]
+        )
+        for state, count in activity.deliveries.items():
+            deliveries.add_metric([state], count)
+        yield deliveries
         rates = GaugeMetricFamily(
             "rackplan_scenarios_per_second", "Scenarios scored per second in the last minute, by kind.", labels=["kind"]
         )

@@ -30,12 +30,13 @@ class Preparation:
     ----------
     database : where the examples are stored.
     is_ending : is set when the service stops.
+    has_webhooks : whether the operator allows webhooks, of which the example is one.
     """
 
-    def __init__(self, database: Database, is_ending: Event) -> None:
+    def __init__(self, database: Database, is_ending: Event, *, has_webhooks: bool) -> None:
         self.is_done = Event()
         self.compiling: str | None = None
-        self._database, self._is_ending = database, is_ending
+        self._database, self._is_ending, self._has_webhooks = database, is_ending, has_webhooks
         self._thread = Thread(target=self._run, name="prepare", daemon=True)
 
     def start(self) -> None:
@@ -52,6 +53,7 @@ class Preparation:
             lambda: seeding.store_examples(self._database),
             lambda: seeding.store_example_reassignment(self._database),
             lambda: seeding.store_example_sweep(self._database),
+            *((lambda: seeding.store_example_webhook(self._database),) if self._has_webhooks else ()),
             lambda: load_all(self._is_ending),
         )
         for step in steps:

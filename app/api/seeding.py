@@ -10,10 +10,11 @@ from app.api.reassignment import PlanReassignmentRequest
 from app.api.replicas import PlaceRequest
 from app.api.streams import PlanStreamsRequest
 from app.api.sweeps.capacity import CapacitySweepRequest
-from app.errors.lookups import JobNotFound, PlanNotFound, SnapshotNotFound, SweepNotFound
-from app.services import groups, reassignment, replicas, snapshots, streams, sweeps
+from app.errors.lookups import JobNotFound, PlanNotFound, SnapshotNotFound, SweepNotFound, WebhookNotFound
+from app.services import groups, reassignment, replicas, snapshots, streams, sweeps, webhooks
 from app.services.limits import Limits
 from app.services.plans import Planner, make_plan
+from app.services.webhooks import Outbound
 from app.store.database import Database, UnitOfWork
 
 _LIMITS = Limits()  # not those of the settings, which may be too low for an example
@@ -51,6 +52,20 @@ def store_example_sweep(database: Database) -> None:
             uow.sweeps.get(examples.EXAMPLE_SWEEP_ID)
         except SweepNotFound:
             sweeps.store_scored(uow, request, principal="documentation", sweep_id=examples.EXAMPLE_SWEEP_ID)
+
+
+def store_example_webhook(database: Database) -> None:
+    """Store the example webhook, disabled, and a delivery to it that is not made."""
+    value = examples.WEBHOOK_REQUEST["all"]["value"]
+    webhook_id = examples.EXAMPLE_WEBHOOK_ID
+    with database.begin() as uow:
+        try:
+            uow.webhooks.get(webhook_id)
+        except WebhookNotFound:
+            secret = examples.WEBHOOK_REQUEST["secret"]["value"]["secret"]
+            uow.webhooks.create(url=value["url"], events=value["events"], secret=secret, webhook_id=webhook_id)
+            webhooks.ping(uow, webhook_id, Outbound(is_enabled=True), delivery_id=examples.EXAMPLE_DELIVERY_ID)
+            uow.webhooks.disable(webhook_id, "an example of the documentation")
 
 
 def _store_snapshot(uow: UnitOfWork, snapshot_id: UUID, body: dict[str, Any]) -> None:

@@ -45,6 +45,18 @@ class ScenarioNotFound(NotFound):
     title = "Scenario not found"
 
 
+class WebhookNotFound(NotFound):
+    """No webhook has this id."""
+
+    title = "Webhook not found"
+
+
+class DeliveryNotFound(NotFound):
+    """The webhook has no delivery with this id, or it was deleted because of its age."""
+
+    title = "Delivery not found"
+
+
 class ApiKeyNotFound(NotFound):
     """No API key has this name."""
 

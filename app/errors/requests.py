@@ -1,6 +1,6 @@
 """Requests that are invalid, contradictory or too large."""
 
-from app.errors.failure import Failure, Unprocessable
+from app.errors.failure import Conflict, Failure, Unprocessable
 
 
 class DuplicateBroker(Unprocessable):
@@ -212,6 +212,18 @@ class TooManySweeps(Failure):
     """The API key has the maximum number of active sweeps."""
 
     title = "Too many active sweeps"
+
+
+class WebhooksDisabled(Conflict):
+    """The operator has not allowed webhooks; names the setting."""
+
+    title = "Webhooks are not enabled"
+
+
+class TargetNotAllowed(Unprocessable):
+    """The URL of a webhook is not one that the service may call; says why, and which setting would allow it."""
+
+    title = "The URL may not be called"
 
 
 class SnapshotChanged(Failure):

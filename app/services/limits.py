@@ -37,6 +37,7 @@ class Limits(BaseModel):
     max_wait_seconds: int = Field(
         60, ge=0, le=3600, description="Longest wait of `Prefer: wait=…`, in seconds; a longer one is shortened to it."
     )
+    max_webhooks: int = Field(20, ge=1, description="Webhooks of the service.")
     dataset_roots: tuple[str, ...] = Field(
         (),
         description="Folders and URI prefixes under which sweeps may read datasets, separated by commas; "

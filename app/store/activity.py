@@ -1,13 +1,15 @@
 """Jobs, sweeps and the queue at one moment, as counts: for metrics."""
 
 from dataclasses import dataclass, field
+from typing import get_args
 
 import sqlalchemy as sa
 
 from app.store.jobs import RUN_JOB
 from app.store.sweeps import RUN_SWEEP
-from app.store.tables import jobs, sweep_chunks, sweeps
+from app.store.tables import jobs, sweep_chunks, sweeps, webhook_deliveries
 from app.store.transaction import Store
+from app.store.webhooks import DELIVER, DeliveryState
 
 _RATE_SECONDS = 60
 _QUEUE = sa.text(
@@ -35,12 +37,14 @@ class Activity:
     ----------
     jobs, sweeps : how many there are, by kind, state and the code of the failure, which is empty unless they failed.
     scenarios_per_s : scenarios scored in the last minute over 60 s, for each kind with an unfinished sweep or a rate.
-    queue : for each task of jobs and sweeps, what is due.
+    deliveries : deliveries to webhooks, by state.
+    queue : for each task of jobs, sweeps and deliveries, what is due.
     """
 
     jobs: dict[tuple[str, str, str], int]
     sweeps: dict[tuple[str, str, str], int]
     scenarios_per_s: dict[str, float]
+    deliveries: dict[str, int]
     queue: dict[str, Due] = field(default_factory=dict)
 
 
@@ -50,7 +54,11 @@ class Activities(Store):
     def now(self) -> Activity:
         """Count everything anew; each query reads indexes or one narrow scan."""
         return Activity(
-            jobs=self._by_state(jobs), sweeps=self._by_state(sweeps), scenarios_per_s=self._rates(), queue=self._queue()
+            jobs=self._by_state(jobs),
+            sweeps=self._by_state(sweeps),
+            scenarios_per_s=self._rates(),
+            deliveries=self._deliveries(),
+            queue=self._queue(),
         )
 
     def _by_state(self, table: sa.Table) -> dict[tuple[str, str, str], int]:
@@ -70,7 +78,12 @@ class Activities(Store):
         )
         return {kind: int(scored) / _RATE_SECONDS for kind, scored in self._reading.execute(query)}
 
+    def _deliveries(self) -> dict[str, int]:
+        state = webhook_deliveries.c.state
+        counts = self._reading.execute(sa.select(state, sa.func.count()).group_by(state))
+        return dict.fromkeys(get_args(DeliveryState), 0) | {str(name): int(count) for name, count in counts}
+
     def _queue(self) -> dict[str, Due]:
-        due = {task: Due() for task in (RUN_JOB, RUN_SWEEP)}
+        due = {task: Due() for task in (RUN_JOB, RUN_SWEEP, DELIVER)}
         rows = self._reading.execute(_QUEUE, {"tasks": list(due)})
         return due | {task: Due(count, max(0.0, float(oldest or 0))) for task, count, oldest in rows}

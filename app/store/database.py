@@ -15,6 +15,7 @@ from app.store.plans import Plans
 from app.store.snapshots import Snapshots
 from app.store.sweeps import Sweeps
 from app.store.transaction import Transaction
+from app.store.webhooks import Webhooks
 
 CONNECTIONS = 8
 """Default pool size: a worker or a command."""
@@ -36,6 +37,7 @@ class UnitOfWork:
         self.api_keys = ApiKeys(transaction)
         self.answers = Answers(transaction)
         self.sweeps = Sweeps(transaction)
+        self.webhooks = Webhooks(transaction)
         self.activities = Activities(transaction)
 
     @property

@@ -15,6 +15,7 @@ from app.store.pages import Page, equal, newest_first
 from app.store.queue import defer
 from app.store.tables import jobs
 from app.store.transaction import Store, columns_of
+from app.store.webhooks import publish
 
 RUN_JOB = "run_job"
 """Name of the queue task that runs a job; its argument is the id of the job."""
@@ -112,8 +113,25 @@ class Jobs(Store):
 
     def _end(self, job_id: UUID, **values: object) -> bool:
         ended = _unfinished(job_id).values(finished_at=sa.func.now(), step=None, **values)
-        return self._writing.execute(ended).rowcount > 0
+        row = self._writing.execute(ended.returning(*_COLUMNS)).one_or_none()
+        if row is not None:
+            publish(self._writing, "job.ended", _event_data(Job(*row)))
+        return row is not None
 
 
 def _unfinished(job_id: UUID) -> sa.Update:
     return jobs.update().where(jobs.c.id == job_id, jobs.c.state.not_in(ENDED))
+
+
+def _event_data(job: Job) -> dict[str, Json]:
+    return {
+        "job_id": str(job.id),
+        "kind": job.kind,
+        "state": job.state,
+        "error_code": None if job.error is None else job.error["code"],
+        "plan_id": None if job.plan_id is None else str(job.plan_id),
+        "links": {
+            "job": f"/v1/jobs/{job.id}",
+            "plan": None if job.plan_id is None else f"/v1/plans/{job.plan_id}",
+        },
+    }

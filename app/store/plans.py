@@ -8,6 +8,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
 from app.core.model import Int32s, Placement
+from app.errors import Json
 from app.errors.lookups import PlanNotFound
 from app.store.ids import uuid7
 from app.store.pages import Page, equal, newest_first
@@ -15,6 +16,7 @@ from app.store.records import NewPlan, PlanFilter, PlanHead, PlanTopic
 from app.store.snapshots import lock_shared
 from app.store.tables import plan_topics, plans
 from app.store.transaction import Store, columns_of
+from app.store.webhooks import publish
 
 INT32_BYTES = 4
 
@@ -53,6 +55,13 @@ class Plans(Store):
         head = PlanHead(*created)
         if plan.placements:  # a group may subscribe to nothing
             self._store_rows(head.id, plan.placements)
+        data: dict[str, Json] = {
+            "plan_id": str(head.id),
+            "kind": head.kind,
+            "cluster": head.cluster,
+            "links": {"plan": f"/v1/plans/{head.id}"},
+        }
+        publish(self._writing, "plan.created", data)
         return head
 
     def _store_rows(self, plan_id: UUID, placements: Sequence[Placement]) -> None:

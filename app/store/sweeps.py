@@ -18,6 +18,7 @@ from app.store.pages import Page, equal, newest_first
 from app.store.queue import defer
 from app.store.tables import sweep_chunks, sweep_rows, sweeps
 from app.store.transaction import Store, columns_of
+from app.store.webhooks import publish
 
 RUN_SWEEP = "run_sweep"
 """Name of the queue task that scores one chunk of a sweep; its argument is the id of the sweep."""
@@ -184,6 +185,15 @@ class Sweeps(Store):
     def end(self, sweep_id: UUID, state: str, *, error: Mapping[str, Json] | None = None) -> None:
         """End the sweep."""
         self._set(sweep_id, state=state, error=error, waiting=None, finished_at=sa.func.now())
+        kind = self._reading.scalar(sa.select(sweeps.c.kind).where(sweeps.c.id == sweep_id))
+        data: dict[str, Json] = {
+            "sweep_id": str(sweep_id),
+            "kind": kind,
+            "state": state,
+            "error_code": None if error is None else error["code"],
+            "links": {"sweep": f"/v1/sweeps/{sweep_id}"},
+        }
+        publish(self._writing, "sweep.ended", data)
 
     def expire(self, *, older_than: timedelta) -> int:
         """Delete the sweeps that ended longer ago, with their rows; return their number."""

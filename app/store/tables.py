@@ -156,6 +156,45 @@ api_keys = Table(
     Column("revoked_at", DateTime(timezone=True)),
 )
 
+webhooks = Table(
+    "webhooks",
+    metadata,
+    Column("id", Uuid, primary_key=True),
+    Column("url", Text, nullable=False),
+    Column("events", ARRAY(Text), nullable=False),
+    # Readable, unlike an API key: a signature needs the secret itself.
+    Column("secret", Text, nullable=False),
+    _created_at(),
+    # When the first of the attempts failed of which none has succeeded since; null if the last one succeeded.
+    Column("failing_since", DateTime(timezone=True)),
+    Column("disabled_at", DateTime(timezone=True)),
+    Column("disabled_reason", Text),
+)
+
+# The outbox: a delivery is written in the transaction of the change that its event reports.
+webhook_deliveries = Table(
+    "webhook_deliveries",
+    metadata,
+    Column("id", Uuid, primary_key=True),
+    Column("webhook_id", Uuid, ForeignKey("webhooks.id", ondelete="CASCADE"), nullable=False),
+    # Text, not JSON: every attempt sends and signs the same bytes.
+    Column("body", Text, nullable=False),
+    Column("state", Text, nullable=False, index=True),
+    Column("attempts", Integer, nullable=False, server_default="0"),
+    # How many attempts there had been at the last replay, which begins the schedule anew.
+    Column("attempts_replayed", Integer, nullable=False, server_default="0"),
+    # Of the last attempt: the HTTP status or why there is none, and the beginning of the answer.
+    Column("status", Integer),
+    Column("error", Text),
+    Column("response", Text),
+    _created_at(),
+    Column("attempted_at", DateTime(timezone=True)),
+    Column("next_attempt_at", DateTime(timezone=True)),
+    CheckConstraint("state IN ('pending', 'succeeded', 'failed')", name="state"),
+    Index(None, "webhook_id", "id"),
+    Index(None, "created_at"),
+)
+
 answers = Table(
     "answers",
     metadata,

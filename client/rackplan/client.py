@@ -19,6 +19,7 @@ from rackplan.problems import ServiceUnavailable
 from rackplan.service import ServiceOperations
 from rackplan.snapshots import SnapshotOperations
 from rackplan.sweeps import SweepOperations
+from rackplan.webhooks import WebhookOperations
 
 if TYPE_CHECKING:
     import httpx
@@ -34,6 +35,7 @@ class Operations(
     KeyOperations[K],
     SweepOperations[K],
     JobOperations[K],
+    WebhookOperations[K],
     ServiceOperations[K],
 ):
     """Every operation of the service.

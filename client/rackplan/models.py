@@ -467,6 +467,27 @@ class CountsDocument(Record):
     """Number of feasible scenarios within the constraints as well."""
 
 
+class CreatedWebhook(Record):
+    """A new webhook, with its secret."""
+
+    id: str
+    """Id of the webhook (UUIDv7)."""
+    url: str
+    """The URL that events are sent to."""
+    events: list[Literal["job.ended", "sweep.ended", "plan.created"]]
+    """Types of events that are sent."""
+    created_at: datetime
+    """When the webhook was created."""
+    failing_since: datetime | None
+    """When the first attempt failed since the last that succeeded; null if the last succeeded."""
+    disabled_at: datetime | None
+    """When the webhook was disabled; null if events are delivered to it."""
+    disabled_reason: str | None
+    """Why the webhook was disabled; null if it was not."""
+    secret: str
+    """The key of the signatures. No other answer has it."""
+
+
 class CrossRackBytes(Record):
     """Produced bytes by the rack of the leader that they are sent to."""
 
@@ -478,6 +499,42 @@ class CrossRackBytes(Record):
     """Bytes sent to partitions without a leader, or whose leader has no rack."""
     cross_rack_otherwise: int
     """Bytes sent to other racks with `partitioner.rack.aware` the other way, from the same seed."""
+
+
+class DeliveriesPage(Record):
+    """Deliveries, newest first."""
+
+    items: list[DeliveryDocument]
+    """The deliveries of this page."""
+    next_page_token: str | None
+    """`page_token` of the next page; null on the last."""
+
+
+class DeliveryDocument(Record):
+    """An event on its way to a webhook."""
+
+    id: str
+    """Id of the delivery; the header `webhook-id` of each attempt."""
+    webhook_id: str
+    """Id of the webhook."""
+    state: Literal["pending", "succeeded", "failed"]
+    """`pending` until an attempt is answered 2xx (`succeeded`) or the last has failed (`failed`)."""
+    attempts: int
+    """Attempts so far, those before a replay included."""
+    status: int | None
+    """HTTP status of the last answer; null if there was none."""
+    error: str | None
+    """Why the last attempt failed; null if it did not."""
+    response: str | None
+    """Beginning of the last answer, at most 1 KiB."""
+    created_at: datetime
+    """When the event happened."""
+    attempted_at: datetime | None
+    """When the last attempt ended; null before the first."""
+    next_attempt_at: datetime | None
+    """When the next attempt is due; null if none is."""
+    payload: dict[str, Any]
+    """The body of each attempt: `type`, `timestamp` and `data` of the event."""
 
 
 class DiffDocument(Record):
@@ -2358,3 +2415,31 @@ class WarningDocument(Record):
     """Ids of the brokers that the warning is about, ascending; absent if it is about none."""
     kafka_version: str | None
     """The release that the warning is about."""
+
+
+class WebhookDocument(Record):
+    """A webhook, without its secret."""
+
+    id: str
+    """Id of the webhook (UUIDv7)."""
+    url: str
+    """The URL that events are sent to."""
+    events: list[Literal["job.ended", "sweep.ended", "plan.created"]]
+    """Types of events that are sent."""
+    created_at: datetime
+    """When the webhook was created."""
+    failing_since: datetime | None
+    """When the first attempt failed since the last that succeeded; null if the last succeeded."""
+    disabled_at: datetime | None
+    """When the webhook was disabled; null if events are delivered to it."""
+    disabled_reason: str | None
+    """Why the webhook was disabled; null if it was not."""
+
+
+class WebhooksPage(Record):
+    """Webhooks, newest first."""
+
+    items: list[WebhookDocument]
+    """The webhooks of this page."""
+    next_page_token: str | None
+    """`page_token` of the next page; null on the last."""

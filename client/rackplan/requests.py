@@ -77,6 +77,9 @@ ListJobsKind: TypeAlias = Literal["replicas", "reassignment", "group", "streams"
 ListJobsState: TypeAlias = Literal["queued", "running", "succeeded", "failed", "cancelled"]
 
 
+ListDeliveriesState: TypeAlias = Literal["pending", "succeeded", "failed"]
+
+
 class BalanceFields(TypedDict, total=False):
     """The balance constraints of brokers."""
 
@@ -1475,6 +1478,18 @@ class TrafficRequest(TypedDict, total=False):
     """Growth of traffic from one month to the next; 0.05 is 5 %."""
     horizon_months: int
     """Number of months that are looked ahead."""
+
+
+class WebhookRequest(TypedDict, total=False):
+    """A webhook to create."""
+
+    url: Required[str]
+    """The URL that events are sent to by POST: https, and at a public address unless the operator lists its network
+    in `RACKPLAN_WEBHOOK_NETWORKS`; no user name, password or fragment."""
+    events: Required[Sequence[Literal["job.ended", "sweep.ended", "plan.created"]]]
+    """Types of events to send."""
+    secret: str | None
+    """The key of the signatures: `whsec_` and the base64 of 24 to 64 bytes; made if there is none."""
 
 
 class ZipfRequest(TypedDict, total=False):

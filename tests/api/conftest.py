@@ -98,15 +98,18 @@ class Worker:
         self.process.wait(20)
 
 
-StartWorker = Callable[[], Worker]
+StartWorker = Callable[..., Worker]
 
 
 @pytest.fixture
 def start_worker(database: Database, tmp_path: Path) -> Iterator[StartWorker]:
-    """Start `python -m app.worker` over the database of the run; those that still run are killed after the test."""
+    """Start `python -m app.worker` over the database of the run: `start_worker(**environment)`.
+
+    Those that still run are killed after the test.
+    """
     started: list[Worker] = []
 
-    def start() -> Worker:
+    def start(**environment: str) -> Worker:
         with (tmp_path / f"worker-{len(started)}.log").open("wb") as log:
             process = subprocess.Popen(
                 [sys.executable, "-m", "app.worker"],
@@ -114,7 +117,12 @@ def start_worker(database: Database, tmp_path: Path) -> Iterator[StartWorker]:
                 stdout=log,
                 stderr=log,
                 # What Spark writes is removed with the test's folder, if the worker cannot do so.
-                env=_environment(database, TMPDIR=str(tmp_path), RACKPLAN_SPARK_PROPERTIES=str(quick_java(tmp_path))),
+                env=_environment(
+                    database,
+                    TMPDIR=str(tmp_path),
+                    RACKPLAN_SPARK_PROPERTIES=str(quick_java(tmp_path)),
+                    **environment,
+                ),
             )
         started.append(Worker(process))
         return started[-1]

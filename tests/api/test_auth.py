@@ -7,18 +7,22 @@ import sqlalchemy as sa
 from app.api.auth import Scope
 from app.api.examples import (
     CHECK_REQUEST,
+    EXAMPLE_DELIVERY_ID,
     EXAMPLE_GROUPS_SNAPSHOT_ID,
     EXAMPLE_JOB_ID,
     EXAMPLE_PLAN_ID,
+    EXAMPLE_WEBHOOK_ID,
     KEYS_REQUEST,
     PLACE,
     SNAPSHOT,
+    WEBHOOK_REQUEST,
 )
 from app.store.database import Database
 from app.store.tables import metadata
 from tests.api.conftest import RunService
 from tests.api.contract import SNAPSHOT_ID, problem
 
+WEBHOOK = f"/v1/webhooks/{EXAMPLE_WEBHOOK_ID}"
 PLAN = f"/v1/plans/{EXAMPLE_PLAN_ID}"
 OPERATIONS = {
     Scope.READ: [
@@ -41,7 +45,17 @@ OPERATIONS = {
         ("POST", "/v1/keys/partitions", KEYS_REQUEST["clients"]["value"]),
         ("DELETE", f"/v1/jobs/{EXAMPLE_JOB_ID}", None),
     ],
-    Scope.ADMIN: [("DELETE", PLAN, None), ("DELETE", f"/v1/snapshots/{EXAMPLE_GROUPS_SNAPSHOT_ID}", None)],
+    Scope.ADMIN: [
+        ("DELETE", PLAN, None),
+        ("DELETE", f"/v1/snapshots/{EXAMPLE_GROUPS_SNAPSHOT_ID}", None),
+        ("GET", "/v1/webhooks", None),
+        ("POST", "/v1/webhooks", WEBHOOK_REQUEST["all"]["value"]),
+        ("GET", WEBHOOK, None),
+        ("POST", f"{WEBHOOK}/ping", None),
+        ("GET", f"{WEBHOOK}/deliveries", None),
+        ("POST", f"{WEBHOOK}/deliveries/{EXAMPLE_DELIVERY_ID}/replay", None),
+        ("DELETE", WEBHOOK, None),
+    ],
 }
 EVERY = [(scope, *operation) for scope, operations in OPERATIONS.items() for operation in operations]
 

@@ -116,7 +116,7 @@ class TestExamples:
         in_order = sorted(OPERATIONS, key=lambda operation: operation[0] == "delete")
         statuses = [response.status_code for operation in in_order for response in self._send(client, *operation)]
         assert all(200 <= status < 300 for status in statuses)
-        assert sorted(statuses[-2:]) == [200, 204]  # a sweep is cancelled, a plan is gone
+        assert sorted(statuses[-3:]) == [200, 204, 204]  # a sweep is cancelled, a plan and a webhook are gone
 
 
 class _References(HTMLParser):

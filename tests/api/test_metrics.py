@@ -140,8 +140,8 @@ class TestLabels:
             "kind": {*KINDS, *SWEEP_KINDS},
             "outcome": {"ok", "internal_error", *FAILURES},
             "code": {"", "internal_error", *FAILURES},
-            "state": {"queued", "running", "succeeded", "failed", "cancelled"},
-            "task": {"run_job", "run_sweep"},
+            "state": {"queued", "running", "succeeded", "failed", "cancelled", "pending"},
+            "task": {"run_job", "run_sweep", "deliver_webhook"},
         }
         for name, labels in scrape(client):
             for label, text in labels:

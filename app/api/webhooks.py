@@ -1,0 +1,275 @@
+"""`/v1/webhooks`: URLs that are called when a job or sweep ends or a plan is created."""
+
+from base64 import b64decode
+from datetime import datetime
+from typing import Annotated, Any, get_args
+from uuid import UUID
+
+import orjson
+from fastapi import APIRouter, Body, Depends, Query, Response, Security
+from pydantic import AfterValidator, BaseModel, Field, HttpUrl
+from pydantic_core import PydanticCustomError
+
+from app.api import examples
+from app.api.auth import principal
+from app.api.dependencies import OutboundCalls, RequestLimits, Uow, json_only
+from app.api.fields import Id, Request
+from app.api.idempotency import OnceOnly
+from app.api.negotiation import json_response
+from app.api.pagination import PageSize, PageToken, id_of_token, token_of_id
+from app.api.problems import responses
+from app.errors.access import IdempotencyKeyInFlight, IdempotencyKeyReused, InvalidPageToken, UnsupportedMediaType
+from app.errors.lookups import DeliveryNotFound, WebhookNotFound
+from app.errors.requests import LimitExceeded, TargetNotAllowed, WebhooksDisabled
+from app.services import webhooks
+from app.services.webhooks.attempts import SECRET_PREFIX
+from app.store.webhooks import Delivery, DeliveryState, EventType, Webhook
+
+router = APIRouter(prefix="/v1/webhooks", tags=["webhooks"], dependencies=[Security(principal, scopes=["admin"])])
+
+WebhookId = Annotated[Id, examples.WEBHOOK_ID]
+DeliveryId = Annotated[Id, examples.DELIVERY_ID]
+
+_FEWEST_SECRET_BYTES, _MOST_SECRET_BYTES = 24, 64
+
+
+def _secret(text: str) -> str:
+    try:
+        size = len(b64decode(text.removeprefix(SECRET_PREFIX), validate=True))
+    except ValueError:
+        size = 0
+    if not text.startswith(SECRET_PREFIX) or not _FEWEST_SECRET_BYTES <= size <= _MOST_SECRET_BYTES:
+        message = "A secret is whsec_ and the base64 of {fewest} to {most} bytes"
+        raise PydanticCustomError("secret", message, {"fewest": _FEWEST_SECRET_BYTES, "most": _MOST_SECRET_BYTES})
+    return text
+
+
+class WebhookRequest(Request):
+    """A webhook to create."""
+
+    url: Annotated[
+        HttpUrl,
+        Field(
+            description="The URL that events are sent to by POST: https, and at a public address unless the operator "
+            "lists its network in `RACKPLAN_WEBHOOK_NETWORKS`; no user name, password or fragment."
+        ),
+    ]
+    events: Annotated[
+        list[EventType],
+        Field(min_length=1, max_length=len(get_args(EventType)), description="Types of events to send."),
+    ]
+    secret: Annotated[
+        Annotated[str, Field(max_length=100), AfterValidator(_secret)] | None,
+        Field(
+            description="The key of the signatures: `whsec_` and the base64 of 24 to 64 bytes; made if there is none."
+        ),
+    ] = None
+
+    def service(self) -> webhooks.Registration:
+        """The request of the service."""
+        return webhooks.Registration(str(self.url), self.events, self.secret)
+
+
+class WebhookDocument(BaseModel):
+    """A webhook, without its secret."""
+
+    id: Annotated[UUID, Field(description="Id of the webhook (UUIDv7).")]
+    url: Annotated[str, Field(description="The URL that events are sent to.")]
+    events: Annotated[list[EventType], Field(description="Types of events that are sent.")]
+    created_at: Annotated[datetime, Field(description="When the webhook was created.")]
+    failing_since: Annotated[
+        datetime | None,
+        Field(description="When the first attempt failed since the last that succeeded; null if the last succeeded."),
+    ]
+    disabled_at: Annotated[
+        datetime | None, Field(description="When the webhook was disabled; null if events are delivered to it.")
+    ]
+    disabled_reason: Annotated[str | None, Field(description="Why the webhook was disabled; null if it was not.")]
+
+
+class CreatedWebhook(WebhookDocument):
+    """A new webhook, with its secret."""
+
+    secret: Annotated[str, Field(description="The key of the signatures. No other answer has it.")]
+
+
+class WebhooksPage(BaseModel):
+    """Webhooks, newest first."""
+
+    items: Annotated[list[WebhookDocument], Field(description="The webhooks of this page.")]
+    next_page_token: Annotated[str | None, Field(description="`page_token` of the next page; null on the last.")]
+
+
+class DeliveryDocument(BaseModel):
+    """An event on its way to a webhook."""
+
+    id: Annotated[UUID, Field(description="Id of the delivery; the header `webhook-id` of each attempt.")]
+    webhook_id: Annotated[UUID, Field(description="Id of the webhook.")]
+    state: Annotated[
+        DeliveryState,
+        Field(
+            description="`pending` until an attempt is answered 2xx (`succeeded`) or the last has failed (`failed`)."
+        ),
+    ]
+    attempts: Annotated[int, Field(description="Attempts so far, those before a replay included.")]
+    status: Annotated[int | None, Field(description="HTTP status of the last answer; null if there was none.")]
+    error: Annotated[str | None, Field(description="Why the last attempt failed; null if it did not.")]
+    response: Annotated[str | None, Field(description="Beginning of the last answer, at most 1 KiB.")]
+    created_at: Annotated[datetime, Field(description="When the event happened.")]
+    attempted_at: Annotated[datetime | None, Field(description="When the last attempt ended; null before the first.")]
+    next_attempt_at: Annotated[datetime | None, Field(description="When the next attempt is due; null if none is.")]
+    payload: Annotated[
+        dict[str, Any], Field(description="The body of each attempt: `type`, `timestamp` and `data` of the event.")
+    ]
+
+
+class DeliveriesPage(BaseModel):
+    """Deliveries, newest first."""
+
+    items: Annotated[list[DeliveryDocument], Field(description="The deliveries of this page.")]
+    next_page_token: Annotated[str | None, Field(description="`page_token` of the next page; null on the last.")]
+
+
+@router.post(
+    "",
+    status_code=201,
+    operation_id="create_webhook",
+    summary="Create a webhook",
+    dependencies=[Depends(json_only)],
+    response_model=CreatedWebhook,
+    responses=responses(
+        WebhooksDisabled,
+        TargetNotAllowed,
+        LimitExceeded,
+        UnsupportedMediaType,
+        IdempotencyKeyInFlight,
+        IdempotencyKeyReused,
+    ),
+)
+def create(
+    uow: Uow,
+    once: OnceOnly,
+    limits: RequestLimits,
+    outbound: OutboundCalls,
+    body: Annotated[WebhookRequest, Body(openapi_examples=examples.WEBHOOK_REQUEST)],
+) -> Response:
+    """Send events to a URL, signed as [Standard Webhooks](https://www.standardwebhooks.com) says.
+
+    An event is delivered at least once, in no certain order: if an attempt is not answered 2xx within 10 s, it is
+    repeated for some 24 hours. The answer has the secret of the signatures, which no later answer has. The operator has
+    to allow webhooks (`RACKPLAN_WEBHOOKS`).
+    """
+
+    def answer() -> Response:
+        webhook = webhooks.create(uow, body.service(), outbound, limits)
+        document = _document(webhook) | {"secret": webhook.secret}
+        return json_response(document, status=201, headers={"Location": f"/v1/webhooks/{webhook.id}"})
+
+    return once(answer)
+
+
+@router.get(
+    "",
+    operation_id="list_webhooks",
+    summary="List webhooks, newest first",
+    response_model=WebhooksPage,
+    responses=responses(InvalidPageToken),
+)
+def list_webhooks(uow: Uow, page_size: PageSize = 50, page_token: PageToken = None) -> Response:
+    """Page through the webhooks, without their secrets."""
+    page = uow.webhooks.page(before=id_of_token(page_token), size=page_size)
+    token = token_of_id(page.items[-1].id) if page.has_more else None
+    return json_response({"items": [_document(webhook) for webhook in page.items], "next_page_token": token})
+
+
+@router.get(
+    "/{webhook_id}",
+    operation_id="get_webhook",
+    summary="Get a webhook",
+    response_model=WebhookDocument,
+    responses=responses(WebhookNotFound),
+)
+def get(uow: Uow, webhook_id: WebhookId) -> Response:
+    """The webhook, whether it fails or was disabled, without its secret."""
+    return json_response(_document(uow.webhooks.get(webhook_id)))
+
+
+@router.delete(
+    "/{webhook_id}",
+    status_code=204,
+    operation_id="delete_webhook",
+    summary="Delete a webhook",
+    responses=responses(WebhookNotFound),
+)
+def delete(uow: Uow, webhook_id: WebhookId) -> Response:
+    """Delete a webhook and its deliveries, also those that are pending. An attempt in progress is not interrupted."""
+    uow.webhooks.delete(webhook_id)
+    return Response(status_code=204)
+
+
+@router.post(
+    "/{webhook_id}/ping",
+    status_code=202,
+    operation_id="ping_webhook",
+    summary="Send a test event",
+    response_model=DeliveryDocument,
+    responses=responses(WebhooksDisabled, WebhookNotFound, IdempotencyKeyInFlight, IdempotencyKeyReused),
+)
+def ping(uow: Uow, once: OnceOnly, outbound: OutboundCalls, webhook_id: WebhookId) -> Response:
+    """Send an event of the type `webhook.ping`, also to a webhook that was disabled, which a 2xx answer enables."""
+    return once(lambda: _accepted(webhooks.ping(uow, webhook_id, outbound)))
+
+
+@router.get(
+    "/{webhook_id}/deliveries",
+    operation_id="list_deliveries",
+    summary="List deliveries to a webhook, newest first",
+    response_model=DeliveriesPage,
+    responses=responses(WebhookNotFound, InvalidPageToken),
+)
+def list_deliveries(
+    uow: Uow,
+    webhook_id: WebhookId,
+    state: Annotated[DeliveryState | None, Query(description="Deliveries in this state.")] = None,
+    page_size: PageSize = 50,
+    page_token: PageToken = None,
+) -> Response:
+    """Page through the deliveries: their states, attempts and last answers. They are deleted after some days
+    (`RACKPLAN_WEBHOOK_DAYS`).
+    """
+    webhook = uow.webhooks.get(webhook_id)
+    page = uow.webhooks.deliveries(webhook.id, state=state, before=id_of_token(page_token), size=page_size)
+    token = token_of_id(page.items[-1].id) if page.has_more else None
+    return json_response({"items": [_delivery(delivery) for delivery in page.items], "next_page_token": token})
+
+
+@router.post(
+    "/{webhook_id}/deliveries/{delivery_id}/replay",
+    status_code=202,
+    operation_id="replay_delivery",
+    summary="Send a delivery again",
+    response_model=DeliveryDocument,
+    responses=responses(
+        WebhooksDisabled, WebhookNotFound, DeliveryNotFound, IdempotencyKeyInFlight, IdempotencyKeyReused
+    ),
+)
+def replay(
+    uow: Uow, once: OnceOnly, outbound: OutboundCalls, webhook_id: WebhookId, delivery_id: DeliveryId
+) -> Response:
+    """Send a delivery again now, whatever its state, with the same `webhook-id` and body; its schedule begins anew."""
+    return once(lambda: _accepted(webhooks.replay(uow, webhook_id, delivery_id, outbound)))
+
+
+def _document(webhook: Webhook) -> dict[str, object]:
+    return {name: getattr(webhook, name) for name in WebhookDocument.model_fields}
+
+
+def _delivery(delivery: Delivery) -> dict[str, object]:
+    fields = {name: getattr(delivery, name, None) for name in DeliveryDocument.model_fields}
+    return fields | {"payload": orjson.loads(delivery.body)}
+
+
+def _accepted(delivery: Delivery) -> Response:
+    return json_response(
+        _delivery(delivery), status=202, headers={"Location": f"/v1/webhooks/{delivery.webhook_id}/deliveries"}
+    )
