@@ -44,10 +44,19 @@ async def _outbound(request: Request) -> Outbound:
 
 async def json_only(request: Request) -> None:
     """Raise `UnsupportedMediaType` unless the body is announced as JSON."""
+    _require_media_type(request, "application/json")
+
+
+async def merge_patch_only(request: Request) -> None:
+    """Raise `UnsupportedMediaType` unless the body is announced as a JSON merge patch, or as JSON."""
+    _require_media_type(request, "application/json", "application/merge-patch+json")
+
+
+def _require_media_type(request: Request, *offered: str) -> None:
     media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if media_type != "application/json":
-        detail = f"the body is {quoted(media_type) or 'of no type'}; it has to be application/json"
-        raise UnsupportedMediaType(detail, offered=["application/json"])
+    if media_type not in offered:
+        detail = f"the body is {quoted(media_type) or 'of no type'}; it has to be {' or '.join(offered)}"
+        raise UnsupportedMediaType(detail, offered=list(offered))
 
 
 async def _raw_body(request: Request) -> bytes:

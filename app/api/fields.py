@@ -11,6 +11,7 @@ from pydantic_core import PydanticCustomError
 
 from app.core.kafka_versions import NEWEST, SUPPORTED
 from app.core.model import INT32_MAX
+from app.services.plans.status import MOST_LABELS
 
 INT32_MIN = -(2**31)
 INT64_MAX = 2**63 - 1
@@ -36,12 +37,13 @@ Attributes = Annotated[
         "is the default of the attribute `rack`.",
     ),
 ]
+PRINTABLE_LINES = r"^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f]*$"
+"""Text of several lines: tabs and line ends, and no other control characters."""
+LabelName = Annotated[str, Field(min_length=1, max_length=63, pattern=_PRINTABLE)]
+LabelValue = Annotated[str, Field(max_length=255, pattern=_PRINTABLE)]
 Labels = Annotated[
-    dict[
-        Annotated[str, Field(min_length=1, max_length=63, pattern=_PRINTABLE)],
-        Annotated[str, Field(max_length=255, pattern=_PRINTABLE)],
-    ],
-    Field(max_length=64, description="Labels of the plan, name → value; lists of plans are filtered by them."),
+    dict[LabelName, LabelValue],
+    Field(max_length=MOST_LABELS, description="Labels of the plan, name → value; lists of plans are filtered by them."),
 ]
 Release = Annotated[str, Field(max_length=40)]
 RequestedRelease = Annotated[

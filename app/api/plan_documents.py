@@ -2,11 +2,12 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from pydantic import BaseModel, Field
 
+from app.api.fields import PRINTABLE_LINES, LabelName, LabelValue, Request
 from app.api.snapshots import WarningDocument
 from app.core.groups.measures.handover import Handover
 from app.core.measures.attributes import AttributeExposure
@@ -15,8 +16,27 @@ from app.core.measures.placement import PlacementMeasures
 from app.core.measures.transfers import PartitionTransfer
 from app.core.measures.violations import Violation
 from app.services.groups import ReaderChange
+from app.services.plans import PlanPatch, Status
+from app.services.plans.status import MOST_LABELS
 from app.services.reassignment import SHOWN_FLOWS, BrokerFlow, BrokerTransfer
 from app.services.streams import TaskChange, TaskMoves
+
+
+class PlanPatchRequest(Request):
+    """A JSON merge patch (RFC 7396): what is absent stays, what is null is removed."""
+
+    status: Status = Field("proposed", description="The next status of the plan.")
+    labels: (
+        Annotated[dict[LabelName, LabelValue | None], Field(max_length=MOST_LABELS, examples=[{"team": "storage"}])]
+        | None
+    ) = Field(None, description="Labels to set, name → value; null removes one, or all in place of the object.")
+    notes: Annotated[str, Field(max_length=2000, pattern=PRINTABLE_LINES)] | None = Field(
+        None, description="Notes, which replace those before; null removes them."
+    )
+
+    def service(self) -> PlanPatch:
+        """The patch as the service takes it."""
+        return PlanPatch(frozenset(self.model_fields_set), self.status, self.labels, self.notes)
 
 
 class PlacedTopic(BaseModel):
@@ -37,6 +57,12 @@ class PlanSummary(BaseModel):
     """Id of the plan, a UUIDv7: later plans have greater ids."""
     kind: str
     """Kind of the plan: `replicas`, `reassignment`, `group` or `streams`."""
+    title: str
+    """What the plan does, in a few words."""
+    summary: str
+    """What that takes and comes to, in a few words; empty for plans that were stored before there were summaries."""
+    status: Status
+    """How far the plan has come, as its callers state it; `proposed` at first."""
     hash: str
     """SHA-256 of the canonical request and the engine version, in hexadecimal; equal hashes mean equal answers."""
     engine_version: int
@@ -48,7 +74,7 @@ class PlanSummary(BaseModel):
     snapshot_id: UUID | None
     """Id of the snapshot that the plan was made on; null if the request listed brokers itself."""
     labels: dict[str, str]
-    """Labels of the request, name → value, with which plans can be found."""
+    """Labels, name → value, with which plans can be found: those of the request, as changed since."""
     prediction: Literal["replay", "envelope", "pinned"]
     """`replay`: the outcome in Kafka for this seed. `envelope`: one outcome of several possible ones. `pinned`: nothing
     is random."""
@@ -100,8 +126,28 @@ class ComparedRelease(BaseModel):
     """Why the release has no answer; null if it has one."""
 
 
+class PlanChangeDocument(BaseModel):
+    """A change of what is beside a plan; what did not change is absent."""
+
+    at: datetime
+    """When it was changed, RFC 3339 in UTC."""
+    by: str
+    """Name of the API key that changed it; `anyone` while the service has no keys."""
+    status: Status | None = None
+    """The new status."""
+    labels: dict[str, str] | None = None
+    """The new labels, all of them."""
+    notes: str | None = None
+    """The new notes; null if they were removed."""
+
+
 class WholePlan(PlanSummary):
-    """A plan with the releases of Kafka that it holds for."""
+    """A plan with the releases of Kafka that it holds for, and what its callers have written beside it."""
+
+    notes: str | None = None
+    """Notes of the callers; null if there are none."""
+    history: list[PlanChangeDocument] = Field(default_factory=list)
+    """The changes of status, labels and notes, oldest first; the newest 100."""
 
     kafka: KafkaReleases | None = Field(
         None,

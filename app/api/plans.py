@@ -6,31 +6,32 @@ from functools import reduce
 from operator import or_
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Header, Query, Request, Response, Security
+from fastapi import APIRouter, Body, Depends, Header, Query, Request, Response, Security
 from pydantic import Field
 
 from app.api import examples
 from app.api.auth import principal
-from app.api.dependencies import Uow
+from app.api.dependencies import Uow, merge_patch_only
 from app.api.fields import Id, Moment, Name, TopicName
-from app.api.negotiation import chosen, digest_of, json_response, matched_hashes, with_etag
+from app.api.negotiation import chosen, digest_of, json_response, matched_hashes, tags, with_etag
 from app.api.pagination import PageSize, PageToken, id_of_token, offset_of_token, token_of_id, token_of_offset
 from app.api.plan_documents import (
     PartitionsDocument,
+    PlanPatchRequest,
     PlansPage,
 )
 from app.api.plan_kinds import PLAN_RESOURCES
 from app.api.problems import responses
 from app.core.model import INT32_MAX, Cluster
-from app.errors.access import InvalidPageToken, NotAcceptable
+from app.errors.access import InvalidPageToken, NotAcceptable, UnsupportedMediaType
 from app.errors.lookups import PlanNotFound, SnapshotNotFound
-from app.errors.requests import ConflictingFields, NotExportable, SnapshotChanged
+from app.errors.requests import ConflictingFields, ImpossibleTransition, NotExportable, PlanChanged, SnapshotChanged
 from app.services import plans, snapshots
-from app.services.plans import FORMATS, Plan
+from app.services.plans import FORMATS, Plan, Status
 from app.services.plans.kinds import KINDS, kind_of
 from app.services.plans.kinds import export as export_of
 from app.store.database import UnitOfWork
-from app.store.records import PlanFilter
+from app.store.records import PlanFilter, PlanHead
 
 router = APIRouter(prefix="/v1/plans", tags=["plans"])
 
@@ -62,6 +63,7 @@ IfMatch = Annotated[
 def list_plans(
     uow: Uow,
     kind: Annotated[Literal[tuple(KINDS)] | None, Query(description="Plans of this kind.")] = None,  # type: ignore[valid-type] # the registry decides
+    status: Annotated[Status | None, Query(description="Plans of this status.")] = None,
     cluster: Annotated[Name | None, Query(description="Plans made from a snapshot of this cluster.")] = None,
     topic: Annotated[TopicName | None, Query(description="Plans that place this topic.")] = None,
     label: Annotated[
@@ -76,6 +78,7 @@ def list_plans(
     """Page through the plans. A plan is listed if it matches all filters."""
     plan_filter = PlanFilter(
         kind=kind,
+        status=status,
         cluster=cluster,
         topic=topic,
         labels=dict(pair.split("=", 1) for pair in label or ()),
@@ -84,7 +87,7 @@ def list_plans(
     )
     page = uow.plans.page(plan_filter, before=id_of_token(page_token), size=page_size)
     token = token_of_id(page.items[-1].id) if page.has_more else None
-    return json_response({"items": [plans.summary(head) for head in page.items], "next_page_token": token})
+    return json_response({"items": page.items, "next_page_token": token})
 
 
 @router.get(
@@ -100,7 +103,9 @@ def list_plans(
     dependencies=[Security(principal, scopes=["read"])],
 )
 def get(request: Request, uow: Uow, plan_id: PlanId) -> Response:
-    """Return a plan as JSON, or in the representation that the Accept header names. It never changes."""
+    """Return a plan as JSON, or in the representation that the Accept header names. What is planned never changes;
+    status, labels and notes beside it may, and the ETag with them.
+    """
     plan = plans.load(uow, plan_id)
     uow.release()
     by_media_type = {
@@ -115,7 +120,7 @@ def get(request: Request, uow: Uow, plan_id: PlanId) -> Response:
         response = _drawn(request, uow, plan)
     else:
         response = _exported(uow, plan, by_media_type[media_type])
-    return with_etag(request, f"{plan.head.hash}-{plan.head.id}-{media_type}", response)
+    return with_etag(request, f"{_version(plan.head)}-{media_type}", response)
 
 
 @router.get(
@@ -240,6 +245,40 @@ def picture(request: Request, uow: Uow, plan_id: PlanId) -> Response:
     return with_etag(request, digest_of(bytes(response.body)), response)
 
 
+@router.patch(
+    "/{plan_id:uuid}",
+    operation_id="update_plan",
+    summary="Change the status, labels or notes of a plan",
+    dependencies=[Depends(merge_patch_only)],
+    response_model=_PLAN,
+    responses=responses(PlanNotFound, PlanChanged, ImpossibleTransition, UnsupportedMediaType),
+)
+def update(
+    uow: Uow,
+    plan_id: PlanId,
+    who: Annotated[str, Security(principal, scopes=["plan"])],
+    body: Annotated[PlanPatchRequest, Body(openapi_examples=examples.PLAN_PATCH)],
+    if_match: Annotated[
+        str | None, Header(description="The ETag of the plan: 412 if its status, labels or notes have changed since.")
+    ] = None,
+) -> Response:
+    """Change what is beside a plan by a JSON merge patch (RFC 7396), and append the change to its `history` with the
+    name of the API key and the time. The plan itself and its hash do not change.
+
+    A plan is `proposed`, `approved`, `executing`, then `executed` or `failed`; `superseded` at any time but while it
+    is executed. A status that cannot follow the present one is a 409 problem with those that can.
+    """
+    expected = {tag.strip('"') for tag in tags(if_match)}
+
+    def is_current(head: PlanHead) -> bool:
+        return not expected or "*" in expected or any(tag.startswith(_version(head) + "-") for tag in expected)
+
+    head = plans.change(uow, plan_id, body.service(), principal=who, is_current=is_current)
+    plan = Plan(head, uow.plans.placements(plan_id))
+    headers = {"ETag": f'"{_version(head)}-{JSON}"'}
+    return Response(kind_of(plan).to_json(plan), media_type=JSON, headers=headers)
+
+
 @router.delete(
     "/{plan_id:uuid}",
     status_code=204,
@@ -252,6 +291,11 @@ def delete(uow: Uow, plan_id: PlanId) -> Response:
     """Delete a plan and its assignments. The same request makes the same plan again, with another id."""
     uow.plans.delete(plan_id)
     return Response(status_code=204)
+
+
+def _version(head: PlanHead) -> str:
+    """The state of a plan and what is beside it; an ETag also has the media type of a representation."""
+    return f"{head.hash}-{head.id}-{head.revision}"
 
 
 def _exported(uow: UnitOfWork, plan: Plan, name: str) -> Response:

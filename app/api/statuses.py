@@ -15,6 +15,7 @@ STATUS: Mapping[type[failure.Failure], HTTPStatus] = MappingProxyType(
         access.Forbidden: HTTPStatus.FORBIDDEN,
         access.NotAcceptable: HTTPStatus.NOT_ACCEPTABLE,
         requests.SnapshotChanged: HTTPStatus.PRECONDITION_FAILED,
+        requests.PlanChanged: HTTPStatus.PRECONDITION_FAILED,
         requests.LimitExceeded: HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
         access.UnsupportedMediaType: HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
         requests.TooManySweeps: HTTPStatus.TOO_MANY_REQUESTS,

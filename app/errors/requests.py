@@ -232,6 +232,18 @@ class SnapshotChanged(Failure):
     title = "The cluster has changed since the snapshot"
 
 
+class PlanChanged(Failure):
+    """The status, labels or notes of the plan have changed since the version that If-Match names."""
+
+    title = "The plan has changed"
+
+
+class ImpossibleTransition(Conflict):
+    """The status of a plan cannot follow its present one; lists those that can."""
+
+    title = "The status cannot follow the present one"
+
+
 class NotExportable(Unprocessable):
     """The plan cannot be written in the requested format."""
 

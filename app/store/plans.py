@@ -7,12 +7,13 @@ import numpy as np
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
+from app.core import ENGINE_VERSION
 from app.core.model import Int32s, Placement
 from app.errors import Json
 from app.errors.lookups import PlanNotFound
 from app.store.ids import uuid7
 from app.store.pages import Page, equal, newest_first
-from app.store.records import NewPlan, PlanFilter, PlanHead, PlanTopic
+from app.store.records import MOST_CHANGES, ListedPlan, NewPlan, PlanChange, PlanFilter, PlanHead, PlanTopic
 from app.store.snapshots import lock_shared
 from app.store.tables import plan_topics, plans
 from app.store.transaction import Store, columns_of
@@ -22,6 +23,7 @@ INT32_BYTES = 4
 
 
 _HEAD = columns_of(plans, PlanHead)
+_LISTED = columns_of(plans, ListedPlan)
 
 
 class Plans(Store):
@@ -40,6 +42,11 @@ class Plans(Store):
             hash=plan.hash,
             cluster=plan.cluster,
             snapshot_id=plan.snapshot_id,
+            engine_version=plan.request.get("engine_version", ENGINE_VERSION),
+            prediction=plan.answer["prediction"],
+            seed=plan.answer["seed"],
+            title=plan.title,
+            summary=plan.summary,
             labels=plan.labels,
             request=plan.request,
             answer=plan.answer,
@@ -86,9 +93,11 @@ class Plans(Store):
         row = self._reading.execute(sa.select(*_HEAD).where(plans.c.hash == plan_hash)).one_or_none()
         return None if row is None else PlanHead(*row)
 
-    def get(self, plan_id: UUID) -> PlanHead:
-        """The plan, or `PlanNotFound`."""
-        row = self._reading.execute(sa.select(*_HEAD).where(plans.c.id == plan_id)).one_or_none()
+    def get(self, plan_id: UUID, *, for_update: bool = False) -> PlanHead:
+        """The plan, or `PlanNotFound`; with `for_update` its row is locked."""
+        query = sa.select(*_HEAD).where(plans.c.id == plan_id)
+        connection = self._writing if for_update else self._reading
+        row = connection.execute(query.with_for_update() if for_update else query).one_or_none()
         if row is None:
             raise _not_found(plan_id)
         return PlanHead(*row)
@@ -115,11 +124,28 @@ class Plans(Store):
         query = sa.select(piece).where(c.plan_id == plan_id, c.ordinal == topic.ordinal)
         return _rows(self._reading.scalars(query).one(), topic.replication_factor)
 
-    def page(self, selected: PlanFilter, *, before: UUID | None, size: int) -> Page[PlanHead]:
+    def page(self, selected: PlanFilter, *, before: UUID | None, size: int) -> Page[ListedPlan]:
         """Plans, newest first; `before` is the last id of the page before."""
-        query = sa.select(*_HEAD).where(*_conditions(selected))
+        query = sa.select(*_LISTED).where(*_conditions(selected))
         rows = self._reading.execute(newest_first(query, plans.c.id, before=before, size=size))
-        return Page.of([PlanHead(*row) for row in rows], size)
+        return Page.of([ListedPlan(*row) for row in rows], size)
+
+    def change(self, plan_id: UUID, change: PlanChange) -> PlanHead:
+        """Change what is beside a plan and append to its history, or raise `PlanNotFound`."""
+        head = self.get(plan_id, for_update=True)
+        changed = (
+            plans.update()
+            .where(plans.c.id == plan_id)
+            .values(
+                status=change.status,
+                labels=change.labels,
+                notes=change.notes,
+                history=[*head.history, change.entry][-MOST_CHANGES:],
+                revision=plans.c.revision + 1,
+            )
+            .returning(*_HEAD)
+        )
+        return PlanHead(*self._writing.execute(changed).one())
 
     def delete(self, plan_id: UUID) -> None:
         """Delete a plan and its assignments, or raise `PlanNotFound`."""
@@ -128,7 +154,7 @@ class Plans(Store):
 
 
 def _conditions(selected: PlanFilter) -> Iterable[sa.ColumnElement[bool]]:
-    yield from equal(plans, kind=selected.kind, cluster=selected.cluster)
+    yield from equal(plans, kind=selected.kind, status=selected.status, cluster=selected.cluster)
     if selected.topic is not None:
         named = sa.select(plan_topics.c.plan_id).where(plan_topics.c.name == selected.topic)
         yield plans.c.id.in_(named)

@@ -11,6 +11,9 @@ from uuid import UUID
 from app.core.model import Placement
 from app.errors import Json
 
+MOST_CHANGES = 100
+"""Changes that the history of a plan has at most; older ones are dropped."""
+
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
@@ -37,6 +40,48 @@ class PlanHead:
     answer: Mapping[str, Json]
     """Everything but the assignments: prediction, seed, measures, violations, warnings."""
     created_at: datetime
+    title: str = ""
+    summary: str = ""
+    status: str = "proposed"
+    notes: str | None = None
+    history: Sequence[Mapping[str, Json]] = ()
+    """The changes of status, labels and notes, oldest first: the newest `MOST_CHANGES`."""
+    revision: int = 0
+    """The number of all changes."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListedPlan:
+    """What a list of plans has of a plan: neither its request, its answer nor its assignments is read for it."""
+
+    id: UUID
+    kind: str
+    title: str
+    summary: str
+    status: str
+    hash: str
+    engine_version: int
+    created_at: datetime
+    cluster: str | None
+    snapshot_id: UUID | None
+    labels: Mapping[str, str]
+    prediction: str
+    seed: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class PlanChange:
+    """A change of what is beside a plan; the fields are those of `PlanHead`, with their new values.
+
+    Parameters
+    ----------
+    entry : the change as the history lists it.
+    """
+
+    status: str
+    labels: Mapping[str, str]
+    notes: str | None
+    entry: Mapping[str, Json]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +101,7 @@ class NewPlan:
 
     Parameters
     ----------
+    title, summary : what it changes, and what that takes, in a few words each.
     solver_seconds : what solving took; not stored, because the same plan is the same bytes.
     """
 
@@ -67,6 +113,8 @@ class NewPlan:
     request: Mapping[str, Json]
     answer: Mapping[str, Json]
     placements: Sequence[Placement] = field(repr=False)
+    title: str = ""
+    summary: str = ""
     solver_seconds: float = field(default=0.0, compare=False)
 
 
@@ -75,6 +123,7 @@ class PlanFilter:
     """Selects the plans of a list; a field that is None or empty does not restrict it."""
 
     kind: str | None = None
+    status: str | None = None
     cluster: str | None = None
     topic: str | None = None
     labels: Mapping[str, str] = field(default_factory=dict)

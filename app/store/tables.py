@@ -3,6 +3,7 @@
 from sqlalchemy import (
     ARRAY,
     JSON,
+    BigInteger,
     CheckConstraint,
     Column,
     DateTime,
@@ -60,14 +61,28 @@ plans = Table(
     # SHA-256 of the canonical request and the engine's version: the same hash is the same plan.
     Column("hash", Text, nullable=False, unique=True),
     Column("cluster", Text),
-    Column("snapshot_id", Uuid, ForeignKey("snapshots.id")),
+    Column("snapshot_id", Uuid, ForeignKey("snapshots.id"), index=True),
+    # What a list answers of request and answer, so that it reads neither: they may have megabytes.
+    Column("engine_version", Integer, nullable=False),
+    Column("prediction", Text, nullable=False),
+    Column("seed", BigInteger),
+    Column("title", Text, nullable=False),
+    Column("summary", Text, nullable=False),
+    # Beside the plan, which never changes: what its callers write about it. `revision` counts their changes.
+    Column("status", Text, nullable=False, server_default="proposed", index=True),
     Column("labels", JSONB, nullable=False),
+    Column("notes", Text),
+    Column("history", JSONB, nullable=False, server_default="[]"),
+    Column("revision", Integer, nullable=False, server_default="0"),
     # JSON, not JSONB: the text is stored as it was written, so that a plan is the same bytes each time it is read.
     Column("request", JSON, nullable=False),
     Column("answer", JSON, nullable=False),
     _created_at(),
     Index(None, "cluster"),
     Index(None, "kind"),
+    CheckConstraint(
+        "status IN ('proposed', 'approved', 'executing', 'executed', 'failed', 'superseded')", name="status"
+    ),
     Index("ix_plans_labels", "labels", postgresql_using="gin", postgresql_ops={"labels": "jsonb_path_ops"}),
 )
 

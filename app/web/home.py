@@ -112,8 +112,8 @@ def _page(
 
 
 def _newest(uow: UnitOfWork) -> list[ListedPlan]:
-    heads = uow.plans.page(PlanFilter(), before=None, size=NEWEST).items
-    return [ListedPlan(head, uow.plans.topics(head.id)) for head in heads]
+    newest = uow.plans.page(PlanFilter(), before=None, size=NEWEST).items
+    return [ListedPlan(uow.plans.get(plan.id), uow.plans.topics(plan.id)) for plan in newest]
 
 
 async def _text(value: UploadFile | str) -> str:

@@ -728,6 +728,12 @@ class GroupPlanDocument(Record):
     """Id of the plan, a UUIDv7: later plans have greater ids."""
     kind: str
     """Kind of the plan: `replicas`, `reassignment`, `group` or `streams`."""
+    title: str
+    """What the plan does, in a few words."""
+    summary: str
+    """What that takes and comes to, in a few words; empty for plans that were stored before there were summaries."""
+    status: Literal["proposed", "approved", "executing", "executed", "failed", "superseded"]
+    """How far the plan has come, as its callers state it; `proposed` at first."""
     hash: str
     """SHA-256 of the canonical request and the engine version, in hexadecimal; equal hashes mean equal answers."""
     engine_version: int
@@ -739,12 +745,16 @@ class GroupPlanDocument(Record):
     snapshot_id: str | None
     """Id of the snapshot that the plan was made on; null if the request listed brokers itself."""
     labels: dict[str, str]
-    """Labels of the request, name → value, with which plans can be found."""
+    """Labels, name → value, with which plans can be found: those of the request, as changed since."""
     prediction: Literal["replay", "envelope", "pinned"]
     """`replay`: the outcome in Kafka for this seed. `envelope`: one outcome of several possible ones. `pinned`:
     nothing is random."""
     seed: int | None
     """Seed of the random generator that was replayed; null if nothing is random."""
+    notes: str | None
+    """Notes of the callers; null if there are none."""
+    history: list[PlanChangeDocument] | None
+    """The changes of status, labels and notes, oldest first; the newest 100."""
     kafka: KafkaReleases | None
     """The releases whose code was compared and gives the same answer; null if the plan replays no code of Kafka, or
     the release that it is made for was not compared."""
@@ -1347,6 +1357,21 @@ class PlacementMeasures(Record):
     """Cost of losing each broker and each rack."""
 
 
+class PlanChangeDocument(Record):
+    """A change of what is beside a plan; what did not change is absent."""
+
+    at: datetime
+    """When it was changed, RFC 3339 in UTC."""
+    by: str
+    """Name of the API key that changed it; `anyone` while the service has no keys."""
+    status: Literal["proposed", "approved", "executing", "executed", "failed", "superseded"] | None
+    """The new status."""
+    labels: dict[str, str] | None
+    """The new labels, all of them."""
+    notes: str | None
+    """The new notes; null if they were removed."""
+
+
 class PlanDocument(Record):
     """An immutable plan, with its request."""
 
@@ -1354,6 +1379,12 @@ class PlanDocument(Record):
     """Id of the plan, a UUIDv7: later plans have greater ids."""
     kind: str
     """Kind of the plan: `replicas`, `reassignment`, `group` or `streams`."""
+    title: str
+    """What the plan does, in a few words."""
+    summary: str
+    """What that takes and comes to, in a few words; empty for plans that were stored before there were summaries."""
+    status: Literal["proposed", "approved", "executing", "executed", "failed", "superseded"]
+    """How far the plan has come, as its callers state it; `proposed` at first."""
     hash: str
     """SHA-256 of the canonical request and the engine version, in hexadecimal; equal hashes mean equal answers."""
     engine_version: int
@@ -1365,12 +1396,16 @@ class PlanDocument(Record):
     snapshot_id: str | None
     """Id of the snapshot that the plan was made on; null if the request listed brokers itself."""
     labels: dict[str, str]
-    """Labels of the request, name → value, with which plans can be found."""
+    """Labels, name → value, with which plans can be found: those of the request, as changed since."""
     prediction: Literal["replay", "envelope", "pinned"]
     """`replay`: the outcome in Kafka for this seed. `envelope`: one outcome of several possible ones. `pinned`:
     nothing is random."""
     seed: int | None
     """Seed of the random generator that was replayed; null if nothing is random."""
+    notes: str | None
+    """Notes of the callers; null if there are none."""
+    history: list[PlanChangeDocument] | None
+    """The changes of status, labels and notes, oldest first; the newest 100."""
     kafka: KafkaReleases | None
     """The releases whose code was compared and gives the same answer; null if the plan replays no code of Kafka, or
     the release that it is made for was not compared."""
@@ -1399,6 +1434,12 @@ class PlanSummary(Record):
     """Id of the plan, a UUIDv7: later plans have greater ids."""
     kind: str
     """Kind of the plan: `replicas`, `reassignment`, `group` or `streams`."""
+    title: str
+    """What the plan does, in a few words."""
+    summary: str
+    """What that takes and comes to, in a few words; empty for plans that were stored before there were summaries."""
+    status: Literal["proposed", "approved", "executing", "executed", "failed", "superseded"]
+    """How far the plan has come, as its callers state it; `proposed` at first."""
     hash: str
     """SHA-256 of the canonical request and the engine version, in hexadecimal; equal hashes mean equal answers."""
     engine_version: int
@@ -1410,7 +1451,7 @@ class PlanSummary(Record):
     snapshot_id: str | None
     """Id of the snapshot that the plan was made on; null if the request listed brokers itself."""
     labels: dict[str, str]
-    """Labels of the request, name → value, with which plans can be found."""
+    """Labels, name → value, with which plans can be found: those of the request, as changed since."""
     prediction: Literal["replay", "envelope", "pinned"]
     """`replay`: the outcome in Kafka for this seed. `envelope`: one outcome of several possible ones. `pinned`:
     nothing is random."""
@@ -1569,6 +1610,12 @@ class ReassignmentPlanDocument(Record):
     """Id of the plan, a UUIDv7: later plans have greater ids."""
     kind: str
     """Kind of the plan: `replicas`, `reassignment`, `group` or `streams`."""
+    title: str
+    """What the plan does, in a few words."""
+    summary: str
+    """What that takes and comes to, in a few words; empty for plans that were stored before there were summaries."""
+    status: Literal["proposed", "approved", "executing", "executed", "failed", "superseded"]
+    """How far the plan has come, as its callers state it; `proposed` at first."""
     hash: str
     """SHA-256 of the canonical request and the engine version, in hexadecimal; equal hashes mean equal answers."""
     engine_version: int
@@ -1580,12 +1627,16 @@ class ReassignmentPlanDocument(Record):
     snapshot_id: str | None
     """Id of the snapshot that the plan was made on; null if the request listed brokers itself."""
     labels: dict[str, str]
-    """Labels of the request, name → value, with which plans can be found."""
+    """Labels, name → value, with which plans can be found: those of the request, as changed since."""
     prediction: Literal["replay", "envelope", "pinned"]
     """`replay`: the outcome in Kafka for this seed. `envelope`: one outcome of several possible ones. `pinned`:
     nothing is random."""
     seed: int | None
     """Seed of the random generator that was replayed; null if nothing is random."""
+    notes: str | None
+    """Notes of the callers; null if there are none."""
+    history: list[PlanChangeDocument] | None
+    """The changes of status, labels and notes, oldest first; the newest 100."""
     kafka: KafkaReleases | None
     """The releases whose code was compared and gives the same answer; null if the plan replays no code of Kafka, or
     the release that it is made for was not compared."""
@@ -2005,6 +2056,12 @@ class StreamsPlanDocument(Record):
     """Id of the plan, a UUIDv7: later plans have greater ids."""
     kind: str
     """Kind of the plan: `replicas`, `reassignment`, `group` or `streams`."""
+    title: str
+    """What the plan does, in a few words."""
+    summary: str
+    """What that takes and comes to, in a few words; empty for plans that were stored before there were summaries."""
+    status: Literal["proposed", "approved", "executing", "executed", "failed", "superseded"]
+    """How far the plan has come, as its callers state it; `proposed` at first."""
     hash: str
     """SHA-256 of the canonical request and the engine version, in hexadecimal; equal hashes mean equal answers."""
     engine_version: int
@@ -2016,12 +2073,16 @@ class StreamsPlanDocument(Record):
     snapshot_id: str | None
     """Id of the snapshot that the plan was made on; null if the request listed brokers itself."""
     labels: dict[str, str]
-    """Labels of the request, name → value, with which plans can be found."""
+    """Labels, name → value, with which plans can be found: those of the request, as changed since."""
     prediction: Literal["replay", "envelope", "pinned"]
     """`replay`: the outcome in Kafka for this seed. `envelope`: one outcome of several possible ones. `pinned`:
     nothing is random."""
     seed: int | None
     """Seed of the random generator that was replayed; null if nothing is random."""
+    notes: str | None
+    """Notes of the callers; null if there are none."""
+    history: list[PlanChangeDocument] | None
+    """The changes of status, labels and notes, oldest first; the newest 100."""
     kafka: KafkaReleases | None
     """The releases whose code was compared and gives the same answer; null if the plan replays no code of Kafka, or
     the release that it is made for was not compared."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, Unpack
 
 from rackplan import models, notebook, requests
 from rackplan.exchange import exchange, pages, path
@@ -39,6 +39,7 @@ class PlanOperations(Bound[K]):
         self,
         *,
         kind: requests.ListPlansKind | None = None,
+        status: requests.ListPlansStatus | None = None,
         cluster: str | None = None,
         topic: str | None = None,
         label: Sequence[str] | None = None,
@@ -56,6 +57,7 @@ class PlanOperations(Bound[K]):
         """
         query = {
             "kind": kind,
+            "status": status,
             "cluster": cluster,
             "topic": topic,
             "label": label,
@@ -69,6 +71,20 @@ class PlanOperations(Bound[K]):
     def get_plan(self, plan_id: str) -> Flow[AnyPlan[K]]:
         """Read a plan."""
         response = yield from exchange(self._client, Request("GET", path("plans", plan_id)))
+        return plan_of(response.json(), self._client)
+
+    @operation
+    def update_plan(
+        self, plan_id: str, *, if_match: str | None = None, **patch: Unpack[requests.PlanPatchRequest]
+    ) -> Flow[AnyPlan[K]]:
+        """Change the status, labels or notes of a plan; what is not given stays, and what is None is removed.
+
+        Parameters
+        ----------
+        if_match : the ETag of the plan; raises `PreconditionFailed` if these have changed since.
+        """
+        request = Request("PATCH", path("plans", plan_id), json=patch, headers=if_match_header(if_match))
+        response = yield from exchange(self._client, request)
         return plan_of(response.json(), self._client)
 
     @operation
@@ -148,6 +164,7 @@ class Plan(models.PlanSummary, Resource[K]):
     """A plan of any kind."""
 
     delete = of_resource(PlanOperations.delete_plan)
+    update = of_resource(PlanOperations.update_plan)
     diff = of_resource(PlanOperations.diff_plan)
     export = of_resource(PlanOperations.export_plan)
     list_partitions = items_of_resource(PlanOperations.list_plan_partitions)
@@ -200,9 +217,9 @@ def plan_of(raw: Mapping[str, Any], session: Session) -> AnyPlan[Any]:
     return plan
 
 
-def if_match_header(content_hash: str | None) -> dict[str, str]:
-    """The header for a plan that is only wanted while the cluster has this content hash."""
-    return {} if content_hash is None else {"If-Match": f'"{content_hash.strip(chr(34))}"'}
+def if_match_header(tag: str | None) -> dict[str, str]:
+    """The header for what is only wanted while this content hash or ETag is current."""
+    return {} if tag is None else {"If-Match": f'"{tag.removeprefix("W/").strip(chr(34))}"'}
 
 
 def _partition(raw: Mapping[str, Any]) -> Partition:

@@ -8,6 +8,9 @@ from typing import Any, Literal, Required, TypeAlias, TypedDict
 ListPlansKind: TypeAlias = Literal["replicas", "reassignment", "group", "streams"]
 
 
+ListPlansStatus: TypeAlias = Literal["proposed", "approved", "executing", "executed", "failed", "superseded"]
+
+
 ExportPlanFormat: TypeAlias = Literal[
     "reassignment", "rollback", "batch", "batches", "replica_assignment", "csv", "text", "markdown", "arrow"
 ]
@@ -990,6 +993,17 @@ class PlanGroupRequest(TypedDict, total=False):
     otherwise, as after an upgrade."""
     labels: Mapping[str, str]
     """Labels of the plan, name → value; lists of plans are filtered by them."""
+
+
+class PlanPatchRequest(TypedDict, total=False):
+    """A JSON merge patch (RFC 7396): what is absent stays, what is null is removed."""
+
+    status: Literal["proposed", "approved", "executing", "executed", "failed", "superseded"]
+    """The next status of the plan."""
+    labels: Mapping[str, str | None] | None
+    """Labels to set, name → value; null removes one, or all in place of the object."""
+    notes: str | None
+    """Notes, which replace those before; null removes them."""
 
 
 class PlanReassignmentRequest(TypedDict, total=False):

@@ -44,6 +44,7 @@ OPERATIONS = {
         ("POST", "/v1/checks", CHECK_REQUEST["check"]["value"]),
         ("POST", "/v1/keys/partitions", KEYS_REQUEST["clients"]["value"]),
         ("DELETE", f"/v1/jobs/{EXAMPLE_JOB_ID}", None),
+        ("PATCH", PLAN, {"status": "approved"}),
     ],
     Scope.ADMIN: [
         ("DELETE", PLAN, None),

@@ -159,7 +159,7 @@ class TestGet:
         assert [response.status_code for response in responses] == [200] * len(types)
         assert [r.headers["content-type"].split(";")[0] for r in responses] == types
         assert len({response.headers["etag"] for response in responses}) == len(types)
-        assert {response.headers["vary"] for response in responses} == {"Accept"}
+        assert all(response.headers["vary"].startswith("Accept") for response in responses)
 
     @pytest.mark.parametrize(
         ("accept", "media_type"),

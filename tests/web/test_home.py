@@ -76,7 +76,7 @@ def test_a_real_capture_becomes_a_snapshot_and_a_plan(browser: Browser, database
         [topic] = uow.plans.topics(head.id)
     assert answer.headers["location"] == f"/plans/{head.id}"
     assert (topic.name, topic.partitions, topic.replication_factor) == ("orders-v2", 48, 3)
-    assert (head.cluster, head.snapshot_id, head.answer["prediction"]) == ("nine", snapshot.id, "replay")
+    assert (head.cluster, head.snapshot_id, head.prediction) == ("nine", snapshot.id, "replay")
     assert {**snapshot.summary, "warnings": []} == {
         "brokers": 9,
         "racks": 3,

@@ -148,6 +148,12 @@ PLAN_ID = Path(
         for plan_id in (EXAMPLE_PLAN_ID, EXAMPLE_REASSIGNMENT_PLAN_ID, EXAMPLE_GROUP_PLAN_ID, EXAMPLE_STREAMS_PLAN_ID)
     ],
 )
+PLAN_PATCH: dict[str, Any] = {
+    "approve": {
+        "summary": "Approve a plan",
+        "value": {"status": "approved", "labels": {"ticket": "OPS-17"}, "notes": "For the window of Sunday"},
+    }
+}
 JOB_ID = Path(description="Id of the job.", examples=[str(EXAMPLE_JOB_ID)])
 WEBHOOK_ID = Path(description="Id of the webhook.", examples=[str(EXAMPLE_WEBHOOK_ID)])
 DELIVERY_ID = Path(description="Id of the delivery.", examples=[str(EXAMPLE_DELIVERY_ID)])

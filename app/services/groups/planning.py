@@ -17,7 +17,7 @@ from app.core.model import Placement
 from app.errors import Json
 from app.errors.requests import ConflictingFields, DuplicateMember, DuplicateTopic
 from app.services.cautions import Caution
-from app.services.groups import reports
+from app.services.groups import description, reports
 from app.services.groups.client_libraries import of_client
 from app.services.groups.members import leading_member
 from app.services.groups.predictions import Prediction, cautions_of, of_arbitrary_choices, of_failures, predict
@@ -111,6 +111,12 @@ class _GroupPlanner(Planner[GroupRequest, GroupProblem, Prediction]):
 
     def solve(self, problem: GroupProblem) -> Prediction:
         return predict(problem.source.assignors[0], problem.source)
+
+    def title(self, plan: NewPlan) -> str:
+        return description.title(plan)
+
+    def summary(self, plan: NewPlan) -> str:
+        return description.summary(plan)
 
     def answer(self, problem: GroupProblem, solution: Prediction) -> dict[str, Json]:
         source, (first, *others) = problem.source, problem.source.assignors

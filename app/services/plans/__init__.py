@@ -3,6 +3,8 @@
 pipeline.py      the one way from a request to a plan
 planner.py       the protocol of a kind
 releases.py      what other releases of Kafka answer
+description.py   words of titles and summaries
+status.py        status, labels and notes beside a plan, and their history
 record.py        a stored plan, a page of its partitions, its difference from another plan
 outcomes.py      the outcome of each attempt to make a plan, for logs and metrics
 exports.py       the file formats of plans
@@ -27,3 +29,4 @@ from app.services.plans.record import (
     partitions,
     summary,
 )
+from app.services.plans.status import PlanPatch, Status, change

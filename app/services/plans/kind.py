@@ -12,7 +12,7 @@ from app.errors import Json
 from app.errors.requests import ConflictingFields, NotExportable
 from app.services.plans.exports import BATCH, ClusterOf, Write
 from app.services.plans.planner import Planner
-from app.services.plans.record import JSON_OPTIONS, Difference, Plan, PlannedPartition, summary
+from app.services.plans.record import JSON_OPTIONS, Difference, Plan, PlannedPartition, beside, summary
 from app.store.records import NewPlan, PlanHead
 
 if TYPE_CHECKING:
@@ -71,6 +71,7 @@ class Kind:
         head = plan.head if isinstance(plan, Plan) else plan
         document = (
             summary(head)
+            | beside(head)
             | self.rows(plan)
             | {name: value for name, value in head.answer.items() if name not in _NOT_SHOWN}
             | {"request": head.request}

@@ -20,6 +20,7 @@ from app.errors import Json
 from app.services import snapshots
 from app.services.limits import Limits
 from app.services.plans import outcomes, releases
+from app.services.plans.description import shortened
 from app.services.plans.planner import Allowance, Planner, ProblemT, RequestT, Site, SolutionT
 from app.services.plans.record import Plan
 from app.services.seeds import digest, seed_of
@@ -174,6 +175,7 @@ def _draft(
         other = planner.with_seed(planner.resolve(request, replace(site, version=version), allowance), seed)
         return releases.ReleaseAnswer(planner.releases(other), planner.placements(other, planner.solve(other)))
 
+    plan = replace(plan, title=shortened(planner.title(plan)), summary=shortened(planner.summary(plan)))
     begin("compare")
     return _with_releases(plan, planner, planner.later_versions(seeded), compared, answer_of)
 

@@ -166,6 +166,14 @@ class Planner(Protocol[RequestT, ProblemT, SolutionT]):
         """Later releases that have other code for the problem, ascending; warnings state where the answer differs."""
         return ()
 
+    def title(self, _plan: NewPlan) -> str:
+        """What the plan does, in a few words: `Remove broker 105 from prod-eu`."""
+        return self.kind
+
+    def summary(self, _plan: NewPlan) -> str:
+        """What that takes and comes to, in a few words: `moves 12 replicas, 3.4 GiB; 2 batches; proven least`."""
+        return ""
+
     def row_json(self, _head: NewPlan, row: PlannedPartition) -> dict[str, Json]:
         """One row of the plan, as its pages list it."""
         return {"topic": row.topic, "partition": row.partition, "replicas": row.row}

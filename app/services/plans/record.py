@@ -13,6 +13,7 @@ from app.errors import Json
 from app.errors.lookups import PlanNotFound
 from app.errors.requests import ConflictingFields
 from app.services import snapshots
+from app.services.plans.status import PROPOSED
 from app.store.records import NewPlan, PlanHead
 
 if TYPE_CHECKING:
@@ -40,10 +41,13 @@ def as_json(record: object) -> Any:
 
 
 def summary(head: PlanHead | NewPlan) -> dict[str, object]:
-    """The fields of a plan in a list of plans."""
+    """The fields of `ListedPlan`, of a whole plan; one that is not stored has neither id nor time."""
     return {
         "id": head.id if isinstance(head, PlanHead) else None,
         "kind": head.kind,
+        "title": head.title,
+        "summary": head.summary,
+        "status": head.status if isinstance(head, PlanHead) else PROPOSED,
         "hash": head.hash,
         "engine_version": head.request.get("engine_version", ENGINE_VERSION),
         "created_at": head.created_at if isinstance(head, PlanHead) else None,
@@ -53,6 +57,13 @@ def summary(head: PlanHead | NewPlan) -> dict[str, object]:
         "prediction": head.answer["prediction"],
         "seed": head.answer["seed"],
     }
+
+
+def beside(head: PlanHead | NewPlan) -> dict[str, object]:
+    """Further fields of a whole plan that its callers write: notes, and the history of changes."""
+    if isinstance(head, PlanHead):
+        return {"notes": head.notes, "history": head.history}
+    return {"notes": None, "history": []}
 
 
 def made_on(uow: "UnitOfWork", head: PlanHead) -> Cluster:

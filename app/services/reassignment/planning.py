@@ -36,7 +36,7 @@ from app.errors.reassignments import BudgetBelowMinimum, NotFeasible
 from app.errors.requests import BatchesOutOfDisk, ConflictingFields, MoveExceedsBatchLimit
 from app.services.limits import Limits
 from app.services.plans import Allowance, Planner, Site
-from app.services.reassignment import reports
+from app.services.reassignment import description, reports
 from app.services.reassignment.domains import Relaxation
 from app.services.reassignment.kafka_generate import generated_movement
 from app.services.reassignment.rebalances import rebalances_of
@@ -50,6 +50,7 @@ from app.services.reassignment.resolve import (
     resolve,
     tally_of,
 )
+from app.store.records import NewPlan
 
 TRADE_OFF_POINTS = 12
 """The most points of movement against balance."""
@@ -90,6 +91,12 @@ class _ReassignmentPlanner(Planner[ReassignmentRequest, ReassignmentProblem, Rea
             *_execution_violations(problem, solution),
             *(violation.detail for violation in violations(solution.tally) if violation.severity == "illegal"),
         ]
+
+    def title(self, plan: NewPlan) -> str:
+        return description.title(plan)
+
+    def summary(self, plan: NewPlan) -> str:
+        return description.summary(plan)
 
     def answer(self, problem: ReassignmentProblem, solution: ReassignmentSolution) -> dict[str, Json]:
         return reports.answer(problem, solution)

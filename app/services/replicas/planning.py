@@ -26,7 +26,7 @@ from app.errors.requests import ConflictingFields
 from app.services.cautions import Caution
 from app.services.limits import Limits
 from app.services.plans import Allowance, PlannedPartition, Planner, Site, as_json
-from app.services.replicas import awareness
+from app.services.replicas import awareness, description
 from app.services.replicas.requests import KIND, READER, ReplicasRequest, check, partitions_of, restored, stored
 from app.store.records import NewPlan, PlanHead
 
@@ -155,6 +155,12 @@ class _ReplicasPlanner(Planner[ReplicasRequest, ReplicasProblem, tuple[Placement
         _require_partitions(problem.topics)
         require_racks(problem.rack_mode or problem.algorithm.rack_mode, problem.brokers)
         return placements
+
+    def title(self, plan: NewPlan) -> str:
+        return description.title(plan)
+
+    def summary(self, plan: NewPlan) -> str:
+        return description.summary(plan)
 
     def answer(self, problem: ReplicasProblem, solution: tuple[Placement, ...]) -> dict[str, Json]:
         counts = tally({placement.topic: placement.assignment for placement in solution}, problem.listed)

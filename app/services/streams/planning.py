@@ -16,6 +16,7 @@ from app.services.groups import listed_metadata, metadata_of
 from app.services.limits import Limits
 from app.services.plans import Allowance, PlannedPartition, Planner, Site, as_json
 from app.services.snapshots import check_brokers
+from app.services.streams import description
 from app.services.streams.against_classic import compared_json
 from app.services.streams.assumptions import cautions_of
 from app.services.streams.events import AppliedEvents, events_of, steps_json
@@ -94,6 +95,12 @@ class _StreamsPlanner(Planner[StreamsRequest, StreamsProblem, StreamsAssignment]
     def solve(self, problem: StreamsProblem) -> StreamsAssignment:
         source = problem.source
         return problem.assignor.assign(source.clients, source.tasks, source.options, source.partitions)
+
+    def title(self, plan: NewPlan) -> str:
+        return description.title(plan)
+
+    def summary(self, plan: NewPlan) -> str:
+        return description.summary(plan)
 
     def answer(self, problem: StreamsProblem, solution: StreamsAssignment) -> dict[str, Json]:
         source, assignor = problem.source, problem.assignor

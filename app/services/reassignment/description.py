@@ -1,0 +1,46 @@
+"""A reassignment in a few words."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from app.formats.quantities import counted, known_size
+from app.services.plans.description import at, some
+from app.store.records import NewPlan
+
+
+def title(plan: NewPlan) -> str:
+    """`Remove broker 105 from prod-eu`, `Add 2 brokers to prod-eu, set orders to 4 replicas`."""
+    request: Any = plan.request
+    added = [broker["id"] for broker in request.get("add_brokers") or ()]
+    removed = list(request.get("remove_brokers") or ())
+    replaced = request.get("replace_brokers") or {}
+    factors = request.get("replication_factor") or {}
+    partitions = request.get("partitions") or {}
+    changes = [
+        *([f"remove {_brokers(removed)}{at(plan.cluster, 'from')}"] if removed else []),
+        *([f"add {_brokers(added)}{at(plan.cluster, 'to')}"] if added else []),
+        *(f"replace broker {old} by {new}{at(plan.cluster, 'in')}" for old, new in replaced.items()),
+        *(f"set {topic} to {counted(factor, 'replica')}" for topic, factor in factors.items()),
+        *(f"grow {topic} to {counted(count, 'partition')}" for topic, count in partitions.items()),
+        *([f"choose the leaders{at(plan.cluster, 'of')}"] if request.get("leaders_only") else []),
+    ]
+    words = some(changes, noun="change") if changes else f"rebalance {plan.cluster or 'the cluster'}"
+    return words[0].upper() + words[1:]
+
+
+def summary(plan: NewPlan) -> str:
+    """`moves 12 replicas, 3.4 GiB; 2 batches; proven least`."""
+    answer: Any = plan.answer
+    certificate, batches = answer["certificate"], len(answer["batches"])
+    replicas = certificate["moved_replicas"]
+    if not replicas:
+        changed = answer["leader_changes"]
+        return f"moves no replica; {counted(changed, 'leader')} {'changes' if changed == 1 else 'change'}"
+    size = known_size(certificate["moved_bytes"], replicas=replicas, unknown=certificate["unknown_size_replicas"])
+    proof = "proven least" if certificate["optimal"] else f"within {certificate['gap']:.1%} of the least"
+    steps = f"{batches} batch{'' if batches == 1 else 'es'}"
+    return f"moves {counted(replicas, 'replica')}, {size}; {steps}; {proof}"
+
+
+def _brokers(ids: Sequence[int]) -> str:
+    return f"broker {ids[0]}" if len(ids) == 1 else counted(len(ids), "broker")
