@@ -31,6 +31,9 @@ DRAWN = [name for name, algorithm in PLACEMENTS.items() if algorithm.envelope is
 PLAN_FIELDS = [
     "id",
     "kind",
+    "title",
+    "summary",
+    "status",
     "hash",
     "engine_version",
     "created_at",
@@ -39,6 +42,8 @@ PLAN_FIELDS = [
     "labels",
     "prediction",
     "seed",
+    "notes",
+    "history",
     "topics",
     "envelope",
     "measures",

@@ -1,14 +1,14 @@
 """What lists answer of plans, in columns of their own; and status, notes and history beside each plan.
 
-Revision ID: 0005
+Revision ID: 0006
 """
 
 import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects.postgresql import JSONB
 
-revision = "0005"
-down_revision = "0004"
+revision = "0006"
+down_revision = "0005"
 branch_labels = None
 depends_on = None
 
