@@ -12,7 +12,16 @@ ListPlansStatus: TypeAlias = Literal["proposed", "approved", "executing", "execu
 
 
 ExportPlanFormat: TypeAlias = Literal[
-    "reassignment", "rollback", "batch", "batches", "replica_assignment", "csv", "text", "markdown", "arrow"
+    "reassignment",
+    "rollback",
+    "batch",
+    "batches",
+    "kubernetes",
+    "replica_assignment",
+    "csv",
+    "text",
+    "markdown",
+    "arrow",
 ]
 
 

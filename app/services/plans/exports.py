@@ -39,6 +39,7 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
         "rollback": Format(_REASSIGNMENT, "json", "-rollback", is_negotiable=False),
         "batch": Format(_REASSIGNMENT, "json", "-batch", is_negotiable=False, has_topics=False),
         "batches": Format("application/zip", "zip", has_topics=False),
+        "kubernetes": Format("application/yaml", "yaml", has_topics=False),
         "replica_assignment": Format("text/plain; charset=utf-8", "txt", is_negotiable=False),
         "csv": Format("text/csv; charset=utf-8", "csv"),
         "text": Format("text/plain; charset=utf-8", "txt", "-diff"),

@@ -14,6 +14,7 @@ reports.py       the answer
 differences.py   a stored plan's rows and what it changes
 exports.py       the plan as files
 readme.py        the order of execution, with commands and checks
+kubernetes.py    the batches as ConfigMaps and a Job, which runs run_batches.sh
 stored_steps.py  the steps of a stored plan, by batch
 """
 

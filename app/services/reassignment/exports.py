@@ -30,7 +30,7 @@ from app.errors.requests import NotExportable
 from app.formats import leader_election, reassignment, reassignment_diffs, reassignment_tables, replica_assignment
 from app.formats.reassignment import PartitionReassignment, Reassignment
 from app.services.plans import MARKDOWN_ROWS, ClusterOf, Plan, Write
-from app.services.reassignment import readme
+from app.services.reassignment import kubernetes, readme
 from app.services.reassignment.differences import compared
 from app.services.reassignment.stored_steps import StoredSteps, batches_of
 from app.store.records import NewPlan, PlanHead
@@ -68,6 +68,40 @@ def _batches(plan: Plan | NewPlan, cluster_of: ClusterOf) -> bytes:
     head = plan.head if isinstance(plan, Plan) else plan
     cluster = _known(cluster_of)
     return _archive(head, compared(plan, cluster), cluster)
+
+
+def _kubernetes(plan: Plan | NewPlan, cluster_of: ClusterOf) -> bytes:
+    head = plan.head if isinstance(plan, Plan) else plan
+    cluster = _known(cluster_of)
+    moved = compared(plan, cluster)
+    steps = batches_of(head)
+    files = {"steps": _step_lines(head, cluster, readme.names(steps))}
+    for number, name in enumerate(readme.names(steps)):
+        files[f"{name}-execute.json"] = batch_file(steps, number, is_inverse=False)
+    created = [
+        f"{topic} {len(assignment.partition_ids)} {replica_assignment_file(topic, assignment).decode()}"
+        for topic, assignment in grown_topics(moved).items()
+    ]
+    if created:
+        files["new-partitions"] = "".join(created).encode()
+    if elected := _elected(head, moved, cluster):
+        files["leader-election.json"] = leader_election.write(elected).encode()
+    return kubernetes.write(head, files)
+
+
+def _step_lines(head: PlanHead | NewPlan, cluster: Cluster, names: Sequence[str]) -> bytes:
+    """The steps of the plan for `run_batches.sh`: batches, and the cordons that are made and lifted in between."""
+    execution: Any = head.answer.get("execution")
+    plain: list[dict[str, Any]] = [{"action": "execute", "batch": number} for number in range(1, len(names) + 1)]
+    lines: list[str] = []
+    for step in plain if execution is None else execution["batches"]:
+        if step["action"] == "execute":
+            lines.append(f"execute {names[step['batch'] - 1]}-execute.json")
+        elif step["action"] == "cordon":
+            lines += [f"cordon {broker} {readme.cordoned_log_dirs(cluster, broker)}" for broker in step["brokers"]]
+        else:
+            lines += [f"uncordon {broker}" for broker in step["brokers"]]
+    return "".join(f"{line}\n" for line in lines).encode()
 
 
 def _replica_assignment(moved: Transfers) -> bytes:
@@ -193,6 +227,7 @@ EXPORTS: Mapping[str, Write] = MappingProxyType(
         "reassignment": _of_transfers(execute_file),
         "rollback": _of_transfers(rollback_file),
         "batches": _batches,
+        "kubernetes": _kubernetes,
         "replica_assignment": _of_transfers(_replica_assignment),
         "text": _of_transfers(lambda moved: reassignment_diffs.write_text(moved, limit=MARKDOWN_ROWS).encode()),
         "markdown": _of_transfers(lambda moved: reassignment_diffs.write_markdown(moved, limit=MARKDOWN_ROWS).encode()),

@@ -101,6 +101,12 @@ def names(steps: StoredSteps) -> list[str]:
     return [f"{number:0{width}d}" for number in range(1, len(steps) + 1)]
 
 
+def cordoned_log_dirs(cluster: Cluster, broker: int) -> str:
+    """The value of the setting that cordons a broker as it was, or whole."""
+    cordon = cluster.cordons.get(broker)
+    return "*" if cordon is None or not cordon.log_dirs else f"[{','.join(cordon.log_dirs)}]"
+
+
 class _Numbered:
     """Steps with their numbers, each with its commands and its check."""
 
@@ -144,9 +150,8 @@ class _Numbered:
             yield f"     {_STATIC_CORDON}"
 
     def _cordon(self, broker: int) -> str:
-        cordon = self._cluster.cordons.get(broker)
-        value = "*" if cordon is None or not cordon.log_dirs else f"[{','.join(cordon.log_dirs)}]"
-        return f"{_CONFIGURE} {broker} --add-config {shlex.quote(f'cordoned.log.dirs={value}')}"
+        setting = f"cordoned.log.dirs={cordoned_log_dirs(self._cluster, broker)}"
+        return f"{_CONFIGURE} {broker} --add-config {shlex.quote(setting)}"
 
     def removed(self, brokers: Sequence[int], version: KafkaVersion, *, is_in_use: bool) -> Iterator[str]:
         ids = ",".join(map(str, brokers))

@@ -1,0 +1,116 @@
+"""A plan as a manifest of Kubernetes: its batches in ConfigMaps, and a Job that executes them in their order.
+
+`run_batches.sh` is what the Job runs. A ConfigMap has at most 1 MiB, so that large plans take several; all are mounted
+in one folder. The Job is not retried by itself: what has failed is for a person to look at. Applying it again goes on
+where it stopped.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from app.core.kafka_versions import KafkaVersion
+from app.errors.quotation import escaped
+from app.errors.requests import NotExportable
+from app.store.records import NewPlan, PlanHead
+
+MOST_BYTES = 1_000_000
+"""The most bytes of the files of a ConfigMap, below the 1,048,576 of all that it has."""
+MOST_CONFIG_MAPS = 50
+_OLDEST_IMAGE = KafkaVersion(3, 7)
+"""The first release of the image `apache/kafka`; its tools work with older brokers."""
+_SCRIPT = Path(__file__).with_name("run_batches.sh")
+
+
+def write(head: PlanHead | NewPlan, files: Mapping[str, bytes]) -> bytes:
+    """The manifest.
+
+    Parameters
+    ----------
+    files : by name, for the folder in which the script runs: `steps`, of which each line is `execute 01-execute.json`,
+        `cordon 105 *` or `uncordon 105`; the batches; `new-partitions` and `leader-election.json` if there are any.
+
+    Raises
+    ------
+    NotExportable : a file is larger than a ConfigMap may be, or they are too many.
+    """
+    import yaml  # noqa: PLC0415 — for this format alone
+
+    name = f"rackplan-{head.hash[:12]}"
+    maps = list(_maps({"run.sh": _SCRIPT.read_bytes(), **files}))
+    if len(maps) > MOST_CONFIG_MAPS:
+        detail = f"the batches are {len(maps)} ConfigMaps; at most {MOST_CONFIG_MAPS} are written"
+        raise NotExportable(detail, config_maps=len(maps), limit=MOST_CONFIG_MAPS)
+    names = [f"{name}-{number}" for number in range(1, len(maps) + 1)]
+    documents = [_config_map(one, content) for one, content in zip(names, maps, strict=True)]
+    documents.append(_job(head, name, names))
+    text = yaml.dump_all(documents, Dumper=_dumper(), sort_keys=False, allow_unicode=True, width=10_000)
+    where = f" of the cluster {escaped(head.cluster)}" if head.cluster else ""
+    head_lines = (
+        f"# Executes plan {head.hash[:12]}{where} batch by batch.\n"
+        "# Before it is applied: KAFKA_BOOTSTRAP and image are those of your cluster.\n"
+    )
+    return (head_lines + str(text)).encode()
+
+
+def _maps(files: Mapping[str, bytes]) -> Iterator[dict[str, str]]:
+    """The files, in their order, as the contents of ConfigMaps."""
+    content: dict[str, str] = {}
+    size = 0
+    for name, file in files.items():
+        if len(file) > MOST_BYTES:
+            detail = f"{name} is {len(file)} bytes, and a ConfigMap has at most {MOST_BYTES}; limit max_partitions"
+            raise NotExportable(detail + " of batches", file=name, value=len(file), limit=MOST_BYTES)
+        if size + len(file) > MOST_BYTES:
+            yield content
+            content, size = {}, 0
+        content[name] = file.decode()
+        size += len(file)
+    yield content
+
+
+def _config_map(name: str, content: Mapping[str, str]) -> dict[str, Any]:
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": dict(content)}
+
+
+def _job(head: PlanHead | NewPlan, name: str, config_maps: Sequence[str]) -> dict[str, Any]:
+    request: Any = head.request
+    version = max(KafkaVersion.of(request["kafka_version"]), _OLDEST_IMAGE)
+    throttle = request["batches"]["throttle_bytes_per_s"]
+    options = [*([f"--throttle {throttle}"] if throttle else [])]
+    if request["running_reassignment"] == "merge":
+        options.append("--additional")
+    environment = {"KAFKA_BOOTSTRAP": "kafka-bootstrap:9092", "EXECUTE_OPTIONS": " ".join(options)}
+    container = {
+        "name": "batches",
+        "image": f"apache/kafka:{version}",
+        "command": ["/bin/bash", "/batches/run.sh"],
+        "env": [{"name": variable, "value": value} for variable, value in environment.items()],
+        "volumeMounts": [{"name": "batches", "mountPath": "/batches", "readOnly": True}],
+    }
+    sources = [{"configMap": {"name": one}} for one in config_maps]
+    pod = {
+        "restartPolicy": "Never",
+        "containers": [container],
+        "volumes": [{"name": "batches", "projected": {"sources": sources}}],
+    }
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": name},
+        "spec": {"backoffLimit": 0, "template": {"spec": pod}},
+    }
+
+
+def _dumper() -> Any:
+    """A writer of YAML that writes texts of several lines as blocks."""
+    import yaml  # noqa: PLC0415 — as above
+
+    class Dumper(yaml.SafeDumper):
+        pass
+
+    def text(dumper: Any, value: str) -> Any:
+        return dumper.represent_scalar("tag:yaml.org,2002:str", value, style="|" if "\n" in value else None)
+
+    Dumper.add_representer(str, text)
+    return Dumper

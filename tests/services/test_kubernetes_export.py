@@ -1,0 +1,181 @@
+"""A reassignment as a manifest of Kubernetes, whose script runs here with Kafka's tools played by a script."""
+
+import os
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from app.errors.requests import NotExportable
+from app.services.limits import Limits
+from app.services.plans import draft_plan
+from app.services.reassignment import EXPORTS, PLANNER, BatchesRequest, ReassignmentRequest, kubernetes
+from app.store.records import NewPlan
+from tests.services.reassignments import captured
+
+TOOL = """#!/bin/bash
+# A batch is in progress for two looks after it was executed. FAILS names the file that cannot be executed.
+echo "$(basename "$0") $*" >>"$STATE/log"
+while [ $# -gt 0 ]; do
+  case $1 in
+    --reassignment-json-file) file=$2; shift ;;
+    --execute | --verify | --describe) action=${1#--} ;;
+  esac
+  shift
+done
+case $(basename "$0"):$action in
+  kafka-topics.sh:describe) echo "Topic: orders PartitionCount: $(cat "$STATE/partitions" 2>/dev/null || echo 24)" ;;
+  kafka-topics.sh:) echo 30 >"$STATE/partitions" ;;
+  kafka-reassign-partitions.sh:execute)
+    if [ "$file" = "${FAILS:-}" ]; then echo "Error: rejected" >&2; exit 1; fi
+    echo 2 >"$STATE/$file" ;;
+  kafka-reassign-partitions.sh:verify)
+    echo "Status of partition reassignment:"
+    left=$(cat "$STATE/$file" 2>/dev/null || echo none)
+    case $left in
+      none) echo "There is no active reassignment of partition t-0, but replica set is 1 rather than 2." ;;
+      0) echo "Reassignment of partition t-0 is completed." ;;
+      *) echo $((left - 1)) >"$STATE/$file"; echo "Reassignment of partition t-0 is still in progress." ;;
+    esac ;;
+esac
+"""
+TOOLS = ("kafka-reassign-partitions.sh", "kafka-topics.sh", "kafka-configs.sh", "kafka-leader-election.sh")
+
+
+def plan(**changes: Any) -> NewPlan:
+    """Broker 105 removed from the captured cluster, which takes several batches."""
+    request = ReassignmentRequest(remove_brokers=[105], **changes)
+    return draft_plan(PLANNER, request, captured(), Limits())
+
+
+def manifest(**changes: Any) -> list[dict[str, Any]]:
+    """The documents of the manifest."""
+    return list(yaml.safe_load_all(EXPORTS["kubernetes"](plan(**changes), captured)))
+
+
+@dataclass(frozen=True)
+class Pod:
+    """The mounted files and the state of the played cluster."""
+
+    folder: Path
+    environment: Mapping[str, str]
+
+    def run(self, **settings: str) -> subprocess.CompletedProcess[str]:
+        """The container's command, run to its end."""
+        environment = {**os.environ, **self.environment, **settings}
+        command = ["bash", str(self.folder / "batches" / "run.sh")]
+        return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+
+    @property
+    def executed(self) -> list[str]:
+        """What was changed, in order: batches executed, cordons, partitions, the election."""
+        lines = (self.folder / "state" / "log").read_text().splitlines()
+        return [line for line in lines if "--verify" not in line and "--describe" not in line]
+
+
+def pod(tmp_path: Path, documents: list[dict[str, Any]]) -> Pod:
+    """The pod of the manifest's Job on this machine."""
+    *maps, job = documents
+    folders = {name: tmp_path / name for name in ("batches", "tools", "state")}
+    for folder in folders.values():
+        folder.mkdir()
+    for one in maps:
+        for name, content in one["data"].items():
+            (folders["batches"] / name).write_text(content)
+    for name in TOOLS:
+        (folders["tools"] / name).write_text(TOOL)
+        (folders["tools"] / name).chmod(0o755)
+    [container] = job["spec"]["template"]["spec"]["containers"]
+    stated = {one["name"]: one["value"] for one in container["env"]}
+    where = {"BATCHES": str(folders["batches"]), "KAFKA_BIN": str(folders["tools"]), "STATE": str(folders["state"])}
+    return Pod(tmp_path, {**stated, **where, "POLL_SECONDS": "0.01"})
+
+
+def batches_of(one: Pod) -> list[str]:
+    """The batches that were executed, in order."""
+    return [line.split("--reassignment-json-file ")[1].split()[0] for line in one.executed if "--execute" in line]
+
+
+def test_every_batch_is_executed_once_and_in_order(tmp_path: Path) -> None:
+    documents = manifest(partitions={"orders": 30}, batches=BatchesRequest(throttle_bytes_per_s=1000))
+    one = pod(tmp_path, documents)
+    done = one.run()
+    assert done.returncode == 0, done.stderr
+    count = len([name for name in documents[0]["data"] if name.endswith("-execute.json")])
+    assert count > 1
+    assert batches_of(one) == [f"{number:02d}-execute.json" for number in range(1, count + 1)]
+    changed = one.executed
+    assert "--partitions 30 --replica-assignment" in changed[0]
+    assert changed[1].endswith("--entity-name 105 --add-config cordoned.log.dirs=*")
+    assert changed[2].endswith("01-execute.json --execute --throttle 1000")
+    assert changed[-1].startswith("kafka-leader-election.sh")
+    assert done.stdout.count("in progress") == 2 * count
+    assert one.run().returncode == 0
+    assert len(batches_of(one)) == count, "what is complete is not executed again"
+
+
+def test_a_failure_stops_it_and_another_run_goes_on(tmp_path: Path) -> None:
+    one = pod(tmp_path, manifest())
+    failed = one.run(FAILS="02-execute.json")
+    assert failed.returncode != 0
+    assert "Error: rejected" in failed.stderr
+    assert batches_of(one) == ["01-execute.json", "02-execute.json"]
+    again = one.run()
+    assert again.returncode == 0, again.stderr
+    assert batches_of(one) == ["01-execute.json", "02-execute.json", "02-execute.json", "03-execute.json"]
+
+
+def test_a_batch_in_progress_is_waited_for(tmp_path: Path) -> None:
+    one = pod(tmp_path, manifest())
+    (tmp_path / "state" / "01-execute.json").write_text("5")
+    assert one.run().returncode == 0
+    assert batches_of(one) == ["02-execute.json", "03-execute.json"]
+
+
+def test_a_tool_that_fails_stops_it(tmp_path: Path) -> None:
+    one = pod(tmp_path, manifest())
+    for tool in ("kafka-configs.sh", "kafka-reassign-partitions.sh"):
+        (tmp_path / "tools" / tool).write_text("#!/bin/bash\necho no connection >&2\nexit 1\n")
+        done = one.run()
+        assert (done.returncode != 0, "no connection" in done.stderr) == (True, True)
+
+
+def test_the_manifest_is_of_kubernetes() -> None:
+    *maps, job = manifest()
+    assert {one["kind"] for one in maps} == {"ConfigMap"}
+    assert (job["kind"], job["spec"]["backoffLimit"]) == ("Job", 0)
+    pod_spec = job["spec"]["template"]["spec"]
+    mounted = [source["configMap"]["name"] for source in pod_spec["volumes"][0]["projected"]["sources"]]
+    assert mounted == [one["metadata"]["name"] for one in maps]
+    assert pod_spec["restartPolicy"] == "Never"
+
+
+def test_large_plans_take_several_config_maps() -> None:
+    files = {"steps": b"", **{f"{number:02d}-execute.json": b"x" * 400_000 for number in range(1, 6)}}
+    *maps, _ = yaml.safe_load_all(kubernetes.write(plan(), files))
+    assert len(maps) == 3
+    assert [name for one in maps for name in one["data"]][1:] == list(files)
+    assert all(sum(map(len, one["data"].values())) <= kubernetes.MOST_BYTES for one in maps)
+
+
+@pytest.mark.parametrize(
+    ("files", "reason"),
+    [
+        ({"01-execute.json": b"x" * 1_000_001}, "01-execute.json is 1000001 bytes"),
+        ({f"{number}.json": b"x" * 900_000 for number in range(60)}, "at most 50 are written"),
+    ],
+)
+def test_what_does_not_fit_is_a_problem(files: Mapping[str, bytes], reason: str) -> None:
+    with pytest.raises(NotExportable, match=reason):
+        kubernetes.write(plan(), files)
+
+
+def test_merged_reassignments_need_an_option() -> None:
+    request = dict(plan().request) | {"running_reassignment": "merge"}
+    *_, job = yaml.safe_load_all(kubernetes.write(replace(plan(), request=request), {"steps": b""}))
+    environment = {one["name"]: one["value"] for one in job["spec"]["template"]["spec"]["containers"][0]["env"]}
+    assert environment["EXECUTE_OPTIONS"] == "--additional"
