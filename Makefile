@@ -15,7 +15,7 @@ INSTALL := $(PIP) install --require-hashes --no-build-isolation --use-pep517
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-fast test-thorough check format conformance bench openapi lock browser clean
+.PHONY: help run test test-fast test-thorough check format kafka conformance bench openapi lock browser clean
 
 help: ## list the targets
 	@echo "Rackplan: predict and plan the placement of Kafka replicas, consumers, tasks and keys."; echo
@@ -47,6 +47,11 @@ check: $(VENV)/development ## lint, types, imports, dependencies
 format: $(VENV)/development ## format the code and mend what a machine can
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
+
+# The one extra, pinned with its hashes by the lock of development, which has it.
+kafka: $(VENV)/runtime ## add the admin client that `rackplan snapshot` and `rackplan watch` read running clusters with
+	@awk '/^[^ #]/ { listed = /^kafka-python==/ } listed' requirements-dev.lock > $(VENV)/kafka.lock
+	@$(INSTALL) --no-deps -r $(VENV)/kafka.lock
 
 conformance: $(VENV)/compiled ## compare every algorithm with Kafka's own answers (VECTORS=folder for others)
 	@$(BIN)/rackplan conformance --vectors $(VECTORS)

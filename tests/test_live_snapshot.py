@@ -501,7 +501,7 @@ class TestCommand:
         done = rackplan("snapshot", "--bootstrap", "localhost:9092", before="import sys; sys.modules['kafka'] = None")
         assert done.returncode == 1
         assert done.stderr.count(b"\n") == 1
-        assert b"pip install 'rackplan[kafka]'" in done.stderr
+        assert b"`make kafka`" in done.stderr
 
 
 @contextmanager

@@ -8,10 +8,11 @@ Each command imports its dependencies when it runs, so that `rackplan --help` is
     compiling.py      `rackplan compile`
     serving.py        `rackplan serve`, and the database of the commands that need one
     worker_process.py  the worker's account, and its restarts for as long as the service runs
-    live.py           `rackplan snapshot`; live_client.py: its admin client
+    live.py           `rackplan snapshot`; live_client.py: its admin client; watching.py: `rackplan watch`
     output.py         where a command's input comes from, where its answer goes, and exit codes; summaries.py: tables
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, NoReturn
@@ -164,23 +165,27 @@ def conformance(
         raise typer.Exit(1)
 
 
+Bootstrap = Annotated[str, typer.Option(help="host:port of a broker; several, separated by commas.")]
+ClusterName = Annotated[str | None, typer.Option(help="The cluster's name. Default: Kafka's own cluster id.")]
+BrokersVersion = Annotated[
+    str | None, typer.Option(help="The release that the brokers run. Default: by their metadata.version.")
+]
+Properties = Annotated[
+    list[str] | None,
+    typer.Option("--property", help="key=value of the client (security_protocol=SSL); repeatable, visible to others."),
+]
+PropertiesFile = Annotated[
+    Path | None, typer.Option(help="A file of key=value lines, for passwords.", exists=True, dir_okay=False)
+]
+
+
 @app.command()
 def snapshot(
-    bootstrap: Annotated[str, typer.Option(help="host:port of a broker; several, separated by commas.")],
-    cluster: Annotated[str | None, typer.Option(help="The cluster's name. Default: Kafka's own cluster id.")] = None,
-    kafka_version: Annotated[
-        str | None, typer.Option(help="The release that the brokers run. Default: by their metadata.version.")
-    ] = None,
-    properties: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--property",
-            help="key=value of the client (security_protocol=SSL); repeatable, visible to others.",
-        ),
-    ] = None,
-    properties_file: Annotated[
-        Path | None, typer.Option(help="A file of key=value lines, for passwords.", exists=True, dir_okay=False)
-    ] = None,
+    bootstrap: Bootstrap,
+    cluster: ClusterName = None,
+    kafka_version: BrokersVersion = None,
+    properties: Properties = None,
+    properties_file: PropertiesFile = None,
     output: Annotated[Path | None, typer.Option(help="Write to this file.", dir_okay=False)] = None,
     timeout: Annotated[float, typer.Option(help="Timeout in seconds for the whole command.", min=1, max=86400)] = 60,
 ) -> None:
@@ -188,25 +193,79 @@ def snapshot(
 
     With a service: rackplan snapshot --bootstrap HOST:PORT | curl --json @- http://127.0.0.1:8080/v1/snapshots
     """
+    read = _reader(bootstrap, cluster, kafka_version, properties, properties_file, timeout)
+    hand_over(read(), output)
+
+
+@app.command()
+def watch(
+    bootstrap: Bootstrap,
+    every: Annotated[str, typer.Option(help="How often the cluster is read: 90, 30s, 5m, 1h.")] = "5m",
+    once: Annotated[bool, typer.Option("--once", help="Read once and end, as for a CronJob.")] = False,
+    folder: Annotated[
+        Path | None, typer.Option(help="Write snapshots to this folder, a file each.", file_okay=False)
+    ] = None,
+    url: Annotated[
+        str | None, typer.Option(envvar="RACKPLAN_URL", help="Store snapshots on the service at this address.")
+    ] = None,
+    cluster: ClusterName = None,
+    kafka_version: BrokersVersion = None,
+    properties: Properties = None,
+    properties_file: PropertiesFile = None,
+    timeout: Annotated[float, typer.Option(help="Timeout in seconds for each time.", min=1, max=86400)] = 60,
+) -> None:
+    """Store a snapshot of a running cluster whenever it has changed, in a folder or on a service.
+
+    The key of the service is RACKPLAN_KEY. The command goes on if the cluster or the service does not answer.
+    """
+    from app.cli import watching  # noqa: PLC0415 — see the module's docstring
+
+    every_s = watching.seconds(every)
+    read = _reader(bootstrap, cluster, kafka_version, properties, properties_file, timeout)
+    if folder is not None:
+        store, last = watching.to_folder(folder), watching.newest_in(folder)
+        watching.watch(read, store, last=last, every_s=every_s, is_once=once)
+    elif url is not None:
+        with watching.on_service(url) as store:
+            watching.watch(read, store, last=None, every_s=every_s, is_once=once)
+    else:
+        raise typer.BadParameter("either --folder or --url is required", param_hint="folder")
+
+
+def _reader(
+    bootstrap: str,
+    cluster: str | None,
+    kafka_version: str | None,
+    properties: list[str] | None,
+    properties_file: Path | None,
+    timeout_s: float,
+) -> Callable[[], bytes]:
+    """What reads the cluster and returns its document; what could not be read goes to standard error.
+
+    Raises `ExtraNotInstalled` if the admin client is not installed.
+    """
     try:
         from app.cli import live, live_client  # noqa: PLC0415 — see the module's docstring
     except ModuleNotFoundError as missing:
         if (missing.name or "").partition(".")[0] != "kafka":
             raise
         raise ExtraNotInstalled(
-            "reading a running cluster requires kafka-python: pip install 'rackplan[kafka]'"
+            "reading a running cluster requires kafka-python; `make kafka`, where Rackplan was installed, adds it"
         ) from None
     from app.core.kafka_versions import normal_release  # noqa: PLC0415 — as above
     from app.formats import snapshot_json  # noqa: PLC0415 — as above
 
     configured = live_client.properties(properties or (), properties_file)
     stated = normal_release(kafka_version)
-    taken = live.take(bootstrap, name=cluster, properties=configured, timeout_s=timeout)
-    read = taken.cluster if stated is None else replace(taken.cluster, kafka_version=stated)
-    document = snapshot_json.write(read) + b"\n"
-    for caution in taken.cautions:
-        typer.echo(f"rackplan: {escaped(caution)}", err=True)
-    hand_over(document, output)
+
+    def read() -> bytes:
+        taken = live.take(bootstrap, name=cluster, properties=configured, timeout_s=timeout_s)
+        read = taken.cluster if stated is None else replace(taken.cluster, kafka_version=stated)
+        for caution in taken.cautions:
+            typer.echo(f"rackplan: {escaped(caution)}", err=True)
+        return snapshot_json.write(read) + b"\n"
+
+    return read
 
 
 @app.command(

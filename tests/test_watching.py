@@ -1,0 +1,151 @@
+"""`rackplan watch`: a snapshot whenever a running cluster has changed."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import orjson
+import pytest
+import yaml
+
+from app.formats import snapshot_json
+from tests.conftest import ROOT
+from tests.documents import Document
+from tests.test_live_snapshot import REASSIGNING, captured, closed_port
+
+WITHIN_S = 60.0
+
+
+@contextmanager
+def watching(*arguments: str, **environment: str) -> Iterator["subprocess.Popen[bytes]"]:
+    """The command as an operator runs it."""
+    code = "from app.cli import main; main()"
+    command = [sys.executable, "-c", code, "watch", "--every", "1s", *arguments]
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("RACKPLAN_")}
+    process = subprocess.Popen(
+        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=inherited | environment
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def wait_for(folder: Path, files: int) -> list[Path]:
+    """The snapshots in a folder, once there are so many."""
+    until = time.monotonic() + WITHIN_S
+    while len(written := sorted(folder.glob("snapshot-*.json"))) < files:
+        assert time.monotonic() < until, written
+        time.sleep(0.05)
+    return written
+
+
+def once(bootstrap: str, *arguments: str, **environment: str) -> tuple[int, str, str]:
+    """The outcome of `--once`: exit code, output and errors."""
+    with watching("--bootstrap", bootstrap, "--cluster", "nine", "--once", *arguments, **environment) as process:
+        out, err = process.communicate(timeout=WITHIN_S)
+        return process.returncode, out.decode(), err.decode()
+
+
+def test_a_snapshot_for_each_change_and_none_without(tmp_path: Path) -> None:
+    cluster, changed = captured(), captured(REASSIGNING)
+    folder = tmp_path / "snapshots"
+    with cluster.listening() as bootstrap:
+        for _ in range(2):
+            code, out, err = once(bootstrap, "--folder", str(folder))
+            assert (code, err) == (0, "")
+        [first] = wait_for(folder, 1)
+        assert out == "", "a second run finds the same"
+        assert snapshot_json.write(cluster.cluster) + b"\n" == first.read_bytes()
+    with changed.listening() as bootstrap:
+        code, out, _ = once(bootstrap, "--folder", str(folder))
+    _, second = wait_for(folder, 2)
+    assert re.fullmatch(rf"\d{{4}}-\d\d-\d\dT\d\d:\d\d:\d\dZ {re.escape(str(second))}\n", out)
+    assert not list(folder.glob("*.part"))
+
+
+def test_it_goes_on_while_the_cluster_does_not_answer_and_ends_at_once(tmp_path: Path) -> None:
+    """Ctrl-C ends it, also while it waits for the cluster."""
+    cluster = captured()
+    with cluster.listening() as bootstrap:
+        lost = f"127.0.0.1:{closed_port()}"
+        with watching("--bootstrap", lost, "--folder", str(tmp_path)) as process:
+            assert process.stderr is not None
+            lines = [process.stderr.readline().decode() for _ in range(2)]
+            assert all("trying again in 1 s" in line for line in lines), lines
+            process.send_signal(signal.SIGINT)
+            started = time.monotonic()
+            process.wait(WITHIN_S)
+            assert time.monotonic() - started < 30
+        assert process.returncode != 0
+        with watching("--bootstrap", bootstrap, "--folder", str(tmp_path)) as process:
+            wait_for(tmp_path, 1)
+            assert process.poll() is None
+
+
+def test_once_fails_if_the_cluster_does_not_answer(tmp_path: Path) -> None:
+    code, out, err = once(f"127.0.0.1:{closed_port()}", "--folder", str(tmp_path))
+    assert (code, out) == (1, "")
+    assert "The Kafka cluster cannot be read" in err
+
+
+def test_snapshots_on_a_service(client: httpx.Client) -> None:
+    with captured().listening() as bootstrap:
+        code, out, err = once(bootstrap, RACKPLAN_URL=str(client.base_url))
+    assert (code, err) == (0, "")
+    stored = client.get(out.split()[1])
+    assert stored.json()["cluster"] == "nine"
+
+
+@pytest.mark.parametrize("every", ["0", "5d", "-1", "m", "٣m", "99999999"])
+def test_durations(every: str) -> None:
+    with watching("--bootstrap", "a:1", "--folder", "f", "--every", every) as process:
+        _, err = process.communicate(timeout=WITHIN_S)
+    assert process.returncode == 2
+    assert b"5m" in err
+
+
+def test_a_destination_is_required() -> None:
+    code, _, err = once("a:1")
+    assert code == 2
+    assert "--folder or --url" in err
+
+
+def test_the_cron_job_of_the_documentation_runs_the_command(tmp_path: Path) -> None:
+    """It is YAML, and its arguments are those of the command."""
+    [manifest] = [text for kind, text in Document(ROOT / "docs" / "watch.md").blocks if kind == "yaml"]
+    job = yaml.safe_load(manifest)
+    assert (job["apiVersion"], job["kind"]) == ("batch/v1", "CronJob")
+    [container] = job["spec"]["jobTemplate"]["spec"]["template"]["spec"]["containers"]
+    command, watch, *arguments = container["command"]
+    assert (command, watch) == ("rackplan", "watch")
+    assert "--once" in arguments
+    assert {each["name"] for each in container["env"]} == {"RACKPLAN_URL", "RACKPLAN_KEY"}
+    with captured().listening() as bootstrap:
+        arguments[arguments.index("--bootstrap") + 1] = bootstrap
+        code, out, err = once(bootstrap, *arguments[: arguments.index("--once")], "--folder", str(tmp_path))
+    assert (code, err) == (0, "")
+    assert out
+
+
+@pytest.mark.slow
+def test_the_documented_command_installs_the_admin_client(tmp_path: Path) -> None:
+    """In a new environment whose other requirements count as installed: kafka-python, as the lock pins it."""
+    environment = tmp_path / "environment"
+    subprocess.run([sys.executable, "-m", "venv", environment], check=True)
+    (environment / "runtime").touch()
+    made = subprocess.run(
+        ["make", "kafka", f"VENV={environment}"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert made.returncode == 0, made.stderr
+    code = "import kafka, json; print(json.dumps(kafka.__version__))"
+    version = subprocess.run([environment / "bin" / "python", "-c", code], capture_output=True, check=True).stdout
+    assert f"kafka-python=={orjson.loads(version)} " in (ROOT / "requirements-dev.lock").read_text(encoding="utf-8")
