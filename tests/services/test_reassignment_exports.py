@@ -2,6 +2,7 @@
 
 import csv
 import io
+import shlex
 import zipfile
 from collections.abc import Mapping
 from dataclasses import replace
@@ -54,10 +55,14 @@ Let the preferred leaders lead, once all batches are complete:
   kafka-leader-election.sh --bootstrap-server localhost:9092 --election-type preferred --path-to-json-file \
 leader-election.json
 
-To go back, execute and verify the rollback file of each batch that was begun in the same way, the last one
-first, or rollback.json for all of them at once. Do not rely on --cancel: it restores which brokers have
-replicas, but not their order, and with it not the preferred leaders. Where these change back, they
-need an election again.
+To go back, execute and verify the rollback file of each batch that was begun, the last one first, or
+rollback.json for all of them at once:
+  kafka-reassign-partitions.sh --bootstrap-server localhost:9092 --reassignment-json-file rollback.json --execute \
+--additional --throttle 50000000
+  kafka-reassign-partitions.sh --bootstrap-server localhost:9092 --reassignment-json-file rollback.json --verify
+With --additional Kafka takes the file also while a batch still runs, in place of that batch's lists. Do not
+rely on --cancel: it restores which brokers have replicas, but not their order, and with it not the preferred
+leaders. Where these change back, they need an election again.
 Partitions that were created stay: Kafka removes none.
 """
 
@@ -152,6 +157,31 @@ class TestBatches:
         readme = archive(moved)["README.txt"].decode()
         for word in ("throttle", "kafka-topics", "kafka-leader-election", "new"):
             assert word not in readme
+
+    def test_a_plan_that_merges_a_running_reassignment_adds_to_it(self) -> None:
+        """Every --execute has --additional then; otherwise only that of a rollback, which may meet a running batch."""
+        merged = {"code": "merged_with_running_reassignment", "detail": "2 partitions"}
+        of = plan()
+        for answer, expected in ((of.answer, {"rollback.json"}), ({**of.answer, "warnings": [merged]}, None)):
+            readme = archive(replace(of, answer=answer))["README.txt"].decode()
+            executes = {
+                words[words.index("--reassignment-json-file") + 1]: words
+                for words in (shlex.split(line) for line in readme.splitlines() if "--execute " in line + " ")
+                if words[0] == "kafka-reassign-partitions.sh"
+            }
+            assert list(executes) == ["01-execute.json", "rollback.json"]
+            additional = {file for file, words in executes.items() if "--additional" in words}
+            assert additional == (expected or set(executes))
+            assert ("Do not --cancel the" in readme) == (expected is None)
+
+    def test_partitions_alone_have_no_rollback(self) -> None:
+        """Kafka rejects a file without partitions, so none is written and no command names one."""
+        rows = [*CLUSTER.topics[1].replicas.tolist(), [106, 101]]
+        found = archive(plan([Placement("orders", 0, padded(rows))], []))
+        assert list(found) == ["README.txt", "new-partitions/orders.txt"]
+        readme = found["README.txt"].decode()
+        assert "kafka-reassign-partitions.sh" not in readme
+        assert "no rollback to execute" in readme
 
     def test_a_batch_by_its_number(self) -> None:
         found = archive()

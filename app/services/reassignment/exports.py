@@ -9,7 +9,7 @@ The archive, in the order in which its parts run:
     README.txt             in which order, with which commands
     01-execute.json        each batch for kafka-reassign-partitions, and
     01-rollback.json       what brings back what was there before it
-    rollback.json          the same for everything at once
+    rollback.json          the same for everything at once, if anything is reassigned
     leader-election.json   for kafka-leader-election: partitions whose preferred leader is another one
     new-partitions/t.txt   for kafka-topics --alter: topics that get partitions
 
@@ -216,8 +216,10 @@ def _entries(
     for number, name in enumerate(readme.names(steps)):
         yield f"{name}-execute.json", batch_file(steps, number, is_inverse=False)
         yield f"{name}-rollback.json", batch_file(steps, number, is_inverse=True)
-    yield "rollback.json", rollback_file(moved)
-    yield "leader-election.json", leader_election.write(elected).encode()
+    if len(steps):  # Kafka rejects a file without partitions
+        yield "rollback.json", rollback_file(moved)
+    if elected:
+        yield "leader-election.json", leader_election.write(elected).encode()
     for topic, assignment in grown.items():
         yield f"new-partitions/{topic}.txt", replica_assignment_file(topic, assignment)
 

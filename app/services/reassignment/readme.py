@@ -16,6 +16,7 @@ from app.core.model import Assignment, Cluster
 from app.errors.quotation import escaped
 from app.formats.quantities import byte_size, counted, known_size
 from app.formats.reassignment_diffs import sentences
+from app.services.reassignment.scope import MERGED
 from app.services.reassignment.stored_steps import StoredSteps
 from app.store.records import NewPlan, PlanHead
 
@@ -31,11 +32,22 @@ _SAME_FACTORS = [
 _RELEASE_UNKNOWN = (
     f"Neither the request nor the snapshot states a release of Kafka: the steps are those of {SUPPORTED.to}."
 )
-_BACK = [
-    "To go back, execute and verify the rollback file of each batch that was begun in the same way, the last one",
-    "first, or rollback.json for all of them at once. Do not rely on --cancel: it restores which brokers have",
-    "replicas, but not their order, and with it not the preferred leaders. Where these change back, they",
-    "need an election again.",
+_TO_GO_BACK = [
+    "To go back, execute and verify the rollback file of each batch that was begun, the last one first, or",
+    "rollback.json for all of them at once:",
+]
+_NO_CANCEL = [
+    "With --additional Kafka takes the file also while a batch still runs, in place of that batch's lists. Do not",
+    "rely on --cancel: it restores which brokers have replicas, but not their order, and with it not the preferred",
+    "leaders. Where these change back, they need an election again.",
+]
+_NOTHING_BACK = (
+    "Nothing is reassigned: there is no batch, and no rollback to execute. Kafka rejects a file without partitions."
+)
+_ADDITIONAL = [
+    "Another reassignment was running when the snapshot was taken. While it runs, Kafka rejects --execute without",
+    "--additional; with it, the lists of a file replace those that its partitions are moving to. Do not --cancel the",
+    "other one first: the plan starts from where it leads, and cancelling would move its replicas back.",
 ]
 _STATIC_CORDON = (
     "If the broker's own properties file has cordoned.log.dirs, --add-config cordoned.log.dirs= lifts it instead."
@@ -65,15 +77,19 @@ def write(
         parts.append(["Create the new partitions:", *_creating(grown)])
     stated = KafkaVersion.of(request["kafka_version"]) if request.get("kafka_version") else None
     removed = sorted({*request["remove_brokers"], *map(int, request.get("replace_brokers") or ())})
+    is_merged = any(warning["code"] == MERGED for warning in answer["warnings"])
     execution = answer.get("execution")
     if execution is None and not removed:
         if len(steps):
             files = zip(names(steps), _sizes(answer["batches"], steps), strict=True)
             parts.append(["Run the batches:", *(f"  {name}-execute.json  {size}" for name, size in files)])
-            parts.append(_commands("each with these two commands", throttle, stated, keeps_factors=steps.keeps_factors))
+            how = "each with these two commands"
+            parts.append(_commands(how, throttle, stated, keeps_factors=steps.keeps_factors, is_merged=is_merged))
         if has_election:
             parts.append(["Let the preferred leaders lead, once all batches are complete:", f"  {_ELECT}"])
-        parts.append([*_BACK, *([_NEW_STAY] if grown else [])])
+        parts.append(
+            [*(_back_at_any_time(throttle) if len(steps) else [_NOTHING_BACK]), *([_NEW_STAY] if grown else [])]
+        )
         return _joined(parts)
     if stated is None:
         parts.append([_RELEASE_UNKNOWN])
@@ -88,8 +104,8 @@ def write(
         parts.append(list(numbered.removed(removed, stated or NEWEST, is_in_use=is_in_use)))
     if len(steps):
         how = "Execute and verify a file with these two commands"
-        parts.append(_commands(how, throttle, stated, keeps_factors=steps.keeps_factors))
-    parts.append(_back(numbered, execution))
+        parts.append(_commands(how, throttle, stated, keeps_factors=steps.keeps_factors, is_merged=is_merged))
+    parts.append(_back(numbered, execution, throttle) if len(steps) else [_NOTHING_BACK])
     if grown:
         parts.append([_NEW_STAY])
     return _joined(parts)
@@ -188,15 +204,27 @@ def _uncordon(broker: int) -> str:
     return f"{_CONFIGURE} {broker} --delete-config cordoned.log.dirs"
 
 
-def _back(numbered: _Numbered, execution: Mapping[str, Any] | None) -> list[str]:
+def _back_at_any_time(throttle: int | None) -> list[str]:
+    """How to go back, also while a batch runs."""
+    options = f" --throttle {throttle}" if throttle else ""
+    return [
+        *_TO_GO_BACK,
+        f"  {_REASSIGN} rollback.json --execute --additional{options}",
+        f"  {_REASSIGN} rollback.json --verify",
+        *_NO_CANCEL,
+    ]
+
+
+def _back(numbered: _Numbered, execution: Mapping[str, Any] | None, throttle: int | None) -> list[str]:
     """How to go back, with the cordons that have to be lifted for it."""
+    back = _back_at_any_time(throttle)
     if execution is None or all(step["action"] == "execute" for step in execution["rollback"]):
-        return _BACK
+        return back
     uncordoned = sorted({b for s in execution["rollback_at_once"] if s["action"] == "uncordon" for b in s["brokers"]})
     again = sorted({b for s in execution["rollback_at_once"] if s["action"] == "cordon" for b in s["brokers"]})
     named = ", ".join(map(str, uncordoned))
     return [
-        *_BACK,
+        *back,
         "",
         "The rollback files have lists with cordoned brokers. To go back from the end, batch by batch:",
         *numbered.executed(execution["rollback"], file="rollback"),
@@ -232,9 +260,11 @@ def _sizes(batches: Sequence[Mapping[str, Any]], steps: StoredSteps) -> Iterator
         yield words + (f", {max(round(seconds), 1):,} s at the throttle" if seconds else "")
 
 
-def _commands(how: str, throttle: int | None, stated: KafkaVersion | None, *, keeps_factors: bool) -> list[str]:
+def _commands(
+    how: str, throttle: int | None, stated: KafkaVersion | None, *, keeps_factors: bool, is_merged: bool
+) -> list[str]:
     """The commands of a batch; `stated` is the release that the plan is made for, None if it is only assumed."""
-    options = f" --throttle {throttle}" if throttle else ""
+    options = " --additional" * is_merged + (f" --throttle {throttle}" if throttle else "")
     has_option = keeps_factors and stated is not None and stated >= KEEPS_FACTORS_SINCE
     if has_option:
         options += " --disallow-replication-factor-change"
@@ -243,6 +273,8 @@ def _commands(how: str, throttle: int | None, stated: KafkaVersion | None, *, ke
         f"  {_REASSIGN} 01-execute.json --execute{options}",
         f"  {_REASSIGN} 01-execute.json --verify",
     ]
+    if is_merged:
+        lines += _ADDITIONAL
     if throttle:
         lines.append(f"The throttle is {byte_size(throttle)}/s; --verify takes it away when the batch is complete.")
     if has_option:

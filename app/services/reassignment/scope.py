@@ -16,6 +16,8 @@ from app.services.cautions import Caution
 from app.services.plans import Allowance
 from app.services.reassignment.requests import ReassignmentRequest
 
+MERGED = "merged_with_running_reassignment"
+"""The warning of a plan that starts from where partitions are moving to; its files need `--additional`."""
 NAMED_PARTITIONS = 20
 """How many partitions a problem names; it counts them all."""
 
@@ -189,7 +191,7 @@ def _under_way(request: ReassignmentRequest, topics: Sequence[Topic]) -> list[Ca
     )
     return [
         Caution(
-            "merged_with_running_reassignment",
+            MERGED,
             detail,
             topics=tuple(topic.name for topic in topics if topic.is_moving.any()),
         )
