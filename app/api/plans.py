@@ -205,10 +205,11 @@ def export(
     inverse: Annotated[bool, Query(description="Of the format `batch`: its rollback.")] = False,
     if_match: IfMatch = None,
 ) -> Response:
-    """Return the file for `kafka-reassign-partitions --reassignment-json-file`, the string for `kafka-topics
-    --replica-assignment` (of one topic), or a table as CSV, Markdown or an Arrow stream. The table of a group plan has
-    the member of each partition, and whether it is in its rack. The files of a reassignment have its changes:
-    `rollback` reverts it, `batches` is an archive of each batch with its rollback, `batch` one of them.
+    """Return the file for `kafka-reassign-partitions --reassignment-json-file`, a bash script that creates the topics
+    with `kafka-topics`, its argument `--replica-assignment` (of one topic), or a table as CSV, Markdown or an Arrow
+    stream. The table of a group plan has the member of each partition, and whether it is in its rack. The files of a
+    reassignment have its changes: `rollback` reverts it, `batches` is an archive of each batch with its rollback,
+    `batch` one of them.
     """
     plan = plans.load(uow, plan_id)
     hashes = matched_hashes(if_match)

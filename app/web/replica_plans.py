@@ -40,8 +40,9 @@ def _prediction(head: PlanHead) -> str:
     return _NOT_KAFKAS if "policy" in head.request else _PREDICTIONS.get(str(head.answer["prediction"]), "")
 
 
-def _values(plan: Plan, _: Cluster) -> Mapping[str, object]:
+def _values(plan: Plan, cluster: Cluster) -> Mapping[str, object]:
     return {
+        "moves_existing": all(cluster.topic(placement.topic) is not None for placement in plan.placements),
         "partitions": _first_partitions(plan),
         "create_command": _create_command(plan),
         "envelopes": _envelopes(plan),

@@ -62,7 +62,8 @@ def test_preferred_leaders_are_handed_to_an_election(client: httpx.Client, leade
     plan = client.post("/v1/plans/reassignment", json=asked).json()
     assert (plan["not_preferred"], plan["batches"]) == (2, [])
     with zipfile.ZipFile(io.BytesIO(export(client, plan, "batches").content)) as archive:
-        named = leader_election.read(archive.read("leader-election.json").decode())
+        has_file = "leader-election.json" in archive.namelist()
+        named = leader_election.read(archive.read("leader-election.json").decode()) if has_file else ()
         assert ("kafka-leader-election" in archive.read("README.txt").decode()) == bool(elected)
     assert [f"{topic}-{partition}" for topic, partition in named] == elected
 

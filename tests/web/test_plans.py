@@ -3,6 +3,7 @@
 import re
 import shlex
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 from xml.etree import ElementTree as ET
@@ -14,11 +15,13 @@ from app.core.model import Broker, Cluster, NewTopic
 from app.core.replicas.rack_modes import RackMode
 from app.formats import replica_assignment
 from app.services import plans as services
+from app.services import snapshots
 from app.services.limits import Limits
 from app.services.plans import Plan, make_plan
 from app.services.replicas import PLANNER, ReplicasRequest
 from app.store.database import Database
 from app.web import plans, replica_plans
+from tests.services.reassignments import topic
 from tests.web.browser import Browser, Page
 
 BROKERS = [Broker(100 + i, f"az-{'abc'[i % 3]}") for i in range(6)]
@@ -62,12 +65,21 @@ def test_it_says_which_kind_of_prediction_it_is(
 def test_the_command_makes_exactly_this_plan(browser: Browser, database: Database) -> None:
     """The argument, read as Kafka reads it, is the assignment."""
     plan = keep(database, ordered([NewTopic("orders", 12, 3)], seed=1))
-    create, reassign = commands(page_of(browser, plan))
+    create, script = commands(page_of(browser, plan))
     assert create[:6] == ["kafka-topics.sh", "--bootstrap-server", "localhost:9092", "--create", "--topic", "orders"]
     assert create[6] == "--replica-assignment"
     assert replica_assignment.read(create[7]).tolist() == plan.placements[0].replicas.tolist()
-    assert reassign[0] == "kafka-reassign-partitions.sh"
-    assert reassign[3:] == ["--reassignment-json-file", f"plan-{plan.head.id}.json", "--execute"]
+    assert script == ["BOOTSTRAP_SERVER=localhost:9092", "bash", f"plan-{plan.head.id}.sh"]
+
+
+def test_only_topics_that_exist_are_moved(browser: Browser, database: Database) -> None:
+    """A topic that is yet to be created cannot be reassigned."""
+    with database.begin() as uow:
+        snapshot = snapshots.store(uow, Cluster("c", tuple(BROKERS), (topic("orders", [[100, 101]], [1]),)), Limits())
+    for name, tools in (("orders", ["bash", "kafka-reassign-partitions.sh"]), ("new", ["bash"])):
+        request = replace(ordered([NewTopic(name, 20_000, 2)]), brokers=None, snapshot_id=snapshot.id)
+        shown = commands(page_of(browser, keep(database, request)))
+        assert [next(word for word in words if "=" not in word) for words in shown] == tools
 
 
 @pytest.mark.parametrize(
@@ -83,14 +95,16 @@ def test_no_command_is_offered_that_would_not_make_this_plan(
     browser: Browser, database: Database, topics: Sequence[NewTopic]
 ) -> None:
     page = page_of(browser, keep(database, ordered(topics, seed=1)))
-    assert [command[0] for command in commands(page)] == ["kafka-reassign-partitions.sh"]
+    assert [command[1] for command in commands(page)] == ["bash"]
 
 
 def test_the_exports_are_linked(browser: Browser, database: Database) -> None:
     plan = keep(database, ordered([NewTopic("orders", 12, 3)]))
     here = f"/v1/plans/{plan.head.id}"
     links = {link.attributes["href"] for link in page_of(browser, plan).all("a")}
-    formats = {f"{here}/export?format={name}" for name in ("reassignment", "replica_assignment", "csv", "markdown")}
+    formats = {
+        f"{here}/export?format={name}" for name in ("script", "reassignment", "replica_assignment", "csv", "markdown")
+    }
     assert formats | {here, f"{here}/picture.svg"} <= links
     two = keep(database, ordered([NewTopic("a", 3, 2), NewTopic("b", 3, 3)]))
     links = {link.attributes["href"] for link in page_of(browser, two).all("a")}

@@ -16,7 +16,7 @@ from app.core.model import Assignment, Cluster
 from app.errors.quotation import escaped
 from app.formats.quantities import byte_size, counted, known_size
 from app.formats.reassignment_diffs import sentences
-from app.services.reassignment.scope import MERGED
+from app.formats.topic_script import altered_topic
 from app.services.reassignment.stored_steps import StoredSteps
 from app.store.records import NewPlan, PlanHead
 
@@ -77,7 +77,7 @@ def write(
         parts.append(["Create the new partitions:", *_creating(grown)])
     stated = KafkaVersion.of(request["kafka_version"]) if request.get("kafka_version") else None
     removed = sorted({*request["remove_brokers"], *map(int, request.get("replace_brokers") or ())})
-    is_merged = any(warning["code"] == MERGED for warning in answer["warnings"])
+    is_merged = any(warning["code"] == "merged_with_running_reassignment" for warning in answer["warnings"])
     execution = answer.get("execution")
     if execution is None and not removed:
         if len(steps):
@@ -239,9 +239,7 @@ def _joined(parts: Sequence[Sequence[str]]) -> str:
 
 def _creating(grown: Mapping[str, Assignment]) -> Iterator[str]:
     for topic, assignment in grown.items():
-        # Of --alter, unlike of --create, the topic is a regular expression, and a dot in it is any character.
-        pattern = topic.replace(".", r"\.")
-        yield f"  kafka-topics.sh {_BOOTSTRAP} --alter --topic {shlex.quote(pattern)} \\"
+        yield f"  kafka-topics.sh {_BOOTSTRAP} --alter --topic {altered_topic(topic)} \\"
         yield f"    --partitions {len(assignment.partition_ids)} \\"
         yield f'    --replica-assignment "$(cat {shlex.quote(f"new-partitions/{topic}.txt")})"'
 

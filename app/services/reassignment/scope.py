@@ -16,8 +16,6 @@ from app.services.cautions import Caution
 from app.services.plans import Allowance
 from app.services.reassignment.requests import ReassignmentRequest
 
-MERGED = "merged_with_running_reassignment"
-"""The warning of a plan that starts from where partitions are moving to; its files need `--additional`."""
 NAMED_PARTITIONS = 20
 """How many partitions a problem names; it counts them all."""
 
@@ -191,7 +189,7 @@ def _under_way(request: ReassignmentRequest, topics: Sequence[Topic]) -> list[Ca
     )
     return [
         Caution(
-            MERGED,
+            "merged_with_running_reassignment",
             detail,
             topics=tuple(topic.name for topic in topics if topic.is_moving.any()),
         )

@@ -1,14 +1,19 @@
 """A plan of replicas as a file: what Kafka's tools take, and what people and programs read."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
-from app.core.model import Int32s
+from app.core.model import Cluster, Int32s, Placement
 from app.errors.requests import NotExportable
-from app.formats import placement_tables, reassignment, replica_assignment
+from app.formats import placement_tables, reassignment, replica_assignment, topic_script
+from app.formats.quantities import counted
+from app.formats.topic_script import ScriptedTopic
 from app.services.plans import MARKDOWN_ROWS, ClusterOf, Plan, Write
+from app.services.replicas.awareness import unassigned_of
 from app.store.records import NewPlan
 
 
@@ -23,6 +28,43 @@ def _replica_assignment(plan: Plan | NewPlan, cluster_of: ClusterOf) -> bytes:
         existing = _existing(placement.topic, placement.first_partition_id, rows.shape[1], cluster_of)
         rows = np.concatenate([existing, rows])
     return (replica_assignment.write(rows) + "\n").encode()
+
+
+def _script(plan: Plan | NewPlan, cluster_of: ClusterOf) -> bytes:
+    head = plan.head if isinstance(plan, Plan) else plan
+    title = f"Plan {head.hash}" + (f" on the cluster {head.cluster}" if head.cluster else "")
+    answer: Any = head.answer
+    fragile = [(violation["topic"], violation["detail"]) for violation in answer["violations"]]
+    topics = []
+    for placement in plan.placements:
+        name, new = placement.topic, placement.replicas
+        remarks = [detail for topic, detail in fragile if topic == name]
+        if lacking := unassigned_of(head.answer, name):
+            remarks.append(f"{counted(lacking, 'replica')} of each partition are unassigned")
+        topic = ScriptedTopic(name, new, rejection=_rejection(placement, cluster_of()), remarks=tuple(remarks))
+        if placement.first_partition_id > 0 and topic.rejection is None:
+            try:
+                existing = _existing(name, placement.first_partition_id, new.shape[1], cluster_of)
+            except NotExportable as unsayable:
+                topic = replace(topic, rejection=unsayable.detail)
+            else:
+                topic = replace(topic, replicas=np.concatenate([existing, new]), existing=len(existing))
+        topics.append(topic)
+    return topic_script.write(title, topics).encode()
+
+
+def _rejection(placement: Placement, cluster: Cluster | None) -> str | None:
+    """Why Kafka would reject the topic as the snapshot has it."""
+    topic = None if cluster is None else cluster.topic(placement.topic)
+    if topic is None:
+        return None
+    partitions = len(topic.partition_ids)
+    if placement.first_partition_id <= 0 < partitions:
+        return f"topic {placement.topic} exists with {counted(partitions, 'partition')}"
+    if placement.first_partition_id != partitions:
+        begin = placement.first_partition_id
+        return f"topic {placement.topic} has {counted(partitions, 'partition')}; new ones cannot start at {begin}"
+    return None
 
 
 def _existing(name: str, partitions: int, factor: int, cluster_of: ClusterOf) -> Int32s:
@@ -44,6 +86,7 @@ EXPORTS: Mapping[str, Write] = MappingProxyType(
     {
         "reassignment": lambda plan, _: reassignment.write_placements(plan.placements),
         "replica_assignment": _replica_assignment,
+        "script": _script,
         "csv": lambda plan, _: placement_tables.write_csv(plan.placements),
         "markdown": lambda plan, _: placement_tables.write_markdown(plan.placements, limit=MARKDOWN_ROWS).encode(),
         "arrow": lambda plan, _: placement_tables.write_arrow(plan.placements),
