@@ -22,7 +22,8 @@ from app.core.measures.violations import Violation
 from app.errors.access import IdempotencyKeyInFlight, UnsupportedMediaType
 from app.errors.lookups import SnapshotNotFound
 from app.errors.reassignments import ReassignmentUnderWay
-from app.errors.requests import IllegalReassignment, UnsupportedKafkaVersion
+from app.errors.requests import ConflictingFields, IllegalReassignment, UnsupportedKafkaVersion
+from app.errors.texts import MalformedText
 from app.formats.reassignment import Reassignment
 from app.services import checks
 
@@ -58,8 +59,15 @@ class CheckRequest(OnSnapshot):
     """A reassignment, and the cluster that it is for."""
 
     requires_snapshot = True
-    reassignment: ReassignmentFile
-    """The reassignment, as the file that `kafka-reassign-partitions` takes."""
+    reassignment: ReassignmentFile | None = None
+    """The reassignment, as the file that `kafka-reassign-partitions` takes; null if `output` has it."""
+    output: Annotated[str, Field(min_length=1)] | None = Field(
+        None,
+        description="What `kafka-reassign-partitions` printed, unchanged and recognized by its contents: of "
+        "`--generate` the proposed lists are checked, of `--execute` the previous ones, which a rollback restores; of "
+        "`--verify` the answer has the `progress` of each partition beside what was planned, which is `reassignment` "
+        "if it is given too.",
+    )
     running_reassignment: Literal["refuse", "merge"] = Field(
         "merge",
         description="Partitions that are being reassigned: `merge` checks from their target replicas, with a warning; "
@@ -105,6 +113,36 @@ class ChangedDocument(BaseModel):
     """The first of these partitions: their replicas in the checked snapshot and in the newest one."""
 
 
+class PartitionProgressDocument(BaseModel):
+    """A partition whose reassignment is not complete."""
+
+    topic: str
+    """Name of the topic."""
+    partition: int
+    """Id of the partition."""
+    state: Literal["in_progress", "failed"]
+    """`failed`: no reassignment of it is active, and its replicas are not the planned ones."""
+    replicas: list[int] | None
+    """Ids of the brokers with a replica in the snapshot, preferred leader first; null if it lacks the partition."""
+    planned: list[int] | None
+    """Ids of the planned brokers, preferred leader first; null if they are unknown."""
+
+
+class ProgressDocument(BaseModel):
+    """The progress of a reassignment, by the output of `--verify`."""
+
+    complete: int
+    """Number of partitions with the planned replicas."""
+    in_progress: int
+    """Number of partitions that are still being reassigned."""
+    failed: int
+    """Number of partitions without an active reassignment and without the planned replicas."""
+    not_reported: int
+    """Number of planned partitions that the output does not have."""
+    partitions: list[PartitionProgressDocument]
+    """The first 100 partitions that are not complete, in the order of the output."""
+
+
 class CheckDocument(BaseModel):
     """What there is to say about the cluster once the reassignment is done.
 
@@ -130,6 +168,10 @@ class CheckDocument(BaseModel):
     kafka_version: str = Field(description="The release of Kafka that the check is for.", examples=["4.2.0"])
     changed: ChangedDocument | None
     """What the newest snapshot has otherwise; null if `fresh`."""
+    source: Literal["file", "generate", "execute", "verify"] | None
+    """Which output of `kafka-reassign-partitions` was checked; null of a reassignment as JSON."""
+    progress: ProgressDocument | None
+    """What `--verify` reports; null of any other output."""
     warnings: list[WarningDocument]
     """Conditions that did not prevent the check; empty if there are none."""
 
@@ -142,6 +184,8 @@ class CheckDocument(BaseModel):
     response_model=CheckDocument,
     responses=responses(
         SnapshotNotFound,
+        ConflictingFields,
+        MalformedText,
         IllegalReassignment,
         UnsupportedKafkaVersion,
         ReassignmentUnderWay,
@@ -158,16 +202,20 @@ def check(
     """Check a reassignment: its violations, its balance, the bytes that it copies and the lower bound for the same end,
     and whether the cluster has changed since the snapshot. If Kafka rejects it as a whole (an unknown broker or
     partition, a replica listed twice), the answer is a problem that names each place.
+
+    The reassignment is JSON, or the `output` of `kafka-reassign-partitions`: of `--verify` the answer has the progress.
     """
 
     def answer() -> Response:
-        posted = _REASSIGNMENT.validate_python(body.reassignment.model_dump(exclude={"version"}))
+        given = body.reassignment
+        posted = None if given is None else _REASSIGNMENT.validate_python(given.model_dump(exclude={"version"}))
         result = checks.check(
             uow,
             cast("UUID", body.on_newest(uow).snapshot_id),
             posted,
             limits,
             running_reassignment=body.running_reassignment,
+            output=body.output,
             kafka_version=body.kafka_version,
         )
         document = orjson.dumps(result.as_json(), option=orjson.OPT_NON_STR_KEYS)

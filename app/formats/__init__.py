@@ -14,7 +14,7 @@ Output of the tools:
 
 Input of the tools:
 
-    reassignment.py  topics_to_move.py  replica_assignment.py  leader_election.py
+    reassignment.py  reassignment_output.py  topics_to_move.py  replica_assignment.py  leader_election.py
 
 Brokers:
 

@@ -30,9 +30,9 @@ from app.formats.lines import LOG_LINE, last_line, rejection
 from app.formats.row_text import format_rows, literal, with_partition_ids
 
 ANY_LOG_DIR = "any"
-_CURRENT = "Current partition replica assignment"
-_PROPOSED = "Proposed partition reassignment configuration"
-_SAVE = "Save this to use as the --reassignment-json-file option during rollback"
+CURRENT = "Current partition replica assignment"
+PROPOSED = "Proposed partition reassignment configuration"
+SAVE = "Save this to use as the --reassignment-json-file option during rollback"
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,19 +112,19 @@ def write_assignments(assignments: Mapping[str, Assignment]) -> bytes:
 def read_generated(text: str) -> Generated:
     """Read what `--generate` prints; raises `MalformedText` as `read` does, or if one of the two is missing."""
     return Generated(
-        current=read(_between(text, after=_CURRENT, until=_PROPOSED)),
-        proposed=read(_between(text, after=_PROPOSED, until=None)),
+        current=read(_between(text, after=CURRENT, until=PROPOSED)),
+        proposed=read(_between(text, after=PROPOSED, until=None)),
     )
 
 
 def write_generated(generated: Generated) -> str:
     """Print both documents as `--generate` does."""
-    return f"{_CURRENT}\n{write(generated.current)}\n{_PROPOSED}\n{write(generated.proposed)}"
+    return f"{CURRENT}\n{write(generated.current)}\n{PROPOSED}\n{write(generated.proposed)}"
 
 
 def read_executed(text: str) -> Reassignment:
     """Read the assignment that `--execute` prints for a rollback; raises `MalformedText` as `read` does."""
-    return read(_between(text, after=_CURRENT, until=_SAVE))
+    return read(_between(text, after=CURRENT, until=SAVE))
 
 
 def _partition(document: Document, value: object, path: FieldPath) -> PartitionReassignment:

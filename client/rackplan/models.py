@@ -314,6 +314,10 @@ class CheckDocument(Record):
     """The release of Kafka that the check is for."""
     changed: ChangedDocument | None
     """What the newest snapshot has otherwise; null if `fresh`."""
+    source: Literal["file", "generate", "execute", "verify"] | None
+    """Which output of `kafka-reassign-partitions` was checked; null of a reassignment as JSON."""
+    progress: ProgressDocument | None
+    """What `--verify` reports; null of any other output."""
     warnings: list[WarningDocument]
     """Conditions that did not prevent the check; empty if there are none."""
 
@@ -1216,6 +1220,21 @@ class PartitionDocument(Record):
     """Number of unassigned replicas; present if there are any."""
 
 
+class PartitionProgressDocument(Record):
+    """A partition whose reassignment is not complete."""
+
+    topic: str
+    """Name of the topic."""
+    partition: int
+    """Id of the partition."""
+    state: Literal["in_progress", "failed"]
+    """`failed`: no reassignment of it is active, and its replicas are not the planned ones."""
+    replicas: list[int] | None
+    """Ids of the brokers with a replica in the snapshot, preferred leader first; null if it lacks the partition."""
+    planned: list[int] | None
+    """Ids of the planned brokers, preferred leader first; null if they are unknown."""
+
+
 class PartitionTransfer(Record):
     """One partition that differs. `before` is None if it is new; `size_bytes` if it is unknown."""
 
@@ -1477,6 +1496,21 @@ class PlansPage(Record):
     """Plans without their assignments, newest first."""
     next_page_token: str | None
     """Token of the next page; null on the last page."""
+
+
+class ProgressDocument(Record):
+    """The progress of a reassignment, by the output of `--verify`."""
+
+    complete: int
+    """Number of partitions with the planned replicas."""
+    in_progress: int
+    """Number of partitions that are still being reassigned."""
+    failed: int
+    """Number of partitions without an active reassignment and without the planned replicas."""
+    not_reported: int
+    """Number of planned partitions that the output does not have."""
+    partitions: list[PartitionProgressDocument]
+    """The first 100 partitions that are not complete, in the order of the output."""
 
 
 class PromotedTask(Record):

@@ -18,6 +18,7 @@ ExportPlanFormat: TypeAlias = Literal[
     "batches",
     "kubernetes",
     "replica_assignment",
+    "script",
     "csv",
     "text",
     "markdown",
@@ -318,8 +319,13 @@ class CheckRequest(TypedDict, total=False):
     cluster: str | None
     """The name of a cluster, in place of `snapshot_id`: the snapshot is the newest one of this cluster when the
     request is received, and the answer has its id."""
-    reassignment: Required[ReassignmentFile]
-    """The reassignment, as the file that `kafka-reassign-partitions` takes."""
+    reassignment: ReassignmentFile | None
+    """The reassignment, as the file that `kafka-reassign-partitions` takes; null if `output` has it."""
+    output: str | None
+    """What `kafka-reassign-partitions` printed, unchanged and recognized by its contents: of `--generate` the
+    proposed lists are checked, of `--execute` the previous ones, which a rollback restores; of `--verify` the
+    answer has the `progress` of each partition beside what was planned, which is `reassignment` if it is given
+    too."""
     running_reassignment: Literal["refuse", "merge"]
     """Partitions that are being reassigned: `merge` checks from their target replicas, with a warning; `refuse`
     returns 409."""

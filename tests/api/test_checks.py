@@ -44,7 +44,7 @@ class TestRealCaptures:
     def test_as_it_is_nothing_moves(self, client: httpx.Client, real: str) -> None:
         found = self._post(client, real, CURRENT)
         fields = ["snapshot_id", "snapshot_content_hash", "violations", "measures", "movement", "minimum", "fresh"]
-        assert list(found) == [*fields, "kafka_version", "changed", "warnings"]
+        assert list(found) == [*fields, "kafka_version", "changed", "source", "progress", "warnings"]
         assert {count for name, count in found["movement"].items() if name != "partitions"} == {0}
         assert found["measures"]["partitions"] == len(CURRENT["partitions"])
         assert found["fresh"] is True
@@ -192,3 +192,68 @@ class TestBadInput:
     def test_fields(self, client: httpx.Client, reassignment: object, pointer: str) -> None:
         response = client.post("/v1/checks", json={"snapshot_id": SNAPSHOT_ID, "reassignment": reassignment})
         only_error(problem(response, 422, "validation"), pointer)
+
+
+class TestOutputs:
+    """What the tool printed, in place of its file."""
+
+    GENERATED = (SAMPLES / "kafka-reassign-partitions-generate.txt").read_text()
+    EXECUTED = (SAMPLES / "kafka-reassign-partitions-execute.txt").read_text()
+
+    def _post(self, client: httpx.Client, snapshot_id: str, output: str, **fields: Any) -> httpx.Response:
+        return client.post("/v1/checks", json={"snapshot_id": snapshot_id, "output": output, **fields})
+
+    def test_generate_is_checked_as_its_proposal(self, client: httpx.Client, real: str) -> None:
+        prompt = "$ kafka-reassign-partitions.sh --generate\n"
+        checked = self._post(client, real, prompt + self.GENERATED).json()
+        by_file = client.post("/v1/checks", json={"snapshot_id": real, "reassignment": PROPOSED}).json()
+        assert (checked.pop("source"), by_file.pop("source")) == ("generate", None)
+        (skipped,) = checked.pop("warnings")
+        assert (skipped["code"], skipped["detail"][:8]) == ("lines_skipped", "1 lines ")
+        assert checked == {name: value for name, value in by_file.items() if name != "warnings"}
+
+    def test_execute_is_checked_as_its_rollback(self, client: httpx.Client, real: str) -> None:
+        checked = self._post(client, real, self.EXECUTED).json()
+        assert (checked["source"], checked["progress"]) == ("execute", None)
+        assert checked["measures"]["partitions"] > 0
+
+    def test_verify_reports_the_progress(self, client: httpx.Client) -> None:
+        """Beside the lists that were planned: those of the request, else of the output."""
+        output = (
+            "Status of partition reassignment:\n"
+            "Reassignment of partition orders-0 is still in progress.\n"
+            "There is no active reassignment of partition orders-1, but replica set is 104,106,102 rather than "
+            "104,106,101.\n\nClearing broker-level throttles on brokers 101,102\n"
+        )
+        response = self._post(client, SNAPSHOT_ID, output)
+        assert response.status_code == 200, response.text
+        checked = response.json()
+        assert (checked["source"], checked["warnings"]) == ("verify", [])
+        progress = checked["progress"]
+        assert [progress[name] for name in ("complete", "in_progress", "failed", "not_reported")] == [0, 1, 1, 0]
+        assert [(one["partition"], one["state"], one["planned"]) for one in progress["partitions"]] == [
+            (0, "in_progress", [101, 103, 105]),
+            (1, "failed", [104, 106, 101]),
+        ]
+        planned = {"version": 1, "partitions": [_moved(102, 103, 105), _moved(104, 106, 101, partition=1)]}
+        one_line = "Reassignment of partition orders-0 is completed."
+        with_plan = self._post(client, SNAPSHOT_ID, one_line, reassignment=planned).json()
+        assert (with_plan["progress"]["complete"], with_plan["progress"]["not_reported"]) == (1, 1)
+        assert with_plan["movement"]["partitions"] == 2
+
+    @pytest.mark.parametrize(
+        ("fields", "code", "pointer"),
+        [
+            ({}, "conflicting_fields", "/reassignment"),
+            ({"output": "nothing of the kind"}, "malformed_text", "/output"),
+            ({"output": json.dumps(CURRENT), "reassignment": CURRENT}, "conflicting_fields", "/reassignment"),
+            ({"output": ""}, "validation", "/output"),
+        ],
+    )
+    def test_bad_input(self, client: httpx.Client, fields: dict[str, Any], code: str, pointer: str) -> None:
+        response = client.post("/v1/checks", json={"snapshot_id": SNAPSHOT_ID, **fields})
+        only_error(problem(response, 422, code), pointer)
+
+    def test_an_unknown_partition_of_verify_is_a_problem(self, client: httpx.Client) -> None:
+        response = self._post(client, SNAPSHOT_ID, "Reassignment of partition gone-0 is completed.")
+        assert "gone-0" in problem(response, 422, "illegal_reassignment")["detail"]

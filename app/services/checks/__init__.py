@@ -1,6 +1,7 @@
 """Verify a reassignment of any origin.
 
 verification.py   legality, measures, movement and freshness
+progress.py       what --verify reports, beside what was planned
 minimum.py        the least movement that reaches the same end
 conditions.py     the conditions under which a check fails: `violations`, `skew>0.1`
 desired.py        differences from topics as they are to be, and the reassignment that removes them

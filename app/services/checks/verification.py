@@ -19,11 +19,16 @@ from app.core.measures.violations import Violation, violations
 from app.core.model import Assignment, Cluster, Int32s, padded
 from app.errors import Json
 from app.errors.reassignments import ReassignmentUnderWay
-from app.errors.requests import IllegalReassignment
+from app.errors.requests import ConflictingFields, IllegalReassignment
+from app.errors.texts import MalformedText
+from app.formats import reassignment_output
+from app.formats.pasted import Place, Upload
 from app.formats.reassignment import PartitionReassignment, Reassignment
+from app.formats.reassignment_output import Source, ToolOutput
 from app.services import snapshots
 from app.services.cautions import Caution
 from app.services.checks.minimum import Minimum, minimum_for
+from app.services.checks.progress import Progress, planned_lists, progress_of
 from app.services.limits import Limits
 from app.services.plans import as_json
 from app.services.replicas import movement_summary
@@ -73,6 +78,10 @@ class Check:
     """Reassigned partitions that changed since the snapshot; None if it is fresh."""
     version: KafkaVersion
     """The release that it is checked for."""
+    source: Source | None = None
+    """What the text was that had the reassignment; None if it was no text."""
+    progress: Progress | None = None
+    """Of the output of --verify."""
 
     def as_json(self) -> dict[str, Json]:
         """The document of the API."""
@@ -86,6 +95,8 @@ class Check:
             "fresh": self.fresh,
             "kafka_version": str(self.version),
             "changed": None if self.changed is None else as_json(self.changed),
+            "source": self.source,
+            "progress": None if self.progress is None else self.progress.as_json(),
             "warnings": [caution.as_json() for caution in self.cautions],
         }
 
@@ -93,9 +104,10 @@ class Check:
 def check(
     uow: "UnitOfWork",
     snapshot_id: UUID,
-    reassignment: Reassignment,
+    given: Reassignment | None,
     limits: Limits,
     *,
+    output: str | None = None,
     running_reassignment: Literal["refuse", "merge"] = "merge",
     kafka_version: str | None = None,
 ) -> Check:
@@ -103,23 +115,32 @@ def check(
 
     Parameters
     ----------
+    given : the reassignment; None if the output has it.
+    output : what `kafka-reassign-partitions` printed; beside a reassignment only what `--verify` did.
     running_reassignment : how partitions in reassignment are read: `merge` takes their target replicas.
     kafka_version : the release that executes the reassignment; None is the snapshot's, or the newest.
 
     Raises
     ------
     SnapshotNotFound, LimitExceeded, UnsupportedKafkaVersion
+    ConflictingFields : there is neither a reassignment nor an output, or both. MalformedText : the output.
     IllegalReassignment : Kafka would refuse it whole; `errors` in its context names the places.
     ReassignmentUnderWay : some of its partitions are being reassigned, and that is to be refused.
     """
-    limits.check_number("sync_partitions", len(reassignment.partitions), path=("reassignment", "partitions"))
+    printed = None if output is None else _printed(output, given)
     snapshot, cluster = snapshots.load(uow, snapshot_id)
+    reassignment = _reassignment(given, printed, cluster)
+    path = ("reassignment", "partitions") if printed is None else ("output",)
+    limits.check_number("sync_partitions", len(reassignment.partitions), path=path)
     checked = check_reassignment(cluster, reassignment, running_reassignment, kafka_version)
     return replace(
         checked,
         snapshot=snapshot,
         fresh=snapshots.is_fresh(uow, snapshot),
         changed=_changed(uow, snapshot, _where(cluster, _placed(reassignment))),
+        source=None if printed is None else printed.source,
+        progress=None if printed is None else _progress(printed, reassignment, cluster),
+        cautions=[*_skipped(printed), *checked.cautions],
     )
 
 
@@ -171,6 +192,37 @@ def _placed(reassignment: Reassignment) -> dict[str, Assignment]:
     """The assignment of the partitions of a reassignment, by topic."""
     ordered = sorted(reassignment.partitions, key=attrgetter("topic", "partition"))
     return {topic: _assignment(list(group)) for topic, group in groupby(ordered, key=attrgetter("topic"))}
+
+
+def _printed(output: str, given: Reassignment | None) -> ToolOutput:
+    try:
+        printed = reassignment_output.read(output)
+    except MalformedText as malformed:
+        malformed.path = ("output",)
+        raise
+    if given is not None and printed.source != "verify":
+        detail = f"output has the reassignment itself, as {printed.source}; leave reassignment out"
+        raise ConflictingFields(detail, path=("reassignment",))
+    return printed
+
+
+def _reassignment(given: Reassignment | None, printed: ToolOutput | None, cluster: Cluster) -> Reassignment:
+    if printed is not None:
+        return printed.reassignment or planned_lists(printed.verified, given, cluster)
+    if given is None:
+        detail = "a reassignment is required: as reassignment, or as output of kafka-reassign-partitions"
+        raise ConflictingFields(detail, path=("reassignment",))
+    return given
+
+
+def _progress(printed: ToolOutput, planned: Reassignment, cluster: Cluster) -> Progress | None:
+    return progress_of(printed.verified, planned, cluster) if printed.source == "verify" else None
+
+
+def _skipped(printed: ToolOutput | None) -> list[Caution]:
+    if printed is None or not printed.skipped:
+        return []
+    return [snapshots.of_skipped_lines([Place(Upload(""), line) for line in printed.skipped])]
 
 
 def _where(cluster: Cluster, assignments: Mapping[str, Assignment]) -> dict[str, Assignment]:

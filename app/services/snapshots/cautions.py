@@ -23,7 +23,7 @@ def of_cluster(cluster: Cluster) -> list[Caution]:
 
 def of_assembly(assembled: Assembled) -> list[Caution]:
     """Parts of the Kafka tools' texts that could not be joined, or were read as an older version."""
-    cautions = [] if not assembled.skipped else [_skipped(assembled.skipped)]
+    cautions = [] if not assembled.skipped else [of_skipped_lines(assembled.skipped)]
     if assembled.partitions_without_topic:
         topic, partition = assembled.partitions_without_topic[0]
         cautions.append(
@@ -74,7 +74,7 @@ def of_releases(reported: BrokerReleases) -> list[Caution]:
     return cautions
 
 
-def _skipped(places: Sequence[Place]) -> Caution:
+def of_skipped_lines(places: Sequence[Place]) -> Caution:
     """Which lines were no part of a tool's answer, as ranges by upload."""
     ranges: list[str] = []
     for upload, of_upload in groupby(places, key=lambda place: place.upload.name):
