@@ -8,7 +8,7 @@ from xdist.scheduler import LoadFileScheduling  # type: ignore[import-untyped] #
 LONGEST = (
     *("test_spark_local.py", "test_hostile_datasets.py", "test_key_skew.py", "test_spark_cluster.py", "test_fuzz.py"),
     *("test_sweep_faults.py", "test_stopping.py", "test_worker_account.py", "test_other_sweeps_docs.py"),
-    *("test_sweeps_docs.py", "test_cli.py", "test_jobs.py", "test_compiled_entries.py"),
+    *("test_sweeps_docs.py", "test_client_docs.py", "test_cli.py", "test_jobs.py", "test_compiled_entries.py"),
 )
 """Files that take longest, or wait most: begun first, so that others use the cores meanwhile and all end together."""
 ONE_SESSION = ("test_spark_local.py", "test_key_skew.py", "test_hostile_datasets.py")

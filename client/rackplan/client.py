@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -153,7 +152,7 @@ class Client(Operations[Sync]):
 
     def _taken(self, step: Step, opened: list[httpx.Response] | None) -> Any:
         if isinstance(step, Pause):
-            return time.sleep(step.seconds)
+            return self._pause(step.seconds)
         if isinstance(step, Line):
             return next(step.response.extensions["lines"], None)
         response = self._http.send(self._http.build_request(**self._arguments(step)), stream=True)
@@ -163,6 +162,9 @@ class Client(Operations[Sync]):
         else:
             response.read()
         return response
+
+    def _pause(self, seconds: float) -> None:
+        time.sleep(seconds)
 
 
 class AsyncClient(Operations[Async]):
@@ -233,7 +235,7 @@ class AsyncClient(Operations[Async]):
 
     async def _taken(self, step: Step, opened: list[httpx.Response] | None) -> Any:
         if isinstance(step, Pause):
-            return await asyncio.sleep(step.seconds)
+            return await self._pause(step.seconds)
         if isinstance(step, Line):
             return await anext(step.response.extensions["lines"], None)
         response = await self._http.send(self._http.build_request(**self._arguments(step)), stream=True)
@@ -243,3 +245,8 @@ class AsyncClient(Operations[Async]):
         else:
             await response.aread()
         return response
+
+    async def _pause(self, seconds: float) -> None:
+        import asyncio  # noqa: PLC0415 -- half of what `import rackplan` would take
+
+        await asyncio.sleep(seconds)

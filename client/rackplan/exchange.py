@@ -39,7 +39,7 @@ def exchange(session: Session, request: Request) -> Flow[httpx.Response]:
             if pause_s is None:
                 raise
         else:
-            if not response.is_error:
+            if response.is_success and _is_of_the_service(request, response):
                 return response
             problem = _problem(response)
             retry_after_s = _retry_after_s(response.headers.get("retry-after"))
@@ -83,6 +83,12 @@ def _problem(response: httpx.Response) -> Problem:
     except (json.JSONDecodeError, UnicodeDecodeError):
         document = None
     return problem_of(response.status_code, document, text=response.text)
+
+
+def _is_of_the_service(request: Request, response: httpx.Response) -> bool:
+    """Whether a response has the media type that was wanted: what a proxy answers is HTML."""
+    media_type = response.headers.get("content-type", "")
+    return response.status_code == 204 or "Accept" in request.headers or media_type.startswith("application/json")
 
 
 def _is_temporary(problem: Problem) -> bool:

@@ -145,7 +145,7 @@ class PlanOperations(Bound[K]):
         if_match : the content hash of a snapshot; raises `PreconditionFailed` if its cluster has changed since.
         """
         query = {"format": format, "topic": topic, "batch": batch, "inverse": "true" if inverse else None}
-        request = Request("GET", path("plans", plan_id, "export"), query, headers=if_match_header(if_match))
+        request = Request("GET", path("plans", plan_id, "export"), query, {"Accept": "*/*"} | if_match_header(if_match))
         response = yield from exchange(self._client, request)
         export = export_of(response, default_name=f"plan-{plan_id}")
         if to is not None:

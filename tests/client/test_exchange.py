@@ -1,9 +1,11 @@
 """Requests against servers that are busy, slow or gone: what is repeated, when, and what it ends with."""
 
 import asyncio
+import io
+import zipfile
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
-from types import SimpleNamespace
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -12,7 +14,7 @@ from hypothesis import strategies as st
 from rackplan import AsyncClient, Client, Conflict, Problem, ServerFailed, ServiceUnavailable, TooManyRequests
 from rackplan.exchange import pauses_s
 from rackplan.flows import Settings
-from tests.client.wires import problem, response, wire
+from tests.client.wires import binary, problem, response, wire
 
 ALIVE = response(200, {"status": "ok"})
 PLACED = response(200, {"placements": []})
@@ -23,12 +25,11 @@ def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """The pauses of clients, which are not made."""
     paused: list[float] = []
 
-    async def pause(seconds: float) -> None:
+    async def pause(_client: AsyncClient, seconds: float) -> None:
         paused.append(seconds)
 
-    # The modules of the client alone: the service of other tests is in this process.
-    monkeypatch.setattr("rackplan.client.time", SimpleNamespace(sleep=paused.append))
-    monkeypatch.setattr("rackplan.client.asyncio", SimpleNamespace(sleep=pause))
+    monkeypatch.setattr(Client, "_pause", lambda _client, seconds: paused.append(seconds))
+    monkeypatch.setattr(AsyncClient, "_pause", pause)
     return paused
 
 
@@ -198,6 +199,38 @@ class TestProblems:
             pytest.raises(ServiceUnavailable),
         ):
             client.healthz()
+
+
+class TestAnswers:
+    """Answers that the service does not give."""
+
+    def test_of_something_else(self) -> None:
+        """A proxy asks for a password, or leads elsewhere; the key is not sent there."""
+        page = response(200, "<html>log in</html>", Content_Type="text/html")
+        moved = response(302, "", Location="http://127.0.0.1:1/")
+        for answer in (page, moved):
+            with wire([answer]) as server, Client(server.url) as client, pytest.raises(Problem, match="HTTP status"):
+                client.healthz()
+            assert len(server.requests) == 1
+
+    def test_a_file_is_written_where_it_was_wanted(self, tmp_path: Path) -> None:
+        """No name that an answer has leads out of the directory."""
+        archive = io.BytesIO()
+        with zipfile.ZipFile(archive, "w") as written:
+            written.writestr("../../batch-1.json", "{}")
+        named = 'attachment; filename="../../plan.json"'
+        answers = [
+            *[binary(archive.getvalue(), Content_Type="application/zip")] * 2,
+            response(200, {}, Content_Disposition=named),
+        ]
+        with wire(answers) as server, Client(server.url) as client:
+            client.export_plan("1", "batches", tmp_path / "a" / "b.zip")
+            client.export_plan("1", "batches", f"{tmp_path}/c/d/")
+            client.export_plan("1", "reassignment", f"{tmp_path}/c/d/")
+        assert sorted(path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*.json")) == [
+            "c/d/batch-1.json",
+            "c/d/plan.json",
+        ]
 
 
 class TestPages:

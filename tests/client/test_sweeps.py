@@ -4,18 +4,17 @@ import asyncio
 from pathlib import Path
 from typing import Any, cast
 
-import httpx
 import pytest
 
 from app.api.examples import EXAMPLE_JOB_ID, SWEEP
 from app.store.database import Database
 from rackplan import AsyncClient, Client, Conflict, JobCancelled, ReplicaPlan, Sweep
 from rackplan.requests import CapacitySweepRequest
-from tests.api.conftest import StartWorker, start_worker
+from tests.api.conftest import Serve, StartWorker, serve, start_worker
 from tests.api.test_sweeps import score
 
 DEFINITION = cast("CapacitySweepRequest", SWEEP)
-__all__ = ["start_worker"]
+__all__ = ["serve", "start_worker"]
 
 
 @pytest.fixture
@@ -71,19 +70,22 @@ def test_a_job_is_cancelled(rackplan: Client) -> None:
 
 @pytest.mark.slow
 def test_a_large_plan_becomes_a_job(
-    client: httpx.Client, start_worker: StartWorker, capsys: pytest.CaptureFixture[str]
+    database: Database, serve: Serve, start_worker: StartWorker, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """As a job at the caller's wish, with progress, and in both clients."""
+    """By itself if the service does not answer it immediately, or at the caller's wish."""
+    url = str(serve(database, max_sync_partitions=10).base_url)
     start_worker()
     brokers: Any = [{"id": number, "rack": f"r{number % 3}"} for number in range(6)]
     topics: Any = [{"name": "orders", "partitions": 12, "replication_factor": 3}]
-    with Client(str(client.base_url)) as rackplan:
-        plan = rackplan.submit_replicas(brokers=brokers, topics=topics, seed=1).wait(timeout=120, progress=True)
+    with Client(url) as rackplan:
+        plan = rackplan.plan_replicas(brokers=brokers, topics=topics, seed=1, progress=True)
+        job = next(rackplan.list_jobs())
     assert isinstance(plan, ReplicaPlan)
-    assert "replicas" in capsys.readouterr().err
+    assert job.raw["plan"] == f"/v1/plans/{plan.id}"
+    assert f"replicas {job.id}: succeeded" in capsys.readouterr().err
 
     async def run() -> None:
-        async with AsyncClient(str(client.base_url)) as rackplan:
+        async with AsyncClient(url) as rackplan:
             job = await rackplan.submit_replicas(brokers=brokers, topics=topics, seed=2)
             states = [each.state async for each in job.follow()]
             assert states[-1] == "succeeded"

@@ -26,10 +26,14 @@ class Wire:
 
 def response(status: int, document: Any, **headers: str) -> bytes:
     """A response with a JSON document. Underscores of the headers' names are dashes."""
-    body = json.dumps(document).encode()
+    return binary(json.dumps(document).encode(), status, **({"Content_Type": "application/json"} | headers))
+
+
+def binary(body: bytes, status: int = 200, **headers: str) -> bytes:
+    """A response with any body."""
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     lines = [f"HTTP/1.1 {status} ?", "Connection: close", f"Content-Length: {len(body)}"]
-    lines += [f"{name}: {value}" for name, value in ({"Content-Type": "application/json"} | named).items()]
+    lines += [f"{name}: {value}" for name, value in named.items()]
     return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
 
 
