@@ -164,11 +164,15 @@ class Plan(models.PlanSummary, Resource[K]):
     """A plan of any kind."""
 
     delete = of_resource(PlanOperations.delete_plan)
-    update = of_resource(PlanOperations.update_plan)
     diff = of_resource(PlanOperations.diff_plan)
     export = of_resource(PlanOperations.export_plan)
     list_partitions = items_of_resource(PlanOperations.list_plan_partitions)
     picture = of_resource(PlanOperations.draw_plan)
+
+    @operation
+    def update(self, *, if_match: str | None = None, **patch: Unpack[requests.PlanPatchRequest]) -> Flow[AnyPlan[K]]:
+        """As `PlanOperations.update_plan`."""
+        return PlanOperations.update_plan.flow(self._client, self.id, if_match=if_match, **patch)
 
     @operation
     def to_arrow(self) -> Flow[Any]:
