@@ -1,4 +1,4 @@
-"""The README, the quickstart, the pages on plans and formats: their commands print what they show."""
+"""The README, the quickstart, the pages on plans, jobs and formats: their commands print what they show."""
 
 import httpx
 import pytest
@@ -9,11 +9,14 @@ from tests.documents import Document, replay
 README = Document(ROOT / "README.md")
 QUICKSTART = Document(ROOT / "docs" / "quickstart.md")
 PLANS = Document(ROOT / "docs" / "plans.md")
+JOBS = Document(ROOT / "docs" / "jobs.md")
 FORMATS = Document(ROOT / "docs" / "formats.md")
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("document", [README, QUICKSTART, PLANS, FORMATS], ids=lambda document: document.path.stem)
+@pytest.mark.parametrize(
+    "document", [README, QUICKSTART, PLANS, JOBS, FORMATS], ids=lambda document: document.path.stem
+)
 def test_every_command_prints_what_is_shown(document: Document, client: httpx.Client) -> None:
     assert document is not QUICKSTART or len(list(document.commands())) >= 9
     replay(document, str(client.base_url).rstrip("/"))
