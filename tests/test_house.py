@@ -52,6 +52,15 @@ def test_the_client_needs_httpx_alone() -> None:
         assert needed <= {"rackplan", "httpx", "pyarrow", "typing_extensions"}, path
 
 
+def test_the_client_is_imported_without_httpx() -> None:
+    """Half of the time of its import; a client loads it."""
+    code = "import sys, rackplan; print(*sorted(m for m in sys.modules if '.' not in m))"
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT / "client", capture_output=True, text=True, check=True
+    )
+    assert not set(loaded.stdout.split()) & {"httpx", "asyncio", "pyarrow", "numpy", "app"}
+
+
 def test_flow_solvers_have_one_door() -> None:
     """Statuses, limits and potentials of the flow solvers are read in one place."""
     importing = {
