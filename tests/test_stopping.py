@@ -3,10 +3,12 @@
 Every wait is for an event; its limit is that of a hang. `python -m benchmarks first_answers` measures the times.
 """
 
+import json
 import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import threading
 import time
@@ -214,6 +216,61 @@ def test_a_request_that_outlasts_the_grace_period_gets_a_problem(data_dir: Path)
     assert (answer.status_code, answer.headers["Retry-After"]) == (503, "5")
     assert answer.headers["Content-Type"] == "application/problem+json"
     assert answer.json()["code"] == "service_stopping"
+
+
+def asynchronous(client: httpx.Client) -> httpx.Response:
+    """A request that becomes a job and waits for it."""
+    return client.post("/v1/plans/replicas", json=PLAN, headers={"Prefer": "respond-async, wait=60"})
+
+
+def test_a_request_that_waits_for_a_job_is_answered(data_dir: Path) -> None:
+    """With the job, which another start of the service runs."""
+    with serving(data_dir, "--no-worker", RACKPLAN_GRACE_SECONDS="60") as service, ThreadPoolExecutor(1) as threads:
+        family = service.family
+        request = threads.submit(asynchronous, service.client)
+        until(lambda: len(service.client.get("/v1/jobs?state=queued").json()["items"]) == 2)  # the example, and this
+        service.process.terminate()
+        answer = request.result(HANGS_AFTER_S)
+        assert service.process.wait(HANGS_AFTER_S) == 143
+        assert ended(family)
+    assert (answer.status_code, answer.json()["state"]) == (202, "queued")
+
+
+def test_a_plan_that_outlasts_the_grace_period_gets_a_problem(data_dir: Path) -> None:
+    """It waits to be stored when the stop begins."""
+    with serving(data_dir, RACKPLAN_GRACE_SECONDS="1") as service, ThreadPoolExecutor(1) as threads:
+        family = service.family
+        with locked_plans(data_dir) as lock:
+            request = threads.submit(service.client.post, "/v1/plans/replicas", json=PLAN)
+            until(lambda: has_waiter(lock))
+            service.process.terminate()
+            answer = request.result(HANGS_AFTER_S)
+            assert service.process.wait(HANGS_AFTER_S) == 143
+            assert ended(family)
+    assert (answer.status_code, answer.headers["Retry-After"]) == (503, "5")
+    assert answer.json()["code"] == "service_stopping"
+
+
+def test_an_upload_in_progress_gets_a_problem(data_dir: Path) -> None:
+    """Half of its body has been sent when the stop begins, and the rest never is."""
+    with serving(data_dir, RACKPLAN_GRACE_SECONDS="1") as service:
+        family = service.family
+        url = service.client.base_url
+        with socket.create_connection((url.host, url.port), timeout=HANGS_AFTER_S) as upload:
+            upload.sendall(
+                b"POST /v1/snapshots HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+                b'Content-Length: 1000\r\n\r\n{"cluster": '
+            )
+            # The answer to a later request shows that the service has read what was sent before.
+            assert service.client.get("/healthz").status_code == 200
+            service.process.terminate()
+            answer = b"".join(iter(lambda: upload.recv(65536), b""))
+        assert service.process.wait(HANGS_AFTER_S) == 143
+        assert ended(family)
+    head, _, body = answer.partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 503 "), answer
+    assert b"retry-after: 5" in head.lower()
+    assert json.loads(body)["code"] == "service_stopping"
 
 
 def test_an_open_progress_stream_ends(data_dir: Path) -> None:
