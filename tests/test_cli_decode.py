@@ -37,12 +37,13 @@ def test_an_output_file(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "out.json").read_bytes())["topics"] == ["t"]
 
 
-def test_malformed_input_is_one_line_that_names_the_byte() -> None:
+def test_malformed_input_names_the_byte_and_what_kafka_throws() -> None:
     done = decode("subscription", given=SUBSCRIPTION[:-1])
     assert (done.returncode, done.stdout) == (2, b"")
     assert done.stderr.startswith(b"rackplan: ")
     assert b"at byte 21" in done.stderr
-    assert done.stderr.count(b"\n") == 1
+    assert len(done.stderr.splitlines()) == 2
+    assert b"\n  Kafka: RuntimeException: Error reading byte array of 1 byte(s)" in done.stderr
 
 
 def test_another_format_and_a_missing_file_are_usage_errors() -> None:

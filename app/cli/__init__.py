@@ -6,6 +6,7 @@ Each command imports its dependencies when it runs, so that `rackplan --help` is
     check_commands.py  the options of `rackplan check` and `rackplan diff`; checking.py: what they do
     planning.py       a plan of files; plan_keys.py: keys of a file; offline.py: the cluster that files describe
     compiling.py      `rackplan compile`
+    service_commands.py  `rackplan sweep`, `jobs` and `plans`; service.py: commands on a service
     serving.py        `rackplan serve`, and the database of the commands that need one
     worker_process.py  the worker's account, and its restarts for as long as the service runs
     live.py           `rackplan snapshot`; live_client.py: its admin client; watching.py: `rackplan watch`
@@ -20,7 +21,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from app import __version__
-from app.cli import check_commands, plan_commands
+from app.cli import check_commands, plan_commands, service_commands
 from app.cli.output import FAILED, fail_with, hand_over, read_input
 from app.errors import Failure
 from app.errors.machine import ExtraNotInstalled
@@ -42,6 +43,9 @@ app = typer.Typer(
 keys = typer.Typer(help="Create, list and revoke API keys.", no_args_is_help=True)
 app.add_typer(keys, name="keys")
 app.add_typer(plan_commands.plan, name="plan")
+app.add_typer(service_commands.plans, name="plans")
+app.add_typer(service_commands.sweep, name="sweep")
+app.add_typer(service_commands.jobs, name="jobs")
 app.command()(check_commands.check)
 app.command()(check_commands.diff)
 

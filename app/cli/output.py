@@ -12,6 +12,7 @@ import typer
 
 from app.errors import Failure, Json
 from app.errors.failure import Unprocessable
+from app.errors.kafka import KafkaRefuses
 from app.errors.machine import OutputNotWritable
 from app.errors.quotation import escaped
 
@@ -79,13 +80,16 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[object]], *, title: s
 
 
 def fail(title: str, detail: str, context: Mapping[str, Json], *, code: int) -> NoReturn:
-    """Say on standard error why a command fails, with the conflict and what resolves it, and end it.
+    """Say on standard error why a command fails, with what Kafka says and what resolves a conflict, and end it.
 
     Parameters
     ----------
-    context : further fields of the problem: `conflict` and `lifted_by` are printed.
+    context : further fields of the problem: Kafka's own exception, `conflict` and `lifted_by` are printed.
     """
     lines = [f"rackplan: {title}: {detail}"]
+    if exception := context.get("kafka_exception"):
+        message = context.get("kafka_message")
+        lines.append(f"  Kafka: {exception}" + (f": {message}" if message else ""))
     conflict, lifted_by = context.get("conflict"), context.get("lifted_by")
     if isinstance(conflict, Sequence):
         named = (one for one in conflict if isinstance(one, Mapping))
@@ -99,4 +103,7 @@ def fail(title: str, detail: str, context: Mapping[str, Json], *, code: int) -> 
 def fail_with(failure: Failure) -> NoReturn:
     """End the command because of a failure: code 2 if the request is at fault, 1 otherwise."""
     code = WRONG_INPUT if isinstance(failure, Unprocessable) else FAILED
-    fail(failure.title, failure.detail, failure.context, code=code)
+    context = dict(failure.context)
+    if isinstance(failure, KafkaRefuses):
+        context |= {"kafka_exception": failure.kafka.exception, "kafka_message": failure.kafka.message}
+    fail(failure.title, failure.detail, context, code=code)

@@ -3,14 +3,12 @@
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from app.cli.output import FAILED, WRONG_INPUT, fail
 from app.errors import Json
-from app.errors.machine import ExtraNotInstalled
 
 if TYPE_CHECKING:
     from app.cli.offline import Inputs
@@ -21,21 +19,19 @@ _WRONG_REQUESTS = frozenset({400, 413, 415, 422})
 """Statuses of requests that are wrong themselves; others may succeed later, or with another key."""
 
 
+def as_json(document: object) -> bytes:
+    """A document of the service with indentation."""
+    return orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+
+
 @contextmanager
 def connected(url: str) -> Iterator[Any]:
     """A client of the service; what the service rejects ends the command with its detail.
 
     The key is that of the environment, `RACKPLAN_KEY`: options of a command are visible to other users.
-
-    Raises `ExtraNotInstalled` if the client is not installed.
     """
-    try:
-        rackplan: Any = import_module("rackplan")
-    except ModuleNotFoundError as missing:
-        if missing.name not in ("rackplan", "httpx"):
-            raise
-        detail = "commands on a service need its Python client: pip install rackplan-client"
-        raise ExtraNotInstalled(detail) from None
+    import rackplan  # noqa: PLC0415 — most commands need no HTTP
+
     try:
         with rackplan.Client(url) as client:
             yield client
@@ -54,7 +50,7 @@ def make_plan(url: str, kind: str, body: Json, inputs: "Inputs", export: "Export
         request = {**_mapping(body), **_snapshot(client, inputs)}
         plan = getattr(client, f"plan_{kind}")(progress=show, **request)
         if export.name is None:
-            return orjson.dumps(plan.raw, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+            return as_json(plan.raw)
         content: bytes = plan.export(export.name, batch=export.batch, inverse=export.is_inverse).content
         return content
 
@@ -62,7 +58,7 @@ def make_plan(url: str, kind: str, body: Json, inputs: "Inputs", export: "Export
 def place_keys(url: str, body: Mapping[str, Json]) -> bytes:
     """Place keys on the service; the JSON of its answer."""
     with connected(url) as client:
-        return orjson.dumps(client.place_keys(**body).raw, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+        return as_json(client.place_keys(**body).raw)
 
 
 def cluster(url: str, inputs: "Inputs") -> "Cluster":

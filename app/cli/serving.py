@@ -3,6 +3,7 @@
 import logging
 import os
 import signal
+import socket
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
@@ -17,7 +18,7 @@ import uvicorn
 from app import logs
 from app.api.request_head import BoundedHeadProtocol
 from app.cli import worker_process
-from app.errors.machine import ApiKeyNeeded, TooFewDatabaseConnections
+from app.errors.machine import AddressInUse, ApiKeyNeeded, TooFewDatabaseConnections
 from app.settings import OTHER_CONNECTIONS, Settings
 from app.store import embedded, migrations
 from app.store.database import Database
@@ -36,11 +37,13 @@ def serve(*, with_worker: bool, allow_root: bool = False) -> None:
     Raises
     ------
     WorkerNotConfinable, AccountUnusable : root's worker cannot run as `nobody`; nothing is started then.
+    AddressInUse : nothing is started then, either.
     ApiKeyNeeded : other machines can reach the address, and there is no API key.
     MachineRefuses : what `embedded.running` raises.
     """
     settings = Settings()
     logs.configure(settings.log_format, settings.log_level)
+    _require_address(settings)
     for number in _STOPPING_SIGNALS:
         signal.signal(number, _stop)
     signal.signal(signal.SIGHUP, lambda *_: signal.raise_signal(signal.SIGTERM))
@@ -152,6 +155,18 @@ class _Server(uvicorn.Server):
 def _embedded(settings: Settings) -> AbstractContextManager[embedded.Server]:
     is_default = "data_dir" not in settings.model_fields_set
     return embedded.running(settings.data_dir, may_relocate=is_default)
+
+
+def _require_address(settings: Settings) -> None:
+    """Raise `AddressInUse` before anything is started: Postgres and the worker take seconds."""
+    try:
+        family, kind, _, _, address = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, kind) as tried:
+            tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as the server does
+            tried.bind(address)
+    except OSError as refused:
+        detail = f"port {settings.port} of {settings.host}: {refused.strerror}; RACKPLAN_PORT states another one"
+        raise AddressInUse(detail, host=settings.host, port=settings.port) from None
 
 
 def _require_key(database: Database, settings: Settings) -> None:

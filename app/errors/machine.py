@@ -97,6 +97,12 @@ class OutputNotWritable(MachineRefuses):
     title = "The file cannot be written"
 
 
+class AddressInUse(MachineRefuses):
+    """Another process listens at the host and port of the settings, or this account may not listen there."""
+
+    title = "The address cannot be listened on"
+
+
 class ApiKeyNeeded(MachineRefuses):
     """The address is reachable from other machines, and no API key exists."""
 

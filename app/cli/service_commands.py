@@ -1,0 +1,199 @@
+"""`rackplan sweep`, `jobs` and `plans`: what a service has, and what it runs.
+
+Each command imports its dependencies when it runs, so that `rackplan --help` is fast.
+"""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from app.cli.output import WRONG_INPUT, fail, hand_over, table
+from app.cli.plan_commands import AsJson, Output, Url
+
+sweep = typer.Typer(help="Run sweeps on a service.", no_args_is_help=True)
+jobs = typer.Typer(help="List, show and cancel the jobs of a service.", no_args_is_help=True)
+plans = typer.Typer(help="List, show and export the plans of a service.", no_args_is_help=True)
+
+SweepId = Annotated[str, typer.Argument(help="The sweep's id.")]
+JobId = Annotated[str, typer.Argument(help="The job's id.")]
+PlanId = Annotated[str, typer.Argument(help="The plan's id.")]
+Most = Annotated[int, typer.Option("--limit", help="At most so many, the newest.", min=1, max=10_000)]
+
+
+@sweep.command("run")
+def run_sweep(
+    file: Annotated[Path, typer.Argument(help="The JSON of POST /v1/sweeps; `-` is standard input.")],
+    watch: Annotated[bool, typer.Option("--watch", help="Wait for its end, with a progress bar.")] = False,
+    export: Annotated[str | None, typer.Option(help="With --watch, the scenarios as csv, parquet or arrow.")] = None,
+    output: Output = None,
+    as_json: AsJson = False,
+    url: Url = None,
+) -> None:
+    """Start a sweep, and wait for it with --watch; exit code 1 if it fails."""
+    from app.cli import offline, service  # noqa: PLC0415 — see the module's docstring
+
+    if export is not None and not watch:
+        raise typer.BadParameter("it needs --watch, since there are no scenarios before", param_hint="--export")
+    offline.require("export", export, ("csv", "parquet", "arrow"))
+    definition = offline.read_json(file, "sweep")
+    with service.connected(_address(url)) as client:
+        started = client.create_sweep(definition)
+        if watch:
+            with service.progress("sweep") as show:
+                started = started.wait(progress=show)
+        if export is not None:
+            hand_over(started.export(export).content, output)
+        else:
+            _show([started.raw], ("id", "kind", "state", "scenarios", "done"), output, as_json=as_json, is_one=True)
+
+
+@sweep.command("list")
+def list_sweeps(limit: Most = 20, output: Output = None, as_json: AsJson = False, url: Url = None) -> None:
+    """List sweeps, newest first."""
+    from app.cli import service  # noqa: PLC0415 — see the module's docstring
+
+    with service.connected(_address(url)) as client:
+        found = _first(client.list_sweeps(page_size=min(limit, 100)), limit)
+        _show(found, ("id", "kind", "state", "scenarios", "done", "created_at"), output, as_json=as_json)
+
+
+@sweep.command("show")
+def show_sweep(
+    sweep_id: SweepId,
+    watch: Annotated[bool, typer.Option("--watch", help="Wait for its end, with a progress bar.")] = False,
+    output: Output = None,
+    as_json: AsJson = False,
+    url: Url = None,
+) -> None:
+    """Show a sweep, and wait for it with --watch."""
+    from app.cli import service  # noqa: PLC0415 — see the module's docstring
+
+    with service.connected(_address(url)) as client:
+        found = client.get_sweep(sweep_id)
+        if watch:
+            with service.progress("sweep") as show:
+                found = found.wait(progress=show)
+        _show([found.raw], ("id", "kind", "state", "scenarios", "done"), output, as_json=as_json, is_one=True)
+
+
+@sweep.command("cancel")
+def cancel_sweep(sweep_id: SweepId, output: Output = None, as_json: AsJson = False, url: Url = None) -> None:
+    """Cancel a sweep; scenarios that are scored stay."""
+    from app.cli import service  # noqa: PLC0415 — see the module's docstring
+
+    with service.connected(_address(url)) as client:
+        _show([client.cancel_sweep(sweep_id).raw], ("id", "kind", "state"), output, as_json=as_json, is_one=True)
+
+
+@jobs.command("list")
+def list_jobs(limit: Most = 20, output: Output = None, as_json: AsJson = False, url: Url = None) -> None:
+    """List jobs, newest first."""
+    from app.cli import service  # noqa: PLC0415 — see the module's docstring
+
+    with service.connected(_address(url)) as client:
+        found = _first(client.list_jobs(page_size=min(limit, 100)), limit)
+        _show(found, ("id", "kind", "state", "created_at", "plan"), output, as_json=as_json)
+
+
+@jobs.command("show")
+def show_job(
+    job_id: JobId,
+    watch: Annotated[bool, typer.Option("--watch", help="Wait for its end.")] = False,
+    output: Output = None,
+    as_json: AsJson = False,
+    url: Url = None,
+) -> None:
+    """Show a job; with --watch wait for its end."""
+    from app.cli import service  # noqa: PLC0415 — see the module's docstring
+
+    with service.connected(_address(url)) as client:
+        found = client.get_job(job_id)
+        if watch:
+            with service.progress("job") as show:
+                found.wait(progress=show)
+            found = client.get_job(job_id)
+        _show([found.raw], ("id", "kind", "state", "plan", "error"), output, as_json=as_json, is_one=True)
+
+
+@jobs.command("cancel")
+def cancel_job(job_id: JobId, output: Output = None, as_json: AsJson = False, url: Url = None) -> None:
+    """Cancel a job."""
+    from app.cli import service  # noqa: PLC0415 — see the module's docstring
+
+    with service.connected(_address(url)) as client:
+        _show([client.cancel_job(job_id).raw], ("id", "kind", "state"), output, as_json=as_json, is_one=True)
+
+
+@plans.command("list")
+def list_plans(
+    kind: Annotated[str | None, typer.Option(help="replicas, reassignment, group or streams.")] = None,
+    cluster: Annotated[str | None, typer.Option(help="Of this cluster.")] = None,
+    limit: Most = 20,
+    output: Output = None,
+    as_json: AsJson = False,
+    url: Url = None,
+) -> None:
+    """List plans, newest first."""
+    from app.cli import service  # noqa: PLC0415 — see the module's docstring
+
+    with service.connected(_address(url)) as client:
+        found = _first(client.list_plans(kind=kind, cluster=cluster, page_size=min(limit, 100)), limit)
+        _show(found, ("id", "title", "cluster", "status", "created_at"), output, as_json=as_json)
+
+
+@plans.command("show")
+def show_plan(plan_id: PlanId, output: Output = None, as_json: AsJson = False, url: Url = None) -> None:
+    """Show a plan."""
+    from app.cli import service  # noqa: PLC0415 — see the module's docstring
+    from app.cli.output import deliver  # noqa: PLC0415 — as above
+
+    with service.connected(_address(url)) as client:
+        deliver(service.as_json(client.get_plan(plan_id).raw), output, as_json=as_json)
+
+
+@plans.command("export")
+def export_plan(
+    plan_id: PlanId,
+    file_format: Annotated[str, typer.Option("--format", help="A format of docs/formats.md.")] = "reassignment",
+    topic: Annotated[str | None, typer.Option(help="Of one topic.")] = None,
+    batch: Annotated[int | None, typer.Option(help="For the format batch: its number, from 1.")] = None,
+    inverse: Annotated[bool, typer.Option("--inverse", help="For the format batch: its rollback.")] = False,
+    output: Output = None,
+    url: Url = None,
+) -> None:
+    """Print a plan in a format: files for Kafka's tools, tables, a manifest of Kubernetes."""
+    from app.cli import service  # noqa: PLC0415 — see the module's docstring
+
+    with service.connected(_address(url)) as client:
+        written = client.export_plan(plan_id, file_format, topic=topic, batch=batch, inverse=inverse)
+        hand_over(written.content, output)
+
+
+def _address(url: str | None) -> str:
+    """The address of the service; without one the command ends."""
+    if url is None:
+        fail("No service", "set RACKPLAN_URL, or state --url: these are of a service", {}, code=WRONG_INPUT)
+    return url
+
+
+def _first(found: Iterable[Any], limit: int) -> list[Any]:
+    return [one.raw for one, _ in zip(found, range(limit), strict=False)]
+
+
+def _show(
+    found: list[Any], columns: tuple[str, ...], output: Path | None, *, as_json: bool, is_one: bool = False
+) -> None:
+    """Print documents of the API as a table, or as JSON: a list, or the one that there is."""
+    from app.cli.service import as_json as written  # noqa: PLC0415 — see the module's docstring
+
+    if as_json or output is not None:
+        hand_over(written(found[0] if is_one else found), output)
+        return
+    present = [column for column in columns if any(one.get(column) is not None for one in found)] or list(columns[:1])
+    table(present, [[_cell(one.get(column)) for column in present] for one in found])
+
+
+def _cell(value: object) -> object:
+    return str(value.get("detail", value)) if isinstance(value, dict) else value
