@@ -7,6 +7,7 @@ moment may disagree; their data of other members are then not joined, which is r
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from itertools import compress
 from typing import TypeAlias, TypeVar
 
 from app.core.groups.model import Owned
@@ -69,7 +70,7 @@ def join(texts: GroupTexts) -> JoinedGroups:
     of: dict[str, _Sources] = {group.group_id: _Sources(group) for group in texts.described if group.error is None}
     for name, state in _rows(texts.states, lambda _: "the state"):
         of.setdefault(name, _Sources()).state = state
-    for name, member in _rows(texts.members, lambda row: f"member {shown(row.consumer_id)}"):
+    for name, member in _rows(_each_once(texts.members), lambda row: f"member {shown(row.consumer_id)}"):
         of.setdefault(name, _Sources()).listed.append(member)
     for name, task_member in _rows(texts.streams_members, lambda row: f"member {shown(row.member_id)}"):
         of.setdefault(name, _Sources()).streams.append(task_member)
@@ -109,6 +110,10 @@ class _Sources:
             of_target = row.target_assignment_epoch if of_target is None else of_target
         return of_group, of_target, self.streams[0].topology_epoch if self.streams else None
 
+    def has_members(self) -> bool:
+        """Whether a text has its members, beyond the number of them."""
+        return self.described is not None or bool(self.listed or self.streams or self.rows)
+
     def has_epochs(self) -> bool:
         """Whether an epoch of KIP-848 is in a text, which a classic group does not have."""
         return self.epochs[0] is not None or any(member.current_epoch is not None for member in self.listed)
@@ -135,6 +140,16 @@ def _rows(sections: Iterable[Section[Row]], name: Callable[[Row], str]) -> Itera
                 raise rejection(line, expected="each state, member and partition of a group once", actual=actual)
             seen.add(what)
             yield row.group, row
+
+
+def _each_once(sections: Sequence[Section[GroupMember]]) -> Iterator[Section[GroupMember]]:
+    """The tables without the rows of `--members` that one of `--members --verbose` has with their assignments."""
+    rows = [row for section in sections for row in section.rows]
+    verbose = {(row.group, row.consumer_id) for row in rows if row.assignment is not None}
+    for section in sections:
+        counts = [row.assignment is not None or (row.group, row.consumer_id) not in verbose for row in section.rows]
+        rows_that_count = tuple(compress(section.rows, counts))
+        yield replace(section, rows=rows_that_count, lines=tuple(compress(section.lines, counts)))
 
 
 def _partition_name(row: PartitionOffsets) -> str:
@@ -284,7 +299,7 @@ def _differences(of: _Sources, members: Sequence[_Members]) -> Iterator[str]:
         yield f"{len(missing)} of its {len(counts)} members in no table, {shown(missing[0])} first"
     if of.state is None:
         return
-    if of.state.members != len(counts):
+    if of.has_members() and of.state.members != len(counts):
         yield f"{len(counts)} members where its state counts {of.state.members}"
     if of.described is not None:
         described, state = of.described, of.state

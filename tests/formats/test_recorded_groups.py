@@ -22,7 +22,7 @@ from app.formats.consumer_groups import (
 from app.formats.consumer_protocol import Assignment, Subscription, write_assignment, write_subscription
 from app.formats.group_forms import Section
 from app.formats.group_texts import read
-from app.formats.recorded_groups import Disagreement, FromTheFuture, JoinedGroups
+from app.formats.recorded_groups import FromTheFuture, JoinedGroups
 from tests.formats.strategies import broken, reads_or_rejects, rejected, sample
 from tests.profiles import examples
 
@@ -243,15 +243,21 @@ class TestJoining:
         ]
         assert [(offset.partition, offset.member_id) for offset in group.offsets] == [(2, "m-1"), (7, None)]
 
+    @pytest.mark.parametrize("is_first", [True, False])
+    def test_members_beside_the_same_verbose_ones(self, is_first: bool) -> None:
+        """`--members` prints the first columns of `--members --verbose`."""
+        plain = "\n".join([" ".join(line.split()[:5]) for line in MEMBERS.split("\n")])
+        texts = (plain + "\n", MEMBERS) if is_first else (MEMBERS, plain + "\n")
+        assert joined("\n".join(texts)) == joined(MEMBERS)
+
     def test_a_state_alone_knows_no_members(self) -> None:
-        """Which is told where it counts some."""
         empty, full = GroupState("h:1  (1)", "Empty", 0, "", "a"), GroupState("h:1  (1)", "Stable", 2, "range", "b")
         found = joined(write_states([Section((empty,)), Section((full,))]))
         assert [(group.state, group.assignor, group.members) for group in found.groups] == [
             ("Empty", None, ()),
             ("Stable", "range", ()),
         ]
-        assert found.disagreements == (Disagreement("b", "0 members where its state counts 2"),)
+        assert found.disagreements == ()
 
     def test_versions_from_the_future_are_named(self) -> None:
         metadata = raw(b"\0\7" + write_subscription(Subscription(("t",)))[2:] + b"more")
