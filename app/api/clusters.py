@@ -12,6 +12,7 @@ from app.core.kafka_versions import Controller, normal_release
 from app.core.model import NO_LEADER, UNKNOWN_SIZE, Broker, BrokerCapacity, Cluster, Cordon, Topic, padded
 from app.errors import FieldPath
 from app.errors.requests import DuplicatePartition
+from app.formats.snapshot_json import ingress_rates
 
 
 class CapacityRequest(RequestModel):
@@ -79,6 +80,8 @@ class PartitionRequest(RequestModel):
     leader: BrokerId | None = Field(None, description="None if the partition has no leader.")
     size_bytes: Bytes | None = None
     """Bytes of one replica; null if unknown."""
+    ingress_bytes_per_s: Annotated[float, Field(ge=0, le=1e18)] | None = None
+    """What producers write to the partition, in bytes/s; null if unknown."""
     adding_replicas: list[BrokerId] = Field(default_factory=list)
     """Broker ids that a running reassignment adds."""
     removing_replicas: list[BrokerId] = Field(default_factory=list)
@@ -153,4 +156,5 @@ def _topic(index: int, topic: TopicRequest) -> Topic:
         removing=padded([partition.removing_replicas for partition in partitions]),
         size_bytes=np.array([UNKNOWN_SIZE if p.size_bytes is None else p.size_bytes for p in partitions], np.int64),
         topic_id=topic.topic_id,
+        ingress_bytes_per_s=ingress_rates([partition.ingress_bytes_per_s for partition in partitions]),
     )

@@ -16,6 +16,7 @@ from app.core.recorded import RecordedGroup
 
 Int32s: TypeAlias = NDArray[np.int32]
 Int64s: TypeAlias = NDArray[np.int64]
+Float64s: TypeAlias = NDArray[np.float64]
 
 INT32_MAX = 2**31 - 1
 NO_REPLICA = -1
@@ -105,6 +106,7 @@ class Topic:
     adding, removing : (partitions, widest) int32, padded; zero columns if no partition is being reassigned.
     size_bytes : (partitions,) int64 bytes of the largest replica on disk, or `UNKNOWN_SIZE`.
     topic_id : 16 bytes in URL-safe base64, 22 characters; None if unknown, as before Kafka 2.8.
+    ingress_bytes_per_s : (partitions,) float64, what producers write, NaN if unknown; None if unknown for all.
     """
 
     name: str
@@ -116,6 +118,7 @@ class Topic:
     removing: Int32s
     size_bytes: Int64s
     topic_id: str | None = None
+    ingress_bytes_per_s: Float64s | None = None
 
     @property
     def assignment(self) -> Assignment:

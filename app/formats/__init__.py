@@ -12,6 +12,18 @@ Output of the tools:
     pasted.py               several of them in one text
     assembly.py             a cluster from those, and from the description of its groups
 
+Output of other tools (sources.py lists them; contents.py is what they say, and joins it):
+
+    kcat.py                 kcat -L, as text and as JSON
+    rpk.py                  rpk cluster info, rpk topic describe
+    msk_nodes.py            aws kafka list-nodes
+    metadata_quorum.py      kafka-metadata-quorum describe
+    reassignment_list.py    kafka-reassign-partitions --list
+    strimzi.py              Kafka, KafkaNodePool, KafkaTopic, pods and nodes in YAML
+    cruise_control.py       kafka_cluster_state, load and partition_load
+    prometheus.py           sizes and rates by the HTTP API
+    web_interfaces.py       AKHQ and kafka-ui
+
 Input of the tools:
 
     reassignment.py  reassignment_output.py  topics_to_move.py  replica_assignment.py  leader_election.py

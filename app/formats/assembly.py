@@ -3,7 +3,8 @@
 Whichever texts are there are used.
 """
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
@@ -18,15 +19,19 @@ from app.formats import (
     controllers,
     group_texts,
     log_dirs,
+    msk_nodes,
     pasted,
     recorded_groups,
     topic_describe,
 )
 from app.formats.broker_features import BrokerReleases
+from app.formats.contents import Contents, Note, contents_of_all, moving
 from app.formats.lines import rejection
 from app.formats.log_dirs import LogDirs
 from app.formats.pasted import Pasted, Place, Upload
+from app.formats.quantities import counted
 from app.formats.recorded_groups import JoinedGroups
+from app.formats.sources import SOURCES
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +45,7 @@ class Assembled:
     joined : the cluster's groups, with what could not be joined and what was read as an older version.
     releases : of Kafka, as the brokers report them; None if no text has them.
     skipped : the lines of the texts that no tool printed as part of its answer.
+    notes : what the texts of other tools lack, or what was assumed of them.
     """
 
     cluster: Cluster
@@ -47,6 +53,7 @@ class Assembled:
     joined: JoinedGroups = field(default_factory=JoinedGroups)
     releases: BrokerReleases | None = None
     skipped: tuple[Place, ...] = ()
+    notes: tuple[Note, ...] = ()
 
 
 def assemble(name: str, uploads: Sequence[Upload]) -> Assembled:
@@ -63,6 +70,7 @@ def assemble(name: str, uploads: Sequence[Upload]) -> Assembled:
         of their forms one after another, or described by an admin client as JSON. Without it the cluster has no groups.
     features : printed by `kafka-features describe`, or lines of a broker's log in an upload of this name. Without it
         the release of Kafka is unknown.
+    other tools : sources.py. What Kafka's own tools say of a broker or topic counts more.
 
     Texts that cannot be read as they are, are read with plain blanks, then with the lines joined that a terminal
     wrapped.
@@ -89,25 +97,34 @@ def assemble(name: str, uploads: Sequence[Upload]) -> Assembled:
 
 
 def _assembled(name: str, texts: Pasted) -> Assembled:
+    contents: list[Contents] = []
     with _located(texts, "topics"):
-        described = topic_describe.topics(topic_describe.read(texts.topics)) if texts.topics is not None else ()
+        if texts.topics is not None:
+            contents.append(Contents(topics=topic_describe.read(texts.topics)))
     with _located(texts, "log_dirs"):
         disks = log_dirs.read(texts.log_dirs) if texts.log_dirs is not None else LogDirs(())
     with _located(texts, "brokers"):
-        listed = broker_lists.read(texts.brokers) if texts.brokers is not None else None
+        if texts.brokers is not None:
+            contents.append(Contents(brokers=broker_lists.read(texts.brokers)))
     with _located(texts, "groups"):
         joined = recorded_groups.join(group_texts.read(texts.groups or ""))
     with _located(texts, "features"):
         releases = broker_features.read(texts.features) if texts.features is not None else None
-    brokers = _seen(described, disks) if listed is None else listed
-    sizes = dict(log_dirs.sizes(disks))
-    topics = tuple([_sized(topic, sizes) for topic in described])
+    for source, text in texts.sources.items():
+        with _located(texts, source):
+            contents.append(SOURCES[source].read(text))
+    found = contents_of_all([*contents, Contents(size_bytes=log_dirs.sizes(disks))])
+    described = topic_describe.topics(moving(found.topics, found.moves))
+    brokers = found.brokers or _seen(described, disks, found.observers)
+    sizes = dict(found.size_bytes)
+    releases = releases or _releases(found.kafka_version)
+    topics = tuple([_measured(_sized(topic, sizes), found.ingress_bytes_per_s) for topic in described])
     cordons = log_dirs.cordons(disks)
     cordons = {broker.id: cordons[broker.id] for broker in brokers if broker.id in cordons}
     version = None if releases is None else last_supported(releases.releases)
-    controller = controllers.controller([upload.text for upload in texts.uploads], releases)
+    controller = found.controller or controllers.controller([upload.text for upload in texts.uploads], releases)
     cluster = Cluster(name, brokers, topics, joined.groups, cordons, version, controller)
-    return Assembled(cluster, tuple(sorted(sizes)), joined, releases, texts.skipped)
+    return Assembled(cluster, tuple(sorted(sizes)), joined, releases, texts.skipped, _applying(found, cluster))
 
 
 @contextmanager
@@ -119,11 +136,46 @@ def _located(texts: Pasted, part: str) -> Iterator[None]:
         raise texts.located(malformed, part) from None
 
 
-def _seen(topics: Sequence[Topic], disks: LogDirs) -> tuple[Broker, ...]:
-    ids = {broker.broker for broker in disks.brokers}
+def _seen(topics: Sequence[Topic], disks: LogDirs, observers: Sequence[int]) -> tuple[Broker, ...]:
+    ids = set(observers) | {broker.broker for broker in disks.brokers}
     for topic in topics:
         ids.update(np.unique(topic.replicas).tolist(), np.unique(topic.isr).tolist())
     return tuple([Broker(broker) for broker in sorted(ids - {NO_REPLICA})])
+
+
+def _applying(found: Contents, cluster: Cluster) -> tuple[Note, ...]:
+    """The notes without those that another text made void, and one about reassignments that no topic text shows."""
+    racks = {broker.rack for broker in cluster.brokers}
+    void = set() if None in racks else {"racks_not_in_source"}
+    if not any(rack is not None and rack.startswith(msk_nodes.SUBNET) for rack in racks):
+        void.add("racks_assumed")
+    moving = {
+        (topic.name, partition)
+        for topic in cluster.topics
+        for partition in topic.partition_ids[topic.is_moving].tolist()
+    }
+    notes = [note for note in found.notes if note.code not in void]
+    if unknown := [f"{topic}-{partition}" for topic, partition in found.moves if (topic, partition) not in moving]:
+        detail = (
+            f"the list of reassignments names {counted(len(unknown), 'partition')} whose topic text has other replicas "
+            f"or is missing, {unknown[0]} first; take both at one moment"
+        )
+        notes.append(Note("reassignment_in_progress", detail))
+    return tuple(notes)
+
+
+def _releases(stated: str | None) -> BrokerReleases | None:
+    """The release that another tool states, if it is one."""
+    release = re.match(r"\d{1,3}\.\d{1,3}(?:\.\d{1,3})?", stated or "", re.ASCII)
+    return None if release is None else BrokerReleases((release[0],), has_patch=release[0].count(".") == 2)
+
+
+def _measured(topic: Topic, rates: Mapping[tuple[str, int | None], float]) -> Topic:
+    """The topic with the ingress rates of its partitions; a rate of the whole topic is divided among them."""
+    partitions = topic.partition_ids.tolist()
+    even = rates.get((topic.name, None), np.nan) / max(len(partitions), 1)
+    known = np.array([rates.get((topic.name, partition), even) for partition in partitions], np.float64)
+    return topic if np.isnan(known).all() else replace(topic, ingress_bytes_per_s=known)
 
 
 def _sized(topic: Topic, sizes: dict[tuple[str, int], int]) -> Topic:

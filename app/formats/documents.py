@@ -5,7 +5,7 @@ The document is parsed once, fast. The text is scanned again for the line only i
 
 import json
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 import orjson
@@ -13,7 +13,7 @@ import orjson
 from app.core.model import INT32_MAX
 from app.errors import FieldPath
 from app.errors.texts import MalformedText
-from app.formats.lines import first_repeated, is_topic_name, rejection, shown
+from app.formats.lines import LOG_LINE, first_repeated, is_topic_name, rejection, shown
 
 _BLANK = re.compile(r"[ \t\r\n]*")
 _NOTHING: frozenset[str] = frozenset()
@@ -22,26 +22,30 @@ _SHOWN_CHARACTERS = 249
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A parsed JSON text. `what` names it in rejections; the other methods check the value at `path`."""
+    """A parsed JSON text. `what` names it in rejections; the other methods check the value at `path`.
+
+    `lines_before` is the number of lines before it, if it is a part of a longer text.
+    """
 
     text: str
     what: str
     root: object
+    lines_before: int = 0
 
     @classmethod
-    def parse(cls, text: str, what: str) -> "Document":
+    def parse(cls, text: str, what: str, *, lines_before: int = 0) -> "Document":
         """Parse the text, or raise `MalformedText` with the line at which it stops being JSON."""
         try:
-            return cls(text, what, orjson.loads(text))
+            return cls(text, what, orjson.loads(text), lines_before)
         except orjson.JSONDecodeError as error:
-            line = text.count("\n", 0, error.pos) + 1
+            line = lines_before + text.count("\n", 0, error.pos) + 1
             raise rejection(line, expected=f"{what} as JSON", actual=f"{error.msg} (column {error.colno})") from None
 
     def reject(self, path: FieldPath, *, expected: str, actual: str) -> MalformedText:
         """The rejection of the value at `path`."""
         # An unknown key may be of any length.
         place = "/".join([str(step)[:_SHOWN_CHARACTERS] for step in path]) or "the document"
-        line = _line_of(self.text, path)
+        line = self.lines_before + _line_of(self.text, path)
         return MalformedText(
             f"{place}: expected {expected}, found {actual}", line=line, expected=expected, document_path=place
         )
@@ -79,6 +83,12 @@ class Document:
             raise self.reject(path, expected="a string", actual=_kind(value))
         return value
 
+    def number(self, value: object, path: FieldPath) -> float:
+        """A finite number of 0 or more."""
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
+            raise self.reject(path, expected="a number of 0 or more", actual=_kind(value))
+        return float(value)
+
     def boolean(self, value: object, path: FieldPath) -> bool:
         """True or false."""
         if not isinstance(value, bool):
@@ -114,6 +124,30 @@ class Document:
         version = members.get("version", 1)
         if type(version) is not int or version != 1:
             raise self.reject(("version",), expected="version 1", actual=_kind(version))
+
+
+def each_document(text: str, what: str) -> Iterator[Document]:
+    """The JSON documents of a text, one after another, with blanks and log lines between them.
+
+    Raises
+    ------
+    MalformedText
+        What follows a document, or the first one, is no JSON; names the line.
+    """
+    scan = json.JSONDecoder(strict=False).raw_decode
+    text = "\n".join(["" if LOG_LINE.match(line) else line for line in text.split("\n")])
+    start = _skip_blank(text, 0)
+    lines_before = text.count("\n", 0, start)
+    while start < len(text):
+        try:
+            end = scan(text, start)[1]
+        except (ValueError, RecursionError):
+            # The strict parser says what is wrong with it.
+            end = len(text)
+        yield Document.parse(text[start:end], what, lines_before=lines_before)
+        following = _skip_blank(text, end)
+        lines_before += text.count("\n", start, following)
+        start = following
 
 
 def _kind(value: object) -> str:

@@ -29,7 +29,7 @@ LOG_LINE = re.compile(
     # What kubectl, a shell and Markdown add to a tool's output.
     r"|Defaulted container |Unable to use a TTY|If you don't see a command prompt, try pressing enter"
     r"|Use 'kubectl (?:describe|logs) |command terminated with exit code \d|pod \"[^\"]{1,253}\" deleted"
-    r"|\s*(?:```|~~~)[\w-]{0,40}\s*$|\s+--[a-z][a-z-]{1,60}(?:[ =\\]|$)|(?:exit|logout)\s*$"
+    r"|\s*(?:```|~~~)[\w-]{0,40}\s*$|---\s*$|\s+--[a-z][a-z-]{1,60}(?:[ =\\]|$)|(?:exit|logout)\s*$"
     r"|(?:real|user|sys)\s+\d{1,6}m[\d.]{1,10}s\s*$"
 )
 """A line that is printed beside a tool's answer. Source: `kafka-run-class.sh`, the tools' Log4j configuration."""

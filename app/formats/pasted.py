@@ -13,18 +13,21 @@ A line that only one tool prints identifies the tool of the lines that follow:
                                                           kafka-share-groups and kafka-streams-groups likewise
     {"billing": {…                                        an admin client's description of groups
 
+The tools of others have a part each (sources.py).
+
 Command lines and prompts that were copied along (`$ bin/kafka-topics.sh --describe …`) are of no text. The name of an
 upload (`brokers`, `topics` …) says what its first lines are only if they do not say it themselves.
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from app.errors.texts import MalformedText
 from app.formats import broker_configs, broker_lists, cluster_endpoints, group_headers, group_tables, unrecognized
 from app.formats.byte_encodings import detect
 from app.formats.lines import LOG_LINE, rejection, shown
+from app.formats.sources import SOURCES
 from app.formats.split_text import Mark, Split, split, starts_document
 from app.formats.wire_formats import ByteEncoding
 
@@ -39,6 +42,7 @@ _MARKS = {
     ),
     _LOG_DIRS: re.compile(rf"Querying brokers for log dir|Received log directory|{broker_configs.HEADING.pattern}"),
     _FEATURES: re.compile(r"\s*Feature: "),
+    **{name: source.line for name, source in SOURCES.items() if source.line is not None},
 }
 _COMMAND = re.compile(
     r"(?:.*[\s/\\$#>])?kafka-(?P<tool>topics|broker-api-versions|cluster|log-dirs|configs|features"
@@ -101,6 +105,7 @@ class Pasted:
     Parameters
     ----------
     skipped : the lines that were ignored: log lines, commands, what a shell printed.
+    sources : the texts of other tools, by their names in sources.py.
     """
 
     uploads: tuple[Upload, ...]
@@ -110,6 +115,7 @@ class Pasted:
     log_dirs: str | None = None
     groups: str | None = None
     features: str | None = None
+    sources: Mapping[str, str] = field(default_factory=dict)
 
     def located(self, malformed: MalformedText, part: str) -> MalformedText:
         """The rejection of a part's reader, with the upload and the line of it; its path is the form's part."""
@@ -131,11 +137,12 @@ def read(uploads: Sequence[Upload]) -> Pasted:
     splits = [_split(upload) for upload in uploads]
     texts: dict[str, str] = {}
     blank = ["\n" * upload.text.count("\n") for upload in uploads]
-    for part in PARTS:
+    for part in (*PARTS, *SOURCES):
         if any(part in one.parts for one in splits):
             texts[part] = "\n".join([one.parts.get(part, empty) for one, empty in zip(splits, blank, strict=True)])
     skipped = [Place(upload, line) for upload, one in zip(uploads, splits, strict=True) for line in one.skipped]
-    return Pasted(tuple(uploads), tuple(skipped), **texts)
+    sources = {name: texts.pop(name) for name in SOURCES if name in texts}
+    return Pasted(tuple(uploads), tuple(skipped), sources=sources, **texts)
 
 
 def readings(uploads: Iterable[Upload]) -> Iterable[tuple[Upload, ...]]:
@@ -166,7 +173,8 @@ def _split(upload: Upload) -> Split:
     if texts.stray is not None or not texts.parts:
         first = (1, upload.text.lstrip()[:1000].split("\n")[0])
         line, content = texts.stray if texts.parts and texts.stray is not None else first
-        malformed = rejection(line, expected=unrecognized.EXPECTED, actual=shown(content) + unrecognized.hint(content))
+        hint = unrecognized.hint([content, *upload.text.split("\n", line + 3)[line : line + 3]])
+        malformed = rejection(line, expected=unrecognized.EXPECTED, actual=shown(content) + hint)
         path = () if upload.part is None else (upload.part,)
         raise malformed.relocated(line=line, source=upload.name, path=path)
     return texts
@@ -202,6 +210,9 @@ def _owner(content: str) -> str | None:
 
 def _part_of(document: object) -> str | None:
     """What a JSON document describes."""
+    source = next((name for name, source in SOURCES.items() if source.owns(document)), None)
+    if source is not None:
+        return source
     if isinstance(document, list):
         registrations = [one for one in document if isinstance(one, dict) and one.keys() & {"id", "endpoints", "host"}]
         return _BROKERS if registrations else None

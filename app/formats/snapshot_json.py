@@ -5,14 +5,15 @@
 
 Keys are sorted, brokers are sorted by id, topics by name, partitions by id, consumer groups (`groups`, see
 recorded_json.py) by group id. Left out is what says nothing: no rack, not fenced, no capacity, no attributes, a weight
-of 1, nothing cordoned, no leader, an unknown size, no replica being added or removed, an unknown topic id, no groups,
-an unknown release of Kafka (`kafka_version`), a kind of controller that no source reports (`controller`).
+of 1, nothing cordoned, no leader, an unknown size or ingress rate, no replica being added or removed, an unknown topic
+id, no groups, an unknown release of Kafka (`kafka_version`), a kind of controller (`controller`) that is not reported.
 How wide an array was padded leaves no trace. The cordon of a broker is written with it (`cordoned`,
 `cordoned_log_dirs`).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from math import isnan, nan
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from app.core.model import (
     BrokerCapacity,
     Cluster,
     Cordon,
+    Float64s,
     Int32s,
     Topic,
     padded,
@@ -103,6 +105,10 @@ def _topic_members(topic: Topic) -> dict[str, object]:
     for partition, size in zip(partitions, topic.size_bytes[order].tolist(), strict=True):
         if size != UNKNOWN_SIZE:
             partition["size_bytes"] = size
+    if topic.ingress_bytes_per_s is not None:
+        for partition, rate in zip(partitions, topic.ingress_bytes_per_s[order].tolist(), strict=True):
+            if not isnan(rate):
+                partition["ingress_bytes_per_s"] = rate
     for key, moving in (("adding_replicas", topic.adding), ("removing_replicas", topic.removing)):
         if moving.size:
             for partition, replicas in zip(partitions, _rows(moving[order]), strict=True):
@@ -149,4 +155,12 @@ def _topic(members: dict[str, Any]) -> Topic:
         removing=padded([partition.get("removing_replicas", ()) for partition in partitions]),
         size_bytes=np.array([partition.get("size_bytes", UNKNOWN_SIZE) for partition in partitions], dtype=np.int64),
         topic_id=members.get("topic_id"),
+        ingress_bytes_per_s=ingress_rates([partition.get("ingress_bytes_per_s") for partition in partitions]),
     )
+
+
+def ingress_rates(rates: Sequence[float | None]) -> Float64s | None:
+    """The rates of a topic's partitions as the core has them, or None if none is known."""
+    if all(rate is None for rate in rates):
+        return None
+    return np.array([nan if rate is None else rate for rate in rates], dtype=np.float64)

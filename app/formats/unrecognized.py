@@ -1,11 +1,13 @@
 """What texts that describe no cluster look like, and what to run or to call instead."""
 
 import re
+from collections.abc import Sequence
 
 EXPECTED = (
     "what kafka-topics --describe, kafka-broker-api-versions, kafka-log-dirs --describe or "
     "kafka-consumer-groups --describe prints"
 )
+_FIRST_LINES = 4
 _LOOKS_LIKE = {
     "a tool that did not reach the cluster; check its --bootstrap-server": re.compile(
         r"Timed out waiting for a node|.*Connection to node .* could not be established|.*[Cc]onnection refused"
@@ -14,6 +16,34 @@ _LOOKS_LIKE = {
         r".*(?:command not found|No such file or directory|is not recognized as)"
     ),
     "an error of kubectl or docker": re.compile(r"Error from server|error: |Error response from daemon"),
+    "a list of kubectl; run kubectl get pods,nodes -o yaml, or kafka-topics --describe within a pod": re.compile(
+        r"(?:NAMESPACE\s+)?NAME\s+(?:READY|STATUS|DESIRED|CLUSTER|TYPE|DATA|AGE|ROLES)\b"
+    ),
+    "a list of docker; run kafka-topics --describe within a container": re.compile(r"CONTAINER ID\s+IMAGE\s"),
+    "kafka-consumer-groups --list; run it with --describe --all-groups": re.compile(
+        r"GROUP\s+(?:TYPE|PROTOCOL)\b|(?:console-consumer|connect|perf-consumer)-[\w.-]{1,200}\s*$"
+    ),
+    "kafka-configs of topics; run kafka-topics --describe": re.compile(
+        r"(?:Dynamic|All) configs for topic |Configs for topic "
+    ),
+    "kafka-replica-status of Confluent; run kafka-topics --describe, which has the replicas in their order": re.compile(
+        r"(?:Cluster\s+)?Topic\s+Partition\s+Replica\s"
+    ),
+    "kafka-acls; run kafka-topics --describe": re.compile(r"Current ACLs for resource "),
+    "kafka-storage info, which is of one disk; run kafka-log-dirs --describe": re.compile(
+        r"Found (?:log|metadata log) director|Formatting "
+    ),
+    "metrics of an exporter; paste the answer of Prometheus' /api/v1/query": re.compile(r"# (?:HELP|TYPE) \w"),
+    "an answer of aws kafka; run aws kafka list-nodes": re.compile(
+        r'\s*\{?\s*"(?:ClusterInfo|ClusterInfoList|BootstrapBrokerString\w*)"'
+    ),
+    "a progress report of Cruise Control; call it again when the task is done": re.compile(
+        r'\s*\{?\s*"(?:progress|operationProgress)"'
+    ),
+    "a failure of an API": re.compile(
+        r'\s*\{?\s*"(?:error|errorMessage|message|stackTrace|status"\s*:\s*"error|code)"'
+    ),
+    "the message of an HTTP server; check the address": re.compile(r"HTTP/\d|(?:401|403|404|50\d) [A-Za-z]"),
     "the help of a tool; run it with --describe": re.compile(
         r"Missing required (?:argument|option)|This tool |usage: |Exactly one of the following|Command must include"
     ),
@@ -24,9 +54,14 @@ _LOOKS_LIKE = {
     "a web page": re.compile(r"\s*<(?:!DOCTYPE|html|\?xml)", re.IGNORECASE),
     "a properties file; run kafka-configs --describe": re.compile(r"[a-z][a-z.]{1,200}\s*="),
     "kafka-topics --list; run kafka-topics --describe": re.compile(r"[a-zA-Z0-9._-]{1,249}\s*$"),
+    "JSON of an unknown tool; docs/formats.md lists those that are read": re.compile(r"\s*(?:\{|\[[\s\d{\]])"),
 }
 
 
-def hint(content: str) -> str:
-    """What a line looks like and what to do then, as the end of a sentence; empty if it is not known."""
-    return next((f"; this looks like {words}" for words, mark in _LOOKS_LIKE.items() if mark.match(content)), "")
+def hint(lines: Sequence[str]) -> str:
+    """What a text looks like by its first lines, and what to do then, as the end of a sentence; empty if unknown.
+
+    JSON may have its first key on a line of its own.
+    """
+    first = " ".join([line.strip() for line in lines[:_FIRST_LINES]]) if lines[0].startswith("{") else lines[0]
+    return next((f"; this looks like {words}" for words, mark in _LOOKS_LIKE.items() if mark.match(first[:1000])), "")

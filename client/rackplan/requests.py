@@ -785,6 +785,8 @@ class PartitionRequest(TypedDict, total=False):
     """None if the partition has no leader."""
     size_bytes: int | None
     """Bytes of one replica; null if unknown."""
+    ingress_bytes_per_s: float | None
+    """What producers write to the partition, in bytes/s; null if unknown."""
     adding_replicas: Sequence[int]
     """Broker ids that a running reassignment adds."""
     removing_replicas: Sequence[int]

@@ -28,6 +28,7 @@ from app.formats import (
     topics_to_move,
     topology_text,
 )
+from app.formats.sources import SOURCES
 from app.formats.topic_tables import csv_row, markdown_cell
 from tests.profiles import examples
 
@@ -47,7 +48,9 @@ READERS: dict[str, Callable[[str], Any]] = {
         topics_to_move,
         topology_text,
     )
-} | {"assembly": lambda text: assembly.assemble("c", [pasted.Upload(text)])}
+}
+READERS |= {name: source.read for name, source in SOURCES.items()}
+READERS |= {"assembly": lambda text: assembly.assemble("c", [pasted.Upload(text)])}
 LENGTH = 100_000
 LONGEST_S = 5.0
 """Far more than the few milliseconds that it takes, and far less than the minutes of a quadratic search."""
@@ -66,12 +69,31 @@ HEADS = [
     "Dynamic configs for broker 1 are:\n  cordoned.log.dirs=",
     "GROUP MEMBER PROCESS CLIENT-ID ASSIGNMENTS\ng m p c ACTIVE: ",
     "GROUP CONSUMER-ID HOST CLIENT-ID MEMBER-EPOCH ASSIGNMENT\ng m h c 1 ",
+    "Metadata for all topics (from broker 1: k:9092/1):\n ",
+    '{"originating_broker":{},"brokers":[',
+    "PARTITION LEADER EPOCH REPLICAS ",
+    "CurrentObservers: [",
+    "Current partition reassignments:\norders-0: replicas: ",
+    "apiVersion: v1\na: ",
+    "apiVersion: v1\nkind: List\nitems: [",
+    '{"status":"success","data":{"resultType":"vector","result":[',
+    '{"KafkaPartitionState":{"other":[',
 ]
 PIECES = [
     *(" ", "\t", ":", "(", ")", '{"', "[", "{", "}", "\\", "'", '"', "a", "1", ",", "-", ".", "$ ", "A: ", "\n", "\r"),
     *("0:[1]; ", "t:1,", ";t:1", "Picked up ", "\tat a"),
     *("1,", ":1", "a:1 ", "a:1 (", "(id: ", " isFenced: true", ") -> (", "Adding ", "Topic: ", "Topic: t\t", "kafka-"),
     *("' is rebalancing. ", "Note: ", " (topics: ", "Sub-topology: 0", "-->", "\\\\", '\\"', '{"a":\n', '{"a" : \n'),
+    *(
+        "partition 0, leader 1, replicas: 1,",
+        " REPLICAS",
+        "rpk topic describe ",
+        "orders-0: ",
+        '"id": 1',
+        "a: &a [",
+        "*a,",
+    ),
+    *("? ", "- ", "apiVersion: v1\n", "---\n", "!!a ", "1:"),
     *("{ \n \n", '{"a":1}\n', "\x1b[31m", "\u202e", "\u2028", "\x85", "\x00", "\ufeff"),
 ]
 

@@ -320,6 +320,40 @@ def test_registrations_and_bytes_without_a_name() -> None:
     assert [one.id for one in assemble("c", [Upload(metadata)]).cluster.brokers] == [7]
 
 
+def test_a_session_of_the_zookeeper_shell() -> None:
+    registration = (
+        '{"endpoints":["SSL://k:9092"],"rack":"%s","jmx_port":-1,"host":null,"timestamp":"1","port":-1,"version":3}'
+    )
+    session = "Welcome to ZooKeeper!\nJLine support is disabled\nWATCHER::\n\nls /brokers/ids\n[7, 8]\n"
+    for broker, rack in ((8, "b"), (7, "a")):
+        session += f"get /brokers/ids/{broker}\n{registration % rack}\n"
+    cluster = assemble("c", [Upload(session + "quit\n" + TEXTS["topics"])]).cluster
+    assert [(broker.id, broker.rack) for broker in cluster.brokers] == [(7, "a"), (8, "b")]
+
+
+HEADER_OF_T = "Topic: t\tPartitionCount: 1\tReplicationFactor: 3\tConfigs: min.insync.replicas=2"
+ROW_OF_T = "\tTopic: t\tPartition: 0\tLeader: 1\tReplicas: 1,2,3\tIsr: 1,2"
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        "\tOffline: ",
+        "\tOffline: 3\tObservers: 3",
+        "\tLiveObservers: \tOffline: 3\tObservers: 3\tAssociatedOffline: ",
+        "\tElr: 3\tLastKnownElr: ",
+        "\tElr: N/A\tLastKnownElr: N/A",
+        "\tMarkedForDeletion: true",
+    ],
+)
+@pytest.mark.parametrize("separator", ["\t", "  "])
+def test_columns_of_other_releases_and_vendors(columns: str, separator: str) -> None:
+    """Kafka 0.10 to 4.4, Confluent's observers."""
+    text = f"{HEADER_OF_T}\n{ROW_OF_T}{columns}\n".replace("\t", separator)
+    topic = assemble("c", [Upload(text.lstrip())]).cluster.topics[0]
+    assert (topic.replicas.tolist(), topic.isr.tolist()) == ([[1, 2, 3]], [[1, 2]])
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -330,8 +364,26 @@ def test_registrations_and_bytes_without_a_name() -> None:
         ("num.partitions=3\n", "a properties file"),
         ("<!DOCTYPE html><html>", "a web page"),
         ("Error: Timed out", ""),
+        (
+            "NAME           READY   STATUS    RESTARTS   AGE\nprod-kafka-0   1/1   Running   0   3d\n",
+            "a list of kubectl",
+        ),
+        ("CONTAINER ID   IMAGE   COMMAND\n", "a list of docker"),
+        ("GROUP   TYPE   PROTOCOL\n", "kafka-consumer-groups --list; run it with --describe"),
+        ("Dynamic configs for topic orders are:\n  a=b sensitive=false\n", "kafka-configs of topics"),
+        (
+            "Topic Partition Replica ClusterLink IsLeader IsObserver IsInIsr\norders 0 1 - true false true\n",
+            "kafka-replica",
+        ),
+        ("# HELP kafka_server_brokertopicmetrics_bytesin_total\n", "metrics of an exporter"),
+        ('{\n    "ClusterInfoList": [\n', "an answer of aws kafka; run aws kafka list-nodes"),
+        ('{"progress":[{"operation":"LOAD"}],"version":1}', "a progress report of Cruise Control"),
+        ('{"status":"error","errorType":"bad_data","error":"x"}', "a failure of an API"),
+        ("HTTP/1.1 502 Bad Gateway\n", "the message of an HTTP server"),
+        ('{"cats": 3}', "JSON of an unknown tool"),
+        ('{"apiVersion":"v1","kind":"ConfigMap"}', ""),
     ],
 )
 def test_what_is_not_recognized_is_named(text: str, words: str) -> None:
-    detail = rejected(read, text).detail
+    detail = rejected(lambda pasted: assemble("c", [Upload(pasted)]), text).detail
     assert ("this looks like " + words in detail) if words else ("this looks like" not in detail)

@@ -10,6 +10,7 @@ from app.formats.assembly import Assembled
 from app.formats.broker_features import BrokerReleases
 from app.formats.lines import shown
 from app.formats.pasted import Place
+from app.formats.quantities import counted
 from app.formats.recorded_groups import FromTheFuture
 from app.services.cautions import Caution
 
@@ -24,6 +25,7 @@ def of_cluster(cluster: Cluster) -> list[Caution]:
 def of_assembly(assembled: Assembled) -> list[Caution]:
     """Parts of the Kafka tools' texts that could not be joined, or were read as an older version."""
     cautions = [] if not assembled.skipped else [of_skipped_lines(assembled.skipped)]
+    cautions += [Caution(note.code, note.detail) for note in assembled.notes]
     if assembled.partitions_without_topic:
         topic, partition = assembled.partitions_without_topic[0]
         cautions.append(
@@ -109,6 +111,7 @@ def _of_brokers(cluster: Cluster) -> Iterator[Caution]:
             without_rack,
         )
     yield from _of_cordons(cluster)
+    yield from _of_moves(cluster)
     if unlisted:
         yield Caution(
             "unlisted_brokers",
@@ -116,6 +119,18 @@ def _of_brokers(cluster: Cluster) -> Iterator[Caution]:
             "nothing new is placed on them",
             unlisted,
         )
+
+
+def _of_moves(cluster: Cluster) -> Iterator[Caution]:
+    moving = {topic.name: topic.partition_ids[topic.is_moving].tolist() for topic in cluster.topics}
+    partitions = [f"{topic}-{partition}" for topic, ids in moving.items() for partition in ids]
+    if partitions:
+        detail = (
+            f"{counted(len(partitions), 'partition')} being reassigned while the snapshot was taken: "
+            f"{_some(partitions)}; a plan needs running_reassignment, or a snapshot taken later"
+        )
+        topics = tuple([topic for topic, ids in moving.items() if ids])
+        yield Caution("reassignment_in_progress", detail, topics=topics)
 
 
 def _of_cordons(cluster: Cluster) -> Iterator[Caution]:

@@ -1,0 +1,429 @@
+"""What the tools of others say of a cluster: each alone, joined with the rest, broken and hostile."""
+
+import json
+from collections.abc import Callable
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.core.model import BrokerCapacity, Cluster
+from app.formats import snapshot_json
+from app.formats.assembly import Assembled, assemble
+from app.formats.contents import Contents
+from app.formats.pasted import Upload, read
+from app.formats.sources import SOURCES
+from app.services.snapshots import of_assembly
+from app.services.snapshots.cautions import of_cluster
+from tests.formats.strategies import broken, reads_or_rejects, rejected, rejection_of, sample
+from tests.profiles import examples
+
+SAMPLES = {
+    "kcat-list.txt": "kcat -L",
+    "kcat-list.json": "kcat -L -J",
+    "rpk-cluster-info.txt": "rpk",
+    "rpk-topic-describe-all.txt": "rpk",
+    "msk-list-nodes.json": "aws kafka list-nodes",
+    "kafka-metadata-quorum-status.txt": "kafka-metadata-quorum",
+    "kafka-metadata-quorum-replication.txt": "kafka-metadata-quorum",
+    "kafka-reassign-partitions-list.txt": "kafka-reassign-partitions --list",
+    "strimzi-kafka.yaml": "Strimzi",
+    "strimzi-node-pools.yaml": "Strimzi",
+    "strimzi-pods-nodes.yaml": "Strimzi",
+    "cruise-control-kafka-cluster-state.json": "Cruise Control",
+    "cruise-control-load.json": "Cruise Control",
+    "cruise-control-partition-load.json": "Cruise Control",
+    "prometheus-log-size.json": "Prometheus",
+    "prometheus-bytes-in.json": "Prometheus",
+    "akhq-nodes.json": "AKHQ or kafka-ui",
+    "akhq-topics.json": "AKHQ or kafka-ui",
+    "kafka-ui-brokers.json": "AKHQ or kafka-ui",
+    "kafka-ui-topics.json": "AKHQ or kafka-ui",
+}
+ORDERS = {0: [102, 101, 103], 1: [103, 102, 101], 2: [101, 103, 102]}
+"""The replicas of the topic that most samples describe."""
+
+
+def joined(*texts: str) -> Assembled:
+    return assemble("c", [Upload("\n".join(texts))])
+
+
+def of(*names: str) -> Assembled:
+    return joined(*map(sample, names))
+
+
+def codes(assembled: Assembled) -> list[str]:
+    return [caution.code for caution in (*of_cluster(assembled.cluster), *of_assembly(assembled))]
+
+
+def replicas(cluster: Cluster, name: str = "orders") -> dict[int, list[int]]:
+    topic = cluster.topic(name)
+    assert topic is not None
+    return dict(zip(topic.partition_ids.tolist(), topic.replicas.tolist(), strict=True))
+
+
+def racks(assembled: Assembled) -> dict[int, str | None]:
+    return {broker.id: broker.rack for broker in assembled.cluster.brokers}
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_each_is_recognized_by_its_contents_alone(name: str, end: str) -> None:
+    """Whatever the part is called, and with a prompt and log lines before it."""
+    text = "user@host:~$ x\n[2026-01-02 03:04:05,678] WARN x\n" + sample(name)
+    texts = read([Upload(text.replace("\n", end), "topics", "topics")])
+    assert list(texts.sources) == [SAMPLES[name]]
+    assert (texts.topics, texts.brokers, texts.log_dirs, texts.groups, texts.features) == (None,) * 5
+
+
+@given(st.permutations(list(SAMPLES)), st.randoms())
+@examples(30)
+def test_all_of_them_in_any_order_are_one_cluster(names: list[str], random: Random) -> None:
+    """Together with what Kafka's own tools print, whose word counts more."""
+    texts = [*map(sample, names), sample("kafka-topics-describe.txt"), sample("kafka-broker-api-versions.txt")]
+    random.shuffle(texts)
+    cluster = joined(*texts).cluster
+    assert {broker.rack for broker in cluster.brokers if broker.id in (104, 105)} == {"use1-az2"}
+    own = assemble("c", [Upload(sample("kafka-topics-describe.txt"))]).cluster
+    for topic in own.topics:
+        assert replicas(cluster, topic.name) == replicas(own, topic.name)
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+@given(data=st.data())
+@examples(60)
+def test_a_broken_text_reads_or_is_refused(name: str, data: st.DataObject) -> None:
+    text = data.draw(broken(sample(name)))
+    reads_or_rejects(SOURCES[SAMPLES[name]].read, text)
+    rejection = rejection_of(lambda pasted: assemble("c", [Upload(pasted)]), text)
+    assert rejection is None or rejection.expected
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_a_json_text_that_is_cut_off_is_refused(name: str) -> None:
+    text = sample(name)
+    if name.endswith(".json"):
+        detail = rejected(SOURCES[SAMPLES[name]].read, text[: len(text) * 2 // 3]).detail
+        assert "as JSON" in detail
+
+
+@pytest.mark.parametrize("kind", ["txt", "json"])
+def test_kcat(kind: str) -> None:
+    assembled = of(f"kcat-list.{kind}")
+    assert racks(assembled) == {101: None, 102: None, 103: None}
+    assert replicas(assembled.cluster) == ORDERS
+    payments = assembled.cluster.topic("payments")
+    assert payments is not None
+    assert payments.leaders.tolist() == [101, -1]
+    assert [topic.name for topic in assembled.cluster.topics] == ["orders", "payments"]
+    assert "racks_not_in_source" in codes(assembled)
+
+
+def test_what_another_text_has_is_no_longer_missing() -> None:
+    brokers = "".join(f"k:9092 (id: {broker} rack: r{broker}) -> (\n" for broker in (101, 102, 103))
+    assembled = joined(sample("kcat-list.txt"), brokers)
+    assert racks(assembled) == {101: "r101", 102: "r102", 103: "r103"}
+    assert "racks_not_in_source" not in codes(assembled)
+
+
+@pytest.mark.parametrize(
+    ("cut", "expected"),
+    [
+        ("    partition 2, leader 101, replicas: 101,103,102, isrs: 101,103,102\n", "3 partitions of topic 'orders'"),
+        ("  broker 103 at kafka-103.internal:9092\n", "3 brokers"),
+        ('  topic "gone" with 0 partitions: Broker: Unknown topic or partition (try again)\n', "3 topics"),
+    ],
+)
+def test_a_line_of_kcat_that_is_missing_is_noticed(cut: str, expected: str) -> None:
+    text = sample("kcat-list.txt")
+    assert cut in text
+    assert f"expected {expected}" in rejected(SOURCES["kcat -L"].read, text.replace(cut, "")).detail
+
+
+def test_rpk() -> None:
+    assembled = of("rpk-cluster-info.txt", "rpk-topic-describe-all.txt")
+    assert racks(assembled) == {0: "a", 1: "b", 2: "c"}
+    assert replicas(assembled.cluster, "payments") == {0: [1, 0, 2], 1: [0, 1, 2]}
+    orders = assembled.cluster.topic("orders")
+    assert orders is not None
+    assert orders.leaders.tolist() == [2, 1, -1]
+    assert orders.isr.tolist() == [[2, 1, -1], [1, 0, 2], [0, 2, -1]]
+    assert codes(assembled) == ["replicas_in_ascending_order"]
+
+
+def test_rpk_prints_no_name_with_p_alone() -> None:
+    table = sample("rpk-topic-describe-all.txt").partition("==========\n")[2]
+    named = joined("$ rpk topic describe payments -p", table)
+    assert replicas(named.cluster, "payments") == {0: [1, 0, 2], 1: [0, 1, 2]}
+    assert "the topic's name before its partitions" in rejected(SOURCES["rpk"].read, table).detail
+
+
+def test_rpk_without_partitions() -> None:
+    text = (
+        "BROKERS\n=======\nID    HOST  PORT\n0*    rp-0  9092\n\nTOPICS\n======\nNAME  PARTITIONS  REPLICAS\nt  3  1\n"
+    )
+    assembled = joined(text)
+    assert racks(assembled) == {0: None}
+    assert "topics_without_partitions" in codes(assembled)
+
+
+def test_rpk_that_is_cut_off() -> None:
+    text = sample("rpk-topic-describe-all.txt").rpartition("1          0")[0]
+    assert "2 partitions of topic 'payments'" in rejected(SOURCES["rpk"].read, text).detail
+
+
+def test_msk_has_subnets_in_place_of_racks() -> None:
+    assembled = of("msk-list-nodes.json")
+    assert racks(assembled) == {1: "subnet-0aa1", 2: "subnet-0bb2", 3: "subnet-0cc3", 4: "subnet-0aa1"}
+    assert (assembled.cluster.kafka_version, assembled.cluster.controller) == ("3.6.0", "kraft")
+    assert codes(assembled) == ["racks_assumed"]
+    own = "".join(f"b-{broker}.x:9092 (id: {broker} rack: euw1-az{broker % 3}) -> (\n" for broker in (1, 2, 3, 4))
+    both = joined(sample("msk-list-nodes.json"), own)
+    assert racks(both) == {1: "euw1-az1", 2: "euw1-az2", 3: "euw1-az0", 4: "euw1-az1"}
+    assert "racks_assumed" not in codes(both)
+
+
+@pytest.mark.parametrize(
+    ("version", "release", "controller"),
+    [
+        ("3.7.x.kraft", "3.7.0", "kraft"),
+        ("2.8.2.tiered", "2.8.2", "zookeeper"),
+        ("3.6.0", "3.6.0", None),
+        ("?", None, None),
+    ],
+)
+def test_the_release_of_msk(version: str, release: str | None, controller: str | None) -> None:
+    info = {"BrokerId": 1.0, "CurrentBrokerSoftwareInfo": {"KafkaVersion": version}}
+    cluster = joined(json.dumps({"NodeInfoList": [{"BrokerNodeInfo": info}]})).cluster
+    assert (cluster.kafka_version, cluster.controller) == (release, controller)
+
+
+@pytest.mark.parametrize("name", ["status", "replication"])
+def test_the_quorum_says_kraft_and_its_observers_are_brokers(name: str) -> None:
+    assembled = of(f"kafka-metadata-quorum-{name}.txt")
+    assert racks(assembled) == {101: None, 102: None}
+    assert assembled.cluster.controller == "kraft"
+    older = joined("ClusterId: x\nCurrentVoters:          [1,2,3]\nCurrentObservers:       [4,5]\n")
+    assert list(racks(older)) == [4, 5]
+    assert list(racks(of(f"kafka-metadata-quorum-{name}.txt", "kcat-list.txt"))) == [101, 102, 103]
+
+
+def test_reassignments_in_progress() -> None:
+    """A topic text without these columns gets them; where the two are of different moments, a warning says so."""
+    topic = "Topic:orders\tPartitionCount:{}\tReplicationFactor:3\tConfigs:\n"
+    row = "\tTopic: orders\tPartition: {}\tLeader: 102\tReplicas: {}\tIsr: 102\n"
+    at_once = [row.format(0, "104,102,103,101"), row.format(1, "102"), row.format(2, "102,103,104")]
+    moving = joined(sample("kafka-reassign-partitions-list.txt"), topic.format(3), *at_once)
+    orders = moving.cluster.topic("orders")
+    assert orders is not None
+    assert orders.is_moving.tolist() == [True, False, True]
+    assert (orders.adding.tolist(), orders.removing.tolist()) == ([[104], [-1], [104]], [[101], [-1], [-1]])
+    (caution,) = [one for one in of_cluster(moving.cluster) if one.code == "reassignment_in_progress"]
+    assert caution.detail.startswith("2 partitions being reassigned")
+    assert "orders-0, orders-2" in caution.detail
+    assert caution.topics == ("orders",)
+    later = joined(sample("kafka-reassign-partitions-list.txt"), topic.format(1), row.format(0, "104,102,103"))
+    assert [one.code for one in of_assembly(later)] == ["reassignment_in_progress"]
+    assert joined("No partition reassignments found.\n", topic.format(1), row.format(0, "1,102")).cluster.topics
+
+
+def test_a_snapshot_of_a_reassignment_says_so() -> None:
+    assembled = of("kafka-topics-describe-reassigning.txt")
+    assert "reassignment_in_progress" in codes(assembled)
+    assert "reassignment_in_progress" not in codes(of("kafka-topics-describe.txt"))
+
+
+def test_strimzi() -> None:
+    assembled = of("strimzi-node-pools.yaml", "strimzi-kafka.yaml", "strimzi-pods-nodes.yaml")
+    assert racks(assembled) == {0: "eu-west-1a", 1: "eu-west-1b", 2: "eu-west-1c"}
+    assert {broker.capacity for broker in assembled.cluster.brokers} == {BrokerCapacity(1524 * 2**30)}
+    assert (assembled.cluster.kafka_version, assembled.cluster.controller) == ("3.9.0", "kraft")
+    assert codes(assembled) == ["lines_skipped", "topics_without_placement"]
+    (note,) = assembled.notes
+    assert "'orders' (12 partitions, 3 replicas)" in note.detail
+    bare = of("strimzi-node-pools.yaml", "strimzi-kafka.yaml")
+    assert "topology.kubernetes.io/zone" in next(n.detail for n in bare.notes if n.code == "racks_not_in_source")
+
+
+OLD_KAFKA = """apiVersion: kafka.strimzi.io/v1beta2
+kind: Kafka
+metadata: {name: old}
+spec:
+  kafka: {version: 3.4.0, replicas: 3, storage: {type: persistent-claim, size: 100Gi}}
+  zookeeper: {replicas: 3}
+"""
+
+
+def test_strimzi_without_node_pools() -> None:
+    assembled = joined(OLD_KAFKA)
+    assert list(racks(assembled)) == [0, 1, 2]
+    assert {broker.capacity for broker in assembled.cluster.brokers} == {BrokerCapacity(100 * 2**30)}
+    assert assembled.cluster.controller == "zookeeper"
+
+
+def yaml_as_json() -> dict[str, object]:
+    kafka = {"version": "3.4.0", "replicas": 3}
+    return {
+        "apiVersion": "kafka.strimzi.io/v1beta2",
+        "kind": "Kafka",
+        "metadata": {"name": "o"},
+        "spec": {"kafka": kafka},
+    }
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+def test_strimzi_as_json(indent: int | None) -> None:
+    assert list(racks(joined(json.dumps(yaml_as_json(), indent=indent)))) == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("apiVersion: v1\na: &a [x,x]\nb: &b [*a,*a]\nc: [*b,*b]\n", "YAML without aliases"),
+        ("apiVersion: v1\na: " + "[" * 100 + "]" * 100, "at most 64 levels"),
+        ("apiVersion: v1\na: " + "[" * 50_000, "at most 64 levels"),
+        ("apiVersion: v1\n\ta: 1\n", "expected YAML"),
+        ("apiVersion: v1\na: 'x\n", "expected YAML"),
+        (OLD_KAFKA + OLD_KAFKA.replace("old", "new"), "the resources of one Kafka cluster"),
+    ],
+)
+def test_yaml_that_is_refused(text: str, expected: str) -> None:
+    assert expected in rejected(SOURCES["Strimzi"].read, text).detail
+
+
+@pytest.mark.parametrize("tag", ["!!python/object/apply:os.system ['true']", "!!binary x", "!x {a: 1}", "1" * 9999])
+def test_yaml_makes_no_objects(tag: str) -> None:
+    assert SOURCES["Strimzi"].read(f"apiVersion: v1\nkind: Node\nmetadata: {tag}\n") == Contents()
+
+
+def test_node_pools_without_ids_are_named() -> None:
+    pool = "apiVersion: kafka.strimzi.io/v1beta2\nkind: KafkaNodePool\nmetadata: {name: a}\nspec: {roles: [broker]}\n"
+    assert [note.code for note in joined(pool).notes] == ["node_ids_not_in_source"]
+
+
+def test_cruise_control() -> None:
+    state = of("cruise-control-kafka-cluster-state.json")
+    assert replicas(state.cluster) == ORDERS
+    assert list(racks(state)) == [101, 102, 103]
+    both = of(
+        "cruise-control-kafka-cluster-state.json", "cruise-control-load.json", "cruise-control-partition-load.json"
+    )
+    assert racks(both) == {101: "use1-az1", 102: "use1-az2", 103: "use1-az3"}
+    first, _, last = both.cluster.brokers
+    assert first.capacity == BrokerCapacity(500_000 * 2**20, 125_000 * 2**10, 125_000 * 2**10)
+    assert (last.fenced, last.capacity) == (True, BrokerCapacity(None, 125_000 * 2**10, 125_000 * 2**10))
+    topic = both.cluster.topic("orders")
+    assert topic is not None
+    assert topic.ingress_bytes_per_s is not None
+    assert topic.ingress_bytes_per_s.tolist() == [31.5 * 1024, 28 * 1024, 29.1 * 1024]
+    assert topic.size_bytes.tolist() == [round(size * 2**20) for size in (1068.25, 1070, 1066.25)]
+    assert snapshot_json.read(snapshot_json.write(both.cluster)).topics[0].ingress_bytes_per_s is not None
+
+
+def test_cruise_control_puts_hosts_where_there_are_no_racks() -> None:
+    load = json.loads(sample("cruise-control-load.json"))
+    for broker in load["brokers"]:
+        broker["Rack"] = broker["Host"]
+    assembled = joined(json.dumps(load))
+    assert set(racks(assembled).values()) == {None}
+    assert "racks_not_in_source" in codes(assembled)
+
+
+def test_prometheus() -> None:
+    assembled = of("kcat-list.txt", "prometheus-log-size.json", "prometheus-bytes-in.json")
+    topic = assembled.cluster.topic("orders")
+    assert topic is not None
+    assert topic.size_bytes.tolist() == [1120141312, 1121976320, 1118044160]
+    assert topic.ingress_bytes_per_s is not None
+    assert topic.ingress_bytes_per_s.tolist() == [(90112.5 + 92160.5) / 2 / 3] * 3
+    assert "series_assumed_ingress" in codes(assembled)
+
+
+@pytest.mark.parametrize(
+    ("labels", "is_rate"),
+    [
+        ({"__name__": "kafka_server_brokertopicmetrics_bytesin_oneminuterate", "topic": "t"}, True),
+        ({"__name__": "kafka_server_BrokerTopicMetrics_OneMinuteRate", "name": "BytesInPerSec", "topic": "t"}, True),
+        ({"__name__": "kminion_kafka_topic_log_dir_size_total_bytes", "topic_name": "t", "partition_id": "0"}, False),
+        ({"__name__": "kafka_log_Log_Size", "topic": "t", "partition": "0"}, False),
+    ],
+)
+def test_labels_of_the_exporters(labels: dict[str, str], is_rate: bool) -> None:
+    contents = SOURCES["Prometheus"].read(answer(labels, "7"))
+    assert (list(contents.ingress_bytes_per_s.values()), list(contents.size_bytes.values())) == (
+        ([7.0], []) if is_rate else ([], [7])
+    )
+
+
+def answer(labels: dict[str, str], value: str) -> str:
+    series = {"metric": labels, "value": [1, value]}
+    return json.dumps({"status": "success", "data": {"resultType": "vector", "result": [series]}})
+
+
+@pytest.mark.parametrize(
+    ("labels", "value", "words"),
+    [
+        ({"__name__": "kafka_server_brokertopicmetrics_bytesin_total", "topic": "t"}, "7", "expected a rate"),
+        ({"__name__": "up", "topic": "t"}, "7", "a metric of bytes in"),
+        ({"topic": "t"}, "NaN", "a finite number"),
+        ({"topic": "t"}, "-1", "a finite number"),
+        ({"topic": "t", "partition": "x"}, "1", "a partition's number"),
+        ({"topic": "../t"}, "1", "a topic name"),
+    ],
+)
+def test_series_that_are_no_rates(labels: dict[str, str], value: str, words: str) -> None:
+    assert words in rejected(SOURCES["Prometheus"].read, answer(labels, value)).detail
+
+
+@pytest.mark.parametrize(
+    "names", [("akhq-nodes.json", "akhq-topics.json"), ("kafka-ui-brokers.json", "kafka-ui-topics.json")]
+)
+def test_web_interfaces(names: tuple[str, str]) -> None:
+    assembled = of(*names)
+    assert replicas(assembled.cluster) == ORDERS
+    topic = assembled.cluster.topic("orders")
+    assert topic is not None
+    assert topic.isr.tolist()[1] == [103, 102, -1]
+    if names[0].startswith("akhq"):
+        assert racks(assembled) == {101: "use1-az1", 102: "use1-az2", 103: "use1-az3"}
+        assert topic.size_bytes.tolist() == [1120141312, 1121976320, 1118044160]
+    else:
+        assert set(racks(assembled).values()) == {None}
+        assert topic.ingress_bytes_per_s is not None
+
+
+def test_one_topic_of_kafka_ui_alone() -> None:
+    (topic,) = json.loads(sample("kafka-ui-topics.json"))["topics"]
+    assert replicas(joined(json.dumps(topic)).cluster) == ORDERS
+
+
+Change = Callable[[list[dict[str, object]]], object]
+
+
+def wrong(change: Change) -> str:
+    document = json.loads(sample("kcat-list.json"))
+    change(document["topics"][1]["partitions"])
+    return json.dumps(document)
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        (lambda rows: rows[1].update(partition=0), "each partition once"),
+        (lambda rows: rows[0].update(replicas=[]), "at least one replica"),
+        (lambda rows: rows[0].update(replicas=[{"id": 1}, {"id": 1}]), "each replica"),
+        (lambda rows: rows[0].update(isrs=[{"id": 9}]), "in sync, found 9, which is none"),
+        (lambda rows: rows[0].update(leader=2**31), "a whole number from -1"),
+    ],
+)
+def test_what_a_topic_contradicts_is_refused(
+    change: Callable[[list[dict[str, object]]], object], expected: str
+) -> None:
+    assert expected in rejected(SOURCES["kcat -L -J"].read, wrong(change)).detail
+
+
+def test_a_rejection_names_the_upload_the_line_and_the_place() -> None:
+    text = sample("kafka-topics-describe.txt") + wrong(lambda rows: rows[0].update(leader="x"))
+    detail = rejected(lambda pasted: assemble("c", [Upload(pasted, "all.txt", "file")]), text).detail
+    assert detail.startswith("line 124 of all.txt: topics/1/partitions/0/leader: expected a whole number")
