@@ -1,27 +1,25 @@
 """The API under schemathesis: what its document allows, what it forbids, and one operation after another.
 
-The cases of an operation take seconds to generate. That happens when its test runs, not when tests are collected.
+The cases of an operation take seconds to generate, and schemathesis one to import. Both happen when a test runs, not
+when tests are collected, which each of several processes does.
 """
 
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import httpx
 import pytest
-import schemathesis
 from hypothesis import HealthCheck, Phase, settings
-from schemathesis.checks import load_all_checks
-from schemathesis.generation.feedback import FeedbackSources
-from schemathesis.pytest._test_builder import build_operation_test
-from schemathesis.schemas import BaseSchema
 
 from tests.api.operations import DOCUMENT, IDS, OPERATIONS
 from tests.conftest import ROOT
 from tests.databases import Rows
 
-pytestmark = pytest.mark.filtered
+if TYPE_CHECKING:
+    from schemathesis import Case, Config
+    from schemathesis.schemas import BaseSchema
 
-CONFIG = schemathesis.Config.from_path(ROOT / "schemathesis.toml")
+pytestmark = pytest.mark.filtered
 
 bounded = settings(
     max_examples=25,
@@ -33,9 +31,19 @@ bounded = settings(
 
 
 @cache
-def _api() -> BaseSchema:
+def _config() -> "Config":
+    from schemathesis import Config  # noqa: PLC0415 -- see above
+
+    return Config.from_path(ROOT / "schemathesis.toml")
+
+
+@cache
+def _api() -> "BaseSchema":
+    from schemathesis import openapi  # noqa: PLC0415
+    from schemathesis.checks import load_all_checks  # noqa: PLC0415
+
     load_all_checks()
-    return schemathesis.openapi.from_dict(DOCUMENT, config=CONFIG)
+    return openapi.from_dict(DOCUMENT, config=_config())
 
 
 ANSWERED = [(method, path) for method, path, operation in OPERATIONS if operation["operationId"] != "follow_job"]
@@ -46,8 +54,10 @@ ANSWERED = [(method, path) for method, path, operation in OPERATIONS if operatio
 @pytest.mark.parametrize(("method", "path"), ANSWERED, ids=[one for one in IDS if one != "follow_job"])
 def test_each_operation(method: str, path: str, client: httpx.Client) -> None:
     """Examples, boundary values and random ones, valid and not: every check of the configuration sees the answer."""
+    from schemathesis.generation.feedback import FeedbackSources  # noqa: PLC0415
+    from schemathesis.pytest._test_builder import build_operation_test  # noqa: PLC0415
 
-    def answers(case: "schemathesis.Case[Any]") -> None:
+    def answers(case: "Case[Any]") -> None:
         case.call_and_validate(base_url=str(client.base_url))
 
     build_operation_test(
@@ -66,7 +76,9 @@ def test_one_operation_after_another(client: httpx.Client, rows: Rows) -> None:
 
     Each run of operations begins with the same rows, so that the same draws meet the same state.
     """
-    live = schemathesis.openapi.from_url(f"{client.base_url}/openapi.json", config=CONFIG)
+    from schemathesis import openapi  # noqa: PLC0415
+
+    live = openapi.from_url(f"{client.base_url}/openapi.json", config=_config())
 
     class Runs(live.as_state_machine()):  # type: ignore[misc] # a class that is made of the document
         def setup(self) -> None:
