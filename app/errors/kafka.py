@@ -79,9 +79,9 @@ class OwnedPartitionMissing(KafkaRefuses):
 
 
 class AssignorLosesCount(KafkaRefuses):
-    """Kafka's sticky assignor fails: it looks up a member that it has removed, or its counts are inconsistent."""
+    """The assignor itself fails: it looks up a member that it has removed, or its counts are inconsistent."""
 
-    title = "Kafka's sticky assignor fails on this group"
+    title = "The assignor fails on this group"
 
 
 class AssignorRunsOutOfMembers(KafkaRefuses):

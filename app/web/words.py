@@ -15,11 +15,10 @@ def number(value: float) -> str:
 
 
 def share(value: float) -> str:
-    """`100 %` only where it is all of it, and `0 %` only where it is none: the tenths are cut, not rounded."""
+    """Rounded to tenths; `100 %` only where it is all of it, and `0 %` only where it is none."""
     if value in (0, 1):
         return f"{value * 100:.0f} %"
-    # 1 - 11 / 20 is a little less than 0.45: what a float loses must not cost a tenth.
-    return f"{min(max(int(value * 1000 + 1e-6), 1), 999) / 10:.1f} %"
+    return f"{min(max(round(value * 1000), 1), 999) / 10:.1f} %"
 
 
 def since(moment: datetime, now: datetime) -> str:

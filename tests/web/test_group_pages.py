@@ -212,7 +212,7 @@ def test_the_list_of_newest_plans_says_what_it_is_worth(browser: Browser, databa
     assert [row.removesuffix(" just now") for row in listed] == [
         "orders under range group brokers listed 6 no racks",
         "billing under range group example-groups 2 100 % in rack",
-        "orders under roundrobin group brokers listed 6 66.6 % in rack",
+        "orders under roundrobin group brokers listed 6 66.7 % in rack",
         "orders under range group brokers listed 6 83.3 % in rack",
     ]
 
