@@ -1,7 +1,7 @@
 """Decoding and the small readings that every text format shares."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from app.core.model import INT32_MAX
@@ -30,11 +30,14 @@ def test_bytes_that_are_not_utf8_are_named_by_line_and_offset() -> None:
 
 
 @given(st.binary())
+@example(b"\x1f\x8b")
+@example(b"\xff\xfea\0")
 def test_any_bytes_decode_or_are_refused(content: bytes) -> None:
     rejection = rejection_of(lambda left: decode(left, "topics"), content)
     if rejection is None:
-        assert decode(content, "topics") == content.decode().removeprefix("\ufeff")
-    else:
+        encoding = "utf-16" if content.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8"
+        assert decode(content, "topics") == content.decode(encoding).removeprefix("\ufeff")
+    elif not content.startswith(b"\x1f\x8b"):  # the bytes of an archive that is damaged have no line
         byte = rejection.context["byte"]
         assert isinstance(byte, int)
         assert rejection.line == content.count(b"\n", 0, byte) + 1
