@@ -12,14 +12,15 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from threading import Event
 
+import orjson
 from anyio.to_thread import current_default_thread_limiter
 from fastapi import Depends, FastAPI, Security
 from fastapi.middleware.cors import CORSMiddleware
-from fastapi_offline import FastAPIOffline
 
 from app import __version__, logs
 from app.api import (
     checks,
+    codes,
     document,
     health,
     jobs,
@@ -42,7 +43,7 @@ from app.api.plan_kinds import PLAN_RESOURCES
 from app.api.preparation import CompilingHeader, Preparation
 from app.settings import Settings
 from app.store.database import Database
-from app.web import assets, home
+from app.web import assets, home, reference
 from app.web import plans as pages
 
 gc.freeze()
@@ -79,9 +80,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         readiness.close()
         database.close()
 
-    app: FastAPI = FastAPIOffline(
-        title=document.TITLE, version=__version__, lifespan=lifespan, swagger_ui_parameters={"tryItOutEnabled": True}
-    )
+    app = FastAPI(title=document.TITLE, version=__version__, lifespan=lifespan, openapi_url=None)
     app.state.database = database
     app.state.is_prepared, app.state.is_ending = preparation.is_done, is_ending
     app.state.limits = settings.limits
@@ -98,6 +97,8 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.state.picture = pages.plan_picture
     may_read, may_plan = Security(principal, scopes=["read"]), Security(principal, scopes=["plan"])
     app.include_router(assets.router())
+    openapi = reference.OpenApiDocument(lambda: orjson.dumps(app.openapi()))
+    app.include_router(reference.router(openapi, codes.FAMILIES))
     app.include_router(home.router(database, settings.limits, dependencies=[may_read], form_dependencies=[may_plan]))
     app.include_router(pages.router(database, dependencies=[may_read]))
     document.install(app, settings.limits)

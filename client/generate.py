@@ -46,7 +46,7 @@ def modules(document: Schema) -> dict[str, str]:
         "models.py": _formatted(
             _HEAD.format(
                 summary="The documents of the service.",
-                imports="from datetime import datetime\nfrom typing import Any, Literal\n\n"
+                imports="from datetime import datetime\nfrom typing import Any, Literal, TypeAlias\n\n"
                 "from rackplan.records import Record",
             ),
             models,
@@ -94,6 +94,8 @@ def _name_of(reference: str) -> str:
 
 
 def _record(name: str, schema: Schema) -> str:
+    if "enum" in schema:  # a named enumeration grows, and a client takes what it does not know
+        return f"{name}: TypeAlias = str\n{textwrap.dedent(_docstring(schema['description']) or '')}"
     required = set(schema.get("required", ()))
     lines = [f"class {name}(Record):", _docstring(schema.get("description", f"{name}."))]
     for field, property_ in schema.get("properties", {}).items():

@@ -3,16 +3,21 @@
 `python -m tests.reference` writes them into the documents; the tests of the documentation compare them.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import typer.main
 from typer.core import TyperCommand, TyperGroup
 
 from app import cli
+from app.api.codes import OF_HTTP
 from app.api.statuses import status_of
+from app.core.groups.measures.violations import VIOLATIONS as GROUP_VIOLATIONS
+from app.core.measures.violations import VIOLATIONS
+from app.core.streams.violations import VIOLATIONS as TASK_VIOLATIONS
 from app.errors import Failure
 from app.errors.registry import FAILURES
 from app.formats.wire_formats import WireFormat
+from app.services.cautions import CAUTIONS
 from app.services.checks import MEASURES
 from app.services.limits import Limits
 from app.services.plans.exports import FORMATS
@@ -44,7 +49,14 @@ def settings() -> Rows:
 
 def problems() -> Rows:
     """Every failure that has a code, by code: its status, empty if no answer has it, and the docstring's first line."""
-    return [(code(name), _status(failure), _first_line(failure.__doc__)) for name, failure in sorted(FAILURES.items())]
+    failures = [(code(name), _status(failure), _first_line(failure.__doc__)) for name, failure in FAILURES.items()]
+    of_http = [(code(name), str(status.value), meaning) for name, (status, meaning) in OF_HTTP.items()]
+    return sorted(failures + of_http)
+
+
+def meanings(codes: Mapping[str, str]) -> Callable[[], Rows]:
+    """Every code of a family and its meaning, by code."""
+    return lambda: [(code(name), meaning) for name, meaning in sorted(codes.items())]
 
 
 def commands() -> Rows:
@@ -76,6 +88,10 @@ def exports() -> Rows:
 TABLES = (
     (SETTINGS, ("variable", "default", "what"), settings),
     (PROBLEMS, ("code", "status", "meaning"), problems),
+    (PROBLEMS, ("code of a warning", "meaning"), meanings(CAUTIONS)),
+    (PROBLEMS, ("code of a violation of a placement", "meaning"), meanings(VIOLATIONS)),
+    (PROBLEMS, ("code of a violation of a group's assignment", "meaning"), meanings(GROUP_VIOLATIONS)),
+    (PROBLEMS, ("code of a violation of a task assignment", "meaning"), meanings(TASK_VIOLATIONS)),
     (COMMANDS, ("command", "what it does"), commands),
     (AUTOMATION, ("measure", "what it is"), measures),
     (FORMATS_PAGE, ("format", "what it contains"), wire_formats),

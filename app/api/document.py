@@ -6,7 +6,9 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_fields_from_routes, get_openapi
 from pydantic.json_schema import models_json_schema
 
+from app.api import response_headers
 from app.api.clusters import SnapshotRequest
+from app.api.codes import FAMILIES
 from app.api.descriptions import describe
 from app.api.fields import INT64_MAX
 from app.api.problems import MEDIA_TYPE, Problem
@@ -18,7 +20,12 @@ Predict and plan the placement of Kafka replicas, consumers, Streams tasks and k
 
 Post a **snapshot** of a cluster, make a **plan** on it, read the plan as JSON, a file for Kafka, a table or a picture.
 The same request returns the same plan, byte for byte. Every failure is a problem document (RFC 9457) whose `errors`
-point at the fields; its `code` never changes.
+point at the fields; its `code` never changes. The pages `/problems`, `/warnings` and `/violations` explain every code.
+
+Within `/v1` operations, fields and codes are added, and nothing is removed or changes its meaning: a client ignores
+fields that it does not know, and expects values that are added to enumerations. What is to be removed is marked as
+deprecated and answers with `Deprecation` (RFC 9745) and `Sunset` (RFC 8594) for six months or more. `engine_version` of
+a plan is raised when any request gets another answer.
 
 Limits are settings of the service; a request above one is answered with a problem that names it:
 """
@@ -28,9 +35,7 @@ def install(app: FastAPI, limits: Limits) -> None:
     """Make the app serve this document, with its limits."""
 
     def openapi() -> dict[str, Any]:
-        if app.openapi_schema is None:
-            app.openapi_schema = _document(app, limits)
-        return app.openapi_schema
+        return _document(app, limits)
 
     app.openapi = openapi  # type: ignore[method-assign] # FastAPI's documented way
 
@@ -62,14 +67,30 @@ def _document(app: FastAPI, limits: Limits) -> dict[str, Any]:
     )
     schemas |= extra["$defs"]
     fields = get_fields_from_routes(app.routes)
+    _add_codes(schemas)
     describe(schemas, [Problem, SnapshotRequest, *(field.field_info.annotation for field in fields)])
     schemas.pop("HTTPValidationError", None)
     schemas.pop("ValidationError", None)
     for path in document["paths"].values():
         for operation in path.values():
             _tidy(operation)
+            response_headers.declare(operation)
+    document["components"]["headers"] = response_headers.COMPONENTS
     whole: dict[str, Any] = _with_whole_bounds(document)
     return whole
+
+
+def _add_codes(schemas: dict[str, Any]) -> None:
+    """Replace each text that is a code by an enum of its own, with the meanings."""
+    for family in FAMILIES:
+        schemas[family.name] = {
+            "title": family.name,
+            "type": "string",
+            "enum": list(family.meanings),
+            "description": f"{family.title}, on the page `{family.page}`. A client has to expect codes that are added.",
+            "x-enumDescriptions": dict(family.meanings),
+        }
+        schemas[family.schema]["properties"]["code"] = {"$ref": f"#/components/schemas/{family.name}"}
 
 
 def _with_whole_bounds(schema: Any) -> Any:

@@ -18,11 +18,19 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from app.api.field_errors import field_error, first_of, pointer
 from app.api.statuses import HEADERS, status_of
 from app.errors import Failure, Json
-from app.errors.access import Forbidden, ServiceBusy, ServiceStopping, Unauthenticated
+from app.errors.access import (
+    Forbidden,
+    IdempotencyKeyInFlight,
+    IdempotencyKeyReused,
+    ServiceBusy,
+    ServiceStopping,
+    Unauthenticated,
+    UnsupportedMediaType,
+)
 from app.errors.kafka import KafkaRefuses
 from app.errors.quotation import DETAIL_CHARACTERS, bounded, quoted
 from app.errors.registry import FAILURES
-from app.errors.requests import InvalidField
+from app.errors.requests import InvalidField, LimitExceeded
 
 MEDIA_TYPE = "application/problem+json"
 _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
@@ -31,7 +39,7 @@ MOST_FIELD_ERRORS = 100
 
 
 class FieldError(BaseModel):
-    """The error of one field of the request."""
+    """The error of one field of the request. Further members have the numbers of the detail."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -39,15 +47,38 @@ class FieldError(BaseModel):
     """JSON pointer into the body; for a query parameter or header `#query/…`, `#header/…`."""
     detail: str
     """The error in a sentence."""
+    value: Any = None
+    """The value of the field, shortened if it is long; absent if it is not known."""
+    limits: dict[str, Any] | None = None
+    """Bounds of the value by name, such as `ge` (at least) and `max_length`; absent if it has none."""
+    minimum: Any = None
+    """The smallest value, or the first release, that the field takes; absent if there is none."""
+    maximum: Any = None
+    """The largest value, or the last release, that the field takes; absent if there is none."""
+    known: list[Any] | None = None
+    """The values, or names of fields, that there are; absent if the field takes any."""
+
+
+class Conflicting(BaseModel):
+    """One constraint of an infeasible subset."""
+
+    model_config = ConfigDict(extra="allow")
+
+    constraint: str
+    """Name of the constraint."""
+    pointer: str
+    """JSON pointer to the field of the request that states it; empty if it is a default."""
+    detail: str
+    """The constraint in a sentence, with its numbers."""
 
 
 class Problem(BaseModel):
-    """A problem document (RFC 9457)."""
+    """A problem document (RFC 9457). Members after `errors` are of some codes only, and absent in others."""
 
     model_config = ConfigDict(extra="allow")
 
     type: str
-    """URI reference of the documentation of the code."""
+    """URI reference of the page that explains the code, which the service has: `/problems#<code>`."""
     title: str
     """The kind of failure in a few words, equal for equal codes."""
     status: int
@@ -62,6 +93,48 @@ class Problem(BaseModel):
     """Id of the request, as in `X-Request-ID` and in the log of the service."""
     errors: list[FieldError]
     """Invalid fields, the first 100; empty if the failure is not of a field."""
+    conflict: list[Conflicting] | None = None
+    """Irreducible infeasible subset of the constraints: without any one of them the others can be satisfied."""
+    lifted_by: list[str] | None = None
+    """Changes of the request each of which resolves the conflict, in words."""
+    limit_name: str | None = None
+    """Name of the exceeded limit, as in `x-limits` of the OpenAPI document."""
+    limit: float | None = None
+    """The exceeded limit, in the unit of its name."""
+    value: Any = None
+    """The rejected value."""
+    minimum_bytes: int | None = None
+    """Bytes that the change moves at least."""
+    content_hash: str | None = None
+    """Content hash of the newest snapshot of the cluster, in hexadecimal."""
+    offered: list[str] | None = None
+    """Media types that the operation takes or answers."""
+    kafka_exception: str | None = None
+    """Class name of the exception that Kafka's own code raises on the same input."""
+    kafka_message: str | None = None
+    """Message of this exception."""
+    line: int | None = None
+    """Line of the text that cannot be read, from 1."""
+    byte: int | None = None
+    """Offset of the byte that cannot be read, from 0."""
+    expected: str | None = None
+    """What was expected in its place."""
+    count: int | None = None
+    """Number of cases, named or not."""
+
+
+_OF_EVERY_OPERATION: tuple[type[Failure], ...] = (
+    Unauthenticated,
+    Forbidden,
+    InvalidField,
+    ServiceBusy,
+    ServiceStopping,
+)
+_IMPLIED: Mapping[type[Failure], type[Failure]] = {
+    UnsupportedMediaType: LimitExceeded,  # by the length of the body
+    IdempotencyKeyInFlight: IdempotencyKeyReused,
+}
+"""Failures of operations that have another one: with a body, and with an Idempotency-Key."""
 
 
 def responses(
@@ -74,21 +147,23 @@ def responses(
     failures : what the operation itself raises.
     others : its responses that are not problems, by status.
     """
-    general: tuple[type[Failure], ...] = (Unauthenticated, Forbidden, ServiceBusy, ServiceStopping)
-    by_status: dict[int, list[str]] = {
-        HTTPStatus.BAD_REQUEST.value: ["The request cannot be parsed"],
-        HTTPStatus.INTERNAL_SERVER_ERROR.value: ["The service failed"],
-        HTTPStatus.UNPROCESSABLE_ENTITY.value: ["A field is invalid"],
+    by_status: dict[int, dict[str, str]] = {
+        HTTPStatus.BAD_REQUEST.value: {"malformed_body": "The body cannot be parsed"},
+        HTTPStatus.UNAUTHORIZED.value: {"unauthorized": "The credentials cannot be read"},
+        HTTPStatus.INTERNAL_SERVER_ERROR.value: {"internal_error": "The service failed"},
     }
-    for failure in (*general, *failures):
-        status = status_of(failure) or HTTPStatus.INTERNAL_SERVER_ERROR
-        by_status.setdefault(status.value, []).append(failure.title)
-    schema = {"schema": {"$ref": "#/components/schemas/Problem"}}
+    implied = (failure for cause, failure in _IMPLIED.items() if cause in failures)
+    for failure in (*_OF_EVERY_OPERATION, *implied, *failures):
+        status = status_of(failure)
+        if status is not None:
+            by_status.setdefault(status.value, {})[failure.code] = failure.title
     documented: dict[int | str, dict[str, Any]] = {
         number: dict(response) for number, response in (others or {}).items()
     }
     for number, titles in sorted(by_status.items()):
-        documented[number] = {"description": "; ".join(dict.fromkeys(titles)), "content": {MEDIA_TYPE: schema}}
+        schema = {"$ref": "#/components/schemas/Problem", "properties": {"code": {"enum": sorted(titles)}}}
+        described = "; ".join(f"{title} (`{code}`)" for code, title in titles.items())
+        documented[number] = {"description": described, "content": {MEDIA_TYPE: {"schema": schema}}}
     return documented
 
 
@@ -106,7 +181,7 @@ def problem(
     """The response with a problem document. Its code is noted on the request, for the log line of the request."""
     request.scope.setdefault("state", {})["failure_code"] = code
     document = {
-        "type": f"urn:rackplan:problem:{code}",
+        "type": f"{request.scope.get('root_path', '')}/problems#{code}",
         "title": title,
         "status": status,
         "detail": quoted(detail, DETAIL_CHARACTERS),

@@ -13,7 +13,7 @@ MAX_HEAD_BYTES = 64 * 1024
 _TITLE = "Request Header Fields Too Large"
 _BODY = orjson.dumps(
     {
-        "type": "urn:rackplan:problem:request_header_fields_too_large",
+        "type": "/problems#request_header_fields_too_large",
         "title": _TITLE,
         "status": 431,
         "detail": f"the request line and the headers have more than the limit of {MAX_HEAD_BYTES} bytes",

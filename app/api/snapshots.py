@@ -149,6 +149,7 @@ async def _of_form(body: bytes, form: FormData) -> _Body:
     summary="Create a snapshot of a cluster",
     response_model=SnapshotDocument,
     responses=responses(
+        requests.ConflictingFields,
         texts.MalformedText,
         requests.DuplicateBroker,
         requests.DuplicateTopic,

@@ -1,16 +1,28 @@
-"""The files of the pages, served from the package; no page loads anything from another host."""
+"""The files of the pages, served from packages; no page loads anything from another host."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from hashlib import sha256
 from importlib.resources import files
-from types import MappingProxyType
 
 from fastapi import APIRouter, HTTPException, Request, Response
 
 FOLDER = "/static"
-_MEDIA_TYPES = {"css": "text/css; charset=utf-8", "svg": "image/svg+xml"}
+_MEDIA_TYPES = {"css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8", "svg": "image/svg+xml"}
 _FOREVER = "public, max-age=31536000, immutable"
+_PACKAGES: Mapping[str, str] = {
+    "style.css": "app.web",
+    "picture.css": "app.web",
+    "icon.svg": "app.web",
+    "docs.css": "app.web",
+    "docs.js": "app.web",
+    "swagger-ui.css": "fastapi_offline",
+    "swagger-ui-bundle.js": "fastapi_offline",
+    "redoc.standalone.js": "fastapi_offline",
+}
+"""The package whose folder `static` has the file."""
+_LOGO_OF_REDOC = b"https://cdn.redoc.ly/redoc/logo-mini.svg"
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,13 +35,37 @@ class Asset:
     address: str
 
 
+@cache
 def _read(name: str) -> Asset:
-    content = files("app.web").joinpath("static", name).read_bytes()
+    content = files(_PACKAGES[name]).joinpath("static", name).read_bytes()
+    if name == "redoc.standalone.js":  # no option of it leaves out the picture of another host
+        content = content.replace(_LOGO_OF_REDOC, f"{FOLDER}/icon.svg".encode())
     version = sha256(content).hexdigest()[:12]
     return Asset(content, _MEDIA_TYPES[name.rpartition(".")[2]], version, f"{FOLDER}/{name}?v={version}")
 
 
-ASSETS: Mapping[str, Asset] = MappingProxyType({name: _read(name) for name in ("style.css", "picture.css", "icon.svg")})
+class _Assets(Mapping[str, Asset]):
+    """Every file by its name; one is read when it is first used."""
+
+    def __getitem__(self, name: str) -> Asset:
+        return _read(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_PACKAGES)
+
+    def __len__(self) -> int:
+        return len(_PACKAGES)
+
+
+ASSETS: Mapping[str, Asset] = _Assets()
+
+
+def sent(request: Request, content: bytes, *, etag: str, **headers: str) -> Response:
+    """The content, or 304 if the caller has it."""
+    headers = {"ETag": f'"{etag}"', **headers}
+    if f'"{etag}"' in request.headers.get("if-none-match", ""):
+        return Response(status_code=304, headers=headers)
+    return Response(content, headers=headers)
 
 
 def router() -> APIRouter:
@@ -38,11 +74,11 @@ def router() -> APIRouter:
 
     @routes.get(FOLDER + "/{name}")
     def asset(request: Request, name: str) -> Response:
-        file = ASSETS.get(name)
-        if file is None:
+        if name not in _PACKAGES:
             raise HTTPException(404)
-        is_current = request.query_params.get("v") == file.version
-        headers = {"Cache-Control": _FOREVER if is_current else "no-cache", "ETag": f'"{file.version}"'}
-        return Response(file.content, media_type=file.media_type, headers=headers)
+        file = ASSETS[name]
+        cached = _FOREVER if request.query_params.get("v") == file.version else "no-cache"
+        headers = {"Cache-Control": cached, "Content-Type": file.media_type}
+        return sent(request, file.content, etag=file.version, **headers)
 
     return routes

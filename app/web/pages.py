@@ -16,6 +16,7 @@ HEADERS: Mapping[str, str] = {
     "Content-Security-Policy": "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; "
     "frame-ancestors 'none'; base-uri 'none'",
     "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
     # Not `no-referrer`: with it browsers send forms with `Origin: null`, and such are refused.
     "Referrer-Policy": "same-origin",
     "Cache-Control": "private, no-cache",
@@ -30,7 +31,8 @@ _templates.globals.update(
 )
 
 
-def page(template: str, *, status: HTTPStatus = HTTPStatus.OK, **values: object) -> Response:
-    """Render a template, with the current time as `now`."""
+def page(template: str, *, status: HTTPStatus = HTTPStatus.OK, policy: str | None = None, **values: object) -> Response:
+    """Render a template, with the current time as `now`. `policy` replaces the content security policy of pages."""
     content = _templates.get_template(template).render(now=datetime.now(UTC), **values)
-    return HTMLResponse(content, status, headers=HEADERS)
+    headers = HEADERS if policy is None else {**HEADERS, "Content-Security-Policy": policy}
+    return HTMLResponse(content, status, headers=headers)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from rackplan.records import Record
 
@@ -805,7 +805,7 @@ class GroupPlanDocument(Record):
 class GroupViolation(Record):
     """One violation of an assignment, for one topic or, if `topic` is None, for the group."""
 
-    code: str
+    code: GroupViolationCode
     """Stable code of the violation."""
     severity: str
     """`illegal`: a partition is assigned twice, to no member, or to a member that does not subscribe to it.
@@ -2389,7 +2389,7 @@ class TaskMoves(Record):
 class TaskViolationDocument(Record):
     """One way in which the assignment is illegal or fragile; the first tasks are listed."""
 
-    code: str
+    code: TaskViolationCode
     """Stable code of the violation."""
     severity: Literal["illegal", "fragile"]
     """`illegal`: a task runs on no client or on two, or has a forbidden copy. `fragile`: legal, few copies."""
@@ -2484,7 +2484,7 @@ class ValueLoss(Record):
 class Violation(Record):
     """One way in which some partitions of one topic are illegal or fragile."""
 
-    code: str
+    code: ViolationCode
     """Stable code of the violation."""
     severity: str
     """`illegal`: Kafka rejects or cannot serve it. `fragile`: legal, but the loss of one broker or rack costs more
@@ -2502,7 +2502,7 @@ class Violation(Record):
 class WarningDocument(Record):
     """A condition that did not prevent the answer."""
 
-    code: str
+    code: WarningCode
     """Stable code of the warning."""
     detail: str
     """The warning in a sentence, with its numbers."""
@@ -2538,3 +2538,19 @@ class WebhooksPage(Record):
     """The webhooks of this page."""
     next_page_token: str | None
     """`page_token` of the next page; null on the last."""
+
+
+WarningCode: TypeAlias = str
+"""Codes of warnings, on the page `/warnings`. A client has to expect codes that are added."""
+
+
+ViolationCode: TypeAlias = str
+"""Violations of a placement, on the page `/violations`. A client has to expect codes that are added."""
+
+
+GroupViolationCode: TypeAlias = str
+"""Violations of a group's assignment, on the page `/violations`. A client has to expect codes that are added."""
+
+
+TaskViolationCode: TypeAlias = str
+"""Violations of a task assignment, on the page `/violations`. A client has to expect codes that are added."""

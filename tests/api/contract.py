@@ -20,7 +20,7 @@ def problem(response: httpx.Response, status: int, code: str) -> dict[str, Any]:
     document: dict[str, Any] = response.json()
     assert document["code"] == code, document
     assert document["status"] == status
-    assert document["type"] == f"urn:rackplan:problem:{code}"
+    assert document["type"] == f"/problems#{code}"
     assert document["title"]
     assert document["detail"]
     assert document["instance"] == response.request.url.path

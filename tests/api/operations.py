@@ -14,3 +14,12 @@ OPERATIONS: list[tuple[str, str, dict[str, Any]]] = [
     if method in ("get", "post", "put", "patch", "delete")
 ]
 IDS: list[str] = [operation["operationId"] for _, _, operation in OPERATIONS]
+
+
+def codes_of(method: str, path: str, status: int) -> list[str]:
+    """The codes of problems that an operation is documented to answer with a status; `path` is as in the document."""
+    response = DOCUMENT["paths"].get(path, {}).get(method.lower(), {"responses": {}})["responses"].get(str(status))
+    if response is None:
+        return []
+    codes: list[str] = response["content"]["application/problem+json"]["schema"]["properties"]["code"]["enum"]
+    return codes

@@ -1,16 +1,19 @@
-"""The OpenAPI document: it is the committed one, it runs as it stands, and its pages need no other address."""
+"""The OpenAPI document: it is the committed one, says everything that it should, and runs as it stands."""
 
 import json
+import re
 from collections.abc import Iterator
-from html.parser import HTMLParser
 from typing import Any
 
 import httpx
 import pytest
 import schemathesis
 
+from app.api.codes import FAMILIES, PROBLEMS, Codes
 from app.api.examples import EXAMPLE_JOB_ID
-from tests.api.operations import COMMITTED, DOCUMENT, IDS, OPERATIONS
+from app.services.cautions import CAUTIONS
+from tests.api.operations import COMMITTED, DOCUMENT, IDS, OPERATIONS, codes_of
+from tests.conftest import ROOT
 
 
 def _examples(described: dict[str, Any]) -> list[Any]:
@@ -32,6 +35,18 @@ def _bodies(operation: dict[str, Any]) -> Iterator[dict[str, Any]]:
                 yield {"content": value, "headers": {"Content-Type": media_type}}
     if not content:
         yield {}
+
+
+def _undescribed(schemas: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    for name, schema in schemas.items():
+        if not schema.get("description"):
+            yield name, ""
+        yield from ((name, field) for field, of in schema.get("properties", {}).items() if not of.get("description"))
+
+
+_OF_HTTP = {"connection", "content-encoding", "content-length", "content-type", "date", "transfer-encoding", "vary"}
+_OF_HTTP |= {"cache-control", "server", "x-accel-buffering", "x-content-type-options"}
+"""Headers of responses that no client of the API has a use for."""
 
 
 class TestDocument:
@@ -62,6 +77,48 @@ class TestDocument:
             for status, response in operation["responses"].items():
                 if status[0] in "45":
                     assert list(response["content"]) == ["application/problem+json"]
+
+    def test_everything_has_a_description(self) -> None:
+        """Schemas, their properties, parameters, headers and the parts of forms."""
+        components = DOCUMENT["components"]
+        undescribed = {*_undescribed(components["schemas"]), *_undescribed(components["headers"])}
+        for method, path, operation in OPERATIONS:
+            where = f"{method} {path}"
+            undescribed |= {(where, p["name"]) for p in operation.get("parameters", []) if not p.get("description")}
+            for media_type, described in operation.get("requestBody", {}).get("content", {}).items():
+                undescribed |= set(_undescribed({f"{where} {media_type}": {"description": "-", **described["schema"]}}))
+        assert not undescribed
+
+    def test_a_description_says_more_than_the_name(self) -> None:
+        for name, schema in DOCUMENT["components"]["schemas"].items():
+            for field, described in schema.get("properties", {}).items():
+                words = described["description"].lower().strip(" .").removeprefix("the ")
+                assert words != field.replace("_", " "), (name, field)
+
+    def test_names_of_schemas_are_names_of_classes(self) -> None:
+        """Two models of one name would have their modules in the names, and input and output would be told apart."""
+        assert all(name.isidentifier() and "__" not in name for name in DOCUMENT["components"]["schemas"])
+
+    @pytest.mark.parametrize(("method", "path", "operation"), OPERATIONS, ids=IDS)
+    def test_every_problem_has_its_codes(self, method: str, path: str, operation: dict[str, Any]) -> None:
+        """Each status of an operation lists codes, which have that status."""
+        for status, response in operation["responses"].items():
+            if status[0] in "45" and path.startswith("/v1/"):
+                codes = codes_of(method, path, int(status))
+                assert codes
+                assert all(PROBLEMS[code][0] == int(status) for code in codes)
+                assert all(f"`{code}`" in response["description"] for code in codes)
+
+    def test_every_warning_of_the_sources_is_in_the_enum(self) -> None:
+        sources = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "app").rglob("*.py"))
+        assert set(re.findall(r'Caution\(\s*"([a-z_]+)"', sources)) <= set(CAUTIONS)
+
+    def test_every_code_of_a_problem_is_explained(self) -> None:
+        described = DOCUMENT["components"]["schemas"]["ProblemCode"]
+        assert described["enum"] == list(described["x-enumDescriptions"]) == list(PROBLEMS)
+        assert {"conflict", "lifted_by", "limit", "kafka_exception"} <= set(
+            DOCUMENT["components"]["schemas"]["Problem"]["properties"]
+        )
 
     def test_bounds_are_whole_numbers(self) -> None:
         def bounds(schema: Any) -> Iterator[Any]:
@@ -110,6 +167,8 @@ class TestExamples:
             assert response.is_success, response.text
             response.request.read()  # a form is a stream until then, and the validator looks at what was sent
             documented.validate_response(response)
+            declared = {name.lower() for name in operation["responses"][str(response.status_code)]["headers"]}
+            assert set(response.headers) - _OF_HTTP <= declared
 
     def test_all_of_them_in_a_row(self, client: httpx.Client) -> None:
         """As a reader tries them, one after another; what deletes comes last, and then the events of the ended job."""
@@ -121,31 +180,30 @@ class TestExamples:
                 assert response.is_success or is_in_use, response.text
 
 
-class _References(HTMLParser):
-    """Everything that a page loads or links to."""
+class TestServed:
+    """`/openapi.json` is built once, compressed, and sent again only if it has changed."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.found: list[str] = []
+    def test_compressed(self, client: httpx.Client) -> None:
+        plain = client.get("/openapi.json", headers={"Accept-Encoding": "identity"})
+        compressed = client.get("/openapi.json", headers={"Accept-Encoding": "gzip"})
+        assert "content-encoding" not in plain.headers
+        assert compressed.headers["content-encoding"] == "gzip"
+        assert int(compressed.headers["content-length"]) * 5 < int(plain.headers["content-length"])
+        assert compressed.content == plain.content
+        assert "Accept-Encoding" in plain.headers["vary"]
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:  # noqa: ARG002 — given
-        self.found += [value for name, value in attrs if name in {"src", "href", "spec-url", "action"} and value]
+    def test_not_modified(self, client: httpx.Client) -> None:
+        etag = client.get("/openapi.json").headers["etag"]
+        again = client.get("/openapi.json", headers={"If-None-Match": f'"other", {etag}'})
+        assert (again.status_code, again.content) == (304, b"")
+        assert client.get("/openapi.json", headers={"If-None-Match": '"other"'}).status_code == 200
 
+    def test_a_problem_links_to_its_explanation(self, client: httpx.Client) -> None:
+        document = client.get("/v1/nothing").json()
+        page, _, code = document["type"].partition("#")
+        assert f'<tr id="{code}">' in client.get(page).text
 
-class TestPages:
-    """Swagger UI and ReDoc work on a closed network."""
-
-    @pytest.mark.parametrize("path", ["/docs", "/redoc"])
-    def test_every_reference_is_the_services_own(self, client: httpx.Client, path: str) -> None:
-        page = client.get(path)
-        assert page.status_code == 200
-        references = _References()
-        references.feed(page.text)
-        assert any(reference.endswith(".js") for reference in references.found)
-        for reference in references.found:
-            assert reference.startswith("/"), reference
-            assert not reference.startswith("//"), reference
-            assert client.get(reference).status_code == 200
-        assert "http://" not in page.text
-        assert "https://" not in page.text
-        assert "/openapi.json" in page.text
+    @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
+    def test_the_page_of_codes(self, client: httpx.Client, family: Codes) -> None:
+        text = client.get(family.page).text
+        assert all(f'<tr id="{code}">' in text for code in family.meanings)

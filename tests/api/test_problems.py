@@ -10,6 +10,7 @@ import httpx
 import pytest
 import sqlalchemy as sa
 
+from app.api.codes import OF_HTTP
 from app.api.statuses import STATUS, status_of
 from app.errors import Failure
 from app.errors.machine import MachineRefuses
@@ -18,6 +19,7 @@ from app.store.database import Database
 from tests.api.conftest import Serve
 from tests.api.contract import SNAPSHOT_ID, UNKNOWN_ID, only_error, place, problem, topic
 from tests.conftest import ROOT
+from tests.documents import Document
 
 JSON = {"Content-Type": "application/json"}
 ELEVEN_MB = 11 * 1024 * 1024
@@ -74,8 +76,8 @@ class TestStatuses:
 
     def test_codes_are_those_of_the_contract(self) -> None:
         """Callers branch on codes: the documentation lists every one, and none disappears when a class is renamed."""
-        documented = re.findall(r"^\| `(\w+)` \|", (ROOT / "docs" / "problems.md").read_text("utf-8"), re.MULTILINE)
-        assert set(documented) == set(FAILURES)
+        rows = Document(ROOT / "docs" / "problems.md").table("code", "status", "meaning")
+        assert {code.strip("`") for code, *_ in rows} == set(FAILURES) | set(OF_HTTP)
 
 
 class TestFramework:

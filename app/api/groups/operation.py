@@ -22,6 +22,7 @@ router = APIRouter(prefix="/v1/plans", tags=["plans"])
     failures=(
         requests.AssignorUnavailable,
         requests.ConflictingFields,
+        requests.ImpossibleValue,
         requests.DuplicateMember,
         requests.DuplicateBroker,
         requests.DuplicateTopic,
@@ -32,6 +33,7 @@ router = APIRouter(prefix="/v1/plans", tags=["plans"])
         kafka.PartitionsLeftUnassigned,
         kafka.AssignorLosesCount,
         kafka.AssignorNeverEnds,
+        kafka.AssignorRunsOutOfMembers,
     ),
 )
 def plan_group(

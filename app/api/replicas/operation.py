@@ -20,6 +20,7 @@ router = APIRouter(prefix="/v1/plans", tags=["plans"])
     summary="Place new topics as Kafka does",
     answer=PlanDocument,
     failures=(
+        requests.ConflictingFields,
         kafka.InvalidPartitions,
         kafka.InvalidReplicationFactor,
         kafka.BrokersWithoutRack,

@@ -1,6 +1,8 @@
 """The verifier: every way in which an assignment from any source is illegal or fragile."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 
@@ -9,6 +11,18 @@ from app.core.measures.tally import Tally
 
 NAMED_PARTITIONS = 100
 """How many partitions a violation names; it counts them all."""
+
+
+VIOLATIONS: Mapping[str, str] = MappingProxyType(
+    {
+        "no_replicas": "Partitions have no replica at all.",
+        "unknown_broker": "Partitions have a replica on a broker that is not in the cluster.",
+        "duplicate_replica": "Partitions name one broker twice.",
+        "fenced_leader": "Partitions are led by a fenced broker.",
+        "too_few_racks": "Partitions span fewer racks than they could.",
+    }
+)
+"""What each code of a violation of a placement means, in the order of the verifier."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,109 @@
+"""`/docs` and `/redoc` in a browser: they work on a closed network, under their policy, and cannot be framed."""
+
+from collections.abc import Iterator
+from shutil import which
+
+import httpx
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from app.api.compression import LEAST_BYTES
+from tests.api.operations import OPERATIONS
+from tests.web.browser import Page as Source
+
+PAGES = ["/docs", "/redoc", "/problems", "/warnings", "/violations"]
+CHROMIUM = which("chromium") or which("chromium-browser") or which("google-chrome")
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    if CHROMIUM is None:
+        pytest.skip("no Chromium is installed; `make browser` installs it")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+class Visit:
+    """A page of the service in a browser, with its requests and what its console says."""
+
+    def __init__(self, page: Page, address: str) -> None:
+        self.page, self._address = page, address
+        self.requested: list[str] = []
+        self.complaints: list[str] = []
+        page.set_default_timeout(120_000)
+        page.on("request", lambda request: self.requested.append(request.url))
+        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        page.on("console", lambda message: self.complaints.append(message.text) if message.type == "error" else None)
+
+    def open(self, path: str, *, until: str) -> None:
+        """Load a page and wait for an element."""
+        self.page.goto(self._address + path)
+        self.page.wait_for_selector(until)
+        self.page.wait_for_load_state("networkidle")
+
+    @property
+    def elsewhere(self) -> list[str]:
+        """Requests that left the service; a worker of the page itself has a `blob:` address."""
+        return [url for url in self.requested if not url.removeprefix("blob:").startswith(self._address)]
+
+
+@pytest.fixture
+def visit(chromium: Browser, address: str) -> Iterator[Visit]:
+    context = chromium.new_context()
+    yield Visit(context.new_page(), address)
+    context.close()
+
+
+@pytest.mark.slow
+def test_swagger_ui_lists_every_operation(visit: Visit) -> None:
+    """Collapsed: what an operation takes and answers is rendered when it is opened."""
+    visit.open("/docs", until=".opblock")
+    assert visit.page.locator(".opblock").count() == len(OPERATIONS)
+    assert visit.page.locator(".opblock.is-open").count() == 0
+    assert visit.page.locator("section.models").count() == 0
+    assert (visit.elsewhere, visit.complaints) == ([], [])
+
+
+@pytest.mark.slow
+def test_an_operation_runs_from_its_page(visit: Visit) -> None:
+    visit.open("/docs", until=".opblock")
+    visit.page.locator("#operations-keys-list_partitioners .opblock-summary-control").click()
+    visit.page.locator("#operations-keys-list_partitioners button.execute").click()
+    visit.page.wait_for_selector(".live-responses-table .response-col_status")
+    assert "200" in visit.page.locator(".live-responses-table .response-col_status").last.inner_text()
+    assert (visit.elsewhere, visit.complaints) == ([], [])
+
+
+@pytest.mark.slow
+def test_redoc_asks_no_other_host(visit: Visit) -> None:
+    visit.open("/redoc", until="h1")
+    assert visit.page.locator("h1").first.inner_text().startswith("Rackplan")
+    assert (visit.elsewhere, visit.complaints) == ([], [])
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_no_page_runs_inline_scripts_or_can_be_framed(client: httpx.Client, path: str) -> None:
+    headers = client.get(path).headers
+    policy = dict(part.strip().split(" ", 1) for part in headers["content-security-policy"].split(";"))
+    assert policy["default-src"] == policy["frame-ancestors"] == "'none'"
+    assert policy.get("script-src", "'self'") == "'self'"
+    assert headers["x-frame-options"] == "DENY"
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_every_file_is_the_services_own_compressed_and_cached_for_ever(client: httpx.Client, path: str) -> None:
+    page = client.get(path)
+    files = [
+        element.attributes.get("src") or element.attributes.get("href", "")
+        for element in Source(page.status_code, page.headers, page.text).elements
+        if element.tag in ("script", "link", "img")
+    ]
+    assert all(address.startswith("/") and not address.startswith("//") for address in files)
+    for address in files:
+        answer = client.get(address, headers={"Accept-Encoding": "gzip"})
+        assert answer.status_code == 200
+        assert len(answer.content) < LEAST_BYTES or answer.headers["content-encoding"] == "gzip"
+        if address != "/openapi.json":
+            assert "immutable" in answer.headers["cache-control"]
