@@ -21,7 +21,13 @@ from numpy.typing import NDArray
 from app.core.certificate import Certificate
 from app.core.model import Int64s
 from app.core.reassignment.counts.places import in_order
-from app.core.reassignment.loads.bounds import highest_floor, least_cost, lowest_ceiling, movement_lower_bound
+from app.core.reassignment.loads.bounds import (
+    highest_floor,
+    least_cost,
+    lowest_ceiling,
+    movement_lower_bound,
+)
+from app.core.reassignment.loads.integer_model import RELATIVE_GAP, integer_model
 from app.core.reassignment.loads.local_search import (
     CandidatePlacement,
     balance_without_moves,
@@ -106,9 +112,38 @@ def place_by_load(
     else:
         requested = balance.widened(Band(highest_floor(rules, base_load, bound), bound))
         placement = search_within_band(rules, start, requested, is_over)
-    band = Band(min(requested.low, placement.smallest), max(requested.high, placement.largest))
+    band = _reached(placement, requested)
     least = movement_lower_bound(rules, base_load, band, placement.moved, is_over)
+    is_tight = placement.largest - requested.high <= RELATIVE_GAP * placement.largest
+    if (is_tight and placement.moved - least <= RELATIVE_GAP * placement.moved) or is_over():
+        return _answer(problem, placement, band=band, requested=requested, bound=least, largest_bound=bound)
+    placement = _improved(rules, base_load, placement, requested, max(bound, requested.high), is_over)
+    band = _reached(placement, requested)
+    least = movement_lower_bound(rules, base_load, band, placement.moved, is_over)
+    model = integer_model(rules, placement, base_load, is_over)
+    if model is not None and placement.moved - least > RELATIVE_GAP * placement.moved:
+        least = max(least, model.movement_lower_bound(band, placement.moved))
     return _answer(problem, placement, band=band, requested=requested, bound=least, largest_bound=bound)
+
+
+def _improved(
+    rules: LoadRules,
+    base_load: Int64s,
+    placement: CandidatePlacement,
+    requested: Band,
+    bound: int,
+    is_over: Callable[[], bool],
+) -> CandidatePlacement:
+    """The placement improved by an integer model: a smaller excess above the requested ceiling, then less movement."""
+    model = integer_model(rules, placement, base_load, is_over)
+    if model is not None and placement.largest > bound:
+        model = integer_model(rules, model.lower_ceiling(bound), base_load, is_over) or model
+    return placement if model is None else model.less_movement(_reached(model.start, requested))
+
+
+def _reached(placement: CandidatePlacement, requested: Band) -> Band:
+    """The requested band, widened to the loads of the placement."""
+    return Band(min(requested.low, placement.smallest), max(requested.high, placement.largest))
 
 
 def _tightest(

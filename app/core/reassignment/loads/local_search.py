@@ -146,7 +146,7 @@ def initial_placement(rules: LoadRules, base_load: Int64s) -> CandidatePlacement
     loads = base_load.astype(np.int64).copy()
     if initial_places(rules, np.argsort(-rules.load, kind="stable"), loads, at) >= 0:
         raise InfeasibleFlow
-    return _candidate(rules, at, loads)
+    return candidate(rules, at, loads)
 
 
 def search_within_band(
@@ -163,12 +163,12 @@ def search_within_band(
         return start
     search = LocalSearch(rules, start.at.copy(), start.loads.copy())
     search.lower_to_ceiling(band.high, gather=True, keep_current=False)
-    best = _candidate(rules, search.at, search.loads)
+    best = candidate(rules, search.at, search.loads)
     for _ in range(MAX_ROUNDS):
         if is_over() or _excess(rules, best, band) == 0:
             break
         search.lower_to_ceiling(band.high, gather=False, keep_current=False)
-        placement = _candidate(rules, search.at, search.loads)
+        placement = candidate(rules, search.at, search.loads)
         if _excess(rules, placement, band) >= _excess(rules, best, band):
             break
         best = placement
@@ -179,7 +179,7 @@ def search_within_band(
     for _ in range(MAX_UNDO_PASSES):
         if is_over() or not search.undo_moves(band.low, high):
             break
-    return _candidate(rules, search.at, search.loads)
+    return candidate(rules, search.at, search.loads)
 
 
 def balance_without_moves(
@@ -191,7 +191,7 @@ def balance_without_moves(
         if is_over() or best.largest <= ceiling:
             break
         search.lower_to_ceiling(ceiling, gather=gather, keep_current=True)
-        placement = _candidate(rules, search.at, search.loads)
+        placement = candidate(rules, search.at, search.loads)
         if (placement.largest, -placement.smallest) < (best.largest, -best.smallest):
             best = placement
         elif not gather:
@@ -203,7 +203,8 @@ def _excess(rules: LoadRules, placement: CandidatePlacement, band: Band) -> int:
     return int(np.maximum(placement.loads[rules.target] - band.high, 0).sum())
 
 
-def _candidate(rules: LoadRules, at: Int32s, loads: Int64s) -> CandidatePlacement:
+def candidate(rules: LoadRules, at: Int32s, loads: Int64s) -> CandidatePlacement:
+    """A placement, (rows, widest) int32 brokers padded with -1, with its figures; arrays are copied."""
     of_targets = loads[rules.target]
     smallest, largest = (int(of_targets.min()), int(of_targets.max())) if len(of_targets) else (0, 0)
     return CandidatePlacement(at.copy(), loads.copy(), moved_weight(rules, at), smallest, largest)
