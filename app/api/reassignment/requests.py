@@ -18,7 +18,9 @@ BrokerKey = Annotated[str, Field(pattern=r"^(0|[1-9][0-9]{0,9})$", description="
 
 
 class ToleranceRequest(RequestModel):
-    """A load band around the most balanced one: its lower end × (1 − tolerance) to its upper end × (1 + tolerance)."""
+    """A band around the brokers' mean, mean × (1 − tolerance) to mean × (1 + tolerance), joined with the narrowest
+    feasible band.
+    """
 
     tolerance: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
     """Share by which the band extends beyond the most balanced one, from 0 to 1."""

@@ -124,13 +124,20 @@ class Balance:
     Parameters
     ----------
     tolerance : None is *keep*: only forced moves, to the receivers that leave the smallest maximum. 0 is *tight*: every
-        count within the narrowest feasible band [lo, hi]. t > 0 widens that band to [⌊lo · (1 − t)⌋, ⌈hi · (1 + t)⌉].
+        count within the narrowest feasible band. t > 0: every count within ±t of the mean.
     """
 
     tolerance: Fraction | None
 
-    def widened(self, tight: "Band") -> "Band":
-        """The narrowest band, widened by the tolerance.
+    def band(self, total: int, targets: int, tight: "Band") -> "Band":
+        """The integers within the tolerance of the mean, joined with the narrowest feasible band.
+
+        Parameters
+        ----------
+        total : of all replicas, leaders or loads. What stays on brokers that are no targets is in it as well, so the
+            mean is at most the upper end of the narrowest band, and at least its lower end.
+        targets : number of brokers that share it.
+        tight : the narrowest feasible band.
 
         Raises
         ------
@@ -138,7 +145,9 @@ class Balance:
         """
         if self.tolerance is None:
             raise ValueError("keep has no band")
-        return Band(floor(tight.low * (1 - self.tolerance)), ceil(tight.high * (1 + self.tolerance)))
+        mean = min(max(Fraction(total, max(1, targets)), Fraction(tight.low)), Fraction(tight.high))
+        low, high = ceil(mean * (1 - self.tolerance)), floor(mean * (1 + self.tolerance))
+        return Band(min(tight.low, low), max(tight.high, high))
 
 
 KEEP = Balance(None)

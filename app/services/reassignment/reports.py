@@ -3,6 +3,8 @@
 from base64 import b64encode
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
+from fractions import Fraction
+from math import ceil, floor
 from zlib import compress
 
 import numpy as np
@@ -269,10 +271,26 @@ def _of_cordons(problem: ReassignmentProblem, solution: ReassignmentSolution) ->
         yield Caution("rollback_lifts_cordons", detail, tuple(sorted(needed)))
 
 
+def _of_tolerances(problem: ReassignmentProblem, after: Int32s) -> Iterator[Caution]:
+    """Brokers farther from the mean than a tolerance allows, where no placement or none that was found is nearer."""
+    for objective, unit in ((problem.replicas, "replicas"), (problem.leaders, "leaders")):
+        tolerance, loads = objective.balance.tolerance, objective.loads(after)[problem.movement.target]
+        if not tolerance or not len(loads):
+            continue
+        mean = Fraction(int(loads.sum()), len(loads))
+        smallest, largest = int(loads.min()), int(loads.max())
+        if smallest < mean * (1 - tolerance) or largest > mean * (1 + tolerance):
+            yield Caution(
+                "tolerance_not_reached",
+                f"{unit} by {objective.by}: {smallest} to {largest} a broker, where a tolerance of {float(tolerance)} "
+                f"allows {ceil(mean * (1 - tolerance))} to {floor(mean * (1 + tolerance))}",
+            )
+
+
 def _cautions(problem: ReassignmentProblem, solution: ReassignmentSolution) -> list[Caution]:
     """What to know about the plan itself."""
     after, brokers = solution.leaders.after, problem.brokers
-    cautions = list(_of_cordons(problem, solution))
+    cautions = [*_of_cordons(problem, solution), *_of_tolerances(problem, after)]
     if groups := solution.rebalances.meanwhile:
         named = ", ".join(groups[:NAMED_GROUPS]) + (" …" if len(groups) > NAMED_GROUPS else "")
         detail = (

@@ -87,7 +87,9 @@ def least_movement(
     if balance.tolerance is None:
         replicas, bound = fairest_receivers(problem)
         return _placed(problem, replicas, bound, None)
-    return movement_within(problem, balance.widened(narrowest_band(problem)), is_over=is_over)
+    total = int(problem.factors.sum()) + int(problem.base[problem.target].sum())
+    band = balance.band(total, int(np.count_nonzero(problem.target)), narrowest_band(problem))
+    return movement_within(problem, band, is_over=is_over)
 
 
 def movement_within(problem: MovementProblem, band: Band, *, is_over: Callable[[], bool] = never) -> ReplicaPlacement:

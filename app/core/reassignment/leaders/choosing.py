@@ -1,9 +1,9 @@
 """Choose preferred leaders: by count, exactly; by ingress, with a lower bound on the largest load.
 
 By count, the goals are the narrowest band, then the fewest changes, then the fewest leaders on new replicas, each
-reached exactly. A tolerance widens the narrowest band before changes are counted. With `keep` only forced changes are
-made, and the choice is the fairest one: the smallest maximum, then the second largest count, and so on, over all
-brokers, also those whose leaders are not balanced. All are flows between brokers (`shares`).
+reached exactly. A tolerance of the mean widens the narrowest band before changes are counted. With `keep` only forced
+changes are made, and the choice is the fairest one: the smallest maximum, then the second largest count, and so on,
+over all brokers, also those whose leaders are not balanced. All are flows between brokers (`shares`).
 
 By ingress, minimising the largest load over whole partitions is NP-hard. Two lower bounds are known: the optimum if
 leadership may be split, by the same flow, rounded up; and the load of the heaviest partition on the best of its
@@ -101,7 +101,7 @@ def by_count(problem: LeaderProblem, balance: Balance) -> LeaderChoice:
         leaders[rows] = start.leaders()
         return _answer(problem, leaders, _BY_COUNT, None, _forced(problem), largest_bound)
     tight = spread.narrow()
-    band = balance.widened(tight)
+    band = problem.band(balance, tight)
     prices = start.settle(*bounds(part, band))
     leaders[rows] = start.leaders()
     bound = changes_bound(problem, *bounds(problem, band), prices)
@@ -127,7 +127,7 @@ def by_ingress(problem: LeaderProblem, balance: Balance) -> LeaderChoice:
     largest_bound = _largest_bound(part, costs[heavy])
     goal = largest_bound + largest_bound // INGRESS_TOLERANCE
     if balance.tolerance is not None:
-        goal = max(goal, balance.widened(Band(0, largest_bound)).high)
+        goal = max(goal, problem.band(balance, Band(0, largest_bound)).high)
     leaders[heavy] = _spread(part, costs[heavy], goal)
     leaders[idle] = _by_number(problem, costs[idle], idle, leaders)
     if balance.tolerance is None:

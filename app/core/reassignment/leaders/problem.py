@@ -38,6 +38,11 @@ class LeaderProblem:
     base: Int64s
     weight: Int64s = field(repr=False)
 
+    def band(self, balance: Balance, tight: Band) -> Band:
+        """The loads of target brokers that a balance with a band allows, given the narrowest feasible band."""
+        total = int(self.weight.sum()) + int(self.base[self.target].sum())
+        return balance.band(total, int(np.count_nonzero(self.target)), tight)
+
     def candidates(self) -> NDArray[np.bool_]:
         """(rows, width) bool: the replicas that may lead."""
         is_there = self.replicas != NO_REPLICA

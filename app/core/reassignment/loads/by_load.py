@@ -5,7 +5,7 @@ So this returns a good placement and two certificates: of the largest load, and 
 placement reaches.
 
     tight      the ceiling is the lowest one of split replicas, raised to what whole ones reach
-    tolerance  the lowest ceiling and the highest floor of split replicas, widened by the tolerance
+    tolerance  within the tolerance of the mean, or the lowest ceiling and the highest floor of split replicas if wider
     keep       forced moves alone, to the receivers that leave the smallest maximum load
 
 If whole replicas do not reach the requested band, it is widened to what they reach, and the movement is bounded for
@@ -37,7 +37,7 @@ from app.core.reassignment.loads.local_search import (
 from app.core.reassignment.loads.rules import LARGEST_SUM, LoadRules, load_rules
 from app.core.reassignment.model import Balance, Band, MovementProblem, ReplicaPlacement
 
-SOLVER = "relaxation by flow and prices, rounding and local repair"
+SOLVER = "relaxation by flow and prices, rounding, local search, CP-SAT"
 MAX_CEILINGS = 4
 """Searches with a tight ceiling, each with the largest load that the last one reached."""
 CLOSE_ENOUGH = 10_000
@@ -110,7 +110,9 @@ def place_by_load(
         requested = Band(0, bound)
         placement = _tightest(rules, start, bound, is_over)
     else:
-        requested = balance.widened(Band(highest_floor(rules, base_load, bound), bound))
+        total = int((rules.load * problem.factors).sum()) + int(base_load[rules.target].sum())
+        tight = Band(highest_floor(rules, base_load, bound), bound)
+        requested = balance.band(total, int(np.count_nonzero(rules.target)), tight)
         placement = search_within_band(rules, start, requested, is_over)
     band = _reached(placement, requested)
     least = movement_lower_bound(rules, base_load, band, placement.moved, is_over)

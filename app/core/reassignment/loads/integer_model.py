@@ -130,7 +130,8 @@ class IntegerModel:
 def _least_in_rack(rules: LoadRules) -> Int64s:
     """(domains, racks) int64: the replicas that a rack has at least, since the other racks cannot have more."""
     most = rules.most
-    return np.maximum(rules.least, rules.factor[:, None] - (most.sum(axis=1, keepdims=True) - most))
+    least: Int64s = np.maximum(rules.least, rules.factor[:, None] - (most.sum(axis=1, keepdims=True) - most))
+    return least
 
 
 def integer_model(
