@@ -214,7 +214,7 @@ class TestChanges:
         warning = next(warning for warning in lowered["warnings"] if warning["code"] == "racks_not_repaired")
         assert warning["detail"].startswith("2 partitions of 1 topic that the request does not name")
         assert warning["topics"] == ["u"]
-        assert lowered["request"]["repair_racks"] == "named_topics"
+        assert lowered["request"]["repair_racks"] is None
         for about_racks in (
             {"repair_racks": True},
             {"remove_racks": ["b"], "rack_mode": "safe"},
@@ -279,6 +279,16 @@ class TestChanges:
         plan = change(client, kept, remove_brokers=[1], forbid_brokers=[2], rack_mode="disabled")
         assert rows(plan, "t")[1] == [2, 4, 5]
         assert 2 not in rows(plan, "t")[0]
+
+    @pytest.mark.parametrize(
+        "restricted", [{"receivers": "added"}, {"receivers": [9]}, {"forbid_brokers": [1, 2, 3, 4, 5, 6]}]
+    )
+    def test_an_added_broker_alone_receives(self, client: httpx.Client, restricted: dict[str, object]) -> None:
+        kept = snapshot(client, topics=[topic("t", *[[1]] * 4, *[[3]] * 4)])
+        plan = change(client, kept, add_brokers=[{"id": 9, "rack": "a"}], rack_mode="disabled", **restricted)
+        counts = [len([row for row in rows(plan, "t") if row == [broker]]) for broker in (1, 3, 9)]
+        assert counts == [3, 3, 2]
+        assert plan["certificate"]["optimal"]
 
     def test_isolated_topics_are_alone_where_they_are(self, client: httpx.Client) -> None:
         kept = snapshot(client, topics=[topic("t", [1, 3, 5]), topic("u", [2, 4, 6])])

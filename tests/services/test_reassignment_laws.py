@@ -303,6 +303,7 @@ def any_changes(draw: st.DrawFn, cluster: Cluster) -> ReassignmentRequest:
         partitions={"a": draw(st.integers(1, 8))} if draw(st.booleans()) else {},
         topics=draw(st.none() | st.lists(st.sampled_from(names), unique=True)),
         forbid_brokers=draw(some) if draw(st.booleans()) else (),
+        receivers=draw(some) if draw(st.integers(0, 3)) == 0 else None,
         isolate=[IsolateRequest([draw(st.sampled_from(names))], draw(some), draw(st.booleans()))]
         * draw(st.integers(0, 1)),
         pins=[PinRequest(pinned.name, int(pinned.partition_ids[0]), draw(some))] * draw(st.integers(0, 1)),
@@ -332,7 +333,10 @@ def test_any_change_has_a_plan_or_a_problem(case: tuple[Cluster, ReassignmentReq
     for pin in request.pins:
         assert after[pin.topic, pin.partition] == list(pin.replicas) or "pins" in given_up
     for key, row in after.items():
-        assert not (set(row) - set(before.get(key, ()))) & (set(request.forbid_brokers) | cordoned)
+        received = set(row) - set(before.get(key, ()))
+        assert not received & (set(request.forbid_brokers) | cordoned)
+        if request.receivers is not None and not request.pins:
+            assert received <= {*request.receivers, *request.replace_brokers.values()} or "receivers" in given_up
         for isolated in request.isolate:
             assert key[0] not in isolated.topics or set(row) <= set(isolated.brokers) or request.pins
             assert key[0] in isolated.topics or not isolated.exclusive or not set(row) & set(isolated.brokers)

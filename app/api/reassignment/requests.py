@@ -150,8 +150,13 @@ class PlanReassignmentRequest(OnSnapshot):
     max_replicas_per_rack: Number | None = Field(
         None, description="Upper limit on replicas of one partition in a rack."
     )
+    receivers: Literal["added"] | Annotated[list[BrokerId], Field(min_length=1)] | None = Field(
+        None,
+        description="The only brokers that receive replicas, besides successors: `added` is those of `add_brokers`. "
+        "The others keep what they have, or give. With `receivers`, the default of `balance.replicas` is `tight`.",
+    )
     forbid_brokers: list[BrokerId] = Field(
-        default_factory=list, description="Brokers that receive no further replicas."
+        default_factory=list, description="Brokers that receive no further replicas; those above the mean still give."
     )
     cordoned_brokers: list[BrokerId] | None = Field(
         None,

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.core.cordons import cordoned_brokers
-from app.core.model import Broker, Cluster, Int32s
+from app.core.model import Broker, Cluster, Int32s, Int64s
 from app.core.replicas.rack_modes import RackMode, brokers_without_rack
 from app.errors import FieldPath
 from app.errors.reassignments import BrokerExists, CordonedTarget, UnknownBroker, UnknownRack
@@ -34,7 +34,8 @@ class BrokerTable:
         an offline broker of unknown rack gets a singleton rack beyond these.
     listed_racks : the number of racks before the change; 0 if racks do not count.
     is_removed : (brokers,) bool, removed brokers, including replaced ones. is_replaced : replaced ones alone.
-    is_offline : fenced, or down. is_unplaced : of unknown rack. is_forbidden : may receive no new replica.
+    is_offline : fenced, or down. is_unplaced : of unknown rack. is_forbidden : may receive no new replica, as the
+        request lists them; is_no_receiver : the same for brokers that are not among its receivers.
     is_cordoned : all their log directories are cordoned, so that Kafka assigns no new replica to them (KIP-1066).
     successor_of : (brokers,) int32 position of each broker's successor; its own if it is not replaced.
     """
@@ -51,14 +52,34 @@ class BrokerTable:
     is_offline: Bools = field(repr=False)
     is_unplaced: Bools = field(repr=False)
     is_forbidden: Bools = field(repr=False)
+    is_no_receiver: Bools = field(repr=False)
     is_cordoned: Bools = field(repr=False)
     successor_of: Int32s = field(repr=False)
     cautions: tuple[Caution, ...] = ()
 
     @property
-    def target(self) -> Bools:
-        """(brokers,) bool, brokers that may receive replicas; their loads are balanced."""
-        return ~(self.is_removed | self.is_offline | self.is_forbidden | self.is_cordoned)
+    def may_receive(self) -> Bools:
+        """(brokers,) bool, brokers that may receive replicas."""
+        closed = self.is_forbidden | self.is_no_receiver | self.is_cordoned
+        return ~(self.is_removed | self.is_offline | closed)
+
+    def balanced(self, loads: Int64s) -> Bools:
+        """(brokers,) bool, brokers whose loads are balanced: those that may receive, and those above the mean that may
+        only give. Nothing can fill the others.
+
+        Parameters
+        ----------
+        loads : (brokers,) int64 before the change.
+        """
+        receives = self.may_receive
+        balanced: Bools = ~(self.is_removed | self.is_offline)
+        while True:
+            elsewhere = ~balanced & ~self.is_removed & ~self.is_offline
+            mean = (loads.sum() - loads[elsewhere].sum()) / max(1, np.count_nonzero(balanced))
+            below = balanced & ~receives & (loads <= mean)
+            if not below.any():
+                return balanced
+            balanced &= ~below
 
     @property
     def stay(self) -> tuple[Broker, ...]:
@@ -119,6 +140,7 @@ def brokers_of(request: ReassignmentRequest, cluster: Cluster) -> BrokerTable:
         is_offline=is_down | np.array([broker.fenced for broker in known], np.bool_),
         is_unplaced=is_down & counts_racks,
         is_forbidden=np.isin(ids, np.array(request.forbid_brokers, np.int64)),
+        is_no_receiver=_no_receivers(request, ids),
         is_cordoned=np.isin(ids, np.array(sorted(cordoned), np.int64)),
         successor_of=successor_of,
         cautions=(*cautions, *already, *_of_successors(request, everyone)),
@@ -217,6 +239,15 @@ def _require_uncordoned(request: ReassignmentRequest, cordoned: Collection[int])
             raise CordonedTarget(detail, path=path, value=broker, cordoned=sorted(cordoned)[:NAMED_BROKERS])
 
 
+def _no_receivers(request: ReassignmentRequest, ids: Int32s) -> Bools:
+    """(brokers,) bool, brokers that are not among the receivers of the request, if it lists any."""
+    if request.receivers is None:
+        return np.zeros(len(ids), np.bool_)
+    added = [broker.id for broker in request.add_brokers]
+    receivers = added if request.receivers == "added" else request.receivers
+    return ~np.isin(ids, np.array([*receivers, *request.replace_brokers.values()], np.int64))
+
+
 def _receivers(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, int]]:
     for place, broker in enumerate(request.add_brokers):
         yield ("add_brokers", place, "id"), broker.id
@@ -226,8 +257,9 @@ def _receivers(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, int]]:
 
 def _named(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, int]]:
     """Every broker that a request names, with the field."""
-    for name in ("remove_brokers", "forbid_brokers", "cordoned_brokers"):
-        for place, broker in enumerate(getattr(request, name) or ()):
+    for name in ("remove_brokers", "forbid_brokers", "cordoned_brokers", "receivers"):
+        listed = getattr(request, name)
+        for place, broker in enumerate(() if listed in (None, "added") else listed):
             yield (name, place), broker
     for old in request.replace_brokers:
         yield ("replace_brokers", str(old)), old

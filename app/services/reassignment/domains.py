@@ -107,6 +107,7 @@ class EligibleBrokers:
         yield "offline", brokers.is_offline
         yield "cordoned", brokers.is_cordoned
         yield "forbid_brokers", brokers.is_forbidden
+        yield "receivers", brokers.is_no_receiver
         yield "replace_brokers", brokers.is_replaced
         yield "remove_brokers", brokers.is_removed & ~brokers.is_replaced
 
@@ -117,11 +118,12 @@ class EligibleBrokers:
             "offline": ((), "are fenced or down", "brokers that are back"),
             "cordoned": ((), "are cordoned", "brokers that are uncordoned"),
             "forbid_brokers": (("forbid_brokers",), "are to receive nothing", "fewer of forbid_brokers"),
+            "receivers": (("receivers",), "are not among the receivers", "more receivers"),
             "replace_brokers": (("replace_brokers",), "are replaced", "a successor that the rack rule has room for"),
             "remove_brokers": ((removal,), "are removed", f"fewer of {removal}, or brokers to add there"),
         }
         masks = dict(self._exclusions())
-        for name in ("offline", "cordoned", "forbid_brokers"):
+        for name in ("offline", "cordoned", "forbid_brokers", "receivers"):
             yield from self._demand(name, masks[name], *texts[name])
         for at, isolated in enumerate(self._request.isolate):
             names, these = ", ".join(isolated.topics[:5]), self._brokers.named(self._isolated[at])

@@ -73,7 +73,7 @@ def generated_movement(
     topics = {name: CurrentTopic(scope.before[of], size_bytes[of]) for name, of in rows.items() if len(of)}
     if not topics:
         return GeneratedMovement(algorithm, left_out="no partition may move")
-    listed = [broker for broker, receives in zip(brokers.known, brokers.target.tolist(), strict=True) if receives]
+    listed = [broker for broker, receives in zip(brokers.known, brokers.may_receive.tolist(), strict=True) if receives]
     # Not 0, 1, 2 …: consecutive seeds have similar first draws in java.util.Random.
     seeds = (np.random.SeedSequence(0).generate_state(runs, np.uint64) >> 16).tolist()
     try:

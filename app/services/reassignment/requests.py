@@ -97,6 +97,7 @@ class ReassignmentRequest:
     replication_factor, partitions : by topic what it is to have in all.
     repair_racks : whether partitions that span too few racks are repaired; None as of `repaired_topics`.
     topics : what may be moved; None is every topic. forbid_brokers : receive nothing that they do not have.
+    receivers : the only brokers, besides successors, that receive replicas; "added" is those of `add_brokers`.
     cordoned_brokers : all log directories of them are cordoned; None is what the snapshot says.
     ingress_bytes_per_s : by topic of the whole, or of each partition.
     max_moved_bytes : a budget. unknown_sizes : None leaves them unknown.
@@ -118,6 +119,7 @@ class ReassignmentRequest:
     rack_mode: RackMode = RackMode.ENFORCED
     max_replicas_per_rack: int | None = None
     forbid_brokers: Sequence[int] = ()
+    receivers: Literal["added"] | Sequence[int] | None = None
     cordoned_brokers: Sequence[int] | None = None
     isolate: Sequence[IsolateRequest] = ()
     pins: Sequence[PinRequest] = ()
@@ -157,8 +159,12 @@ def canonical_fields(request: ReassignmentRequest, added: Sequence[Broker]) -> d
     fields: dict[str, Json] = as_json(replace(request, add_brokers=added, balance=balance_of(request)))
     # The content of a snapshot counts, not the id under which it is stored; removed racks are removed brokers.
     del fields["snapshot_id"], fields["kafka_version"], fields["remove_racks"]
-    if request.repair_racks is None:
-        fields["repair_racks"] = True if repaired_topics(request) is None else "named_topics"
+    if request.repair_racks is None and repaired_topics(request) is None:
+        fields["repair_racks"] = True
+    if request.receivers is None:
+        del fields["receivers"]
+    elif request.receivers == "added":
+        fields["receivers"] = [broker.id for broker in request.add_brokers]
     if request.cordoned_brokers is None:  # the snapshot's, which are part of its content
         del fields["cordoned_brokers"]
     return fields
@@ -170,7 +176,7 @@ def balance_of(request: ReassignmentRequest) -> BalanceRequest:
     # A successor takes the replicas of the broker that it replaces, and no share besides.
     successors = set(request.replace_brokers.values())
     is_added = any(broker.id not in successors for broker in request.add_brokers)
-    is_to_be_even = is_added or request.max_moved_bytes is not None
+    is_to_be_even = is_added or request.max_moved_bytes is not None or request.receivers is not None
     return replace(
         request.balance,
         replicas=request.balance.replicas or ("tight" if is_to_be_even else "keep"),
@@ -233,6 +239,7 @@ def _conflicts(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, bool |
         if request.replicas_balance.tolerance is not None:
             detail = "leaders_only moves no replica, which balance.replicas requires"
             yield ("balance", "replicas"), True, detail
+    yield from _receivers_conflicts(request)
     if request.max_replicas_per_rack is not None and request.rack_mode is RackMode.DISABLED:
         detail = "max_replicas_per_rack counts racks, and rack_mode disabled ignores them"
         yield ("max_replicas_per_rack",), request.max_replicas_per_rack, detail
@@ -247,12 +254,28 @@ def _conflicts(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, bool |
                 yield (name,), by, detail
 
 
+def _receivers_conflicts(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, bool | int | str, str]]:
+    """Receivers that cannot receive."""
+    if request.receivers is None:
+        return
+    if request.receivers == "added":
+        if not request.add_brokers:
+            yield ("receivers",), "added", "receivers are the added brokers, and add_brokers lists none"
+        return
+    without = {"remove_brokers": request.remove_brokers, "forbid_brokers": request.forbid_brokers}
+    for place, broker in enumerate(request.receivers):
+        for name, brokers in without.items():
+            if broker in brokers:
+                yield ("receivers", place), broker, f"broker {broker} is to receive replicas, and is in {name}"
+
+
 def _moving(request: ReassignmentRequest) -> Iterator[str]:
     """The fields of a request that ask for replicas to move."""
     names = (
         "add_brokers",
         "remove_brokers",
         "remove_racks",
+        "receivers",
         "replace_brokers",
         "replication_factor",
         "partitions",
@@ -282,6 +305,7 @@ def _check_brokers(request: ReassignmentRequest) -> None:
         "add_brokers": [broker.id for broker in request.add_brokers],
         "remove_brokers": request.remove_brokers,
         "forbid_brokers": request.forbid_brokers,
+        "receivers": () if request.receivers is None or request.receivers == "added" else request.receivers,
         "cordoned_brokers": request.cordoned_brokers or (),
     }
     for name, ids in lists.items():

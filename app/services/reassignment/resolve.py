@@ -210,7 +210,7 @@ def resolve(
         movement=MovementProblem(
             broker_ids=brokers.ids,
             rack_of=brokers.rack_of,
-            target=brokers.target,
+            target=_target(brokers, loads.replicas, before),
             base=loads.base,
             domains=domains.domains,
             domain_of=domains.domain_of,
@@ -238,6 +238,12 @@ def resolve(
         version=version,
         canonical=canonical_fields(request, brokers.requested),
     )
+
+
+def _target(brokers: BrokerTable, objective: ReplicaObjective, before: Int32s) -> Bools:
+    """(brokers,) bool, the brokers whose loads are balanced; with `keep`, those that receive what has to move."""
+    is_keep = objective.balance.tolerance is None
+    return brokers.may_receive if is_keep else brokers.balanced(objective.loads(before))
 
 
 def _repaired(request: ReassignmentRequest, brokers: BrokerTable) -> frozenset[str] | None:

@@ -136,7 +136,7 @@ def _resolved(uow: "UnitOfWork", definition: Mapping[str, Json], limits: Limits)
 def _cluster(
     request: ReassignmentRequest, brokers: BrokerTable, scope: PartitionScope, sizes: PartitionSizes
 ) -> SweptCluster:
-    receives = brokers.target.tolist()
+    receives = brokers.may_receive.tolist()
     return SweptCluster(
         brokers=tuple(
             SweptBroker(broker.id, broker.rack, can) for broker, can in zip(brokers.known, receives, strict=True)

@@ -51,7 +51,7 @@ def test_a_lower_ceiling_costs_no_more_movement(case: Case, selected: int) -> No
     model = integer_model(rules, start, base_load, lambda: False, max_cells=selected * len(base_load))
     assume(model is not None)
     assert model is not None
-    lower = model.lower_ceiling(0)
-    assert lower.largest <= start.largest
+    lower = model.lower_ceiling(0, start.smallest)
+    assert start.smallest <= lower.smallest <= lower.largest <= start.largest
     assert lower.moved <= start.moved
     np.testing.assert_array_equal(np.sort(lower.at >= 0, axis=1), np.sort(start.at >= 0, axis=1))

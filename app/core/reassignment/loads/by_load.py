@@ -139,7 +139,8 @@ def _improved(
     """The placement improved by an integer model: a smaller excess above the requested ceiling, then less movement."""
     model = integer_model(rules, placement, base_load, is_over)
     if model is not None and placement.largest > bound:
-        model = integer_model(rules, model.lower_ceiling(bound), base_load, is_over) or model
+        lower = model.lower_ceiling(bound, min(requested.low, placement.smallest))
+        model = integer_model(rules, lower, base_load, is_over) or model
     return placement if model is None else model.less_movement(_reached(model.start, requested))
 
 

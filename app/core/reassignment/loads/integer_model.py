@@ -29,7 +29,7 @@ from app.core.replica_lists import per_broker, sums_by
 
 MAX_CELLS = 6_000
 """The most Booleans of a model: selected partitions times brokers."""
-SOLVER_TIME = 1.0
+SOLVER_TIME = 2.0
 """Deterministic time of one solve, about seconds; the same problem always gets the same answer."""
 RELATIVE_GAP = 1e-3
 """A solve ends when its gap is smaller."""
@@ -57,19 +57,21 @@ class IntegerModel:
     others: Int64s = field(repr=False)
     is_over: Callable[[], bool]
 
-    def lower_ceiling(self, bound: int) -> CandidatePlacement:
+    def lower_ceiling(self, bound: int, floor: int) -> CandidatePlacement:
         """The placement with the smallest largest load of a target broker that the solver finds; it moves no more than
         the start.
 
         Parameters
         ----------
-        bound : a lower bound on it.
+        bound : a lower bound on it. floor : of the load of a target broker; the start is above it.
         """
         solve = _Solve(self)
         limit = self.start.largest
         ceiling = solve.model.new_int_var(bound, limit, "")
         for broker in np.flatnonzero(self.rules.target).tolist():
-            solve.model.add(solve.load(broker) <= ceiling)
+            load = solve.load(broker)
+            solve.model.add(load <= ceiling)
+            solve.model.add(load >= floor)
         solve.model.add(solve.cost() <= self.start.moved)
         solve.model.minimize(ceiling)
         return solve.placement()
