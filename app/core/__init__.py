@@ -21,4 +21,4 @@ no clock, log, I/O, environment or hidden randomness: every random number comes 
 """
 
 ENGINE_VERSION = 2
-"""Part of every plan's hash: raised whenever an answer of the core changes."""
+"""Part of every plan's hash: raised whenever answers of the core change; a kind of plan may have one of its own."""

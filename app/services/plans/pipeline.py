@@ -13,7 +13,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 from uuid import UUID
 
-from app.core import ENGINE_VERSION
 from app.core.kafka_versions import KafkaVersion, release_of, supported_version
 from app.core.model import Cluster
 from app.errors import Json
@@ -217,7 +216,7 @@ def _canonical(
     """The content of a snapshot counts, not the id under which it is stored."""
     return {
         "kind": planner.kind,
-        "engine_version": ENGINE_VERSION,
+        "engine_version": planner.engine_version,
         "cluster": site.cluster_name,
         "snapshot_content_hash": site.content_hash,
         **problem.canonical,

@@ -12,6 +12,7 @@ from uuid import UUID
 
 from pydantic import TypeAdapter
 
+from app.core import ENGINE_VERSION
 from app.core.kafka_versions import NEWEST, KafkaRange, KafkaVersion
 from app.core.model import Cluster, Placement
 from app.errors import FieldPath, Json
@@ -119,6 +120,11 @@ class Planner(Protocol[RequestT, ProblemT, SolutionT]):
     @property
     def reader(self) -> TypeAdapter[RequestT]:
         """Reads the request record from plain values."""
+
+    @property
+    def engine_version(self) -> int:
+        """Part of the hash: raised whenever answers of the kind change."""
+        return ENGINE_VERSION
 
     @property
     def certificate_path(self) -> tuple[str, ...]:

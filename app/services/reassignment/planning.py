@@ -58,6 +58,7 @@ TRADE_OFF_POINTS = 12
 
 class _ReassignmentPlanner(Planner[ReassignmentRequest, ReassignmentProblem, ReassignmentSolution]):
     kind, reader = KIND, READER
+    engine_version = 3  # a tolerance is of the mean, forbidden brokers give, and loads are balanced by an integer model
 
     def check_site(self, request: ReassignmentRequest) -> None:
         if request.snapshot_id is None:
