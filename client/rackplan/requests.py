@@ -1059,8 +1059,11 @@ class PlanReassignmentRequest(TypedDict, total=False):
     constrained."""
     max_replicas_per_rack: int | None
     """Upper limit on replicas of one partition in a rack."""
+    receivers: Literal["added"] | Sequence[int] | None
+    """The only brokers that receive replicas, besides successors: `added` is those of `add_brokers`. The others keep
+    what they have, or give. With `receivers`, the default of `balance.replicas` is `tight`."""
     forbid_brokers: Sequence[int]
-    """Brokers that receive no further replicas."""
+    """Brokers that receive no further replicas; those above the mean still give."""
     cordoned_brokers: Sequence[int] | None
     """Brokers whose log directories are all cordoned (KIP-1066), which receive no further replicas; by default those
     of the snapshot."""
@@ -1447,7 +1450,8 @@ class TargetsRequest(TypedDict, total=False):
 
 
 class ToleranceRequest(TypedDict, total=False):
-    """A load band around the most balanced one: its lower end × (1 − tolerance) to its upper end × (1 + tolerance)."""
+    """A band around the brokers' mean, mean × (1 − tolerance) to mean × (1 + tolerance), joined with the narrowest
+    feasible band."""
 
     tolerance: Required[float]
     """Share by which the band extends beyond the most balanced one, from 0 to 1."""
