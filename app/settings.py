@@ -11,8 +11,8 @@ from pydantic import Field, FilePath, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from app.services.limits import Limits
+from app.services.outbound import Outbound
 from app.services.spark_master import LOCAL, PATTERN
-from app.services.webhooks.targets import Outbound
 
 _SPARE_THREADS = 2
 """For static files and progress streams, which need no admission."""

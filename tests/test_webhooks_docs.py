@@ -13,7 +13,8 @@ import pytest
 from app.jobs import webhooks as sending
 from app.jobs.queue import DELIVERY_CONCURRENCY
 from app.jobs.webhooks import Sender
-from app.services.webhooks import Attempt, Outbound
+from app.services.outbound import Outbound
+from app.services.webhooks import Attempt
 from app.services.webhooks.attempts import DISABLED_AFTER, JITTER, RETRY_AFTER
 from app.store.ids import uuid7
 from app.store.webhooks import PING, EventType

@@ -11,7 +11,7 @@ from app.api.admission import Admission
 from app.errors.access import UnsupportedMediaType
 from app.errors.quotation import quoted
 from app.services.limits import Limits
-from app.services.webhooks import Outbound
+from app.services.outbound import Outbound
 from app.store.database import Database, UnitOfWork
 
 

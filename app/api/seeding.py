@@ -13,8 +13,8 @@ from app.api.sweeps.capacity import CapacitySweepRequest
 from app.errors.lookups import JobNotFound, PlanNotFound, SnapshotNotFound, SweepNotFound, WebhookNotFound
 from app.services import groups, reassignment, replicas, snapshots, streams, sweeps, webhooks
 from app.services.limits import Limits
+from app.services.outbound import Outbound
 from app.services.plans import Planner, make_plan
-from app.services.webhooks import Outbound
 from app.store.database import Database, UnitOfWork
 
 _LIMITS = Limits()  # not those of the settings, which may be too low for an example

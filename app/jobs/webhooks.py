@@ -15,8 +15,8 @@ from app import __version__
 from app.errors.quotation import QUOTED_CHARACTERS, quoted
 from app.errors.requests import TargetNotAllowed
 from app.services import webhooks
-from app.services.webhooks import Answer, Attempt, Outbound, Target, resolved
-from app.services.webhooks.targets import Resolve
+from app.services.outbound import Outbound, Resolve, Target, resolved
+from app.services.webhooks import Answer, Attempt
 from app.store.database import Database
 
 TIMEOUT_S = 10.0

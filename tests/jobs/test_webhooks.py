@@ -23,7 +23,8 @@ from app.jobs import webhooks as sending
 from app.jobs.webhooks import Sender
 from app.services import webhooks
 from app.services.limits import Limits
-from app.services.webhooks import Attempt, Outbound, Registration
+from app.services.outbound import Outbound
+from app.services.webhooks import Attempt, Registration
 from app.services.webhooks.attempts import JITTER, RETRY_AFTER
 from app.store.database import Database
 from app.store.ids import uuid7

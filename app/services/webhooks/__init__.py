@@ -1,10 +1,8 @@
 """Webhooks: subscriptions of URLs to events, and signed deliveries that are repeated until they succeed.
 
 registration.py  create, ping, replay
-targets.py       which addresses the service may call
 attempts.py      the signature of an attempt, the schedule of attempts, and what an answer means
 """
 
 from app.services.webhooks.attempts import Answer, Attempt, begin, record, signed_headers
 from app.services.webhooks.registration import Registration, create, ping, replay
-from app.services.webhooks.targets import Outbound, Target, resolved

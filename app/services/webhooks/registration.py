@@ -9,8 +9,8 @@ from uuid import UUID
 
 from app.errors import Json
 from app.services.limits import Limits
+from app.services.outbound import Outbound, resolved
 from app.services.webhooks.attempts import SECRET_PREFIX
-from app.services.webhooks.targets import Outbound, resolved
 from app.store.webhooks import Delivery, EventType, Webhook
 
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.errors.requests import TargetNotAllowed, WebhooksDisabled
-from app.services.webhooks import Outbound, resolved
-from app.services.webhooks.targets import IpAddress, is_public
+from app.services.outbound import IpAddress, Outbound, is_public, resolved
 
 ON = Outbound(is_enabled=True)
 PRIVATE = [
