@@ -290,6 +290,18 @@ class TestChanges:
         assert counts == [3, 3, 2]
         assert plan["certificate"]["optimal"]
 
+    def test_rates_are_those_of_the_snapshot_unless_the_request_has_some(self, client: httpx.Client) -> None:
+        hot = topic("t", *[[1, 3, 5]] * 4)
+        for partition, rate in zip(hot["partitions"], [4e6, 1e6, 1e6, 2e6], strict=True):
+            partition["ingress_bytes_per_s"] = rate
+        kept = snapshot(client, topics=[hot])
+        balance = {"leaders": "tight", "leaders_by": "ingress"}
+        recorded = change(client, kept, leaders_only=True, balance=balance)
+        assert recorded["balance"]["leaders"]["largest"] == 4_000_000
+        stated = change(client, kept, leaders_only=True, balance=balance, ingress_bytes_per_s={"t": 4e6})
+        assert stated["balance"]["leaders"]["largest"] == 2_000_000
+        assert recorded["request"]["ingress_bytes_per_s"] is None
+
     def test_isolated_topics_are_alone_where_they_are(self, client: httpx.Client) -> None:
         kept = snapshot(client, topics=[topic("t", [1, 3, 5]), topic("u", [2, 4, 6])])
         plan = change(client, kept, isolate=[{"topics": ["t"], "brokers": [2, 3, 6], "exclusive": True}])

@@ -1,7 +1,7 @@
 """What partitions weigh: bytes, rates and counts by row, and the objectives that are balanced by them."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TypeAlias
 
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.core.measures.tally import positions_of
-from app.core.model import UNKNOWN_SIZE, Int32s, Int64s, Topic
+from app.core.model import UNKNOWN_SIZE, Cluster, Int32s, Int64s, Topic
 from app.core.reassignment import Balance
 from app.core.replica_lists import per_broker
 from app.errors.reassignments import RatesMissing, SizesMissing
@@ -202,6 +202,34 @@ def _estimate(topics: Sequence[Int64s]) -> bool:
     return True
 
 
+def with_recorded_rates(request: ReassignmentRequest, cluster: Cluster) -> ReassignmentRequest:
+    """The request with the rates of the snapshot, if it states none and the snapshot has some.
+
+    Partitions of unknown rate, and partitions to be created, have none.
+
+    Raises
+    ------
+    RatesMissing : an objective needs rates, and neither has any.
+    """
+    if request.ingress_bytes_per_s is not None:
+        return request
+    recorded = {
+        topic.name: [
+            *np.nan_to_num(topic.ingress_bytes_per_s).tolist(),
+            *[0.0] * (request.partitions.get(topic.name, 0) - len(topic.partition_ids)),
+        ]
+        for topic in cluster.topics
+        if topic.ingress_bytes_per_s is not None
+    }
+    if recorded:
+        return replace(request, ingress_bytes_per_s=recorded)
+    for name, value in (("replicas_by", "throughput"), ("leaders_by", "ingress")):
+        if getattr(request.balance, name) == value:
+            detail = f"balance.{name} is {value}, and neither ingress_bytes_per_s nor the snapshot has rates"
+            raise RatesMissing(detail, path=("balance", name), value=value)
+    return request
+
+
 def _rates_of(request: ReassignmentRequest, scope: PartitionScope) -> IngressRates | None:
     """The reported rates by row; None if the request reports none.
 
@@ -273,7 +301,7 @@ def _bytes(sizes: PartitionSizes) -> RowLoads:
 
 def _ingress(scope: PartitionScope, rates: IngressRates | None) -> RowLoads:
     if rates is None:
-        raise RuntimeError("a request without rates is rejected by check")
+        raise RuntimeError("a request without rates is rejected when it is resolved")
     return rates.require(scope)
 
 

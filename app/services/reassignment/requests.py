@@ -13,7 +13,6 @@ from app.core.reassignment import KEEP, TIGHT, Balance
 from app.core.replicas.rack_modes import RackMode
 from app.errors import FieldPath, Json
 from app.errors.kafka import InvalidReplicationFactor, KafkaError
-from app.errors.reassignments import RatesMissing
 from app.errors.requests import ConflictingFields, DuplicateBroker, DuplicatePartition, DuplicateTopic
 from app.services.limits import Limits
 from app.services.plans import as_json
@@ -217,7 +216,7 @@ def check(request: ReassignmentRequest, limits: Limits) -> None:
 
     Raises
     ------
-    LimitExceeded, ConflictingFields, RatesMissing
+    LimitExceeded, ConflictingFields
     DuplicateBroker, DuplicateTopic, DuplicatePartition : what is listed twice.
     InvalidReplicationFactor : a factor below 1.
     """
@@ -228,7 +227,6 @@ def check(request: ReassignmentRequest, limits: Limits) -> None:
     _check_partitions(request)
     for path, value, detail in _conflicts(request):
         raise ConflictingFields(detail, path=path, value=value)
-    _require_rates(request)
 
 
 def _conflicts(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, bool | int | str, str]]:
@@ -287,16 +285,6 @@ def _moving(request: ReassignmentRequest) -> Iterator[str]:
         "trade_off",
     )
     return (name for name in names if getattr(request, name))
-
-
-def _require_rates(request: ReassignmentRequest) -> None:
-    """Raise `RatesMissing` if an objective needs ingress rates and the request reports none."""
-    if request.ingress_bytes_per_s is not None:
-        return
-    for name, value in (("replicas_by", "throughput"), ("leaders_by", "ingress")):
-        if getattr(request.balance, name) == value:
-            detail = f"balance.{name} is {value}, and ingress_bytes_per_s is missing"
-            raise RatesMissing(detail, path=("balance", name), value=value)
 
 
 def _check_brokers(request: ReassignmentRequest) -> None:

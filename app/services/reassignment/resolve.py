@@ -39,6 +39,7 @@ from app.services.reassignment.loads import (
     ReplicaObjective,
     loads_of,
     replicas_of_others,
+    with_recorded_rates,
 )
 from app.services.reassignment.rebalances import Rebalances, subscriptions_of
 from app.services.reassignment.requests import ReassignmentRequest, canonical_fields, repaired_topics
@@ -194,6 +195,7 @@ def resolve(
     """
     started = monotonic()
     request = with_removed_racks(request, cluster)
+    stated, request = request, with_recorded_rates(request, cluster)
     changes = replace(request, rack_mode=RackMode.DISABLED) if request.leaders_only else request
     brokers = brokers_of(changes, cluster)
     scope = scope_of(changes, cluster, allowance)
@@ -236,7 +238,7 @@ def resolve(
         deadline_s=None if request.deadline_s is None else started + request.deadline_s,
         subscriptions=subscriptions_of(cluster, version),
         version=version,
-        canonical=canonical_fields(request, brokers.requested),
+        canonical=canonical_fields(stated, brokers.requested),
     )
 
 
