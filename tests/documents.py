@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 
 from tests.conftest import ROOT
 
@@ -82,9 +83,16 @@ def code(name: str) -> str:
     return f"`{name}`"
 
 
-def run(command: str, address: str) -> str:
-    """The output of a document's command, run in the repository, with the service at another address."""
+def run(command: str, address: str, variables: Path | None = None) -> str:
+    """The output of a document's command, run in the repository, with the service at another address.
+
+    Parameters
+    ----------
+    variables : a file that has the shell's variables from one command to the next.
+    """
     addressed = command.replace("http://127.0.0.1:8080", address)
+    if variables is not None:
+        addressed = f"set -a; . {variables}; {addressed}\nexport -p > {variables}"
     done = subprocess.run(["bash", "-c", addressed], cwd=ROOT, capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -96,16 +104,17 @@ def settled(text: str) -> str:
 
 
 def replay(document: Document, address: str) -> None:
-    """Run a document's commands, and compare their output with the documented output.
+    """Run a document's commands in one shell's variables, and compare their output with the documented output.
 
     Ids differ: the ids that the service gives replace the document's ids in later commands.
     """
     actual_ids: dict[str, str] = {}
     documented = list(document.commands())
     assert documented
-    for command, output in documented:
-        for documented_id, actual_id in actual_ids.items():
-            command = command.replace(documented_id, actual_id)  # noqa: PLW2901 — the command as a reader would type it
-        printed = run(command, address)
-        assert settled(printed) == settled(output), command
-        actual_ids |= dict(zip(ID.findall(output), ID.findall(printed), strict=True))
+    with NamedTemporaryFile() as variables:
+        for command, output in documented:
+            for documented_id, actual_id in actual_ids.items():
+                command = command.replace(documented_id, actual_id)  # noqa: PLW2901 — as a reader would type it
+            printed = run(command, address, Path(variables.name))
+            assert settled(printed) == settled(output), command
+            actual_ids |= dict(zip(ID.findall(output), ID.findall(printed), strict=True))
