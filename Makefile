@@ -15,7 +15,7 @@ INSTALL := $(PIP) install --require-hashes --no-build-isolation --use-pep517
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-fast test-thorough check format kafka conformance bench openapi lock browser clean
+.PHONY: help run test test-fast test-thorough check format kafka conformance bench openapi lock tools clean
 
 help: ## list the targets
 	@echo "Rackplan: predict and plan the placement of Kafka replicas, consumers, tasks and keys."; echo
@@ -28,13 +28,13 @@ run: $(VENV)/compiled ## serve on 127.0.0.1:8080 with a Postgres of its own; Ctr
 PYTEST := $(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile --no-loadscope-reorder
 
 # Many tests wait for processes that they start or stop, so three at once keep two cores busy.
-test: $(VENV)/development $(VENV)/compiled $(VENV)/archived browser ## run every test, three files at once (TESTS=tests/core for some, JOBS=1 one by one)
+test: $(VENV)/development $(VENV)/compiled $(VENV)/archived tools ## run every test, three files at once (TESTS=tests/core for some, JOBS=1 one by one)
 	$(PYTEST) $(TESTS)
 
 test-fast: $(VENV)/development $(VENV)/compiled ## run the tests that start no process, laws with a tenth of the examples
 	$(PYTEST) -m "not slow" --hypothesis-profile=fast $(TESTS)
 
-test-thorough: $(VENV)/development $(VENV)/compiled $(VENV)/archived browser ## run every test, laws with ten times the examples, and the long runs
+test-thorough: $(VENV)/development $(VENV)/compiled $(VENV)/archived tools ## run every test, laws with ten times the examples, and the long runs
 	$(PYTEST) --hypothesis-profile=thorough $(TESTS)
 
 check: $(VENV)/development ## lint, types, imports, dependencies
@@ -73,11 +73,14 @@ lock: ## resolve the dependencies anew (needs uv)
 	$(LOCK) pyproject.toml -c requirements-dev.lock -o requirements.lock
 	$(LOCK) --group pyproject.toml:build -c requirements-dev.lock -o requirements-build.lock
 
-# The tests in a real browser use the system's Chromium. Root on Debian gets it; elsewhere they say that they were left out.
-browser:
-	@command -v chromium chromium-browser google-chrome >/dev/null || [ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null \
-	  || { apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends chromium >/dev/null; } \
-	  || echo "chromium could not be installed; the tests in a browser are left out"
+# Tests run the documentation's commands, which need jq, and open pages in Chromium. Root on Debian gets both; elsewhere
+# the tests that need a missing one are left out or fail by its name.
+tools:
+	@missing=; command -v jq >/dev/null || missing=jq; \
+	command -v chromium chromium-browser google-chrome >/dev/null || missing="$$missing chromium"; \
+	[ -z "$$missing" ] || [ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null \
+	  || { apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends $$missing >/dev/null; } \
+	  || echo "$$missing could not be installed"
 
 clean: ## remove the environment and caches; data stays in .data
 	rm -rf $(VENV) .hypothesis .mypy_cache .pytest_cache .ruff_cache .schemathesis
