@@ -1076,7 +1076,8 @@ class PlanReassignmentRequest(TypedDict, total=False):
     balance: BalanceFields
     """How replicas and leaders are balanced over brokers."""
     ingress_bytes_per_s: Mapping[str, float | Sequence[float]] | None
-    """By topic, the ingress rate of the topic, or of each partition of the plan."""
+    """By topic, the ingress rate of the topic, or of each partition of the plan; by default the rates that the
+    snapshot has."""
     minimise: Literal["bytes", "replicas"]
     """What to minimise; `replicas` if the size of any partition is unknown."""
     max_moved_bytes: int | None

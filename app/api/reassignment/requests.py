@@ -174,8 +174,8 @@ class PlanReassignmentRequest(OnSnapshot):
     """How replicas and leaders are balanced over brokers."""
     ingress_bytes_per_s: dict[TopicName, Rate | list[Rate]] | None = Field(
         None,
-        description="By topic, the ingress rate of the topic, or of each partition of the plan; by default the rates that "
-        "the snapshot has.",
+        description="By topic, the ingress rate of the topic, or of each partition of the plan; by default the rates "
+        "that the snapshot has.",
     )
     minimise: Literal["bytes", "replicas"] = "bytes"
     """What to minimise; `replicas` if the size of any partition is unknown."""
