@@ -110,6 +110,7 @@ CAUTIONS: Mapping[str, str] = MappingProxyType(
         "task_offsets_unknown": "Since Kafka 4.4 offsets decide between standbys, and no member reports any.",
         "ties_broken_by_chance": "Kafka 4.1 breaks ties by chance, and may have another assignment that is as "
         "balanced.",
+        "tolerance_not_reached": "Brokers are farther from the mean than a tolerance allows.",
         "topic_exists": "A topic to place exists already.",
         "topic_ids_unknown": "The coordinator orders topics by their ids, which are unknown.",
         "topic_order_unknown": "The leader's library uses the order in which the broker lists topics, which is not "
