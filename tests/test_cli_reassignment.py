@@ -305,7 +305,7 @@ class TestRefusals:
             (("--balance", "loud"), "/balance/replicas: Input should be 'tight' or 'keep'; 'loud' given"),
             (("--balance", "-0.1"), "/balance/replicas/tolerance: Input should be greater than or equal to 0"),
             (("--balance", "nan"), "/balance/replicas/tolerance: Input should be a finite number"),
-            (("--balance-by", "throughput"), "ingress_bytes_per_s is missing"),
+            (("--balance-by", "throughput"), "neither ingress_bytes_per_s nor the snapshot has rates"),
             (("--leaders", "preferred", "--rack-mode", "strict"), "/rack_mode: Input should be 'enforced'"),
             (("--remove-broker", "105", "--max-moved-bytes", "1"), "1 may be moved"),
             (
@@ -329,7 +329,9 @@ class TestRefusals:
 
 
 def refused(done: Done, reason: str) -> None:
-    """Hold a command to have failed in one line that says why."""
+    """Hold a command to have failed in one line that says why, with what belongs to it indented below."""
     assert reason in done.said
     assert (done.status, done.printed) == (2, b"")
-    assert len(done.said.splitlines()) == 1 or "\n  lifted by: " in done.said
+    first, *below = done.said.splitlines()
+    assert first.startswith("rackplan: ")
+    assert all(line.startswith("  ") for line in below)

@@ -157,6 +157,8 @@ def responses(
         status = status_of(failure)
         if status is not None:
             by_status.setdefault(status.value, {})[failure.code] = failure.title
+    if HTTPStatus.NOT_FOUND.value in by_status:  # an id with a slash is another path
+        by_status[HTTPStatus.NOT_FOUND.value]["not_found"] = "Not found"
     documented: dict[int | str, dict[str, Any]] = {
         number: dict(response) for number, response in (others or {}).items()
     }

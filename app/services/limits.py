@@ -35,7 +35,7 @@ class Limits(BaseModel):
     max_scenarios: int = Field(1_000_000, ge=1, description="Scenarios of one sweep.")
     max_active_sweeps: int = Field(10, ge=1, description="Unfinished sweeps of one API key.")
     max_wait_seconds: int = Field(
-        60, ge=0, le=3600, description="Longest wait of `Prefer: wait=…`, in seconds; a longer one is shortened to it."
+        60, ge=1, le=3600, description="Longest wait of `Prefer: wait=…`, in seconds; a longer one is shortened to it."
     )
     max_webhooks: int = Field(20, ge=1, description="Webhooks of the service.")
     dataset_roots: tuple[str, ...] = Field(

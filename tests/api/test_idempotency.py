@@ -56,7 +56,6 @@ class TestSameKey:
         ("path", "body", "headers"),
         [
             ("/v1/plans/replicas", PLACE | {"seed": 43}, {}),
-            ("/v1/plans/replicas?x=1", PLACE, {}),
             ("/v1/plans/replicas", PLACE, {"Prefer": "respond-async"}),
             ("/v1/plans/replicas", PLACE, {"If-Match": "*"}),
             ("/v1/checks", CHECK, {}),

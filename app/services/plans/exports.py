@@ -41,7 +41,7 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
         "batches": Format("application/zip", "zip", has_topics=False),
         "kubernetes": Format("application/yaml", "yaml", has_topics=False),
         "replica_assignment": Format("text/plain; charset=utf-8", "txt", is_negotiable=False),
-        "script": Format("text/x-shellscript; charset=utf-8", "sh"),
+        "script": Format("application/x-sh", "sh"),
         "csv": Format("text/csv; charset=utf-8", "csv"),
         "text": Format("text/plain; charset=utf-8", "txt", "-diff"),
         "markdown": Format("text/markdown; charset=utf-8", "md"),
