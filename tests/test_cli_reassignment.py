@@ -147,7 +147,14 @@ class TestRequest:
             (
                 (
                     *("--add-broker", "110:use1-az4", "--add-broker", "111:use1-az1", "--remove-broker", "105"),
-                    *("--replace-broker", "103=111", "--forbid-broker", "106", "--replication-factor", "orders=4"),
+                    *(
+                        "--replace-broker",
+                        "103=111",
+                        "--forbid-broker",
+                        "106",
+                        "--replication-factor",
+                        "orders=4",
+                    ),
                     *("--partitions", "orders=30", "--topic", "orders", "--topic", "clicks"),
                     *("--balance", "0.05", "--leaders", "tight", "--throttle", "1000000"),
                     *("--max-moves-in-per-broker", "2"),
@@ -163,6 +170,14 @@ class TestRequest:
                     "balance": {"replicas": {"tolerance": 0.05}, "leaders": "tight"},
                     "batches": {"max_moves_in_per_broker": 2, "throttle_bytes_per_s": 1_000_000},
                 },
+            ),
+            (
+                ("--add-broker", "110:use1-az4", "--receivers", "added"),
+                {"add_brokers": [{"id": 110, "rack": "use1-az4"}], "receivers": [110]},
+            ),
+            (
+                ("--receivers", "101,108", "--balance", "0.3"),
+                {"receivers": [101, 108], "balance": {"replicas": {"tolerance": 0.3}}},
             ),
             (("--leaders-only", "--leaders", "preferred"), {"leaders_only": True, "balance": {"leaders": "preferred"}}),
             (

@@ -112,6 +112,9 @@ def plan_reassignment(
     remove_rack: Annotated[list[str] | None, typer.Option(help="Racks all of whose brokers are removed.")] = None,
     replace_broker: Annotated[list[str] | None, typer.Option(help="old=new, two ids.")] = None,
     forbid_broker: Annotated[list[str] | None, typer.Option(help="Ids of brokers that receive no new replica.")] = None,
+    receivers: Annotated[
+        list[str] | None, typer.Option(help="Ids of the only brokers that receive replicas, or added.")
+    ] = None,
     replication_factor: Annotated[list[str] | None, typer.Option(help="topic=factor.")] = None,
     partitions: Annotated[list[str] | None, typer.Option(help="topic=number, the new total.")] = None,
     topic: Annotated[list[str] | None, typer.Option(help="Topics that may move. Default: every topic.")] = None,

@@ -56,6 +56,11 @@ def _broker(text: str) -> dict[str, Json]:
     return {"id": int(number)} | ({"rack": rack} if ":" in text else {})
 
 
+def _receivers(texts: list[str]) -> Any:
+    """`added`, or the ids of brokers."""
+    return "added" if texts == ["added"] else _numbers("receivers")(texts)
+
+
 def _pairs(option: str, form: str = "topic=number") -> Callable[[Sequence[str]], Json]:
     def read(texts: Sequence[str]) -> Json:
         numbers: dict[str, Json] = {}
@@ -127,6 +132,7 @@ REASSIGNMENT: Fields = MappingProxyType(
         "remove_rack": ("remove_racks", listed),
         "replace_broker": ("replace_brokers", _pairs("replace-broker", "old=new, two ids")),
         "forbid_broker": ("forbid_brokers", _numbers("forbid-broker")),
+        "receivers": ("receivers", _receivers),
         "replication_factor": ("replication_factor", _pairs("replication-factor")),
         "partitions": ("partitions", _pairs("partitions")),
         "topic": ("topics", as_typed),
