@@ -10,7 +10,7 @@ NAMED_MEMBERS = 20
 
 CAUTIONS: Mapping[str, str] = MappingProxyType(
     {
-        "added_brokers_up": "Brokers in `add_brokers` are up already; they are taken as added.",
+        "added_brokers_up": "Brokers in `add_brokers` are up already; they mean themselves.",
         "addition_not_known": "The tags of clients have too many combinations to search for the fewest clients to add.",
         "algorithm_assumed": "The kind of controller is unknown; KRaft is assumed, which places as `striped`.",
         "algorithm_not_in_version": "The placement algorithm is not in the stated release of Kafka.",
