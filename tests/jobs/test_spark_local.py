@@ -133,7 +133,9 @@ def test_a_prepared_session_has_run_a_job(spark: Spark) -> None:
     spark.prepare(0)
     assert spark.is_started
     assert spark.session().sparkContext.statusTracker().getJobIdsForGroup("prepare")
-    assert any("pyspark.daemon" in child.cmdline() for child in jvm().children())
+    # A process that has ended has no command line any more.
+    children = [each.info for each in psutil.process_iter(["ppid", "cmdline"]) if each.info["ppid"] == jvm().pid]
+    assert any("pyspark.daemon" in (child["cmdline"] or ()) for child in children)
 
 
 def test_a_session_that_a_job_has_started_is_not_prepared(spark: Spark) -> None:
