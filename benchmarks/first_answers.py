@@ -20,11 +20,13 @@ import httpx
 import psutil
 
 from app.api.examples import (
+    EXAMPLE_DELIVERY_ID,
     EXAMPLE_JOB_ID,
     EXAMPLE_PLAN_ID,
     EXAMPLE_REASSIGNMENT_PLAN_ID,
     EXAMPLE_SNAPSHOT_ID,
     EXAMPLE_SWEEP_ID,
+    EXAMPLE_WEBHOOK_ID,
 )
 from benchmarks.measure import Result, Times
 
@@ -256,7 +258,8 @@ def _answers(client: httpx.Client, method: str, path: str, operation: Mapping[st
     """An operation with each of its JSON examples, over the examples that the service has stored."""
     plan = EXAMPLE_REASSIGNMENT_PLAN_ID if path.endswith("export") else EXAMPLE_PLAN_ID
     known = {"plan_id": plan, "snapshot_id": EXAMPLE_SNAPSHOT_ID, "sweep_id": EXAMPLE_SWEEP_ID,
-             "job_id": EXAMPLE_JOB_ID, "index": "0"}  # fmt: skip
+             "job_id": EXAMPLE_JOB_ID, "webhook_id": EXAMPLE_WEBHOOK_ID, "delivery_id": EXAMPLE_DELIVERY_ID,
+             "index": "0"}  # fmt: skip
     address = re.sub(r"{(\w+)}", lambda name: str(known[name[1]]), path)
     if path.endswith("comparison"):
         address += f"?against={EXAMPLE_SWEEP_ID}"
