@@ -12,7 +12,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import httpx
@@ -92,6 +92,13 @@ class Serving:
         return self.process.wait(30)
 
 
+def command_of(process: psutil.Process) -> list[str]:
+    """The command line of a process; empty if it has ended meanwhile, as Postgres' own do at any time."""
+    with suppress(psutil.NoSuchProcess):
+        return process.cmdline()
+    return []
+
+
 def is_one_line(said: str) -> bool:
     """Whether a failure is one line, besides what Kafka says."""
     first, *further = said.splitlines()
@@ -154,7 +161,7 @@ class TestServe:
             body = {"snapshot_id": kept.json()["id"], "topics": [TOPIC]}
             plan = service.client.post("/v1/plans/replicas", json=body)
             assert plan.status_code == 201
-            worker = [p for p in service.family if "app.worker" in p.cmdline()]
+            worker = [p for p in service.family if "app.worker" in command_of(p)]
             service.process.kill()
             service.process.wait(30)
             assert ended(worker), "a worker ends with what started it"

@@ -14,7 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import httpx
@@ -24,7 +24,7 @@ import pytest
 
 from app.store import embedded
 from tests.conftest import ROOT
-from tests.test_cli import RACKPLAN, Serving, data_dir, ended, environment, serving
+from tests.test_cli import RACKPLAN, Serving, command_of, data_dir, ended, environment, serving
 
 __all__ = ["data_dir"]
 
@@ -77,9 +77,7 @@ def stops(service: Serving, number: signal.Signals = signal.SIGTERM, send: Calla
 
 def commands(service: Serving) -> Iterator[list[str]]:
     """The command lines of the processes of a service that run."""
-    for process in service.family:
-        with suppress(psutil.NoSuchProcess):
-            yield process.cmdline()
+    return map(command_of, service.family)
 
 
 def state_of(service: Serving, sweep: str) -> str:
@@ -157,7 +155,7 @@ def test_while_it_compiles(data_dir: Path) -> None:
         ready = service.client.get("/readyz")
         assert ready.status_code == 200
         assert re.fullmatch(r"compiling, \d+ of \d+", ready.json()["checks"]["loops"])
-        until(lambda: any("building import serve" in " ".join(process.cmdline()) for process in service.family))
+        until(lambda: any("building import serve" in " ".join(command) for command in commands(service)))
         assert stops(service, signal.SIGINT, to_group)
 
 
@@ -182,7 +180,7 @@ def test_a_running_sweep_is_handed_back(data_dir: Path, has_session: bool) -> No
         assert stops(service, signal.SIGINT, to_group)
     with embedded.running(data_dir) as postgres, psycopg.connect(postgres.url.replace("+psycopg", "")) as connection:
         rows = connection.execute(
-            "SELECT status::text, args->>'sweep_id', scheduled_at <= now() FROM procrastinate_jobs "
+            "SELECT status::text, args->>'sweep_id', coalesce(scheduled_at, now()) <= now() FROM procrastinate_jobs "
             "WHERE task_name LIKE '%sweep%' AND args ? 'sweep_id'"
         ).fetchall()
         assert rows == [("todo", sweep, True)]

@@ -25,7 +25,7 @@ from app.store.accounts import SHELTER
 from tests.conftest import ROOT
 from tests.store.test_confinement import WITHOUT_MOUNTS
 from tests.store.test_embedded import stop_what_is_left
-from tests.test_cli import RACKPLAN, START_WITHIN_S, environment, serving
+from tests.test_cli import RACKPLAN, START_WITHIN_S, command_of, environment, serving
 
 pytestmark = [
     pytest.mark.slow,
@@ -260,7 +260,7 @@ class TestServe:
             deadline = time.monotonic() + 400
             state = ""
             while state not in {"succeeded", "failed"} and time.monotonic() < deadline:
-                worker = next(child for child in service.family if "app.worker" in child.cmdline())
+                worker = next(child for child in service.family if "app.worker" in command_of(child))
                 for process in [worker, *worker.children(recursive=True)]:
                     try:
                         assert is_unprivileged(process), process.cmdline()
@@ -287,7 +287,7 @@ class TestServe:
                 assert service.stdout is not None
                 assert service.stdout.readline().startswith("Rackplan listens on ")
                 started = psutil.Process(service.pid)
-                worker = next(child for child in started.children() if "app.worker" in child.cmdline())
+                worker = next(child for child in started.children() if "app.worker" in command_of(child))
                 until(lambda: connected(worker))
                 assert is_unprivileged(worker)
                 assert worker.environ()["PYTHONPATH"] == str(closed_clone)
@@ -322,7 +322,7 @@ class TestServe:
             address = line.rpartition(" ")[2].strip()
             assert httpx.get(f"{address}/healthz", timeout=START_WITHIN_S).status_code == 200, line
             children = psutil.Process(service.pid).children()
-            assert next(child for child in children if "app.worker" in child.cmdline()).uids().effective == 0
+            assert next(child for child in children if "app.worker" in command_of(child)).uids().effective == 0
             service.terminate()
             errors = service.communicate(timeout=START_WITHIN_S)[1]
         assert "worker.runs_as_root" in errors
