@@ -9,15 +9,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from hashlib import sha256
-from importlib import import_module
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import orjson
 import typer
 
 from app.cli.output import FAILED, fail
-from app.errors.machine import ClusterUnreachable, ExtraNotInstalled, OutputNotWritable
+from app.errors.machine import ClusterUnreachable, OutputNotWritable
 from app.errors.quotation import escaped
 
 Store: TypeAlias = Callable[[bytes], str]
@@ -107,16 +106,8 @@ def to_folder(folder: Path) -> Store:
 
 @contextmanager
 def on_service(url: str) -> Iterator[Store]:
-    """Store documents on a service; it stores equal ones once. The key is `RACKPLAN_KEY`.
-
-    Raises `ExtraNotInstalled` if the client is not installed.
-    """
-    try:
-        rackplan: Any = import_module("rackplan")
-    except ModuleNotFoundError as missing:
-        if missing.name not in ("rackplan", "httpx"):
-            raise
-        raise ExtraNotInstalled("watching for a service needs its Python client: pip install rackplan-client") from None
+    """Store documents on a service; it stores equal ones once. The key is `RACKPLAN_KEY`."""
+    import rackplan  # noqa: PLC0415 — most commands need no HTTP
 
     def store(document: bytes) -> str:
         try:

@@ -10,7 +10,7 @@
     101     …            66            0    1727139256030       1727139256030          Observer
 
 Up to 3.8 voters and observers are numbers, and there is no `DirectoryId`. The tool exists under KRaft only. Observers
-are brokers; voters that are brokers as well are not told apart from controllers.
+are brokers; the output does not say which voters are brokers as well.
 
 Source: `MetadataQuorumCommand` of Apache Kafka 3.3 to 4.x.
 """

@@ -96,7 +96,7 @@ class TestDocument:
                 assert words != field.replace("_", " "), (name, field)
 
     def test_names_of_schemas_are_names_of_classes(self) -> None:
-        """Two models of one name would have their modules in the names, and input and output would be told apart."""
+        """Two models of one name would have their modules in the names, and input and output would differ in name."""
         assert all(name.isidentifier() and "__" not in name for name in DOCUMENT["components"]["schemas"])
 
     @pytest.mark.parametrize(("method", "path", "operation"), OPERATIONS, ids=IDS)

@@ -18,7 +18,7 @@ CHROMIUM = which("chromium") or which("chromium-browser") or which("google-chrom
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
     if CHROMIUM is None:
-        pytest.skip("no Chromium is installed; `make browser` installs it")
+        pytest.skip("no Chromium is installed; `make tools` installs it")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         yield browser
