@@ -15,7 +15,7 @@ INSTALL := $(PIP) install --require-hashes --no-build-isolation --use-pep517
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-fast test-thorough check format kafka conformance bench openapi lock tools clean
+.PHONY: help run test test-fast test-long test-thorough check format kafka conformance bench openapi lock tools clean
 
 help: ## list the targets
 	@echo "Rackplan: predict and plan the placement of Kafka replicas, consumers, tasks and keys."; echo
@@ -28,13 +28,16 @@ run: $(VENV)/compiled ## serve on 127.0.0.1:8080 with a Postgres of its own; Ctr
 PYTEST := $(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile --no-loadscope-reorder
 
 # Many tests wait for processes that they start or stop, so three at once keep two cores busy.
-test: $(VENV)/development $(VENV)/compiled $(VENV)/archived tools ## run every test, three files at once (TESTS=tests/core for some, JOBS=1 one by one)
-	$(PYTEST) $(TESTS)
+test: $(VENV)/development $(VENV)/compiled $(VENV)/archived tools ## run the tests but the long ones, three files at once (TESTS=tests/core for some, JOBS=1 one by one)
+	$(PYTEST) -m "not long" $(TESTS)
+
+test-long: $(VENV)/development $(VENV)/compiled $(VENV)/archived tools ## run the long tests: clusters that lose machines, thousands of random requests
+	$(PYTEST) -m long $(TESTS)
 
 test-fast: $(VENV)/development $(VENV)/compiled ## run the tests that start no process, laws with a tenth of the examples
 	$(PYTEST) -m "not slow" --hypothesis-profile=fast $(TESTS)
 
-test-thorough: $(VENV)/development $(VENV)/compiled $(VENV)/archived tools ## run every test, laws with ten times the examples, and the long runs
+test-thorough: $(VENV)/development $(VENV)/compiled $(VENV)/archived tools ## run every test, the long ones too, laws with ten times the examples
 	$(PYTEST) --hypothesis-profile=thorough $(TESTS)
 
 check: $(VENV)/development ## lint, types, imports, dependencies

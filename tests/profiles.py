@@ -1,7 +1,7 @@
 """How many examples each law is tested with: the usual number, a tenth or ten times as many.
 
-`make test-fast` takes a tenth and leaves out slow tests; `make test-thorough` takes ten times as many and adds long
-runs.
+`make test-fast` takes a tenth and leaves out slow tests, `make test` leaves out the long ones, which `make test-long`
+runs, and `make test-thorough` runs all with ten times as many examples.
 """
 
 from collections import Counter
@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, settings
 STARTS_PROCESSES = {"start_worker", "run_service", "spark", "installation"}
 """Fixtures that start a service, a worker, a JVM or a compilation of their own, which takes seconds."""
 _USUAL_EXAMPLES = 100
-_LEFT_OUT = pytest.StashKey[Counter[str]]()
+_LEFT_OUT = pytest.StashKey[Counter[tuple[str, str]]]()
 
 
 def register() -> None:
@@ -44,26 +44,30 @@ def examples(count: int) -> settings:
 
 
 thorough = pytest.mark.thorough
-"""A long run, which `make test-thorough` adds."""
+"""A run of minutes, which `make test-thorough` adds."""
 
 
 @pytest.hookimpl(tryfirst=True)  # before tests are selected by their markers
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark tests that start processes as slow, and skip the long runs unless they are wanted."""
+    """Mark tests that start processes or are long as slow, and skip the thorough ones unless they are wanted."""
     for item in items:
-        if STARTS_PROCESSES & {*getattr(item, "fixturenames", ())}:
+        if STARTS_PROCESSES & {*getattr(item, "fixturenames", ())} or item.get_closest_marker("long"):
             item.add_marker(pytest.mark.slow)
         if item.get_closest_marker(thorough.name) and not is_thorough():
-            item.add_marker(pytest.mark.skip(reason="a long run of `make test-thorough`"))
+            item.add_marker(pytest.mark.skip(reason="a test of `make test-thorough`"))
 
 
 def pytest_deselected(items: Sequence[pytest.Item]) -> None:
-    """Count what a selection leaves out, by file. A process of several tells the one that reports."""
+    """Count what a selection leaves out, by target and file. A process of several tells the one that reports."""
     config = items[0].config
     left_out = config.stash.setdefault(_LEFT_OUT, Counter())
-    left_out.update(item.nodeid.partition("::")[0] for item in items)
+    left_out.update((_target(item), item.nodeid.partition("::")[0]) for item in items)
     if hasattr(config, "workeroutput"):
         config.workeroutput["left_out"] = dict(left_out)
+
+
+def _target(item: pytest.Item) -> str:
+    return "make test-long" if item.get_closest_marker("long") else "make test"
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -73,10 +77,15 @@ def pytest_testnodedown(node: Any) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """State what a selection left out, and how to run it."""
-    left_out = config.stash.get(_LEFT_OUT, Counter[str]())
-    if left_out:
-        for file, count in sorted(left_out.items()):
+    """State what a selection left out, and how to run it: by file, unless only some tests were selected."""
+    left_out = config.stash.get(_LEFT_OUT, Counter[tuple[str, str]]())
+    if config.option.markexpr.startswith("not "):
+        for (_, file), count in sorted(left_out.items()):
             terminalreporter.write_line(f"left out: {count:4} of {file}")
-        fewer = " with all examples" if settings().max_examples < _USUAL_EXAMPLES else ""
-        terminalreporter.write_line(f"{left_out.total()} tests were left out; `make test` runs all{fewer}")
+    counts: Counter[str] = Counter()
+    for (target, _), count in left_out.items():
+        counts[target] += count
+    for target, count in sorted(counts.items()):
+        terminalreporter.write_line(f"{count} tests were left out; `{target}` runs them")
+    if settings().max_examples < _USUAL_EXAMPLES:
+        terminalreporter.write_line("laws were tested with fewer examples; `make test` takes all")

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -167,27 +167,29 @@ def start_worker(tmp_path: Path) -> Iterator[StartWorker]:
         worker.process.wait(30)
 
 
-def test_a_worker_that_is_killed_again_and_again(database: Database, start_worker: StartWorker) -> None:
+@pytest.mark.parametrize(
+    "moments",
+    [
+        pytest.param(("has_rows",), id="once"),
+        pytest.param(
+            ("has_a_connection", "has_a_jvm", "has_a_task", "has_rows"), id="again and again", marks=pytest.mark.long
+        ),
+    ],
+)
+def test_a_worker_that_is_killed(database: Database, start_worker: StartWorker, moments: Sequence[str]) -> None:
     """Each time at another moment: when it has a connection, a JVM, a task in progress, and rows."""
     scenarios = 300
     sweep_id = submitted(database, scenarios)
     stored = [0]
-
-    def has_a_connection(worker: Worker) -> bool:
-        return bool(psutil.Process(worker.process.pid).net_connections())
-
-    def has_a_jvm(worker: Worker) -> bool:
-        return bool(worker.jvms())
-
-    def has_a_task(worker: Worker) -> bool:
-        return worker.task_seconds() > 0
-
-    def has_rows(_: Worker) -> bool:
-        return done(database, sweep_id) > stored[-1]
-
-    for moment in (has_a_connection, has_a_jvm, has_a_task, has_rows):
+    reached: dict[str, Callable[[Worker], bool]] = {
+        "has_a_connection": lambda worker: bool(psutil.Process(worker.process.pid).net_connections()),
+        "has_a_jvm": lambda worker: bool(worker.jvms()),
+        "has_a_task": lambda worker: worker.task_seconds() > 0,
+        "has_rows": lambda _: done(database, sweep_id) > stored[-1],
+    }
+    for moment in moments:
         worker = start_worker(database)
-        _wait(partial(moment, worker))
+        _wait(partial(reached[moment], worker))
         worker.kill()
         stored.append(done(database, sweep_id))
     assert stored == sorted(stored)
@@ -297,6 +299,7 @@ def test_a_master_that_is_not_there_is_said_and_waited_for(database: Database, s
     assert sweep.state == "running"
 
 
+@pytest.mark.long
 def test_a_cluster_that_loses_an_executor_and_then_its_master(
     database: Database, start_worker: StartWorker, tmp_path: Path
 ) -> None:
