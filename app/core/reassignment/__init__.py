@@ -10,6 +10,7 @@ plan_minimum.py   the least movement for the end of a given plan
 counts/           replicas balanced by count: the least movement, exactly
 loads/            replicas balanced by bytes or throughput: local search, with lower bounds
 leaders/          preferred leaders: by count, exactly, or by ingress
+resources/        several resources at once: balance, limits, relief, goals in order of priority
 batches/          the reassignment in batches within limits, each with its inverse
 sweep.py          scenarios of a sweep: a broker removed, brokers added; sweep_definition.py reads them
 """
