@@ -8,7 +8,8 @@ from app.core.jvm import JavaRandom
 from app.core.model import NewTopic, Placement
 from app.core.replicas.registry import PLACEMENTS
 from app.formats import reassignment, topic_describe
-from app.formats.topic_describe import PartitionDescription, TopicDescription
+from app.formats.topic_describe import TopicDescription
+from app.formats.topic_rows import PartitionDescription
 from benchmarks.clusters import brokers
 from benchmarks.measure import Floor, Result, interleaved
 

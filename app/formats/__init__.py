@@ -2,7 +2,7 @@
 
 Output of the tools:
 
-    topic_describe.py       kafka-topics --describe
+    topic_describe.py       kafka-topics --describe; topic_rows.py: its rows
     broker_api_versions.py  kafka-broker-api-versions and kafka-cluster api-versions: the brokers with their racks
     cluster_endpoints.py    kafka-cluster list-endpoints: the same as a table
     log_dirs.py             kafka-log-dirs --describe

@@ -172,6 +172,8 @@ def _releases(stated: str | None) -> BrokerReleases | None:
 
 def _measured(topic: Topic, rates: Mapping[tuple[str, int | None], float]) -> Topic:
     """The topic with the ingress rates of its partitions; a rate of the whole topic is divided among them."""
+    if not rates:
+        return topic
     partitions = topic.partition_ids.tolist()
     even = rates.get((topic.name, None), np.nan) / max(len(partitions), 1)
     known = np.array([rates.get((topic.name, partition), even) for partition in partitions], np.float64)

@@ -9,7 +9,8 @@ from app.core.kafka_versions import Controller
 from app.core.model import Broker
 from app.errors.texts import MalformedText
 from app.formats.lines import first_repeated
-from app.formats.topic_describe import PartitionDescription, TopicDescription
+from app.formats.topic_describe import TopicDescription
+from app.formats.topic_rows import PartitionDescription
 
 Partition: TypeAlias = tuple[str, int]
 """A topic's name and a partition of it."""
@@ -129,7 +130,7 @@ def _moving(topic: TopicDescription, moves: Moves) -> TopicDescription:
     for row in topic.partitions:
         adding, removing = moves.get((topic.name, row.partition), ((), ()))
         known = row.adding or row.removing or not {*adding, *removing} <= set(row.replicas)
-        rows.append(row if known else replace(row, adding=adding, removing=removing))
+        rows.append(row if known else row._replace(adding=adding, removing=removing))
     return replace(topic, partitions=tuple(rows))
 
 

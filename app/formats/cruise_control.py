@@ -23,7 +23,8 @@ from app.core.model import Broker, BrokerCapacity
 from app.errors import FieldPath
 from app.formats.contents import Contents, Note, Partition, Source, contents_of_all, topic_of
 from app.formats.documents import Document, each_document
-from app.formats.topic_describe import PartitionDescription, TopicDescription
+from app.formats.topic_describe import TopicDescription
+from app.formats.topic_rows import PartitionDescription
 
 _BROKER_STATE, _PARTITION_STATE = "KafkaBrokerState", "KafkaPartitionState"
 _KIB, _MIB = 2**10, 2**20

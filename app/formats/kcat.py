@@ -26,7 +26,8 @@ from app.errors import FieldPath
 from app.formats.contents import Contents, Note, Source, topic_of
 from app.formats.documents import Document, each_document
 from app.formats.lines import is_topic_name, last_line, numbered, rejection, shown, whole_number, whole_numbers
-from app.formats.topic_describe import PartitionDescription, TopicDescription
+from app.formats.topic_describe import TopicDescription
+from app.formats.topic_rows import PartitionDescription
 
 _HEADER = re.compile(r"\s*Metadata for .{1,260} \(from broker ")
 _COUNT = re.compile(r" *(?P<count>\d{1,10}) (?P<noun>brokers|topics):\s*")

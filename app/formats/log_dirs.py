@@ -18,10 +18,11 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import compress
+from typing import Any, NamedTuple, cast
 
 import orjson
 
-from app.core.model import Cordon
+from app.core.model import INT32_MAX, Cordon
 from app.errors import FieldPath
 from app.formats import broker_configs
 from app.formats.broker_configs import ALL_LOG_DIRS
@@ -32,11 +33,14 @@ _QUERYING = "Querying brokers for log directories information"
 _RECEIVED = "Received log directory information from brokers"
 _PROSE = re.compile(rf"{_QUERYING}|{_RECEIVED}(?P<brokers>.*)")
 _INT64_MAX = 2**63 - 1
+_DIGITS = len(str(INT32_MAX))
 
 
-@dataclass(frozen=True, slots=True)
-class LogDirReplica:
-    """A replica in a log directory. `offset_lag`: how far it is behind its leader, in records; −1 if unknown."""
+class LogDirReplica(NamedTuple):
+    """A replica in a log directory; there can be millions, and tuples are made in a fifth of the time of dataclasses.
+
+    `offset_lag`: how far it is behind its leader, in records; −1 if unknown.
+    """
 
     topic: str
     partition: int
@@ -128,11 +132,10 @@ def write(log_dirs: LogDirs) -> str:
 def sizes(log_dirs: LogDirs) -> Mapping[tuple[str, int], int]:
     """Bytes on disk of each partition's largest replica, future replicas left out, by topic and partition."""
     largest: dict[tuple[str, int], int] = {}
-    for broker in log_dirs.brokers:
-        for replica in (replica for log_dir in broker.log_dirs for replica in log_dir.replicas):
-            partition = (replica.topic, replica.partition)
-            if not replica.is_future and replica.size_bytes >= largest.get(partition, 0):
-                largest[partition] = replica.size_bytes
+    for log_dir in (log_dir for broker in log_dirs.brokers for log_dir in broker.log_dirs):
+        for topic, partition, size_bytes, _, is_future in log_dir.replicas:
+            if not is_future and size_bytes >= largest.get((topic, partition), 0):
+                largest[topic, partition] = size_bytes
     return largest
 
 
@@ -196,21 +199,55 @@ def _log_dir(document: Document, value: object, path: FieldPath, seen: set[tuple
     error = members.get("error")
     cordoned_key = "isCordoned" if "isCordoned" in members else "cordoned"
     cordoned = members.get(cordoned_key)
-    replicas: list[LogDirReplica] = []
-    for i, item in enumerate(document.array(members["partitions"], (*path, "partitions"))):
-        place = (*path, "partitions", i)
-        replica = _replica(document, item, place)
-        key = (replica.topic, replica.partition, replica.is_future)
-        if key in seen:
-            raise document.reject(place, expected="each replica of a broker once", actual=f"{key[0]}-{key[1]} again")
-        seen.add(key)
-        replicas.append(replica)
+    items = document.array(members["partitions"], (*path, "partitions"))
+    replicas = _well_formed(items) or [
+        _replica(document, item, (*path, "partitions", i)) for i, item in enumerate(items)
+    ]
+    for i, (topic, partition, _, _, is_future) in enumerate(replicas):
+        if (topic, partition, is_future) in seen:
+            place, actual = (*path, "partitions", i), f"{topic}-{partition} again"
+            raise document.reject(place, expected="each replica of a broker once", actual=actual)
+        seen.add((topic, partition, is_future))
     return LogDir(
         path=document.string(members["logDir"], (*path, "logDir")),
         replicas=tuple(replicas),
         error=None if error is None else document.string(error, (*path, "error")),
         cordoned=None if cordoned is None else document.boolean(cordoned, (*path, cordoned_key)),
     )
+
+
+def _well_formed(items: list[object]) -> list[LogDirReplica] | None:
+    """All replicas of a log directory, column by column; None if one of them may have to be rejected.
+
+    Item by item, with a path for each, it takes ten times as long.
+    """
+    try:
+        mappings = cast("list[dict[str, Any]]", items)
+        names = [item["partition"].rpartition("-") for item in mappings]
+        sizes = [item["size"] for item in mappings]
+        lags = [item.get("offsetLag", 0) for item in mappings]
+        are_future = [item.get("isFuture", False) for item in mappings]
+    except (AttributeError, KeyError, TypeError):
+        return None
+    topics, numbers = [name[0] for name in names], [name[2] for name in names]
+    digits = "".join(numbers)
+    is_regular = (
+        {*map(type, sizes), *map(type, lags)} <= {int}
+        and {*map(type, are_future)} <= {bool}
+        and all(numbers)
+        and digits.isascii()
+        and digits.isdigit()
+        and max(map(len, numbers)) <= _DIGITS
+        and all(map(is_topic_name, set(topics)))
+    )
+    if not is_regular:
+        return None
+    partitions = list(map(int, numbers))
+    is_in_range = (
+        min(sizes) >= 0 and min(lags) >= -1 and max(*sizes, *lags) <= _INT64_MAX and max(partitions) <= INT32_MAX
+    )
+    columns = zip(topics, partitions, sizes, lags, are_future, strict=True)
+    return list(map(LogDirReplica._make, columns)) if is_in_range else None
 
 
 def _replica(document: Document, value: object, path: FieldPath) -> LogDirReplica:

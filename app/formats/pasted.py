@@ -44,6 +44,7 @@ _MARKS = {
     _FEATURES: re.compile(r"\s*Feature: "),
     **{name: source.line for name, source in SOURCES.items() if source.line is not None},
 }
+_ROWS_OF_TOPICS = re.compile(r"(?:\t?Topic: [^\n]*\n)+")
 _COMMAND = re.compile(
     r"(?:.*[\s/\\$#>])?kafka-(?P<tool>topics|broker-api-versions|cluster|log-dirs|configs|features"
     r"|(?:consumer|share|streams)-groups)(?:\.sh|\.bat)?(?:\s|$)"
@@ -167,7 +168,7 @@ def _split(upload: Upload) -> Split:
     initial = next((name for name in (upload.part, upload.name) if name in PARTS), None)
     if _is_encoded(upload.text, is_named=initial == _BROKERS):
         return Split({_BROKERS: upload.text}, None)
-    texts = split(upload.text, _mark, document=_part_of, initial=initial)
+    texts = split(upload.text, _mark, document=_part_of, initial=initial, long_run=(_TOPICS, _ROWS_OF_TOPICS))
     if initial is not None and not texts.parts:
         return replace(texts, parts={initial: upload.text})
     if texts.stray is not None or not texts.parts:

@@ -31,7 +31,8 @@ from functools import partial
 from app.core.model import Broker
 from app.formats.contents import Contents, Note, Source, topic_of
 from app.formats.lines import is_topic_name, last_line, numbered, rejection, shown, whole_number, whole_numbers
-from app.formats.topic_describe import PartitionDescription, TopicDescription
+from app.formats.topic_describe import TopicDescription
+from app.formats.topic_rows import PartitionDescription
 
 _BROKERS = re.compile(r"ID\s+HOST\s+PORT(?P<rack>\s+RACK)?\s*")
 _TABLE = re.compile(r"\s*PARTITION\s+LEADER(?:\s+EPOCH)?\s+REPLICAS(?:\s+[A-Z-]+){0,9}\s*")

@@ -12,64 +12,26 @@ the columns are found by their names.
 Source: `TopicCommand` of Apache Kafka 0.10, 2.2, 3.x and 4.x.
 """
 
-import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import TypeAlias
 
 import numpy as np
 
-from app.core.model import NO_LEADER, UNKNOWN_SIZE, Topic, padded
-from app.formats.lines import (
-    first_repeated,
-    is_topic_id,
-    is_topic_name,
-    last_line,
-    numbered,
-    rejection,
-    shown,
-    whole_number,
-    whole_numbers,
+from app.core.model import NO_LEADER, UNKNOWN_SIZE, Int32s, Topic, padded
+from app.formats.lines import is_topic_id, is_topic_name, last_line, numbered, rejection, shown
+from app.formats.topic_rows import (
+    HEADER,
+    HEADER_COLUMNS,
+    ROW,
+    Columns,
+    PartitionDescription,
+    Rows,
+    Values,
+    columns_of,
+    number_in,
+    require,
+    row_texts,
 )
-
-Columns: TypeAlias = tuple[str, ...]
-_Values: TypeAlias = dict[str, str]
-
-HEADER_COLUMNS: Columns = ("TopicId", "PartitionCount", "ReplicationFactor", "Configs")
-ROW_COLUMNS: Columns = ("Partition", "Leader", "Replicas", "Isr")
-ELR_COLUMNS: Columns = ("Elr", "LastKnownElr")
-REASSIGNMENT_COLUMNS: Columns = ("Adding Replicas", "Removing Replicas")
-
-_HEADER = "a topic's header (`Topic: …⇥PartitionCount: …⇥ReplicationFactor: …⇥Configs: …`)"
-_ROW = "a partition's row (`⇥Topic: …⇥Partition: …⇥Leader: …⇥Replicas: …⇥Isr: …`)"
-# If tabs became blanks, a column starts at a capitalised word with a colon; two names contain a blank.
-_COLUMN_START = re.compile(
-    r"(?<=\s)(?<!\bAdding )(?<!\bRemoving )(?=(?:Adding |Removing )?[A-Z][A-Za-z]*:)", flags=re.ASCII
-)
-
-
-@dataclass(frozen=True, slots=True)
-class PartitionDescription:
-    """A partition's row.
-
-    Parameters
-    ----------
-    leader : None for `Leader: none` (and for −1, as it was printed while ZooKeeper was asked).
-    elr, last_known_elr : eligible leader replicas; None if not printed or `N/A`.
-    others : the columns that have no field of their own, name and value.
-    columns : the names of all columns after `Topic`, as printed; columns that are not named here are not written.
-    """
-
-    partition: int
-    leader: int | None
-    replicas: tuple[int, ...]
-    isr: tuple[int, ...]
-    adding: tuple[int, ...] = ()
-    removing: tuple[int, ...] = ()
-    elr: tuple[int, ...] | None = None
-    last_known_elr: tuple[int, ...] | None = None
-    others: tuple[tuple[str, str], ...] = ()
-    columns: Columns = ROW_COLUMNS
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +76,7 @@ def write(descriptions: Iterable[TopicDescription]) -> str:
     for topic in descriptions:
         lines.append(_header_text(topic))
         start = f"\tTopic: {topic.name}\t"
-        lines += [start + "\t".join(_row_texts(row)) for row in topic.partitions]
+        lines += [start + "\t".join(row_texts(row)) for row in topic.partitions]
     return "".join([line + "\n" for line in lines])
 
 
@@ -129,14 +91,20 @@ def _topic(description: TopicDescription) -> Topic:
     return Topic(
         name=description.name,
         partition_ids=np.array([row.partition for row in rows], dtype=np.int32),
-        replicas=padded([row.replicas for row in rows]),
+        replicas=_table([row.replicas for row in rows]),
         leaders=np.array(leaders, dtype=np.int32),
-        isr=padded([row.isr for row in rows]),
-        adding=padded([row.adding for row in rows]),
-        removing=padded([row.removing for row in rows]),
+        isr=_table([row.isr for row in rows]),
+        adding=_table([row.adding for row in rows]),
+        removing=_table([row.removing for row in rows]),
         size_bytes=np.full(len(rows), UNKNOWN_SIZE, dtype=np.int64),
         topic_id=description.topic_id,
     )
+
+
+def _table(lists: list[tuple[int, ...]]) -> Int32s:
+    """As `padded`; lists of equal length, as nearly all are, are copied at once."""
+    widths = set(map(len, lists))
+    return np.array(lists, np.int32).reshape(len(lists), *widths) if len(widths) == 1 else padded(lists)
 
 
 def _header_text(topic: TopicDescription) -> str:
@@ -149,25 +117,6 @@ def _header_text(topic: TopicDescription) -> str:
     }
     printed = [("Topic", topic.name), *((name, values[name]) for name in topic.columns)]
     return "\t".join([f"{name}{topic.separator}{value}" for name, value in printed])
-
-
-def _row_texts(row: PartitionDescription) -> list[str]:
-    values = {
-        "Partition": str(row.partition),
-        "Leader": "none" if row.leader is None else str(row.leader),
-        "Replicas": _joined(row.replicas),
-        "Isr": _joined(row.isr),
-        "Adding Replicas": _joined(row.adding),
-        "Removing Replicas": _joined(row.removing),
-        "Elr": "N/A" if row.elr is None else _joined(row.elr),
-        "LastKnownElr": "N/A" if row.last_known_elr is None else _joined(row.last_known_elr),
-        **dict(row.others),
-    }
-    return [f"{name}: {values[name]}" for name in row.columns]
-
-
-def _joined(ids: Sequence[int]) -> str:
-    return ",".join(map(str, ids))
 
 
 @dataclass(slots=True)
@@ -191,19 +140,21 @@ class _Reader:
     def __init__(self) -> None:
         self._done: dict[str, TopicDescription] = {}
         self._open: _Section | None = None
-        self._with_elr = False
-        # Many rows share few layouts, so each layout is stored once.
-        self._layouts: dict[Columns, Columns] = {}
+        self._rows = Rows()
 
     def take(self, line: int, content: str) -> None:
-        values = _columns(line, content)
+        usual = self._rows.usual(content)
+        if usual is not None and self._open is not None and usual[0] == self._open.name:
+            self._add(line, self._open, usual[1])
+            return
+        values = columns_of(line, content)
         if "Partition" in values:
             self._take_row(line, values)
         elif "PartitionCount" in values:
             self._close(line - 1)
             self._open = self._header(line, values, separator=": " if content.startswith("Topic: ") else ":")
         else:
-            raise rejection(line, expected=f"{_HEADER} or {_ROW}", actual=shown(content))
+            raise rejection(line, expected=f"{HEADER} or {ROW}", actual=shown(content))
 
     def finished(self, line: int) -> tuple[TopicDescription, ...]:
         self._close(line)
@@ -218,8 +169,8 @@ class _Reader:
             raise rejection(min(line, topic.last_line), expected=f"rows for {topic.count_text}", actual=actual)
         self._done[topic.name] = topic.finish(tuple(topic.rows.values()))
 
-    def _header(self, line: int, values: _Values, *, separator: str) -> _Section:
-        _require(line, values, ("ReplicationFactor", "Configs"), of=_HEADER)
+    def _header(self, line: int, values: Values, *, separator: str) -> _Section:
+        require(line, values, ("ReplicationFactor", "Configs"), of=HEADER)
         name = values["Topic"]
         if not is_topic_name(name):
             raise rejection(line, expected="a topic name after `Topic:`", actual=shown(name))
@@ -229,7 +180,7 @@ class _Reader:
         if topic_id is not None and not is_topic_id(topic_id):
             raise rejection(line, expected="22 characters of base64 after `TopicId:`", actual=shown(topic_id))
         columns = tuple(values)[1:]
-        replication_factor = _number(line, values, "ReplicationFactor")
+        replication_factor = number_in(line, values, "ReplicationFactor")
 
         def finish(rows: tuple[PartitionDescription, ...]) -> TopicDescription:
             return TopicDescription(
@@ -243,101 +194,23 @@ class _Reader:
                 separator=separator,
             )
 
-        return _Section(name, _number(line, values, "PartitionCount"), finish, line)
+        return _Section(name, number_in(line, values, "PartitionCount"), finish, line)
 
-    def _take_row(self, line: int, values: _Values) -> None:
-        _require(line, values, ROW_COLUMNS, of=_ROW)
-        self._require_all_or_none(line, values)
+    def _take_row(self, line: int, values: Values) -> None:
+        self._rows.require_columns(line, values)
         topic = self._open
         if topic is None:
             raise rejection(
-                line, expected=f"{_HEADER} before its rows", actual=f"a row of topic {shown(values['Topic'])}"
+                line, expected=f"{HEADER} before its rows", actual=f"a row of topic {shown(values['Topic'])}"
             )
         if values["Topic"] != topic.name:
             raise rejection(line, expected=f"a row of topic {topic.name!r}", actual=f"one of {shown(values['Topic'])}")
-        row = self._row(line, values)
+        self._add(line, topic, self._rows.row(line, values))
+
+    def _add(self, line: int, topic: _Section, row: PartitionDescription) -> None:
         if row.partition in topic.rows:
             raise rejection(line, expected="each partition once", actual=f"partition {row.partition} again")
         if len(topic.rows) == topic.partition_count:
             raise rejection(line, expected=f"no more than {topic.count_text}", actual=f"partition {row.partition}")
         topic.rows[row.partition] = row
         topic.last_line = line
-
-    def _require_all_or_none(self, line: int, values: _Values) -> None:
-        """Columns that come in pairs, and in every row of an answer: one alone says that the line is cut off."""
-        if "Adding Replicas" in values:
-            _require(line, values, REASSIGNMENT_COLUMNS, of=_ROW)
-        if self._with_elr or "Elr" in values:
-            self._with_elr = True
-            _require(line, values, ELR_COLUMNS, of=_ROW)
-
-    def _row(self, line: int, values: _Values) -> PartitionDescription:
-        replicas, isr = _ids(line, values, "Replicas"), _ids(line, values, "Isr")
-        if not replicas:
-            raise rejection(line, expected="at least one broker id after `Replicas:`", actual="none")
-        unknown = set(isr).difference(replicas)
-        if unknown:
-            # An in-sync replica is a replica; another id is what a cut leaves of one.
-            raise rejection(line, expected="replicas after `Isr:`", actual=f"{min(unknown)}, which is none")
-        columns = tuple(values)[1:]
-        columns = self._layouts.setdefault(columns, columns)
-        return PartitionDescription(
-            partition=_number(line, values, "Partition"),
-            leader=None if values["Leader"] in ("none", "-1") else _number(line, values, "Leader"),
-            replicas=replicas,
-            isr=isr,
-            adding=_ids(line, values, "Adding Replicas"),
-            removing=_ids(line, values, "Removing Replicas"),
-            elr=_ids_or_none(line, values, "Elr"),
-            last_known_elr=_ids_or_none(line, values, "LastKnownElr"),
-            others=tuple([(column, values[column]) for column in columns if column not in _ROW_FIELDS]),
-            columns=columns,
-        )
-
-
-_ROW_FIELDS = frozenset({*ROW_COLUMNS, *ELR_COLUMNS, *REASSIGNMENT_COLUMNS})
-
-
-def _columns(line: int, content: str) -> _Values:
-    """The line's columns by name, in order; the first is `Topic`."""
-    stripped = content.strip()
-    parts = stripped.split("\t") if "\t" in stripped else _COLUMN_START.split(stripped)
-    values: _Values = {}
-    for part in parts:
-        name, colon, value = part.partition(":")
-        if not colon or name in values:
-            actual = f"{shown(part)} again" if name in values else shown(part)
-            raise rejection(line, expected=f"a column (`Name: value`) of {_HEADER} or {_ROW}", actual=actual)
-        values[name] = value.strip()
-    if next(iter(values)) != "Topic":
-        raise rejection(line, expected=f"{_HEADER} or {_ROW}", actual=shown(content))
-    return values
-
-
-def _require(line: int, values: _Values, columns: Columns, *, of: str) -> None:
-    for column in columns:
-        if column not in values:
-            actual = f"only {shown(', '.join(values))}: the line is cut off"
-            raise rejection(line, expected=f"the column `{column}` in {of}", actual=actual)
-
-
-def _number(line: int, values: _Values, column: str) -> int:
-    number = whole_number(values[column])
-    if number is None:
-        raise rejection(line, expected=f"a number from 0 to 2147483647 after `{column}:`", actual=shown(values[column]))
-    return number
-
-
-def _ids(line: int, values: _Values, column: str) -> tuple[int, ...]:
-    text = values.get(column, "")
-    ids = whole_numbers(text)
-    if ids is None:
-        raise rejection(line, expected=f"broker ids from 0 to 2147483647 after `{column}:`", actual=shown(text))
-    if len(set(ids)) < len(ids):
-        actual = f"broker {first_repeated(ids)} twice"
-        raise rejection(line, expected=f"each broker once after `{column}:`", actual=actual)
-    return ids
-
-
-def _ids_or_none(line: int, values: _Values, column: str) -> tuple[int, ...] | None:
-    return None if values.get(column, "N/A") == "N/A" else _ids(line, values, column)

@@ -20,7 +20,8 @@ from app.core.model import Broker
 from app.errors import FieldPath
 from app.formats.contents import Contents, Note, Partition, Source, topic_of
 from app.formats.documents import Document, each_document
-from app.formats.topic_describe import PartitionDescription, TopicDescription
+from app.formats.topic_describe import TopicDescription
+from app.formats.topic_rows import PartitionDescription
 
 _INT64_MAX = 2**63 - 1
 _NO_RACKS = Note("racks_not_in_source", "kafka-ui lists no racks; kafka-broker-api-versions does")

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import re
 from collections.abc import Callable
 from random import Random
 
@@ -66,6 +67,19 @@ def test_each_tool_gets_its_lines_in_any_order(count: int, end: str) -> None:
             assert (part is None) is (tool not in order)
             if part is not None:
                 assert READERS[tool](part) == READERS[tool](text)
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_rows_that_are_taken_at_once_go_where_each_of_them_does(end: str) -> None:
+    """Rows that are indented by blanks are looked at one by one."""
+    text = (NOISE + TEXTS["topics"] + NOISE + TEXTS["brokers"] + TEXTS["topics"] + TEXTS["log_dirs"]).replace("\n", end)
+    indented = re.sub(r"^\t?Topic: ", "  Topic: ", text, flags=re.MULTILINE)
+    assert indented.count("  Topic: ") > 200
+    at_once, one_by_one = read(text), read(indented)
+    assert at_once.topics is not None
+    assert one_by_one.topics == re.sub(r"^\t?Topic: ", "  Topic: ", at_once.topics, flags=re.MULTILINE)
+    assert (at_once.brokers, at_once.log_dirs) == (one_by_one.brokers, one_by_one.log_dirs)
+    assert [place.line for place in at_once.skipped] == [place.line for place in one_by_one.skipped]
 
 
 def test_command_lines_and_log_lines_belong_to_no_text() -> None:

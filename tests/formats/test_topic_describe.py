@@ -8,16 +8,13 @@ from hypothesis import strategies as st
 
 from app.core.model import NO_LEADER, UNKNOWN_SIZE, unpadded
 from app.formats import topic_describe
-from app.formats.topic_describe import (
+from app.formats.topic_describe import TopicDescription, read, topics, write
+from app.formats.topic_rows import (
     ELR_COLUMNS,
     HEADER_COLUMNS,
     REASSIGNMENT_COLUMNS,
     ROW_COLUMNS,
     PartitionDescription,
-    TopicDescription,
-    read,
-    topics,
-    write,
 )
 from tests.formats.strategies import (
     broken,
@@ -107,6 +104,13 @@ class TestReadAndWrite:
     @given(descriptions())
     def test_what_is_written_reads_back(self, described: tuple[TopicDescription, ...]) -> None:
         assert read(write(described)) == described
+
+    @given(descriptions())
+    def test_rows_of_unusual_blanks_are_read_column_by_column_as_others_are_at_once(
+        self, described: tuple[TopicDescription, ...]
+    ) -> None:
+        """The expression for usual rows matches exactly one blank before a value."""
+        assert read(write(described).replace("\tLeader: ", "\tLeader:  ")) == described
 
     @pytest.mark.parametrize("name", CAPTURES)
     def test_real_captures_come_back_verbatim(self, name: str) -> None:
