@@ -49,6 +49,7 @@ UNSUPPORTED_VERSION, LEADER_NOT_AVAILABLE, SASL_AUTHENTICATION_FAILED, CLUSTER_A
 NO_OPERATIONS = -(2**31)
 _LARGEST_REQUEST_BYTES = 100 * 2**20  # Kafka's socket.request.max.bytes; what says more is no request of Kafka's
 CLUSTER_ID = "rEkO8ZGqSnm5vFcaSeHw0A"
+TOTAL_BYTES, USABLE_BYTES = 2**40, 2**39
 
 
 class Written:
@@ -339,7 +340,7 @@ class LiveCluster:
                     by_topic.setdefault(replica.topic, []).append(row)
             body.array(list(by_topic.items()), lambda topic: write_topic(*topic))
             if request.version >= 4:
-                body.numbers("qq", 2**40, 2**39)
+                body.numbers("qq", TOTAL_BYTES, USABLE_BYTES)
             body.tags()
 
         def write_topic(name: str, rows: list[tuple[int, int, int, int]]) -> None:

@@ -21,7 +21,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.api.clusters import SnapshotRequest
-from app.core.model import NO_LEADER, UNKNOWN_SIZE, Broker, Cluster, Topic, padded, unpadded
+from app.core.model import NO_LEADER, NO_LOG_DIR, UNKNOWN_SIZE, Broker, Cluster, LogDirectory, Topic, padded, unpadded
 from app.errors.machine import ClusterUnreachable
 from app.errors.requests import ConflictingFields
 from app.formats import log_dirs, snapshot_json
@@ -37,6 +37,8 @@ from tests.kafka_on_a_wire import (
     READING,
     REASSIGNMENTS,
     SASL_AUTHENTICATE,
+    TOTAL_BYTES,
+    USABLE_BYTES,
     LiveCluster,
 )
 
@@ -130,15 +132,19 @@ def running(draw: st.DrawFn) -> LiveCluster:
     listed = st.lists(st.sampled_from([*ids, 7, 9]), unique=True, max_size=4)
     on_disk: dict[int, list[LogDirReplica]] = {broker.id: [] for broker in brokers if not broker.fenced}
     topics = []
+    has_replicas: set[int] = set()
     for name in sorted(draw(st.lists(topic_names, unique=True, max_size=3))):
         partitions = sorted(draw(st.lists(st.integers(0, 9), unique=True, min_size=1, max_size=4)))
         replicas = [draw(listed.filter(bool)) for _ in partitions]
+        has_replicas.update(*replicas)
+        in_dir = [np.full(padded(replicas).shape, NO_LOG_DIR, np.int32) for _ in (False, True)]
         sizes = [UNKNOWN_SIZE] * len(partitions)
         for row, holders in enumerate(replicas):
             for broker in on_disk.keys() & set(holders):
                 for is_future in draw(st.sampled_from([(), (False,), (True,), (False, True)])):
                     size = draw(st.integers(0, 2**62))
                     on_disk[broker].append(LogDirReplica(name, partitions[row], size, is_future=is_future))
+                    in_dir[is_future][row, holders.index(broker)] = is_future
                     sizes[row] = sizes[row] if is_future else max(sizes[row], size)
         topics.append(
             Topic(
@@ -151,15 +157,27 @@ def running(draw: st.DrawFn) -> LiveCluster:
                 removing=padded([draw(listed) for _ in partitions]),
                 size_bytes=np.array(sizes, np.int64),
                 topic_id=draw(st.none() | topic_ids),
+                log_dirs=in_dir[False],
+                future_log_dirs=in_dir[True],
             )
         )
     by_id = tuple(sorted(brokers, key=lambda broker: broker.id))
     told = [
         # A future replica lies in another directory than the replica that it will take the place of.
-        BrokerLogDirs(id_, tuple([LogDir(f"/{f}", tuple([r for r in held if r.is_future == f])) for f in (0, 1)]))
+        BrokerLogDirs(
+            id_, tuple([LogDir(f"/{f}", tuple([r for r in held if r.is_future == f])) for f in (False, True)])
+        )
         for id_, held in on_disk.items()
     ]
-    drawn = Cluster("drawn", by_id, tuple(topics), reported_controller="kraft" if by_id else None)
+    # A broker without replicas is not asked.
+    directories = tuple([LogDirectory(f"/{f}", TOTAL_BYTES, USABLE_BYTES) for f in (False, True)])
+    drawn = Cluster(
+        "drawn",
+        by_id,
+        tuple(topics),
+        reported_controller="kraft" if by_id else None,
+        log_dirs=dict.fromkeys(on_disk.keys() & has_replicas, directories),
+    )
     return LiveCluster(drawn, LogDirs(tuple(told)))
 
 

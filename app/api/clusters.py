@@ -1,6 +1,7 @@
 """Request models of a cluster: brokers, topics and recorded groups."""
 
-from typing import Annotated
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Literal
 
 import numpy as np
 from pydantic import Field
@@ -9,10 +10,23 @@ from app.api.fields import Attributes, BrokerId, Bytes, LogDirPath, Name, Partit
 from app.api.fields import Request as RequestModel
 from app.api.recorded_groups import RecordedGroupRequest
 from app.core.kafka_versions import Controller, normal_release
-from app.core.model import NO_LEADER, UNKNOWN_SIZE, Broker, BrokerCapacity, Cluster, Cordon, Topic, padded
+from app.core.model import (
+    NO_LEADER,
+    NO_LOG_DIR,
+    UNKNOWN_SIZE,
+    Broker,
+    BrokerCapacity,
+    Cluster,
+    Cordon,
+    Int32s,
+    LogDirectory,
+    Topic,
+    padded,
+)
 from app.errors import FieldPath
-from app.errors.requests import DuplicatePartition
+from app.errors.requests import ConflictingFields, DuplicateLogDir, DuplicatePartition
 from app.formats.snapshot_json import ingress_rates
+from app.services.snapshots import log_dir_index
 
 
 class CapacityRequest(RequestModel):
@@ -51,8 +65,29 @@ class BrokerRequest(RequestModel):
         return Broker(self.id, self.rack, self.fenced, capacity, self.attributes, self.weight)
 
 
+class LogDirectoryRequest(RequestModel):
+    """A log directory of a broker (JBOD)."""
+
+    path: LogDirPath
+    """Absolute path, as `log.dirs` lists it."""
+    total_bytes: Bytes | None = None
+    """Bytes of its file system; null if unknown."""
+    usable_bytes: Bytes | None = None
+    """Free bytes of its file system; null if unknown."""
+    offline: bool = False
+    """Whether the directory is offline, as when its disk has failed: it takes no replica."""
+
+    def core(self) -> LogDirectory:
+        """The record of the core."""
+        return LogDirectory(self.path, self.total_bytes, self.usable_bytes, self.offline)
+
+
 class CordonableBrokerRequest(BrokerRequest):
-    """A broker, and what is cordoned of it."""
+    """A broker, its log directories, and what is cordoned of it."""
+
+    log_dirs: list[LogDirectoryRequest] | None = Field(
+        None, max_length=1000, description="The log directories of the broker, each path once; null if unknown."
+    )
 
     cordoned: bool = Field(
         False,
@@ -86,6 +121,16 @@ class PartitionRequest(RequestModel):
     """Broker ids that a running reassignment adds."""
     removing_replicas: list[BrokerId] = Field(default_factory=list)
     """Broker ids that a running reassignment removes."""
+    log_dirs: list[LogDirPath | None] | None = Field(
+        None,
+        description="The log directory of each of `replicas`, in their order, as the `log_dirs` of its broker name it; "
+        "null for one that is unknown.",
+    )
+    future_log_dirs: list[LogDirPath | None] | None = Field(
+        None,
+        description="The log directory that each of `replicas` is being moved to within its broker; null for one that "
+        "is not moved.",
+    )
 
 
 class TopicRequest(RequestModel):
@@ -122,16 +167,38 @@ class SnapshotRequest(RequestModel):
     )
 
     def core(self) -> Cluster:
-        """The record of the core. Raises `DuplicatePartition`, `UnsupportedKafkaVersion`."""
+        """The record of the core.
+
+        Raises `DuplicatePartition`, `DuplicateLogDir`, `UnknownLogDir`, `ConflictingFields`,
+        `UnsupportedKafkaVersion`.
+        """
         brokers = tuple(broker.broker() for broker in self.brokers)
-        topics = tuple(_topic(i, topic) for i, topic in enumerate(self.topics))
+        directories = log_directories(self.brokers)
+        topics = tuple(_topic(i, topic, directories) for i, topic in enumerate(self.topics))
         groups = tuple(group.core() for group in self.groups)
         cordons = {broker.id: cordon for broker in self.brokers if (cordon := broker.cordon()) is not None}
         version = normal_release(self.kafka_version)
-        return Cluster(self.cluster, brokers, topics, groups, cordons, version, self.controller)
+        return Cluster(self.cluster, brokers, topics, groups, cordons, version, self.controller, directories)
 
 
-def _topic(index: int, topic: TopicRequest) -> Topic:
+def log_directories(brokers: Sequence[CordonableBrokerRequest]) -> dict[int, tuple[LogDirectory, ...]]:
+    """The directories of each broker by path. Raises `DuplicateLogDir`."""
+    directories = {}
+    for index, broker in enumerate(brokers):
+        if broker.log_dirs is not None:
+            seen: set[str] = set()
+            for place, directory in enumerate(broker.log_dirs):
+                if directory.path in seen:
+                    detail = f"broker {broker.id} has the log directory {directory.path} twice"
+                    path: FieldPath = ("brokers", index, "log_dirs", place, "path")
+                    raise DuplicateLogDir(detail, path=path, value=directory.path)
+                seen.add(directory.path)
+            listed = sorted(broker.log_dirs, key=lambda directory: directory.path)
+            directories[broker.id] = tuple([directory.core() for directory in listed])
+    return directories
+
+
+def _topic(index: int, topic: TopicRequest, directories: Mapping[int, Sequence[LogDirectory]]) -> Topic:
     partitions = sorted(topic.partitions, key=lambda partition: partition.partition)
     ids = np.array([partition.partition for partition in partitions], np.int32)
     path: FieldPath = ("topics", index, "partitions")
@@ -146,10 +213,11 @@ def _topic(index: int, topic: TopicRequest) -> Topic:
                 path=path,
                 value=partition.replicas,
             )
+    replicas = padded([partition.replicas for partition in partitions])
     return Topic(
         name=topic.name,
         partition_ids=ids,
-        replicas=padded([partition.replicas for partition in partitions]),
+        replicas=replicas,
         leaders=np.array([NO_LEADER if p.leader is None else p.leader for p in partitions], np.int32),
         isr=padded([partition.replicas if partition.isr is None else partition.isr for partition in partitions]),
         adding=padded([partition.adding_replicas for partition in partitions]),
@@ -157,4 +225,37 @@ def _topic(index: int, topic: TopicRequest) -> Topic:
         size_bytes=np.array([UNKNOWN_SIZE if p.size_bytes is None else p.size_bytes for p in partitions], np.int64),
         topic_id=topic.topic_id,
         ingress_bytes_per_s=ingress_rates([partition.ingress_bytes_per_s for partition in partitions]),
+        log_dirs=_replica_log_dirs(index, topic, "log_dirs", replicas.shape, directories),
+        future_log_dirs=_replica_log_dirs(index, topic, "future_log_dirs", replicas.shape, directories),
     )
+
+
+def _replica_log_dirs(
+    index: int,
+    topic: TopicRequest,
+    name: Literal["log_dirs", "future_log_dirs"],
+    shape: tuple[int, ...],
+    directories: Mapping[int, Sequence[LogDirectory]],
+) -> Int32s | None:
+    """(partitions, widest) int32 by partition id, as of `Topic.log_dirs`; None if all are unknown.
+
+    Raises `UnknownLogDir`, `ConflictingFields`.
+    """
+    found = np.full(shape, NO_LOG_DIR, np.int32)
+    row_of = {place: row for row, place in enumerate(_by_id(topic.partitions))}
+    for place, partition in enumerate(topic.partitions):
+        listed: list[str | None] = getattr(partition, name) or []
+        path: FieldPath = ("topics", index, "partitions", place, name)
+        if listed and len(listed) != len(partition.replicas):
+            detail = (
+                f"{topic.name}-{partition.partition} has {len(partition.replicas)} replicas and {len(listed)} {name}"
+            )
+            raise ConflictingFields(detail, path=path, value=len(listed), limit=len(partition.replicas))
+        for column, (broker, log_dir) in enumerate(zip(partition.replicas, listed, strict=False)):
+            if log_dir is not None:
+                found[row_of[place], column] = log_dir_index(broker, log_dir, directories, (*path, column))
+    return None if (found == NO_LOG_DIR).all() else found
+
+
+def _by_id(partitions: Sequence[PartitionRequest]) -> list[int]:
+    return sorted(range(len(partitions)), key=lambda place: partitions[place].partition)

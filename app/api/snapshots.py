@@ -24,7 +24,7 @@ from app.api.pagination import PageSize, PageToken, id_of_token, token_of_id
 from app.api.problems import responses
 from app.core.kafka_versions import Controller
 from app.core.model import Cluster
-from app.errors import access, lookups, requests, texts
+from app.errors import access, lookups, reassignments, requests, texts
 from app.errors.quotation import quoted
 from app.formats import assembly
 from app.formats.lines import MAX_DECOMPRESSED_BYTES, decode
@@ -154,6 +154,9 @@ async def _of_form(body: bytes, form: FormData) -> _Body:
         requests.DuplicateBroker,
         requests.DuplicateTopic,
         requests.DuplicatePartition,
+        requests.DuplicateLogDir,
+        requests.ConflictingFields,
+        reassignments.UnknownLogDir,
         requests.DuplicateGroup,
         requests.DuplicateMember,
         requests.LimitExceeded,

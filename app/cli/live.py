@@ -23,6 +23,7 @@ from app.core.model import NO_REPLICA, UNKNOWN_SIZE, Broker, Cluster, Topic, pad
 from app.errors.machine import ClusterUnreachable
 from app.formats.broker_features import METADATA_VERSION, BrokerReleases, of_features, release_of_level
 from app.formats.log_dirs import BrokerLogDirs, LogDir, LogDirReplica, LogDirs, cordons, sizes
+from app.formats.replica_log_dirs import with_log_dirs
 from app.services.snapshots import of_releases
 
 Members: TypeAlias = Mapping[str, Any]
@@ -82,14 +83,16 @@ def _read(admin: KafkaAdminClient, name: str | None) -> LiveSnapshot:
     disks = _log_dirs(admin, [broker.id for broker in brokers if not broker.fenced], topics, cautions)
     releases = _releases(admin, cautions)
     says_fenced = any("is_fenced" in broker for broker in described["brokers"])
+    directories, sized = with_log_dirs(list(_sized(topics, disks)), disks)
     cluster = Cluster(
         name=name or described["cluster_id"] or "live",
         brokers=tuple(brokers),
-        topics=tuple(_sized(topics, disks)),
+        topics=sized,
         cordons=cordons(disks),
         kafka_version=None if releases is None else last_supported(releases.releases),
         # Brokers under ZooKeeper have no metadata.version, and only Kafka 4 says which brokers are fenced.
         reported_controller="kraft" if releases is not None or says_fenced else None,
+        log_dirs=directories,
     )
     return LiveSnapshot(cluster, tuple(dict.fromkeys(cautions)))
 
@@ -227,7 +230,15 @@ def _log_dir(members: Members) -> LogDir:
         error=for_code(members["error_code"]).__name__ if members["error_code"] else None,
         # Brokers before 4.3 do not return it.
         cordoned=members.get("is_cordoned"),
+        # Before 3.3 they are not returned; a broker that does not know them returns −1.
+        total_bytes=_space(members, "total_bytes"),
+        usable_bytes=_space(members, "usable_bytes"),
     )
+
+
+def _space(members: Members, name: str) -> int | None:
+    value = members.get(name)
+    return value if isinstance(value, int) and value >= 0 else None
 
 
 def _sized(topics: Iterable[Topic], disks: LogDirs) -> Iterable[Topic]:

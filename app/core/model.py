@@ -29,6 +29,8 @@ NO_MEMBER = -1
 """In an array of member indices: no member of the group has the partition."""
 NO_CLIENT = -1
 """In an array of client indices: no client of the Streams application has the task."""
+NO_LOG_DIR = -1
+"""In an array of log directories: the directory of the replica is unknown."""
 NO_RACK = -1
 """In an array of rack numbers: the broker, replica, member or client has no rack."""
 
@@ -78,6 +80,22 @@ class Cordon:
     log_dirs: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class LogDirectory:
+    """A log directory of a broker, on a disk of its own (JBOD).
+
+    Parameters
+    ----------
+    total_bytes, usable_bytes : of its file system, all of it and what is free; None if unknown (KIP-827, since 3.3).
+    is_offline : its disk has failed, so that it takes no replica.
+    """
+
+    path: str
+    total_bytes: int | None = None
+    usable_bytes: int | None = None
+    is_offline: bool = False
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Assignment:
     """The replicas of one topic, however they were placed: the input of measures and verifiers.
@@ -107,6 +125,10 @@ class Topic:
     size_bytes : (partitions,) int64 bytes of the largest replica on disk, or `UNKNOWN_SIZE`.
     topic_id : 16 bytes in URL-safe base64, 22 characters; None if unknown, as before Kafka 2.8.
     ingress_bytes_per_s : (partitions,) float64, what producers write, NaN if unknown; None if unknown for all.
+    log_dirs : (partitions, widest) int32, for each of `replicas` the index of its directory in `Cluster.log_dirs` of
+        its broker, or `NO_LOG_DIR`; None if unknown for all.
+    future_log_dirs : likewise, the directory that the replica is being moved to within its broker; None if there is
+        no such move.
     """
 
     name: str
@@ -119,6 +141,8 @@ class Topic:
     size_bytes: Int64s
     topic_id: str | None = None
     ingress_bytes_per_s: Float64s | None = None
+    log_dirs: Int32s | None = None
+    future_log_dirs: Int32s | None = None
 
     @property
     def assignment(self) -> Assignment:
@@ -130,10 +154,25 @@ class Topic:
         """The replicas after the reassignment in progress: the current ones without those being removed."""
         if not self.removing.size:
             return self.assignment
+        remaining = np.where(self._is_removed, np.int32(NO_REPLICA), self.replicas)
+        return Assignment(self.partition_ids, np.take_along_axis(remaining, self._destination_order, axis=1))
+
+    def at_destination(self, of_replicas: Int32s) -> Int32s:
+        """(partitions, widest) int32 values of `replicas`, in the order of those of `destination`."""
+        if not self.removing.size:
+            return of_replicas
+        remaining = np.where(self._is_removed, np.int32(NO_LOG_DIR), of_replicas)
+        return np.asarray(np.take_along_axis(remaining, self._destination_order, axis=1), np.int32)
+
+    @property
+    def _is_removed(self) -> NDArray[np.bool_]:
+        """(partitions, widest) bool: replicas that the reassignment in progress removes, and padding."""
         is_removed = (self.replicas[:, :, None] == self.removing[:, None, :]).any(axis=2)
-        remaining = np.where(is_removed, np.int32(NO_REPLICA), self.replicas)
-        order = np.argsort(remaining == NO_REPLICA, axis=1, kind="stable")
-        return Assignment(self.partition_ids, np.take_along_axis(remaining, order, axis=1))
+        return np.asarray(is_removed | (self.replicas == NO_REPLICA), np.bool_)
+
+    @property
+    def _destination_order(self) -> NDArray[np.intp]:
+        return np.argsort(self._is_removed, axis=1, kind="stable")
 
     @property
     def awaits_election(self) -> NDArray[np.bool_]:
@@ -164,6 +203,7 @@ class Cluster:
     cordons : by broker id, of those brokers that have a cordoned log directory.
     kafka_version : the release that its brokers run, such as `4.1.0`; None if unknown. See `kafka_versions.py`.
     reported_controller : the kind of controller that the source of the snapshot reports; None if it does not.
+    log_dirs : by broker id, its log directories by path, of brokers whose directories are known.
     """
 
     name: str
@@ -173,6 +213,7 @@ class Cluster:
     cordons: Mapping[int, Cordon] = field(default_factory=dict)
     kafka_version: str | None = None
     reported_controller: Controller | None = None
+    log_dirs: Mapping[int, tuple[LogDirectory, ...]] = field(default_factory=dict)
 
     @property
     def controller(self) -> Controller | None:

@@ -36,6 +36,12 @@ class CordonedTarget(Unprocessable):
     title = "The target is cordoned"
 
 
+class UnknownLogDir(Unprocessable):
+    """A broker has no log directory of the path that is named; `limit` lists those that it has."""
+
+    title = "Unknown log directory"
+
+
 class NotFeasible(Unprocessable):
     """No placement satisfies all constraints of the request.
 

@@ -27,6 +27,12 @@ class DuplicatePartition(Unprocessable):
     title = "A partition or one of its replicas is listed twice"
 
 
+class DuplicateLogDir(Unprocessable):
+    """A log directory of a broker is listed more than once."""
+
+    title = "A log directory is listed twice"
+
+
 class UnknownPartition(Unprocessable):
     """The request names a partition that the topic does not have."""
 

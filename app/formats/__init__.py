@@ -6,6 +6,7 @@ Output of the tools:
     broker_api_versions.py  kafka-broker-api-versions and kafka-cluster api-versions: the brokers with their racks
     cluster_endpoints.py    kafka-cluster list-endpoints: the same as a table
     log_dirs.py             kafka-log-dirs --describe
+    replica_log_dirs.py     the log directory of each replica of a cluster
     broker_configs.py       kafka-configs --describe: cordoned log directories
     broker_features.py      kafka-features describe, log lines: the release of Kafka
     controllers.py          KRaft or ZooKeeper, by any of these

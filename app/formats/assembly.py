@@ -31,6 +31,7 @@ from app.formats.log_dirs import LogDirs
 from app.formats.pasted import Pasted, Place, Upload
 from app.formats.quantities import counted
 from app.formats.recorded_groups import JoinedGroups
+from app.formats.replica_log_dirs import with_log_dirs
 from app.formats.sources import SOURCES
 
 
@@ -118,12 +119,14 @@ def _assembled(name: str, texts: Pasted) -> Assembled:
     brokers = found.brokers or _seen(described, disks, found.observers)
     sizes = dict(found.size_bytes)
     releases = releases or _releases(found.kafka_version)
-    topics = tuple([_measured(_sized(topic, sizes), found.ingress_bytes_per_s) for topic in described])
+    measured = [_measured(_sized(topic, sizes), found.ingress_bytes_per_s) for topic in described]
+    directories, topics = with_log_dirs(measured, disks)
+    directories = {broker.id: directories[broker.id] for broker in brokers if broker.id in directories}
     cordons = log_dirs.cordons(disks)
     cordons = {broker.id: cordons[broker.id] for broker in brokers if broker.id in cordons}
     version = None if releases is None else last_supported(releases.releases)
     controller = found.controller or controllers.controller([upload.text for upload in texts.uploads], releases)
-    cluster = Cluster(name, brokers, topics, joined.groups, cordons, version, controller)
+    cluster = Cluster(name, brokers, topics, joined.groups, cordons, version, controller, directories)
     return Assembled(cluster, tuple(sorted(sizes)), joined, releases, texts.skipped, _applying(found, cluster))
 
 

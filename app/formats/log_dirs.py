@@ -8,7 +8,8 @@
 The keys are written in the order in which Kafka 4.0 prints them (up to 3.x: another order, which is read, too); keys
 that are not known are dropped on reading, since a newer tool may print more. A future replica (`isFuture`) is one that
 is being copied into another directory of the same broker. `isCordoned` is the name that the protocol gives to the
-cordon of a log directory (DescribeLogDirs v5, KIP-1066); `cordoned` is read as well. The output of `kafka-configs
+cordon of a log directory (DescribeLogDirs v5, KIP-1066); `cordoned` is read as well. `totalBytes` and `usableBytes` are
+those of its file system (DescribeLogDirs v4, KIP-827), if they are printed. The output of `kafka-configs
 --describe --entity-type brokers` may be in the same text.
 
 Source: `LogDirsCommand` of Apache Kafka.
@@ -22,7 +23,7 @@ from typing import Any, NamedTuple, cast
 
 import orjson
 
-from app.core.model import INT32_MAX, Cordon
+from app.core.model import INT32_MAX, Cordon, LogDirectory
 from app.errors import FieldPath
 from app.formats import broker_configs
 from app.formats.broker_configs import ALL_LOG_DIRS
@@ -57,12 +58,15 @@ class LogDir:
     ----------
     error : the class name of what is wrong with it, as an offline disk has one.
     cordoned : whether Kafka assigns no new replica to it; None if the tool does not print it.
+    total_bytes, usable_bytes : of its file system; None if the tool does not print them, or the broker knows neither.
     """
 
     path: str
     replicas: tuple[LogDirReplica, ...]
     error: str | None = None
     cordoned: bool | None = None
+    total_bytes: int | None = None
+    usable_bytes: int | None = None
 
     @property
     def used_bytes(self) -> int:
@@ -144,6 +148,19 @@ def disks(log_dirs: LogDirs) -> Mapping[int, tuple[LogDir, ...]]:
     return {broker.broker: broker.log_dirs for broker in log_dirs.brokers}
 
 
+def directories(log_dirs: LogDirs) -> Mapping[int, tuple[LogDirectory, ...]]:
+    """Each broker's log directories by path, by broker id."""
+    return {
+        broker.broker: tuple(
+            [
+                LogDirectory(one.path, one.total_bytes, one.usable_bytes, is_offline=one.error is not None)
+                for one in sorted(broker.log_dirs, key=lambda log_dir: log_dir.path)
+            ]
+        )
+        for broker in log_dirs.brokers
+    }
+
+
 def cordons(log_dirs: LogDirs) -> Mapping[int, Cordon]:
     """What is cordoned, by the id of each broker that has a cordoned log directory.
 
@@ -213,6 +230,8 @@ def _log_dir(document: Document, value: object, path: FieldPath, seen: set[tuple
         replicas=tuple(replicas),
         error=None if error is None else document.string(error, (*path, "error")),
         cordoned=None if cordoned is None else document.boolean(cordoned, (*path, cordoned_key)),
+        total_bytes=_space(document, members, (*path, "totalBytes")),
+        usable_bytes=_space(document, members, (*path, "usableBytes")),
     )
 
 
@@ -250,6 +269,13 @@ def _well_formed(items: list[object]) -> list[LogDirReplica] | None:
     return list(map(LogDirReplica._make, columns)) if is_in_range else None
 
 
+def _space(document: Document, members: Mapping[str, object], path: FieldPath) -> int | None:
+    """Bytes of a file system; −1 stands for a number that the broker does not know."""
+    value = members.get(str(path[-1]))
+    space = -1 if value is None else document.integer(value, path, least=-1, most=_INT64_MAX)
+    return None if space < 0 else space
+
+
 def _replica(document: Document, value: object, path: FieldPath) -> LogDirReplica:
     members = _known(document, value, path, ("partition", "size"))
     text = document.string(members["partition"], (*path, "partition"))
@@ -280,6 +306,8 @@ def _log_dir_members(log_dir: LogDir) -> dict[str, object]:
         **({} if log_dir.cordoned is None else {"isCordoned": log_dir.cordoned}),
         "error": log_dir.error,
         "logDir": log_dir.path,
+        **({} if log_dir.total_bytes is None else {"totalBytes": log_dir.total_bytes}),
+        **({} if log_dir.usable_bytes is None else {"usableBytes": log_dir.usable_bytes}),
     }
 
 

@@ -50,6 +50,8 @@ CAUTIONS: Mapping[str, str] = MappingProxyType(
         "lags_assumed": "Clients have no lag for previous tasks.",
         "lags_of_unknown_tasks": "Lags are given for tasks that do not exist.",
         "lines_skipped": "Lines of a text were ignored, as logs, commands and what a shell prints.",
+        "log_dir_moves_in_progress": "Replicas were being moved between log directories of their broker at the time of "
+        "the snapshot; plans start from their destinations.",
         "member_ids_assumed": "Clients of a streams group list no members, whose ids decide ties.",
         "members_without_rack": "Members without `client.rack` are assigned partitions as if they were in every rack.",
         "merged_with_running_reassignment": "The plan starts from the target of a running reassignment; until that "
@@ -60,6 +62,7 @@ CAUTIONS: Mapping[str, str] = MappingProxyType(
         "no_standbys": "Tags are listed, and there are no standbys to keep apart.",
         "not_preferred": "The leader of partitions is not the first of their replicas.",
         "not_settled": "Members exchange partitions without end.",
+        "offline_log_dirs": "Log directories are offline.",
         "offline_replicas_stay": "Replicas stay on brokers that are fenced or down.",
         "order_of_sets_decides": "kafka-python's `sticky` takes partitions out of sets of random order, so that the "
         "leader may assign others.",

@@ -346,7 +346,7 @@ class ClientsRequest(TypedDict, total=False):
 
 
 class CordonableBrokerRequest(TypedDict, total=False):
-    """A broker, and what is cordoned of it."""
+    """A broker, its log directories, and what is cordoned of it."""
 
     id: Required[int]
     """`broker.id` or `node.id`."""
@@ -361,6 +361,8 @@ class CordonableBrokerRequest(TypedDict, total=False):
     of the attribute `rack`."""
     weight: float
     """Relative size of the broker: awareness places twice as many replicas on a broker of weight 2."""
+    log_dirs: Sequence[LogDirectoryRequest] | None
+    """The log directories of the broker, each path once; null if unknown."""
     cordoned: bool
     """Whether every log directory of the broker is cordoned (KIP-1066), so that Kafka assigns no new replica to it."""
     cordoned_log_dirs: list[str]
@@ -610,6 +612,19 @@ class LeaveRequest(TypedDict, total=False):
     """Id of the member that leaves."""
 
 
+class LogDirectoryRequest(TypedDict, total=False):
+    """A log directory of a broker (JBOD)."""
+
+    path: Required[str]
+    """Absolute path, as `log.dirs` lists it."""
+    total_bytes: int | None
+    """Bytes of its file system; null if unknown."""
+    usable_bytes: int | None
+    """Free bytes of its file system; null if unknown."""
+    offline: bool
+    """Whether the directory is offline, as when its disk has failed: it takes no replica."""
+
+
 class LoseClientRequest(TypedDict, total=False):
     """A client is lost."""
 
@@ -791,6 +806,11 @@ class PartitionRequest(TypedDict, total=False):
     """Broker ids that a running reassignment adds."""
     removing_replicas: Sequence[int]
     """Broker ids that a running reassignment removes."""
+    log_dirs: list[str | None] | None
+    """The log directory of each of `replicas`, in their order, as the `log_dirs` of its broker name it; null for one
+    that is unknown."""
+    future_log_dirs: list[str | None] | None
+    """The log directory that each of `replicas` is being moved to within its broker; null for one that is not moved."""
 
 
 class PinFields(TypedDict, total=False):

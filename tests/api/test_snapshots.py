@@ -103,6 +103,51 @@ class TestCreateFromJson:
         read = client.get(client.post("/v1/snapshots", files=parts).headers["location"]).json()["document"]
         assert read["brokers"] == [{"id": 1, "cordoned": True, "cordoned_log_dirs": ["/d"]}]
 
+    def test_log_directories(self, client: httpx.Client) -> None:
+        """Of brokers and of replicas; the document of the snapshot has them as they were posted."""
+        log_dirs = [{"path": "/d1", "total_bytes": 100, "usable_bytes": 40}, {"path": "/d2", "offline": True}]
+        listed = [{"id": 1, "log_dirs": log_dirs}, {"id": 2}]
+        placed = _partition(replicas=[2, 1], isr=[2, 1], log_dirs=[None, "/d2"], future_log_dirs=[None, "/d1"])
+        body = _snapshot(placed) | {"cluster": "jbod", "brokers": listed}
+        posted = client.post("/v1/snapshots", json=body)
+        document = client.get(posted.headers["location"]).json()["document"]
+        assert document["brokers"] == listed
+        [partition] = document["topics"][0]["partitions"]
+        assert (partition["log_dirs"], partition["future_log_dirs"]) == ([None, "/d2"], [None, "/d1"])
+        codes = [warning["code"] for warning in posted.json()["warnings"]]
+        assert {"offline_log_dirs", "log_dir_moves_in_progress"} <= set(codes)
+        assert client.post("/v1/snapshots", json=document).json()["id"] == posted.json()["id"]
+
+    @pytest.mark.parametrize(
+        ("log_dirs", "code", "pointer", "words"),
+        [
+            (
+                ["/d2", None],
+                "unknown_log_dir",
+                "/topics/0/partitions/0/log_dirs/0",
+                "broker 2 has no log directory",
+            ),
+            ([None, "/x"], "unknown_log_dir", "/topics/0/partitions/0/log_dirs/1", "it has /d1, /d2"),
+            (["/d1"], "conflicting_fields", "/topics/0/partitions/0/log_dirs", "2 replicas and 1 log_dirs"),
+        ],
+    )
+    def test_log_directories_that_do_not_exist(
+        self, client: httpx.Client, log_dirs: list[str | None], code: str, pointer: str, words: str
+    ) -> None:
+        """Of another broker, of none, and another number of them than of replicas."""
+        listed = [{"id": 1, "log_dirs": [{"path": "/d2"}, {"path": "/d1"}]}, {"id": 2}]
+        placed = _partition(replicas=[2, 1], isr=[2, 1], log_dirs=log_dirs)
+        problem = client.post("/v1/snapshots", json=_snapshot(placed) | {"brokers": listed})
+        assert problem.status_code == 422
+        assert problem.json()["code"] == code
+        assert problem.json()["errors"][0]["pointer"] == pointer
+        assert words in problem.json()["detail"]
+
+    def test_a_log_directory_twice(self, client: httpx.Client) -> None:
+        listed = [{"id": 1, "log_dirs": [{"path": "/d1"}, {"path": "/d1"}]}]
+        problem = client.post("/v1/snapshots", json={"cluster": "c", "brokers": listed}).json()
+        assert (problem["code"], problem["errors"][0]["pointer"]) == ("duplicate_log_dir", "/brokers/0/log_dirs/1/path")
+
     def test_no_rack_anywhere(self, client: httpx.Client) -> None:
         warning = client.post("/v1/snapshots", json={"cluster": "c", "brokers": brokers(3, 0)}).json()["warnings"][0]
         assert (warning["code"], warning["brokers"]) == ("brokers_without_rack", [1, 2, 3])

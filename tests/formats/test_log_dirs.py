@@ -5,10 +5,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.core.model import INT32_MAX, Cordon
+from app.core.model import INT32_MAX, NO_LOG_DIR, Cluster, Cordon, LogDirectory
 from app.formats import pasted
-from app.formats.log_dirs import BrokerLogDirs, LogDir, LogDirReplica, LogDirs, cordons, disks, read, sizes, write
-from tests.formats.strategies import broken, broker_ids, reads_or_rejects, rejected, sample, topic_names
+from app.formats.log_dirs import (
+    BrokerLogDirs,
+    LogDir,
+    LogDirReplica,
+    LogDirs,
+    cordons,
+    directories,
+    disks,
+    read,
+    sizes,
+    write,
+)
+from tests.formats.strategies import assembled, broken, broker_ids, reads_or_rejects, rejected, sample, topic_names
 from tests.profiles import examples
 
 CAPTURE = "kafka-log-dirs-describe.txt"
@@ -22,6 +33,8 @@ replicas = st.builds(
     is_future=st.booleans(),
 )
 
+spaces = st.tuples(st.none() | st.integers(0, 2**63 - 1), st.none() | st.integers(0, 2**63 - 1))
+
 
 @st.composite
 def brokers(draw: st.DrawFn) -> BrokerLogDirs:
@@ -31,7 +44,7 @@ def brokers(draw: st.DrawFn) -> BrokerLogDirs:
     return BrokerLogDirs(
         draw(broker_ids),
         tuple(
-            LogDir(draw(st.text(max_size=9)), tuple(part), draw(error), draw(st.none() | st.booleans()))
+            LogDir(draw(st.text(max_size=9)), tuple(part), draw(error), draw(st.none() | st.booleans()), *draw(spaces))
             for part in (held[:split], held[split:])
         ),
     )
@@ -75,6 +88,40 @@ def test_sizes_are_those_of_the_largest_replica_that_is_not_a_future_one() -> No
     assert sizes(answer) == {("a-b-12", 0): 9, ("t", 1): 0}
     assert disks(answer) == {1: (first, second), 2: (third,)}
     assert [disk.used_bytes for disk in disks(answer)[1]] == [7, 99]
+
+
+def test_the_space_of_log_directories_is_read_and_minus_one_is_unknown() -> None:
+    """DescribeLogDirs v4 (KIP-827); the directories of a broker are by path, one with an error is offline."""
+    second = '{"logDir":"/b","partitions":[],"error":"E","totalBytes":-1,"usableBytes":-1}'
+    first = '{"logDir":"/a","partitions":[],"error":null,"totalBytes":100,"usableBytes":7}'
+    answer = read(f'{{"brokers":[{{"broker":1,"logDirs":[{second},{first}]}}]}}')
+    assert directories(answer) == {1: (LogDirectory("/a", 100, 7), LogDirectory("/b", is_offline=True))}
+    rejection = rejected(
+        read, '{"brokers":[{"broker":1,"logDirs":[{"logDir":"/a","partitions":[],"totalBytes":"x"}]}]}'
+    )
+    assert "brokers/0/logDirs/0/totalBytes" in rejection.detail
+
+
+def test_replicas_have_their_directories_if_a_broker_has_several() -> None:
+    """One directory a broker leaves nothing to choose; the cluster is without it, and its hash as it was."""
+    topics = "Topic: t\tTopicId: AAAAAAAAAAAAAAAAAAAAAQ\tPartitionCount: 1\tReplicationFactor: 2\tConfigs: \n"
+    topics += "\tTopic: t\tPartition: 0\tLeader: 2\tReplicas: 2,1\tIsr: 2,1\n"
+
+    def cluster(*of_broker_1: LogDir) -> Cluster:
+        only = LogDir("/x", (LogDirReplica("t", 0, 5),))
+        answer = LogDirs((BrokerLogDirs(1, of_broker_1), BrokerLogDirs(2, (only,))))
+        return assembled("c", topics=topics, log_dirs=write(answer)).cluster
+
+    held, future = LogDirReplica("t", 0, 5), LogDirReplica("t", 0, 3, is_future=True)
+    alone = cluster(LogDir("/a", (held,)))
+    assert (alone.log_dirs, alone.topics[0].log_dirs) == ({}, None)
+    several = cluster(LogDir("/b", (held,)), LogDir("/a", (future,)))
+    assert [directory.path for directory in several.log_dirs[1]] == ["/a", "/b"]
+    [topic] = several.topics
+    assert topic.log_dirs is not None
+    assert topic.future_log_dirs is not None
+    assert topic.log_dirs.tolist() == [[0, 1]]
+    assert topic.future_log_dirs.tolist() == [[NO_LOG_DIR, 0]]
 
 
 def test_brokers_are_cordoned_if_every_usable_log_directory_is() -> None:

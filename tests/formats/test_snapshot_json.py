@@ -1,5 +1,6 @@
 """The canonical document of a cluster."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
 from random import Random
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from app.core.kafka_versions import Controller
 from app.core.model import (
     NO_LEADER,
+    NO_LOG_DIR,
     NO_REPLICA,
     UNKNOWN_SIZE,
     Broker,
@@ -19,6 +21,7 @@ from app.core.model import (
     Cluster,
     Cordon,
     Int32s,
+    LogDirectory,
     Topic,
     padded,
 )
@@ -77,21 +80,39 @@ cordon = st.one_of(
 )
 
 
+directories = st.lists(
+    st.builds(LogDirectory, texts, amounts, amounts, st.booleans()), max_size=3, unique_by=lambda one: one.path
+).map(lambda listed: tuple(sorted(listed, key=lambda one: one.path)))
+
+
+def log_dirs(draw: st.DrawFn, replicas: Int32s, of_broker: Mapping[int, Sequence[LogDirectory]]) -> Int32s | None:
+    """Directories of replicas, some unknown; None if all are."""
+    found = np.full(replicas.shape, NO_LOG_DIR, np.int32)
+    for place in np.argwhere(replicas != NO_REPLICA).tolist():
+        listed = of_broker.get(int(replicas[tuple(place)]), ())
+        found[tuple(place)] = draw(st.integers(NO_LOG_DIR, len(listed) - 1))
+    return None if (found == NO_LOG_DIR).all() else found
+
+
 @st.composite
-def topics(draw: st.DrawFn, name: str) -> Topic:
+def topics(draw: st.DrawFn, name: str, of_broker: Mapping[int, Sequence[LogDirectory]]) -> Topic:
     ids = sorted(draw(st.lists(st.integers(0, 5000), unique=True, max_size=5)))
     count = len(ids)
     some = st.lists(st.just(()) | replica_lists, min_size=count, max_size=count)
+    on_listed = st.permutations(sorted(of_broker)).map(tuple) if of_broker else replica_lists
+    replicas = padded(draw(st.lists(replica_lists | on_listed, min_size=count, max_size=count)))
     return Topic(
         name=name,
         partition_ids=np.array(ids, dtype=np.int32),
-        replicas=padded(draw(st.lists(replica_lists, min_size=count, max_size=count))),
+        replicas=replicas,
         leaders=np.array([draw(st.just(NO_LEADER) | broker_ids) for _ in ids], dtype=np.int32),
         isr=padded(draw(some)),
         adding=padded(draw(some)),
         removing=padded(draw(some)),
         size_bytes=np.array([draw(st.integers(UNKNOWN_SIZE, 2**63 - 1)) for _ in ids], dtype=np.int64),
         topic_id=draw(st.none() | topic_ids),
+        log_dirs=log_dirs(draw, replicas, of_broker),
+        future_log_dirs=log_dirs(draw, replicas, of_broker),
     )
 
 
@@ -101,12 +122,14 @@ def clusters(draw: st.DrawFn) -> Cluster:
     names = sorted(draw(st.lists(topic_names, unique=True, max_size=3)))
     ordered = tuple(sorted(listed, key=lambda broker: broker.id))
     recorded = sorted(draw(st.lists(groups, unique_by=lambda group: group.group_id, max_size=3)), key=_group_id)
-    found = tuple(draw(topics(name)) for name in names)
+    listed_dirs = {broker.id: draw(directories) for broker in ordered if draw(st.booleans())}
+    found = tuple(draw(topics(name, listed_dirs)) for name in names)
     cordons = {broker.id: draw(cordon) for broker in ordered if draw(st.booleans())}
     version = draw(st.none() | st.just("4.1.0"))
     kinds: list[Controller | None] = [None, "kraft", "zookeeper"]
     controller = draw(st.sampled_from(kinds))
-    return Cluster(draw(st.text(max_size=8)), ordered, found, tuple(recorded), cordons, version, controller)
+    named = draw(st.text(max_size=8))
+    return Cluster(named, ordered, found, tuple(recorded), cordons, version, controller, listed_dirs)
 
 
 def _group_id(group: RecordedGroup) -> str:
@@ -139,6 +162,17 @@ def assert_same(found: Cluster, expected: Cluster) -> None:
         for name in ("replicas", "isr", "adding", "removing"):
             assert _trimmed(getattr(topic, name)) == _trimmed(getattr(other, name))
             assert getattr(topic, name).dtype == np.int32
+        for name in ("log_dirs", "future_log_dirs"):
+            assert_same_log_dirs(getattr(topic, name), getattr(other, name), other.replicas)
+    assert found.log_dirs == expected.log_dirs
+
+
+def assert_same_log_dirs(found: Int32s | None, expected: Int32s | None, replicas: Int32s) -> None:
+    if found is None or expected is None:
+        assert (found is None) == (expected is None)
+    else:
+        assert found.dtype == expected.dtype == np.int32
+        assert found[replicas != NO_REPLICA].tolist() == expected[replicas != NO_REPLICA].tolist()
 
 
 @given(clusters())
@@ -173,6 +207,8 @@ def test_order_and_padding_leave_no_trace(cluster: Cluster, extra: int, random: 
                 removing=wider(topic.removing)[order],
                 size_bytes=topic.size_bytes[order],
                 topic_id=topic.topic_id,
+                log_dirs=None if topic.log_dirs is None else wider(topic.log_dirs)[order],
+                future_log_dirs=None if topic.future_log_dirs is None else wider(topic.future_log_dirs)[order],
             )
         )
     groups = tuple([replace(group, offsets=group.offsets[::-1]) for group in cluster.groups[::-1]])

@@ -3,9 +3,12 @@
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
+import numpy as np
+
 from app.core.kafka_versions import SUPPORTED, last_supported
-from app.core.model import Cluster, Topic
+from app.core.model import NO_LOG_DIR, Cluster, Topic
 from app.core.recorded import RecordedGroup
+from app.errors.quotation import quoted
 from app.formats.assembly import Assembled
 from app.formats.broker_features import BrokerReleases
 from app.formats.lines import shown
@@ -112,6 +115,7 @@ def _of_brokers(cluster: Cluster) -> Iterator[Caution]:
         )
     yield from _of_cordons(cluster)
     yield from _of_moves(cluster)
+    yield from _of_log_dirs(cluster)
     if unlisted:
         yield Caution(
             "unlisted_brokers",
@@ -143,6 +147,29 @@ def _of_cordons(cluster: Cluster) -> Iterator[Caution]:
     if partly:
         detail = f"{len(partly)} brokers have cordoned log directories, to which Kafka assigns no new replica"
         yield Caution("cordoned_log_dirs", detail, partly)
+
+
+def _of_log_dirs(cluster: Cluster) -> Iterator[Caution]:
+    offline = {
+        broker: [directory.path for directory in directories if directory.is_offline]
+        for broker, directories in sorted(cluster.log_dirs.items())
+    }
+    brokers = tuple([broker for broker, paths in offline.items() if paths])
+    if brokers:
+        named = [f"{quoted(path)} of broker {broker}" for broker in brokers for path in offline[broker]]
+        detail = f"{len(named)} log director{'y is' if len(named) == 1 else 'ies are'} offline: {_some(named)}"
+        yield Caution("offline_log_dirs", detail, brokers)
+    moving = {
+        topic.name: int(np.count_nonzero(topic.future_log_dirs != NO_LOG_DIR))
+        for topic in cluster.topics
+        if topic.future_log_dirs is not None
+    }
+    if moving:
+        detail = (
+            f"{counted(sum(moving.values()), 'replica')} being moved between log directories while the snapshot was "
+            "taken; plans start from their destinations"
+        )
+        yield Caution("log_dir_moves_in_progress", detail, topics=tuple(sorted(moving)))
 
 
 def _of_members(cluster: Cluster) -> Iterator[Caution]:
