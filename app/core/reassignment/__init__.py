@@ -9,6 +9,7 @@ bands.py          the narrowest feasible band, by maximum flows over groups of p
 plan_minimum.py   the least movement for the end of a given plan
 counts/           replicas balanced by count: the least movement, exactly
 loads/            replicas balanced by bytes or throughput: local search, with lower bounds
+log_dirs/         log directories of a broker's replicas: balanced, drained, with the fewest bytes moved
 leaders/          preferred leaders: by count, exactly, or by ingress
 resources/        several resources at once: balance, limits, relief, goals in order of priority
 batches/          the reassignment in batches within limits, each with its inverse
@@ -39,6 +40,14 @@ from app.core.reassignment.domains import NoLegalPlacement, PartitionKind, RackR
 from app.core.reassignment.leaders.choosing import choose_leaders
 from app.core.reassignment.leaders.problem import LeaderChoice, LeaderProblem, leader_violations
 from app.core.reassignment.loads.by_load import LoadPlacement, place_by_load
+from app.core.reassignment.log_dirs import (
+    LogDirPlacement,
+    LogDirProblem,
+    PackingConflict,
+    log_dir_violations,
+    packing_conflict,
+    place_in_log_dirs,
+)
 from app.core.reassignment.model import KEEP, TIGHT, Balance, Band, Domain, MovementProblem, ReplicaPlacement
 from app.core.reassignment.plan_minimum import PlanMinimum, ProposedPlan, least_movement_for
 from app.core.reassignment.verifier import are_spread, placement_violations

@@ -1,0 +1,141 @@
+"""Place the replicas of one broker in its log directories."""
+
+from fractions import Fraction
+
+import numpy as np
+
+from app.core.certificate import Certificate
+from app.core.model import Int32s, Int64s
+from app.core.reassignment.log_dirs.bounds import largest_share_lower_bound, moved_bytes_lower_bound
+from app.core.reassignment.log_dirs.greedy import lowered, placed_under
+from app.core.reassignment.log_dirs.integer_model import MAX_CELLS, PackingModel
+from app.core.reassignment.log_dirs.model import LogDirPlacement, LogDirProblem
+
+SOLVER_TIME = 2.0
+"""Deterministic time of the models of one broker, about seconds."""
+_BISECTIONS = 20
+
+
+def place_in_log_dirs(problem: LogDirProblem, *, solver_time: float = SOLVER_TIME) -> LogDirPlacement | None:
+    """The directory of each replica, by the goals of `LogDirProblem` in their order; None if none is found.
+
+    A greedy placement under a ceiling is improved by single moves and exchanges. If a lower bound is missed and the
+    broker is small enough, an integer model solves it, exactly unless its time ends.
+
+    Complexity: O(replicas · directories) for each ceiling tried; the model is exponential and bounded in time.
+
+    Parameters
+    ----------
+    solver_time : deterministic seconds of each model; 0 solves none.
+
+    Examples
+    --------
+    Directory 0 is drained; the replica of 5 bytes goes where less is.
+
+    >>> import numpy as np
+    >>> from app.core.reassignment.log_dirs import LogDirProblem, place_in_log_dirs
+    >>> from app.core.reassignment.model import KEEP
+    >>> problem = LogDirProblem(
+    ...     size_bytes=np.array([5, 7, 3]), current=np.array([0, 1, 2], np.int32), base_bytes=np.zeros(3, np.int64),
+    ...     capacity=np.ones(3, np.int64), max_bytes=np.full(3, 100), may_receive=np.array([False, True, True]),
+    ...     is_drained=np.array([True, False, False]), balance=KEEP)
+    >>> placement = place_in_log_dirs(problem)
+    >>> placement.log_dirs.tolist(), placement.moved.value, placement.moved.optimal, int(placement.largest.value)
+    ([2, 1, 2], 5, True, 8)
+    """
+    if len(problem.size_bytes) * len(problem.capacity) > MAX_CELLS:
+        solver_time = 0.0
+    start = placed_under(problem, problem.limit)
+    if start is None:
+        if not solver_time:
+            return None
+        start = PackingModel(problem, problem.limit, solver_time).feasible().log_dirs
+        if start is None:
+            return None
+    if problem.balance.tolerance is None:
+        return _fewest_bytes_first(problem, start, solver_time)
+    return _smallest_share_first(problem, start, solver_time, problem.balance.tolerance)
+
+
+def _fewest_bytes_first(problem: LogDirProblem, start: Int32s, solver_time: float) -> LogDirPlacement:
+    placed, bound = _with_few_bytes(problem, start, problem.limit, solver_time)
+    moved = problem.moved_bytes(placed)
+    # Where what moves anyway goes is free.
+    placed = lowered(problem, placed, only=np.flatnonzero(placed != problem.current))
+    largest_bound = largest_share_lower_bound(problem)
+    share = _share(problem, placed)
+    if share > largest_bound and solver_time:
+        solved = PackingModel(problem, problem.limit, solver_time).smallest_share(placed, moved)
+        if solved.log_dirs is not None and _share(problem, solved.log_dirs) <= share:
+            placed, largest_bound = solved.log_dirs, max(largest_bound, solved.lower_bound)
+    return _answer(problem, placed, bound, largest_bound)
+
+
+def _smallest_share_first(
+    problem: LogDirProblem, start: Int32s, solver_time: float, tolerance: Fraction
+) -> LogDirPlacement:
+    largest_bound = largest_share_lower_bound(problem)
+    placed = _with_small_share(problem, start, largest_bound)
+    share = _share(problem, placed)
+    if share > largest_bound and solver_time:
+        solved = PackingModel(problem, problem.ceiling(share), solver_time).smallest_share(placed, None)
+        if solved.log_dirs is not None and _share(problem, solved.log_dirs) <= share:
+            placed, largest_bound = solved.log_dirs, max(largest_bound, solved.lower_bound)
+            share = _share(problem, placed)
+    ceiling = problem.ceiling(max(share, _mean_share(problem) * (1 + tolerance)))
+    placed, bound = _with_few_bytes(problem, placed, ceiling, solver_time)
+    return _answer(problem, placed, bound, largest_bound if tolerance == 0 else Fraction(0))
+
+
+def _with_small_share(problem: LogDirProblem, start: Int32s, bound: Fraction) -> Int32s:
+    """The placement with the smallest ceiling under which the greedy one succeeds, improved."""
+    best = lowered(problem, start)
+    low, high = bound, _share(problem, best)
+    for _ in range(_BISECTIONS):
+        if high <= low:
+            break
+        # With no more digits than needed: fractions double theirs each time.
+        middle = Fraction((low + high) / 2).limit_denominator(10**9)
+        found = placed_under(problem, problem.ceiling(middle)) if low <= middle < high else None
+        if found is None:
+            low = middle if middle > low else high
+        else:
+            found = lowered(problem, found)
+            share = _share(problem, found)
+            if share < _share(problem, best):
+                best = found
+            high = min(middle, share)
+    return best
+
+
+def _with_few_bytes(problem: LogDirProblem, start: Int32s, ceiling: Int64s, solver_time: float) -> tuple[Int32s, int]:
+    """The placement under a ceiling that moves the fewest bytes which are found, and a lower bound on them."""
+    greedy = placed_under(problem, ceiling)
+    best = start if greedy is None else min(start, greedy, key=problem.moved_bytes)
+    bound = moved_bytes_lower_bound(problem, ceiling)
+    if problem.moved_bytes(best) > bound and solver_time:
+        solved = PackingModel(problem, ceiling, solver_time).fewest_bytes(best)
+        if solved.log_dirs is not None:
+            best = min(best, solved.log_dirs, key=problem.moved_bytes)
+            bound = max(bound, -(-solved.lower_bound.numerator // solved.lower_bound.denominator))
+    return best, bound
+
+
+def _mean_share(problem: LogDirProblem) -> Fraction:
+    stays = ~problem.is_drained
+    total = int(problem.size_bytes.sum() + problem.base_bytes[stays].sum())
+    return Fraction(total, max(int(problem.capacity[stays].sum()), 1))
+
+
+def _share(problem: LogDirProblem, placed: Int32s) -> Fraction:
+    return problem.largest_share(problem.loads(placed))
+
+
+def _answer(problem: LogDirProblem, placed: Int32s, moved_bound: int, largest_bound: Fraction) -> LogDirPlacement:
+    solver = "greedy, local search and CP-SAT, with combinatorial bounds"
+    moved, largest = problem.moved_bytes(placed), _share(problem, placed)
+    return LogDirPlacement(
+        placed,
+        Certificate("bytes moved between log directories", moved, min(moved_bound, moved), solver),
+        Certificate("largest share of a log directory", largest, min(largest_bound, largest), solver),
+    )
