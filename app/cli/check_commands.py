@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from app.cli.garbage import uncollected
 from app.cli.output import listed
 from app.cli.plan_commands import (
     AsJson,
@@ -19,7 +20,6 @@ from app.cli.plan_commands import (
     Topics,
     Url,
     cluster_of,
-    quick_imports,
 )
 
 Desired = Annotated[
@@ -57,7 +57,7 @@ def check(
 ) -> None:
     """Check a cluster, or a reassignment of it; exit code 3 if a condition of --fail-on holds."""
     options = dict(locals())
-    with quick_imports():
+    with uncollected():
         from app.cli import checking  # noqa: PLC0415 — `rackplan --help` is fast without it
 
     gate = checking.Gate(reassignment, desired or (), listed(fail_on), not refuse_running, kafka_version)
@@ -84,7 +84,7 @@ def diff(
 ) -> None:
     """Compare a cluster with topics as they are to be."""
     options = dict(locals())
-    with quick_imports():
+    with uncollected():
         from app.cli import checking  # noqa: PLC0415 — as above
 
     if not desired:

@@ -13,6 +13,7 @@ import orjson
 import typer
 from pydantic import BaseModel, ValidationError
 
+from app.cli.garbage import uncollected
 from app.cli.output import read_input
 from app.core.model import Cluster
 from app.errors import Json
@@ -70,6 +71,10 @@ class Inputs:
         MalformedText : a file cannot be read, or there is none. InvalidField : of a snapshot.
         ConflictingFields : there are two snapshots, or other texts that list brokers or topics beside one.
         """
+        with uncollected():
+            return self._read()
+
+    def _read(self) -> Cluster:
         files = [*self.files, *([] if self.snapshot is None else [Path(self.snapshot)])]
         uploads = [Upload(decode(read_input(file), file.name), file.name) for file in files]
         uploads += [

@@ -3,14 +3,13 @@
 Each command imports its dependencies when it runs, so that `rackplan --help` is fast.
 """
 
-import gc
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from app.cli.garbage import uncollected
 from app.cli.output import deliver
 
 if TYPE_CHECKING:
@@ -48,16 +47,6 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON on a terminal, 
 Url = Annotated[str | None, typer.Option(envvar="RACKPLAN_URL", help="Use the service at this address.")]
 
 plan = typer.Typer(help="Make plans from files, or on a service.", no_args_is_help=True)
-
-
-@contextmanager
-def quick_imports() -> Iterator[None]:
-    """Import without collections of garbage: the objects that imports create stay, and none would be freed."""
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()
 
 
 @plan.command("replicas")
@@ -242,7 +231,7 @@ def plan_keys(
     Each option for records without key implies --null-keys.
     """
     options = dict(locals())
-    with quick_imports():
+    with uncollected():
         from app.cli import plan_keys as placing  # noqa: PLC0415 — see the module's docstring
         from app.cli import plan_options  # noqa: PLC0415 — as above
 
@@ -259,7 +248,7 @@ def plan_keys(
 
 def _plan(kind: str, options: Mapping[str, Any]) -> None:
     """Plan with the options of a command, and write the plan."""
-    with quick_imports():
+    with uncollected():
         from app.cli import plan_options, planning  # noqa: PLC0415 — see the module's docstring
 
     stated = dict(options)

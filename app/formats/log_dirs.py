@@ -220,11 +220,7 @@ def _log_dir(document: Document, value: object, path: FieldPath, seen: set[tuple
     replicas = _well_formed(items) or [
         _replica(document, item, (*path, "partitions", i)) for i, item in enumerate(items)
     ]
-    for i, (topic, partition, _, _, is_future) in enumerate(replicas):
-        if (topic, partition, is_future) in seen:
-            place, actual = (*path, "partitions", i), f"{topic}-{partition} again"
-            raise document.reject(place, expected="each replica of a broker once", actual=actual)
-        seen.add((topic, partition, is_future))
+    _require_distinct(document, replicas, path, seen)
     return LogDir(
         path=document.string(members["logDir"], (*path, "logDir")),
         replicas=tuple(replicas),
@@ -233,6 +229,22 @@ def _log_dir(document: Document, value: object, path: FieldPath, seen: set[tuple
         total_bytes=_space(document, members, (*path, "totalBytes")),
         usable_bytes=_space(document, members, (*path, "usableBytes")),
     )
+
+
+def _require_distinct(
+    document: Document, replicas: list[LogDirReplica], path: FieldPath, seen: set[tuple[str, int, bool]]
+) -> None:
+    """Reject a replica that its broker has twice; `seen` are those of its other log directories."""
+    keys = [(topic, partition, is_future) for topic, partition, _, _, is_future in replicas]
+    distinct = set(keys)
+    if len(distinct) == len(keys) and distinct.isdisjoint(seen):
+        seen |= distinct
+        return
+    for i, key in enumerate(keys):
+        if key in seen:
+            place, actual = (*path, "partitions", i), f"{key[0]}-{key[1]} again"
+            raise document.reject(place, expected="each replica of a broker once", actual=actual)
+        seen.add(key)
 
 
 def _well_formed(items: list[object]) -> list[LogDirReplica] | None:

@@ -8,7 +8,7 @@ and whatever has to be rejected, is read column by column.
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, overload
 
 from app.formats.lines import first_repeated, rejection, shown, whole_number, whole_numbers
 
@@ -27,10 +27,11 @@ _COLUMN_START = re.compile(
     r"(?<=\s)(?<!\bAdding )(?<!\bRemoving )(?=(?:Adding |Removing )?[A-Z][A-Za-z]*:)", flags=re.ASCII
 )
 # Numbers of up to nine digits are below 2³¹.
+_LIST = r"\d{1,9}(?:,\d{1,9})*"
 _USUAL = re.compile(
     r"\tTopic: (?P<topic>[^\t]+)\tPartition: (?P<partition>\d{1,9})\tLeader: (?:none|(?P<leader>\d{1,9}))"
-    r"\tReplicas: (?P<replicas>[\d,]+)\tIsr: (?P<isr>[\d,]*)"
-    r"(?P<eligible>\tElr: (?:N/A|(?P<elr>[\d,]*))\tLastKnownElr: (?:N/A|(?P<last>[\d,]*)))?",
+    rf"\tReplicas: (?P<replicas>{_LIST})\tIsr: (?P<isr>|{_LIST})"
+    rf"(?P<eligible>\tElr: (?:N/A|(?P<elr>|{_LIST}))\tLastKnownElr: (?:N/A|(?P<last>|{_LIST})))?",
     flags=re.ASCII,
 )
 _COLUMNS_WITH_ELR = (*ROW_COLUMNS, *ELR_COLUMNS)
@@ -64,9 +65,8 @@ class Rows:
 
     def __init__(self) -> None:
         self._with_elr = False
-        # Many rows share few layouts and many lists, so each is stored once.
+        # Many rows share few layouts, so each layout is stored once.
         self._layouts: dict[Columns, Columns] = {}
-        self._lists: dict[str, tuple[int, ...]] = {}
 
     def usual(self, content: str) -> tuple[str, PartitionDescription] | None:
         """The topic and the row, if it has the usual columns and nothing in it is to be rejected."""
@@ -74,14 +74,13 @@ class Rows:
         if row is None:
             return None
         topic, partition, leader, replica_text, isr_text, eligible, elr_text, last_text = row.groups()
-        replicas, isr = self._list(replica_text), self._list(isr_text)
-        if not replicas or isr is None or (isr is not replicas and not set(isr) <= set(replicas)):
+        replicas, elr, last = _listed(replica_text), _listed(elr_text), _listed(last_text)
+        isr = replicas if isr_text == replica_text else _listed(isr_text)
+        if not _are_distinct(replicas) or (eligible is None and self._with_elr):
             return None
-        if eligible is None and self._with_elr:
+        if isr is not replicas and not (_are_distinct(isr) and set(isr) <= set(replicas)):
             return None
-        elr = None if elr_text is None else self._list(elr_text)
-        last = None if last_text is None else self._list(last_text)
-        if (elr is None) is not (elr_text is None) or (last is None) is not (last_text is None):
+        if (elr or last) and not (_are_distinct(elr or ()) and _are_distinct(last or ())):
             return None
         columns = ROW_COLUMNS if eligible is None else _COLUMNS_WITH_ELR
         self._with_elr = eligible is not None
@@ -124,15 +123,20 @@ class Rows:
             columns=columns,
         )
 
-    def _list(self, text: str) -> tuple[int, ...] | None:
-        """The ids of a list; None if one of them is no broker id, or comes twice."""
-        ids = self._lists.get(text)
-        if ids is None:
-            numbers = whole_numbers(text)
-            if numbers is None or len(set(numbers)) < len(numbers):
-                return None
-            ids = self._lists[text] = numbers
-        return ids
+
+@overload
+def _listed(text: str) -> tuple[int, ...]: ...
+@overload
+def _listed(text: None) -> None: ...
+def _listed(text: str | None) -> tuple[int, ...] | None:
+    """The ids of a list of the usual form."""
+    if not text:
+        return None if text is None else ()
+    return tuple(map(int, text.split(",")))
+
+
+def _are_distinct(ids: tuple[int, ...]) -> bool:
+    return len(set(ids)) == len(ids)
 
 
 def row_texts(row: PartitionDescription) -> list[str]:

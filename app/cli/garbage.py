@@ -1,0 +1,20 @@
+"""When a command does without Python's collector of garbage."""
+
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Import modules or read texts without collections: the objects that are created stay, so none would be freed.
+
+    Of a large cluster, collections take a fifth of the time that reading its texts does.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
