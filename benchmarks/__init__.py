@@ -21,6 +21,7 @@ serialising the answer …); it is measured in the same run, turn and turn about
     sweeps.py        capacity scenarios through Spark, beside the same kernel alone
     spark.py         Spark: its start, a job of one key, keys hashed beside the bare kernel
     texts.py         Kafka's texts read and written
+    from_texts.py    a reassignment of a hundred thousand partitions, from texts to its file
     keeping.py       a plan stored, without HTTP
     small_plans.py   a thousand partitions over HTTP
     large_plans.py   a million partitions over HTTP
