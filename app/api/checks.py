@@ -14,6 +14,8 @@ from app.api.fields import Request as RequestModel
 from app.api.idempotency import OnceOnly
 from app.api.plan_documents import AwareMeasures, DiffSummary
 from app.api.problems import responses
+from app.api.reassignment.load_documents import BrokerLoads, CrossRackDocument
+from app.api.reassignment.resource_fields import ResourceFields
 from app.api.snapshot_choice import OnSnapshot
 from app.api.snapshots import WarningDocument
 from app.core.measures.movement import PartitionChange
@@ -21,16 +23,25 @@ from app.core.measures.placement import PlacementMeasures
 from app.core.measures.violations import Violation
 from app.errors.access import IdempotencyKeyInFlight, UnsupportedMediaType
 from app.errors.lookups import SnapshotNotFound
-from app.errors.reassignments import ReassignmentUnderWay
+from app.errors.reassignments import (
+    CapacityMissing,
+    RatesMissing,
+    ReassignmentUnderWay,
+    SizesMissing,
+    UnknownBroker,
+    UnknownTopic,
+)
 from app.errors.requests import ConflictingFields, IllegalReassignment, UnsupportedKafkaVersion
 from app.errors.texts import MalformedText
 from app.formats.reassignment import Reassignment
 from app.services import checks
+from app.services.reassignment.resource_requests import Limited
 
 router = APIRouter(prefix="/v1/checks", tags=["checks"])
 
 
 _REASSIGNMENT = TypeAdapter(Reassignment)
+_HEALTH = TypeAdapter(checks.HealthRequest)
 
 
 class ReassignedPartition(RequestModel):
@@ -55,12 +66,13 @@ class ReassignmentFile(RequestModel):
     """Partitions to reassign, each once."""
 
 
-class CheckRequest(OnSnapshot):
-    """A reassignment, and the cluster that it is for."""
+class CheckRequest(ResourceFields, OnSnapshot):
+    """A reassignment and the cluster that it is for; or the cluster as it is, with what its brokers can take."""
 
     requires_snapshot = True
     reassignment: ReassignmentFile | None = None
-    """The reassignment, as the file that `kafka-reassign-partitions` takes; null if `output` has it."""
+    """The reassignment, as the file that `kafka-reassign-partitions` takes; null if `output` has it. Without both, the
+    cluster is checked as it is."""
     output: Annotated[str, Field(min_length=1)] | None = Field(
         None,
         description="What `kafka-reassign-partitions` printed, unchanged and recognized by its contents: of "
@@ -74,6 +86,21 @@ class CheckRequest(OnSnapshot):
         "`refuse` returns 409.",
     )
     kafka_version: RequestedRelease = None
+
+    def health(self) -> checks.HealthRequest:
+        """What the service is told of a cluster as it is."""
+        return _HEALTH.validate_python(self.model_dump(include=set(ResourceFields.model_fields)))
+
+    @property
+    def is_of_cluster(self) -> bool:
+        """Whether the cluster is checked as it is. Raises `ConflictingFields` if a reassignment has resources."""
+        if self.reassignment is None and self.output is None:
+            return True
+        for name in ResourceFields.model_fields:
+            if name in self.model_fields_set:
+                detail = f"{name} is about the cluster as it is, and a reassignment is checked; leave one of them out"
+                raise ConflictingFields(detail, path=(name,))
+        return False
 
 
 class LeastMovement(BaseModel):
@@ -143,8 +170,55 @@ class ProgressDocument(BaseModel):
     """The first 100 partitions that are not complete, in the order of the output."""
 
 
+class OverLimitDocument(BaseModel):
+    """A broker above the limit of a resource."""
+
+    broker: int
+    """Id of the broker."""
+    resource: Limited
+    """Resource that is limited."""
+    value: float
+    """Its load: bytes, bytes/s, vCPU or a count."""
+    limit: float
+    """The limit of the broker, in the same unit."""
+
+
+class FirstToFailDocument(BaseModel):
+    """The load that is nearest to its limit, or farthest above it, after the worst loss of a kind. A resource without a
+    limit has its capacity as limit.
+    """
+
+    loss: Literal["none", "broker", "rack"]
+    """What is lost: nothing, one broker, or one rack."""
+    lost_broker: int | None
+    """Id of the lost broker; null if no broker is lost, or no loss adds load."""
+    lost_rack: str | None
+    """Name of the lost rack; null if no rack is lost, or no loss adds load."""
+    broker: int
+    """Id of the broker with the load."""
+    resource: Limited
+    """Resource of the load."""
+    value: float
+    """The load: bytes, bytes/s, vCPU or a count."""
+    limit: float
+    """The limit of the broker, in the same unit."""
+    share: float
+    """Load as a share of the limit; it fails above 1."""
+
+
+class LeastRepairDocument(BaseModel):
+    """The least movement after which every partition spans as many racks as it can, and every hard limit holds."""
+
+    moved_bytes: int
+    """Bytes that are copied, of replicas of known size."""
+    moved_replicas: int
+    """Number of replicas that are copied."""
+    lower_bound_bytes: int
+    """No repair moves fewer bytes."""
+
+
 class CheckDocument(BaseModel):
-    """What there is to say about the cluster once the reassignment is done.
+    """What there is to say about the cluster once the reassignment is done, or about the cluster as it is.
 
     `violations` and `measures` are of the reassigned partitions, by attribute too where the brokers have some;
     `movement` says what has to be copied, `minimum` what the same end takes at least; `fresh` whether the cluster was
@@ -159,10 +233,10 @@ class CheckDocument(BaseModel):
     """Ways in which the result is illegal or fragile, by topic; empty if there are none."""
     measures: PlacementMeasures | AwareMeasures
     """Balance over brokers, rack safety and the cost of each loss, of the reassigned partitions."""
-    movement: DiffSummary
-    """Counts of what changes, of which Kafka copies `replicas_added`."""
-    minimum: MinimumDocument
-    """The least movement with the same end."""
+    movement: DiffSummary | None
+    """Counts of what changes, of which Kafka copies `replicas_added`; null of a cluster as it is."""
+    minimum: MinimumDocument | None
+    """The least movement with the same end; null of a cluster as it is."""
     fresh: bool
     """Whether no newer snapshot of the cluster differs from the checked one."""
     kafka_version: str = Field(description="The release of Kafka that the check is for.", examples=["4.2.0"])
@@ -172,6 +246,29 @@ class CheckDocument(BaseModel):
     """Which output of `kafka-reassign-partitions` was checked; null of a reassignment as JSON."""
     progress: ProgressDocument | None
     """What `--verify` reports; null of any other output."""
+    loads: dict[str, BrokerLoads] | None = Field(
+        None,
+        description="By broker id, the load of each resource of known load; absent if a reassignment is checked.",
+    )
+    cross_rack: CrossRackDocument | None = Field(
+        None, description="Bytes/s between racks; absent if a reassignment is checked, null if they are unknown."
+    )
+    skew: dict[Limited, float] | None = Field(
+        None,
+        description="By resource, the largest load above the mean: 0.1 is 10 %; absent if a reassignment is checked.",
+    )
+    over_limit: list[OverLimitDocument] | None = Field(
+        None,
+        description="Brokers above a limit, by broker id and resource; absent if a reassignment is checked.",
+    )
+    fails_first: list[FirstToFailDocument] | None = Field(
+        None,
+        description="What is nearest to a limit or capacity: before any loss, after the worst loss of a broker, and of "
+        "a rack; absent if a reassignment is checked.",
+    )
+    least_repair: LeastRepairDocument | None = Field(
+        None, description="The least repair; absent if a reassignment is checked, null if there is none (a warning)."
+    )
     warnings: list[WarningDocument]
     """Conditions that did not prevent the check; empty if there are none."""
 
@@ -179,7 +276,7 @@ class CheckDocument(BaseModel):
 @router.post(
     "",
     operation_id="check_reassignment",
-    summary="Verify a reassignment from any source",
+    summary="Verify a reassignment from any source, or a cluster as it is",
     dependencies=[Depends(json_only)],
     response_model=CheckDocument,
     responses=responses(
@@ -187,6 +284,11 @@ class CheckDocument(BaseModel):
         ConflictingFields,
         MalformedText,
         IllegalReassignment,
+        UnknownBroker,
+        UnknownTopic,
+        CapacityMissing,
+        RatesMissing,
+        SizesMissing,
         UnsupportedKafkaVersion,
         ReassignmentUnderWay,
         UnsupportedMediaType,
@@ -204,21 +306,30 @@ def check(
     partition, a replica listed twice), the answer is a problem that names each place.
 
     The reassignment is JSON, or the `output` of `kafka-reassign-partitions`: of `--verify` the answer has the progress.
+    Without both, the cluster is checked as it is: violations, loads of brokers, what is above a limit, what fails first
+    when a broker or a rack is lost, and the least movement that repairs racks and limits.
     """
 
     def answer() -> Response:
-        given = body.reassignment
+        given, version = body.reassignment, body.kafka_version
+        snapshot_id = cast("UUID", body.on_newest(uow).snapshot_id)
+        if body.is_of_cluster:
+            return _written(checks.check_health(uow, snapshot_id, body.health(), limits, version))
         posted = None if given is None else _REASSIGNMENT.validate_python(given.model_dump(exclude={"version"}))
         result = checks.check(
             uow,
-            cast("UUID", body.on_newest(uow).snapshot_id),
+            snapshot_id,
             posted,
             limits,
             running_reassignment=body.running_reassignment,
             output=body.output,
-            kafka_version=body.kafka_version,
+            kafka_version=version,
         )
-        document = orjson.dumps(result.as_json(), option=orjson.OPT_NON_STR_KEYS)
-        return Response(document, media_type="application/json")
+        return _written(result)
 
     return once(answer)
+
+
+def _written(check: checks.Check) -> Response:
+    document = orjson.dumps(check.as_json(), option=orjson.OPT_NON_STR_KEYS)
+    return Response(document, media_type="application/json")

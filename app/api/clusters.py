@@ -38,6 +38,8 @@ class CapacityRequest(RequestModel):
     """Bytes/s that the network interface receives; null if unknown."""
     nic_out_bytes_per_s: Bytes | None = None
     """Bytes/s that the network interface sends; null if unknown."""
+    vcpu: Annotated[float, Field(gt=0, le=1e6, allow_inf_nan=False)] | None = None
+    """Number of virtual CPUs; null if unknown."""
 
 
 class BrokerRequest(RequestModel):

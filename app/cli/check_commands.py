@@ -15,6 +15,7 @@ from app.cli.plan_commands import (
     Files,
     Groups,
     KafkaVersion,
+    Limit,
     LogDirs,
     Snapshot,
     Topics,
@@ -50,6 +51,11 @@ def check(
     refuse_running: Annotated[
         bool, typer.Option("--refuse-running", help="Fail if partitions are being reassigned already.")
     ] = False,
+    limit: Limit = None,
+    request: Annotated[
+        Path | None,
+        typer.Option(help="Of a cluster as it is: capacity, limits and traffic, the JSON of POST /v1/checks."),
+    ] = None,
     kafka_version: KafkaVersion = None,
     output: Annotated[Path | None, typer.Option(help="Write JSON to this file, too.", dir_okay=False)] = None,
     as_json: AsJson = False,
@@ -60,7 +66,8 @@ def check(
     with uncollected():
         from app.cli import checking  # noqa: PLC0415 — `rackplan --help` is fast without it
 
-    gate = checking.Gate(reassignment, desired or (), listed(fail_on), not refuse_running, kafka_version)
+    resources = checking.resources_of(limit or (), request)
+    gate = checking.Gate(reassignment, desired or (), listed(fail_on), not refuse_running, kafka_version, resources)
     verdict = checking.check(cluster_of(options), gate)
     checking.report(verdict, output=output, junit=junit, as_json=as_json)
 

@@ -9,21 +9,28 @@ from xml.etree import ElementTree as ET
 
 import orjson
 import typer
+from pydantic import TypeAdapter
 
-from app.cli import summaries
-from app.cli.offline import read_json
+from app.api.reassignment.resource_fields import ResourceFields
+from app.cli import plan_options, planning, summaries
+from app.cli.offline import read_json, validated
 from app.cli.output import VIOLATIONS, hand_over, read_input, table
 from app.core.model import Cluster
 from app.errors import Json
 from app.errors.quotation import escaped
+from app.errors.requests import ConflictingFields
 from app.errors.texts import MalformedText
 from app.formats import desired_topics, reassignment
 from app.formats.lines import decode
 from app.formats.reassignment import PartitionReassignment, Reassignment
 from app.services import checks
-from app.services.checks import Check, Differences, Outcome, Subject, TopicDifference
+from app.services.checks import Check, Differences, Health, HealthRequest, Outcome, Subject, TopicDifference
+from app.services.plans import Allowance
+from app.settings import Settings
 
 _JSON = orjson.OPT_NON_STR_KEYS | orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
+
+_UNSTATED = HealthRequest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +42,7 @@ class Gate:
     reassignment : a file for Kafka, the output of `--generate`, or a plan's JSON; the cluster as it is without one.
     desired : files of topics as they are to be, or folders of such files.
     fail_on : conditions; see `app.services.checks.conditions`.
+    resources : of a cluster as it is.
     """
 
     reassignment: Path | None = None
@@ -42,6 +50,7 @@ class Gate:
     fail_on: Sequence[str] = ()
     merge_running: bool = True
     kafka_version: str | None = None
+    resources: HealthRequest = _UNSTATED
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +103,8 @@ class Verdict:
     def show(self) -> None:
         """Print violations, differences, warnings and the conditions as tables."""
         summaries.violations([asdict(violation) for violation in self.check.violations])
+        if self.check.health is not None:
+            show_health(self.check.health)
         if self.differences is not None:
             show_differences(self.differences)
         for caution in self.check.cautions:
@@ -117,14 +128,28 @@ def check(cluster: Cluster, gate: Gate) -> Verdict:
     desired = _desired(gate.desired)
     conditions = checks.conditions(gate.fail_on or ["violations", *(["differences"] if desired else [])])
     if gate.reassignment is None:
-        checked = checks.check_cluster(cluster, gate.kafka_version)
+        allowance = Allowance(Settings().limits, is_job=True)
+        checked = checks.check_cluster(cluster, gate.kafka_version, gate.resources, allowance)
     else:
+        if gate.resources != _UNSTATED:
+            detail = "limits and a request are about the cluster as it is; leave --reassignment or them out"
+            raise ConflictingFields(detail, path=("reassignment",))
         running: Literal["merge", "refuse"] = "merge" if gate.merge_running else "refuse"
         posted = _reassignment(gate.reassignment)
         checked = checks.check_reassignment(cluster, posted, running, gate.kafka_version)
     differences = checks.compare(cluster, desired) if desired else None
     subject = Subject(checked, None if differences is None else len(differences.differences))
     return Verdict(cluster.name, checked, differences, [condition.outcome(subject) for condition in conditions])
+
+
+def resources_of(limits: Sequence[str], request: Path | None) -> HealthRequest:
+    """What is told about the resources of the cluster, by options and by a file of the API's request.
+
+    Raises `ConflictingFields` for what is no limit, `MalformedText`, and what the API's model does.
+    """
+    body = planning.body_of({"limits": plan_options.limits(limits)} if limits else {}, request)
+    stated = validated(ResourceFields, body)
+    return TypeAdapter(HealthRequest).validate_python(stated.model_dump())
 
 
 def report(verdict: Verdict, *, output: Path | None, junit: Path | None, as_json: bool) -> None:
@@ -174,6 +199,24 @@ def show_differences(differences: Differences) -> None:
         return
     rows = [(one.topic, one.field, one.detail, _remedy(one)) for one in differences.differences]
     table(("topic", "field", "difference", "remedy"), rows)
+
+
+def show_health(health: Health) -> None:
+    """Print what is above a limit, what fails first, and the least repair."""
+    over = [(one.broker, one.resource, one.value, one.limit) for one in health.over_limit]
+    if over:
+        table(("broker", "resource", "value", "limit"), over, title="above a limit")
+    first = [
+        (one.loss, one.broker, one.resource, one.value, one.limit, f"{one.share:.1%}") for one in health.fails_first
+    ]
+    if first:
+        table(("loss", "broker", "resource", "value", "limit", "share"), first, title="fails first")
+    repair = health.repair
+    if repair is not None and repair.moved_replicas:
+        typer.echo(
+            f"least repair: {repair.moved_replicas} replicas, {repair.moved_bytes} bytes; at least "
+            f"{repair.lower_bound_bytes} bytes"
+        )
 
 
 def _remedy(difference: TopicDifference) -> str:

@@ -37,6 +37,10 @@ ClusterName = Annotated[
     str | None,
     typer.Option(help="The cluster's name; without files, the newest snapshot that the service has of it."),
 ]
+Limit = Annotated[
+    list[str] | None,
+    typer.Option(help="Limits of brokers, separated by commas: disk=0.8 of the capacity, replicas=4000."),
+]
 Request = Annotated[
     Path | None, typer.Option(help="The JSON of the API's request, without snapshot_id, in place of its options.")
 ]
@@ -124,6 +128,7 @@ def plan_reassignment(
     merge_running: Annotated[
         bool, typer.Option("--merge-running", help="Treat a reassignment in progress as complete.")
     ] = False,
+    limit: Limit = None,
     relax: Annotated[
         bool,
         typer.Option("--relax", help="If infeasible, plan the nearest feasible change."),

@@ -84,6 +84,22 @@ def _balance(text: str) -> Json:
         return text
 
 
+def limits(texts: Sequence[str]) -> dict[str, Json]:
+    """By resource a share, `disk=0.8`, or an amount (above 1, or of a count). Raises `ConflictingFields`."""
+    stated: dict[str, Json] = {}
+    for text in listed(texts):
+        name, _, number = text.partition("=")
+        try:
+            amount = float(number)
+        except ValueError:
+            detail = f"--limit is {text}; it has to be resource=share or resource=amount, such as disk=0.8"
+            raise ConflictingFields(detail, path=("limit",)) from None
+        if name in stated:
+            raise ConflictingFields(f"--limit names {name} twice", path=("limit",))
+        stated[name] = {"absolute": amount} if amount > 1 or name in ("replicas", "leaders") else amount
+    return stated
+
+
 def _new_topic(text: str) -> dict[str, Json]:
     name, *numbers = text.split(":")
     if not name or len(numbers) not in (2, 3) or not all(_NUMBER.fullmatch(number) for number in numbers):
@@ -146,6 +162,7 @@ REASSIGNMENT: Fields = MappingProxyType(
         "max_moved_bytes": ("max_moved_bytes", as_typed),
         "trade_off": ("trade_off", as_typed),
         "merge_running": ("running_reassignment", lambda _: "merge"),
+        "limit": ("limits", limits),
         "relax": ("on_conflict", lambda _: "relax"),
         "max_moves_in_per_broker": ("batches.max_moves_in_per_broker", as_typed),
         "kafka_version": ("kafka_version", as_typed),

@@ -42,6 +42,7 @@ class BrokerCapacity:
     disk_bytes: int | None = None
     nic_in_bytes_per_s: int | None = None
     nic_out_bytes_per_s: int | None = None
+    vcpu: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

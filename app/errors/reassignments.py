@@ -70,6 +70,15 @@ class RatesMissing(Unprocessable):
     title = "Ingress rates are missing"
 
 
+class CapacityMissing(Unprocessable):
+    """The request limits a share of a capacity that is unknown, or 0, for some brokers; names the first one.
+
+    `field` is the missing field of its capacity.
+    """
+
+    title = "Capacities of brokers are missing"
+
+
 class SizesMissing(Unprocessable):
     """The request depends on bytes, and the sizes of some partitions are unknown; has their number."""
 

@@ -38,6 +38,7 @@ CAUTIONS: Mapping[str, str] = MappingProxyType(
         "empty_subscription": "Members subscribe to no topic.",
         "estimated_sizes": "Unknown sizes of partitions were estimated, as requested.",
         "fenced_brokers_left_out": "Fenced brokers get no replica, and their racks do not count for clients.",
+        "follower_fetching_ignored": "Consumers fetch from the replica in their rack, and racks are unknown.",
         "forced_value_without_broker": "No broker has a forced value of an attribute; its share stays unassigned.",
         "group_not_stable": "The group was rebalancing, or empty, at the time of the snapshot.",
         "group_partitions_missing": "Recorded groups name partitions that their topics lack.",
@@ -59,6 +60,7 @@ CAUTIONS: Mapping[str, str] = MappingProxyType(
         "missing_topic_counts": "Subscriptions differ only in topics without metadata, which the sticky assignors "
         "take for a difference.",
         "no_members": "The group has no members.",
+        "no_repair": "No reassignment repairs racks and limits together.",
         "no_standbys": "Tags are listed, and there are no standbys to keep apart.",
         "not_preferred": "The leader of partitions is not the first of their replicas.",
         "not_settled": "Members exchange partitions without end.",
@@ -121,6 +123,7 @@ CAUTIONS: Mapping[str, str] = MappingProxyType(
         "topic_without_partitions": "Members subscribe to a topic without partitions.",
         "unequal_racks": "Racks have different numbers of brokers, so that replicas are not balanced over brokers.",
         "unequal_values": "The values of an attribute have brokers of different total weight.",
+        "unknown_rates": "Ingress rates of topics are unknown, and count as 0 bytes/s in `loads`.",
         "unknown_sizes": "Sizes of partitions are unknown and count as 0 bytes; replicas are minimised.",
         "unknown_topic": "Members subscribe to a topic that does not exist.",
         "unlisted_brokers": "Brokers have replicas and are not listed, as when they are down.",

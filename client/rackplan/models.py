@@ -21,6 +21,20 @@ class AdditionDocument(Record):
     """Process ids of clients that lack a listed tag."""
 
 
+class AfterWorstLoss(Record):
+    """The load after the worst loss. If a leader is lost, the first live replica leads. What a broker stores and
+    receives stays."""
+
+    broker: float
+    """Load after the worst loss of one other broker."""
+    lost_broker: int | None
+    """Id of this other broker; null if no loss adds load."""
+    rack: float | None
+    """Load after the worst loss of another rack; null without racks."""
+    lost_rack: str | None
+    """Name of this other rack; null if no loss adds load."""
+
+
 class Alive(Record):
     """The process answers."""
 
@@ -159,6 +173,23 @@ class BrokerFlow(Record):
     """Number of these replicas whose size is unknown."""
 
 
+class BrokerLoads(Record):
+    """The loads of a broker by resource. Resources of unknown load are absent."""
+
+    disk: ResourceLoadDocument | None
+    """Bytes on disk; absent if no size is known."""
+    nic_in: ResourceLoadDocument | None
+    """Bytes/s that it receives, of producers and as a follower; absent without ingress rates."""
+    nic_out: SentLoadDocument | None
+    """Bytes/s that it sends, to followers and to consumers; absent without ingress rates."""
+    cpu: ResourceLoadDocument | None
+    """vCPU by the model of the request; absent if neither that nor any `vcpu` is known."""
+    replicas: ResourceLoadDocument | None
+    """Number of replicas, if they are limited."""
+    leaders: ResourceLoadDocument | None
+    """Number of preferred leaders, if they are limited."""
+
+
 class BrokerMovement(Record):
     """Replicas that a broker receives and sends. Bytes and leaders are of the topics that may move."""
 
@@ -289,7 +320,7 @@ class ChangedDocument(Record):
 
 
 class CheckDocument(Record):
-    """What there is to say about the cluster once the reassignment is done.
+    """What there is to say about the cluster once the reassignment is done, or about the cluster as it is.
 
     `violations` and `measures` are of the reassigned partitions, by attribute too where the brokers have some;
     `movement` says what has to be copied, `minimum` what the same end takes at least; `fresh` whether the cluster
@@ -304,10 +335,10 @@ class CheckDocument(Record):
     """Ways in which the result is illegal or fragile, by topic; empty if there are none."""
     measures: PlacementMeasures | AwareMeasures
     """Balance over brokers, rack safety and the cost of each loss, of the reassigned partitions."""
-    movement: DiffSummary
-    """Counts of what changes, of which Kafka copies `replicas_added`."""
-    minimum: MinimumDocument
-    """The least movement with the same end."""
+    movement: DiffSummary | None
+    """Counts of what changes, of which Kafka copies `replicas_added`; null of a cluster as it is."""
+    minimum: MinimumDocument | None
+    """The least movement with the same end; null of a cluster as it is."""
     fresh: bool
     """Whether no newer snapshot of the cluster differs from the checked one."""
     kafka_version: str
@@ -318,6 +349,19 @@ class CheckDocument(Record):
     """Which output of `kafka-reassign-partitions` was checked; null of a reassignment as JSON."""
     progress: ProgressDocument | None
     """What `--verify` reports; null of any other output."""
+    loads: dict[str, BrokerLoads] | None
+    """By broker id, the load of each resource of known load; absent if a reassignment is checked."""
+    cross_rack: CrossRackDocument | None
+    """Bytes/s between racks; absent if a reassignment is checked, null if they are unknown."""
+    skew: dict[str, float] | None
+    """By resource, the largest load above the mean: 0.1 is 10 %; absent if a reassignment is checked."""
+    over_limit: list[OverLimitDocument] | None
+    """Brokers above a limit, by broker id and resource; absent if a reassignment is checked."""
+    fails_first: list[FirstToFailDocument] | None
+    """What is nearest to a limit or capacity: before any loss, after the worst loss of a broker, and of a rack;
+    absent if a reassignment is checked."""
+    least_repair: LeastRepairDocument | None
+    """The least repair; absent if a reassignment is checked, null if there is none (a warning)."""
     warnings: list[WarningDocument]
     """Conditions that did not prevent the check; empty if there are none."""
 
@@ -503,6 +547,34 @@ class CrossRackBytes(Record):
     """Bytes sent to partitions without a leader, or whose leader has no rack."""
     cross_rack_otherwise: int
     """Bytes sent to other racks with `partitioner.rack.aware` the other way, from the same seed."""
+
+
+class CrossRackCause(Record):
+    """Bytes/s from rack to rack of one cause."""
+
+    before_bytes_per_s: int
+    """Bytes/s before the plan."""
+    after_bytes_per_s: int
+    """Bytes/s after the plan."""
+
+
+class CrossRackDocument(Record):
+    """Bytes/s from rack to rack: of all causes, and of each. Clients are spread evenly over racks."""
+
+    before_bytes_per_s: int
+    """Bytes/s before the plan."""
+    after_bytes_per_s: int
+    """Bytes/s after the plan."""
+    producers: CrossRackCause
+    """From producers to leaders."""
+    replication: CrossRackCause
+    """From leaders to followers."""
+    consumers: CrossRackCause
+    """From replicas to consumers."""
+    before_cost_per_month: float | None
+    """Cost of a month before the plan, by `prices`; null without a price."""
+    after_cost_per_month: float | None
+    """Cost of a month after the plan, by `prices`; null without a price."""
 
 
 class DeliveriesPage(Record):
@@ -705,6 +777,29 @@ class FailureDocument(Record):
     """The failure in a sentence, with its numbers."""
     kafka_exception: str | None
     """Class name of the exception that Kafka's own code raises; null if it is not known to raise one."""
+
+
+class FirstToFailDocument(Record):
+    """The load that is nearest to its limit, or farthest above it, after the worst loss of a kind. A resource
+    without a
+    limit has its capacity as limit."""
+
+    loss: Literal["none", "broker", "rack"]
+    """What is lost: nothing, one broker, or one rack."""
+    lost_broker: int | None
+    """Id of the lost broker; null if no broker is lost, or no loss adds load."""
+    lost_rack: str | None
+    """Name of the lost rack; null if no rack is lost, or no loss adds load."""
+    broker: int
+    """Id of the broker with the load."""
+    resource: Literal["disk", "nic_in", "nic_out", "cpu", "replicas", "leaders"]
+    """Resource of the load."""
+    value: float
+    """The load: bytes, bytes/s, vCPU or a count."""
+    limit: float
+    """The limit of the broker, in the same unit."""
+    share: float
+    """Load as a share of the limit; it fails above 1."""
 
 
 class FrontDocument(Record):
@@ -984,6 +1079,17 @@ class LeastMovement(Record):
     """Whether the movement is proven to be the least."""
 
 
+class LeastRepairDocument(Record):
+    """The least movement after which every partition spans as many racks as it can, and every hard limit holds."""
+
+    moved_bytes: int
+    """Bytes that are copied, of replicas of known size."""
+    moved_replicas: int
+    """Number of replicas that are copied."""
+    lower_bound_bytes: int
+    """No repair moves fewer bytes."""
+
+
 class Loads(Record):
     """The balance of members, by each known weight."""
 
@@ -1184,6 +1290,19 @@ class OptimumDocument(Record):
     """Largest balanced load of a member; absent if partitions are balanced."""
     certificate: CertificateDocument
     """Bounds of each goal, and whether they are reached."""
+
+
+class OverLimitDocument(Record):
+    """A broker above the limit of a resource."""
+
+    broker: int
+    """Id of the broker."""
+    resource: Literal["disk", "nic_in", "nic_out", "cpu", "replicas", "leaders"]
+    """Resource that is limited."""
+    value: float
+    """Its load: bytes, bytes/s, vCPU or a count."""
+    limit: float
+    """The limit of the broker, in the same unit."""
 
 
 class PartitionChange(Record):
@@ -1698,6 +1817,10 @@ class ReassignmentPlanDocument(Record):
     """Movement of Kafka's own tool for the same change."""
     movement: list[BrokerMovement]
     """What each broker receives and sends, by ascending broker id."""
+    loads: dict[str, BrokerLoads]
+    """By broker id, the load of each resource whose loads are known, before and after the plan, and after losses."""
+    cross_rack: CrossRackDocument | None
+    """Bytes/s between racks; null without ingress rates, or with fewer than two racks."""
     trade_off: list[TradeOffPoint] | None
     """Least movement for each load band, if the request has `trade_off`; null otherwise."""
     relaxed: list[RelaxedConstraint]
@@ -1779,6 +1902,23 @@ class Resize(Record):
     """Share of the weights; of the keys if there are no weights."""
 
 
+class ResourceLoadDocument(Record):
+    """The load of a resource of a broker: bytes, bytes/s, vCPU, or a count."""
+
+    before: float
+    """Load before the plan."""
+    after: float
+    """Load after the plan."""
+    after_worst_loss: AfterWorstLoss
+    """Load after the plan and the worst loss of another broker, and of another rack."""
+    capacity: float | None
+    """Capacity of the broker; null if unknown."""
+    limit: float | None
+    """Limit of the request; null without one."""
+    headroom: float | None
+    """Limit, or capacity if there is no limit, minus `after`; null if neither is known."""
+
+
 class ScenarioDocument(Record):
     """One scored scenario, with the figures of its sweep's kind; those listed here are of capacity sweeps.
 
@@ -1811,6 +1951,25 @@ class ScenariosPage(Record):
     """Scenarios in the requested order."""
     next_page_token: str | None
     """Token of the next page; null on the last page."""
+
+
+class SentLoadDocument(Record):
+    """The bytes/s that a broker sends."""
+
+    before: float
+    """Load before the plan."""
+    after: float
+    """Load after the plan."""
+    after_worst_loss: AfterWorstLoss
+    """Load after the plan and the worst loss of another broker, and of another rack."""
+    capacity: float | None
+    """Capacity of the broker; null if unknown."""
+    limit: float | None
+    """Limit of the request; null without one."""
+    headroom: float | None
+    """Limit, or capacity if there is no limit, minus `after`; null if neither is known."""
+    potential: float
+    """Bytes/s that the broker sends if it leads all partitions that it has."""
 
 
 class ShareDocument(Record):

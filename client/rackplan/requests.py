@@ -201,6 +201,19 @@ class BytesInRequest(TypedDict, total=False):
     a label `partition`, and bytes/s. Series of the same topic are added up."""
 
 
+class CapacityFields(TypedDict, total=False):
+    """Capacities of a broker. Missing ones are those of `*`, else of the snapshot."""
+
+    disk_bytes: int | None
+    """Bytes of the log directories together."""
+    nic_in_bytes_per_s: int | None
+    """Bytes/s that the network interface receives."""
+    nic_out_bytes_per_s: int | None
+    """Bytes/s that the network interface sends."""
+    vcpu: float | None
+    """Number of virtual CPUs."""
+
+
 class CapacityRequest(TypedDict, total=False):
     """Capacity of a broker."""
 
@@ -210,6 +223,8 @@ class CapacityRequest(TypedDict, total=False):
     """Bytes/s that the network interface receives; null if unknown."""
     nic_out_bytes_per_s: int | None
     """Bytes/s that the network interface sends; null if unknown."""
+    vcpu: float | None
+    """Number of virtual CPUs; null if unknown."""
 
 
 class CapacitySweepRequest(TypedDict, total=False):
@@ -312,15 +327,34 @@ class ChangesRequest(TypedDict, total=False):
 
 
 class CheckRequest(TypedDict, total=False):
-    """A reassignment, and the cluster that it is for."""
+    """A reassignment and the cluster that it is for; or the cluster as it is, with what its brokers can take."""
 
     snapshot_id: str | None
     """The snapshot of the cluster."""
     cluster: str | None
     """The name of a cluster, in place of `snapshot_id`: the snapshot is the newest one of this cluster when the
     request is received, and the answer has its id."""
+    capacity: Mapping[str, CapacityFields]
+    """Capacities by broker id, `*` for all others; they override those of the snapshot."""
+    ingress_bytes_per_s: Mapping[str, float | Sequence[float]] | None
+    """By topic, the ingress rate of the topic, or of each partition of the plan; by default the rates that the
+    snapshot has."""
+    consumers: Mapping[str, float]
+    """By topic, how many times each byte is read, as by so many consumer groups; `*` for all others, 0 by default."""
+    follower_fetching: bool
+    """Whether consumers fetch from the replica in their rack (KIP-392); they are in all racks."""
+    cpu_model: CpuModelFields | None
+    """The model of the processor; by default a vCPU receives 20 MiB/s, or sends 80 MiB/s."""
+    growth: Mapping[str, float]
+    """By topic, the factor on sizes and rates, for loads in the future; `*` for all others, 1 by default. What is
+    copied has its size of today."""
+    limits: LimitsFields
+    """Upper limits of what each broker has after the plan."""
+    prices: PricesFields | None
+    """Prices for `cross_rack`; null leaves out costs."""
     reassignment: ReassignmentFile | None
-    """The reassignment, as the file that `kafka-reassign-partitions` takes; null if `output` has it."""
+    """The reassignment, as the file that `kafka-reassign-partitions` takes; null if `output` has it. Without both,
+    the cluster is checked as it is."""
     output: str | None
     """What `kafka-reassign-partitions` printed, unchanged and recognized by its contents: of `--generate` the
     proposed lists are checked, of `--execute` the previous ones, which a rollback restores; of `--verify` the
@@ -367,6 +401,17 @@ class CordonableBrokerRequest(TypedDict, total=False):
     """Whether every log directory of the broker is cordoned (KIP-1066), so that Kafka assigns no new replica to it."""
     cordoned_log_dirs: list[str]
     """The paths of its cordoned log directories, if they are known."""
+
+
+class CpuModelFields(TypedDict, total=False):
+    """A linear model of the processor: vCPU by bytes/s in, by bytes/s out, and by replica."""
+
+    per_byte_in: float
+    """vCPU for a byte/s that a broker receives."""
+    per_byte_out: float
+    """vCPU for a byte/s that a broker sends."""
+    per_partition: float
+    """vCPU for a replica without traffic."""
 
 
 class DatasetRequest(TypedDict, total=False):
@@ -610,6 +655,34 @@ class LeaveRequest(TypedDict, total=False):
 
     leave: Required[str]
     """Id of the member that leaves."""
+
+
+class LimitFields(TypedDict, total=False):
+    """An upper limit of each broker: either a share of its capacity, or an amount."""
+
+    share: float | None
+    """Share of the capacity of each broker."""
+    absolute: float | None
+    """Amount: bytes, bytes/s, vCPU, replicas or leaders."""
+    soft: bool
+    """Whether the limit may be exceeded if it cannot hold."""
+
+
+class LimitsFields(TypedDict, total=False):
+    """Upper limits of each broker: a share of its capacity, or a limit with its kind; null is no limit."""
+
+    disk: float | LimitFields | None
+    """Limit of the bytes on disk. A hard one holds in every batch, too."""
+    nic_in: float | LimitFields | None
+    """Limit of received bytes/s: producers and replication."""
+    nic_out: float | LimitFields | None
+    """Limit of sent bytes/s: replication and consumers."""
+    cpu: float | LimitFields | None
+    """Limit of vCPU, by `cpu_model`."""
+    replicas: float | LimitFields | None
+    """Limit of the number of replicas, `{"absolute": …}`."""
+    leaders: float | LimitFields | None
+    """Limit of the number of preferred leaders, `{"absolute": …}`."""
 
 
 class LogDirectoryRequest(TypedDict, total=False):
@@ -1051,6 +1124,24 @@ class PlanReassignmentRequest(TypedDict, total=False):
     cluster: str | None
     """The name of a cluster, in place of `snapshot_id`: the snapshot is the newest one of this cluster when the
     request is received, and the answer has its id."""
+    capacity: Mapping[str, CapacityFields]
+    """Capacities by broker id, `*` for all others; they override those of the snapshot."""
+    ingress_bytes_per_s: Mapping[str, float | Sequence[float]] | None
+    """By topic, the ingress rate of the topic, or of each partition of the plan; by default the rates that the
+    snapshot has."""
+    consumers: Mapping[str, float]
+    """By topic, how many times each byte is read, as by so many consumer groups; `*` for all others, 0 by default."""
+    follower_fetching: bool
+    """Whether consumers fetch from the replica in their rack (KIP-392); they are in all racks."""
+    cpu_model: CpuModelFields | None
+    """The model of the processor; by default a vCPU receives 20 MiB/s, or sends 80 MiB/s."""
+    growth: Mapping[str, float]
+    """By topic, the factor on sizes and rates, for loads in the future; `*` for all others, 1 by default. What is
+    copied has its size of today."""
+    limits: LimitsFields
+    """Upper limits of what each broker has after the plan."""
+    prices: PricesFields | None
+    """Prices for `cross_rack`; null leaves out costs."""
     add_brokers: Sequence[BrokerRequest]
     """New brokers, which need not exist yet. A broker that is up already means itself, with a warning."""
     remove_brokers: Sequence[int]
@@ -1095,9 +1186,6 @@ class PlanReassignmentRequest(TypedDict, total=False):
     """Brokers and racks that lead no partition after the plan."""
     balance: BalanceFields
     """How replicas and leaders are balanced over brokers."""
-    ingress_bytes_per_s: Mapping[str, float | Sequence[float]] | None
-    """By topic, the ingress rate of the topic, or of each partition of the plan; by default the rates that the
-    snapshot has."""
     minimise: Literal["bytes", "replicas"]
     """What to minimise; `replicas` if the size of any partition is unknown."""
     max_moved_bytes: int | None
@@ -1193,6 +1281,13 @@ class PlanStreamsRequest(TypedDict, total=False):
     otherwise, as after an upgrade."""
     labels: Mapping[str, str]
     """Labels of the plan, name → value; lists of plans are filtered by them."""
+
+
+class PricesFields(TypedDict, total=False):
+    """Prices, in any currency."""
+
+    cross_rack_per_gib: float
+    """Price of a GiB from rack to rack; `cross_rack` then has the cost of a month."""
 
 
 class PricesRequest(TypedDict, total=False):

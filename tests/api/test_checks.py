@@ -244,7 +244,7 @@ class TestOutputs:
     @pytest.mark.parametrize(
         ("fields", "code", "pointer"),
         [
-            ({}, "conflicting_fields", "/reassignment"),
+            ({"output": "x", "limits": {"disk": 0.8}}, "conflicting_fields", "/limits"),
             ({"output": "nothing of the kind"}, "malformed_text", "/output"),
             ({"output": json.dumps(CURRENT), "reassignment": CURRENT}, "conflicting_fields", "/reassignment"),
             ({"output": ""}, "validation", "/output"),
@@ -257,3 +257,39 @@ class TestOutputs:
     def test_an_unknown_partition_of_verify_is_a_problem(self, client: httpx.Client) -> None:
         response = self._post(client, SNAPSHOT_ID, "Reassignment of partition gone-0 is completed.")
         assert "gone-0" in problem(response, 422, "illegal_reassignment")["detail"]
+
+
+class TestAsItIs:
+    """Without a reassignment, the cluster is checked as it is."""
+
+    def test_loads_limits_and_the_least_repair(self, client: httpx.Client) -> None:
+        limits = {"replicas": {"absolute": 1}, "disk": 0.5}
+        fields = {"capacity": {"*": {"disk_bytes": 2097152}}, "limits": limits}
+        response = client.post("/v1/checks", json={"snapshot_id": SNAPSHOT_ID, **fields})
+        assert response.status_code == 200, response.text
+        checked = response.json()
+        assert (checked["movement"], checked["minimum"], checked["fresh"]) == (None, None, True)
+        assert {over["broker"] for over in checked["over_limit"]} == {102, 104, 106}
+        assert {over["resource"] for over in checked["over_limit"]} == {"disk"}
+        first = checked["fails_first"][0]
+        assert (first["loss"], first["resource"], first["share"]) == ("none", "disk", 2.0)
+
+    @pytest.mark.parametrize(
+        ("fields", "code", "pointer"),
+        [
+            ({"limits": {"disk": 0.8}}, "capacity_missing", "/limits/disk"),
+            ({"limits": {"nic_out": {"absolute": 9}}}, "rates_missing", "/limits/nic_out"),
+            ({"limits": {"replicas": 0.8}}, "conflicting_fields", "/limits/replicas"),
+            ({"limits": {"disk": {"soft": True}}}, "conflicting_fields", "/limits/disk"),
+            ({"limits": {"disk": 1.5}}, "validation", "/limits/disk"),
+            ({"capacity": {"7": {"vcpu": 4}}}, "unknown_broker", "/capacity/7"),
+            ({"capacity": {"*": {"disk_bytes": 0}}}, "validation", "/capacity/*/disk_bytes"),
+            ({"capacity": {"no": {}}}, "validation", "/capacity/no"),
+            ({"consumers": {"ordres": 2}}, "unknown_topic", "/consumers/ordres"),
+            ({"growth": {"ordres": 2}}, "unknown_topic", "/growth/ordres"),
+            ({"growth": {"orders": -1}}, "validation", "/growth/orders"),
+        ],
+    )
+    def test_bad_input(self, client: httpx.Client, fields: dict[str, Any], code: str, pointer: str) -> None:
+        response = client.post("/v1/checks", json={"snapshot_id": SNAPSHOT_ID, **fields})
+        only_error(problem(response, 422, code), pointer)

@@ -5,6 +5,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field
 
 from app.api.plan_documents import CertificateDocument, PlacedTopic, WholePlan
+from app.api.reassignment.load_documents import BrokerLoads, CrossRackDocument
 from app.api.snapshots import WarningDocument
 from app.core.measures.placement import PlacementMeasures
 from app.core.measures.violations import Violation
@@ -253,6 +254,10 @@ class ReassignmentPlanDocument(WholePlan):
     """Movement of Kafka's own tool for the same change."""
     movement: list[BrokerMovement]
     """What each broker receives and sends, by ascending broker id."""
+    loads: dict[str, BrokerLoads]
+    """By broker id, the load of each resource whose loads are known, before and after the plan, and after losses."""
+    cross_rack: CrossRackDocument | None
+    """Bytes/s between racks; null without ingress rates, or with fewer than two racks."""
     trade_off: list[TradeOffPoint] | None
     """Least movement for each load band, if the request has `trade_off`; null otherwise."""
     relaxed: list[RelaxedConstraint]

@@ -36,6 +36,7 @@ router = APIRouter(prefix="/v1/plans", tags=["plans"])
         reassignments.NotFeasible,
         reassignments.PinContradicted,
         reassignments.BudgetBelowMinimum,
+        reassignments.CapacityMissing,
         reassignments.RatesMissing,
         reassignments.SizesMissing,
         requests.MoveExceedsBatchLimit,

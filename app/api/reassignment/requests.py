@@ -7,13 +7,13 @@ from pydantic import Discriminator, Field, Tag
 from app.api.clusters import BrokerRequest
 from app.api.fields import INT64_MAX, BrokerId, Bytes, Int32, Labels, PartitionId, Rack, RequestedRelease, TopicName
 from app.api.fields import Request as RequestModel
+from app.api.reassignment.resource_fields import ResourceFields
 from app.api.snapshot_choice import OnSnapshot
 from app.services.reassignment import PLANNER, LeadersBy, ReassignmentRequest, ReplicasBy
 
 Number = Annotated[Int32, Field(ge=1)]
 # The service rejects factors below 1, with the exception of Kafka.
 Factor = Annotated[Int32, Field(json_schema_extra={"minimum": 1})]
-Rate = Annotated[float, Field(ge=0, le=1e15, allow_inf_nan=False)]
 BrokerKey = Annotated[str, Field(pattern=r"^(0|[1-9][0-9]{0,9})$", description="A broker's id, as JSON writes a name.")]
 
 
@@ -107,7 +107,7 @@ class BatchFields(RequestModel):
     )
 
 
-class PlanReassignmentRequest(OnSnapshot):
+class PlanReassignmentRequest(ResourceFields, OnSnapshot):
     """Changes to a snapshot's cluster, alone or together."""
 
     requires_snapshot = True
@@ -172,11 +172,6 @@ class PlanReassignmentRequest(OnSnapshot):
     """Brokers and racks that lead no partition after the plan."""
     balance: BalanceFields = Field(default_factory=BalanceFields)
     """How replicas and leaders are balanced over brokers."""
-    ingress_bytes_per_s: dict[TopicName, Rate | list[Rate]] | None = Field(
-        None,
-        description="By topic, the ingress rate of the topic, or of each partition of the plan; by default the rates "
-        "that the snapshot has.",
-    )
     minimise: Literal["bytes", "replicas"] = "bytes"
     """What to minimise; `replicas` if the size of any partition is unknown."""
     max_moved_bytes: Bytes | None = Field(

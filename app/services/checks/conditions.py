@@ -73,6 +73,10 @@ MEASURES: Mapping[str, tuple[str, Measured]] = MappingProxyType(
             "Share of partitions that span as many racks as they can; of clusters with racks.",
             lambda subject: subject.check.measures.rack_safe_share,
         ),
+        "over_limit": (
+            "Loads of brokers above a limit; of a cluster as it is.",
+            lambda subject: None if subject.check.health is None else len(subject.check.health.over_limit),
+        ),
         "moved_replicas": (
             "Replicas to copy; of a reassignment.",
             lambda subject: None if subject.check.movement is None else subject.check.movement.replicas_added,

@@ -27,10 +27,12 @@ from app.formats.reassignment import PartitionReassignment, Reassignment
 from app.formats.reassignment_output import Source, ToolOutput
 from app.services import snapshots
 from app.services.cautions import Caution
+from app.services.checks.health import Health, HealthRequest, health_of
 from app.services.checks.minimum import Minimum, minimum_for
 from app.services.checks.progress import Progress, planned_lists, progress_of
 from app.services.limits import Limits
-from app.services.plans import as_json
+from app.services.plans import Allowance, as_json
+from app.services.reassignment.resource_requests import check_resources
 from app.services.replicas import movement_summary
 from app.store.records import Snapshot
 
@@ -82,6 +84,8 @@ class Check:
     """What the text was that had the reassignment; None if it was no text."""
     progress: Progress | None = None
     """Of the output of --verify."""
+    health: Health | None = None
+    """Of a cluster as it is, if it was requested."""
 
     def as_json(self) -> dict[str, Json]:
         """The document of the API."""
@@ -97,6 +101,7 @@ class Check:
             "changed": None if self.changed is None else as_json(self.changed),
             "source": self.source,
             "progress": None if self.progress is None else self.progress.as_json(),
+            **({} if self.health is None else self.health.as_json()),
             "warnings": [caution.as_json() for caution in self.cautions],
         }
 
@@ -163,10 +168,30 @@ def check_reassignment(
     )
 
 
-def check_cluster(cluster: Cluster, kafka_version: str | None = None) -> Check:
-    """Verify a cluster as it is; partitions that are being reassigned, as they will be."""
+def check_health(
+    uow: "UnitOfWork", snapshot_id: UUID, request: HealthRequest, limits: Limits, kafka_version: str | None = None
+) -> Check:
+    """Report on the cluster of a snapshot as it is.
+
+    Raises
+    ------
+    SnapshotNotFound, LimitExceeded, UnsupportedKafkaVersion, and what `health_of` does.
+    """
+    snapshot, cluster = snapshots.load(uow, snapshot_id)
+    checked = check_cluster(cluster, kafka_version, request, Allowance(limits))
+    where = {topic.name: topic.destination for topic in cluster.topics}
+    return replace(
+        checked, snapshot=snapshot, fresh=snapshots.is_fresh(uow, snapshot), changed=_changed(uow, snapshot, where)
+    )
+
+
+def check_cluster(cluster: Cluster, kafka_version: str | None, request: HealthRequest, allowance: Allowance) -> Check:
+    """Verify a cluster as it is; partitions that are being reassigned, as they will be. Raises as `health_of` does."""
     after = {topic.name: topic.destination for topic in cluster.topics}
-    return _checked(cluster, after, release_of(kafka_version, cluster.kafka_version))
+    version = release_of(kafka_version, cluster.kafka_version)
+    check_resources(request)
+    health = health_of(cluster, request, allowance, version)
+    return replace(_checked(cluster, after, version), health=health, cautions=health.cautions)
 
 
 def _checked(cluster: Cluster, after: Mapping[str, Assignment], version: KafkaVersion) -> Check:

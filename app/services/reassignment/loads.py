@@ -72,11 +72,15 @@ class IngressRates:
             if name not in self.reported:
                 detail = f"a balance by ingress needs the rates of all topics; ingress_bytes_per_s lacks topic {name}"
                 raise RatesMissing(detail, path=("ingress_bytes_per_s",), topic=name)
-        return self.of_rows, {
+        return self.of_rows, self.of_others(scope.others)
+
+    def of_others(self, others: Iterable[Topic]) -> Mapping[str, Int64s]:
+        """By name of those topics that have a reported rate, (partitions,) int64. Raises `ConflictingFields`."""
+        return {
             topic.name: np.rint(_rates(topic.name, self.reported[topic.name], len(topic.partition_ids))).astype(
                 np.int64
             )
-            for topic in scope.others
+            for topic in others
             if topic.name in self.reported
         }
 
@@ -131,11 +135,13 @@ class PartitionLoads:
 
     Parameters
     ----------
+    rates : None if none is reported.
     heat : (rows,) int64 ingress rate of a partition, or its bytes if no rate is reported.
     base : (brokers,) int64 replicas outside the scope.
     """
 
     sizes: PartitionSizes
+    rates: IngressRates | None
     heat: Int64s = field(repr=False)
     base: Int64s = field(repr=False)
     replicas: ReplicaObjective
@@ -156,6 +162,7 @@ def loads_of(request: ReassignmentRequest, brokers: BrokerTable, scope: Partitio
     rates = _rates_of(request, scope)
     return PartitionLoads(
         sizes=sizes,
+        rates=rates,
         heat=sizes.size_bytes if rates is None else rates.of_rows,
         base=replicas_of_others(brokers, scope.others, None),
         replicas=_replica_objective(request, brokers, scope, sizes, rates),

@@ -137,6 +137,14 @@ def solve(problem: ReassignmentProblem) -> ReassignmentSolution:
     )
 
 
+def least_repair(problem: ReassignmentProblem) -> tuple[int, int, int]:
+    """Bytes and replicas that the problem moves at least, and the lower bound on the bytes. Raises `NotFeasible`."""
+    placement, _, _ = _place(problem)
+    copied = reports.Moves.of(problem, placement.replicas).is_copied.sum(axis=1)
+    moved_bytes = int((copied * problem.sizes.size_bytes).sum())
+    return moved_bytes, int(copied.sum()), reports.bytes_bound(problem, placement, moved_bytes)
+
+
 def _place(problem: ReassignmentProblem) -> tuple[ReplicaPlacement, int | None, list[Relaxation]]:
     """The replica lists, the lower bound on the largest load, and relaxed constraints. Raises `BudgetBelowMinimum`."""
     if problem.leaders_only:

@@ -20,6 +20,7 @@ from app.formats.quantities import counted
 from app.services.cautions import Caution
 from app.services.plans import STEPS, as_json
 from app.services.reassignment.brokers import NAMED_BROKERS, Bools
+from app.services.reassignment.load_reports import cross_rack_json, load_report
 from app.services.reassignment.resolve import Executions, ReassignmentProblem, ReassignmentSolution
 
 NAMED_PARTITIONS = 100
@@ -73,6 +74,7 @@ def answer(problem: ReassignmentProblem, solution: ReassignmentSolution) -> dict
         "rebalancing_groups": solution.rebalances.as_json(),
         "kafka_generate": solution.generated.as_json(),
         "movement": movement_json(problem, after, moves),
+        **_loads(problem, after),
         "trade_off": None
         if solution.trade_off is None
         else [_point(problem, placement) for placement in solution.trade_off],
@@ -85,16 +87,20 @@ def answer(problem: ReassignmentProblem, solution: ReassignmentSolution) -> dict
     }
 
 
+def _loads(problem: ReassignmentProblem, after: Int32s) -> dict[str, Json]:
+    report = load_report(problem.brokers, problem.resources, problem.limits, before=problem.before, after=after)
+    return {"loads": report.as_json(), "cross_rack": cross_rack_json(report, problem.prices)}
+
+
 def _certificate(problem: ReassignmentProblem, solution: ReassignmentSolution, moves: Moves) -> dict[str, Json]:
     placement, choice = solution.placement, solution.leaders.choice
     per_row = moves.is_copied.sum(axis=1)
     moved_bytes = int((per_row * problem.sizes.size_bytes).sum())
     proof = placement.certificate
-    bound = proof.lower_bound if problem.counts_bytes else min(_unavoidable_bytes(problem), moved_bytes)
     certificate: dict[str, Json] = {
         "moved_replicas": int(per_row.sum()),
         "moved_bytes": moved_bytes,
-        "lower_bound_bytes": min(bound, moved_bytes),
+        "lower_bound_bytes": bytes_bound(problem, placement, moved_bytes),
         "lower_bound_replicas": None if problem.counts_bytes else proof.lower_bound,
         "unknown_size_replicas": int(per_row[~problem.sizes.is_known].sum()),
         "minimised": "bytes" if problem.counts_bytes else "replicas",
@@ -113,6 +119,12 @@ def _certificate(problem: ReassignmentProblem, solution: ReassignmentSolution, m
             "constraints": [*proof.constraints, *leaders.constraints],
         }
     return certificate
+
+
+def bytes_bound(problem: ReassignmentProblem, placement: ReplicaPlacement, moved_bytes: int) -> int:
+    """Lower bound on the bytes that a placement moves, which are `moved_bytes`."""
+    proven = placement.certificate.lower_bound if problem.counts_bytes else _unavoidable_bytes(problem)
+    return min(proven, moved_bytes)
 
 
 def _unavoidable_bytes(problem: ReassignmentProblem) -> int:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Literal
+from typing import Any, Literal, cast
 from uuid import UUID
 
 from pydantic import TypeAdapter
@@ -16,6 +16,7 @@ from app.errors.kafka import InvalidReplicationFactor, KafkaError
 from app.errors.requests import ConflictingFields, DuplicateBroker, DuplicatePartition, DuplicateTopic
 from app.services.limits import Limits
 from app.services.plans import as_json
+from app.services.reassignment.resource_requests import ResourceFields, check_resources, stated_fields
 from app.services.snapshots import first_repeated
 
 KIND = "reassignment"
@@ -86,7 +87,7 @@ class BatchesRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class ReassignmentRequest:
+class ReassignmentRequest(ResourceFields):
     """Changes to a cluster, and how its replicas and leaders are to stand after them.
 
     Parameters
@@ -166,7 +167,10 @@ def canonical_fields(request: ReassignmentRequest, added: Sequence[Broker]) -> d
         fields["receivers"] = [broker.id for broker in request.add_brokers]
     if request.cordoned_brokers is None:  # the snapshot's, which are part of its content
         del fields["cordoned_brokers"]
-    return fields
+    for broker, listed in zip(added, cast("list[Any]", fields["add_brokers"]), strict=True):
+        if broker.capacity is not None and broker.capacity.vcpu is None:
+            del listed["capacity"]["vcpu"]
+    return stated_fields(request, fields)
 
 
 def balance_of(request: ReassignmentRequest) -> BalanceRequest:
@@ -225,6 +229,7 @@ def check(request: ReassignmentRequest, limits: Limits) -> None:
     limits.check_count("partitions", request.pins, path=("pins",))
     _check_brokers(request)
     _check_partitions(request)
+    check_resources(request)
     for path, value, detail in _conflicts(request):
         raise ConflictingFields(detail, path=path, value=value)
 
@@ -238,6 +243,8 @@ def _conflicts(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, bool |
             detail = "leaders_only moves no replica, which balance.replicas requires"
             yield ("balance", "replicas"), True, detail
     yield from _receivers_conflicts(request)
+    for name in request.limits.stated():
+        yield ("limits", name), True, f"a plan has no limit of {name} yet; checks have"
     if request.max_replicas_per_rack is not None and request.rack_mode is RackMode.DISABLED:
         detail = "max_replicas_per_rack counts racks, and rack_mode disabled ignores them"
         yield ("max_replicas_per_rack",), request.max_replicas_per_rack, detail

@@ -23,12 +23,14 @@ from app.core.reassignment import (
     ReassignedPartitions,
     ReplicaPlacement,
 )
+from app.core.reassignment.resources import Limits
 from app.core.replica_lists import per_broker
 from app.core.replicas.rack_modes import RackMode
 from app.errors import Json
 from app.errors.requests import ConflictingFields
 from app.services.cautions import Caution
 from app.services.plans import Allowance
+from app.services.reassignment.broker_limits import limits_of, require_loads
 from app.services.reassignment.brokers import Bools, BrokerTable, brokers_of, with_removed_racks
 from app.services.reassignment.domains import Domains, Relaxation, domains_of
 from app.services.reassignment.kafka_generate import GeneratedMovement
@@ -43,6 +45,8 @@ from app.services.reassignment.loads import (
 )
 from app.services.reassignment.rebalances import Rebalances, subscriptions_of
 from app.services.reassignment.requests import ReassignmentRequest, canonical_fields, repaired_topics
+from app.services.reassignment.resource_requests import PricesRequest
+from app.services.reassignment.resources import Resources, resources_of
 from app.services.reassignment.scope import PartitionScope, scope_of
 
 DISK_SHARE = ("batches", "max_disk_share")
@@ -78,6 +82,7 @@ class ReassignmentProblem:
     before : (rows, widest) int32 positions of the scope's replicas as they are, padded with -1.
     counts_bytes : whether `movement.weight` is bytes. pins : by row, the pinned positions in their order.
     max_moved_bytes : the budget; None if there is none. has_trade_off : whether movement against balance is tabulated.
+    resources : what partitions load on brokers. limits : of brokers. prices : of what crosses racks.
     repaired : the topics whose partitions are repaired if they span too few racks, where a default leaves out others.
     leaders_only : whether no replica may move. relaxes : whether a conflict is relaxed instead of rejected.
     relaxed : constraints given up so far. constraints : in words, for the certificate.
@@ -96,6 +101,9 @@ class ReassignmentProblem:
     pins: Mapping[int, Int64s]
     replicas: ReplicaObjective
     leaders: LeaderObjective
+    resources: Resources = field(repr=False)
+    limits: Limits
+    prices: PricesRequest | None
     batches: BatchRules
     max_moved_bytes: int | None
     has_trade_off: bool
@@ -113,7 +121,7 @@ class ReassignmentProblem:
     @property
     def cautions(self) -> tuple[Caution, ...]:
         """What to know about the brokers, the scope and the sizes."""
-        return (*self.brokers.cautions, *self.scope.cautions, *self.sizes.cautions)
+        return (*self.brokers.cautions, *self.scope.cautions, *self.sizes.cautions, *self.resources.cautions)
 
     def as_ids(self, replicas: Int32s) -> Int32s:
         """(rows, widest) int32 positions as broker ids."""
@@ -204,6 +212,8 @@ def resolve(
     domains = domains_of(changes, brokers, scope, homes)
     loads = loads_of(request, brokers, scope)
     sizes = loads.sizes
+    require_loads(request, scope, sizes, loads.rates)
+    resources = resources_of(request, brokers, scope, sizes, loads.rates)
     counts_bytes = request.minimise == "bytes" and not sizes.unknown
     return ReassignmentProblem(
         brokers=brokers,
@@ -226,6 +236,9 @@ def resolve(
         pins=domains.pins,
         replicas=loads.replicas,
         leaders=loads.leaders,
+        resources=resources,
+        limits=limits_of(request, brokers, resources.capacity),
+        prices=request.prices,
         batches=_batch_rules(request, brokers, scope, loads, before, version),
         max_moved_bytes=request.max_moved_bytes,
         has_trade_off=request.trade_off,

@@ -339,10 +339,13 @@ def _topic_cautions(problem: ReplicasProblem) -> list[Caution]:
 
 
 def _broker_json(broker: Broker) -> dict[str, Json]:
-    """A broker as a request names it; attributes and a weight only if it has some, so that other hashes stay."""
+    """A broker as a request names it; attributes, a weight and vCPUs only if it has some, so that other hashes stay."""
     plain: dict[str, Json] = as_json(broker)
     if not broker.attributes:
         del plain["attributes"]
     if broker.weight == 1:
         del plain["weight"]
+    capacity = plain["capacity"]
+    if isinstance(capacity, dict) and capacity["vcpu"] is None:
+        del capacity["vcpu"]
     return plain

@@ -1,0 +1,83 @@
+"""What loads of brokers look like as JSON, in plans and in checks."""
+
+from pydantic import BaseModel, Field
+
+
+class AfterWorstLoss(BaseModel):
+    """The load after the worst loss. If a leader is lost, the first live replica leads. What a broker stores and
+    receives stays.
+    """
+
+    broker: float
+    """Load after the worst loss of one other broker."""
+    lost_broker: int | None
+    """Id of this other broker; null if no loss adds load."""
+    rack: float | None
+    """Load after the worst loss of another rack; null without racks."""
+    lost_rack: str | None
+    """Name of this other rack; null if no loss adds load."""
+
+
+class ResourceLoadDocument(BaseModel):
+    """The load of a resource of a broker: bytes, bytes/s, vCPU, or a count."""
+
+    before: float
+    """Load before the plan."""
+    after: float
+    """Load after the plan."""
+    after_worst_loss: AfterWorstLoss
+    """Load after the plan and the worst loss of another broker, and of another rack."""
+    capacity: float | None
+    """Capacity of the broker; null if unknown."""
+    limit: float | None
+    """Limit of the request; null without one."""
+    headroom: float | None = Field(
+        description="Limit, or capacity if there is no limit, minus `after`; null if neither is known."
+    )
+
+
+class SentLoadDocument(ResourceLoadDocument):
+    """The bytes/s that a broker sends."""
+
+    potential: float = Field(description="Bytes/s that the broker sends if it leads all partitions that it has.")
+
+
+class BrokerLoads(BaseModel):
+    """The loads of a broker by resource. Resources of unknown load are absent."""
+
+    disk: ResourceLoadDocument | None = None
+    """Bytes on disk; absent if no size is known."""
+    nic_in: ResourceLoadDocument | None = None
+    """Bytes/s that it receives, of producers and as a follower; absent without ingress rates."""
+    nic_out: SentLoadDocument | None = None
+    """Bytes/s that it sends, to followers and to consumers; absent without ingress rates."""
+    cpu: ResourceLoadDocument | None = None
+    """vCPU by the model of the request; absent if neither that nor any `vcpu` is known."""
+    replicas: ResourceLoadDocument | None = None
+    """Number of replicas, if they are limited."""
+    leaders: ResourceLoadDocument | None = None
+    """Number of preferred leaders, if they are limited."""
+
+
+class CrossRackCause(BaseModel):
+    """Bytes/s from rack to rack of one cause."""
+
+    before_bytes_per_s: int
+    """Bytes/s before the plan."""
+    after_bytes_per_s: int
+    """Bytes/s after the plan."""
+
+
+class CrossRackDocument(CrossRackCause):
+    """Bytes/s from rack to rack: of all causes, and of each. Clients are spread evenly over racks."""
+
+    producers: CrossRackCause
+    """From producers to leaders."""
+    replication: CrossRackCause
+    """From leaders to followers."""
+    consumers: CrossRackCause
+    """From replicas to consumers."""
+    before_cost_per_month: float | None
+    """Cost of a month before the plan, by `prices`; null without a price."""
+    after_cost_per_month: float | None
+    """Cost of a month after the plan, by `prices`; null without a price."""

@@ -1,0 +1,184 @@
+"""The health of a cluster as it is: loads, what is above a limit, what fails first, and the least repair."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from app.core.kafka_versions import KafkaVersion
+from app.core.model import Cluster, Int64s
+from app.core.reassignment.resources import NO_LIMIT, RESOURCES
+from app.core.replicas.rack_modes import RackMode
+from app.errors import Json
+from app.errors.reassignments import NotFeasible
+from app.services.cautions import Caution
+from app.services.plans import Allowance
+from app.services.reassignment.load_reports import LoadReport, cross_rack_json, in_unit, load_report
+from app.services.reassignment.planning import least_repair
+from app.services.reassignment.requests import ReassignmentRequest
+from app.services.reassignment.resolve import resolve
+from app.services.reassignment.resource_requests import PricesRequest, ResourceFields
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HealthRequest(ResourceFields):
+    """What a check is told about the resources of a cluster.
+
+    Parameters
+    ----------
+    ingress_bytes_per_s : by topic of the whole, or of each partition; None is the snapshot's.
+    """
+
+    ingress_bytes_per_s: Mapping[str, float | Sequence[float]] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OverLimit:
+    """A broker above the limit of a resource."""
+
+    broker: int
+    resource: str
+    value: Json
+    limit: Json
+
+
+@dataclass(frozen=True, slots=True)
+class FirstToFail:
+    """The load that is nearest to its limit, or farthest above it, before any loss or after the worst one of a kind.
+
+    Parameters
+    ----------
+    loss : `none`, `broker` or `rack`. lost_broker, lost_rack : None if the loss adds no load to it.
+    limit : of the request, or the capacity. share : value over limit.
+    """
+
+    loss: str
+    lost_broker: int | None
+    lost_rack: str | None
+    broker: int
+    resource: str
+    value: Json
+    limit: Json
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class LeastRepair:
+    """The least movement after which every partition spans as many racks as it can and hard limits hold."""
+
+    moved_bytes: int
+    moved_replicas: int
+    lower_bound_bytes: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Health:
+    """The report on a cluster as it is.
+
+    Parameters
+    ----------
+    repair : None if there is none, which a warning explains.
+    """
+
+    report: LoadReport = field(repr=False)
+    prices: PricesRequest | None
+    repair: LeastRepair | None
+    cautions: tuple[Caution, ...] = ()
+
+    @property
+    def over_limit(self) -> list[OverLimit]:
+        """Brokers above a limit, hard or soft, by id and resource."""
+        report = self.report
+        places, columns = np.nonzero((report.after > report.limits.upper) & (report.limits.upper < NO_LIMIT))
+        return [
+            OverLimit(
+                int(report.brokers.ids[place]),
+                RESOURCES[column],
+                in_unit(int(report.after[place, column]), column),
+                in_unit(int(report.limits.upper[place, column]), column),
+            )
+            for place, column in zip(places.tolist(), columns.tolist(), strict=True)
+        ]
+
+    @property
+    def fails_first(self) -> list[FirstToFail]:
+        """Before any loss, after the loss of a broker and of a rack: what is nearest to its limit or capacity."""
+        found = (max(self._shares(loss), key=lambda each: each.share, default=None) for loss in self._losses())
+        return [each for each in found if each is not None]
+
+    @property
+    def skew(self) -> dict[str, float]:
+        """By resource: the largest load above the mean, as a share of the mean."""
+        loads = {name: self.report.after[:, RESOURCES.index(name)] for name in self.report.names}
+        return {
+            name: round(float(load.max() / load.mean()) - 1, 4) if load.sum() else 0.0 for name, load in loads.items()
+        }
+
+    def as_json(self) -> dict[str, Json]:
+        """The further fields of the document of a check."""
+        return {
+            "loads": self.report.as_json(),
+            "cross_rack": cross_rack_json(self.report, self.prices),
+            "skew": self.skew,
+            "over_limit": [_plain(each) for each in self.over_limit],
+            "fails_first": [_plain(each) for each in self.fails_first],
+            "least_repair": None if self.repair is None else _plain(self.repair),
+        }
+
+    def _losses(self) -> list[str]:
+        return ["none", "broker", *(["rack"] if self.report.of_rack is not None else [])]
+
+    def _shares(self, loss: str) -> Iterator[FirstToFail]:
+        report = self.report
+        losses = {"none": None, "broker": report.of_broker, "rack": report.of_rack}[loss]
+        for name in report.names:
+            column = RESOURCES.index(name)
+            loads: Int64s = report.under_loss(losses, column)
+            for place, load in enumerate(loads.tolist()):
+                upper = report.upper(place, column)
+                if not upper:
+                    continue
+                lost = report.lost(losses, place, column)
+                yield FirstToFail(
+                    loss=loss,
+                    lost_broker=int(report.brokers.ids[lost]) if loss == "broker" and lost is not None else None,
+                    lost_rack=report.rack_name(lost) if loss == "rack" else None,
+                    broker=int(report.brokers.ids[place]),
+                    resource=name,
+                    value=in_unit(load, column),
+                    limit=in_unit(upper, column),
+                    share=round(load / upper, 4),
+                )
+
+
+def health_of(cluster: Cluster, request: HealthRequest, allowance: Allowance, version: KafkaVersion) -> Health:
+    """Report on a cluster as it is; partitions that are being reassigned, as they will be.
+
+    Raises
+    ------
+    UnknownBroker, UnknownTopic, CapacityMissing, RatesMissing, SizesMissing, ConflictingFields : as a reassignment with
+        these fields.
+    """
+    stated = {name: getattr(request, name) for name in HealthRequest.__dataclass_fields__}
+    problem = resolve(
+        ReassignmentRequest(rack_mode=RackMode.SAFE, running_reassignment="merge", repair_racks=True, **stated),
+        cluster,
+        allowance,
+        version,
+    )
+    cautions = problem.resources.cautions
+    if problem.sizes.is_known.any():  # otherwise `loads` have no disk
+        cautions = (*problem.sizes.cautions, *cautions)
+    report = load_report(
+        problem.brokers, problem.resources, problem.limits, before=problem.before, after=problem.before
+    )
+    try:
+        repair = LeastRepair(*least_repair(problem))
+    except NotFeasible as infeasible:
+        caution = Caution("no_repair", f"no reassignment repairs racks and limits: {infeasible.detail}")
+        return Health(report, request.prices, None, (*cautions, caution))
+    return Health(report, request.prices, repair, cautions)
+
+
+def _plain(record: OverLimit | FirstToFail | LeastRepair) -> dict[str, Json]:
+    return {name: getattr(record, name) for name in record.__dataclass_fields__}
