@@ -25,7 +25,15 @@ from app.core.reassignment.batches.execution import (
     execution_steps,
     execution_violations,
 )
-from app.core.reassignment.batches.model import Batches, BatchLimits, BrokerDisks, Hottest, ReassignedPartitions
+from app.core.reassignment.batches.model import (
+    Batches,
+    BatchLimits,
+    BrokerDisks,
+    Hottest,
+    LogDirMoves,
+    ReassignedPartitions,
+    ReplicaLogDirs,
+)
 from app.core.reassignment.batches.rack_changes import changes_racks, changes_racks_meanwhile
 from app.core.reassignment.batches.verifier import BatchViolation, batch_violations
 from app.core.reassignment.counts.least_movement import (

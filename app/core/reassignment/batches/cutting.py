@@ -1,15 +1,39 @@
 """Cut a reassignment into batches that Kafka executes one after another, with figures and a lower bound."""
 
+from dataclasses import fields, replace
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
-from app.core.model import UNKNOWN_SIZE, Int64s
-from app.core.reassignment.batches.model import Batches, BatchLimits, BrokerDisks, ReassignedPartitions
-from app.core.reassignment.batches.scheduling import NO_LIMIT, FinalOrders, StepChains, is_hottest_first, pack, steps
+from app.core.model import UNKNOWN_SIZE, Int32s, Int64s
+from app.core.reassignment.batches.log_dir_moves import on_disks, required_moves, unchanged_steps, with_moves
+from app.core.reassignment.batches.model import (
+    Batches,
+    BatchLimits,
+    BrokerDisks,
+    LogDirMoves,
+    ReassignedPartitions,
+    ReplicaLogDirs,
+)
+from app.core.reassignment.batches.scheduling import (
+    NO_LIMIT,
+    FinalOrders,
+    StepChains,
+    is_backwards,
+    is_hottest_first,
+    pack,
+    steps,
+)
 from app.core.replica_lists import sums_by
 
 
-def cut_batches(reassigned: ReassignedPartitions, limits: BatchLimits, disks: BrokerDisks | None = None) -> Batches:
+def cut_batches(
+    reassigned: ReassignedPartitions,
+    limits: BatchLimits,
+    disks: BrokerDisks | None = None,
+    log_dirs: ReplicaLogDirs | None = None,
+) -> Batches:
     """Cut a reassignment into batches, so that no broker exceeds a limit at any time while they run.
 
     Batches that move replicas come first, then those that set the final order of lists: leaders change last, except for
@@ -22,6 +46,7 @@ def cut_batches(reassigned: ReassignedPartitions, limits: BatchLimits, disks: Br
     reassigned : replica lists before and after.
     limits : of each batch.
     disks : what brokers use at any time stays within it; what a batch deletes is free after it. None: no limit.
+    log_dirs : the disk of each replica; moves between those of a broker are steps, too. None: each broker has one disk.
 
     Raises
     ------
@@ -42,45 +67,99 @@ def cut_batches(reassigned: ReassignedPartitions, limits: BatchLimits, disks: Br
     (2, 2, [1, 0], [7, 5])
     """
     chains, reordered = steps(reassigned, limits, hottest_first=is_hottest_first(limits, disks))
-    batch_of = pack(reassigned, chains, limits, disks)
-    moving = int(batch_of.max(initial=-1)) + 1
+    packed, moves, of_moves = chains, None, np.zeros(len(chains.before), np.bool_)
+    if log_dirs is not None:
+        moves = required_moves(reassigned, log_dirs)
+        chains = on_disks(chains, reassigned, log_dirs)
+        if disks is None:
+            raise ValueError("log directories are disks, and there are none")
+        goes_backwards = is_backwards(limits, disks)
+        packed = with_moves(chains, moves, reassigned, is_backwards=goes_backwards)
+        of_moves = np.arange(len(packed.before)) >= len(chains.before)
+        of_moves = of_moves if goes_backwards else of_moves[::-1]
+    batch = pack(reassigned, packed, limits, disks)
+    moving, batch_of = int(batch.max(initial=-1)) + 1, batch[~of_moves]
     at_the_end = moving + np.arange(len(reordered.rows)) // (limits.max_partitions or NO_LIMIT)
-    batch = np.concatenate([batch_of, at_the_end])
-    rows = np.concatenate([chains.rows[chains.chain_of], reordered.rows])
-    order = np.lexsort((rows, batch))
-    n_batches = int(batch.max(initial=-1)) + 1
+    listed = _Listed(
+        np.concatenate([chains.rows[chains.chain_of], reordered.rows]),
+        np.concatenate([batch_of, at_the_end]),
+        np.concatenate([chains.before, reordered.before]),
+        np.concatenate([chains.after, reordered.after]),
+    )
+    if moves is not None:
+        moves = replace(moves, batch=batch[of_moves])
+        moves = _by_batch(moves)
+        listed = _with_unchanged(listed, reassigned, moves)
+    order = np.lexsort((listed.rows, listed.batch))
+    n_batches = int(listed.batch.max(initial=-1)) + 1
     return Batches(
-        rows[order],
-        np.concatenate([[0], np.cumsum(np.bincount(batch, minlength=n_batches))]).astype(np.int64),
-        np.concatenate([chains.before, reordered.before])[order],
-        np.concatenate([chains.after, reordered.after])[order],
+        listed.rows[order],
+        np.concatenate([[0], np.cumsum(np.bincount(listed.batch, minlength=n_batches))]).astype(np.int64),
+        listed.before[order],
+        listed.after[order],
         moving,
-        *_batch_figures(reassigned, chains, batch_of, n_batches, limits),
-        lower_bound=batches_lower_bound(reassigned, chains, reordered, limits),
+        *_batch_figures(reassigned, chains, batch_of, n_batches, limits, moves),
+        lower_bound=batches_lower_bound(reassigned, chains, packed, reordered, limits),
+        log_dir_moves=moves,
+    )
+
+
+class _Listed(NamedTuple):
+    """Steps in any order: rows, batches, lists before and after."""
+
+    rows: Int64s
+    batch: Int64s
+    before: Int32s
+    after: Int32s
+
+
+def _by_batch(moves: LogDirMoves) -> LogDirMoves:
+    order = np.lexsort((moves.broker, moves.row, moves.batch))
+    return LogDirMoves(*(getattr(moves, each.name)[order] for each in fields(moves)))
+
+
+def _with_unchanged(listed: _Listed, reassigned: ReassignedPartitions, moves: LogDirMoves) -> _Listed:
+    """The steps, and those of rows that only move between log directories in a batch."""
+    rows, batch, lists = unchanged_steps(reassigned, moves, listed.rows, listed.batch, listed.after)
+    more = _Listed(rows, batch, lists, lists)
+    return _Listed(
+        np.concatenate([listed.rows, more.rows]),
+        np.concatenate([listed.batch, more.batch]),
+        np.concatenate([listed.before, more.before]),
+        np.concatenate([listed.after, more.after]),
     )
 
 
 def batches_lower_bound(
-    reassigned: ReassignedPartitions, chains: StepChains, reordered: FinalOrders, limits: BatchLimits
+    reassigned: ReassignedPartitions,
+    chains: StepChains,
+    packed: StepChains,
+    reordered: FinalOrders,
+    limits: BatchLimits,
 ) -> int:
     """Lower bound on the number of batches; may not be attainable.
 
     For batches that move replicas, the largest of what each limit alone requires, ⌈replicas that a broker receives in
     all / those it may receive in one batch⌉ and likewise for the other limits, and the steps of the partition that has
     most. To these the batches for the final orders are added.
+
+    Parameters
+    ----------
+    chains : of the partitions. packed : with the moves between log directories, one of which may be listed with a step.
     """
     brokers = len(reassigned.broker_ids)
-    chain_of_add = np.repeat(chains.chain_of, np.diff(chains.adds_from))
-    moves_in = np.bincount(chains.adds, minlength=brokers)
-    moves_out = np.bincount(chains.source[chain_of_add], minlength=brokers)
-    bytes_in = sums_by(chains.adds, chains.size[chain_of_add], brokers)
+    chain_of_add = np.repeat(packed.chain_of, np.diff(packed.adds_from))
+    moves_in = np.bincount(packed.adds, minlength=brokers)
+    moves_out = np.bincount(packed.source[chain_of_add], minlength=brokers)
+    bytes_in = sums_by(packed.adds, packed.size[chain_of_add], brokers)
+    listed = len(chains.before) + len(np.setdiff1d(packed.rows, chains.rows))
     at_once = limits.max_partitions or NO_LIMIT
     moving = max(
         _batches(moves_in, limits.max_moves_in_per_broker),
         _batches(moves_out, limits.max_moves_out_per_broker),
         _batches(bytes_in, limits.max_bytes_in_per_broker),
-        -(-len(chains.before) // at_once),
-        int(np.diff(chains.first).max(initial=0)),
+        -(-listed // at_once),
+        int(np.diff(packed.first).max(initial=0)),
     )
     return moving + -(-len(reordered.rows) // at_once)
 
@@ -90,7 +169,12 @@ def _batches(totals: Int64s, limit: int | None) -> int:
 
 
 def _batch_figures(
-    reassigned: ReassignedPartitions, chains: StepChains, batch_of: Int64s, n_batches: int, limits: BatchLimits
+    reassigned: ReassignedPartitions,
+    chains: StepChains,
+    batch_of: Int64s,
+    n_batches: int,
+    limits: BatchLimits,
+    moves: LogDirMoves | None,
 ) -> tuple[Int64s, Int64s, Int64s, Int64s, NDArray[np.float64] | None]:
     """The figures of `Batches`: moved replicas and bytes, unknown sizes, most bytes in, seconds.
 
@@ -104,6 +188,9 @@ def _batch_figures(
     bytes_in, seconds = _most(batch, chains.adds, size, n_batches), None
     if limits.throttle_bytes_per_s is not None:
         busiest = np.maximum(bytes_in, _most(batch, chains.source[chain], size, n_batches))
+        if moves is not None:
+            sizes = np.maximum(reassigned.size_bytes[moves.row], 0)
+            busiest = np.maximum(busiest, _most(moves.batch, moves.broker, sizes, n_batches))
         seconds = busiest / limits.throttle_bytes_per_s
     moved, unknown = (np.bincount(each, minlength=n_batches) for each in (batch, batch[is_unknown]))
     return moved, sums_by(batch, size, n_batches), unknown, bytes_in, seconds

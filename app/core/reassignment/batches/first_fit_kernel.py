@@ -27,16 +27,17 @@ class ChainArrays(NamedTuple):
 
     first: Int64Vector
     adds: Int32Vector
+    fills: Int32Vector
     adds_from: Int64Vector
-    drops: Int32Vector
-    drops_from: Int64Vector
+    frees: Int32Vector
+    frees_from: Int64Vector
     source: Int32Vector
     size: Int64Vector
     is_backwards: bool
 
 
 class BatchCapacity(NamedTuple):
-    """The most that a batch takes of each broker, and (brokers,) int64 bytes that its disk takes at any time."""
+    """The most that a batch takes of each broker, and (disks,) int64 bytes that each disk takes at any time."""
 
     moves_in: int
     moves_out: int
@@ -46,13 +47,13 @@ class BatchCapacity(NamedTuple):
 
 
 class _State(NamedTuple):
-    """The progress of the packing. Arrays of queues are (2n + 1,) int64, of chains (chains,), of brokers (n,).
+    """The progress of the packing. Arrays of queues are (2n + 1,) int64, of chains (chains,), of brokers (n,), of disks
+    (disks,).
 
     root : of each queue, the chain at its head or -1. left, right : of each chain in its heap. progress : steps done.
-    moves : of each queue in this batch. bytes_in : of each broker in this batch. used : its disk. rejected : of each
-        queue,
-    steps rejected in this batch. batched, aside : chains whose step is in this batch, and those to be queued again.
-    aside_to : the queues for them.
+    moves : of each queue in this batch. bytes_in : of each broker in this batch. used : of each disk. rejected : of
+        each queue, steps rejected in this batch. batched, aside : chains whose step is in this batch, and those to be
+        queued again. aside_to : the queues for them.
     """
 
     root: Int64Vector
@@ -70,14 +71,19 @@ class _State(NamedTuple):
 
 @compiled
 def pack(
-    work: ChainArrays, capacity: BatchCapacity, used: Int64Vector, progress: Int64Vector, batch_of: Int64Vector
+    work: ChainArrays,
+    capacity: BatchCapacity,
+    brokers: int,
+    used: Int64Vector,
+    progress: Int64Vector,
+    batch_of: Int64Vector,
 ) -> int:
     """Assign every step to a batch; the number of batches, or `STUCK` if no step fits on the disks.
 
-    used : (brokers,) int64 bytes, progress : (chains,) int64 zeros; both are updated to the end of the packing.
+    used : (disks,) int64 bytes, progress : (chains,) int64 zeros; both are updated to the end of the packing.
     batch_of : (steps,) int64, written.
     """
-    brokers, chains = len(used), len(progress)
+    chains = len(progress)
     state = _State(
         np.full(2 * brokers + 1, -1, np.int64),
         np.full(chains, -1, np.int64),
@@ -146,8 +152,8 @@ def _close(work: ChainArrays, state: _State, n_batched: int, batch: int, batch_o
     for chain in state.batched[:n_batched]:
         step = _step(work, state, chain)
         batch_of[step] = batch
-        for broker in work.drops[work.drops_from[step] : work.drops_from[step + 1]]:
-            state.used[broker] -= work.size[chain]
+        for disk in work.frees[work.frees_from[step] : work.frees_from[step + 1]]:
+            state.used[disk] -= work.size[chain]
         state.progress[chain] += 1
         if state.progress[chain] < work.first[chain + 1] - work.first[chain]:
             _push(state, _first_queue(work, state, chain), chain)
@@ -173,7 +179,7 @@ def _first_queue(work: ChainArrays, state: _State, chain: int) -> int:
 @subroutine
 def _is_closed(capacity: BatchCapacity, state: _State, queue: int, looks: int) -> bool:
     """Whether no more of a queue goes into this batch."""
-    brokers = len(state.used)
+    brokers = len(state.bytes_in)
     if state.rejected[queue] >= looks:
         return True
     if queue < brokers:
@@ -186,14 +192,15 @@ def _obstacle(work: ChainArrays, capacity: BatchCapacity, state: _State, chain: 
     """The queue whose limit the chain's next step exceeds, or `_FITS`."""
     step, size = _step(work, state, chain), work.size[chain]
     begin, end = work.adds_from[step], work.adds_from[step + 1]
-    source = len(state.used) + work.source[chain]
+    source = len(state.bytes_in) + work.source[chain]
     if begin < end and state.moves[source] + end - begin > capacity.moves_out:
         return int(source)
-    for broker in work.adds[begin:end]:
+    for k in range(begin, end):
+        broker, disk = work.adds[k], work.fills[k]
         if state.moves[broker] >= capacity.moves_in or state.bytes_in[broker] > capacity.bytes_in - size:
             return int(broker)
         # A disk above its limit still takes replicas of no bytes.
-        if size > 0 and state.used[broker] > capacity.disk[broker] - size:
+        if size > 0 and state.used[disk] > capacity.disk[disk] - size:
             return int(broker)
     return _FITS
 
@@ -202,11 +209,11 @@ def _obstacle(work: ChainArrays, capacity: BatchCapacity, state: _State, chain: 
 def _add_to_batch(work: ChainArrays, state: _State, chain: int) -> None:
     step, size = _step(work, state, chain), work.size[chain]
     begin, end = work.adds_from[step], work.adds_from[step + 1]
-    state.moves[len(state.used) + work.source[chain]] += end - begin
-    for broker in work.adds[begin:end]:
-        state.moves[broker] += 1
-        state.bytes_in[broker] += size
-        state.used[broker] += size
+    state.moves[len(state.bytes_in) + work.source[chain]] += end - begin
+    for k in range(begin, end):
+        state.moves[work.adds[k]] += 1
+        state.bytes_in[work.adds[k]] += size
+        state.used[work.fills[k]] += size
 
 
 @subroutine

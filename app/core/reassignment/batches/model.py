@@ -72,11 +72,48 @@ class BrokerDisks:
 
     Parameters
     ----------
-    used_bytes, max_bytes : (brokers,) int64 bytes, used now and usable at any time.
+    used_bytes, max_bytes : (disks,) int64 bytes, used now and usable at any time. Disk i < brokers is that of broker i,
+        or, with log directories, of its replicas in unknown ones; the others are log directories.
+    log_dirs : the paths of those.
     """
 
     used_bytes: Int64s
     max_bytes: Int64s
+    log_dirs: tuple[str, ...] = field(default=(), repr=False)
+
+    def path_of(self, disk: int, brokers: int) -> str | None:
+        """The log directory that a disk is; None if it is that of a broker."""
+        return None if disk < brokers else self.log_dirs[disk - brokers]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReplicaLogDirs:
+    """The disk of each replica, as `BrokerDisks` numbers them. One of a broker in unknown directories has its position.
+
+    Parameters
+    ----------
+    before, after : (rows, widest) int32 disks of the replicas of `ReassignedPartitions.before` and `after`; padding is
+        any number. A replica that is in both on different disks is moved between log directories of its broker.
+    """
+
+    before: Int32s = field(repr=False)
+    after: Int32s = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LogDirMoves:
+    """Replicas that are moved between log directories of their broker, by batch and row.
+
+    Parameters
+    ----------
+    batch, row : (moves,) int64. broker : (moves,) int32 positions. source, target : (moves,) int32 disks.
+    """
+
+    batch: Int64s = field(repr=False)
+    row: Int64s = field(repr=False)
+    broker: Int32s = field(repr=False)
+    source: Int32s = field(repr=False)
+    target: Int32s = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,6 +134,8 @@ class Batches:
     max_bytes_in : (batches,) int64 the most that one broker receives.
     seconds : (batches,) float64 of the broker with most bytes in or out at the throttle; None without a throttle.
     lower_bound : lower bound on the number of batches; may not be attainable.
+    log_dir_moves : copied within brokers in the batches that move replicas, which no other figure but `seconds` counts;
+        a row that has no other step in a batch has one there whose lists are the same. None without log directories.
     """
 
     rows: Int64s = field(repr=False)
@@ -110,6 +149,7 @@ class Batches:
     max_bytes_in: Int64s = field(repr=False)
     seconds: NDArray[np.float64] | None = field(repr=False)
     lower_bound: int
+    log_dir_moves: LogDirMoves | None = None
 
     def __len__(self) -> int:
         return len(self.offsets) - 1

@@ -34,6 +34,7 @@ from app.core.model import UNKNOWN_SIZE, Int32s, Int64s
 from app.core.reassignment.batches import first_fit_kernel, steps_kernel
 from app.core.reassignment.batches.model import BatchLimits, BrokerDisks, Hottest, ReassignedPartitions
 from app.core.replica_lists import not_among, widened
+from app.errors.quotation import quoted
 from app.errors.requests import BatchesOutOfDisk, MoveExceedsBatchLimit
 
 NO_LIMIT = 1 << 62
@@ -48,7 +49,8 @@ class StepChains:
     ----------
     rows : (chains,) int64. first : (chains + 1,) int64; chain c has steps `first[c]` … `first[c + 1]` - 1.
     before, after : (steps, widest) int32 replica lists.
-    adds, adds_from : step s adds brokers `adds[adds_from[s]:adds_from[s + 1]]`. drops, drops_from : likewise, removed.
+    adds, adds_from : step s adds brokers `adds[adds_from[s]:adds_from[s + 1]]`. fills : the disk of each.
+    frees, frees_from : likewise, the disks of the replicas that the step removes.
     source : (chains,) int32 broker that new replicas are copied from. size : (chains,) int64 bytes, 0 if unknown.
     """
 
@@ -57,9 +59,10 @@ class StepChains:
     before: Int32s = field(repr=False)
     after: Int32s = field(repr=False)
     adds: Int32s = field(repr=False)
+    fills: Int32s = field(repr=False)
     adds_from: Int64s = field(repr=False)
-    drops: Int32s = field(repr=False)
-    drops_from: Int64s = field(repr=False)
+    frees: Int32s = field(repr=False)
+    frees_from: Int64s = field(repr=False)
     source: Int32s = field(repr=False)
     size: Int64s = field(repr=False)
 
@@ -96,9 +99,14 @@ def steps(
     rows = _ordered(reassigned.heat, n_steps > 0, hottest_first=hottest_first)
     first = np.concatenate([[0], np.cumsum(n_steps[rows])]).astype(np.int64)
     rack_of = reassigned.rack_of if reassigned.rack_of is not None else np.zeros(len(reassigned.broker_ids), np.int32)
-    filled = steps_kernel.fill(before, after, rows, first, rack_of, most_adds)
-    sizes = reassigned.size_bytes[rows]
-    chains = StepChains(rows, first, *filled, before[rows, 0], np.where(sizes == UNKNOWN_SIZE, 0, sizes))
+    listed, requested, adds, adds_from, drops, drops_from = steps_kernel.fill(
+        before, after, rows, first, rack_of, most_adds
+    )
+    sizes = np.where(reassigned.size_bytes[rows] == UNKNOWN_SIZE, 0, reassigned.size_bytes[rows])
+    # Without log directories, the disk of a broker has its position.
+    chains = StepChains(
+        rows, first, listed, requested, adds, adds, adds_from, drops, drops_from, before[rows, 0], sizes
+    )
     if reassigned.is_cordoned is not None:
         chains = _without_cordoned_lists(chains, after, reassigned.is_cordoned, most_adds)
     final = _ordered(reassigned.heat, is_reordered, hottest_first=limits.hottest is Hottest.FIRST)
@@ -135,7 +143,7 @@ def _without_cordoned_lists(
         before=chains.before[starts],
         after=chains.after[stays],
         adds_from=np.concatenate([[0], chains.adds_from[stays + 1]]),
-        drops_from=np.concatenate([[0], chains.drops_from[stays + 1]]),
+        frees_from=np.concatenate([[0], chains.frees_from[stays + 1]]),
     )
 
 
@@ -167,30 +175,32 @@ def pack(
     BatchesOutOfDisk : no further step fits on the disks.
     """
     _check_single_moves(reassigned, chains, limits)
-    brokers = len(reassigned.broker_ids)
+    brokers, goes_backwards = len(reassigned.broker_ids), is_backwards(limits, disks)
+    disks = disks or BrokerDisks(np.zeros(brokers, np.int64), np.full(brokers, NO_LIMIT, np.int64))
     work = first_fit_kernel.ChainArrays(
         chains.first,
         chains.adds,
+        chains.fills,
         chains.adds_from,
-        chains.drops,
-        chains.drops_from,
+        chains.frees,
+        chains.frees_from,
         chains.source,
         chains.size,
-        is_backwards(limits, disks),
+        goes_backwards,
     )
     capacity = first_fit_kernel.BatchCapacity(
         limits.max_moves_in_per_broker or NO_LIMIT,
         limits.max_moves_out_per_broker or NO_LIMIT,
         limits.max_bytes_in_per_broker or NO_LIMIT,
         limits.max_partitions or NO_LIMIT,
-        np.full(brokers, NO_LIMIT, np.int64) if disks is None else disks.max_bytes.astype(np.int64),
+        disks.max_bytes.astype(np.int64),
     )
-    used = np.zeros(brokers, np.int64) if disks is None else disks.used_bytes.astype(np.int64)
+    used = disks.used_bytes.astype(np.int64)
     progress = np.zeros(len(chains.rows), np.int64)
     batch_of = np.empty(len(chains.before), np.int64)
-    n_batches = first_fit_kernel.pack(work, capacity, used, progress, batch_of)
+    n_batches = first_fit_kernel.pack(work, capacity, brokers, used, progress, batch_of)
     if n_batches == first_fit_kernel.STUCK:
-        raise _out_of_disk(reassigned, chains, used, capacity.disk, progress)
+        raise _out_of_disk(reassigned, chains, replace(disks, used_bytes=used), progress)
     return n_batches - 1 - batch_of if work.is_backwards else batch_of
 
 
@@ -216,30 +226,35 @@ def _check_single_moves(reassigned: ReassignedPartitions, chains: StepChains, li
 
 
 def _out_of_disk(
-    reassigned: ReassignedPartitions, chains: StepChains, used: Int64s, most: Int64s, progress: Int64s
+    reassigned: ReassignedPartitions, chains: StepChains, disks: BrokerDisks, progress: Int64s
 ) -> BatchesOutOfDisk:
-    """The failure, with the step that needs the least additional space on all brokers that it adds."""
+    """The failure, with the step that needs the least additional space on all disks that it fills."""
+    used, most = disks.used_bytes, disks.max_bytes
     unfinished = np.flatnonzero(progress < np.diff(chains.first))
     steps = chains.first[unfinished] + progress[unfinished]
     n_adds = chains.adds_from[steps + 1] - chains.adds_from[steps]
     owner = np.repeat(np.arange(len(steps)), n_adds)
     at = np.arange(len(owner)) - np.repeat(np.cumsum(n_adds) - n_adds, n_adds) + chains.adds_from[steps][owner]
-    brokers = chains.adds[at]
-    short = used[brokers] + chains.size[unfinished][owner] - most[brokers]
+    filled = chains.fills[at]
+    short = used[filled] + chains.size[unfinished][owner] - most[filled]
     worst = np.full(len(steps), np.iinfo(np.int64).min)
     np.maximum.at(worst, owner, short)
     step = np.lexsort((chains.rows[unfinished], worst))[0]
     k = np.flatnonzero((owner == step) & (short == worst[step]))[0]
-    broker = int(reassigned.broker_ids[brokers[k]])
-    missing, limit = int(short[k]), int(most[brokers[k]])
+    broker, disk = int(reassigned.broker_ids[chains.adds[at][k]]), int(filled[k])
+    missing, limit = int(short[k]), int(most[disk])
+    log_dir = disks.path_of(disk, len(reassigned.broker_ids))
+    where = f"broker {broker}" if log_dir is None else f"log directory {quoted(log_dir)} of broker {broker}"
+    left = len(np.unique(chains.rows[unfinished]))
     return BatchesOutOfDisk(
-        f"no further replica can move: broker {broker} is {missing} bytes short for the one that needs least, with"
-        f" {int(used[brokers[k]])} of {limit} bytes used by then and {len(unfinished)} partitions still to move",
+        f"no further replica can move: {where} is {missing} bytes short for the one that needs least, with"
+        f" {int(used[disk])} of {limit} bytes used by then and {left} partitions still to move",
         path=("batches",),
         row=int(chains.rows[unfinished[step]]),
         broker=broker,
         missing_bytes=missing,
-        used_bytes=int(used[brokers[k]]),
+        used_bytes=int(used[disk]),
         limit=limit,
-        partitions_left=len(unfinished),
+        partitions_left=left,
+        **({} if log_dir is None else {"log_dir": log_dir}),
     )
