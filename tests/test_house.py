@@ -71,6 +71,16 @@ def test_flow_solvers_have_one_door() -> None:
     assert importing == {"flow.py"}
 
 
+def test_the_integer_solver_has_one_door() -> None:
+    """By its defaults it takes the signals of the process."""
+    creating = {
+        str(path.relative_to(CORE))
+        for path in CORE.rglob("*.py")
+        if re.search(r"\bCpSolver\(|CreateSolver\(\"(?!GLOP\")", path.read_text(encoding="utf-8"))
+    }
+    assert creating == {"integer.py"}
+
+
 def test_imports_point_down() -> None:
     """The layers are exhaustive: a new room that nobody gave a place fails here as well."""
     command = [sys.executable, "-c", "from importlinter.cli import lint_imports_command as c; c(['--no-logo'])"]

@@ -36,6 +36,18 @@ PLAN = {
     "topics": [{"name": "orders", "partitions": 12, "replication_factor": 3}],
     "seed": 7,
 }
+ATTRIBUTES_THAT_CROSS = {
+    "brokers": [
+        {"id": 1, "attributes": {"zone": "a", "row": "x"}},
+        {"id": 2, "attributes": {"zone": "b", "row": "x"}},
+        {"id": 3, "attributes": {"zone": "a", "row": "y"}},
+    ],
+    "algorithm": "awareness",
+    "attributes": ["zone", "row"],
+    "topics": [{"name": "orders", "partitions": 12, "replication_factor": 2}],
+    "seed": 7,
+}
+"""The integer solver finds the placement: no broker is in another zone and another row than broker 1."""
 BASE = {
     "topology": {"racks": ["a", "b", "c"], "brokers_per_rack": 2},
     "broker_profile": {"disk_bytes": 4e12},
@@ -166,6 +178,13 @@ def test_after_plans_and_sweeps(data_dir: Path) -> None:
         until(lambda: state_of(service, sweep) == "succeeded")
         assert "java" in {process.name() for process in service.family}
         assert stops(service)
+
+
+def test_after_the_integer_solver(data_dir: Path) -> None:
+    """Which by default lets the next SIGINT end the process at once, and Postgres and the worker run on."""
+    with serving(data_dir) as service:
+        assert service.client.post("/v1/plans/replicas", json=ATTRIBUTES_THAT_CROSS).status_code == 201
+        assert stops(service, signal.SIGINT)
 
 
 @pytest.mark.parametrize("has_session", [False, True], ids=["while Spark starts", "on Spark"])

@@ -9,6 +9,7 @@ no clock, log, I/O, environment or hidden randomness: every random number comes 
     replica_lists.py padded replica lists: stacked, compared, counted by broker
     certificate.py lower bound, gap, optimal, solver, constraints: one record for every planner
     flow.py       minimum-cost flow under several costs in order of importance, each proven
+    integer.py    the solver of integer models, which leaves signals alone
     jvm/          Java's Random, hashCode and HashMap order, where the results of Kafka depend on them
     groups/       consumer groups: assignors, the optimum, events
     keys/         the partition of a key, by client

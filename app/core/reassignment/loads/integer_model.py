@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from app.core.integer import integer_solver
 from app.core.model import NO_REPLICA, Int64s
 from app.core.reassignment.loads.local_search import CandidatePlacement, candidate
 from app.core.reassignment.loads.rules import LARGEST_SUM, LoadRules
@@ -186,8 +187,7 @@ class _Solve:
 
         self._of, rules = of, of.rules
         self.model: Any = cp_model.CpModel()
-        self._solver: Any = cp_model.CpSolver()
-        self._solver.parameters.num_workers = 1  # with several the answer would depend on timing
+        self._solver: Any = integer_solver()
         self._solver.parameters.max_deterministic_time = SOLVER_TIME
         self._solver.parameters.relative_gap_limit = RELATIVE_GAP
         self._sum: Any = cp_model.LinearExpr.weighted_sum

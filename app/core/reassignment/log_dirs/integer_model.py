@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from app.core.integer import integer_solver
 from app.core.model import NO_LOG_DIR, Int32s, Int64s
 from app.core.reassignment.log_dirs.model import NO_LIMIT, LogDirProblem
 
@@ -111,8 +112,7 @@ class PackingModel:
 
         if not isinstance(objective, int):
             self._model.minimize(objective)
-        solver = cp_model.CpSolver()
-        solver.parameters.num_workers = 1
+        solver = integer_solver()
         solver.parameters.random_seed = 0
         solver.parameters.max_deterministic_time = self.solver_time
         status = solver.solve(self._model)

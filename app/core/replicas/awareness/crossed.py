@@ -9,6 +9,7 @@ from typing import Self
 
 import numpy as np
 
+from app.core.integer import integer_solver
 from app.core.model import Int64s
 from app.core.replicas.awareness.layout import FORBIDDEN, Layout, RowDemand
 
@@ -76,8 +77,7 @@ def _solved(rows: Int64s, sizes: Int64s, demand: RowDemand) -> Int64s:
     """The kinds of a row of least cost, exactly: most replicas, then least cost attribute by attribute."""
     from ortools.sat.python import cp_model  # noqa: PLC0415 — it takes long to import, and few requests need it
 
-    model, solver = cp_model.CpModel(), cp_model.CpSolver()
-    solver.parameters.num_workers = 1  # with several the row would depend on timing
+    model, solver = cp_model.CpModel(), integer_solver()
     replicas = [model.new_int_var(0, min(int(size), demand.factor), "") for size in sizes]
     model.add(sum(replicas) <= demand.factor)
     goals = [-sum(replicas)]

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from app.core.integer import integer_solver
 from app.core.model import Int64s
 from app.core.streams.optimum.profile_loads import SCALE, SEED, ProfileLoads, profile_loads
 from app.core.streams.optimum.quality import StandbyProblem
@@ -222,8 +223,7 @@ class _Model:
         return counts, min(most, second_bound)
 
     def _solved(self, effort: float, *, linearization_level: int) -> tuple[list[Int64s] | None, int]:
-        solver = self._cp_model.CpSolver()
-        solver.parameters.num_workers = 1
+        solver = integer_solver()
         solver.parameters.random_seed = SEED
         solver.parameters.linearization_level = linearization_level
         solver.parameters.max_deterministic_time = effort

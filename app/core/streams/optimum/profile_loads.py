@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from app.core.integer import integer_solver
 from app.core.model import Int64s
 from app.core.streams.optimum.quality import StandbyProblem
 from app.core.streams.optimum.tag_patterns import TagPatterns
@@ -139,8 +140,7 @@ class _Curves:
                 if 0 <= at < len(self.marginal[p]):
                     model.add(added[p] >= self._line(p, at, count[p]))
             lines_added |= lines
-            solver = cp_model.CpSolver()
-            solver.parameters.num_workers = 1
+            solver = integer_solver()
             solver.parameters.random_seed = SEED
             solver.parameters.max_deterministic_time = max(remaining_effort, 0.01)
             if solver.solve(model) not in (cp_model.OPTIMAL, cp_model.FEASIBLE):

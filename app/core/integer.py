@@ -1,0 +1,22 @@
+"""The only door to the solver of integer models, CP-SAT of OR-tools."""
+
+from typing import Any
+
+
+def integer_solver() -> Any:
+    """A solver whose answer is the same every time, and which leaves the signals of the process alone.
+
+    By default CP-SAT handles SIGINT while it solves and then restores the default of the operating system, whatever was
+    there before: the next SIGINT would end the process at once, without what it does to stop. And it has one worker,
+    since the answer of several depends on timing.
+
+    Returns
+    -------
+    `cp_model.CpSolver`; the caller limits its deterministic time.
+    """
+    from ortools.sat.python import cp_model  # noqa: PLC0415 — it takes long to import, and few requests need it
+
+    solver = cp_model.CpSolver()
+    solver.parameters.catch_sigint_signal = False
+    solver.parameters.num_workers = 1
+    return solver
