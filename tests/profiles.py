@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-STARTS_PROCESSES = {"start_worker", "run_service", "spark", "installation"}
+STARTS_PROCESSES = {"start_worker", "run_service", "spark", "installation", "compiled", "shared"}
 """Fixtures that start a service, a worker, a JVM or a compilation of their own, which takes seconds."""
 _USUAL_EXAMPLES = 100
 _LEFT_OUT = pytest.StashKey[Counter[tuple[str, str]]]()

@@ -242,6 +242,7 @@ class TestPlanReplicas:
         assert plan["unassigned"][0]["values"] == {"rack": ["use1-az9"]}
         assert {len(row) for row in plan["topics"][0]["replicas"]} == {3}
 
+    @pytest.mark.slow
     def test_exports(self) -> None:
         asked = ("--topic", "t:2:3", "--fixed-start-index", "0", "--export", "replica_assignment")
         assert self.plan(*asked).stdout == "101:104:108,104:108:102\n"
@@ -273,6 +274,7 @@ class TestPlanReplicas:
         assert is_one_line(done.stderr)
         assert done.stdout == ""
 
+    @pytest.mark.slow
     def test_a_malformed_text_names_its_line(self, tmp_path: Path) -> None:
         text = tmp_path / "brokers.txt"
         text.write_text("127.0.0.1:9092 (id: 1 rack: a) -> (\n127.0.0.1:9093 (id: two rack: a) -> (\n")
@@ -390,6 +392,7 @@ class TestPlanKeys:
         online = client.post("/v1/keys/partitions", json={"keys": self.KEYS, "partitions": 12} | body)
         assert httpx.Response(200, text=done.stdout).json() == online.json()
 
+    @pytest.mark.slow
     def test_numbers_from_the_standard_input(self, client: httpx.Client) -> None:
         command = f"printf '1\\n-2\\n' | {RACKPLAN} plan keys /dev/stdin --partitions 12 --encoding int64"
         done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=90, check=True)
@@ -424,6 +427,7 @@ class TestPlanKeys:
         assert "line 2" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_failure_acts_on_no_terminal(data_dir: Path) -> None:
     """What an option or a file holds is repeated as escapes."""
     hostile = "\x1b]0;owned\x07\x9b31m\u202e"

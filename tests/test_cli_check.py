@@ -211,5 +211,6 @@ class TestDesired:
         assert document.root == {"a": "no", "b": "010", "c": ["x"]}
 
 
+@pytest.mark.slow
 def test_every_command_prints_what_is_shown(client: httpx.Client) -> None:
     replay(DOC, str(client.base_url).rstrip("/"))

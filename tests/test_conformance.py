@@ -13,6 +13,7 @@ from app.services.vectors import ANSWERS
 from tests.conftest import VECTORS
 
 
+@pytest.mark.slow  # the tests of each algorithm compare the same answers, one by one
 @pytest.mark.parametrize("algorithm", sorted(ANSWERS))
 def test_every_answer_is_kafkas(algorithm: str, tmp_path: Path) -> None:
     shutil.copy(VECTORS / f"{algorithm}.jsonl", tmp_path)

@@ -132,14 +132,27 @@ def refuses(service: Serving) -> bool:
     return False
 
 
-@pytest.mark.parametrize("send", [to_main, to_group])
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    ("number", "send"),
+    [
+        (signal.SIGINT, to_group),
+        (signal.SIGTERM, to_main),
+        pytest.param(signal.SIGINT, to_main, marks=pytest.mark.long),
+        pytest.param(signal.SIGTERM, to_group, marks=pytest.mark.long),
+    ],
+)
 def test_an_idle_service(data_dir: Path, number: signal.Signals, send: Callable[..., None]) -> None:
     with serving(data_dir) as service:
         assert stops(service, number, send)
 
 
-@pytest.mark.parametrize("awaited", ["pyspark-shell", "pyspark.daemon"], ids=["while it starts", "when it is started"])
+@pytest.mark.parametrize(
+    "awaited",
+    [
+        pytest.param("pyspark-shell", id="while it starts"),
+        pytest.param("pyspark.daemon", id="when it is started", marks=pytest.mark.long),
+    ],
+)
 def test_with_spark_that_no_job_has_asked_for(data_dir: Path, awaited: str) -> None:
     """An idle worker starts it: the JVM, and then Python for the tasks."""
     with serving(data_dir, RACKPLAN_SPARK_EARLY="true") as service:
@@ -187,7 +200,10 @@ def test_after_the_integer_solver(data_dir: Path) -> None:
         assert stops(service, signal.SIGINT)
 
 
-@pytest.mark.parametrize("has_session", [False, True], ids=["while Spark starts", "on Spark"])
+@pytest.mark.parametrize(
+    "has_session",
+    [pytest.param(False, id="while Spark starts", marks=pytest.mark.long), pytest.param(True, id="on Spark")],
+)
 def test_a_running_sweep_is_handed_back(data_dir: Path, has_session: bool) -> None:
     """Its entry is on the queue again, due, and no worker has it."""
     with serving(data_dir) as service:

@@ -1,6 +1,7 @@
 """`docs/kafka-versions.md`: its upgrade question, and its table beside the registries."""
 
 import httpx
+import pytest
 
 from app.core.groups.registry import ASSIGNOR_RELEASES
 from app.core.kafka_versions import NEWEST, SUPPORTED
@@ -10,6 +11,7 @@ from tests.documents import Document, replay
 DOC = Document(ROOT / "docs" / "kafka-versions.md")
 
 
+@pytest.mark.slow
 def test_every_request_prints_what_is_shown(client: httpx.Client) -> None:
     replay(DOC, str(client.base_url).rstrip("/"))
 

@@ -20,6 +20,8 @@ from tests.conftest import ROOT
 from tests.documents import Document
 from tests.test_live_snapshot import REASSIGNING, captured, closed_port
 
+pytestmark = pytest.mark.slow
+
 WITHIN_S = 60.0
 
 
@@ -136,7 +138,6 @@ def test_the_cron_job_of_the_documentation_runs_the_command(tmp_path: Path) -> N
     assert out
 
 
-@pytest.mark.slow
 def test_the_documented_command_installs_the_admin_client(tmp_path: Path) -> None:
     """In a new environment whose other requirements count as installed: kafka-python, as the lock pins it."""
     environment = tmp_path / "environment"

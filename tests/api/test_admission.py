@@ -57,6 +57,7 @@ class TestBurst:
         """55 froze it once: a thread waited for a connection that waited for a thread."""
         assert statuses(at_once(client.base_url, 200)) == {200: 133, 201: 67}
 
+    @pytest.mark.slow
     def test_requests_beyond_the_queue_get_a_retry_after(
         self, client: httpx.Client, database: Database, serve: Serve
     ) -> None:

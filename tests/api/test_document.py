@@ -3,17 +3,19 @@
 import json
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import httpx
 import pytest
-import schemathesis
 
 from app.api.codes import FAMILIES, PROBLEMS, Codes
 from app.api.examples import EXAMPLE_JOB_ID
 from app.services.cautions import CAUTIONS
 from tests.api.operations import COMMITTED, DOCUMENT, IDS, OPERATIONS, codes_of
 from tests.conftest import ROOT
+
+if TYPE_CHECKING:
+    from schemathesis.schemas import BaseSchema
 
 
 def _examples(described: dict[str, Any]) -> list[Any]:
@@ -141,6 +143,14 @@ class TestDocument:
         assert all(f"`{name}`: {limit:,}" in DOCUMENT["info"]["description"] for name, limit in limits.items())
 
 
+@pytest.fixture(scope="module")
+def documented(address: str) -> "BaseSchema":
+    """The document of the service as schemathesis reads it, which takes a second to import."""
+    from schemathesis import openapi  # noqa: PLC0415
+
+    return openapi.from_url(f"{address}/openapi.json")
+
+
 class TestExamples:
     """Every operation, sent as its documentation says, against the running service."""
 
@@ -155,18 +165,22 @@ class TestExamples:
 
     @pytest.mark.parametrize(("method", "path", "operation"), OPERATIONS, ids=IDS)
     def test_each_answers_2xx_and_what_it_says(
-        self, client: httpx.Client, address: str, method: str, path: str, operation: dict[str, Any]
+        self,
+        client: httpx.Client,
+        documented: "BaseSchema",
+        method: str,
+        path: str,
+        operation: dict[str, Any],
     ) -> None:
         """What comes back fits the schema that the document has for it: status, media type and body."""
         if operation["operationId"] == "follow_job":  # no worker runs the example, whose events would not end
             client.delete(f"/v1/jobs/{EXAMPLE_JOB_ID}")
-        documented = schemathesis.openapi.from_url(f"{address}/openapi.json")[path][method.upper()]
         responses = list(self._send(client, method, path, operation))
         assert responses
         for response in responses:
             assert response.is_success, response.text
             response.request.read()  # a form is a stream until then, and the validator looks at what was sent
-            documented.validate_response(response)
+            documented[path][method.upper()].validate_response(response)
             declared = {name.lower() for name in operation["responses"][str(response.status_code)]["headers"]}
             assert set(response.headers) - _OF_HTTP <= declared
 

@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, Phase, settings
 from tests.api.operations import DOCUMENT, IDS, OPERATIONS
 from tests.conftest import ROOT
 from tests.databases import Rows
+from tests.profiles import examples
 
 if TYPE_CHECKING:
     from schemathesis import Case, Config
@@ -22,12 +23,13 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.filtered
 
 bounded = settings(
-    max_examples=25,
     deadline=None,
     # Generating from a schema takes its time.
     suppress_health_check=list(HealthCheck),
     phases=[Phase.explicit, Phase.generate],
 )
+few_and_many = pytest.mark.parametrize("count", [5, pytest.param(25, marks=pytest.mark.long)])
+"""The examples of an operation, or the runs of several; in addition to those that the document has."""
 
 
 @cache
@@ -51,8 +53,9 @@ ANSWERED = [(method, path) for method, path, operation in OPERATIONS if operatio
 
 
 @pytest.mark.slow
+@few_and_many
 @pytest.mark.parametrize(("method", "path"), ANSWERED, ids=[one for one in IDS if one != "follow_job"])
-def test_each_operation(method: str, path: str, client: httpx.Client) -> None:
+def test_each_operation(method: str, path: str, count: int, client: httpx.Client) -> None:
     """Examples, boundary values and random ones, valid and not: every check of the configuration sees the answer."""
     from schemathesis.generation.feedback import FeedbackSources  # noqa: PLC0415
     from schemathesis.pytest._test_builder import build_operation_test  # noqa: PLC0415
@@ -66,12 +69,13 @@ def test_each_operation(method: str, path: str, client: httpx.Client) -> None:
         test_func=answers,
         given_kwargs={},
         feedback=FeedbackSources(),
-        explicit_settings=bounded,
+        explicit_settings=settings(bounded, max_examples=examples(count).max_examples),
     )()
 
 
 @pytest.mark.slow
-def test_one_operation_after_another(client: httpx.Client, rows: Rows) -> None:
+@few_and_many
+def test_one_operation_after_another(client: httpx.Client, rows: Rows, count: int) -> None:
     """The responses of one are requested of the next: created, read, exported, deleted, requested again.
 
     Each run of operations begins with the same rows, so that the same draws meet the same state.
@@ -84,4 +88,4 @@ def test_one_operation_after_another(client: httpx.Client, rows: Rows) -> None:
         def setup(self) -> None:
             rows.reset(examples=True)
 
-    Runs.run(settings=settings(bounded, stateful_step_count=6))
+    Runs.run(settings=settings(bounded, max_examples=examples(count).max_examples, stateful_step_count=6))

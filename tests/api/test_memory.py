@@ -14,6 +14,7 @@ from app.api.memory import FreedMemory
 PIECES, PIECE = 100_000, 2_000
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the C library is asked, which glibc understands")
 def test_what_a_large_request_freed_is_returned() -> None:
     """Blocks that are freed between others that stay are what the C library keeps."""

@@ -7,12 +7,13 @@ import pytest
 
 from app.api.examples import SNAPSHOT
 from rackplan import Client
+from tests.service import NO_AUTHORITIES
 
 
 @pytest.fixture
 def rackplan(client: httpx.Client) -> Iterator[Client]:
     """A client of the service, over a database that has the documentation's examples and nothing else."""
-    with Client(str(client.base_url)) as rackplan:
+    with Client(str(client.base_url), http=httpx.Client(verify=NO_AUTHORITIES)) as rackplan:
         yield rackplan
 
 

@@ -70,6 +70,7 @@ def test_properties_of_the_file_hold_and_the_driver_is_on_loopback(spark: Spark)
     assert (conf.get("spark.driver.host"), conf.get("spark.driver.bindAddress")) == ("127.0.0.1", "127.0.0.1")
 
 
+@pytest.mark.long
 def test_a_worker_killed_with_its_executor_changes_no_row(spark: Spark, cluster: Cluster) -> None:
     """Spark does a lost task again, and a kernel says the same each time."""
     wanted = 3_000_000
@@ -89,6 +90,7 @@ def completed(session: SparkSession) -> int:
     return sum(stage.numCompletedTasks for stage in stages if stage is not None)
 
 
+@pytest.mark.long
 def test_a_master_that_is_gone_is_named_and_one_that_is_back_is_used(spark: Spark, cluster: Cluster) -> None:
     assert cluster.master is not None
     cluster.kill(cluster.master)
@@ -104,6 +106,7 @@ def test_a_master_that_is_gone_is_named_and_one_that_is_back_is_used(spark: Spar
     assert keys.counts(found) == keys.expected(100)
 
 
+@pytest.mark.long
 def test_a_master_restarted_between_two_jobs_is_asked_anew(spark: Spark, cluster: Cluster) -> None:
     """The new one knows nothing of the session, and ends its executors; a job would wait for others for ever."""
     assert cluster.master is not None
@@ -114,6 +117,7 @@ def test_a_master_restarted_between_two_jobs_is_asked_anew(spark: Spark, cluster
     assert keys.counts(found) == keys.expected(100)
 
 
+@pytest.mark.long
 def test_a_cluster_without_workers_is_no_place_for_a_job(cluster: Cluster, spark: Spark) -> None:
     """A master alone takes an application and lets it wait."""
     spark.close()  # a process has one session at a time

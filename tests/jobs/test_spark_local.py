@@ -36,6 +36,14 @@ def jvm() -> psutil.Process:
     return found[0]
 
 
+def test_a_session_that_a_job_has_started_is_not_prepared(spark: Spark) -> None:
+    """The first test, for the others use the session, which takes seconds to start."""
+    spark.close()
+    assert keys.counts(keys.hashed(spark, keys.numbered(10, tasks=1), group="a")) == keys.expected(10)
+    spark.prepare(0)
+    assert not spark.session().sparkContext.statusTracker().getJobIdsForGroup("prepare")
+
+
 def test_a_job_says_what_the_core_says(spark: Spark) -> None:
     found = keys.hashed(spark, keys.numbered(10_000, tasks=3), group="a")
     assert found.schema == key_hashes.SCHEMA
@@ -138,13 +146,6 @@ def test_a_prepared_session_has_run_a_job(spark: Spark) -> None:
     assert any("pyspark.daemon" in (child["cmdline"] or ()) for child in children)
 
 
-def test_a_session_that_a_job_has_started_is_not_prepared(spark: Spark) -> None:
-    spark.close()
-    assert keys.counts(keys.hashed(spark, keys.numbered(10, tasks=1), group="a")) == keys.expected(10)
-    spark.prepare(0)
-    assert not spark.session().sparkContext.statusTracker().getJobIdsForGroup("prepare")
-
-
 def test_the_end_of_the_worker_ends_the_wait_to_prepare() -> None:
     spark = Spark("local[1]")
     waiting = threading.Thread(target=spark.prepare, args=(3600.0,), daemon=True)
@@ -172,14 +173,6 @@ def test_nothing_of_it_is_left_after_close(spark: Spark) -> None:
     wait_for(lambda: not any(alive(process) for process in started), within_s=10)
 
 
-def test_a_session_starts_within_a_minute(spark: Spark) -> None:
-    """It takes 5 to 20 s on a machine that does nothing else."""
-    spark.close()
-    started = time.monotonic()
-    spark.session()
-    assert time.monotonic() - started < 60
-
-
 @pytest.mark.filterwarnings("ignore::ResourceWarning")  # PySpark drops the pipe of a JVM that it could not start
 def test_a_jvm_that_does_not_start_is_a_failure_that_says_so(spark: Spark, capfd: pytest.CaptureFixture[str]) -> None:
     """Why, the JVM itself says."""
@@ -191,6 +184,14 @@ def test_a_jvm_that_does_not_start_is_a_failure_that_says_so(spark: Spark, capfd
     assert "object heap" in "".join(capfd.readouterr())
     del raised
     gc.collect()  # here, where the warning is expected
+
+
+def test_a_session_starts_within_a_minute(spark: Spark) -> None:
+    """It takes 5 to 20 s on a machine that does nothing else. The tests of other files use it."""
+    spark.close()
+    started = time.monotonic()
+    spark.session()
+    assert time.monotonic() - started < 60
 
 
 def test_nothing_outlives_a_worker_that_is_killed(tmp_path: Path) -> None:

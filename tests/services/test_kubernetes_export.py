@@ -154,6 +154,7 @@ def test_the_manifest_is_of_kubernetes() -> None:
     assert pod_spec["restartPolicy"] == "Never"
 
 
+@pytest.mark.slow
 def test_large_plans_take_several_config_maps() -> None:
     files = {"steps": b"", **{f"{number:02d}-execute.json": b"x" * 400_000 for number in range(1, 6)}}
     *maps, _ = yaml.safe_load_all(kubernetes.write(plan(), files))

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from app.services.limits import Limits
 from app.services.plans import draft_plan
 from app.services.reassignment import PLANNER, BalanceRequest, ReassignmentRequest, Tolerance
@@ -11,6 +13,7 @@ TOPICMAPPR = (14_753_340, 19_469_907, 37, 13_215_881)
 """Smallest and largest bytes of a broker after topicmappr's rebalance, replicas moved, bytes moved."""
 
 
+@pytest.mark.slow
 def test_fewer_bytes_reach_a_band_within_that_of_topicmappr() -> None:
     """12.65 % of the mean keep the smallest load above topicmappr's; the two brokers of one rack bound the largest."""
     smallest, largest, _, moved_bytes = TOPICMAPPR

@@ -96,6 +96,7 @@ def test_more_partitions_of_a_topic(tmp_path: Path) -> None:
     assert rows == [[1000, 1001], [1001, 1002], *plan.placements[0].replicas.tolist()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("start", [0, 2])
 def test_a_list_that_no_argument_can_have(tmp_path: Path, start: int) -> None:
     """Kafka places the partitions, and the planned replicas follow by a file, for these partitions alone."""

@@ -1,6 +1,7 @@
 """A small installation of its own: the package that compiles loops, and two modules of loops, in a temporary folder."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -51,6 +52,12 @@ class Installation:
         (self.core / "calling_kernel.py").write_text(CALLING, encoding="utf-8")
         for name in ("home", "tmp"):
             (folder / name).mkdir()
+
+    def copy(self, folder: Path) -> "Installation":
+        """The same in another folder, with the loops that it has compiled."""
+        copied = Installation(folder)
+        shutil.copytree(self.core, copied.core, dirs_exist_ok=True)
+        return copied
 
     def environment(self, **settings: str) -> dict[str, str]:
         """The variables of its processes."""

@@ -22,12 +22,26 @@ def installation(tmp_path: Path) -> Installation:
     return Installation(tmp_path / "installation")
 
 
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Installation:
+    """An installation whose loops have been compiled, for copies."""
+    template = Installation(tmp_path_factory.mktemp("template") / "installation")
+    assert template.compile_all() == 2
+    return template
+
+
 @pytest.fixture
-def shared() -> Iterator[Installation]:
-    """An installation that other accounts can read."""
+def compiled(template: Installation, tmp_path: Path) -> Installation:
+    """An installation that a test may break, with its loops compiled."""
+    return template.copy(tmp_path / "compiled")
+
+
+@pytest.fixture
+def shared(template: Installation) -> Iterator[Installation]:
+    """A compiled installation that other accounts can read."""
     with tempfile.TemporaryDirectory() as name:
         Path(name).chmod(0o755)
-        yield Installation(Path(name, "shared"))
+        yield template.copy(Path(name, "shared"))
 
 
 @pytest.fixture
@@ -136,28 +150,25 @@ class TestAnInstallation:
         assert after.keys() == before.keys()
         assert not {*after.values()} & {*before.values()}, "the entries of what is no more are removed"
 
-    def test_a_change_elsewhere_compiles_nothing_again(self, installation: Installation) -> None:
-        assert installation.compile_all() == 2
-        installation.replace("calling_kernel.py", "+ 1", "+ 2")
-        assert installation.compile_all() == 1
-        assert installation.answer(3) == (8, False)
+    def test_a_change_elsewhere_compiles_nothing_again(self, compiled: Installation) -> None:
+        compiled.replace("calling_kernel.py", "+ 1", "+ 2")
+        assert compiled.compile_all() == 1
+        assert compiled.answer(3) == (8, False)
 
-    def test_damage_is_repaired(self, installation: Installation) -> None:
-        assert installation.compile_all() == 2
-        path = installation.stored()[ANSWER]
+    def test_damage_is_repaired(self, compiled: Installation) -> None:
+        path = compiled.stored()[ANSWER]
         path.write_bytes(path.read_bytes()[:-1])
-        assert installation.answer(3) == (7, True)
+        assert compiled.answer(3) == (7, True)
         path.write_bytes(b"")
-        assert installation.compile_all() == 1
-        assert installation.answer(3) == (7, False)
+        assert compiled.compile_all() == 1
+        assert compiled.answer(3) == (7, False)
 
-    def test_another_processor_compiles_for_itself(self, installation: Installation) -> None:
+    def test_another_processor_compiles_for_itself(self, compiled: Installation) -> None:
         """numba can be told to compile for a simpler processor than this one."""
-        assert installation.compile_all() == 2
         simpler = {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}
-        assert installation.answer(3, **simpler) == (7, True)
-        assert installation.answer(3, **simpler) == (7, False)
-        assert installation.answer(3) == (7, False)
+        assert compiled.answer(3, **simpler) == (7, True)
+        assert compiled.answer(3, **simpler) == (7, False)
+        assert compiled.answer(3) == (7, False)
 
     def test_compiling_all_removes_what_is_for_other_environments(self, installation: Installation) -> None:
         assert installation.answer(3, NUMBA_OPT="1") == (7, True)
@@ -171,18 +182,16 @@ class TestAnInstallation:
         assert len(list((tmp_path / "chosen").rglob("*.loop"))) == 2
         assert installation.answer(3, **chosen) == (7, False)
 
-    def test_executors_read_the_loops_of_an_installation(self, installation: Installation, tmp_path: Path) -> None:
+    def test_executors_read_the_loops_of_an_installation(self, compiled: Installation, tmp_path: Path) -> None:
         """They have the same sources elsewhere, and write nothing to the installation."""
-        assert installation.compile_all() == 2
         executor = Installation(tmp_path / "executor")
-        listed = {"RACKPLAN_COMPILED": str(installation.core / "__pycache__" / "loops")}
+        listed = {"RACKPLAN_COMPILED": str(compiled.core / "__pycache__" / "loops")}
         assert executor.answer(3, **listed) == (7, False)
         assert executor.stored() == {}
 
     @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another account")
     def test_what_root_has_installed_is_read_by_others_and_not_written(self, shared: Installation) -> None:
         """As the worker and the Python of Spark do, which run as `nobody`."""
-        assert shared.compile_all() == 2
         # Python itself may be where the other account reads nothing: what compiling needs is imported before.
         compile_one = "import numba; numba.njit(lambda: 0)()"
         warm_up = f"{compile_one}; import numpy; from app.core.called_kernel import total; total(numpy.arange(3))"

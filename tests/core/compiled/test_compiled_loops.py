@@ -3,6 +3,7 @@
 import ast
 import subprocess
 import sys
+from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 
@@ -89,9 +90,9 @@ def test_every_loop_and_subroutine_declares_its_signature(module: str) -> None:
 def test_what_python_calls_is_a_loop_and_all_else_is_a_subroutine() -> None:
     """A loop that only loops call would be stored for nothing, and a subroutine that Python calls is not compiled."""
     used = set()
-    for path in (ROOT / "app").rglob("*.py"):
+    for path, text in sources_that_name("_kernel"):
         if path not in map(path_of, KERNELS):
-            used |= names_of_kernels(ast.parse(path.read_text(encoding="utf-8")))
+            used |= names_of_kernels(ast.parse(text))
     declared = {module: vars(import_module(module)) for module in KERNELS}
     for kind, expected in ((Loop, True), (Subroutine, False)):
         for module, items in declared.items():
@@ -101,13 +102,11 @@ def test_what_python_calls_is_a_loop_and_all_else_is_a_subroutine() -> None:
 
 
 def test_numba_is_used_through_compiled_loops_alone() -> None:
-    for path in (ROOT / "app").rglob("*.py"):
-        if path.parent != COMPILING:
-            assert "numba" not in imported(path), path
-            if not path.name.endswith("_kernel.py"):
-                assert "app.core.compiled.loops" not in imported(path), (
-                    f"{path}: the name of its file ends with _kernel.py"
-                )
+    for path, text in sources_that_name("numba"):
+        assert path.parent == COMPILING or "numba" not in imported(text), path
+    for path, text in sources_that_name("loops"):
+        if path.parent != COMPILING and not path.name.endswith("_kernel.py"):
+            assert "app.core.compiled.loops" not in imported(text), f"{path}: the name of its file ends with _kernel.py"
 
 
 def test_the_search_for_loops_finds_every_one() -> None:
@@ -146,6 +145,7 @@ print(sum(loop.is_loaded() for loop in loops), len(loops), {"numba", "llvmlite"}
     assert run("import sys" + code) == f"0 {len(LOOPS)} set()\n"
 
 
+@pytest.mark.slow
 def test_all_loops_load_without_what_only_compiling_needs() -> None:
     """A loop whose machine code had a symbol that only numba's compiler defines would end the process."""
     code = """
@@ -170,6 +170,14 @@ def path_of(module: str) -> Path:
     return ROOT / f"{module.replace('.', '/')}.py"
 
 
+def sources_that_name(word: str) -> Iterator[tuple[Path, str]]:
+    """The files of the application that have a word, with their texts; parsing all of them takes seconds."""
+    for path in (ROOT / "app").rglob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        if word in text:
+            yield path, text
+
+
 def names_of_kernels(tree: ast.AST) -> set[tuple[str, str]]:
     """The names of modules of loops that a source uses: imported, or as attributes of a module."""
     used: set[tuple[str, str]] = set()
@@ -184,8 +192,8 @@ def names_of_kernels(tree: ast.AST) -> set[tuple[str, str]]:
     return used
 
 
-def imported(path: Path) -> set[str]:
-    """The modules that a file imports."""
-    nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+def imported(text: str) -> set[str]:
+    """The modules that a source imports."""
+    nodes = list(ast.walk(ast.parse(text)))
     whole = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
     return whole | {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
