@@ -121,7 +121,7 @@ def plan_reassignment(
     rack_mode: Annotated[str | None, typer.Option(help="enforced, safe or disabled.")] = None,
     balance: Annotated[str | None, typer.Option(help="Replicas: tight, keep, or a tolerance (0.05).")] = None,
     balance_by: Annotated[str | None, typer.Option(help="Balance replicas by count or bytes.")] = None,
-    leaders: Annotated[str | None, typer.Option(help="Leaders: tight, keep, preferred, or a tolerance.")] = None,
+    leaders: Annotated[str | None, typer.Option(help="Leaders: tight, keep, moved, preferred, or a tolerance.")] = None,
     minimise: Annotated[str | None, typer.Option(help="The objective: bytes or replicas.")] = None,
     max_moved_bytes: Annotated[int | None, typer.Option(help="A budget in bytes: the best balance within it.")] = None,
     trade_off: Annotated[bool, typer.Option("--trade-off", help="Add a table of movement against balance.")] = False,

@@ -101,10 +101,11 @@ class BalanceFields(TypedDict, total=False):
     `tight` if brokers are added or a budget is set, `keep` otherwise."""
     replicas_by: Literal["count", "bytes", "throughput"]
     """The load that is balanced."""
-    leaders: Literal["tight", "keep", "preferred"] | ToleranceRequest | None
-    """`tight`: as balanced as possible; `keep`: only necessary changes; a tolerance: in between. `preferred`:
-    replica lists keep their order, and the first replica leads. The default is `tight` with leaders_only, `keep`
-    otherwise."""
+    leaders: Literal["tight", "keep", "moved", "preferred"] | ToleranceRequest | None
+    """`tight`: as balanced as possible; `keep`: only necessary changes; a tolerance: in between. `moved`: as `keep`,
+    but leaders of partitions of which replicas move are balanced; `preferred`: replica lists keep their order,
+    and the first replica leads. The default is `tight` with leaders_only, `moved` if brokers are removed or with
+    fix_offline_replicas, `keep` otherwise."""
     leaders_by: Literal["count", "ingress"]
     """The load that is balanced."""
 

@@ -197,7 +197,14 @@ class TestExecution:
 
     def test_a_list_that_keeps_a_cordoned_broker_needs_it_uncordoned(self, client: httpx.Client, kept: str) -> None:
         """t-1 is on 2, 4 and 6; 6 leaves, and 2 stays, so that the list has a cordoned broker."""
-        plan = change(client, kept, kafka_version="4.4", remove_brokers=[6], batches={"max_partitions": 1})
+        plan = change(
+            client,
+            kept,
+            kafka_version="4.4",
+            remove_brokers=[6],
+            balance={"leaders": "keep"},
+            batches={"max_partitions": 1},
+        )
         (number,) = [
             number for number, batch in enumerate(plan["batches"], 1) if batch["partitions"][0]["topic"] == "t"
         ]

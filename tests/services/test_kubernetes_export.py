@@ -13,7 +13,7 @@ import yaml
 from app.errors.requests import NotExportable
 from app.services.limits import Limits
 from app.services.plans import draft_plan
-from app.services.reassignment import EXPORTS, PLANNER, BatchesRequest, ReassignmentRequest, kubernetes
+from app.services.reassignment import EXPORTS, PLANNER, BalanceRequest, BatchesRequest, ReassignmentRequest, kubernetes
 from app.store.records import NewPlan
 from tests.services.reassignments import captured
 
@@ -48,7 +48,8 @@ TOOLS = ("kafka-reassign-partitions.sh", "kafka-topics.sh", "kafka-configs.sh", 
 
 def plan(**changes: Any) -> NewPlan:
     """Broker 105 removed from the captured cluster, which takes several batches."""
-    request = ReassignmentRequest(remove_brokers=[105], **changes)
+    keep = BalanceRequest(leaders="keep")  # so that each batch copies
+    request = ReassignmentRequest(remove_brokers=[105], balance=keep, **changes)
     return draft_plan(PLANNER, request, captured(), Limits())
 
 

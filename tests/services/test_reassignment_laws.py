@@ -72,6 +72,7 @@ def changes(draw: st.DrawFn, cluster: Cluster) -> ReassignmentRequest:
     removed = draw(st.lists(st.sampled_from(ids), max_size=2, unique=True))
     replaced = draw(st.lists(st.sampled_from([broker for broker in ids if broker not in removed]), max_size=1))
     evenness: st.SearchStrategy[Any] = st.sampled_from(["tight", "keep", Tolerance(0.25), None])
+    leaders: st.SearchStrategy[Any] = evenness | st.just("moved")
     return ReassignmentRequest(
         add_brokers=[Broker(50, "r0")] * draw(st.integers(0, 1)),
         remove_brokers=removed,
@@ -84,7 +85,7 @@ def changes(draw: st.DrawFn, cluster: Cluster) -> ReassignmentRequest:
         balance=BalanceRequest(
             draw(evenness),
             draw(st.sampled_from(["count", "bytes", "throughput"])),
-            draw(evenness),
+            draw(leaders),
             draw(st.sampled_from(["count", "ingress"])),
         ),
         ingress_bytes_per_s=dict.fromkeys((topic.name for topic in cluster.topics), 1000.0),
@@ -189,6 +190,23 @@ def test_the_certificate_says_what_lies_between_before_and_after(case: tuple[Clu
         row["replicas_before"] + row["replicas_in"] - row["replicas_out"] == row["replicas_after"] for row in movement
     )
     assert made.answer["leader_changes"] == sum(row[0] != before[key][0] for key, row in after.items())
+
+
+@examples(60)
+@given(clusters(), st.sampled_from(["keep", "moved", None]))
+def test_leaders_of_partitions_that_stay_do_not_change(cluster: Cluster, leaders: Any) -> None:
+    """With `keep` no leader changes that could stay, with `moved` none of a partition that keeps its replicas."""
+    request = ReassignmentRequest(
+        remove_brokers=[cluster.brokers[0].id], balance=BalanceRequest(leaders=leaders), on_conflict="relax"
+    )
+    made = _planned(cluster, request)
+    before, after = _before(cluster), _after(made)
+    for key, row in after.items():
+        could_stay = before[key][0] in row if leaders == "keep" else set(row) == set(before[key])
+        assert row[0] == before[key][0] or not could_stay
+    least = draft_plan(PLANNER, replace(request, balance=BalanceRequest(leaders="keep")), cluster, Limits())
+    kept, moved = (sorted(Counter(row[0] for row in rows.values()).values()) for rows in (_after(least), after))
+    assert moved[::-1] <= kept[::-1]
 
 
 @examples(100)

@@ -36,7 +36,7 @@ EvenReplicas = Annotated[
     Discriminator(_word_or_share),
 ]
 EvenLeaders = Annotated[
-    Annotated[Literal["tight", "keep", "preferred"], Tag("word")] | Annotated[ToleranceRequest, Tag("share")],
+    Annotated[Literal["tight", "keep", "moved", "preferred"], Tag("word")] | Annotated[ToleranceRequest, Tag("share")],
     Discriminator(_word_or_share),
 ]
 
@@ -50,8 +50,9 @@ class BalanceFields(RequestModel):
     replicas_by: ReplicasBy = Field("count", description="The load that is balanced.")
     leaders: EvenLeaders | None = Field(
         None,
-        description=_EVEN + "`preferred`: replica lists keep their order, and the first replica leads. The default is "
-        "`tight` with leaders_only, `keep` otherwise.",
+        description=_EVEN + "`moved`: as `keep`, but leaders of partitions of which replicas move are balanced; "
+        "`preferred`: replica lists keep their order, and the first replica leads. The default is `tight` with "
+        "leaders_only, `moved` if brokers are removed or with fix_offline_replicas, `keep` otherwise.",
     )
     leaders_by: LeadersBy = Field("count", description="The load that is balanced.")
 

@@ -16,7 +16,7 @@ from app.errors.reassignments import RatesMissing, SizesMissing
 from app.errors.requests import ConflictingFields
 from app.services.cautions import Caution
 from app.services.reassignment.brokers import Bools, BrokerTable
-from app.services.reassignment.requests import LeadersBy, ReassignmentRequest, ReplicasBy
+from app.services.reassignment.requests import LeadersBy, ReassignmentRequest, ReplicasBy, balance_of
 from app.services.reassignment.scope import PartitionScope
 
 RowLoads: TypeAlias = tuple[Int64s, Mapping[str, Int64s] | None]
@@ -112,6 +112,7 @@ class LeaderObjective:
     Parameters
     ----------
     by, balance : as for replicas. load : (rows,) int64 of leading. base_load : (brokers,) int64 outside the scope.
+    frees_moved : whether leaders of partitions of which replicas move may change with `KEEP`.
     may_lead : (brokers,) bool. evacuates : whether the request takes leaders away from brokers or racks.
     counts_actual : whether a change is one of the actual leader, not of the preferred one.
     """
@@ -120,6 +121,7 @@ class LeaderObjective:
     balance: Balance
     load: Int64s = field(repr=False)
     base_load: Int64s = field(repr=False)
+    frees_moved: bool
     may_lead: Bools = field(repr=False)
     evacuates: bool
     counts_actual: bool
@@ -291,6 +293,7 @@ def _leader_objective(
         balance=request.leaders_balance,
         load=load,
         base_load=_leaders_of_others(brokers, scope.others, of_others),
+        frees_moved=balance_of(request).leaders == "moved",
         may_lead=may_lead,
         evacuates=bool(evacuated.brokers or evacuated.racks),
         counts_actual=request.balance.leaders == "preferred",

@@ -37,6 +37,7 @@ from app.errors.requests import BatchesOutOfDisk, ConflictingFields, MoveExceeds
 from app.services.limits import Limits
 from app.services.plans import Allowance, Planner, Site
 from app.services.reassignment import description, reports
+from app.services.reassignment.brokers import Bools
 from app.services.reassignment.domains import Relaxation
 from app.services.reassignment.kafka_generate import generated_movement
 from app.services.reassignment.rebalances import rebalances_of
@@ -58,7 +59,7 @@ TRADE_OFF_POINTS = 12
 
 class _ReassignmentPlanner(Planner[ReassignmentRequest, ReassignmentProblem, ReassignmentSolution]):
     kind, reader = KIND, READER
-    engine_version = 3  # a tolerance is of the mean, forbidden brokers give, and loads are balanced by an integer model
+    engine_version = 4  # leaders of partitions that move off removed brokers are balanced
 
     def check_site(self, request: ReassignmentRequest) -> None:
         if request.snapshot_id is None:
@@ -215,11 +216,13 @@ def _lead(problem: ReassignmentProblem, replicas: Int32s) -> tuple[LeaderSolutio
     pinned = ~is_free & (lists[:, 0] != NO_REPLICA)
     fixed = objective.base_load + sums_by(lists[pinned, 0], objective.load[pinned], len(objective.base_load))
     free, before = lists[is_free], problem.before[is_free]
+    is_new = (free != NO_REPLICA) & ~(free[:, :, None] == before[:, None, :]).any(axis=2)
     leaders_problem = LeaderProblem(
         replicas=free,
         leader=_current_leaders(problem)[is_free],
+        may_change=_may_change(problem, free, is_new),
         may_lead=objective.may_lead,
-        is_new=(free != NO_REPLICA) & ~(free[:, :, None] == before[:, None, :]).any(axis=2),
+        is_new=is_new,
         target=problem.movement.target & objective.may_lead,
         base=fixed,
         weight=objective.load[is_free],
@@ -228,6 +231,15 @@ def _lead(problem: ReassignmentProblem, replicas: Int32s) -> tuple[LeaderSolutio
     after = lists.copy()
     after[is_free] = with_leader_first(free, choice.leaders)
     return LeaderSolution(leaders_problem, choice, after), relaxed
+
+
+def _may_change(problem: ReassignmentProblem, lists: Int32s, is_new: Bools) -> Bools:
+    """(rows,) bool, partitions of which a replica moves, if the request frees their leaders; a broker that is down
+    gains no leader by that.
+    """
+    is_down = np.append(problem.brokers.is_offline, False)[lists]
+    moves: Bools = np.logical_and(is_new.any(axis=1), ~is_down.any(axis=1))
+    return moves if problem.leaders.frees_moved else np.zeros_like(moves)
 
 
 def _with_pins(problem: ReassignmentProblem, replicas: Int32s) -> Int32s:

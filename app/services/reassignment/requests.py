@@ -43,7 +43,7 @@ class BalanceRequest:
 
     replicas: Evenness | None = None
     replicas_by: ReplicasBy = "count"
-    leaders: Evenness | Literal["preferred"] | None = None
+    leaders: Evenness | Literal["moved", "preferred"] | None = None
     leaders_by: LeadersBy = "count"
 
 
@@ -144,9 +144,9 @@ class ReassignmentRequest(ResourceFields):
 
     @property
     def leaders_balance(self) -> Balance:
-        """The band that leaders are to be in; `preferred` leaves the lists as they are."""
+        """The band that leaders are to be in; `preferred` leaves the lists as they are, and `moved` has no band."""
         leaders = balance_of(self).leaders
-        return KEEP if leaders is None or leaders == "preferred" else _balance(leaders)
+        return KEEP if leaders is None or (isinstance(leaders, str) and leaders != "tight") else _balance(leaders)
 
 
 def canonical_fields(request: ReassignmentRequest, added: Sequence[Broker]) -> dict[str, Json]:
@@ -183,8 +183,14 @@ def balance_of(request: ReassignmentRequest) -> BalanceRequest:
     return replace(
         request.balance,
         replicas=request.balance.replicas or ("tight" if is_to_be_even else "keep"),
-        leaders=request.balance.leaders or ("tight" if request.leaders_only else "keep"),
+        leaders=request.balance.leaders or _default_leaders(request),
     )
+
+
+def _default_leaders(request: ReassignmentRequest) -> Evenness | Literal["moved"]:
+    # Partitions of removed brokers move anyway, and half their leaders change: the others of them cost no copy.
+    is_removal = bool(request.remove_brokers or request.remove_racks or request.fix_offline_replicas)
+    return "tight" if request.leaders_only else "moved" if is_removal else "keep"
 
 
 def repaired_topics(request: ReassignmentRequest) -> frozenset[str] | None:

@@ -20,13 +20,17 @@ def problem(
     untargeted: Sequence[int] = (),
     base: Sequence[int] = (),
     weight: Sequence[int] = (),
+    changing: Sequence[int] = (),
 ) -> LeaderProblem:
-    """Partitions led by their first replicas, unless said; `new` are (row, broker) that have to be copied first."""
+    """Partitions led by their first replicas, unless said; `new` are (row, broker) that have to be copied first,
+    `changing` are rows whose leader may change with keep.
+    """
     table = padded(replicas)
     positions = np.arange(brokers)
     return LeaderProblem(
         replicas=table,
         leader=np.array([row[0] for row in replicas] if leader is None else leader, np.int32),
+        may_change=np.isin(np.arange(len(replicas)), changing),
         may_lead=~np.isin(positions, barred),
         is_new=np.array(
             [[[row, broker] in list(map(list, new)) for broker in line] for row, line in enumerate(table.tolist())],
@@ -54,16 +58,18 @@ def problems(draw: st.DrawFn, *, weights: bool = False) -> LeaderProblem:
         untargeted=draw(some),
         base=draw(st.lists(st.integers(0, 4), min_size=brokers, max_size=brokers)),
         weight=[draw(st.integers(0, 12)) for _ in lines] if weights else (),
+        changing=draw(st.lists(st.integers(0, 6), max_size=4)),
     )
 
 
 def choices(asked: LeaderProblem, *, keep: bool = False) -> Iterator[tuple[int, ...]]:
     """Every choice there is; with `keep` those in which leaders that may go on do."""
     options = []
-    for line, leader in zip(asked.replicas.tolist(), asked.leader.tolist(), strict=True):
+    rows = zip(asked.replicas.tolist(), asked.leader.tolist(), asked.may_change.tolist(), strict=True)
+    for line, leader, may_change in rows:
         there = [broker for broker in line if broker != NO_LEADER]
         may = [broker for broker in there if asked.may_lead[broker]] or there
-        options.append([leader] if keep and leader in may else may)
+        options.append([leader] if keep and leader in may and not may_change else may)
     return product(*options)
 
 

@@ -34,7 +34,7 @@ class TestLaws:
     @given(asked=problems(weights=True))
     def test_keep_changes_what_is_forced(self, asked: LeaderProblem) -> None:
         """And that is proven to be the least."""
-        assert choose_leaders(asked, KEEP).certificate.optimal
+        assert choose_leaders(replace(asked, may_change=np.zeros_like(asked.may_change)), KEEP).certificate.optimal
 
     @pytest.mark.parametrize("seed", range(4))
     def test_many_light_partitions_come_within_a_thousandth(self, seed: int) -> None:
@@ -108,6 +108,17 @@ class TestVerifier:
         assert said([1, 1, 2])[0] == "1 leaders changed that could stay"
         assert said([1, 1, 2])[1:] == ["leader changes: 0 said, 1 counted", "led by the largest: 4 said, 5 counted"]
         assert said([1, 1, 2], band=True)[1] == "2 brokers lead fewer than 2 or more than 4"
+
+    def test_keep_that_is_not_fair(self) -> None:
+        """All four may change; broker 0 leads three, and one of them could pass over broker 1 to broker 2."""
+        asked = problem([[0, 1], [0, 1], [0, 1], [1, 2]], brokers=3, changing=range(4))
+        chosen = choose_leaders(asked, KEEP)
+        assert leader_violations(asked, chosen, KEEP) == []
+        stays = replace(chosen.certificate, value=0, lower_bound=0)
+        unfair = replace(
+            chosen, leaders=asked.leader, certificate=stays, largest=replace(chosen.largest, value=3, lower_bound=2)
+        )
+        assert leader_violations(asked, unfair, KEEP) == ["a broker leads 3, and some could pass to one that leads 0"]
 
     def test_leaders_that_may_not_lead(self) -> None:
         """Broker 0 may not, and the partition has another replica."""

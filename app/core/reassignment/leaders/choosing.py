@@ -2,8 +2,9 @@
 
 By count, the goals are the narrowest band, then the fewest changes, then the fewest leaders on new replicas, each
 reached exactly. A tolerance of the mean widens the narrowest band before changes are counted. With `keep` only forced
-changes are made, and the choice is the fairest one: the smallest maximum, then the second largest count, and so on,
-over all brokers, also those whose leaders are not balanced. All are flows between brokers (`shares`).
+leaders change, and those that `may_change`. The choice is then the fairest one: the smallest maximum, then the second
+largest count, and so on, over all brokers, also those whose leaders are not balanced; then the fewest changes, then the
+fewest leaders on new replicas. All are flows between brokers (`shares`).
 
 By ingress, minimising the largest load over whole partitions is NP-hard. Two lower bounds are known: the optimum if
 leadership may be split, by the same flow, rounded up; and the load of the heaviest partition on the best of its
@@ -66,9 +67,9 @@ def choose_leaders(problem: LeaderProblem, balance: Balance) -> LeaderChoice:
     >>> import numpy as np
     >>> from app.core.reassignment import TIGHT, LeaderProblem, choose_leaders
     >>> problem = LeaderProblem(
-    ...     replicas=np.array([[0, 1]] * 4, np.int32), leader=np.zeros(4, np.int32), may_lead=np.ones(2, bool),
-    ...     is_new=np.zeros((4, 2), bool), target=np.ones(2, bool), base=np.zeros(2, np.int64),
-    ...     weight=np.ones(4, np.int64))
+    ...     replicas=np.array([[0, 1]] * 4, np.int32), leader=np.zeros(4, np.int32), may_change=np.zeros(4, bool),
+    ...     may_lead=np.ones(2, bool), is_new=np.zeros((4, 2), bool), target=np.ones(2, bool),
+    ...     base=np.zeros(2, np.int64), weight=np.ones(4, np.int64))
     >>> choice = choose_leaders(problem, TIGHT)
     >>> choice.band, choice.certificate.value, choice.certificate.optimal
     (Band(low=2, high=2), 2, True)
@@ -93,19 +94,51 @@ def by_count(problem: LeaderProblem, balance: Balance) -> LeaderChoice:
     start = _shares(part, costs[rows])
     spread = start.without_costs()
     if balance.tolerance is None:
+        fairest = _fairest(part, costs[rows], spread)
+        prices = fairest.shares.settle(fairest.low - part.base, fairest.high - part.base)
+        leaders[rows] = fairest.shares.leaders()
+        costs[rows] = fairest.shares.costs
+        bound = changes_bound(problem, fairest.low - problem.base, fairest.high - problem.base, prices, costs)
         # Other brokers than the targets could lead more, and the largest target less: the bound allows for it.
         largest_bound = start.without_costs().narrow_high()
-        spread.even_out()
-        loads = spread.loads()
-        start.settle(loads, loads)
-        leaders[rows] = start.leaders()
-        return _answer(problem, leaders, _BY_COUNT, None, _forced(problem), largest_bound)
+        return _answer(problem, leaders, _BY_COUNT, None, bound, largest_bound, prices)
     tight = spread.narrow()
     band = problem.band(balance, tight)
     prices = start.settle(*bounds(part, band))
     leaders[rows] = start.leaders()
     bound = changes_bound(problem, *bounds(problem, band), prices)
     return _answer(problem, leaders, _BY_COUNT, band, bound, tight.high, prices)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Fairest:
+    """The fairest choices, as bounds.
+
+    Parameters
+    ----------
+    shares : with the candidates that lead in some fairest choice alone, before the bounds hold.
+    low, high : (brokers,) int64, what each broker leads in every fairest choice, `base` included.
+    """
+
+    shares: Shares
+    low: Int64s
+    high: Int64s
+
+
+def _fairest(part: LeaderProblem, costs: Int32s, spread: Shares) -> _Fairest:
+    """Find the fairest choices of a part, from shares without costs, which are changed.
+
+    No leadership passes between the groups of `Shares.even_out` in any fairest choice, and within a group all loads are
+    the mean, rounded up or down.
+    """
+    group = spread.even_out()
+    leaders = spread.leaders()
+    is_within = group[part.replicas] == group[leaders][:, None]
+    loads = spread.loads() + part.base
+    sizes = np.bincount(group)
+    totals = sums_by(group, loads, len(sizes))
+    within = np.where(is_within, costs, NOT_A_CANDIDATE).astype(np.int32)
+    return _Fairest(_shares(part, within), (totals // sizes)[group], -(-totals // sizes)[group])
 
 
 def bounds(problem: LeaderProblem, band: Band) -> tuple[Int64s, Int64s]:
@@ -130,9 +163,10 @@ def by_ingress(problem: LeaderProblem, balance: Balance) -> LeaderChoice:
         goal = max(goal, problem.band(balance, Band(0, largest_bound)).high)
     leaders[heavy] = _spread(part, costs[heavy], goal)
     leaders[idle] = _by_number(problem, costs[idle], idle, leaders)
-    if balance.tolerance is None:
-        return _answer(problem, leaders, _BY_INGRESS, None, _forced(problem), largest_bound)
     loads = problem.loads(leaders)[problem.target]
+    if balance.tolerance is None:
+        bound = _forced(problem) + fewest_to_leave(problem, int(loads.max(initial=0)))
+        return _answer(problem, leaders, _BY_INGRESS, None, bound, largest_bound)
     band = Band(int(loads.min(initial=goal)), max(goal, int(loads.max(initial=0))))
     bound = _forced(problem) + fewest_to_leave(problem, band.high)
     return _answer(problem, leaders, _BY_INGRESS, band, bound, largest_bound)
@@ -147,6 +181,8 @@ class _Method:
     limit: str
 
 
+_KEPT = "leaders that may stay do"
+_OF_CHANGED = "leaders of partitions whose replicas stay do as well; the others are as fair as possible"
 _BY_COUNT = _Method(SOLVER_BY_COUNT, "leaders of the largest broker", "{} to {} leaders a broker")
 _BY_INGRESS = _Method(
     SOLVER_BY_INGRESS, "ingress of the largest broker, bytes/s", "at most {1} bytes/s led by a broker"
@@ -162,7 +198,8 @@ def _answer(
     largest_bound: int,
     prices: Int64s | None = None,
 ) -> LeaderChoice:
-    limit = "leaders that may stay do" if band is None else method.limit.format(band.low, band.high)
+    kept = _OF_CHANGED if problem.may_change.any() else _KEPT
+    limit = kept if band is None else method.limit.format(band.low, band.high)
     constraints = ("a replica of each partition leads", limit)
     largest = int(problem.loads(leaders)[problem.target].max(initial=0))
     return LeaderChoice(
@@ -219,7 +256,7 @@ def change_costs(problem: LeaderProblem, *, keep: bool = False) -> tuple[Int32s,
 
     `unit` exceeds the number of rows that could lead on a new replica, so that changes count first. A partition with a
     forced change is changed by every candidate, and none of them is charged for it. With `keep` only candidates without
-    that charge remain.
+    that charge remain, and those of partitions that `may_change`.
 
     Returns
     -------
@@ -229,7 +266,7 @@ def change_costs(problem: LeaderProblem, *, keep: bool = False) -> tuple[Int32s,
     unit = int(np.count_nonzero((candidates & problem.is_new).any(axis=1))) + 1
     has_choice = (problem.leader >= 0) & ~problem.is_forced()
     is_change = has_choice[:, None] & (problem.replicas != problem.leader[:, None])
-    is_open = candidates & ~is_change if keep else candidates
+    is_open = candidates & (~is_change | problem.may_change[:, None]) if keep else candidates
     return np.where(is_open, is_change * unit + problem.is_new, NOT_A_CANDIDATE).astype(np.int32), unit
 
 
@@ -243,15 +280,20 @@ def only_candidates(problem: LeaderProblem, costs: Int32s) -> tuple[Int32s, Int6
     return leaders, np.flatnonzero(number > 1)
 
 
-def changes_bound(problem: LeaderProblem, low: Int64s, high: Int64s, prices: Int64s) -> int:
+def changes_bound(
+    problem: LeaderProblem, low: Int64s, high: Int64s, prices: Int64s, among: Int32s | None = None
+) -> int:
     """A lower bound on the leader changes of choices whose loads, without `base`, are within low and high.
 
     Parameters
     ----------
     low, high : (brokers,) int64.
     prices : (brokers,) int64 dual prices, any at all, in units of `change_costs`.
+    among : (rows, width) int32, negative for candidates that lead in none of these choices; None excludes no candidate.
     """
     costs, unit = change_costs(problem)
+    if among is not None:
+        costs = np.where(among < 0, NOT_A_CANDIDATE, costs).astype(np.int32)
     priced = costs + prices[problem.replicas] * problem.weight[:, None]
     is_led = (costs >= 0).any(axis=1)
     cheapest = np.where(costs >= 0, priced, np.iinfo(np.int64).max).min(axis=1, initial=np.iinfo(np.int64).max)

@@ -23,6 +23,7 @@ class LeaderProblem:
     ----------
     replicas : (rows, width) int32 brokers of the replicas, distinct in a row, padded with `NO_REPLICA` anywhere.
     leader : (rows,) int32 present preferred leader, a replica or not; `NO_LEADER` if choosing one is no change.
+    may_change : (rows,) bool, partitions whose leader may change with `KEEP`, although it could stay.
     may_lead : (brokers,) bool. A partition without a replica on such a broker is led by any of its replicas.
     is_new : (rows, width) bool, replicas that have to be copied first.
     target : (brokers,) bool, the brokers whose leaders are balanced; others may lead any number.
@@ -32,6 +33,7 @@ class LeaderProblem:
 
     replicas: Int32s = field(repr=False)
     leader: Int32s = field(repr=False)
+    may_change: NDArray[np.bool_] = field(repr=False)
     may_lead: NDArray[np.bool_]
     is_new: NDArray[np.bool_] = field(repr=False)
     target: NDArray[np.bool_]
@@ -55,6 +57,12 @@ class LeaderProblem:
         is_there = self.replicas != NO_REPLICA
         return int(np.count_nonzero(is_there.any(axis=1) & ~(is_there & self.may_lead[self.replicas]).any(axis=1)))
 
+    def is_kept(self) -> NDArray[np.bool_]:
+        """(rows,) bool: partitions whose present leader leads on with `KEEP`."""
+        has_leader = (self.leader != NO_LEADER) & (self.replicas != NO_REPLICA).any(axis=1)
+        kept: NDArray[np.bool_] = has_leader & ~self.is_forced() & ~self.may_change
+        return kept
+
     def is_forced(self) -> NDArray[np.bool_]:
         """(rows,) bool: partitions whose present leader cannot lead, whatever is chosen."""
         stays = (self.candidates() & (self.replicas == self.leader[:, None])).any(axis=1)
@@ -69,6 +77,7 @@ class LeaderProblem:
             self,
             replicas=self.replicas[rows],
             leader=self.leader[rows],
+            may_change=self.may_change[rows],
             is_new=self.is_new[rows],
             base=self.loads(others),
             weight=self.weight[rows],
@@ -91,12 +100,12 @@ class LeaderChoice:
     ----------
     leaders : (rows,) int32, a replica of each partition, `NO_LEADER` if it has none.
     band : the leaders (or their ingress) of the target brokers are within it; None with `keep`, which bounds nothing.
-    certificate : of the leader changes, partitions that have a leader and get another, among choices within the band.
-    largest : of the load of the target broker that leads most; with `keep`, among choices with forced changes alone.
+    certificate : of the leader changes, partitions that have a leader and get another, among choices within the band;
+        with `keep`, among the fairest choices.
+    largest : of the load of the target broker that leads most; with `keep`, among choices that keep what `is_kept`.
     without_choice : partitions of which no replica may lead; one of them leads all the same.
     prices : (brokers,) int64 dual prices, from which the bound on changes follows without the solver by
-        `changes_bound`. All 0 with `keep`, where the bound is the number of forced changes, and by ingress, where
-        `fewest_to_leave` counts it.
+        `changes_bound`. All 0 by ingress, where `fewest_to_leave` counts it, or forced changes with `keep`.
     """
 
     leaders: Int32s = field(repr=False)
@@ -113,7 +122,8 @@ def leader_violations(problem: LeaderProblem, answer: LeaderChoice, balance: Bal
     Returns
     -------
     Sentences; empty if every partition is led by one of its replicas that may lead, target brokers are within the band,
-    `keep` changes only forced leaders, and changes, largest load and partitions without choice are as stated.
+    `keep` changes no leader that is kept and, by count, is the fairest choice, and changes, largest load and partitions
+    without choice are as stated.
     """
     leaders = answer.leaders
     if leaders.shape != problem.leader.shape:
@@ -127,15 +137,49 @@ def leader_violations(problem: LeaderProblem, answer: LeaderChoice, balance: Bal
     may = (problem.candidates() & (problem.replicas == leaders[:, None])).any(axis=1)
     if barred := np.count_nonzero(has_replicas & ~may):
         violations.append(f"{barred} partitions are led by a broker that may not lead, although another replica's may")
-    is_unchanged = (leaders == problem.leader) | problem.is_forced() | (problem.leader == NO_LEADER) | ~has_replicas
-    if balance == KEEP and not is_unchanged.all():
-        violations.append(f"{np.count_nonzero(~is_unchanged)} leaders changed that could stay")
+    if balance == KEEP:
+        violations += _unkept(problem, leaders)
     loads = problem.loads(leaders)[problem.target]
     if answer.band is not None and len(loads):
         outside = np.count_nonzero((loads < answer.band.low) | (loads > answer.band.high))
         if outside:
             violations.append(f"{outside} brokers lead fewer than {answer.band.low} or more than {answer.band.high}")
     return violations + _miscounted(problem, answer, int(loads.max(initial=0)))
+
+
+def _unkept(problem: LeaderProblem, leaders: Int32s) -> list[str]:
+    """Violations of `KEEP`: leaders that change though they are kept, and brokers that lead more than is fair."""
+    kept = problem.is_kept()
+    if changed := np.count_nonzero(kept & (leaders != problem.leader)):
+        return [f"{changed} leaders changed that could stay"]
+    if not (problem.weight == 1).all():
+        return []
+    return _unfair(problem, leaders, ~kept & (leaders != NO_LEADER))
+
+
+def _unfair(problem: LeaderProblem, leaders: Int32s, is_open: NDArray[np.bool_]) -> list[str]:
+    """Brokers from which a leadership could pass, over others, to a broker that leads at least two fewer.
+
+    Without any the choice is the fairest (decreasingly minimal). Brokers are searched by descending load; what a search
+    reaches is within one of a load that is not smaller, and is searched no more.
+
+    Source: Frank and Murota, "Decreasing minimization on M-convex sets" (2018).
+    """
+    loads, brokers = problem.loads(leaders), len(problem.base)
+    may_pass = np.zeros((brokers, brokers), np.bool_)
+    row, column = np.nonzero(problem.candidates() & is_open[:, None])
+    may_pass[leaders[row], problem.replicas[row, column]] = True
+    is_searched = np.zeros(brokers, np.bool_)
+    violations = []
+    for first in np.argsort(-loads, kind="stable").tolist():
+        reached = np.zeros(brokers, np.bool_)
+        reached[first] = not is_searched[first]
+        while (nearest := reached & ~is_searched).any():
+            is_searched |= nearest
+            reached |= may_pass[nearest].any(axis=0) & ~is_searched
+        if (least := loads[reached].min(initial=loads[first])) < loads[first] - 1:
+            violations.append(f"a broker leads {loads[first]}, and some could pass to one that leads {least}")
+    return violations
 
 
 def _miscounted(problem: LeaderProblem, answer: LeaderChoice, largest: int) -> list[str]:

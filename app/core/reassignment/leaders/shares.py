@@ -116,12 +116,16 @@ class Shares:
         """Balance the loads so that no target broker exceeds a maximum, `base` included, as far as feasible."""
         self._blocking(self._lows(0, is_bound=False), self._highs(most))
 
-    def even_out(self) -> None:
+    def even_out(self) -> Int64s:
         """Balance the loads of all brokers, `base` included, to the fairest choice (decreasing minimisation).
 
         The largest load is minimal, then the second largest, and so on. Brokers are partitioned where the flow from
         those above the mean of a group to those below it is blocked: nothing above the cut can go below it, and nothing
         below should go above. Until every group is within one of its mean.
+
+        Returns
+        -------
+        (brokers,) int64 the group of each broker.
 
         Source: Frank and Murota, "Decreasing minimization on M-convex sets" (2018), for the structure.
         """
@@ -132,7 +136,7 @@ class Shares:
             loads = self.loads() + self.base
             level = _levels(loads, group)
             if (level == loads).all():
-                return
+                return group
             excess = np.concatenate([loads - level, np.zeros(1, np.int64)])
             reached = kernel.saturate(self.table, self.costs, self.amounts, group, no_prices, excess, closed, closed)
             group = np.unique(2 * group + reached[:-1], return_inverse=True)[1].astype(np.int64)
