@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from app.core.compiled.interpreted import of_size
 from app.core.measures import tally_kernel as kernel
 from app.core.model import NO_REPLICA, Assignment, Broker, Int32s, Int64s
 
@@ -88,9 +89,10 @@ def tally_over(table: BrokerArrays, assignments: Mapping[str, Assignment]) -> Ta
     per_rack = np.zeros((racks, 3), np.int64)
     per_racks_spanned = np.zeros(racks + 1, np.int64)
     faults = tuple(np.zeros(len(assignment.replicas), np.uint8) for assignment in assignments.values())
+    count = of_size(kernel.count, sum(assignment.replicas.size for assignment in assignments.values()))
     for assignment, row_faults in zip(assignments.values(), faults, strict=True):
         positions = positions_of(assignment.replicas, table.ids)
-        kernel.count(positions, table.rack_of, table.fenced, racks, per_broker, per_rack, per_racks_spanned, row_faults)
+        count(positions, table.rack_of, table.fenced, racks, per_broker, per_rack, per_racks_spanned, row_faults)
     return Tally(table.brokers, table.racks, assignments, per_broker, per_rack, per_racks_spanned, faults)
 
 

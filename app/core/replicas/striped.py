@@ -32,6 +32,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from app.core.compiled.interpreted import of_size
 from app.core.jvm.hash_map import JavaHashMap
 from app.core.jvm.hashes import OPTIONAL_STRING, utf16_order
 from app.core.jvm.random import JavaRandom
@@ -208,7 +209,7 @@ class Racks:
 
 def fill(rows: Int32s, racks: Racks, offsets: Offsets, random: JavaRandom, *, members: Int32s) -> None:
     """Fill (partitions, factor) rows with what stands for the brokers in (brokers,) `members`, reshuffles drawn."""
-    state = kernel.fill(
+    state = of_size(kernel.fill, rows.size + len(members))(
         rows,
         members.copy(),
         racks.bounds,

@@ -46,8 +46,8 @@ def _next(bounds: Int64Vector, cursors: Int64Matrix, list_index: int, epoch: int
     return int(bounds[list_index] + place)
 
 
-@compiled
-def fill_epoch(
+@subroutine
+def _fill_epoch(
     rows: Int32Matrix,
     begin: int,
     end: int,
@@ -89,6 +89,21 @@ def fill_epoch(
             rows[row, column] = members[place]
         rack_offset += 1
     return rack_offset
+
+
+@compiled
+def fill_epoch(
+    rows: Int32Matrix,
+    begin: int,
+    end: int,
+    members: Int32Vector,
+    bounds: Int64Vector,
+    cursors: Int64Matrix,
+    rack_order: Int32Vector,
+    rack_offset: int,
+) -> int:
+    """As `_fill_epoch`."""
+    return _fill_epoch(rows, begin, end, members, bounds, cursors, rack_order, rack_offset)
 
 
 @subroutine
@@ -137,7 +152,7 @@ def fill(
                 state = _shuffle(members, bounds[2 * rack + 1], bounds[2 * rack + 2], state)
                 state = _shuffle(members, bounds[2 * rack], bounds[2 * rack + 1], state)
         end = min(begin + epoch_length, len(rows))
-        rack_offset = fill_epoch(rows, begin, end, members, bounds, cursors, rack_order, rack_offset)
+        rack_offset = _fill_epoch(rows, begin, end, members, bounds, cursors, rack_order, rack_offset)
     return state
 
 

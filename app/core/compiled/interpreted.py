@@ -1,0 +1,45 @@
+"""Little work done by the source of a loop, in Python: numba takes a third of a second to import.
+
+The source means the same as the machine code if all that it calls is Python too: subroutines, not other loops.
+"""
+
+import sys
+from collections.abc import Callable
+from typing import Any, cast
+
+import numpy as np
+
+from app.core.compiled.loops import Function
+
+LARGEST = 20_000
+"""Steps that this process takes by sources before it loads loops; a step takes 1 to 5 µs."""
+
+
+class _Steps:
+    """The steps that this process has taken by sources."""
+
+    taken = 0
+
+
+def of_size(loop: Function, steps: int) -> Function:
+    """The loop, or its source while numba is not imported and little work has been done so.
+
+    Parameters
+    ----------
+    steps : about how often the innermost statement runs.
+    """
+    if "numba" in sys.modules or _Steps.taken + steps > LARGEST:
+        return loop
+    _Steps.taken += steps
+    return source_of(loop)
+
+
+def source_of(loop: Function) -> Function:
+    """The source of a loop as a function; integers of fixed width overflow silently, as in machine code."""
+    source: Callable[..., Any] = cast("Any", loop).py_func
+
+    def run(*arguments: Any) -> Any:
+        with np.errstate(over="ignore"):
+            return source(*arguments)
+
+    return cast("Function", run)
