@@ -128,7 +128,11 @@ def plan_reassignment(
     merge_running: Annotated[
         bool, typer.Option("--merge-running", help="Treat a reassignment in progress as complete.")
     ] = False,
+    resources: Annotated[
+        list[str] | None, typer.Option(help="Balance these by capacity: disk, nic_in, nic_out, cpu, by commas.")
+    ] = None,
     limit: Limit = None,
+    objective: Annotated[str | None, typer.Option(help="balance, or relieve: only what limits require.")] = None,
     relax: Annotated[
         bool,
         typer.Option("--relax", help="If infeasible, plan the nearest feasible change."),

@@ -163,6 +163,8 @@ REASSIGNMENT: Fields = MappingProxyType(
         "trade_off": ("trade_off", as_typed),
         "merge_running": ("running_reassignment", lambda _: "merge"),
         "limit": ("limits", limits),
+        "objective": ("objective", as_typed),
+        "resources": ("balance.resources", listed),
         "relax": ("on_conflict", lambda _: "relax"),
         "max_moves_in_per_broker": ("batches.max_moves_in_per_broker", as_typed),
         "kafka_version": ("kafka_version", as_typed),

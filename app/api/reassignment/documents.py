@@ -5,7 +5,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field
 
 from app.api.plan_documents import CertificateDocument, PlacedTopic, WholePlan
-from app.api.reassignment.load_documents import BrokerLoads, CrossRackDocument
+from app.api.reassignment.load_documents import BrokerLoads, CrossRackDocument, ExcessDocument, GoalDocument
 from app.api.snapshots import WarningDocument
 from app.core.measures.placement import PlacementMeasures
 from app.core.measures.violations import Violation
@@ -67,6 +67,8 @@ class BalanceDocument(BaseModel):
     """Balance of replicas over brokers."""
     leaders: LeadersBalance
     """Balance of preferred leaders over brokers."""
+    resources: list[GoalDocument] | None
+    """What each goal over resources reached; null if the request has none."""
 
 
 class MovedPartition(BaseModel):
@@ -258,6 +260,8 @@ class ReassignmentPlanDocument(WholePlan):
     """By broker id, the load of each resource whose loads are known, before and after the plan, and after losses."""
     cross_rack: CrossRackDocument | None
     """Bytes/s between racks; null without ingress rates, or with fewer than two racks."""
+    excess: ExcessDocument | None
+    """Loads above limits, if limits are soft or conflicts relaxed; null if every limit holds."""
     trade_off: list[TradeOffPoint] | None
     """Least movement for each load band, if the request has `trade_off`; null otherwise."""
     relaxed: list[RelaxedConstraint]

@@ -2,6 +2,8 @@
 
 from pydantic import BaseModel, Field
 
+from app.services.reassignment.resource_requests import GoalName, Limited
+
 
 class AfterWorstLoss(BaseModel):
     """The load after the worst loss. If a leader is lost, the first live replica leads. What a broker stores and
@@ -81,3 +83,59 @@ class CrossRackDocument(CrossRackCause):
     """Cost of a month before the plan, by `prices`; null without a price."""
     after_cost_per_month: float | None
     """Cost of a month after the plan, by `prices`; null without a price."""
+
+
+class GoalDocument(BaseModel):
+    """What a goal reached. The ideal load of a broker is its share of the total by its capacity, or an equal share if
+    the capacity of any broker is unknown.
+    """
+
+    goal: GoalName
+    """What is balanced."""
+    tolerance: float
+    """Tolerance of the request."""
+    smallest: float
+    """Smallest load of a broker over its ideal load."""
+    largest: float
+    """Largest load of a broker over its ideal load."""
+    largest_bound: float
+    """Lower bound on `largest`."""
+    gap: float
+    """Relative optimality gap: (largest − bound) / largest."""
+
+
+class ExcessOfBroker(BaseModel):
+    """A load above its limit."""
+
+    broker: int
+    """Id of the broker."""
+    resource: Limited
+    """Resource that is limited."""
+    value: float
+    """The load: bytes, bytes/s, vCPU or a count."""
+    limit: float
+    """The limit, in the same unit."""
+    soft: bool
+    """Whether the limit is soft."""
+
+
+class TotalExcess(BaseModel):
+    """The sum of (load − limit) / limit over brokers and resources."""
+
+    total: float
+    """The sum."""
+    lower_bound: float
+    """Lower bound on the sum."""
+    optimal: bool
+    """Whether the sum is its lower bound."""
+
+
+class ExcessDocument(BaseModel):
+    """What is above limits, and how much of it no plan avoids."""
+
+    brokers: list[ExcessOfBroker]
+    """Loads above limits, by broker id and resource."""
+    hard: TotalExcess
+    """Excess over hard limits."""
+    soft: TotalExcess
+    """Excess over soft limits."""

@@ -10,6 +10,7 @@ from app.api.fields import Request as RequestModel
 from app.api.reassignment.resource_fields import ResourceFields
 from app.api.snapshot_choice import OnSnapshot
 from app.services.reassignment import PLANNER, LeadersBy, ReassignmentRequest, ReplicasBy
+from app.services.reassignment.resource_requests import GoalName, Resource
 
 Number = Annotated[Int32, Field(ge=1)]
 # The service rejects factors below 1, with the exception of Kafka.
@@ -55,6 +56,28 @@ class BalanceFields(RequestModel):
         "leaders_only, `moved` if brokers are removed or with fix_offline_replicas, `keep` otherwise.",
     )
     leaders_by: LeadersBy = Field("count", description="The load that is balanced.")
+    resources: Annotated[list[Resource], Field(max_length=4)] = Field(
+        default_factory=list,
+        description="Resources that are balanced jointly, each by the capacity of each broker, together with "
+        "`replicas` and `leaders` if these are `tight` or have a tolerance.",
+    )
+
+
+class GoalFields(RequestModel):
+    """A goal: the load of a resource, by the capacity of each broker, or the replicas of each topic."""
+
+    goal: GoalName
+    """What is balanced."""
+    tolerance: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] = Field(
+        0.0, description="0: as balanced as possible; t: within ±t of each broker's share."
+    )
+
+
+class GoalsFields(RequestModel):
+    """Goals in order of priority: none worsens what those before it reached."""
+
+    goals: Annotated[list[GoalFields], Field(min_length=1, max_length=7)]
+    """The goals, the most important first."""
 
 
 class IsolateFields(RequestModel):
@@ -106,6 +129,12 @@ class BatchFields(RequestModel):
         "last",
         description="When the partitions with the highest ingress rate move; without rates, the largest ones.",
     )
+
+
+Objective = Annotated[
+    Annotated[Literal["balance", "relieve"], Tag("word")] | Annotated[GoalsFields, Tag("share")],
+    Discriminator(_word_or_share),
+]
 
 
 class PlanReassignmentRequest(ResourceFields, OnSnapshot):
@@ -168,6 +197,11 @@ class PlanReassignmentRequest(ResourceFields, OnSnapshot):
     """Topics that are restricted to brokers, and brokers that are kept for them."""
     pins: list[PinFields] = Field(
         default_factory=list, description="Partitions with given replicas; they override the rack constraint."
+    )
+    objective: Objective = Field(
+        "balance",
+        description="`balance`: what `balance` states; `relieve`: the least movement that brings every broker below "
+        "its `limits`, and no other change; or goals in order of priority.",
     )
     evacuate_leaders: EvacuateFields = Field(default_factory=EvacuateFields)
     """Brokers and racks that lead no partition after the plan."""

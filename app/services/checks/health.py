@@ -161,7 +161,13 @@ def health_of(cluster: Cluster, request: HealthRequest, allowance: Allowance, ve
     """
     stated = {name: getattr(request, name) for name in HealthRequest.__dataclass_fields__}
     problem = resolve(
-        ReassignmentRequest(rack_mode=RackMode.SAFE, running_reassignment="merge", repair_racks=True, **stated),
+        ReassignmentRequest(
+            rack_mode=RackMode.SAFE,
+            running_reassignment="merge",
+            repair_racks=True,
+            objective="relieve" if request.limits.stated() else "balance",
+            **stated,
+        ),
         cluster,
         allowance,
         version,

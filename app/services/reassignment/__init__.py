@@ -8,14 +8,17 @@ resolve.py       the request and the cluster as one frozen problem; what solvers
   resource_requests.py  what a request says about resources: capacities, traffic, limits, prices
   capacities.py    capacities of brokers
   broker_limits.py their upper limits, and what is missing for them
+  objectives.py    what is optimised over resources
   resources.py     what partitions load on brokers: disk, NIC in and out, vCPU
   domains.py       eligible brokers of each partition
   conflicts.py     irreducible infeasible subsets of the request, in words
 kafka_generate.py  what Kafka's own tool would move, as a comparison
+resource_planning.py  replicas and leaders placed together, within limits of resources
 planning.py      from the problem to replica lists, leaders and batches; the planner
 rebalances.py    the groups that rebalance, and in which batches
 reports.py       the answer
 load_reports.py  loads before, after and after losses; bytes between racks
+resource_reports.py  what goals reached, and what is above limits
 differences.py   a stored plan's rows and what it changes
 exports.py       the plan as files
 readme.py        the order of execution, with commands and checks

@@ -12,6 +12,7 @@ from app.core.measures.violations import violations
 from app.core.model import NO_REPLICA, Cluster, Int32s, Placement
 from app.core.reassignment import (
     KEEP,
+    TIGHT,
     Batches,
     BudgetTooSmall,
     Cordons,
@@ -43,7 +44,6 @@ from app.services.reassignment.kafka_generate import generated_movement
 from app.services.reassignment.rebalances import rebalances_of
 from app.services.reassignment.requests import KIND, READER, ReassignmentRequest, check
 from app.services.reassignment.resolve import (
-    DISK_SHARE,
     Executions,
     LeaderSolution,
     ReassignmentProblem,
@@ -51,6 +51,7 @@ from app.services.reassignment.resolve import (
     resolve,
     tally_of,
 )
+from app.services.reassignment.resource_planning import ResourceSolution, place_resources
 from app.store.records import NewPlan
 
 TRADE_OFF_POINTS = 12
@@ -82,10 +83,13 @@ class _ReassignmentPlanner(Planner[ReassignmentRequest, ReassignmentProblem, Rea
         return solve(problem)
 
     def violations(self, problem: ReassignmentProblem, solution: ReassignmentSolution) -> Sequence[str]:
-        leaders, rules = solution.leaders, problem.batches
+        leaders, rules, resources = solution.leaders, problem.batches, solution.resources
+        # With resources leaders change for more than their count, and no band is kept.
+        balance = problem.leaders.balance if resources is None else TIGHT
         return [
             *([] if problem.leaders_only else _placement_violations(problem, solution.placement)),
-            *leader_violations(leaders.problem, leaders.choice, problem.leaders.balance),
+            *leader_violations(leaders.problem, leaders.choice, balance),
+            *([] if resources is None else resources.violations()),
             *(
                 violation.detail
                 for violation in batch_violations(solution.reassigned, solution.steps, rules.limits, rules.disks)
@@ -112,15 +116,21 @@ PLANNER = _ReassignmentPlanner()
 
 def solve(problem: ReassignmentProblem) -> ReassignmentSolution:
     """Solve the three parts, each over the result of the one before. Raises as the planner's `solve` does."""
-    placement, largest_bound, relaxed = _place(problem)
+    resources, relaxed = _place_resources(problem)
+    if resources is None:
+        placement, largest_bound, relaxed = _place(problem)
+        leaders, more = _lead(problem, placement.replicas)
+    else:
+        placement, largest_bound = resources.replicas, None
+        leaders, more = _leaders_of(problem, resources), []
     points = _trade_off(problem) if problem.has_trade_off and problem.replicas.by == "count" else None
-    leaders, more = _lead(problem, placement.replicas)
     reassigned, steps = _cut(problem, leaders.after)
     return ReassignmentSolution(
         placement=placement,
         largest_bound=largest_bound,
         trade_off=points,
         leaders=leaders,
+        resources=resources,
         reassigned=reassigned,
         steps=steps,
         executions=_executions(problem, steps),
@@ -140,10 +150,25 @@ def solve(problem: ReassignmentProblem) -> ReassignmentSolution:
 
 def least_repair(problem: ReassignmentProblem) -> tuple[int, int, int]:
     """Bytes and replicas that the problem moves at least, and the lower bound on the bytes. Raises `NotFeasible`."""
-    placement, _, _ = _place(problem)
+    resources, _ = _place_resources(problem)
+    placement = _place(problem)[0] if resources is None else resources.replicas
     copied = reports.Moves.of(problem, placement.replicas).is_copied.sum(axis=1)
     moved_bytes = int((copied * problem.sizes.size_bytes).sum())
     return moved_bytes, int(copied.sum()), reports.bytes_bound(problem, placement, moved_bytes)
+
+
+def _place_resources(problem: ReassignmentProblem) -> tuple[ResourceSolution | None, list[Relaxation]]:
+    """Replicas and leaders together, if the objective is over resources. Raises `NotFeasible`."""
+    if problem.objective is None:
+        return None, []
+    return place_resources(problem, problem.objective, _current_leaders(problem))
+
+
+def _leaders_of(problem: ReassignmentProblem, resources: ResourceSolution) -> LeaderSolution:
+    """The leaders of a placement over resources, as those of leaders alone are stated."""
+    lists = resources.lists
+    leaders_problem = _leader_problem(problem, lists, np.ones(len(lists), np.bool_))
+    return LeaderSolution(leaders_problem, resources.choice(leaders_problem), lists)
 
 
 def _place(problem: ReassignmentProblem) -> tuple[ReplicaPlacement, int | None, list[Relaxation]]:
@@ -212,12 +237,22 @@ def _lead(problem: ReassignmentProblem, replicas: Int32s) -> tuple[LeaderSolutio
     is_free = np.ones(len(lists), np.bool_)
     is_free[list(problem.pins)] = False
     relaxed = _require_leaders(problem, lists)
+    leaders_problem = _leader_problem(problem, lists, is_free)
+    choice = choose_leaders(leaders_problem, objective.balance)
+    after = lists.copy()
+    after[is_free] = with_leader_first(lists[is_free], choice.leaders)
+    return LeaderSolution(leaders_problem, choice, after), relaxed
+
+
+def _leader_problem(problem: ReassignmentProblem, lists: Int32s, is_free: Bools) -> LeaderProblem:
+    """The leaders of (rows, widest) int32 positions; those of rows that are not free are the first ones."""
+    objective = problem.leaders
     # A pinned partition is led by the first broker of its pin, whatever the others do.
     pinned = ~is_free & (lists[:, 0] != NO_REPLICA)
     fixed = objective.base_load + sums_by(lists[pinned, 0], objective.load[pinned], len(objective.base_load))
     free, before = lists[is_free], problem.before[is_free]
     is_new = (free != NO_REPLICA) & ~(free[:, :, None] == before[:, None, :]).any(axis=2)
-    leaders_problem = LeaderProblem(
+    return LeaderProblem(
         replicas=free,
         leader=_current_leaders(problem)[is_free],
         may_change=_may_change(problem, free, is_new),
@@ -227,10 +262,6 @@ def _lead(problem: ReassignmentProblem, replicas: Int32s) -> tuple[LeaderSolutio
         base=fixed,
         weight=objective.load[is_free],
     )
-    choice = choose_leaders(leaders_problem, objective.balance)
-    after = lists.copy()
-    after[is_free] = with_leader_first(free, choice.leaders)
-    return LeaderSolution(leaders_problem, choice, after), relaxed
 
 
 def _may_change(problem: ReassignmentProblem, lists: Int32s, is_new: Bools) -> Bools:
@@ -301,7 +332,7 @@ def _cut(problem: ReassignmentProblem, after: Int32s) -> tuple[ReassignedPartiti
         context = {name: value for name, value in failure.context.items() if name != "row"}
         partition = problem.scope.name(cast("int", failure.context["row"]))
         detail = f"{partition}: {failure.detail}"
-        path = failure.path if isinstance(failure, MoveExceedsBatchLimit) else DISK_SHARE
+        path = failure.path if isinstance(failure, MoveExceedsBatchLimit) else problem.batches.disk_path
         raise type(failure)(detail, path=path, partition=partition, **context) from None
 
 

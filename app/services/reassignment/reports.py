@@ -22,6 +22,7 @@ from app.services.plans import STEPS, as_json
 from app.services.reassignment.brokers import NAMED_BROKERS, Bools
 from app.services.reassignment.load_reports import cross_rack_json, load_report
 from app.services.reassignment.resolve import Executions, ReassignmentProblem, ReassignmentSolution
+from app.services.reassignment.resource_reports import excess_json, goals_json
 
 NAMED_PARTITIONS = 100
 """How many partitions of a batch are named; it counts them all, and its file has them all."""
@@ -75,6 +76,7 @@ def answer(problem: ReassignmentProblem, solution: ReassignmentSolution) -> dict
         "kafka_generate": solution.generated.as_json(),
         "movement": movement_json(problem, after, moves),
         **_loads(problem, after),
+        "excess": _excess(problem, solution),
         "trade_off": None
         if solution.trade_off is None
         else [_point(problem, placement) for placement in solution.trade_off],
@@ -90,6 +92,10 @@ def answer(problem: ReassignmentProblem, solution: ReassignmentSolution) -> dict
 def _loads(problem: ReassignmentProblem, after: Int32s) -> dict[str, Json]:
     report = load_report(problem.brokers, problem.resources, problem.limits, before=problem.before, after=after)
     return {"loads": report.as_json(), "cross_rack": cross_rack_json(report, problem.prices)}
+
+
+def _excess(problem: ReassignmentProblem, solution: ReassignmentSolution) -> Json:
+    return None if solution.resources is None else excess_json(problem, solution.resources.placement)
 
 
 def _certificate(problem: ReassignmentProblem, solution: ReassignmentSolution, moves: Moves) -> dict[str, Json]:
@@ -174,7 +180,8 @@ def _balance(problem: ReassignmentProblem, solution: ReassignmentSolution) -> di
         "gap": choice.certificate.gap,
         "solver": choice.certificate.solver,
     }
-    return {"replicas": replicas, "leaders": leaders}
+    goals = None if solution.resources is None else goals_json(solution.resources.placement)
+    return {"replicas": replicas, "leaders": leaders, "resources": goals}
 
 
 def _band(band: Band | None, loads: Int64s, target: Bools) -> dict[str, Json]:

@@ -16,7 +16,13 @@ from app.errors.kafka import InvalidReplicationFactor, KafkaError
 from app.errors.requests import ConflictingFields, DuplicateBroker, DuplicatePartition, DuplicateTopic
 from app.services.limits import Limits
 from app.services.plans import as_json
-from app.services.reassignment.resource_requests import ResourceFields, check_resources, stated_fields
+from app.services.reassignment.resource_requests import (
+    ObjectiveRequest,
+    Resource,
+    ResourceFields,
+    check_resources,
+    stated_fields,
+)
 from app.services.snapshots import first_repeated
 
 KIND = "reassignment"
@@ -39,12 +45,13 @@ LeadersBy = Literal["count", "ingress"]
 
 @dataclass(frozen=True, slots=True)
 class BalanceRequest:
-    """How even brokers are to be; None is what the change itself calls for."""
+    """How even brokers are to be; None is what the change itself calls for. Resources are balanced jointly."""
 
     replicas: Evenness | None = None
     replicas_by: ReplicasBy = "count"
     leaders: Evenness | Literal["moved", "preferred"] | None = None
     leaders_by: LeadersBy = "count"
+    resources: Sequence[Resource] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +130,7 @@ class ReassignmentRequest(ResourceFields):
     cordoned_brokers: Sequence[int] | None = None
     isolate: Sequence[IsolateRequest] = ()
     pins: Sequence[PinRequest] = ()
+    objective: ObjectiveRequest = "balance"
     evacuate_leaders: EvacuateRequest = EvacuateRequest()
     balance: BalanceRequest = BalanceRequest()
     ingress_bytes_per_s: Mapping[str, float | Sequence[float]] | None = None
@@ -170,6 +178,10 @@ def canonical_fields(request: ReassignmentRequest, added: Sequence[Broker]) -> d
     for broker, listed in zip(added, cast("list[Any]", fields["add_brokers"]), strict=True):
         if broker.capacity is not None and broker.capacity.vcpu is None:
             del listed["capacity"]["vcpu"]
+    if request.objective == "balance":
+        del fields["objective"]
+    if not request.balance.resources:
+        del cast("dict[str, Json]", fields["balance"])["resources"]
     return stated_fields(request, fields)
 
 
@@ -249,8 +261,6 @@ def _conflicts(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, bool |
             detail = "leaders_only moves no replica, which balance.replicas requires"
             yield ("balance", "replicas"), True, detail
     yield from _receivers_conflicts(request)
-    for name in request.limits.stated():
-        yield ("limits", name), True, f"a plan has no limit of {name} yet; checks have"
     if request.max_replicas_per_rack is not None and request.rack_mode is RackMode.DISABLED:
         detail = "max_replicas_per_rack counts racks, and rack_mode disabled ignores them"
         yield ("max_replicas_per_rack",), request.max_replicas_per_rack, detail

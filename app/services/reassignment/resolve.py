@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from time import monotonic
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,10 +24,10 @@ from app.core.reassignment import (
     ReassignedPartitions,
     ReplicaPlacement,
 )
-from app.core.reassignment.resources import Limits
+from app.core.reassignment.resources import RESOURCES, Limits
 from app.core.replica_lists import per_broker
 from app.core.replicas.rack_modes import RackMode
-from app.errors import Json
+from app.errors import FieldPath, Json
 from app.errors.requests import ConflictingFields
 from app.services.cautions import Caution
 from app.services.plans import Allowance
@@ -43,11 +44,15 @@ from app.services.reassignment.loads import (
     replicas_of_others,
     with_recorded_rates,
 )
+from app.services.reassignment.objectives import ResourceObjective, objective_of
 from app.services.reassignment.rebalances import Rebalances, subscriptions_of
 from app.services.reassignment.requests import ReassignmentRequest, canonical_fields, repaired_topics
 from app.services.reassignment.resource_requests import PricesRequest
 from app.services.reassignment.resources import Resources, resources_of
 from app.services.reassignment.scope import PartitionScope, scope_of
+
+if TYPE_CHECKING:
+    from app.services.reassignment.resource_planning import ResourceSolution
 
 DISK_SHARE = ("batches", "max_disk_share")
 NO_LIMIT = 2**63 - 1
@@ -62,7 +67,7 @@ class BatchRules:
     heat : (rows,) int64 ingress rate of a partition, or its bytes if no rate is reported.
     size_bytes : (rows,) int64 or `UNKNOWN_SIZE`.
     disks : used and available bytes by broker; None if disks are not limited.
-    cordons : that Kafka enforces while batches run.
+    cordons : that Kafka enforces while batches run. disk_path : the field that limits disks.
     """
 
     limits: BatchLimits
@@ -70,6 +75,7 @@ class BatchRules:
     size_bytes: Int64s = field(repr=False)
     disks: BrokerDisks | None
     cordons: Cordons
+    disk_path: FieldPath = DISK_SHARE
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,7 +88,8 @@ class ReassignmentProblem:
     before : (rows, widest) int32 positions of the scope's replicas as they are, padded with -1.
     counts_bytes : whether `movement.weight` is bytes. pins : by row, the pinned positions in their order.
     max_moved_bytes : the budget; None if there is none. has_trade_off : whether movement against balance is tabulated.
-    resources : what partitions load on brokers. limits : of brokers. prices : of what crosses racks.
+    resources : what partitions load on brokers. limits : of brokers.
+    objective : over resources; None if replicas are placed before their leaders. prices : of what crosses racks.
     repaired : the topics whose partitions are repaired if they span too few racks, where a default leaves out others.
     leaders_only : whether no replica may move. relaxes : whether a conflict is relaxed instead of rejected.
     relaxed : constraints given up so far. constraints : in words, for the certificate.
@@ -103,6 +110,7 @@ class ReassignmentProblem:
     leaders: LeaderObjective
     resources: Resources = field(repr=False)
     limits: Limits
+    objective: ResourceObjective | None
     prices: PricesRequest | None
     batches: BatchRules
     max_moved_bytes: int | None
@@ -171,6 +179,7 @@ class ReassignmentSolution:
     ----------
     placement : replica lists with their lower bound. trade_off : the least movement in ever wider bands, if requested.
     largest_bound : lower bound on the largest load, if something else than counts is balanced.
+    resources : replicas and leaders over resources; None if the objective is not over them.
     steps : the batches. reassigned : what they were cut from. executions : None if no broker is or becomes cordoned.
     generated : what Kafka's own tool would move. rebalances : the groups that rebalance.
     tally, tally_before : the scope's partitions with the plan, and before it. relaxed : all relaxed constraints.
@@ -180,6 +189,7 @@ class ReassignmentSolution:
     largest_bound: int | None
     trade_off: Sequence[ReplicaPlacement] | None
     leaders: LeaderSolution
+    resources: "ResourceSolution | None"
     reassigned: ReassignedPartitions
     steps: Batches
     executions: Executions | None
@@ -214,6 +224,7 @@ def resolve(
     sizes = loads.sizes
     require_loads(request, scope, sizes, loads.rates)
     resources = resources_of(request, brokers, scope, sizes, loads.rates)
+    limits = limits_of(request, brokers, resources.capacity)
     counts_bytes = request.minimise == "bytes" and not sizes.unknown
     return ReassignmentProblem(
         brokers=brokers,
@@ -237,9 +248,10 @@ def resolve(
         replicas=loads.replicas,
         leaders=loads.leaders,
         resources=resources,
-        limits=limits_of(request, brokers, resources.capacity),
+        limits=limits,
+        objective=objective_of(request, scope, sizes, loads.rates),
         prices=request.prices,
-        batches=_batch_rules(request, brokers, scope, loads, before, version),
+        batches=_batch_rules(request, brokers, scope, loads, before, _disk_limits(request, resources, limits), version),
         max_moved_bytes=request.max_moved_bytes,
         has_trade_off=request.trade_off,
         repaired=_repaired(request, brokers),
@@ -323,6 +335,7 @@ def _batch_rules(
     scope: PartitionScope,
     loads: PartitionLoads,
     before: Int32s,
+    disk_limits: Int64s | None,
     version: KafkaVersion,
 ) -> BatchRules:
     """Raises `ConflictingFields`, `SizesMissing` if disks are limited and not known, or what is on them is not."""
@@ -338,8 +351,9 @@ def _batch_rules(
         ),
         heat=loads.heat,
         size_bytes=np.where(sizes.is_known, sizes.size_bytes, UNKNOWN_SIZE),
-        disks=None if rules.max_disk_share is None else _disks(rules.max_disk_share, brokers, scope, sizes, before),
+        disks=None if disk_limits is None else _disks(disk_limits, brokers, scope, sizes, before),
         cordons=_cordons(brokers, version),
+        disk_path=DISK_SHARE if rules.max_disk_share is not None else ("limits", "disk"),
     )
 
 
@@ -355,19 +369,35 @@ def _cordons(brokers: BrokerTable, version: KafkaVersion) -> Cordons:
     return Cordons(cordoned, draining, draining, rejects_lists=version >= LISTS_CHECKED_SINCE)
 
 
-def _disks(
-    share: float, brokers: BrokerTable, scope: PartitionScope, sizes: PartitionSizes, before: Int32s
-) -> BrokerDisks:
-    """Used and available bytes of every broker; a broker without a known disk size is not limited."""
-    disk_bytes = [None if broker.capacity is None else broker.capacity.disk_bytes for broker in brokers.known]
-    if not any(disk_bytes):
+def _disk_limits(request: ReassignmentRequest, resources: Resources, limits: Limits) -> Int64s | None:
+    """(brokers,) int64 most bytes on disk at any time; None if disks are not limited.
+
+    A hard limit of the disk holds in every batch; if conflicts are relaxed, and with a soft limit, it may not hold even
+    in the end. A broker without a known disk size is not limited by `max_disk_share`.
+
+    Raises `ConflictingFields` if no broker has a disk size.
+    """
+    column, share = RESOURCES.index("disk"), request.batches.max_disk_share
+    is_hard = bool(request.limits.disk) and not limits.is_soft[column] and request.on_conflict == "refuse"
+    if share is None:
+        return limits.upper[:, column] if is_hard else None
+    disk_bytes = resources.capacity[:, column]
+    if not disk_bytes.any():
         detail = "max_disk_share limits disks, and no broker has a capacity.disk_bytes"
         raise ConflictingFields(detail, path=DISK_SHARE, value=share)
+    shares = [int(size * share) if size else NO_LIMIT for size in disk_bytes.tolist()]
+    most = np.array(shares, np.int64)
+    return np.minimum(most, limits.upper[:, column]) if is_hard else most
+
+
+def _disks(
+    limits: Int64s, brokers: BrokerTable, scope: PartitionScope, sizes: PartitionSizes, before: Int32s
+) -> BrokerDisks:
+    """Used and available bytes of every broker. Raises `SizesMissing`."""
     sizes.require("max_disk_share", DISK_SHARE)
     used = replicas_of_others(brokers, scope.others, sizes.of_others)
     used += per_broker(before, len(used), sizes.size_bytes)
-    limits = [NO_LIMIT if size is None else int(size * share) for size in disk_bytes]
-    return BrokerDisks(used, np.array(limits, np.int64))
+    return BrokerDisks(used, limits)
 
 
 def _constraints(request: ReassignmentRequest, brokers: BrokerTable, domains: Domains) -> list[str]:

@@ -81,6 +81,29 @@ class PricesRequest:
     cross_rack_per_gib: float = 0.0
 
 
+GoalName = Literal["disk", "nic_in", "nic_out", "cpu", "replicas", "leaders", "topic_replicas"]
+"""What a goal balances."""
+
+
+@dataclass(frozen=True, slots=True)
+class GoalRequest:
+    """A goal; 0 is as balanced as possible, t > 0 within ±t of each broker's share by capacity."""
+
+    goal: GoalName
+    tolerance: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class GoalsRequest:
+    """Goals in order of priority: none worsens those before it."""
+
+    goals: Sequence[GoalRequest]
+
+
+ObjectiveRequest: TypeAlias = Literal["balance", "relieve"] | GoalsRequest
+"""`balance` is what `balance` of the request states; `relieve` brings brokers below limits and changes nothing else."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResourceFields:
     """The fields of a request about resources, of plans and of checks.

@@ -1,0 +1,108 @@
+"""What a request optimises over several resources: within limits, jointly, or in order of priority."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+from app.core.reassignment import Balance
+from app.core.reassignment.resources import Goal
+from app.errors import FieldPath, Json
+from app.errors.requests import ConflictingFields
+from app.services.reassignment.broker_limits import require_rates
+from app.services.reassignment.loads import IngressRates, PartitionSizes
+from app.services.reassignment.requests import ReassignmentRequest
+from app.services.reassignment.resource_requests import GoalsRequest
+from app.services.reassignment.scope import PartitionScope
+
+_OF_REPLICAS = {"count": "replicas", "bytes": "disk", "throughput": "nic_in"}
+"""By the load that replicas are balanced by: the goal that balances it beside resources."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceObjective:
+    """Goals within limits; replicas and leaders are placed together.
+
+    Parameters
+    ----------
+    priorities : the goals, the most important first; those of one entry are reached jointly. Without any, brokers are
+        brought below their limits, and nothing else changes.
+    """
+
+    priorities: tuple[tuple[Goal, ...], ...]
+
+
+def objective_of(
+    request: ReassignmentRequest, scope: PartitionScope, sizes: PartitionSizes, rates: IngressRates | None
+) -> ResourceObjective | None:
+    """The objective over resources; None if the request is about counts, bytes or throughput alone.
+
+    Raises
+    ------
+    ConflictingFields : a field that does not go together with resources.
+    SizesMissing, RatesMissing : the loads of a goal are unknown.
+    """
+    resources, limits = request.balance.resources, request.limits.stated()
+    if not (limits or resources or request.objective != "balance"):
+        return None
+    for path, value, detail in _conflicts(request):
+        raise ConflictingFields(detail, path=path, value=value)
+    priorities = _priorities(request)
+    for group in priorities:
+        for goal in group:
+            _require(goal.name, scope, sizes, rates)
+    return ResourceObjective(priorities)
+
+
+def _priorities(request: ReassignmentRequest) -> tuple[tuple[Goal, ...], ...]:
+    objective = request.objective
+    if isinstance(objective, GoalsRequest):
+        return tuple((Goal(goal.goal, Fraction(repr(goal.tolerance))),) for goal in objective.goals)
+    if objective == "relieve":
+        return ()
+    joint: dict[str, Goal] = {name: Goal(name) for name in request.balance.resources}
+    for name, balance in (
+        (_OF_REPLICAS[request.balance.replicas_by], request.replicas_balance),
+        ("leaders", request.leaders_balance),
+    ):
+        if balance.tolerance is not None:
+            joint.setdefault(name, _goal(name, balance))
+    return (tuple(joint.values()),) if joint else ()
+
+
+def _goal(name: str, balance: Balance) -> Goal:
+    return Goal(name, balance.tolerance or Fraction(0))
+
+
+def _require(name: str, scope: PartitionScope, sizes: PartitionSizes, rates: IngressRates | None) -> None:
+    path = ("objective", "goals")
+    if name == "disk":
+        sizes.require("a balance of disk", path)
+    elif name in ("nic_in", "nic_out", "cpu"):
+        require_rates(f"a balance of {name}", path, scope, rates)
+
+
+def _conflicts(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, Json, str]]:
+    together = "limits, balance.resources and objective place replicas and leaders together"
+    if request.leaders_only:
+        yield ("leaders_only",), True, f"{together}, and leaders_only moves no replica"
+    if request.pins:
+        yield ("pins",), len(request.pins), f"{together}, and pins state leaders"
+    for name in ("max_moved_bytes", "trade_off"):
+        if getattr(request, name):
+            yield (name,), True, f"{together}, and {name} trades movement for balanced counts"
+    if request.balance.leaders_by != "count":
+        detail = f"{together}: leaders are balanced by count, and what they send by the resource nic_out"
+        yield ("balance", "leaders_by"), request.balance.leaders_by, detail
+    if request.balance.leaders == "preferred":
+        yield ("balance", "leaders"), "preferred", f"{together}, and preferred keeps the order of replica lists"
+    if request.objective != "balance":
+        yield from _of_objective(request)
+
+
+def _of_objective(request: ReassignmentRequest) -> Iterator[tuple[FieldPath, Json, str]]:
+    if request.objective == "relieve" and not request.limits.stated():
+        yield ("objective",), "relieve", "objective relieve brings brokers below limits, and limits has none"
+    for name in ("resources", "replicas", "leaders"):
+        if getattr(request.balance, name) not in (None, (), [], "keep"):
+            detail = f"the objective states what is balanced, and balance.{name} does, too; leave one of them out"
+            yield ("balance", name), name, detail

@@ -1,0 +1,183 @@
+"""Place replicas and leaders together: within limits of resources, and balanced by the capacities of brokers."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from app.core.certificate import Certificate
+from app.core.model import NO_LEADER, NO_REPLICA, Int32s
+from app.core.reassignment import LeaderChoice, LeaderProblem, ReplicaPlacement
+from app.core.reassignment.resources import (
+    RESOURCES,
+    TOPIC_REPLICAS,
+    LimitConflict,
+    ResourcePlacement,
+    ResourceProblem,
+    reach_goals,
+    relieve,
+    resource_violations,
+)
+from app.core.replica_lists import with_leader_first
+from app.errors import Json
+from app.errors.reassignments import NotFeasible
+from app.services.reassignment.brokers import NAMED_BROKERS
+from app.services.reassignment.domains import Relaxation
+from app.services.reassignment.load_reports import in_unit
+from app.services.reassignment.objectives import ResourceObjective
+from app.services.reassignment.resolve import ReassignmentProblem
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ResourceSolution:
+    """A placement over resources, and the problem that it answers."""
+
+    problem: ResourceProblem
+    placement: ResourcePlacement
+
+    @property
+    def replicas(self) -> ReplicaPlacement:
+        """The replica lists, with the certificate of their movement alone."""
+        certificate = replace(self.placement.movement, then=None)
+        return ReplicaPlacement(self.placement.replicas, None, certificate)
+
+    @property
+    def lists(self) -> Int32s:
+        """(rows, widest) int32 positions, the leader of each row first."""
+        replicas = self.placement.replicas
+        lists = replicas if replicas.shape[1] else np.full((len(replicas), 1), NO_REPLICA, np.int32)
+        return with_leader_first(lists, self.placement.leaders)
+
+    def choice(self, leaders: LeaderProblem) -> LeaderChoice:
+        """The leaders as a choice for the problem of leaders alone."""
+        lists, changes = self.lists, self.placement.movement.then
+        chosen = np.where(lists[:, 0] == NO_REPLICA, np.int32(NO_LEADER), lists[:, 0]).astype(np.int32)
+        bound = 0 if changes is None else int(changes.lower_bound)
+        solver, constraints = self.placement.movement.solver, self.placement.movement.constraints
+        n_changes = leaders.changes(chosen)
+        largest = int(leaders.loads(chosen)[leaders.target].max(initial=0))
+        return LeaderChoice(
+            leaders=chosen,
+            band=None,
+            certificate=Certificate("leader changes", n_changes, min(bound, n_changes), solver, constraints),
+            largest=Certificate("leaders of a broker", largest, 0, solver, constraints),
+            without_choice=leaders.without_choice(),
+            prices=np.zeros(len(leaders.base), np.int64),
+        )
+
+    def violations(self) -> list[str]:
+        """Violations of the placement; empty if it is legal and its figures are right."""
+        return resource_violations(self.problem, self.placement)
+
+
+def place_resources(
+    problem: ReassignmentProblem, objective: ResourceObjective, leaders: Int32s
+) -> tuple[ResourceSolution, list[Relaxation]]:
+    """Place replicas and leaders.
+
+    Parameters
+    ----------
+    leaders : (rows,) int32 current leaders.
+
+    Raises `NotFeasible` if hard limits do not hold, unless conflicts are relaxed.
+    """
+    goals = [goal for group in objective.priorities for goal in group]
+    has_topics = any(goal.name == TOPIC_REPLICAS for goal in goals)
+    resources = ResourceProblem(
+        movement=problem.movement,
+        loads=problem.resources.row_loads(problem.movement.factors),
+        limits=problem.limits,
+        leader=leaders,
+        may_lead=problem.leaders.may_lead,
+        topic_of=problem.scope.topic_of.astype(np.int32) if has_topics else None,
+    )
+    if goals:
+        placement = reach_goals(resources, objective.priorities, problem.is_over)
+    else:
+        placement = relieve(resources, problem.is_over)
+    return ResourceSolution(resources, placement), _require_limits(problem, placement)
+
+
+def _require_limits(problem: ReassignmentProblem, placement: ResourcePlacement) -> list[Relaxation]:
+    excess = placement.excess
+    if excess is None or not excess.hard.value:
+        return []
+    exceeded = np.flatnonzero((excess.above > 0).any(axis=0) & ~problem.limits.is_soft).tolist()
+    details = {column: _exceeded(problem, placement, column) for column in exceeded}
+    if problem.relaxes:
+        return [Relaxation(f"limits.{RESOURCES[column]}", detail) for column, detail in details.items()]
+    if not excess.conflicts:
+        names = ", ".join(RESOURCES[column] for column in exceeded)
+        detail = (
+            f"no placement within the limits was found, and that there is none is not proven: {details[exceeded[0]]}"
+        )
+        raise NotFeasible(
+            detail,
+            path=("limits", RESOURCES[exceeded[0]]),
+            conflict=[_conflict_json(RESOURCES[column], details[column]) for column in exceeded],
+            lifted_by=[
+                f"larger limits of {names}",
+                "more brokers",
+                '"on_conflict": "relax" for the least excess found',
+            ],
+        )
+    raise _infeasible(problem, excess.conflicts)
+
+
+def _infeasible(problem: ReassignmentProblem, conflicts: Sequence[LimitConflict]) -> NotFeasible:
+    first = conflicts[0]
+    names = first.resource.split("+")
+    detail = _conflict_words(problem, first)
+    lifted = [words for conflict in conflicts for words in _lifted_by(problem, conflict)]
+    documents = [_conflict_json(name, _conflict_words(problem, first)) for name in names]
+    if problem.brokers.is_removed.any():
+        words = f"nothing stays on brokers {problem.brokers.named(problem.brokers.is_removed)}"
+        documents.append({"constraint": "remove_brokers", "pointer": "/remove_brokers", "detail": words})
+    return NotFeasible(
+        detail,
+        path=("limits", names[0]),
+        conflict=documents,
+        lifted_by=list(dict.fromkeys(lifted)),
+        required=first.required,
+        available=first.available,
+    )
+
+
+def _conflict_json(resource: str, detail: str) -> dict[str, Json]:
+    return {"constraint": f"limits.{resource}", "pointer": f"/limits/{resource}", "detail": detail}
+
+
+def _conflict_words(problem: ReassignmentProblem, conflict: LimitConflict) -> str:
+    column = RESOURCES.index(conflict.resource.split("+")[0])
+    ids = problem.brokers.ids[list(conflict.brokers)].tolist()
+    named = ", ".join(map(str, ids[:NAMED_BROKERS])) + (" …" if len(ids) > NAMED_BROKERS else "")
+    return (
+        f"every placement puts at least {in_unit(conflict.required, column)} of {conflict.resource} on brokers "
+        f"{named}, and their limits allow {in_unit(conflict.available, column)}"
+    )
+
+
+def _lifted_by(problem: ReassignmentProblem, conflict: LimitConflict) -> list[str]:
+    """What resolves the conflict: so many brokers of the usual limit, or a larger limit."""
+    column = RESOURCES.index(conflict.resource.split("+")[0])
+    limits = problem.limits.upper[list(conflict.brokers), column]
+    usual = int(np.median(limits)) if len(limits) else 0
+    missing = conflict.required - conflict.available
+    words = []
+    if usual > 0:
+        count = -(-missing // usual)
+        profile = f"a limit of {in_unit(usual, column)} of {conflict.resource}"
+        words.append(f"{count} more broker{'s' if count > 1 else ''} with {profile}")
+    words.append(f"limits of {conflict.resource} that are larger by {in_unit(missing, column)} in all")
+    return words
+
+
+def _exceeded(problem: ReassignmentProblem, placement: ResourcePlacement, column: int) -> str:
+    """The broker that is farthest above its limit of a resource, in words."""
+    above = np.zeros_like(placement.loads[:, column]) if placement.excess is None else placement.excess.above[:, column]
+    worst = int(above.argmax())
+    load, limit = int(placement.loads[worst, column]), int(problem.limits.upper[worst, column])
+    return (
+        f"broker {problem.brokers.ids[worst]} has {in_unit(load, column)} of {RESOURCES[column]}, and its limit is "
+        f"{in_unit(limit, column)}; {int(np.count_nonzero(above))} brokers are above theirs"
+    )
