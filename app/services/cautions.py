@@ -24,6 +24,7 @@ CAUTIONS: Mapping[str, str] = MappingProxyType(
         "assignor_ignores_tags": "The assignor places standbys by load alone.",
         "best_standbys_not_known": "The tags of clients have too many combinations to search for the optimal standbys.",
         "brokers_without_rack": "Some brokers have no rack.",
+        "bytes_not_balanced": "Added brokers get their share of replicas, and less than half of the mean bytes.",
         "classic_protocol_only": "The prediction is for the classic protocol; the broker's own assignor (KIP-1071) "
         "has no rack- aware standbys.",
         "client_not_compared": "The assignor of the leader's client library was not compared.",
@@ -34,6 +35,7 @@ CAUTIONS: Mapping[str, str] = MappingProxyType(
         "cordoned_brokers_receive": "The reassignment adds replicas to cordoned brokers, which Kafka rejects.",
         "cordoned_log_dirs": "Some log directories of brokers are cordoned.",
         "cordons_lifted": "Batches are executed while cordoned brokers are uncordoned, since their lists contain them.",
+        "counts_not_balanced": "Added brokers get their share of bytes, and over twice the mean count of replicas.",
         "differs_after_upgrade": "A newer release of Kafka has another answer.",
         "empty_subscription": "Members subscribe to no topic.",
         "estimated_sizes": "Unknown sizes of partitions were estimated, as requested.",

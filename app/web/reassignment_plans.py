@@ -13,6 +13,14 @@ from app.web.moves_picture import MovesPicture
 from app.web.views import View, Worth
 from app.web.words import byte_size, counted, known_size, share
 
+RESOURCE_NAMES = {
+    "disk": "disk",
+    "nic_in": "NIC in",
+    "nic_out": "NIC out",
+    "cpu": "vCPU",
+    "replicas": "replicas",
+    "leaders": "leaders",
+}
 SHOWN_BATCHES, SHOWN_BROKERS, SHOWN_PARTITIONS = 100, 300, 100
 
 
@@ -88,6 +96,9 @@ def _values(plan: Plan, cluster: Cluster) -> Mapping[str, object]:
         "batches": list(enumerate(batches[:SHOWN_BATCHES], start=1)),
         "batches_in_all": len(batches),
         "rebalancing": answer.get("rebalancing_groups", [])[:SHOWN_BATCHES],
+        "loads": load_rows(answer.get("loads") or {})[:SHOWN_BROKERS],
+        "cross_rack": answer.get("cross_rack"),
+        "excess": (answer.get("excess") or {}).get("brokers", [])[:SHOWN_BROKERS],
         "cordons": _cordon_steps(answer.get("execution")),
         "throttle": request["batches"]["throttle_bytes_per_s"],
         "brokers": broker_transfers(transfers)[:SHOWN_BROKERS],
@@ -96,6 +107,39 @@ def _values(plan: Plan, cluster: Cluster) -> Mapping[str, object]:
         "partitions_in_all": transfers.movement.total,
         "grown": transfers.movement.partitions_added,
     }
+
+
+def load_rows(loads: Mapping[str, Any]) -> list[tuple[str, str, list[str]]]:
+    """By broker and resource: before, after, after the worst loss of a broker and of a rack, limit, headroom."""
+    return [
+        (broker, RESOURCE_NAMES[resource], [_amount(resource, value) for value in _figures(load)])
+        for broker, by_resource in loads.items()
+        for resource, load in by_resource.items()
+        if not _is_plain(load)
+    ]
+
+
+def _figures(load: Mapping[str, Any]) -> list[float | None]:
+    worst = load["after_worst_loss"]
+    limit = load["capacity"] if load["limit"] is None else load["limit"]
+    return [load["before"], load["after"], worst["broker"], worst["rack"], limit, load["headroom"]]
+
+
+def _is_plain(load: Mapping[str, Any]) -> bool:
+    """Whether the table of brokers says as much: a load without a limit that no loss changes."""
+    worst = load["after_worst_loss"]
+    has_limit = load["capacity"] is not None or load["limit"] is not None
+    return not has_limit and worst["broker"] == load["after"] and worst["rack"] in (None, load["after"])
+
+
+def _amount(resource: str, value: float | None) -> str:
+    """A load in words: bytes, bytes/s, vCPU or a count."""
+    if value is None:
+        return "–"
+    if resource in ("disk", "nic_in", "nic_out"):
+        size = byte_size(abs(int(value)))
+        return ("−" if value < 0 else "") + (size if resource == "disk" else f"{size}/s")
+    return f"{value:,}"
 
 
 def _cordon_steps(execution: Mapping[str, Any] | None) -> Sequence[str]:

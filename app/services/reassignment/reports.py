@@ -21,6 +21,7 @@ from app.services.cautions import Caution
 from app.services.plans import STEPS, as_json
 from app.services.reassignment.brokers import NAMED_BROKERS, Bools
 from app.services.reassignment.load_reports import cross_rack_json, load_report
+from app.services.reassignment.measure_cautions import of_measures
 from app.services.reassignment.resolve import Executions, ReassignmentProblem, ReassignmentSolution
 from app.services.reassignment.resource_reports import excess_json, goals_json
 
@@ -292,6 +293,8 @@ def _of_cordons(problem: ReassignmentProblem, solution: ReassignmentSolution) ->
 
 def _of_tolerances(problem: ReassignmentProblem, after: Int32s) -> Iterator[Caution]:
     """Brokers farther from the mean than a tolerance allows, where no placement or none that was found is nearer."""
+    if problem.objective is not None:  # its goals state what they reached
+        return
     for objective, unit in ((problem.replicas, "replicas"), (problem.leaders, "leaders")):
         tolerance, loads = objective.balance.tolerance, objective.loads(after)[problem.movement.target]
         if not tolerance or not len(loads):
@@ -309,7 +312,7 @@ def _of_tolerances(problem: ReassignmentProblem, after: Int32s) -> Iterator[Caut
 def _cautions(problem: ReassignmentProblem, solution: ReassignmentSolution) -> list[Caution]:
     """What to know about the plan itself."""
     after, brokers = solution.leaders.after, problem.brokers
-    cautions = [*_of_cordons(problem, solution), *_of_tolerances(problem, after)]
+    cautions = [*_of_cordons(problem, solution), *_of_tolerances(problem, after), *of_measures(problem, after)]
     if groups := solution.rebalances.meanwhile:
         named = ", ".join(groups[:NAMED_GROUPS]) + (" …" if len(groups) > NAMED_GROUPS else "")
         detail = (

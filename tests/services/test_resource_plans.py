@@ -1,0 +1,159 @@
+"""Plans within limits and over several resources: what they refuse, what they state, and that it is so."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from hypothesis import given
+
+from app.core.model import Broker, BrokerCapacity, Cluster
+from app.errors import Failure
+from app.errors.reassignments import NotFeasible
+from app.services.limits import Limits
+from app.services.plans import draft_plan
+from app.services.reassignment import PLANNER, BalanceRequest, ReassignmentRequest
+from app.services.reassignment.resource_requests import (
+    CapacityRequest,
+    GoalRequest,
+    GoalsRequest,
+    Limit,
+    LimitsRequest,
+    ResourceFields,
+)
+from app.store.records import NewPlan
+from tests import draws as st
+from tests.profiles import examples
+from tests.services.reassignments import topic
+
+CAPACITY = BrokerCapacity(disk_bytes=1000)
+CLUSTER = Cluster(
+    "c",
+    tuple(Broker(broker, "ab"[broker % 2], capacity=CAPACITY) for broker in (1, 2, 3, 4)),
+    (
+        topic("clicks", [[3, 4], [4, 3]], [10, 10]),
+        topic("orders", [[1, 2], [2, 1], [1, 2]], [300, 200, 100]),
+    ),
+)
+"""Brokers 1 and 2 store 600 bytes each, 3 and 4 store 20."""
+
+
+def planned(cluster: Cluster = CLUSTER, **fields: Any) -> NewPlan:
+    """The plan of a request with these fields."""
+    return draft_plan(PLANNER, ReassignmentRequest(**fields), cluster, Limits())
+
+
+def stored(plan: NewPlan) -> Mapping[int, int]:
+    """Bytes on each broker after the plan, one replica at a time."""
+    sizes = {(one.name, row): int(size) for one in CLUSTER.topics for row, size in enumerate(one.size_bytes.tolist())}
+    bytes_of = dict.fromkeys((1, 2, 3, 4), 0)
+    for placement in plan.placements:
+        for row, replicas in enumerate(placement.replicas.tolist()):
+            for broker in replicas:
+                bytes_of[broker] += sizes[placement.topic, row]
+    return bytes_of
+
+
+def test_a_request_without_resources_has_the_canonical_fields_that_it_had() -> None:
+    fields = set(planned(remove_brokers=[1]).request)
+    assert not fields & {*ResourceFields.__dataclass_fields__, "objective"}
+    assert "resources" not in planned(remove_brokers=[1]).request["balance"]  # type: ignore[operator] # an object
+
+
+def test_stated_resources_are_in_the_canonical_request() -> None:
+    stated = planned(growth={"orders": 2.0}, limits=LimitsRequest(disk=Limit(absolute=5000)))
+    assert {"growth", "limits"} <= set(stated.request)
+
+
+@st.composite
+def limited(draw: st.DrawFn) -> ReassignmentRequest:
+    """Limits of disk and counts, hard or soft, with goals or without; conflicts are relaxed."""
+    limits = LimitsRequest(
+        disk=draw(st.sampled_from([None, 0.2, 0.35, 0.5, Limit(absolute=450, soft=True)])),
+        replicas=draw(st.sampled_from([None, Limit(absolute=3), Limit(absolute=2)])),
+        leaders=draw(st.sampled_from([None, Limit(absolute=1), Limit(absolute=2, soft=True)])),
+    )
+    goals = draw(st.sampled_from([(), ("disk",), ("replicas", "disk"), ("topic_replicas",)]))
+    return ReassignmentRequest(
+        remove_brokers=draw(st.sampled_from([[], [1]])),
+        limits=limits,
+        objective=GoalsRequest([GoalRequest(goal) for goal in goals]) if goals else "balance",  # type: ignore[arg-type]
+        on_conflict="relax",
+    )
+
+
+@examples(25)
+@given(limited())
+def test_loads_are_those_of_the_placement_and_excess_is_what_is_above(request: ReassignmentRequest) -> None:
+    """The verifier of the plan checks the rest: it raises if a figure is wrong."""
+    plan = draft_plan(PLANNER, request, CLUSTER, Limits())
+    answer: Any = plan.answer
+    after = stored(plan)
+    assert {int(broker): loads["disk"]["after"] for broker, loads in answer["loads"].items()} == after
+    above = {
+        (int(broker), resource)
+        for broker, loads in answer["loads"].items()
+        for resource, load in loads.items()
+        if load["limit"] is not None and load["after"] > load["limit"]
+    }
+    excess = answer["excess"]
+    assert above == ({(one["broker"], one["resource"]) for one in excess["brokers"]} if excess else set())
+    hard = {one["resource"] for one in (excess or {"brokers": []})["brokers"] if not one["soft"]}
+    assert {f"limits.{name}" for name in hard} == {one["constraint"] for one in answer["relaxed"]}
+
+
+def test_a_hard_limit_that_cannot_hold_names_itself_and_what_lifts_it() -> None:
+    """1,240 bytes are more than four brokers of 250 take."""
+    with pytest.raises(NotFeasible) as failure:
+        planned(limits=LimitsRequest(disk=0.25))
+    assert failure.value.path == ("limits", "disk")
+    assert {one["pointer"] for one in failure.value.context["conflict"]} == {"/limits/disk"}  # type: ignore[index, union-attr, call-overload] # objects
+    assert failure.value.context["lifted_by"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "code", "path"),
+    [
+        ({"objective": "relieve"}, "conflicting_fields", ("objective",)),
+        (
+            {"objective": "relieve", "limits": LimitsRequest(disk=0.8), "balance": BalanceRequest(replicas="tight")},
+            "conflicting_fields",
+            ("balance", "replicas"),
+        ),
+        ({"leaders_only": True, "limits": LimitsRequest(disk=0.8)}, "conflicting_fields", ("leaders_only",)),
+        (
+            {"balance": BalanceRequest(resources=["disk"], leaders="preferred")},
+            "conflicting_fields",
+            ("balance", "leaders"),
+        ),
+        ({"max_moved_bytes": 5, "limits": LimitsRequest(disk=0.8)}, "conflicting_fields", ("max_moved_bytes",)),
+        ({"limits": LimitsRequest(nic_in=0.8)}, "rates_missing", ("limits", "nic_in")),
+        ({"balance": BalanceRequest(resources=["cpu"])}, "rates_missing", ("objective", "goals")),
+        ({"limits": LimitsRequest(leaders=0.8)}, "conflicting_fields", ("limits", "leaders")),
+        ({"capacity": {"9": CapacityRequest(vcpu=1.0)}}, "unknown_broker", ("capacity", "9")),
+    ],
+)
+def test_bad_input_names_its_field(fields: dict[str, Any], code: str, path: tuple[str, ...]) -> None:
+    with pytest.raises(Failure) as failure:
+        planned(**fields)
+    assert (failure.value.code, failure.value.path) == (code, path)
+
+
+def test_a_hard_limit_of_the_disk_holds_in_every_batch() -> None:
+    """Broker 5 takes the replicas of broker 1, of which the first batch brings one that fits."""
+    with pytest.raises(Failure) as failure:
+        planned(
+            replace_brokers={1: 5},
+            capacity={"5": CapacityRequest(disk_bytes=650), "*": CapacityRequest(disk_bytes=2000)},
+            limits=LimitsRequest(disk=0.5),
+        )
+    assert failure.value.path == ("limits", "disk")
+
+
+def test_counts_that_are_balanced_with_the_smallest_partitions_are_a_warning() -> None:
+    cluster = Cluster(
+        "c",
+        (Broker(1), Broker(2)),
+        (topic("orders", [[1], [2], [1], [2], [1], [2]], [1000, 1000, 900, 900, 1, 1]),),
+    )
+    answer: Any = planned(cluster, add_brokers=[Broker(3)]).answer
+    assert [(one["code"], one["brokers"]) for one in answer["warnings"]] == [("bytes_not_balanced", (3,))]
