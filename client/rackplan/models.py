@@ -79,6 +79,8 @@ class BalanceDocument(Record):
     """Balance of replicas over brokers."""
     leaders: LeadersBalance
     """Balance of preferred leaders over brokers."""
+    resources: list[GoalDocument] | None
+    """What each goal over resources reached; null if the request has none."""
 
 
 class BatchDocument(Record):
@@ -735,6 +737,32 @@ class EvennessDocument(Record):
     """Sum over all members."""
 
 
+class ExcessDocument(Record):
+    """What is above limits, and how much of it no plan avoids."""
+
+    brokers: list[ExcessOfBroker]
+    """Loads above limits, by broker id and resource."""
+    hard: TotalExcess
+    """Excess over hard limits."""
+    soft: TotalExcess
+    """Excess over soft limits."""
+
+
+class ExcessOfBroker(Record):
+    """A load above its limit."""
+
+    broker: int
+    """Id of the broker."""
+    resource: Literal["disk", "nic_in", "nic_out", "cpu", "replicas", "leaders"]
+    """Resource that is limited."""
+    value: float
+    """The load: bytes, bytes/s, vCPU or a count."""
+    limit: float
+    """The limit, in the same unit."""
+    soft: bool
+    """Whether the limit is soft."""
+
+
 class ExecutionDocument(Record):
     """The order of execution under cordons (KIP-1066): since 4.3.2 Kafka rejects every list with a cordoned broker."""
 
@@ -807,6 +835,25 @@ class FrontDocument(Record):
 
     items: list[ScenarioDocument]
     """Scenarios that no other dominates, cheapest first."""
+
+
+class GoalDocument(Record):
+    """What a goal reached. The ideal load of a broker is its share of the total by its capacity, or an equal share
+    if
+    the capacity of any broker is unknown."""
+
+    goal: Literal["disk", "nic_in", "nic_out", "cpu", "replicas", "leaders", "topic_replicas"]
+    """What is balanced."""
+    tolerance: float
+    """Tolerance of the request."""
+    smallest: float
+    """Smallest load of a broker over its ideal load."""
+    largest: float
+    """Largest load of a broker over its ideal load."""
+    largest_bound: float
+    """Lower bound on `largest`."""
+    gap: float
+    """Relative optimality gap: (largest − bound) / largest."""
 
 
 class GroupDiffDocument(Record):
@@ -1821,6 +1868,8 @@ class ReassignmentPlanDocument(Record):
     """By broker id, the load of each resource whose loads are known, before and after the plan, and after losses."""
     cross_rack: CrossRackDocument | None
     """Bytes/s between racks; null without ingress rates, or with fewer than two racks."""
+    excess: ExcessDocument | None
+    """Loads above limits, if limits are soft or conflicts relaxed; null if every limit holds."""
     trade_off: list[TradeOffPoint] | None
     """Least movement for each load band, if the request has `trade_off`; null otherwise."""
     relaxed: list[RelaxedConstraint]
@@ -2571,6 +2620,17 @@ class TopicChangeDocument(Record):
     """Ids of the first partitions concerned, ascending."""
     count: int
     """Number of partitions concerned."""
+
+
+class TotalExcess(Record):
+    """The sum of (load − limit) / limit over brokers and resources."""
+
+    total: float
+    """The sum."""
+    lower_bound: float
+    """Lower bound on the sum."""
+    optimal: bool
+    """Whether the sum is its lower bound."""
 
 
 class TradeOffPoint(Record):

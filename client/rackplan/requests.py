@@ -108,6 +108,9 @@ class BalanceFields(TypedDict, total=False):
     fix_offline_replicas, `keep` otherwise."""
     leaders_by: Literal["count", "ingress"]
     """The load that is balanced."""
+    resources: Sequence[Literal["disk", "nic_in", "nic_out", "cpu"]]
+    """Resources that are balanced jointly, each by the capacity of each broker, together with `replicas` and
+    `leaders` if these are `tight` or have a tolerance."""
 
 
 class BaseRequest(TypedDict, total=False):
@@ -500,6 +503,22 @@ class EveryTopicRequest(TypedDict, total=False):
     """The fan-out: how many times every byte is read."""
     lagging_share: float
     """The share of reads that are served from disk."""
+
+
+class GoalFields(TypedDict, total=False):
+    """A goal: the load of a resource, by the capacity of each broker, or the replicas of each topic."""
+
+    goal: Required[Literal["disk", "nic_in", "nic_out", "cpu", "replicas", "leaders", "topic_replicas"]]
+    """What is balanced."""
+    tolerance: float
+    """0: as balanced as possible; t: within ±t of each broker's share."""
+
+
+class GoalsFields(TypedDict, total=False):
+    """Goals in order of priority: none worsens what those before it reached."""
+
+    goals: Required[Sequence[GoalFields]]
+    """The goals, the most important first."""
 
 
 class GroupMemberRequest(TypedDict, total=False):
@@ -1183,6 +1202,9 @@ class PlanReassignmentRequest(TypedDict, total=False):
     """Topics that are restricted to brokers, and brokers that are kept for them."""
     pins: Sequence[PinFields]
     """Partitions with given replicas; they override the rack constraint."""
+    objective: Literal["balance", "relieve"] | GoalsFields
+    """`balance`: what `balance` states; `relieve`: the least movement that brings every broker below its `limits`,
+    and no other change; or goals in order of priority."""
     evacuate_leaders: EvacuateFields
     """Brokers and racks that lead no partition after the plan."""
     balance: BalanceFields

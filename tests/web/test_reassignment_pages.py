@@ -145,8 +145,14 @@ def test_what_kafkas_own_tool_would_move_is_beside_it() -> None:
 
 
 def test_loads_with_a_limit_are_a_table() -> None:
-    worst = {"broker": 3 << 20, "lost_broker": 105, "rack": 4 << 20, "lost_rack": "az-b"}
-    load = {"before": 1 << 20, "after": 2 << 20, "after_worst_loss": worst, "capacity": None, "limit": 3 << 20}
+    worst: dict[str, Json] = {"broker": 3 << 20, "lost_broker": 105, "rack": 4 << 20, "lost_rack": "az-b"}
+    load: dict[str, Json] = {
+        "before": 1 << 20,
+        "after": 2 << 20,
+        "after_worst_loss": worst,
+        "capacity": None,
+        "limit": 3 << 20,
+    }
     new = plan()
     loads: Json = {"101": {"nic_out": {**load, "headroom": 1 << 20, "potential": 5 << 20}}}
     crossing: Json = {"before_bytes_per_s": 1024, "after_bytes_per_s": 2048}
@@ -156,7 +162,14 @@ def test_loads_with_a_limit_are_a_table() -> None:
 
 
 def test_loads_that_say_no_more_than_the_table_of_brokers_are_left_out() -> None:
-    worst = {"broker": 5, "lost_broker": None, "rack": None, "lost_rack": None}
-    load = {"before": 5, "after": 5, "after_worst_loss": worst, "capacity": None, "limit": None, "headroom": None}
+    worst: dict[str, Json] = {"broker": 5, "lost_broker": None, "rack": None, "lost_rack": None}
+    load: dict[str, Json] = {
+        "before": 5,
+        "after": 5,
+        "after_worst_loss": worst,
+        "capacity": None,
+        "limit": None,
+        "headroom": None,
+    }
     new = plan()
     assert "Loads of brokers" not in page_of(replace(new, answer={**new.answer, "loads": {"101": {"disk": load}}})).text
