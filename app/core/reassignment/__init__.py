@@ -36,6 +36,7 @@ from app.core.reassignment.batches.model import (
 )
 from app.core.reassignment.batches.rack_changes import changes_racks, changes_racks_meanwhile
 from app.core.reassignment.batches.verifier import BatchViolation, batch_violations
+from app.core.reassignment.counts.destinations import TieBreaks, spread_destinations
 from app.core.reassignment.counts.least_movement import (
     BudgetTooSmall,
     least_movement,

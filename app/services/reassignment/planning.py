@@ -28,6 +28,7 @@ from app.core.reassignment import (
     least_movement,
     place_by_load,
     placement_violations,
+    spread_destinations,
     trade_off,
     within_budget,
 )
@@ -60,7 +61,8 @@ TRADE_OFF_POINTS = 12
 
 class _ReassignmentPlanner(Planner[ReassignmentRequest, ReassignmentProblem, ReassignmentSolution]):
     kind, reader = KIND, READER
-    engine_version = 4  # leaders of partitions that move off removed brokers are balanced
+    # Leaders of partitions that move are balanced, and moved replicas are placed by bytes and topics.
+    engine_version = 5
 
     def check_site(self, request: ReassignmentRequest) -> None:
         if request.snapshot_id is None:
@@ -178,6 +180,8 @@ def _place(problem: ReassignmentProblem) -> tuple[ReplicaPlacement, int | None, 
     objective = problem.replicas
     if objective.by == "count":
         placement, relaxed = _within_budget(problem)
+        if not problem.is_over():
+            placement = spread_destinations(problem.movement, placement, problem.ties)
         return placement, None, relaxed
     solution = place_by_load(problem.movement, objective.load, objective.base_load, objective.balance, problem.is_over)
     return solution.placement, solution.largest.lower_bound, []

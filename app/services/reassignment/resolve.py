@@ -23,6 +23,7 @@ from app.core.reassignment import (
     MovementProblem,
     ReassignedPartitions,
     ReplicaPlacement,
+    TieBreaks,
 )
 from app.core.reassignment.resources import RESOURCES, Limits
 from app.core.replica_lists import per_broker
@@ -86,6 +87,7 @@ class ReassignmentProblem:
     ----------
     movement : the minimum-movement problem of the core; its rows are those of the scope.
     before : (rows, widest) int32 positions of the scope's replicas as they are, padded with -1.
+    ties : what decides between placements that move the same.
     counts_bytes : whether `movement.weight` is bytes. pins : by row, the pinned positions in their order.
     max_moved_bytes : the budget; None if there is none. has_trade_off : whether movement against balance is tabulated.
     resources : what partitions load on brokers. limits : of brokers.
@@ -104,6 +106,7 @@ class ReassignmentProblem:
     sizes: PartitionSizes
     movement: MovementProblem
     before: Int32s = field(repr=False)
+    ties: TieBreaks
     counts_bytes: bool
     pins: Mapping[int, Int64s]
     replicas: ReplicaObjective
@@ -243,6 +246,7 @@ def resolve(
             weight=sizes.size_bytes if counts_bytes else np.ones(len(sizes.size_bytes), np.int64),
         ),
         before=before,
+        ties=TieBreaks(sizes.size_bytes, replicas_of_others(brokers, scope.others, sizes.of_others), scope.topic_of),
         counts_bytes=counts_bytes,
         pins=domains.pins,
         replicas=loads.replicas,
