@@ -41,6 +41,7 @@ from app.api.memory import FreedMemory
 from app.api.middleware import BodyLimit, Head, Interrupted, Overload, RequestLog, SameOrigin, TrustedHost
 from app.api.plan_kinds import PLAN_RESOURCES
 from app.api.preparation import CompilingHeader, Preparation
+from app.api.reassignment import progress
 from app.settings import Settings
 from app.store.database import Database
 from app.web import assets, home, reference
@@ -91,7 +92,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     for router in (
         snapshots.router,
         *(resource.router for resource in PLAN_RESOURCES.values()),
-        *(module.router for module in (plans, checks, keys, sweeps, jobs, webhooks, health)),
+        *(module.router for module in (plans, progress, checks, keys, sweeps, jobs, webhooks, health)),
     ):
         app.include_router(router, dependencies=[Depends(only_known_query)])
     app.state.picture = pages.plan_picture

@@ -25,6 +25,7 @@ from app.api.problems import responses
 from app.core.model import INT32_MAX, Cluster
 from app.errors.access import InvalidPageToken, NotAcceptable, UnsupportedMediaType
 from app.errors.lookups import PlanNotFound, SnapshotNotFound
+from app.errors.reassignments import SnapshotOfAnotherCluster, SnapshotTooOld
 from app.errors.requests import ConflictingFields, ImpossibleTransition, NotExportable, PlanChanged, SnapshotChanged
 from app.services import plans, snapshots
 from app.services.plans import FORMATS, Plan, Status
@@ -189,6 +190,9 @@ def diff(
         NotExportable,
         ConflictingFields,
         SnapshotChanged,
+        SnapshotNotFound,
+        SnapshotOfAnotherCluster,
+        SnapshotTooOld,
         others={200: {"content": FILES, "description": "The file"}, 304: NOT_MODIFIED},
     ),
     dependencies=[Security(principal, scopes=["read"])],
@@ -203,6 +207,15 @@ def export(
         int | None, Query(ge=1, le=INT32_MAX, description="Of the format `batch`: its number, from 1 on.")
     ] = None,
     inverse: Annotated[bool, Query(description="Of the format `batch`: its rollback.")] = False,
+    from_: Annotated[
+        Id | None,
+        Query(
+            alias="from",
+            description="Of the formats `batch` and `rollback` of a reassignment: a later snapshot, from whose state "
+            "the file goes on or back. It has what is left of the batch or was begun of it, or all previous lists of "
+            "partitions that have others; never partitions that something else has changed.",
+        ),
+    ] = None,
     if_match: IfMatch = None,
 ) -> Response:
     """Return the file for `kafka-reassign-partitions --reassignment-json-file`, a bash script that creates the topics
@@ -221,9 +234,12 @@ def export(
         placements = tuple(placement for placement in plan.placements if placement.topic == topic)
         if not placements:
             raise NotExportable(f"the plan has no topic {topic}", topic=topic)
+        if from_ is not None:
+            raise ConflictingFields("from is of the whole plan, and not of one topic", path=("topic",), value=topic)
         plan = replace(plan, placements=placements)
-    written = export_of(uow, plan, format, batch=batch, is_inverse=inverse)
+    written = export_of(uow, plan, format, batch=batch, is_inverse=inverse, from_snapshot=from_)
     tail = FORMATS[format].tail + (f"-{batch}" if batch else "") + ("-rollback" if inverse else "")
+    tail += f"-from-{from_}" if from_ else ""
     name = f"{topic or 'plan'}-{plan_id}{tail}.{FORMATS[format].suffix}"
     headers = {"Content-Type": FORMATS[format].media_type, "Content-Disposition": f'attachment; filename="{name}"'}
     response = Response(written, headers=headers)

@@ -160,6 +160,9 @@ def export_plan(
     topic: Annotated[str | None, typer.Option(help="Of one topic.")] = None,
     batch: Annotated[int | None, typer.Option(help="For the format batch: its number, from 1.")] = None,
     inverse: Annotated[bool, typer.Option("--inverse", help="For the format batch: its rollback.")] = False,
+    from_snapshot: Annotated[
+        str | None, typer.Option("--from", help="For batch and rollback: a later snapshot, to go on or back from.")
+    ] = None,
     output: Output = None,
     url: Url = None,
 ) -> None:
@@ -167,8 +170,37 @@ def export_plan(
     from app.cli import service  # noqa: PLC0415 — see the module's docstring
 
     with service.connected(_address(url)) as client:
-        written = client.export_plan(plan_id, file_format, topic=topic, batch=batch, inverse=inverse)
+        written = client.export_plan(
+            plan_id, file_format, topic=topic, batch=batch, inverse=inverse, from_=from_snapshot
+        )
         hand_over(written.content, output)
+
+
+@plans.command("progress")
+def show_progress(
+    plan_id: PlanId,
+    snapshot: Annotated[str | None, typer.Option(help="The id of a later snapshot.")] = None,
+    cluster: Annotated[str | None, typer.Option(help="The newest snapshot of this cluster, in place of an id.")] = None,
+    output: Output = None,
+    as_json: AsJson = False,
+    url: Url = None,
+) -> None:
+    """Show what a reassignment has done and left at a later snapshot; without one, at the newest of its cluster."""
+    from app.cli import service  # noqa: PLC0415 — see the module's docstring
+
+    if snapshot is not None and cluster is not None:
+        raise typer.BadParameter("either it or --cluster is given", param_hint="--snapshot")
+    with service.connected(_address(url)) as client:
+        if snapshot is None:
+            cluster = cluster or client.get_plan(plan_id).cluster
+        named = {"cluster": cluster} if snapshot is None else {"snapshot_id": snapshot}
+        found = client.plan_progress(plan_id, **named).raw
+        if as_json or output is not None:
+            hand_over(service.as_json(found), output)
+            return
+        columns = ("state", "replicas_left", "bytes_left", "seconds_left", "drifted_partitions", "next")
+        _show([found], columns, output, as_json=False)
+        _show(found["batches"], ("index", *columns[:4]), output, as_json=False)
 
 
 def _address(url: str | None) -> str:

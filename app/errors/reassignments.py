@@ -89,3 +89,21 @@ class ReassignmentUnderWay(Conflict):
     """Partitions of the snapshot are being reassigned; names the first ones."""
 
     title = "Partitions are being reassigned already"
+
+
+class NoProgress(Unprocessable):
+    """The plan is of a kind that is not executed in batches, so that it has no progress; names its kind."""
+
+    title = "A plan of this kind has no progress"
+
+
+class SnapshotOfAnotherCluster(Unprocessable):
+    """The snapshot that progress is computed from is of another cluster than the plan; names both."""
+
+    title = "The snapshot is of another cluster"
+
+
+class SnapshotTooOld(Unprocessable):
+    """The snapshot that progress is computed from is older than that of the plan; has both times."""
+
+    title = "The snapshot is older than the plan's"

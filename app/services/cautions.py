@@ -95,12 +95,14 @@ CAUTIONS: Mapping[str, str] = MappingProxyType(
         "rates_of_unknown_partitions": "Rates are given for partitions that the topic does not have; they do not "
         "count.",
         "rates_of_unknown_topics": "Rates are given for topics that the snapshot does not have; they do not count.",
+        "receivers_down": "Brokers to which replicas are still to be copied are fenced or down.",
         "reassignment_in_progress": "Partitions were being reassigned at the time of the snapshot.",
         "removed_brokers_in_use": "Topics that may not move stay on removed brokers.",
         "replacement_in_another_rack": "A successor is in another rack and cannot take every replica.",
         "replicas_leave_at_once": "Partitions exchange several replicas in one step, so that no list contains a "
         "cordoned broker.",
         "replicas_unassigned": "Replicas are unassigned, since no broker has a forced value.",
+        "rollback_brokers_down": "Lists that a rollback restores have brokers that are fenced or down.",
         "rollback_lifts_cordons": "The rollback needs brokers uncordoned that are cordoned in the snapshot.",
         "several_kafka_versions": "The brokers run several releases of Kafka, as during an upgrade; the last one is "
         "stored.",

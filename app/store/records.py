@@ -17,13 +17,17 @@ MOST_CHANGES = 100
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A snapshot without its document. `summary` has what a list shows: counts and warnings."""
+    """A snapshot without its document. `summary` has what a list shows: counts and warnings.
+
+    A cluster may return to an earlier state: `last_seen_at` is when the same snapshot was stored last.
+    """
 
     id: UUID
     cluster: str
     content_hash: str
     summary: Mapping[str, Json]
     created_at: datetime
+    last_seen_at: datetime
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,6 +104,32 @@ class BatchDocument(Record):
     """Duration at the throttle, of the broker with the most bytes to copy."""
 
 
+class BatchProgressDocument(Record):
+    """The progress of one batch, by the state of its partitions' steps."""
+
+    index: int
+    """Number of the batch, from 1, as its file has it."""
+    state: Literal["not_started", "in_progress", "done", "drifted"]
+    """`in_progress`: some partitions are in reassignment or done, and not all are done; `drifted`: nothing is left
+    but partitions that something else has changed."""
+    partitions_left: int
+    """Number of partitions whose list is still to be requested of Kafka."""
+    partitions_in_progress: int
+    """Number of partitions that are being reassigned."""
+    partitions_done: int
+    """Number of partitions that have the list of the batch, or one of a later batch."""
+    partitions_drifted: int
+    """Number of partitions that something else has changed."""
+    replicas_left: int
+    """Number of replicas to copy that are not in sync yet."""
+    bytes_left: int
+    """Bytes of these replicas, each as a whole, of those of known size."""
+    unknown_size_replicas_left: int
+    """Number of these replicas whose size is unknown."""
+    seconds_left: float | None
+    """Duration of what is left, at the throttle of the plan; null if it is unknown."""
+
+
 class BestDocument(Record):
     """The best scenario, null if none is acceptable, and why each cheaper neighbour is not acceptable."""
 
@@ -692,6 +718,24 @@ class DistributionDocument(Record):
     """Largest value."""
     histogram: HistogramDocument
     """Number of values in bins of equal width."""
+
+
+class Drift(Record):
+    """A partition that something else has changed."""
+
+    topic: str
+    """Name of the topic."""
+    partition: int
+    """Id of the partition in its topic."""
+    planned: list[int] | None
+    """Replicas after the plan, preferred leader first; null if the plan has no such partition."""
+    actual: list[int] | None
+    """Replicas in the snapshot, or those that a reassignment in progress leads to; null if it has no such partition."""
+    reason: Literal["other_replicas", "other_order", "deleted", "recreated", "created"]
+    """`other_order`: the replicas are those of a list of the plan, in another order; `other_replicas`: they are not;
+    `recreated`: the topic was deleted and created again; `deleted`, `created`: the partition or its topic was."""
+    is_planned: bool
+    """Whether the plan moves or creates the partition; the others count where they were."""
 
 
 class Ends(Record):
@@ -1610,6 +1654,51 @@ class PlanDocument(Record):
     """Conditions that did not prevent the plan; empty if there are none."""
     request: dict[str, Any]
     """The canonical request: every field with its default, in canonical order."""
+
+
+class PlanProgressDocument(Record):
+    """What a reassignment has done and left at a later snapshot, and the files to go on or back from there."""
+
+    plan_id: str
+    """Id of the plan."""
+    snapshot_id: str
+    """Id of the snapshot that the progress is computed from."""
+    state: Literal["not_started", "in_progress", "done", "drifted"]
+    """`drifted`: something else has changed partitions that the plan moves or creates."""
+    batches: list[BatchProgressDocument]
+    """Batches, in the order of execution."""
+    replicas_left: int
+    """Number of replicas to copy that are not in sync yet."""
+    bytes_left: int
+    """Bytes of these replicas, each as a whole, of those of known size."""
+    unknown_size_replicas_left: int
+    """Number of these replicas whose size is unknown."""
+    seconds_left: float | None
+    """Duration of what is left, batch after batch, at the throttle of the plan; null if it is unknown."""
+    new_partitions: int
+    """Number of partitions that the plan creates."""
+    new_partitions_left: int
+    """Number of these partitions that the snapshot lacks."""
+    returning_partitions: int
+    """Number of partitions that are being reassigned back to their lists before the plan."""
+    drift: list[Drift]
+    """The first 100 partitions that something else has changed: those of the plan, then others of the cluster, by
+    topic and partition id."""
+    drifted_partitions: int
+    """Number of partitions of the plan that something else has changed."""
+    drifted_other_partitions: int
+    """Number of other partitions that are not as in the plan's snapshot; they do not count for `state`."""
+    next: str | None
+    """The first batch with partitions to be requested of Kafka, as `batch/3`; null if there is none."""
+    next_file: str | None
+    """Path of the file with these partitions; null if there is none."""
+    rollback: str | None
+    """Path of the file with the previous lists of all partitions that have others now; null if none has."""
+    rollback_execution: list[ExecutionStepDocument]
+    """The same in batches: inverses of those that were begun, from the last to the first, each the file
+    `format=batch&inverse=true` with `from`, and the cordons in between; empty if none was begun."""
+    warnings: list[WarningDocument]
+    """Conditions that did not prevent the answer; empty if there are none."""
 
 
 class PlanSummary(Record):

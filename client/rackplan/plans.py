@@ -133,6 +133,7 @@ class PlanOperations(Bound[K]):
         topic: str | None = None,
         batch: int | None = None,
         inverse: bool = False,
+        from_: str | None = None,
         if_match: str | None = None,
     ) -> Flow[Export]:
         """Export a plan as a file.
@@ -142,15 +143,25 @@ class PlanOperations(Bound[K]):
         to : where the file is saved, as by `Export.save`: a file, or a directory, in which an archive is unpacked.
         topic : only this topic.
         batch, inverse : of the format `batch`: its number, from 1 on, and whether its rollback is wanted.
+        from_ : of the formats `batch` and `rollback`: a later snapshot, from whose state the file goes on or back.
         if_match : the content hash of a snapshot; raises `PreconditionFailed` if its cluster has changed since.
         """
         query = {"format": format, "topic": topic, "batch": batch, "inverse": "true" if inverse else None}
+        query["from"] = from_
         request = Request("GET", path("plans", plan_id, "export"), query, {"Accept": "*/*"} | if_match_header(if_match))
         response = yield from exchange(self._client, request)
         export = export_of(response, default_name=f"plan-{plan_id}")
         if to is not None:
             export.save(to)
         return export
+
+    @operation
+    def plan_progress(
+        self, plan_id: str, **request: Unpack[requests.ProgressRequest]
+    ) -> Flow[models.PlanProgressDocument]:
+        """Compare a reassignment with a later snapshot: what is done and left, and the files to go on or back."""
+        response = yield from exchange(self._client, Request("POST", path("plans", plan_id, "progress"), json=request))
+        return models.PlanProgressDocument(response.json())
 
     @operation
     def draw_plan(self, plan_id: str) -> Flow[str]:
@@ -196,6 +207,11 @@ class ReplicaPlan(models.PlanDocument, Plan[K]):
 
 class ReassignmentPlan(models.ReassignmentPlanDocument, Plan[K]):
     """Which replicas move."""
+
+    @operation
+    def progress(self, **request: Unpack[requests.ProgressRequest]) -> Flow[models.PlanProgressDocument]:
+        """As `PlanOperations.plan_progress`."""
+        return PlanOperations.plan_progress.flow(self._client, self.id, **request)
 
 
 class GroupPlan(models.GroupPlanDocument, Plan[K]):

@@ -1347,6 +1347,16 @@ class ProfileRequest(TypedDict, total=False):
     """Name of the profile, which tells the values of an axis apart."""
 
 
+class ProgressRequest(TypedDict, total=False):
+    """A later snapshot of the plan's cluster."""
+
+    snapshot_id: str | None
+    """The snapshot of the cluster."""
+    cluster: str | None
+    """The name of a cluster, in place of `snapshot_id`: the snapshot is the newest one of this cluster when the
+    request is received, and the answer has its id."""
+
+
 class RackedBroker(TypedDict, total=False):
     """A broker and its new rack."""
 

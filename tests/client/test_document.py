@@ -2,6 +2,7 @@
 
 import inspect
 import json
+import keyword
 from collections.abc import Iterator, Mapping
 from typing import Any, get_type_hints
 
@@ -47,7 +48,8 @@ def parameters(operation: Mapping[str, Any]) -> Iterator[str]:
     """The names of the parameters of an operation of the document."""
     for parameter in operation.get("parameters", ()):
         if parameter["name"] not in BY_ITSELF:
-            yield parameter["name"].replace("-", "_")
+            name = parameter["name"].replace("-", "_")
+            yield f"{name}_" if keyword.iskeyword(name) else name
 
 
 def body_fields(operation: Mapping[str, Any]) -> set[str]:

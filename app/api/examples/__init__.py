@@ -38,6 +38,7 @@ KEYS_REQUEST = _bodies("keys")
 SWEEP_REQUEST = _bodies("sweeps")
 CLONE_REQUEST = _bodies("clones")
 WEBHOOK_REQUEST = _bodies("webhooks")
+PROGRESS_REQUEST = _bodies("progress")
 
 SNAPSHOT: dict[str, Any] = SNAPSHOT_EXAMPLES["json"]["value"]
 SNAPSHOT_WITH_GROUP: dict[str, Any] = SNAPSHOT_EXAMPLES["groups"]["value"]
@@ -148,6 +149,7 @@ PLAN_ID = Path(
         for plan_id in (EXAMPLE_PLAN_ID, EXAMPLE_REASSIGNMENT_PLAN_ID, EXAMPLE_GROUP_PLAN_ID, EXAMPLE_STREAMS_PLAN_ID)
     ],
 )
+REASSIGNMENT_PLAN_ID = Path(description="Id of the plan.", examples=[str(EXAMPLE_REASSIGNMENT_PLAN_ID)])
 PLAN_PATCH: dict[str, Any] = {
     "approve": {
         "summary": "Approve a plan",

@@ -13,11 +13,12 @@ log_dirs/         log directories of a broker's replicas: balanced, drained, wit
 leaders/          preferred leaders: by count, exactly, or by ingress
 resources/        several resources at once: balance, limits, relief, goals in order of priority
 batches/          the reassignment in batches within limits, each with its inverse
+progress.py       which steps of a plan are done, by where the replicas are later
 sweep.py          scenarios of a sweep: a broker removed, brokers added; sweep_definition.py reads them
 """
 
 from app.core.reassignment.bands import narrowest_band
-from app.core.reassignment.batches.cutting import cut_batches
+from app.core.reassignment.batches.cutting import cut_batches, most_bytes
 from app.core.reassignment.batches.execution import (
     Action,
     Cordons,
@@ -59,4 +60,13 @@ from app.core.reassignment.log_dirs import (
 )
 from app.core.reassignment.model import KEEP, TIGHT, Balance, Band, Domain, MovementProblem, ReplicaPlacement
 from app.core.reassignment.plan_minimum import PlanMinimum, ProposedPlan, least_movement_for
+from app.core.reassignment.progress import (
+    BatchCounts,
+    PartitionsNow,
+    PlannedSteps,
+    StepProgress,
+    StepState,
+    counts_of_batches,
+    progress_of_steps,
+)
 from app.core.reassignment.verifier import are_spread, placement_violations

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 from uuid import UUID
 
 import orjson
@@ -22,6 +22,15 @@ STEPS = "kept_steps"
 """The field of a reassignment's answer from which its batches are exported."""
 _NOT_SHOWN = ("prediction", "seed", STEPS)
 """Fields of an answer that its JSON has elsewhere, or that only exported files have."""
+
+
+class Resume(Protocol):
+    """Writes a stored plan as a file from the state that a later snapshot has."""
+
+    def __call__(
+        self, uow: "UnitOfWork", plan: Plan, snapshot_id: UUID, name: str, *, batch: int | None, is_inverse: bool
+    ) -> bytes:
+        """The file. Raises `ConflictingFields`, `NotExportable`, `SnapshotNotFound`."""
 
 
 def replica_lists(plan: Plan | NewPlan) -> dict[str, object]:
@@ -56,6 +65,7 @@ class Kind:
     difference : what a plan changes, against what a caller names or, if that is None, the state before it.
     exports : the formats that fit the kind. content : what its rows say, for the problem about formats that do not.
     batch : writes the batch of a number, from 1 on, or its inverse; None if the kind's plans have no batches.
+    resumed : writes a file from the state of a later snapshot; None if the kind's plans have no progress.
     """
 
     planner: Planner[Any, Any, Any]
@@ -65,6 +75,7 @@ class Kind:
     exports: Mapping[str, Write]
     content: str
     batch: Callable[[Plan | NewPlan, int, bool], bytes] | None = None
+    resumed: Resume | None = None
 
     def to_json(self, plan: Plan | NewPlan) -> bytes:
         """The plan as the API writes it. One that is not stored has neither id nor time."""

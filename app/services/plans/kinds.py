@@ -3,7 +3,9 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING
+from uuid import UUID
 
+from app.errors.requests import ConflictingFields
 from app.services import groups, reassignment, replicas, snapshots, streams
 from app.services.plans import Kind, Plan
 from app.store.records import NewPlan
@@ -25,10 +27,29 @@ def kind_of(plan: Plan | NewPlan) -> Kind:
     return KINDS[(plan.head if isinstance(plan, Plan) else plan).kind]
 
 
-def export(uow: "UnitOfWork", plan: Plan, name: str, *, batch: int | None = None, is_inverse: bool = False) -> bytes:
-    """A stored plan as a file: `Kind.write`, with the cluster of its snapshot."""
+def export(
+    uow: "UnitOfWork",
+    plan: Plan,
+    name: str,
+    *,
+    batch: int | None = None,
+    is_inverse: bool = False,
+    from_snapshot: UUID | None = None,
+) -> bytes:
+    """A stored plan as a file: `Kind.write`, with the cluster of its snapshot.
+
+    Parameters
+    ----------
+    from_snapshot : a later snapshot, from whose state the file goes on or back.
+    """
+    kind = kind_of(plan)
+    if from_snapshot is not None:
+        if kind.resumed is None:
+            detail = f"a {kind.planner.kind} plan has no progress, which `from` starts at"
+            raise ConflictingFields(detail, path=("from",), value=str(from_snapshot))
+        return kind.resumed(uow, plan, from_snapshot, name, batch=batch, is_inverse=is_inverse)
     snapshot_id = plan.head.snapshot_id
-    return kind_of(plan).write(
+    return kind.write(
         plan,
         name,
         lambda: None if snapshot_id is None else snapshots.load(uow, snapshot_id)[1],

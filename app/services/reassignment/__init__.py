@@ -24,6 +24,10 @@ exports.py       the plan as files
 readme.py        the order of execution, with commands and checks
 kubernetes.py    the batches as ConfigMaps and a Job, which runs run_batches.sh
 stored_steps.py  the steps of a stored plan, by batch
+progress.py      what is done and left of a plan at a later snapshot
+  located.py       the plan's partitions in that snapshot, as arrays
+  drift.py         what something else has changed
+  resumed.py       the files that go on or back from there
 """
 
 from app.services.plans import Kind, replica_lists
@@ -38,9 +42,11 @@ from app.services.reassignment.differences import (
     partition_json,
     summed,
 )
+from app.services.reassignment.drift import Drift
 from app.services.reassignment.exports import EXPORTS, one_batch
 from app.services.reassignment.loads import PartitionSizes, replicas_of_others, sizes_of
 from app.services.reassignment.planning import PLANNER
+from app.services.reassignment.progress import PlanProgress, progress
 from app.services.reassignment.requests import (
     KIND,
     BalanceRequest,
@@ -55,6 +61,7 @@ from app.services.reassignment.requests import (
     Tolerance,
     check,
 )
+from app.services.reassignment.resumed import resumed
 from app.services.reassignment.scope import PartitionScope, scope_of
 from app.services.reassignment.stored_steps import StoredSteps, batches_of
 
@@ -66,4 +73,5 @@ PLAN_KIND = Kind(
     exports=EXPORTS,
     content="the replicas that move",
     batch=one_batch,
+    resumed=resumed,
 )

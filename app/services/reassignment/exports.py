@@ -42,10 +42,15 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)
 def one_batch(plan: Plan | NewPlan, number: int, is_inverse: bool) -> bytes:
     """The execute file of the batch of that number, from 1 on, or of its inverse. Raises `NotExportable`."""
     steps = batches_of(plan.head if isinstance(plan, Plan) else plan)
+    require_batch(steps, number)
+    return batch_file(steps, number - 1, is_inverse=is_inverse)
+
+
+def require_batch(steps: StoredSteps, number: int) -> None:
+    """Raise `NotExportable` if the plan has no batch of that number, from 1 on."""
     if not 1 <= number <= len(steps):
         there = f"has the batches 1 to {len(steps)}" if len(steps) else "has no batch, since it moves nothing"
         raise NotExportable(f"the plan {there}; there is no batch {number}", batches=len(steps))
-    return batch_file(steps, number - 1, is_inverse=is_inverse)
 
 
 def _of_transfers(write: Callable[[Transfers], bytes]) -> Write:

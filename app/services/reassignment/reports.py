@@ -247,11 +247,12 @@ def _small(measures: PlacementMeasures) -> dict[str, Json]:
 
 def _execution(executions: Executions) -> dict[str, Json]:
     return {
-        each.name: [_execution_step(step) for step in getattr(executions, each.name)] for each in fields(executions)
+        each.name: [execution_step_json(step) for step in getattr(executions, each.name)] for each in fields(executions)
     }
 
 
-def _execution_step(step: ExecutionStep) -> dict[str, Json]:
+def execution_step_json(step: ExecutionStep) -> dict[str, Json]:
+    """One step of an execution; batches are numbered from 1."""
     number = None if step.batch is None else step.batch + 1  # as its files are numbered
     return {"action": step.action.value, "batch": number, "brokers": list(step.brokers)}
 

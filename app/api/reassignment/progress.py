@@ -1,0 +1,139 @@
+"""`POST /v1/plans/{id}/progress`: what a reassignment has done and left at a later snapshot."""
+
+from typing import Annotated, Literal, cast
+from uuid import UUID
+
+from fastapi import APIRouter, Body, Depends, Response
+from pydantic import BaseModel
+
+from app.api import examples
+from app.api.dependencies import Uow, json_only
+from app.api.fields import Id
+from app.api.idempotency import OnceOnly
+from app.api.negotiation import json_response
+from app.api.problems import responses
+from app.api.reassignment.documents import ExecutionStepDocument
+from app.api.snapshot_choice import OnSnapshot
+from app.api.snapshots import WarningDocument
+from app.errors.access import IdempotencyKeyInFlight, UnsupportedMediaType
+from app.errors.lookups import PlanNotFound, SnapshotNotFound
+from app.errors.reassignments import NoProgress, SnapshotOfAnotherCluster, SnapshotTooOld
+from app.errors.requests import ConflictingFields
+from app.services import plans
+from app.services.reassignment import Drift, progress
+
+router = APIRouter(prefix="/v1/plans", tags=["plans"])
+
+
+class ProgressRequest(OnSnapshot):
+    """A later snapshot of the plan's cluster."""
+
+    requires_snapshot = True
+
+
+class BatchProgressDocument(BaseModel):
+    """The progress of one batch, by the state of its partitions' steps."""
+
+    index: int
+    """Number of the batch, from 1, as its file has it."""
+    state: Literal["not_started", "in_progress", "done", "drifted"]
+    """`in_progress`: some partitions are in reassignment or done, and not all are done; `drifted`: nothing is left but
+    partitions that something else has changed."""
+    partitions_left: int
+    """Number of partitions whose list is still to be requested of Kafka."""
+    partitions_in_progress: int
+    """Number of partitions that are being reassigned."""
+    partitions_done: int
+    """Number of partitions that have the list of the batch, or one of a later batch."""
+    partitions_drifted: int
+    """Number of partitions that something else has changed."""
+    replicas_left: int
+    """Number of replicas to copy that are not in sync yet."""
+    bytes_left: int
+    """Bytes of these replicas, each as a whole, of those of known size."""
+    unknown_size_replicas_left: int
+    """Number of these replicas whose size is unknown."""
+    seconds_left: float | None
+    """Duration of what is left, at the throttle of the plan; null if it is unknown."""
+
+
+class PlanProgressDocument(BaseModel):
+    """What a reassignment has done and left at a later snapshot, and the files to go on or back from there."""
+
+    plan_id: Id
+    """Id of the plan."""
+    snapshot_id: Id
+    """Id of the snapshot that the progress is computed from."""
+    state: Literal["not_started", "in_progress", "done", "drifted"]
+    """`drifted`: something else has changed partitions that the plan moves or creates."""
+    batches: list[BatchProgressDocument]
+    """Batches, in the order of execution."""
+    replicas_left: int
+    """Number of replicas to copy that are not in sync yet."""
+    bytes_left: int
+    """Bytes of these replicas, each as a whole, of those of known size."""
+    unknown_size_replicas_left: int
+    """Number of these replicas whose size is unknown."""
+    seconds_left: float | None
+    """Duration of what is left, batch after batch, at the throttle of the plan; null if it is unknown."""
+    new_partitions: int
+    """Number of partitions that the plan creates."""
+    new_partitions_left: int
+    """Number of these partitions that the snapshot lacks."""
+    returning_partitions: int
+    """Number of partitions that are being reassigned back to their lists before the plan."""
+    drift: list[Drift]
+    """The first 100 partitions that something else has changed: those of the plan, then others of the cluster, by topic
+    and partition id."""
+    drifted_partitions: int
+    """Number of partitions of the plan that something else has changed."""
+    drifted_other_partitions: int
+    """Number of other partitions that are not as in the plan's snapshot; they do not count for `state`."""
+    next: str | None
+    """The first batch with partitions to be requested of Kafka, as `batch/3`; null if there is none."""
+    next_file: str | None
+    """Path of the file with these partitions; null if there is none."""
+    rollback: str | None
+    """Path of the file with the previous lists of all partitions that have others now; null if none has."""
+    rollback_execution: list[ExecutionStepDocument]
+    """The same in batches: inverses of those that were begun, from the last to the first, each the file
+    `format=batch&inverse=true` with `from`, and the cordons in between; empty if none was begun."""
+    warnings: list[WarningDocument]
+    """Conditions that did not prevent the answer; empty if there are none."""
+
+
+@router.post(
+    "/{plan_id:uuid}/progress",
+    operation_id="plan_progress",
+    summary="Compute the progress of a reassignment",
+    dependencies=[Depends(json_only)],
+    response_model=PlanProgressDocument,
+    responses=responses(
+        PlanNotFound,
+        SnapshotNotFound,
+        ConflictingFields,
+        NoProgress,
+        SnapshotOfAnotherCluster,
+        SnapshotTooOld,
+        UnsupportedMediaType,
+        IdempotencyKeyInFlight,
+    ),
+)
+def plan_progress(
+    uow: Uow,
+    once: OnceOnly,
+    plan_id: Annotated[Id, examples.REASSIGNMENT_PLAN_ID],
+    body: Annotated[ProgressRequest, Body(openapi_examples=examples.PROGRESS_REQUEST)],
+) -> Response:
+    """Compare a reassignment with a later snapshot of its cluster: the batches that are done, in progress and left, the
+    bytes and the time left, what something else has changed, the next file, and the way back from there. Nothing is
+    stored or changed.
+
+    Partitions that something else has changed are in no file of the answer.
+    """
+
+    def answer() -> Response:
+        snapshot_id = cast("UUID", body.on_newest(uow).snapshot_id)
+        return json_response(progress(uow, plans.load(uow, plan_id), snapshot_id).as_json())
+
+    return once(answer)

@@ -1,0 +1,274 @@
+"""`POST /v1/plans/{id}/progress`, and the files that go on or back from a later snapshot."""
+
+from copy import deepcopy
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.api.contract import UNKNOWN_ID, only_error, problem
+
+Json = dict[str, Any]
+BROKERS = [{"id": broker, "rack": "abc"[broker % 3]} for broker in range(1, 8)]
+LISTS = [[1, 2, 3], [2, 3, 4], [3, 4, 5], [4, 5, 6], [5, 6, 1], [6, 1, 2], [1, 3, 5], [7, 1, 2]]
+
+
+def _partition(number: int, replicas: list[int], **fields: Any) -> Json:
+    return {"partition": number, "replicas": replicas, "leader": replicas[0], "size_bytes": 1000, **fields}
+
+
+class Case:
+    """A cluster that a plan is executed on, step by step."""
+
+    def __init__(self, client: httpx.Client, name: str, **change: Any) -> None:
+        self.client, self.name = client, name
+        self.topics: Json = {"orders": dict(enumerate(LISTS)), "other": {0: [1, 2], 1: [2, 3]}}
+        self.moving: dict[tuple[str, int], Json] = {}
+        self.first = self.store()
+        body = {
+            "cluster": name,
+            "remove_brokers": [1],
+            "kafka_version": "4.1",
+            "batches": {"max_moves_in_per_broker": 1, "throttle_bytes_per_s": 100},
+            **change,
+        }
+        response = client.post("/v1/plans/reassignment", json=body)
+        assert response.status_code == 201, response.text
+        self.plan: Json = response.json()
+        self.before = deepcopy(self.topics)
+
+    def store(self, **changed: Any) -> str:
+        topics = [
+            {
+                "name": topic,
+                "partitions": [
+                    _partition(number, replicas, **self.moving.get((topic, number), {}))
+                    for number, replicas in sorted(lists.items())
+                ],
+            }
+            for topic, lists in self.topics.items()
+        ]
+        body = {"cluster": self.name, "brokers": BROKERS, "topics": topics} | changed
+        response = self.client.post("/v1/snapshots", json=body)
+        assert response.status_code == 201, response.text
+        snapshot_id: str = response.json()["id"]
+        return snapshot_id
+
+    def file(self, **params: Any) -> list[Json]:
+        response = self.client.get(f"/v1/plans/{self.plan['id']}/export", params=params)
+        assert response.status_code == 200, response.text
+        partitions: list[Json] = response.json()["partitions"]
+        return partitions
+
+    def execute(self, rows: list[Json]) -> None:
+        for row in rows:
+            self.topics[row["topic"]][row["partition"]] = row["replicas"]
+
+    def begin(self, row: Json) -> None:
+        """Kafka has all replicas of both lists until those that are added are in sync."""
+        key, after = (row["topic"], row["partition"]), row["replicas"]
+        before = self.topics[key[0]][key[1]]
+        removing = [broker for broker in before if broker not in after]
+        adding = [broker for broker in after if broker not in before]
+        self.topics[key[0]][key[1]] = after + removing
+        isr = [broker for broker in after + removing if broker not in adding]
+        self.moving[key] = {"adding_replicas": adding, "removing_replicas": removing, "isr": isr, "leader": isr[0]}
+
+    def progress(self, snapshot_id: str | None = None) -> Json:
+        body = {"cluster": self.name} if snapshot_id is None else {"snapshot_id": snapshot_id}
+        response = self.client.post(f"/v1/plans/{self.plan['id']}/progress", json=body)
+        assert response.status_code == 200, response.text
+        found: Json = response.json()
+        return found
+
+
+def test_from_the_first_batch_to_the_end(client: httpx.Client) -> None:
+    """Each time the file of `next` is executed, until nothing is left."""
+    case = Case(client, "to-the-end")
+    found = case.progress(case.first)
+    assert (found["state"], found["next"], found["rollback"]) == ("not_started", "batch/1", None)
+    assert found["replicas_left"] == case.plan["certificate"]["moved_replicas"] > 0
+    assert found["bytes_left"] == case.plan["certificate"]["moved_bytes"]
+    assert [batch["index"] for batch in found["batches"]] == [*range(1, len(case.plan["batches"]) + 1)]
+    while found["next"]:
+        number = int(found["next"].removeprefix("batch/"))
+        rows = case.client.get(found["next_file"]).json()["partitions"]
+        assert rows == case.file(format="batch", batch=number)
+        case.execute(rows)
+        case.store()
+        found = case.progress()
+        assert found["batches"][number - 1]["state"] == "done"
+    assert (found["state"], found["replicas_left"], found["seconds_left"]) == ("done", 0, 0)
+    planned = {row["name"]: dict(enumerate(row["replicas"])) for row in case.plan["topics"]}
+    assert case.topics == planned
+
+
+def test_the_way_back_from_the_middle_of_a_batch(client: httpx.Client) -> None:
+    case = Case(client, "way-back", batches={"max_partitions": 2})
+    case.execute(case.file(format="batch", batch=1))
+    done, going, *_ = case.file(format="batch", batch=2)
+    case.execute([done])
+    case.begin(going)
+    snapshot_id = case.store()
+    found = case.progress(snapshot_id)
+    assert found["state"] == "in_progress"
+    states = [batch["state"] for batch in found["batches"]]
+    assert states[:2] == ["done", "in_progress"]
+    assert set(states[2:]) <= {"not_started"}
+    assert found["batches"][1]["partitions_done"] >= 1
+    assert found["batches"][1]["partitions_in_progress"] == 1
+    assert [step["batch"] for step in found["rollback_execution"]] == [2, 1]
+    assert [warning["code"] for warning in found["warnings"]] == ["reassignment_in_progress"]
+    back = client.get(found["rollback"]).json()["partitions"]
+    at_once = {(row["topic"], row["partition"]): row["replicas"] for row in back}
+    for key, replicas in at_once.items():
+        assert case.before[key[0]][key[1]] == replicas
+    case.moving.clear()
+    case.execute([going])
+    after = deepcopy(case.topics)
+    for step in found["rollback_execution"]:
+        case.execute(case.file(format="batch", batch=step["batch"], inverse=True, **{"from": snapshot_id}))
+    assert case.topics == case.before
+    for (topic, partition), replicas in at_once.items():
+        after[topic][partition] = replicas
+    assert after == case.before
+
+
+def test_what_somebody_else_changed(client: httpx.Client) -> None:
+    case = Case(client, "drifted")
+    rows = case.file(format="reassignment")
+    deleted, moved, reordered = [row["partition"] for row in rows if row["topic"] == "orders"][:3]
+    del case.topics["orders"][deleted]
+    case.topics["orders"][moved] = [7]  # no list of the plan is of one broker
+    case.topics["orders"][reordered] = case.before["orders"][reordered][::-1]
+    case.topics["new"] = {0: [3, 4]}
+    snapshot_id = case.store()
+    found = case.progress(snapshot_id)
+    assert found["state"] == "drifted"
+    assert {(row["topic"], row["partition"], row["reason"], row["is_planned"]) for row in found["drift"]} == {
+        ("orders", deleted, "deleted", True),
+        ("orders", moved, "other_replicas", True),
+        ("orders", reordered, "other_order", True),
+        ("new", 0, "created", False),
+    }
+    assert (found["drifted_partitions"], found["drifted_other_partitions"]) == (3, 1)
+    [row] = [row for row in found["drift"] if row["partition"] == moved and row["topic"] == "orders"]
+    assert row["actual"] == case.topics["orders"][moved]
+    assert row["planned"] == {(one["topic"], one["partition"]): one["replicas"] for one in rows}["orders", moved]
+    for batch in found["batches"]:
+        if batch["partitions_left"]:
+            left = case.file(format="batch", batch=batch["index"], **{"from": snapshot_id})
+            assert not {("orders", deleted), ("orders", moved)} & {(one["topic"], one["partition"]) for one in left}
+    back = client.get(found["rollback"]).json()["partitions"]
+    assert back == [{"topic": "orders", "partition": reordered, "replicas": case.before["orders"][reordered]}]
+
+
+def test_a_topic_that_was_created_again_is_another_one(client: httpx.Client) -> None:
+    case = Case(client, "recreated")
+    topics = [
+        {
+            "name": topic,
+            "topic_id": "qZugq_NJRUyvZZHyC6trPg",
+            "partitions": [_partition(number, replicas) for number, replicas in lists.items()],
+        }
+        for topic, lists in case.topics.items()
+        if topic == "orders"
+    ]
+    first = case.store(topics=topics)
+    plan = client.post("/v1/plans/reassignment", json={"snapshot_id": first, "remove_brokers": [1]}).json()
+    topics[0]["topic_id"] = "AAAAAAAAAAAAAAAAAAAAAQ"
+    body = {"snapshot_id": case.store(topics=topics)}
+    found = client.post(f"/v1/plans/{plan['id']}/progress", json=body).json()
+    assert {row["reason"] for row in found["drift"]} == {"recreated"}
+    assert (found["next"], found["rollback"]) == (None, None)
+
+
+def test_new_partitions(client: httpx.Client) -> None:
+    case = Case(client, "grown", remove_brokers=[], partitions={"other": 4})
+    found = case.progress()
+    assert (found["state"], found["new_partitions"], found["new_partitions_left"]) == ("not_started", 2, 2)
+    [planned] = [topic["replicas"] for topic in case.plan["topics"] if topic["name"] == "other"]
+    case.topics["other"][2] = planned[2]
+    case.store()
+    found = case.progress()
+    assert (found["state"], found["new_partitions_left"], found["drift"]) == ("in_progress", 1, [])
+    case.topics["other"][3] = planned[3][::-1]
+    case.store()
+    [drift] = case.progress()["drift"]
+    assert (drift["partition"], drift["reason"], drift["is_planned"]) == (3, "other_order", True)
+    case.topics["other"][3] = planned[3]
+    case.store()
+    assert case.progress()["state"] == "done"
+
+
+def test_brokers_that_are_down(client: httpx.Client) -> None:
+    """Broker 1 was removed and shut down: its replicas cannot return."""
+    case = Case(client, "down")
+    case.execute(case.file(format="reassignment"))
+    case.store(brokers=BROKERS[1:])
+    found = case.progress()
+    assert found["state"] == "done"
+    assert [(one["code"], one["brokers"]) for one in found["warnings"]] == [("rollback_brokers_down", [1])]
+
+
+class TestRejected:
+    def test_a_snapshot_of_another_cluster(self, client: httpx.Client) -> None:
+        case, other = Case(client, "one"), Case(client, "another")
+        path = f"/v1/plans/{case.plan['id']}"
+        found = problem(
+            client.post(f"{path}/progress", json={"snapshot_id": other.first}), 422, "snapshot_of_another_cluster"
+        )
+        error = only_error(found, "/snapshot_id")
+        assert (error["value"], error["limit"]) == ("another", "one")
+        found = problem(
+            client.get(f"{path}/export", params={"format": "rollback", "from": other.first}),
+            422,
+            "snapshot_of_another_cluster",
+        )
+        assert only_error(found, "#query/from")["value"] == "another"
+
+    def test_an_older_snapshot(self, client: httpx.Client) -> None:
+        case = Case(client, "older")
+        case.topics["orders"][0] = [3, 2, 1]
+        body = {"snapshot_id": case.store(), "remove_brokers": [2]}
+        plan = client.post("/v1/plans/reassignment", json=body).json()
+        response = client.post(f"/v1/plans/{plan['id']}/progress", json={"snapshot_id": case.first})
+        error = only_error(problem(response, 422, "snapshot_too_old"), "/snapshot_id")
+        assert error["value"] < error["limit"]
+
+    def test_a_plan_of_another_kind(self, client: httpx.Client) -> None:
+        case = Case(client, "kinds")
+        body = {"snapshot_id": case.first, "topics": [{"name": "t", "partitions": 2, "replication_factor": 2}]}
+        plan = client.post("/v1/plans/replicas", json=body).json()
+        path = f"/v1/plans/{plan['id']}"
+        found = problem(client.post(f"{path}/progress", json={"snapshot_id": case.first}), 422, "no_progress")
+        assert (found["value"], found["limit"]) == ("replicas", "reassignment")
+        problem(client.get(f"{path}/export", params={"from": case.first}), 422, "conflicting_fields")
+
+    def test_ids_of_nothing(self, client: httpx.Client) -> None:
+        case = Case(client, "nothing")
+        path = f"/v1/plans/{case.plan['id']}"
+        problem(client.post(f"/v1/plans/{UNKNOWN_ID}/progress", json={"cluster": "nothing"}), 404, "plan_not_found")
+        for body in ({"snapshot_id": UNKNOWN_ID}, {"cluster": "no-such"}):
+            problem(client.post(f"{path}/progress", json=body), 404, "snapshot_not_found")
+        only_error(problem(client.post(f"{path}/progress", json={}), 422, "conflicting_fields"), "/snapshot_id")
+        problem(client.get(f"{path}/export?format=rollback&from={UNKNOWN_ID}"), 404, "snapshot_not_found")
+
+    @pytest.mark.parametrize(
+        ("query", "code", "pointer"),
+        [
+            ("format=csv", "conflicting_fields", "#query/from"),
+            ("format=batch", "conflicting_fields", "#query/batch"),
+            ("format=rollback&batch=1", "conflicting_fields", "#query/batch"),
+            ("format=rollback&topic=orders", "conflicting_fields", "#query/topic"),
+            ("format=batch&batch=99", "not_exportable", None),
+            ("format=rollback", "not_exportable", None),
+            ("format=batch&batch=1&inverse=true", "not_exportable", None),
+        ],
+    )
+    def test_files_that_there_are_not(self, client: httpx.Client, query: str, code: str, pointer: str | None) -> None:
+        case = Case(client, "files")
+        response = client.get(f"/v1/plans/{case.plan['id']}/export?{query}&from={case.first}")
+        found = problem(response, 422, code)
+        if pointer:
+            only_error(found, pointer)

@@ -1,0 +1,26 @@
+"""What `docs/progress.md` says is what the code holds, and what it shows is what happens."""
+
+import re
+
+import httpx
+import pytest
+
+from app.api.reassignment.progress import PlanProgressDocument
+from tests.conftest import ROOT
+from tests.documents import Document, replay
+
+DOC = Document(ROOT / "docs" / "progress.md")
+
+
+@pytest.mark.slow
+def test_every_request_prints_what_is_shown(client: httpx.Client) -> None:
+    replay(DOC, str(client.base_url).rstrip("/"))
+
+
+def test_every_field_of_the_answer_is_there() -> None:
+    told = [name for fields, _ in DOC.table("field", "what") for name in re.findall(r"`(\w+)`", fields)]
+    assert sorted(told) == sorted(PlanProgressDocument.model_fields)
+
+
+def test_links_lead_somewhere() -> None:
+    assert not DOC.broken_links()
