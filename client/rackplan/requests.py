@@ -350,8 +350,8 @@ class CheckRequest(TypedDict, total=False):
     cpu_model: CpuModelFields | None
     """The model of the processor; by default a vCPU receives 20 MiB/s, or sends 80 MiB/s."""
     growth: Mapping[str, float]
-    """By topic, the factor on sizes and rates, for loads in the future; `*` for all others, 1 by default. What is
-    copied has its size of today."""
+    """By topic, the factor on sizes and rates, for loads and balance in the future; `*` for all others, 1 by
+    default. What is copied has its size of today."""
     limits: LimitsFields
     """Upper limits of what each broker has after the plan."""
     prices: PricesFields | None
@@ -1156,8 +1156,8 @@ class PlanReassignmentRequest(TypedDict, total=False):
     cpu_model: CpuModelFields | None
     """The model of the processor; by default a vCPU receives 20 MiB/s, or sends 80 MiB/s."""
     growth: Mapping[str, float]
-    """By topic, the factor on sizes and rates, for loads in the future; `*` for all others, 1 by default. What is
-    copied has its size of today."""
+    """By topic, the factor on sizes and rates, for loads and balance in the future; `*` for all others, 1 by
+    default. What is copied has its size of today."""
     limits: LimitsFields
     """Upper limits of what each broker has after the plan."""
     prices: PricesFields | None

@@ -6,12 +6,14 @@ from typing import Any
 import pytest
 from hypothesis import given
 
+from app.core.kafka_versions import NEWEST
 from app.core.model import Broker, BrokerCapacity, Cluster
 from app.errors import Failure
 from app.errors.reassignments import NotFeasible
 from app.services.limits import Limits
-from app.services.plans import draft_plan
-from app.services.reassignment import PLANNER, BalanceRequest, ReassignmentRequest
+from app.services.plans import Allowance, draft_plan
+from app.services.reassignment import PLANNER, BalanceRequest, BatchesRequest, ReassignmentRequest
+from app.services.reassignment.resolve import resolve
 from app.services.reassignment.resource_requests import (
     CapacityRequest,
     GoalRequest,
@@ -138,15 +140,28 @@ def test_bad_input_names_its_field(fields: dict[str, Any], code: str, path: tupl
     assert (failure.value.code, failure.value.path) == (code, path)
 
 
-def test_a_hard_limit_of_the_disk_holds_in_every_batch() -> None:
-    """Broker 5 takes the replicas of broker 1, of which the first batch brings one that fits."""
-    with pytest.raises(Failure) as failure:
-        planned(
-            replace_brokers={1: 5},
-            capacity={"5": CapacityRequest(disk_bytes=650), "*": CapacityRequest(disk_bytes=2000)},
-            limits=LimitsRequest(disk=0.5),
-        )
-    assert failure.value.path == ("limits", "disk")
+@pytest.mark.parametrize(
+    ("limit", "share", "on_conflict", "expected"),
+    [
+        (0.5, None, "refuse", [500, 500, 300, 500]),
+        (0.5, 0.4, "refuse", [400, 400, 240, 400]),
+        (0.3, 0.4, "refuse", [300, 300, 180, 300]),
+        (0.5, None, "relax", None),
+        (Limit(share=0.5, soft=True), None, "refuse", None),
+    ],
+)
+def test_a_hard_limit_of_the_disk_holds_in_every_batch(
+    limit: float | Limit, share: float | None, on_conflict: Any, expected: list[int] | None
+) -> None:
+    """The scheduler and its verifier take these bytes as the most on a broker at any time."""
+    request = ReassignmentRequest(
+        capacity={"3": CapacityRequest(disk_bytes=600)},
+        limits=LimitsRequest(disk=limit),
+        batches=BatchesRequest(max_disk_share=share),
+        on_conflict=on_conflict,
+    )
+    disks = resolve(request, CLUSTER, Allowance(Limits(), is_job=True), NEWEST).batches.disks
+    assert (None if disks is None else disks.max_bytes.tolist()) == expected
 
 
 def test_counts_that_are_balanced_with_the_smallest_partitions_are_a_warning() -> None:
@@ -157,3 +172,17 @@ def test_counts_that_are_balanced_with_the_smallest_partitions_are_a_warning() -
     )
     answer: Any = planned(cluster, add_brokers=[Broker(3)]).answer
     assert [(one["code"], one["brokers"]) for one in answer["warnings"]] == [("bytes_not_balanced", (3,))]
+
+
+def test_growth_changes_what_is_balanced_and_not_what_is_copied() -> None:
+    """Today clicks is balanced over both brokers; when it is ten times as large, orders has to be where it is not."""
+    cluster = Cluster(
+        "c",
+        (Broker(1), Broker(2)),
+        (topic("clicks", [[1]], [100]), topic("orders", [[1], [2], [2]], [100, 100, 100])),
+    )
+    balance = BalanceRequest(replicas="tight", replicas_by="bytes")
+    assert planned(cluster, balance=balance).answer["certificate"]["moved_bytes"] == 0  # type: ignore[index, call-overload] # an object
+    grown = planned(cluster, balance=balance, growth={"clicks": 10.0}).answer
+    assert grown["certificate"]["moved_bytes"] == 100  # type: ignore[index, call-overload] # an object
+    assert grown["balance"]["replicas"]["largest"] == 1000  # type: ignore[index, call-overload] # an object

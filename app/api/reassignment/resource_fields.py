@@ -105,8 +105,8 @@ class ResourceFields(RequestModel):
     """The model of the processor; by default a vCPU receives 20 MiB/s, or sends 80 MiB/s."""
     growth: dict[TopicOrAll, Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)]] = Field(
         default_factory=dict,
-        description="By topic, the factor on sizes and rates, for loads in the future; `*` for all others, 1 by "
-        "default. What is copied has its size of today.",
+        description="By topic, the factor on sizes and rates, for loads and balance in the future; `*` for all "
+        "others, 1 by default. What is copied has its size of today.",
     )
     limits: LimitsFields = Field(default_factory=LimitsFields)
     """Upper limits of what each broker has after the plan."""

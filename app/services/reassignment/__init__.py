@@ -6,6 +6,7 @@ resolve.py       the request and the cluster as one frozen problem; what solvers
   scope.py         the partitions that may move, as rows
   loads.py         bytes, rates and counts by row, and the objectives balanced by them
   resource_requests.py  what a request says about resources: capacities, traffic, limits, prices
+  growth.py        sizes and rates in the future
   capacities.py    capacities of brokers
   broker_limits.py their upper limits, and what is missing for them
   objectives.py    what is optimised over resources

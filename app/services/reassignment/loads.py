@@ -16,6 +16,7 @@ from app.errors.reassignments import RatesMissing, SizesMissing
 from app.errors.requests import ConflictingFields
 from app.services.cautions import Caution
 from app.services.reassignment.brokers import Bools, BrokerTable
+from app.services.reassignment.growth import grown_rows, grown_topics
 from app.services.reassignment.requests import LeadersBy, ReassignmentRequest, ReplicasBy, balance_of
 from app.services.reassignment.scope import PartitionScope
 
@@ -273,6 +274,8 @@ def _replica_objective(
     """The load of each row that `balance.replicas_by` names. Raises `SizesMissing`, `RatesMissing`."""
     by: ReplicasBy = "count" if request.leaders_only else request.balance.replicas_by
     load, of_others = _REPLICA_LOADS[by](scope, sizes, rates)
+    if by != "count":
+        load, of_others = _grown(request, scope, load), grown_topics(request, of_others)
     return ReplicaObjective(by, request.replicas_balance, load, replicas_of_others(brokers, scope.others, of_others))
 
 
@@ -281,6 +284,8 @@ def _leader_objective(
 ) -> LeaderObjective:
     """The load of leading each row that `balance.leaders_by` names. Raises `RatesMissing`."""
     load, of_others = _LEADER_LOADS[request.balance.leaders_by](scope, rates)
+    if request.balance.leaders_by != "count":
+        load, of_others = _grown(request, scope, load), grown_topics(request, of_others)
     evacuated, racks = request.evacuate_leaders, set(request.evacuate_leaders.racks)
     may_lead = ~(
         brokers.mask(evacuated.brokers) | np.array([broker.rack in racks for broker in brokers.known], np.bool_)
@@ -298,6 +303,10 @@ def _leader_objective(
         evacuates=bool(evacuated.brokers or evacuated.racks),
         counts_actual=request.balance.leaders == "preferred",
     )
+
+
+def _grown(request: ReassignmentRequest, scope: PartitionScope, load: Int64s) -> Int64s:
+    return grown_rows(request, scope.topics, scope.topic_of, load)
 
 
 def _counts(scope: PartitionScope) -> RowLoads:

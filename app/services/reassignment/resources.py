@@ -19,6 +19,7 @@ from app.errors.suggestions import suggestion
 from app.services.cautions import Caution
 from app.services.reassignment.brokers import BrokerTable
 from app.services.reassignment.capacities import capacities_of
+from app.services.reassignment.growth import grown_rows
 from app.services.reassignment.loads import IngressRates, PartitionSizes
 from app.services.reassignment.resource_requests import (
     EVERY,
@@ -172,15 +173,9 @@ def _known(
 def _traffic(
     request: ResourceFields, topics: Sequence[str], topic_of: Int64s, size_bytes: Int64s, ingress: Int64s | None
 ) -> Traffic:
-    growth = np.array(topic_factors(request.growth, topics, 1.0), np.float64)
     rates = np.zeros(len(topic_of), np.int64) if ingress is None else ingress
-    if request.growth:
-        size_bytes, rates = _grown(size_bytes, growth[topic_of]), _grown(rates, growth[topic_of])
+    size_bytes, rates = (grown_rows(request, topics, topic_of, amounts) for amounts in (size_bytes, rates))
     return Traffic(topic_of, size_bytes, rates, np.array(topic_factors(request.consumers, topics, 0.0), np.float64))
-
-
-def _grown(amounts: Int64s, growth: Float64s) -> Int64s:
-    return np.rint(amounts * growth).astype(np.int64)
 
 
 def _traffic_of_others(
